@@ -1,0 +1,183 @@
+import type { FastifyRequest } from 'fastify'
+import {
+  AuthError,
+  ERR_AUTH_KEYS_UNAVAILABLE,
+  ERR_AUTH_REVOCATION_UNAVAILABLE,
+  ERR_AUTH_TOKEN_INVALID,
+  ERR_AUTH_TOKEN_MISSING,
+} from '../errors.ts'
+import { isRepeated, readBearerToken } from '../identity/bearer-token.ts'
+import { checkLifetime, type Lifetime } from '../identity/claims.ts'
+import { type CompactJws, type HeaderRules, parseCompactJws } from '../identity/compact-jws.ts'
+import type { KeySet } from '../identity/key-set.ts'
+import type { KeySource } from '../identity/key-source.ts'
+import { TokenCache } from '../identity/token-cache.ts'
+import { TokenRefused } from '../identity/token-refused.ts'
+import type { UserInfo } from '../identity/user-info.ts'
+import { type VerifyRules, verifyToken } from '../identity/verify-token.ts'
+import { askApplication } from '../tenancy/ask-application.ts'
+import { type AuthorizationRules, Principal } from '../tenancy/authorization.ts'
+import type { Authenticator } from './authenticator.ts'
+
+export interface BearerTokenRules extends HeaderRules, VerifyRules, AuthorizationRules {
+  readonly maxTokenLength: number
+  readonly tokenCacheSize: number
+  readonly tokenFrom?: ((request: FastifyRequest) => string | null) | undefined
+  readonly isRevoked?: ((userInfo: UserInfo) => boolean | Promise<boolean>) | undefined
+  /** Seconds for one call of `isRevoked`. */
+  readonly timeout: number
+}
+
+/** What a verified token stands for. */
+interface Verified {
+  readonly principal: Principal
+  readonly lifetime: Lifetime
+}
+
+/** How often one request may wait for keys that its token names and the set lacks: for a fetch under way, then for one of its own. */
+const MAX_LOOKS = 2
+
+/** Production: a JWT in the Authorization header (RFC 6750), verified with the authorization server's keys. */
+export class BearerToken implements Authenticator {
+  readonly #keys: KeySource
+  readonly #rules: BearerTokenRules
+  readonly #cache: TokenCache<Verified>
+  /** The key set that everything in the cache was verified with. */
+  #cachedWith: KeySet | undefined
+
+  constructor(keys: KeySource, rules: BearerTokenRules) {
+    this.#keys = keys
+    this.#rules = rules
+    this.#cache = new TokenCache(rules.tokenCacheSize)
+  }
+
+  open(): void {
+    this.#keys.open()
+  }
+
+  close(): void {
+    this.#keys.close()
+  }
+
+  get isReady(): boolean {
+    return this.#keys.current() !== undefined
+  }
+
+  async refreshKeys(): Promise<void> {
+    if (!(await this.#keys.reload())) throw this.#unavailable()
+  }
+
+  authenticate(request: FastifyRequest): Principal | Promise<Principal> {
+    try {
+      const verified = this.#verify(this.#tokenOf(request))
+      return verified instanceof Promise
+        ? verified.then((late) => this.#admit(late)).catch((error) => this.#refuse(error))
+        : this.#admit(verified)
+    } catch (error) {
+      return this.#refuse(error)
+    }
+  }
+
+  #tokenOf(request: FastifyRequest): string {
+    const { authorization } = request.headers
+    const token =
+      authorization === undefined
+        ? this.#tokenElsewhere(request)
+        : readBearerToken(String(authorization))
+    if (isRepeated(request.raw.rawHeaders)) throw new TokenRefused('several Authorization headers')
+    if (token === null) throw new ERR_AUTH_TOKEN_MISSING(this.#rules.realm, 'no bearer token')
+    return token
+  }
+
+  #tokenElsewhere(request: FastifyRequest): string | null {
+    const token: unknown = this.#rules.tokenFrom?.(request) ?? null
+    if (token !== null && typeof token !== 'string') {
+      throw new TokenRefused('tokenFrom gave no string')
+    }
+    return token === '' ? null : token
+  }
+
+  #verify(token: string): Verified | Promise<Verified> {
+    const keys = this.#keys.current()
+    if (keys !== undefined && keys === this.#cachedWith) {
+      const known = this.#cache.get(token)
+      if (known) return known
+    }
+    const { maxTokenLength } = this.#rules
+    const jws = parseCompactJws(token, maxTokenLength, this.#rules)
+    if (keys === undefined) return this.#verifyWhenLoaded(token, jws)
+    const key = keys.find(jws.header)
+    if (key === 'unknown') return this.#verifyWithNewerKeys(token, jws)
+    return this.#verifyWith(keys, token, jws)
+  }
+
+  async #verifyWhenLoaded(token: string, jws: CompactJws): Promise<Verified> {
+    const keys = await this.#keys.settled()
+    if (keys === undefined) throw this.#unavailable()
+    if (keys.find(jws.header) === 'unknown') return this.#verifyWithNewerKeys(token, jws)
+    return this.#verifyWith(keys, token, jws)
+  }
+
+  async #verifyWithNewerKeys(token: string, jws: CompactJws): Promise<Verified> {
+    for (let looks = 0; looks < MAX_LOOKS; looks++) {
+      const look = this.#keys.lookAgain()
+      if (look === undefined) break
+      await look
+      const keys = this.#keys.current()
+      if (keys === undefined) throw this.#unavailable()
+      if (keys.find(jws.header) !== 'unknown') return this.#verifyWith(keys, token, jws)
+    }
+    throw new TokenRefused('the key is unknown')
+  }
+
+  #verifyWith(keys: KeySet, token: string, jws: CompactJws): Verified {
+    const key = keys.find(jws.header)
+    if (key === 'unknown' || key === 'unfit') throw new TokenRefused('no key fits')
+    const { userInfo, lifetime } = verifyToken(jws, key, this.#rules)
+    const verified = {
+      principal: new Principal(userInfo, lifetime.exp, this.#rules),
+      lifetime,
+    }
+    this.#remember(keys, token, verified)
+    return verified
+  }
+
+  #remember(keys: KeySet, token: string, verified: Verified): void {
+    if (keys !== this.#cachedWith) {
+      this.#cache.clear()
+      this.#cachedWith = keys
+    }
+    this.#cache.set(token, verified)
+  }
+
+  /** What is decided on every request anew, cached token or not. */
+  #admit({ principal, lifetime }: Verified): Principal | Promise<Principal> {
+    checkLifetime(lifetime, this.#rules.clockTolerance)
+    const { isRevoked } = this.#rules
+    if (isRevoked === undefined) return principal
+    const revoked = askApplication({
+      ask: () => isRevoked(principal.userInfo),
+      timeout: this.#rules.timeout,
+      isAnswer: (value) => typeof value === 'boolean',
+      refuse: (reason) => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`),
+    })
+    const unlessRevoked = (isSo: boolean): Principal => {
+      if (isSo) throw new TokenRefused('revoked')
+      return principal
+    }
+    return typeof revoked === 'boolean'
+      ? unlessRevoked(revoked)
+      : revoked.then(unlessRevoked).catch((error) => this.#refuse(error))
+  }
+
+  #unavailable(): ERR_AUTH_KEYS_UNAVAILABLE {
+    return new ERR_AUTH_KEYS_UNAVAILABLE(this.#keys.retryAfter, 'no usable key set can be had')
+  }
+
+  /** Whatever goes wrong on the way to a principal, the caller is told no more than that the token is not valid. */
+  #refuse(error: unknown): never {
+    if (error instanceof AuthError) throw error
+    const reason = error instanceof TokenRefused ? error.reason : 'the token cannot be read'
+    throw new ERR_AUTH_TOKEN_INVALID(this.#rules.realm, reason)
+  }
+}

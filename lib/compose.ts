@@ -1,0 +1,55 @@
+import { BearerToken } from './authenticators/bearer-token.ts'
+import { normalizeTokenType } from './identity/compact-jws.ts'
+import { readKeys } from './identity/key-set.ts'
+import { type KeySource, RemoteKeys, StaticKeys } from './identity/key-source.ts'
+import type { RemoteDocumentEvents } from './remote/remote-document.ts'
+import type { Settings } from './settings/options.ts'
+import {
+  AnyTenant,
+  AskedTenants,
+  type KnownTenants,
+  ListedTenants,
+  RemoteTenants,
+} from './tenancy/known-tenants.ts'
+
+/** Production: bearer tokens, verified with the authorization server's keys. */
+export function composeBearerToken(settings: Settings, events: RemoteDocumentEvents): BearerToken {
+  const { issuer, audience, algorithms, tokenTypes } = settings
+  return new BearerToken(composeKeySource(settings, events), {
+    ...settings,
+    issuer: asList(issuer),
+    audience: asList(audience),
+    algorithms: new Set(algorithms),
+    tokenTypes: new Set(tokenTypes?.map(normalizeTokenType) ?? DEFAULT_TOKEN_TYPES),
+    timeout: settings.tenantsTimeout,
+  })
+}
+
+/** What is known of which tenants exist. */
+export function composeKnownTenants(
+  settings: Settings,
+  events: RemoteDocumentEvents,
+): KnownTenants {
+  const { tenants, devMode, tenantsTimeout: timeout, tenantsMaxAge: maxAge } = settings
+  if (tenants === undefined) return new AnyTenant()
+  if (typeof tenants === 'function') return new AskedTenants(tenants, { timeout, maxAge })
+  if (typeof tenants !== 'string') return new ListedTenants(tenants)
+  // Dev mode asks no URL.
+  if (devMode) return new AnyTenant()
+  const { keysMaxStale: maxStale, keysRetry: retry, keysCooldown: retryMax } = settings
+  return new RemoteTenants(tenants, { timeout, maxAge, maxStale, retry, retryMax }, events)
+}
+
+function composeKeySource(settings: Settings, events: RemoteDocumentEvents): KeySource {
+  const { publicKeys, publicKeysUrl: url, keysCooldown: cooldown } = settings
+  if (publicKeys) return new StaticKeys(readKeys(publicKeys))
+  const { keysTimeout: timeout, keysMaxAge: maxAge, keysMaxStale: maxStale } = settings
+  const retry = { retry: settings.keysRetry, retryMax: cooldown }
+  return new RemoteKeys({ url, cooldown, timeout, maxAge, maxStale, ...retry }, events)
+}
+
+const DEFAULT_TOKEN_TYPES = [normalizeTokenType('JWT'), normalizeTokenType('at+jwt'), undefined]
+
+function asList(value: string | readonly string[] | undefined): readonly string[] | undefined {
+  return typeof value === 'string' ? [value] : value
+}

@@ -1,0 +1,82 @@
+import { constants, type KeyObject, verify, webcrypto } from 'node:crypto'
+
+/** How Node verifies one JWS algorithm (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864), and which keys fit it. */
+interface Algorithm {
+  readonly kty: string
+  readonly crv?: string
+  readonly hash?: string
+  readonly padding?: 'pss'
+  /** Bytes of a signature, where the algorithm fixes it. Node would read an ECDSA signature of another length as DER. */
+  readonly signatureLength?: number
+}
+
+const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
+  RS256: { kty: 'RSA', hash: 'sha256' },
+  RS384: { kty: 'RSA', hash: 'sha384' },
+  RS512: { kty: 'RSA', hash: 'sha512' },
+  PS256: { kty: 'RSA', hash: 'sha256', padding: 'pss' },
+  PS384: { kty: 'RSA', hash: 'sha384', padding: 'pss' },
+  PS512: { kty: 'RSA', hash: 'sha512', padding: 'pss' },
+  ES256: { kty: 'EC', crv: 'P-256', hash: 'sha256', signatureLength: 64 },
+  ES384: { kty: 'EC', crv: 'P-384', hash: 'sha384', signatureLength: 96 },
+  ES512: { kty: 'EC', crv: 'P-521', hash: 'sha512', signatureLength: 132 },
+  EdDSA: { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 },
+  Ed25519: { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 },
+  ...(supportsMlDsa() && {
+    'ML-DSA-44': { kty: 'AKP', signatureLength: 2420 },
+    'ML-DSA-65': { kty: 'AKP', signatureLength: 3309 },
+    'ML-DSA-87': { kty: 'AKP', signatureLength: 4627 },
+  }),
+}
+
+/** Every asymmetric JWS algorithm that jose supports on this Node. */
+export const supportedAlgorithms: readonly string[] = Object.freeze(Object.keys(ALGORITHMS))
+
+/** The algorithms that a key of this type and curve can serve; `alg`, where the key names one, leaves only that (RFC 7517 §4.4). */
+export function algorithmsOf(key: { kty: string; crv?: string; alg?: string }): string[] {
+  return supportedAlgorithms.filter((name) => {
+    const algorithm = ALGORITHMS[name]
+    if (algorithm === undefined || algorithm.kty !== key.kty) return false
+    // A key of type AKP always names its algorithm (RFC 9964).
+    if (key.alg === undefined ? key.kty === 'AKP' : key.alg !== name) return false
+    return algorithm.crv === key.crv
+  })
+}
+
+/**
+ * Whether the signature is the key's over `input`. Synchronous on purpose: one verification costs less
+ * than the way to the thread pool and back, and a guard without promises keeps requests in their order.
+ */
+export function verifySignature(
+  name: string,
+  key: KeyObject,
+  input: string,
+  signature: Buffer,
+): boolean {
+  const algorithm = ALGORITHMS[name]
+  if (algorithm === undefined) return false
+  const { hash, padding, signatureLength } = algorithm
+  if (signatureLength !== undefined && signature.length !== signatureLength) return false
+  try {
+    const data = Buffer.from(input, 'latin1')
+    if (padding === 'pss') return verify(hash, data, { key, ...PSS }, signature)
+    return verify(hash, data, { key, dsaEncoding: 'ieee-p1363' }, signature)
+  } catch {
+    return false
+  }
+}
+
+const PSS = {
+  padding: constants.RSA_PKCS1_PSS_PADDING,
+  saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+} as const
+
+/** Node 24.7 and later, and only where its OpenSSL has it. */
+function supportsMlDsa(): boolean {
+  const { constructor: subtle } = webcrypto.subtle
+  return (
+    'supports' in subtle &&
+    typeof subtle.supports === 'function' &&
+    subtle.supports('verify', 'ML-DSA-44') === true
+  )
+}

@@ -1,0 +1,53 @@
+import { verifySignature } from './algorithms.ts'
+import { type ClaimRules, checkClaims, checkLifetime, type Lifetime } from './claims.ts'
+import { type CompactJws, decodeObject } from './compact-jws.ts'
+import type { VerificationKey } from './json-web-key.ts'
+import { TokenRefused } from './token-refused.ts'
+import { readUserInfo, type UserInfo } from './user-info.ts'
+
+export interface VerifyRules extends ClaimRules {
+  /** Seconds. */
+  readonly clockTolerance: number
+  /** Turns another server's claims into user info. */
+  readonly mapClaims?: ((claims: Record<string, unknown>) => UserInfo) | undefined
+}
+
+export interface VerifiedToken {
+  readonly userInfo: UserInfo
+  readonly lifetime: Lifetime
+}
+
+/**
+ * Proves a token with the key that its header chose: the signature first, then everything it says.
+ *
+ * @throws TokenRefused
+ */
+export function verifyToken(
+  jws: CompactJws,
+  key: VerificationKey,
+  rules: VerifyRules,
+): VerifiedToken {
+  const signature = Buffer.from(jws.signature, 'base64url')
+  if (!verifySignature(jws.header.alg, key.key, jws.signingInput, signature)) {
+    throw new TokenRefused('the signature does not match')
+  }
+  const claims = decodeObject(jws.payload)
+  const lifetime = checkClaims(claims, rules)
+  checkLifetime(lifetime, rules.clockTolerance)
+  const userInfo = rules.mapClaims ? mapped(claims, rules.mapClaims) : readUserInfo(claims)
+  return { userInfo, lifetime }
+}
+
+/** The application's function may return what it shares with others, so a copy of it is frozen and kept. */
+function mapped(
+  claims: Record<string, unknown>,
+  mapClaims: (claims: Record<string, unknown>) => UserInfo,
+): UserInfo {
+  let copy: unknown
+  try {
+    copy = JSON.parse(JSON.stringify(mapClaims(claims)))
+  } catch {
+    throw new TokenRefused('mapClaims failed')
+  }
+  return readUserInfo(copy)
+}

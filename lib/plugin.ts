@@ -1,0 +1,25 @@
+import type { FastifyInstance, FastifyRegisterOptions } from 'fastify'
+import fp from 'fastify-plugin'
+import { AuthService } from './service.ts'
+import type { AuthOptions } from './settings/options.ts'
+
+/**
+ * Closes every route of an application to strangers, and ties each request to one tenant.
+ *
+ * @example await app.register(tenantAuth, { configFile: 'app.ini' })
+ * @throws ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID at boot
+ */
+export const tenantAuth = fp(
+  async (app: FastifyInstance, options: FastifyRegisterOptions<AuthOptions>) => {
+    await new AuthService(ownOptions(options)).install(app)
+  },
+  { name: 'fastify-tenant-auth', fastify: '>=5.8.5 <6' },
+)
+
+/** Without what `register` itself takes, which loaders such as @fastify/autoload add to every plugin's options. */
+function ownOptions(options: object): AuthOptions {
+  const registerOptions = ['prefix', 'logLevel', 'logSerializers']
+  return Object.fromEntries(
+    Object.entries(options).filter(([name]) => !registerOptions.includes(name)),
+  )
+}

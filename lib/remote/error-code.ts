@@ -1,0 +1,12 @@
+const CODE = /^\w{1,40}$/
+
+/**
+ * What may be told of somebody else's error: its code, such as ECONNREFUSED, or its name. Its message is
+ * not ours to repeat, since it may hold what was sent.
+ */
+export function errorCode(error: unknown): string {
+  if (!(error instanceof Error)) return 'no error object'
+  const code = 'code' in error ? error.code : undefined
+  if (typeof code === 'string' && CODE.test(code)) return code
+  return CODE.test(error.name) ? error.name : 'Error'
+}

@@ -1,0 +1,79 @@
+import { errorCode } from './error-code.ts'
+
+/** Why a document could not be had, in constant words: a server's own words never get into a log. */
+export class FetchFailure extends Error {}
+
+export interface FetchLimits {
+  /** Most bytes of the body that are read, counted after decompression. */
+  readonly maxBytes: number
+  /** Ends the whole exchange, body included. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Reads one JSON document over HTTP: status 200 only, no redirect followed (the address is configured,
+ * and nobody else may choose it), the body read as a stream up to `maxBytes`.
+ *
+ * @throws FetchFailure
+ */
+export async function fetchJson(url: string, limits: FetchLimits): Promise<unknown> {
+  const response = await request(url, limits.signal)
+  if (response.status !== 200 || response.body === null) {
+    await response.body?.cancel().catch(() => {})
+    throw new FetchFailure(`answered with status ${response.status}`)
+  }
+  return parse(await readBody(response.body, limits))
+}
+
+async function request(url: string, signal: AbortSignal): Promise<Response> {
+  try {
+    return await fetch(url, {
+      redirect: 'manual',
+      signal,
+      // One exchange in minutes is not worth an idle socket that outlives `close()`.
+      headers: {
+        accept: 'application/json, application/jwk-set+json',
+        connection: 'close',
+      },
+    })
+  } catch (error) {
+    throw new FetchFailure(
+      signal.aborted ? 'no answer in time' : `no answer (${errorCode(causeOf(error))})`,
+    )
+  }
+}
+
+async function readBody(body: ReadableStream<Uint8Array>, limits: FetchLimits): Promise<Buffer> {
+  const reader = body.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return Buffer.concat(chunks, size)
+      size += value.byteLength
+      if (size > limits.maxBytes) throw new FetchFailure('the answer is too large')
+      chunks.push(value)
+    }
+  } catch (error) {
+    // Not awaited: a hanging server must not hold the refusal back.
+    reader.cancel().catch(() => {})
+    if (error instanceof FetchFailure) throw error
+    throw new FetchFailure(
+      limits.signal.aborted ? 'no whole answer in time' : 'the answer broke off',
+    )
+  }
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    throw new FetchFailure('the answer is not JSON')
+  }
+}
+
+/** The fetch API wraps what happened into a TypeError. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? (error.cause ?? error) : error
+}

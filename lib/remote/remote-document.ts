@@ -1,0 +1,178 @@
+import { FetchFailure } from './fetch-json.ts'
+
+/** How long a document serves and when it is asked for again. All in seconds. */
+export interface Freshness {
+  /** Limit of one whole load. */
+  readonly timeout: number
+  /** Age up to which the document is fresh. A new one is asked for before that. */
+  readonly maxAge: number
+  /** Time beyond `maxAge` for which it still serves while no new one can be had. */
+  readonly maxStale: number
+  /** Wait after a first failure; it doubles with each further one. */
+  readonly retry: number
+  /** Longest wait between two attempts. */
+  readonly retryMax: number
+}
+
+export interface RemoteDocumentEvents {
+  /** A load failed. `reason` is constant text. */
+  onFailure(reason: string): void
+}
+
+/** The part of `maxAge` after which a new document is asked for in the background. */
+const REFRESH_AT = 0.8
+
+/** Milliseconds; keeps a zero in the configuration from becoming a busy loop. */
+const LEAST_WAIT = 20
+
+/**
+ * A document of another server, kept fresh in the background. One load at a time; a failed load never
+ * replaces a good document; requests that have one never wait.
+ */
+export class RemoteDocument<T> {
+  readonly #load: (signal: AbortSignal) => Promise<T>
+  readonly #freshness: Freshness
+  readonly #events: RemoteDocumentEvents
+  #value: T | undefined
+  #loadedAt = 0
+  #failures = 0
+  /** When the next load is due, in milliseconds since the epoch. */
+  #dueAt = 0
+  /** No load before this time: the wait after a failure. */
+  #restUntil = 0
+  #running: Promise<boolean> | undefined
+  #queued: Promise<boolean> | undefined
+  #abort: AbortController | undefined
+  #timer: NodeJS.Timeout | undefined
+  #closed = true
+
+  constructor(
+    load: (signal: AbortSignal) => Promise<T>,
+    freshness: Freshness,
+    events: RemoteDocumentEvents,
+  ) {
+    this.#load = load
+    this.#freshness = freshness
+    this.#events = events
+  }
+
+  /** Begins the first load; resumes after `close()`. */
+  open(): void {
+    if (!this.#closed) return
+    this.#closed = false
+    if (this.#value === undefined) void this.#attempt()
+    else this.#schedule()
+  }
+
+  /** The last good document, unless it is beyond its stale time. Never waits; asks for a new one where that is due. */
+  current(): T | undefined {
+    const now = Date.now()
+    // The timer does this too, but a process that slept, or a clock that jumped, finds out here.
+    if (now >= this.#dueAt && !this.#closed) void this.#attempt()
+    const { maxAge, maxStale } = this.#freshness
+    return now - this.#loadedAt < (maxAge + maxStale) * 1000 ? this.#value : undefined
+  }
+
+  /** As `current()`, after the load that is under way, if there is none to give before. */
+  async settled(): Promise<T | undefined> {
+    if (this.current() === undefined) await this.#running
+    return this.current()
+  }
+
+  /** The load that is under way. */
+  get running(): Promise<boolean> | undefined {
+    return this.#running
+  }
+
+  /** Whether a load may begin out of turn: none is under way, and the wait after a failure is over. */
+  get mayLoad(): boolean {
+    return !this.#closed && this.#running === undefined && Date.now() >= this.#restUntil
+  }
+
+  /** A load that began after this call; resolves to whether it succeeded. */
+  reload(): Promise<boolean> {
+    if (this.#running === undefined) return this.#attempt()
+    this.#queued ??= this.#running.then(() => {
+      this.#queued = undefined
+      return this.#attempt()
+    })
+    return this.#queued
+  }
+
+  /** Seconds until the next attempt. */
+  get retryAfter(): number {
+    return (this.#dueAt - Date.now()) / 1000
+  }
+
+  /** Ends a running load and all timers. */
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    this.#abort?.abort()
+  }
+
+  #attempt(): Promise<boolean> {
+    this.#running ??= this.#loadOnce().finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  async #loadOnce(): Promise<boolean> {
+    clearTimeout(this.#timer)
+    const controller = new AbortController()
+    this.#abort = controller
+    // While a load is under way nothing else is due.
+    this.#dueAt = Date.now() + this.#freshness.timeout * 1000
+    const limit = setTimeout(() => controller.abort(), this.#freshness.timeout * 1000)
+    limit.unref()
+    try {
+      this.#succeeded(await this.#load(controller.signal))
+      return true
+    } catch (error) {
+      this.#failed(error instanceof FetchFailure ? error.message : 'the answer cannot be used')
+      return false
+    } finally {
+      clearTimeout(limit)
+    }
+  }
+
+  #succeeded(value: T): void {
+    this.#value = value
+    this.#loadedAt = Date.now()
+    this.#failures = 0
+    this.#restUntil = 0
+    this.#dueAt = this.#loadedAt + this.#freshness.maxAge * 1000 * REFRESH_AT
+    this.#schedule()
+  }
+
+  #failed(reason: string): void {
+    const now = Date.now()
+    this.#restUntil = now + this.#backOff()
+    // A document that is still fresh is not asked for earlier because one more look has failed.
+    const refreshAt = this.#loadedAt + this.#freshness.maxAge * 1000 * REFRESH_AT
+    this.#dueAt = this.#value === undefined ? this.#restUntil : Math.max(refreshAt, this.#restUntil)
+    this.#schedule()
+    if (!this.#closed) this.#events.onFailure(reason)
+  }
+
+  /**
+   * Milliseconds to wait: `retry` after the first failure, then doubling up to `retryMax`, with jitter
+   * that only shortens a doubled wait, so that many processes do not come back at one moment.
+   */
+  #backOff(): number {
+    const { retry, retryMax } = this.#freshness
+    const doubled = Math.min(retry * 2 ** this.#failures, Math.max(retry, retryMax))
+    this.#failures += 1
+    const least = Math.max(retry, doubled / 2)
+    return (least + (doubled - least) * Math.random()) * 1000
+  }
+
+  #schedule(): void {
+    if (this.#closed) return
+    const wait = Math.max(LEAST_WAIT, this.#dueAt - Date.now())
+    this.#dueAt = Date.now() + wait
+    this.#timer = setTimeout(() => void this.#attempt(), wait)
+    this.#timer.unref()
+  }
+}

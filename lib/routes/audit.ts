@@ -1,0 +1,104 @@
+import type { FastifyInstance } from 'fastify'
+import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
+import type { TenantPlace } from '../tenancy/resolve-tenant.ts'
+import type { Requirement } from './declaration.ts'
+import { type PrintedRoute, printedRoutes } from './printed-routes.ts'
+import { type RouteRegister, tenantAuthSeen } from './route-register.ts'
+
+/** One route, as `authService.routes()` lists it. */
+export interface ListedRoute {
+  readonly method: string
+  readonly url: string
+  /** Null where the policy is not known. */
+  readonly noauth: boolean | null
+  /** Where the tenant stands; null: nowhere, or the policy is not known. */
+  readonly tenant: TenantPlace
+  /** The ids that must be held: all of a list, or any; null: none, or the policy is not known. */
+  readonly require: readonly string[] | { readonly any: readonly string[] } | null
+  /** False for a route that was written before the plugin had loaded: it is guarded, in the stricter reading. */
+  readonly seen: boolean
+}
+
+export interface AuditRules {
+  /** What to do about routes that no guard covers. */
+  readonly uncovered: 'warn' | 'refuse' | 'ignore'
+}
+
+/** Every route of a guarded scope, with its policy. */
+export function listRoutes(app: FastifyInstance, register: RouteRegister): ListedRoute[] {
+  const seen = register.seen.flatMap(({ methods, url, policy }) =>
+    methods.map((method) => ({
+      method,
+      url,
+      noauth: policy?.noauth ?? null,
+      tenant: policy?.tenant ?? null,
+      require: show(policy?.requirement ?? null),
+      seen: true,
+    })),
+  )
+  const early = tooEarly(printed(app)).map(({ method, url }) => ({
+    method,
+    url,
+    noauth: null,
+    tenant: null,
+    require: null,
+    seen: false,
+  }))
+  return [...seen, ...early]
+}
+
+/**
+ * What only a look at the whole application shows: routes that no guard covers, and routes that were written before
+ * the plugin had loaded.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID for uncovered routes, where they are to be refused
+ */
+export function auditRoutes(app: FastifyInstance, { uncovered }: AuditRules): void {
+  const routes = printed(app)
+  const open = routes.filter((route) => !isCovered(route)).map(nameOf)
+  if (open.length > 0 && uncovered === 'refuse') {
+    throw new ERR_AUTH_CONFIG_INVALID(
+      `uncovered: expected a guard on every route, found none on ${open.join(', ')} (boot)`,
+    )
+  }
+  if (open.length > 0 && uncovered === 'warn') {
+    app.log.warn({ routes: open }, 'tenant auth: no guard covers these routes')
+  }
+  const early = tooEarly(routes).length
+  if (early > 0) {
+    app.log.warn(
+      { routes: early },
+      `tenant auth: ${early} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes`,
+    )
+  }
+}
+
+/** Named hook of every guarded route; see `addGuard`. */
+const GUARD = 'tenantAuthGuard'
+
+function printed(app: FastifyInstance): PrintedRoute[] {
+  return printedRoutes(app, ['onRequest', 'onError'])
+}
+
+function isCovered({ hooks }: PrintedRoute): boolean {
+  return hooks.get('onRequest')?.includes(GUARD) ?? false
+}
+
+/** @fastify/cors, which belongs before this plugin, writes `OPTIONS *` for itself. */
+function tooEarly(routes: readonly PrintedRoute[]): PrintedRoute[] {
+  return routes.filter(
+    (route) =>
+      isCovered(route) &&
+      !route.hooks.get('onError')?.includes(tenantAuthSeen.name) &&
+      !(route.method === 'OPTIONS' && route.url.endsWith('*')),
+  )
+}
+
+function nameOf({ method, url }: PrintedRoute): string {
+  return `${method} ${url}`
+}
+
+function show(requirement: Requirement | null): ListedRoute['require'] {
+  if (requirement === null) return null
+  return requirement.mode === 'any' ? { any: requirement.ids } : requirement.ids
+}

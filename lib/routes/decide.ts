@@ -1,0 +1,120 @@
+import type { FastifyRequest } from 'fastify'
+import type { Authenticator } from '../authenticators/authenticator.ts'
+import { ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
+import type { Authorization, Principal } from '../tenancy/authorization.ts'
+import type { KnownTenants } from '../tenancy/known-tenants.ts'
+import { askForTenant, readNoTenant, readTenant } from '../tenancy/resolve-tenant.ts'
+import type { Policy } from './policy.ts'
+
+/** What a decision rests on, apart from the request and its route. */
+export interface DecisionRules {
+  readonly authenticator: Authenticator
+  readonly knownTenants: KnownTenants
+  readonly resolveTenant?: ((request: FastifyRequest) => unknown) | undefined
+  /** Seconds for one call of `resolveTenant`. */
+  readonly timeout: number
+}
+
+interface Asked {
+  readonly request: FastifyRequest
+  readonly policy: Policy
+  readonly rules: DecisionRules
+}
+
+interface Authenticated extends Asked {
+  readonly principal: Principal
+}
+
+interface Addressed extends Authenticated {
+  readonly tenant: string | null
+}
+
+interface Permitted {
+  readonly asked: Asked
+  readonly authorization: Authorization
+}
+
+/**
+ * The decision on a guarded request, step by step; each refuses by throwing. A promise only where a step has to
+ * wait for somebody.
+ */
+export function decide(asked: Asked): Authorization | Promise<Authorization> {
+  const authenticated = authenticate(asked) //                      401, 503
+  const addressed = after(authenticated, resolveTenant) //          400, 503
+  const permitted = after(addressed, permitTenant) //               403
+  const existing = after(permitted, refuseUnknownTenant) //         404, 503
+  return after(existing, meetRequirement) //                        403
+}
+
+function after<A, B>(before: A | Promise<A>, step: (value: A) => B | Promise<B>): B | Promise<B> {
+  return before instanceof Promise ? before.then(step) : step(before)
+}
+
+function authenticate(asked: Asked): Authenticated | Promise<Authenticated> {
+  const { request, policy, rules } = asked
+  return after(rules.authenticator.authenticate(request), (principal) => ({
+    request,
+    policy,
+    rules,
+    principal,
+  }))
+}
+
+function resolveTenant(authenticated: Authenticated): Addressed | Promise<Addressed> {
+  const { request, policy, rules, principal } = authenticated
+  return after(namedTenant(authenticated), (named) => ({
+    request,
+    policy,
+    rules,
+    principal,
+    tenant: named,
+  }))
+}
+
+/** Without a choice of place: where the path has a tenant, the query is not looked at. */
+function namedTenant({ request, policy, rules }: Asked): string | null | Promise<string | null> {
+  const inPath = property(request.params, 'tenant')
+  if (inPath !== undefined) return readTenant(inPath)
+  if (policy.tenant === 'path') return readNoTenant(false)
+  if (policy.tenant === null) return null
+  const { resolveTenant } = rules
+  if (resolveTenant === undefined) {
+    const inQuery = property(request.query, 'tenant')
+    return inQuery === undefined ? readNoTenant(policy.mayBeAbsent) : readTenant(inQuery)
+  }
+  return after(
+    askForTenant(() => resolveTenant(request), rules.timeout),
+    (named) => (named === null ? readNoTenant(policy.mayBeAbsent) : readTenant(named)),
+  )
+}
+
+/** Before it is asked whether the tenant exists, so that nobody can probe which do. */
+function permitTenant(addressed: Addressed): Permitted {
+  const { principal, tenant } = addressed
+  return { asked: addressed, authorization: principal.in(tenant) }
+}
+
+function refuseUnknownTenant(permitted: Permitted): Permitted | Promise<Permitted> {
+  const { tenant } = permitted.authorization
+  if (tenant === null) return permitted
+  return after(permitted.asked.rules.knownTenants.has(tenant), (exists) => {
+    if (!exists) throw new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist')
+    return permitted
+  })
+}
+
+function meetRequirement({ asked, authorization }: Permitted): Authorization {
+  const { requirement } = asked.policy
+  if (requirement?.mode === 'all') authorization.require(...requirement.ids)
+  else if (requirement) authorization.requireAny(...requirement.ids)
+  return authorization
+}
+
+/** By own properties: a query parser or a router may give any object. */
+function property(holder: unknown, name: string): unknown {
+  return isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,129 @@
+import { isResourceId } from '../tenancy/resource-id.ts'
+
+/** What a route declares of itself, in its `config`. `false` and `undefined` mean not declared. */
+export interface RouteDeclaration {
+  /** `true`: no authentication, and the request carries nothing. Excludes every other key. @default false */
+  noauth?: boolean | undefined
+  /**
+   * `true`: `request.tenant` is the tenant of the path's segment, or, without a segment, of `?tenant=`.
+   * `'required'`: the same, and never null. `'optional'`: without a segment only; null where the query names none.
+   * @default false
+   */
+  tenant?: boolean | 'required' | 'optional' | undefined
+  /** `true`: `request.userInfo` is who the request acts as. @default false */
+  userInfo?: boolean | undefined
+  /** `true`: `request.resources` is what the user holds in the request's tenant. @default false */
+  resources?: boolean | undefined
+  /** `true`: `request.authorization` is all of it, with methods that ask and that refuse. @default false */
+  authorization?: boolean | undefined
+  /** Resource ids, each `<name>:<action>`, that the user must hold: the one, all, or any. 403 otherwise. */
+  require?: string | readonly string[] | { readonly any: readonly string[] } | false | undefined
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig extends RouteDeclaration {}
+}
+
+/** The ids that a route requires: all of them, or one at least. */
+export interface Requirement {
+  readonly mode: 'all' | 'any'
+  readonly ids: readonly string[]
+}
+
+/** A declaration as it is understood. */
+export interface Declared {
+  readonly noauth: boolean
+  readonly tenant: boolean | 'required' | 'optional'
+  readonly userInfo: boolean
+  readonly resources: boolean
+  readonly authorization: boolean
+  readonly requirement: Requirement | null
+}
+
+const FLAGS = ['userInfo', 'resources', 'authorization'] as const
+const KEYS = ['noauth', 'tenant', ...FLAGS, 'require'] as const
+const TENANT_VALUES: readonly unknown[] = [true, false, undefined, 'required', 'optional']
+
+/** A requirement that nobody meets, superusers neither: how an unreadable one is understood. */
+const NEVER_MET: Requirement = Object.freeze({ mode: 'any', ids: [] })
+
+/**
+ * Reads a route's `config`, by own properties only. Whatever is wrong with it is among the problems, and is
+ * understood in the stricter way.
+ */
+export function readDeclaration(config: object): {
+  declared: Declared
+  problems: string[]
+} {
+  const values = new Map<string, unknown>(Object.entries(config))
+  const problems = [...values.keys()].flatMap(slipOf)
+  const isOpen = readNoauth(values, problems)
+  const declared = {
+    noauth: isOpen && problems.length === 0,
+    tenant: readTenantKey(values.get('tenant'), problems),
+    ...readFlags(values, problems),
+    requirement: readRequirement(values.get('require'), problems),
+  }
+  return { declared: Object.freeze(declared), problems }
+}
+
+function readNoauth(values: ReadonlyMap<string, unknown>, problems: string[]): boolean {
+  const noauth = values.get('noauth')
+  if (noauth !== undefined && typeof noauth !== 'boolean') problems.push('noauth is no boolean')
+  if (noauth !== true) return false
+  const others = KEYS.filter((key) => key !== 'noauth' && (values.get(key) ?? false) !== false)
+  if (others.length > 0) problems.push(`noauth contradicts ${others.join(', ')}`)
+  return true
+}
+
+function readTenantKey(value: unknown, problems: string[]): Declared['tenant'] {
+  if (!TENANT_VALUES.includes(value)) problems.push("tenant is not true, 'required' or 'optional'")
+  if (value === undefined || value === false) return false
+  return value === 'required' || value === 'optional' ? value : true
+}
+
+function readFlags(values: ReadonlyMap<string, unknown>, problems: string[]) {
+  const flag = (name: (typeof FLAGS)[number]): boolean => {
+    const value = values.get(name)
+    if (value !== undefined && typeof value !== 'boolean') problems.push(`${name} is no boolean`)
+    return value === true
+  }
+  return {
+    userInfo: flag('userInfo'),
+    resources: flag('resources'),
+    authorization: flag('authorization'),
+  }
+}
+
+function readRequirement(value: unknown, problems: string[]): Requirement | null {
+  if (value === undefined || value === false) return null
+  const mode = isAnyOf(value) ? 'any' : 'all'
+  const listed = isAnyOf(value) ? value.any : value
+  const ids: unknown[] = Array.isArray(listed) ? [...listed] : mode === 'all' ? [listed] : []
+  if (ids.length > 0 && ids.every(isResourceId)) {
+    return Object.freeze({ mode, ids: Object.freeze(ids) })
+  }
+  problems.push('require is empty, or not made of ids <name>:<action>')
+  return NEVER_MET
+}
+
+function isAnyOf(value: unknown): value is { any: unknown } {
+  return typeof value === 'object' && value !== null && Object.keys(value).join() === 'any'
+}
+
+/** A key that is ours but for case, underscores or one letter: the door that it was to close would stay open. */
+function slipOf(key: string): string[] {
+  if (KEYS.some((ours) => ours === key)) return []
+  const plain = key.toLowerCase().replaceAll(/[_-]/g, '')
+  const meant = KEYS.find((ours) => isOneLetterOff(plain, ours.toLowerCase()))
+  return meant === undefined ? [] : [`${key} looks like ${meant}`]
+}
+
+function isOneLetterOff(a: string, b: string): boolean {
+  if (a === b) return true
+  let i = 0
+  while (a[i] === b[i]) i++
+  const [restA, restB] = [a.slice(i), b.slice(i)]
+  const [tailA, tailB] = [a.slice(i + 1), b.slice(i + 1)]
+  return tailA === tailB || tailA === restB || restA === tailB
+}

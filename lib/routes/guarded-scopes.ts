@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify'
+import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
+
+/** The guarded scopes of each application. All scopes of one share its HTTP server. */
+const scopesOf = new WeakMap<object, FastifyInstance[]>()
+
+/**
+ * Notes a scope as guarded. Scopes beside each other are independent; one below another would be guarded twice,
+ * whichever came first.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID
+ */
+export function claimScope(app: FastifyInstance): void {
+  const scopes = scopesOf.get(app.server) ?? []
+  if (scopes.some((scope) => scope === app || isBelow(scope, app) || isBelow(app, scope))) {
+    throw new ERR_AUTH_CONFIG_INVALID(
+      'tenant auth: expected one guard in a scope and below it, found a second (code)',
+    )
+  }
+  scopesOf.set(app.server, [...scopes, app])
+}
+
+/** A scope's prototype is the scope around it. */
+function isBelow(outer: FastifyInstance, inner: FastifyInstance): boolean {
+  return Object.prototype.isPrototypeOf.call(outer, inner)
+}

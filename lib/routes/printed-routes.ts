@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify'
+
+/** A route as the router prints it. */
+export interface PrintedRoute {
+  readonly method: string
+  /** In the router's own spelling. */
+  readonly url: string
+  /** Names of the hooks, by the kind of hook. */
+  readonly hooks: ReadonlyMap<string, readonly string[]>
+}
+
+const NODE = /^((?:│ {3}| {4})*)[├└]── (.*)$/
+const META = /^(?:│ {3}| {4})*• \((\w+)\) (\[.*\])$/
+const LEAF = /^(.*) \(([A-Z-]+)\)(?: \{.*\})?$/
+const EMPTY_ROOT = '(empty root node)'
+
+/**
+ * Every route of the whole application, other scopes' too: Fastify tells of them only in print. From ready on the
+ * hooks are those that each route runs.
+ */
+export function printedRoutes(
+  app: FastifyInstance,
+  kinds: readonly ('onRequest' | 'onError')[],
+): PrintedRoute[] {
+  return app.supportedMethods.flatMap((method) =>
+    parse(app.printRoutes({ method, includeMeta: [...kinds] })),
+  )
+}
+
+function parse(text: string): PrintedRoute[] {
+  const routes: PrintedRoute[] = []
+  const path: string[] = []
+  let hooks = new Map<string, readonly string[]>()
+  const add = (label: string, depth: number): void => {
+    const [, name = label, method] = LEAF.exec(label) ?? []
+    path.length = depth
+    path.push(name === EMPTY_ROOT ? '' : name)
+    if (method === undefined) return
+    hooks = new Map()
+    routes.push({ method, url: path.join(''), hooks })
+  }
+  for (const line of text.split('\n')) {
+    const [, kind, names] = META.exec(line) ?? []
+    const [, indent, label] = NODE.exec(line) ?? []
+    if (kind !== undefined && names !== undefined) hooks.set(kind, readNames(names))
+    else if (indent !== undefined && label !== undefined) add(label, indent.length / 4)
+    // A further route of the same node, under other constraints.
+    else if (path.length > 0 && line !== '') add(line.slice(path.length * 4), path.length - 1)
+  }
+  return routes
+}
+
+/** `["guard()","bound other()"]` */
+function readNames(text: string): readonly string[] {
+  const names: unknown = JSON.parse(text)
+  return Array.isArray(names) ? names.map((name) => String(name).replace(/\(\)$/, '')) : []
+}

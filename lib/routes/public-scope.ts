@@ -1,0 +1,40 @@
+import type {
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyPluginCallback,
+  FastifyPluginOptions,
+} from 'fastify'
+import fp from 'fastify-plugin'
+import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
+
+type AnyPlugin<Options extends FastifyPluginOptions> =
+  | FastifyPluginAsync<Options>
+  | FastifyPluginCallback<Options>
+
+/**
+ * The same plugin in a scope of its own whose routes are all `noauth`: for plugins whose routes one cannot edit.
+ *
+ * @example app.register(publicScope(swaggerUi), { routePrefix: '/docs' })
+ * @throws ERR_AUTH_CONFIG_INVALID at boot, when the plugin adds no route
+ */
+export function publicScope<Options extends FastifyPluginOptions>(
+  plugin: AnyPlugin<Options>,
+): FastifyPluginAsync<Options> {
+  async function tenantAuthPublicScope(app: FastifyInstance, options: Options): Promise<void> {
+    let count = 0
+    await app.register(async (scope) => {
+      scope.addHook('onRoute', (route) => {
+        route.config = { ...route.config, noauth: true }
+        count++
+      })
+      await scope.register<Options>(plugin, options)
+    })
+    if (count === 0) {
+      throw new ERR_AUTH_CONFIG_INVALID(
+        'publicScope: expected a plugin that adds routes, found one that adds none (code)',
+      )
+    }
+  }
+  // Without a scope here, so that `prefix` and the like mean to the plugin just what they would without us.
+  return fp(tenantAuthPublicScope)
+}

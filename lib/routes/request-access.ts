@@ -1,0 +1,148 @@
+import type {
+  ContextConfigDefault,
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyRequest,
+  FastifySchema,
+  FastifyTypeProvider,
+  FastifyTypeProviderDefault,
+  RawRequestDefaultExpression,
+  RawServerBase,
+  RawServerDefault,
+  RouteGenericInterface,
+} from 'fastify'
+import type { FastifyRequestType, ResolveFastifyRequestType } from 'fastify/types/type-provider.js'
+import type { AuthError } from '../errors.ts'
+import type { UserInfo } from '../identity/user-info.ts'
+import type { Authorization } from '../tenancy/authorization.ts'
+import type { Declared } from './declaration.ts'
+
+declare module 'fastify' {
+  // The parameters must be Fastify's own, all of them, for the declarations to merge.
+  interface FastifyRequest<
+    RouteGeneric extends RouteGenericInterface = RouteGenericInterface,
+    RawServer extends RawServerBase = RawServerDefault,
+    RawRequest extends
+      RawRequestDefaultExpression<RawServer> = RawRequestDefaultExpression<RawServer>,
+    SchemaCompiler extends FastifySchema = FastifySchema,
+    TypeProvider extends FastifyTypeProvider = FastifyTypeProviderDefault,
+    ContextConfig = ContextConfigDefault,
+    Logger extends FastifyBaseLogger = FastifyBaseLogger,
+    RequestType extends FastifyRequestType = ResolveFastifyRequestType<
+      TypeProvider,
+      SchemaCompiler,
+      RouteGeneric
+    >,
+  > {
+    /** The request's tenant, where the route declares `tenant`; null where it belongs to none. */
+    readonly tenant: RequestTenant<ContextConfig>
+    /** Who the request acts as, where the route declares `userInfo`. */
+    readonly userInfo: Declares<ContextConfig, 'userInfo', UserInfo>
+    /** What the user holds in the request's tenant, where the route declares `resources`. */
+    readonly resources: Declares<ContextConfig, 'resources', ReadonlySet<string>>
+    /** All of it, where the route declares `authorization`. */
+    readonly authorization: Declares<ContextConfig, 'authorization', Authorization>
+  }
+}
+
+/** The type of `request.tenant` under a route's `config`: the union of all that may be there, where the config is not seen. */
+export type RequestTenant<Config> = Config extends object
+  ? 'tenant' extends keyof Config
+    ? TenantOf<Config['tenant']>
+    : undefined
+  : string | null | undefined
+
+type TenantOf<Value> = [Value] extends ['required']
+  ? string
+  : [Value] extends [true | 'required' | 'optional']
+    ? string | null
+    : [Value] extends [false | undefined]
+      ? undefined
+      : string | null | undefined
+
+/** The type of a request's property that a route's `config` declares with `true`. */
+export type Declares<Config, Key extends string, Type> = Config extends object
+  ? Key extends keyof Config
+    ? [Config[Key]] extends [true]
+      ? Type
+      : [Config[Key]] extends [false | undefined]
+        ? undefined
+        : Type | undefined
+    : undefined
+  : Type | undefined
+
+/** A decision that let the request through, and what its route declares. */
+export class Access {
+  readonly authorization: Authorization
+  readonly declared: Declared
+
+  constructor(authorization: Authorization, declared: Declared) {
+    this.authorization = authorization
+    this.declared = declared
+    Object.freeze(this)
+  }
+}
+
+/** What is known of a request: let through, none of the guard's business (null), or to be refused at the gate. */
+export type Decision = Access | AuthError | null
+
+const kDecision = Symbol('fastify-tenant-auth.decision')
+
+type Decided = FastifyRequest & { [kDecision]?: Decision }
+
+/** Undefined: nothing is decided yet. */
+export function decisionOf(request: Decided): Decision | undefined {
+  return request[kDecision]
+}
+
+export function setDecision(request: Decided, decision: Decision): void {
+  request[kDecision] = decision
+}
+
+function accessOf(request: FastifyRequest): Access | undefined {
+  const decision = decisionOf(request)
+  return decision instanceof Access ? decision : undefined
+}
+
+/**
+ * The authorization of any guarded request, whatever its route declares: for hooks and other plugins. Null where
+ * the request is not guarded, or not yet let through.
+ */
+export function authorizationOf(request: FastifyRequest): Authorization | null {
+  return accessOf(request)?.authorization ?? null
+}
+
+/** Gives requests the properties that their routes declare. On the prototype: a request pays for what it reads. */
+export function decorateRequest(app: FastifyInstance): void {
+  const declared =
+    <T>(isDeclared: (declared: Declared) => boolean, read: (authorization: Authorization) => T) =>
+    (request: FastifyRequest): T | undefined => {
+      const access = accessOf(request)
+      return access && isDeclared(access.declared) ? read(access.authorization) : undefined
+    }
+  const properties = {
+    tenant: declared(
+      ({ tenant }) => tenant !== false,
+      ({ tenant }) => tenant,
+    ),
+    userInfo: declared(
+      ({ userInfo }) => userInfo,
+      ({ userInfo }) => userInfo,
+    ),
+    resources: declared(
+      ({ resources }) => resources,
+      ({ resources }) => resources,
+    ),
+    authorization: declared(
+      ({ authorization }) => authorization,
+      (authorization) => authorization,
+    ),
+  }
+  for (const [name, read] of Object.entries(properties)) {
+    app.decorateRequest(name, {
+      getter(this: FastifyRequest) {
+        return read(this)
+      },
+    })
+  }
+}

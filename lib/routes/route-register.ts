@@ -1,0 +1,109 @@
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
+import { compilePolicy, type Policy, type PolicyRules } from './policy.ts'
+
+const kRoute = Symbol('fastify-tenant-auth.route')
+
+/** A route that `onRoute` saw. Its policy is there from ready on. */
+export class SeenRoute {
+  readonly methods: readonly string[]
+  readonly url: string
+  readonly #options: RouteOptions
+  policy: Policy | undefined
+
+  constructor(options: RouteOptions) {
+    this.methods = [options.method].flat()
+    this.url = options.url
+    this.#options = options
+  }
+
+  /** The `config` as it is after every `onRoute` hook. */
+  get config(): object {
+    return this.#options.config ?? {}
+  }
+}
+
+/** The routes of one guarded scope, and the policy of each. */
+export class RouteRegister {
+  readonly #rules: PolicyRules
+  readonly #seen: SeenRoute[] = []
+  readonly #policies = new WeakMap<object, Policy | null>()
+
+  constructor(rules: PolicyRules) {
+    this.#rules = rules
+  }
+
+  /** Learns of the routes that are written from now on. */
+  watch(app: FastifyInstance): void {
+    app.addHook('onRoute', (options) => {
+      const route = new SeenRoute(options)
+      this.#seen.push(route)
+      mark(options, route)
+      options.onError = [...[options.onError ?? []].flat(), tenantAuthSeen]
+    })
+  }
+
+  get seen(): readonly SeenRoute[] {
+    return this.#seen
+  }
+
+  /** @throws ERR_AUTH_ROUTE_INVALID */
+  compile(): void {
+    for (const route of this.#seen) {
+      const { url, config } = route
+      const { policy, problems } = compilePolicy({ url, config, tooEarly: false }, this.#rules)
+      if (problems.length > 0) {
+        const found = problems.join('; ')
+        throw new ERR_AUTH_ROUTE_INVALID(`${route.methods.join(', ')} ${url}: ${found}`)
+      }
+      route.policy = policy
+    }
+  }
+
+  /**
+   * The policy of the route whose context has this `config`; null where no route matched. Found out once: the config is one
+   * live object for all requests, and what a handler writes to it must not open a route.
+   */
+  policyOf(config: { readonly url?: string | undefined }): Policy | null {
+    const known = this.#policies.get(config)
+    if (known !== undefined) return known
+    const policy = this.#findPolicy(config)
+    this.#policies.set(config, policy)
+    return policy
+  }
+
+  #findPolicy(config: { readonly url?: string | undefined; readonly [kRoute]?: SeenRoute }) {
+    const seen = config[kRoute]?.policy
+    if (seen) return seen
+    const { url } = config
+    if (url === undefined) return null
+    // Written before the plugin had loaded: nobody could refuse what is wrong with it.
+    return compilePolicy({ url, config, tooEarly: true }, this.#rules).policy
+  }
+}
+
+/**
+ * Lets a request's `config`, which Fastify copies from the route's, lead back to the route. A later `onRoute` hook may
+ * replace the config, so the mark goes along with whatever is set.
+ */
+function mark(options: RouteOptions, route: SeenRoute): void {
+  let marked = { ...options.config, [kRoute]: route }
+  Object.defineProperty(options, 'config', {
+    configurable: true,
+    enumerable: true,
+    get: () => marked,
+    set: (config: object) => {
+      marked = { ...config, [kRoute]: route }
+    },
+  })
+}
+
+/** Leaves a trace, in the only place where Fastify prints one, on each route that was seen. Runs when a request fails, and does nothing. */
+export function tenantAuthSeen(
+  _request: unknown,
+  _reply: unknown,
+  _error: unknown,
+  done: () => void,
+): void {
+  done()
+}

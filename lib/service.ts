@@ -1,0 +1,151 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Authenticator } from './authenticators/authenticator.ts'
+import { MockUser } from './authenticators/mock-user.ts'
+import { composeBearerToken, composeKnownTenants } from './compose.ts'
+import type { UserInfo } from './identity/user-info.ts'
+import type { RemoteDocumentEvents } from './remote/remote-document.ts'
+import { auditRoutes, type ListedRoute, listRoutes } from './routes/audit.ts'
+import { addGuard, type GuardRules } from './routes/guard.ts'
+import { claimScope } from './routes/guarded-scopes.ts'
+import { decorateRequest } from './routes/request-access.ts'
+import { RouteRegister } from './routes/route-register.ts'
+import { bootWarnings, isLoopback } from './settings/boot-warnings.ts'
+import { type LoadedSettings, loadSettings } from './settings/load-settings.ts'
+import { loadMockUser } from './settings/mock-user-file.ts'
+import type { AuthOptions, Settings } from './settings/options.ts'
+import type { KnownTenants } from './tenancy/known-tenants.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The service that guards this scope. */
+    readonly authService: AuthService
+  }
+}
+
+/**
+ * The service behind the plugin, for an application with several Fastify instances that share keys and caches.
+ *
+ * @example
+ * const auth = new AuthService(options)
+ * await auth.install(publicApi)
+ * await auth.install(adminApi)
+ */
+export class AuthService {
+  readonly #loaded: LoadedSettings
+  readonly #mockUser: UserInfo | null
+  readonly #authenticator: Authenticator
+  readonly #knownTenants: KnownTenants
+  readonly #installed = new Map<FastifyInstance, RouteRegister>()
+
+  /**
+   * @param options what the plugin takes
+   * @throws ERR_AUTH_CONFIG_INVALID
+   */
+  constructor(options: AuthOptions = {}) {
+    this.#loaded = loadSettings(options)
+    const { settings, given } = this.#loaded
+    this.#mockUser = settings.devMode
+      ? loadMockUser(settings.devUserInfoPath, given.has('devUserInfoPath'))
+      : null
+    this.#knownTenants = composeKnownTenants(settings, this.#events('tenants'))
+    this.#authenticator = this.#mockUser
+      ? new MockUser(this.#mockUser, settings)
+      : composeBearerToken(settings, this.#events('keys'))
+  }
+
+  /**
+   * Guards an application, or a scope of one. Keys are fetched from the first installation on, which neither
+   * delays nor fails the boot.
+   *
+   * @throws ERR_AUTH_CONFIG_INVALID where the scope, or one around or below it, is guarded already
+   */
+  async install(app: FastifyInstance): Promise<void> {
+    claimScope(app)
+    const { settings } = this.#loaded
+    const register = new RouteRegister(settings)
+    this.#installed.set(app, register)
+    decorate(app, this)
+    decorateRequest(app)
+    register.watch(app)
+    addGuard(app, register, this.#guardRules(settings))
+    app.addHook('onReady', async () => {
+      register.compile()
+      auditRoutes(app, settings)
+    })
+    app.addHook('onListen', async () => this.#warnOfListening(app))
+    app.addHook('onClose', async () => this.#uninstall(app))
+    for (const warning of bootWarnings(this.#loaded, this.#mockUser)) {
+      app.log.warn(`tenant auth: ${warning}`)
+    }
+    this.#authenticator.open()
+    this.#knownTenants.open()
+  }
+
+  /** Whether requests can be decided now: keys usable, and the tenant list loaded where there is one. */
+  isReady(): boolean {
+    return this.#authenticator.isReady && this.#knownTenants.isReady
+  }
+
+  /**
+   * Fetches the key set now, whatever the cooldown.
+   *
+   * @throws ERR_AUTH_KEYS_UNAVAILABLE
+   */
+  refreshKeys(): Promise<void> {
+    return this.#authenticator.refreshKeys()
+  }
+
+  /** Every route of one guarded application, or of all, with its policy. Complete from ready on. */
+  routes(app?: FastifyInstance): ListedRoute[] {
+    return [...this.#installed]
+      .filter(([installed]) => app === undefined || installed === app)
+      .flatMap(([installed, register]) => listRoutes(installed, register))
+  }
+
+  /** Ends all background work. Called when the last application that it is installed in closes. */
+  close(): void {
+    this.#authenticator.close()
+    this.#knownTenants.close()
+  }
+
+  #guardRules(settings: Settings): GuardRules {
+    return {
+      authenticator: this.#authenticator,
+      knownTenants: this.#knownTenants,
+      resolveTenant: settings.resolveTenant,
+      timeout: settings.tenantsTimeout,
+      realm: settings.realm,
+    }
+  }
+
+  #uninstall(app: FastifyInstance): void {
+    this.#installed.delete(app)
+    if (this.#installed.size === 0) this.close()
+  }
+
+  #warnOfListening(app: FastifyInstance): void {
+    const addresses = app
+      .addresses()
+      .flatMap((address: string | AddressInfo) =>
+        typeof address === 'string' ? [] : [address.address],
+      )
+    const beyond = addresses.filter((address) => !isLoopback(address))
+    if (this.#mockUser && beyond.length > 0) {
+      app.log.warn(`tenant auth: dev mode listens beyond loopback, on ${beyond.join(', ')}`)
+    }
+  }
+
+  #events(what: string): RemoteDocumentEvents {
+    return {
+      onFailure: (reason) => {
+        const [app] = this.#installed.keys()
+        app?.log.warn({ reason }, `tenant auth: ${what} cannot be fetched`)
+      },
+    }
+  }
+}
+
+function decorate(app: FastifyInstance, service: AuthService): void {
+  app.decorate('authService', service)
+}

@@ -1,0 +1,60 @@
+import type { UserInfo } from '../identity/user-info.ts'
+import type { LoadedSettings } from './load-settings.ts'
+
+/**
+ * What an operator should know at boot of settings that are allowed and seldom meant. One line each.
+ *
+ * @param mockUser who every request acts as in dev mode; null in production
+ */
+export function bootWarnings(
+  { settings, given }: LoadedSettings,
+  mockUser: UserInfo | null,
+): string[] {
+  const warnings: string[] = []
+  if (mockUser) {
+    const tenants = Object.keys(mockUser.resources ?? {}).join(', ') || 'none'
+    const { sub, preferred_username: name = sub } = mockUser
+    warnings.push(
+      `dev mode: every request acts as the mock user ${name}, with the rights of tenants: ${tenants}; never use it in production`,
+    )
+  } else {
+    warnings.push(...productionWarnings({ settings, given }))
+  }
+  if (settings.superuserResource !== undefined && settings.tenants === undefined) {
+    warnings.push('superuserResource without tenants: a superuser may act for any tenant name')
+  }
+  return warnings
+}
+
+function productionWarnings({ settings, given }: LoadedSettings): string[] {
+  const warnings: string[] = []
+  const { publicKeys, publicKeysUrl, issuer, audience, tenants } = settings
+  if (publicKeys === undefined && !given.has('publicKeysUrl')) {
+    warnings.push(`publicKeysUrl is not configured: using the default ${publicKeysUrl}`)
+  }
+  if (publicKeys === undefined && isPlainBeyondLoopback(publicKeysUrl)) {
+    warnings.push(
+      'publicKeysUrl is plain http beyond loopback: the keys can be replaced on the way',
+    )
+  }
+  if (typeof tenants === 'string' && isPlainBeyondLoopback(tenants)) {
+    warnings.push('tenants is plain http beyond loopback: the list can be replaced on the way')
+  }
+  if (issuer === undefined) {
+    warnings.push('issuer is not configured: a token of any issuer with these keys is accepted')
+  }
+  if (audience === undefined) {
+    warnings.push('audience is not configured: any token of that server is accepted')
+  }
+  return warnings
+}
+
+function isPlainBeyondLoopback(url: string): boolean {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'http:' && !isLoopback(hostname)
+}
+
+/** Whether an address or a host name stays on this machine. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\.[\d.]+$/.test(host)
+}

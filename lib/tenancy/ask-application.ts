@@ -1,0 +1,56 @@
+import type { AuthError } from '../errors.ts'
+import { errorCode } from '../remote/error-code.ts'
+
+export interface Question<T> {
+  ask(): unknown
+  /** Seconds. */
+  readonly timeout: number
+  isAnswer(value: unknown): value is T
+  /** The error of a constant reason: that it failed, is late, or gave no usable answer. */
+  refuse(reason: string): AuthError
+}
+
+/**
+ * Asks a function of the application, which may answer later, too late, throw, or say what is no answer.
+ * An answer that is there at once costs no promise.
+ */
+export function askApplication<T>(question: Question<T>): T | Promise<T> {
+  let answer: unknown
+  try {
+    answer = question.ask()
+    if (isThenable(answer)) return whenAnswered(answer, question)
+  } catch (error) {
+    throw question.refuse(`failed (${errorCode(error)})`)
+  }
+  return checked(answer, question)
+}
+
+async function whenAnswered<T>(answer: PromiseLike<unknown>, question: Question<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  // Not unref'd, unlike every other timer here: a request waits for it.
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(question.refuse('is late')), question.timeout * 1000)
+  })
+  const failed = (error: unknown): never => {
+    throw question.refuse(`failed (${errorCode(error)})`)
+  }
+  try {
+    return checked(await Promise.race([Promise.resolve(answer).catch(failed), late]), question)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function checked<T>(answer: unknown, question: Question<T>): T {
+  if (question.isAnswer(answer)) return answer
+  throw question.refuse('gave no usable answer')
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'then' in value &&
+    typeof value.then === 'function'
+  )
+}

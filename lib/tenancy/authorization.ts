@@ -1,0 +1,187 @@
+import {
+  ERR_AUTH_RESOURCE_MISSING,
+  ERR_AUTH_TENANT_FORBIDDEN,
+  ERR_AUTH_TENANT_INVALID,
+} from '../errors.ts'
+import type { UserInfo } from '../identity/user-info.ts'
+import { ImmutableSet } from './immutable-set.ts'
+import { isResourceId } from './resource-id.ts'
+import { isTenantName } from './tenant-name.ts'
+
+export interface AuthorizationRules {
+  /** Of the challenges. */
+  readonly realm: string
+  /** Who holds it under `*` passes every requirement and may act for every tenant. */
+  readonly superuserResource?: string | undefined
+}
+
+/** In `resources`, the key of what is granted in every tenant. */
+const EVERY_TENANT = '*'
+
+/** The last moment that a Date can tell. */
+const END_OF_TIME = 8.64e15
+
+/** A user who has proved who it is, and for which tenants it may act. Deeply immutable. */
+export class Principal {
+  readonly userInfo: UserInfo
+  readonly #isSuperuser: boolean
+  readonly #expiresAt: number
+  readonly #rules: AuthorizationRules
+  readonly #authorizations = new Map<string | null, Authorization>()
+  #tenants: ReadonlySet<string> | undefined
+
+  /** `exp` in seconds since the epoch. */
+  constructor(userInfo: UserInfo, exp: number, rules: AuthorizationRules) {
+    this.userInfo = userInfo
+    this.#expiresAt = Math.min(exp * 1000, END_OF_TIME)
+    this.#rules = rules
+    const { superuserResource } = rules
+    this.#isSuperuser =
+      superuserResource !== undefined && this.granted(EVERY_TENANT).includes(superuserResource)
+    Object.freeze(this)
+  }
+
+  /**
+   * The user's rights in one tenant, or, for null, where there is none.
+   *
+   * @throws ERR_AUTH_TENANT_FORBIDDEN
+   */
+  in(tenant: string | null): Authorization {
+    const known = this.#authorizations.get(tenant)
+    if (known) return known
+    const isMember = tenant === null || this.#mayActFor(tenant)
+    if (!isMember && !this.#isSuperuser) {
+      throw new ERR_AUTH_TENANT_FORBIDDEN(this.#rules.realm, 'the user may not act for the tenant')
+    }
+    const authorization = new Authorization(this, tenant, this.#isSuperuser, this.#rules)
+    // A superuser may name any number of tenants; what the token itself holds is bounded by its length.
+    if (isMember) this.#authorizations.set(tenant, authorization)
+    return authorization
+  }
+
+  /** Resource ids under one key of `resources`. */
+  granted(key: string): readonly string[] {
+    const { resources } = this.userInfo
+    return resources && Object.hasOwn(resources, key) ? (resources[key] ?? []) : []
+  }
+
+  get tenants(): ReadonlySet<string> {
+    this.#tenants ??= new ImmutableSet(
+      Object.keys(this.userInfo.resources ?? {}).filter((key) => key !== EVERY_TENANT),
+    )
+    return this.#tenants
+  }
+
+  get expiresAt(): Date {
+    return new Date(this.#expiresAt)
+  }
+
+  /** By own keys only: `constructor` and its like are no tenants. */
+  #mayActFor(tenant: string): boolean {
+    const { resources } = this.userInfo
+    return tenant !== EVERY_TENANT && resources !== undefined && Object.hasOwn(resources, tenant)
+  }
+}
+
+/**
+ * What a user may do in one tenant, or, where `tenant` is null, what it may do everywhere. Deeply immutable.
+ */
+export class Authorization {
+  /** The tenant that these rights are for; null where the request belongs to none. */
+  readonly tenant: string | null
+
+  /** Who the request acts as. */
+  readonly userInfo: UserInfo
+
+  readonly #principal: Principal
+  readonly #isSuperuser: boolean
+  readonly #rules: AuthorizationRules
+  #resources: ReadonlySet<string> | undefined
+
+  constructor(
+    principal: Principal,
+    tenant: string | null,
+    isSuperuser: boolean,
+    rules: AuthorizationRules,
+  ) {
+    this.tenant = tenant
+    this.userInfo = principal.userInfo
+    this.#principal = principal
+    this.#isSuperuser = isSuperuser
+    this.#rules = rules
+    Object.freeze(this)
+  }
+
+  /** The tenants that the user may act for, as the token names them. */
+  get tenants(): ReadonlySet<string> {
+    return this.#principal.tenants
+  }
+
+  /** Ids granted under `*` and in this tenant, literally; superuser rights add nothing here. */
+  get resources(): ReadonlySet<string> {
+    this.#resources ??= new ImmutableSet([
+      ...this.#principal.granted(EVERY_TENANT),
+      ...(this.tenant === null ? [] : this.#principal.granted(this.tenant)),
+    ])
+    return this.#resources
+  }
+
+  /** When the rights end: the token's `exp` (RFC 7519 §4.1.4). A new Date at each reading. */
+  get expiresAt(): Date {
+    return this.#principal.expiresAt
+  }
+
+  /** Whether the user holds all of the ids. Superusers hold every one. Of none: false. */
+  has(...ids: string[]): boolean {
+    return ids.length > 0 && ids.every(this.#holds, this)
+  }
+
+  /** Whether the user holds at least one of the ids. Superusers hold every one. */
+  hasAny(...ids: string[]): boolean {
+    return ids.some(this.#holds, this)
+  }
+
+  /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds all of the ids */
+  require(...ids: string[]): void {
+    if (!this.has(...ids)) this.#refuse(ids)
+  }
+
+  /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds at least one of the ids */
+  requireAny(...ids: string[]): void {
+    if (!this.hasAny(...ids)) this.#refuse(ids)
+  }
+
+  /**
+   * The same user in another tenant. Whether that tenant exists is not asked.
+   *
+   * @throws ERR_AUTH_TENANT_INVALID (400) when the name cannot be a tenant's
+   * @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for it
+   */
+  in(tenant: string): Authorization {
+    if (!isTenantName(tenant)) throw new ERR_AUTH_TENANT_INVALID('not a tenant name')
+    return this.#principal.in(tenant)
+  }
+
+  /** What a route that sends the authorization on, or a log that holds it, shows of it. */
+  toJSON(): object {
+    const { tenant, userInfo, tenants, resources, expiresAt } = this
+    return { tenant, userInfo, tenants, resources, expiresAt }
+  }
+
+  #holds(id: string): boolean {
+    return this.#isSuperuser ? isResourceId(id) : this.resources.has(id)
+  }
+
+  #refuse(ids: readonly string[]): never {
+    // Whatever is no id must not get into a header.
+    const required = ids.filter(isResourceId)
+    throw new ERR_AUTH_RESOURCE_MISSING(
+      this.#rules.realm,
+      required,
+      'a required resource is missing',
+    )
+  }
+}
+
+Object.freeze(Authorization.prototype)
+Object.freeze(Principal.prototype)

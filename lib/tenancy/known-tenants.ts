@@ -1,0 +1,160 @@
+import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../errors.ts'
+import { fetchJson } from '../remote/fetch-json.ts'
+import {
+  type Freshness,
+  RemoteDocument,
+  type RemoteDocumentEvents,
+} from '../remote/remote-document.ts'
+import { askApplication } from './ask-application.ts'
+import { isTenantName } from './tenant-name.ts'
+
+/** Which tenants exist. */
+export interface KnownTenants {
+  open(): void
+  close(): void
+  /** Whether the answers can be given now. */
+  readonly isReady: boolean
+  /**
+   * Whether the tenant exists; a promise only where that is not known at once.
+   *
+   * @throws ERR_AUTH_TENANTS_UNAVAILABLE
+   */
+  has(tenant: string): boolean | Promise<boolean>
+}
+
+/** Not configured: every tenant that a user may act for is taken to exist. */
+export class AnyTenant implements KnownTenants {
+  readonly isReady = true
+
+  open(): void {}
+
+  close(): void {}
+
+  has(): boolean {
+    return true
+  }
+}
+
+/** A list in the configuration. */
+export class ListedTenants implements KnownTenants {
+  readonly isReady = true
+  readonly #names: ReadonlySet<string>
+
+  constructor(names: readonly string[]) {
+    this.#names = new Set(names)
+  }
+
+  open(): void {}
+
+  close(): void {}
+
+  has(tenant: string): boolean {
+    return this.#names.has(tenant)
+  }
+}
+
+/** Most bytes of a tenant list, after decompression. */
+const MAX_BYTES = 16 * 1024 * 1024
+
+/** A JSON array of names at an URL. */
+export class RemoteTenants implements KnownTenants {
+  readonly #document: RemoteDocument<ReadonlySet<string>>
+
+  constructor(url: string, freshness: Freshness, events: RemoteDocumentEvents) {
+    const load = async (signal: AbortSignal) =>
+      readNames(await fetchJson(url, { maxBytes: MAX_BYTES, signal }))
+    this.#document = new RemoteDocument(load, freshness, events)
+  }
+
+  open(): void {
+    this.#document.open()
+  }
+
+  close(): void {
+    this.#document.close()
+  }
+
+  get isReady(): boolean {
+    return this.#document.current() !== undefined
+  }
+
+  has(tenant: string): boolean | Promise<boolean> {
+    const names = this.#document.current()
+    return names ? names.has(tenant) : this.#afterLoading(tenant)
+  }
+
+  async #afterLoading(tenant: string): Promise<boolean> {
+    const names = await this.#document.settled()
+    if (names) return names.has(tenant)
+    throw new ERR_AUTH_TENANTS_UNAVAILABLE(this.#document.retryAfter, 'no tenant list can be had')
+  }
+}
+
+function readNames(list: unknown): ReadonlySet<string> {
+  if (!Array.isArray(list) || !list.every(isTenantName)) throw new Error('not a list of tenants')
+  return new Set(list)
+}
+
+/** Most tenants whose existence is remembered. */
+const MAX_REMEMBERED = 100_000
+
+export interface AskedTenantsOptions {
+  /** Seconds for one call. */
+  readonly timeout: number
+  /** Seconds that a `true` is kept; a `false` never is. */
+  readonly maxAge: number
+}
+
+/** A function of the application, asked once for requests that arrive together. */
+export class AskedTenants implements KnownTenants {
+  readonly isReady = true
+  readonly #exists: (tenant: string) => boolean | Promise<boolean>
+  readonly #options: AskedTenantsOptions
+  /** Until when a tenant is known to exist, in milliseconds since the epoch; the oldest first. */
+  readonly #knownUntil = new Map<string, number>()
+  readonly #asking = new Map<string, Promise<boolean>>()
+
+  constructor(
+    exists: (tenant: string) => boolean | Promise<boolean>,
+    options: AskedTenantsOptions,
+  ) {
+    this.#exists = exists
+    this.#options = options
+  }
+
+  open(): void {}
+
+  close(): void {}
+
+  has(tenant: string): boolean | Promise<boolean> {
+    const until = this.#knownUntil.get(tenant)
+    if (until !== undefined && Date.now() < until) return true
+    return this.#asking.get(tenant) ?? this.#ask(tenant)
+  }
+
+  #ask(tenant: string): boolean | Promise<boolean> {
+    const answer = askApplication({
+      ask: () => this.#exists(tenant),
+      timeout: this.#options.timeout,
+      isAnswer: (value) => typeof value === 'boolean',
+      refuse: (reason) => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `the tenants function ${reason}`),
+    })
+    if (typeof answer === 'boolean') return this.#learn(tenant, answer)
+    const learnt = answer
+      .then((exists) => this.#learn(tenant, exists))
+      .finally(() => this.#asking.delete(tenant))
+    this.#asking.set(tenant, learnt)
+    return learnt
+  }
+
+  #learn(tenant: string, exists: boolean): boolean {
+    this.#knownUntil.delete(tenant)
+    if (!exists || this.#options.maxAge === 0) return exists
+    for (const oldest of this.#knownUntil.keys()) {
+      if (this.#knownUntil.size < MAX_REMEMBERED) break
+      this.#knownUntil.delete(oldest)
+    }
+    this.#knownUntil.set(tenant, Date.now() + this.#options.maxAge * 1000)
+    return exists
+  }
+}

@@ -1,0 +1,150 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+
+export interface TestAuthorityOptions {
+  /** The `iss` claim of the tokens. @default 'https://authority.test' */
+  readonly issuer?: string
+  /** The `aud` claim of the tokens. @default 'api' */
+  readonly audience?: string
+  /** The JWS algorithm of the keys and tokens; asymmetric. @default 'ES256' */
+  readonly algorithm?: string
+}
+
+/** What a test token says, apart from who the user is. Given as `undefined`, a claim or header is left out. */
+export interface TestTokenOptions {
+  /** Seconds from now until `exp`; negative: expired. @default 300 */
+  readonly expiresIn?: number | undefined
+  /** Seconds from now until `nbf`. Not given: no `nbf`. */
+  readonly notBefore?: number | undefined
+  /** Seconds from now of `iat`. @default 0 */
+  readonly issuedAt?: number | undefined
+  /** @default the authority's */
+  readonly issuer?: string | undefined
+  /** @default the authority's */
+  readonly audience?: string | readonly string[] | undefined
+  /** Protected header parameters, over `alg`, `kid` and `typ: at+jwt`. */
+  readonly header?: Readonly<Record<string, unknown>>
+}
+
+/** What a test user holds; any further claims too. */
+export interface TestUserInfo {
+  readonly sub?: string
+  readonly preferred_username?: string
+  readonly resources?: Readonly<Record<string, readonly string[]>>
+  readonly [claim: string]: unknown
+}
+
+/**
+ * An authorization server for an application's own tests: real keys, real tokens, and, after `listen()`, a real
+ * JWKS endpoint. Its tokens go through the real verifier; nothing is stubbed.
+ */
+export interface TestAuthority {
+  /** The JWK set of now, for the option of this name. */
+  readonly publicKeys: { readonly keys: readonly JWK[] }
+  readonly issuer: string
+  readonly audience: string
+  /** `publicKeys`, `issuer` and `audience`, to spread over an application's own options. */
+  readonly options: {
+    readonly publicKeys: { readonly keys: readonly JWK[] }
+    readonly issuer: string
+    readonly audience: string
+  }
+  /** A signed token for a user; without `sub` it is for `test-user`. */
+  token(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<string>
+  /** The headers of a request of that user, to hand to `app.inject`. */
+  headers(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<{ authorization: string }>
+  /** Replaces the key: what `publicKeys` and the endpoint give from now on lacks the old one. */
+  rotate(): Promise<void>
+  /** Serves the JWK set on loopback; resolves to its address, for `publicKeysUrl`. @param port 0: any free one */
+  listen(port?: number): Promise<string>
+  /** Ends the endpoint, its open connections too. */
+  close(): Promise<void>
+}
+
+/** @example const authority = await createTestAuthority(); await app.register(tenantAuth, authority.options) */
+export async function createTestAuthority(
+  options: TestAuthorityOptions = {},
+): Promise<TestAuthority> {
+  const { issuer = 'https://authority.test', audience = 'api', algorithm = 'ES256' } = options
+  let signing = await createKey(algorithm, 1)
+  let serial = 1
+  let server: Server | undefined
+
+  const token: TestAuthority['token'] = (userInfo = {}, tokenOptions = {}) => {
+    const claims = { ...timesOf(tokenOptions), iss: issuer, aud: audience, sub: 'test-user' }
+    if ('issuer' in tokenOptions) Object.assign(claims, { iss: tokenOptions.issuer })
+    if ('audience' in tokenOptions) Object.assign(claims, { aud: tokenOptions.audience })
+    return new SignJWT({ ...claims, ...userInfo })
+      .setProtectedHeader({
+        alg: algorithm,
+        kid: signing.kid,
+        typ: 'at+jwt',
+        ...tokenOptions.header,
+      })
+      .sign(signing.privateKey)
+  }
+
+  return {
+    get publicKeys() {
+      return { keys: [signing.publicJwk] }
+    },
+    issuer,
+    audience,
+    get options() {
+      return { publicKeys: this.publicKeys, issuer, audience }
+    },
+    token,
+    async headers(userInfo, tokenOptions) {
+      return { authorization: `Bearer ${await token(userInfo, tokenOptions)}` }
+    },
+    async rotate() {
+      serial += 1
+      signing = await createKey(algorithm, serial)
+    },
+    async listen(port = 0) {
+      if (server !== undefined) throw new Error('the test authority listens already')
+      server = createServer((_request, response) => {
+        response.setHeader('content-type', 'application/jwk-set+json')
+        response.end(JSON.stringify({ keys: [signing.publicJwk] }))
+      })
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
+      const address = server.address()
+      const actual = typeof address === 'object' && address !== null ? address.port : port
+      return `http://127.0.0.1:${actual}/openidconnect/public_keys`
+    },
+    async close() {
+      const closing = server
+      server = undefined
+      if (closing === undefined) return
+      closing.close()
+      closing.closeAllConnections()
+      await once(closing, 'close')
+    },
+  }
+}
+
+interface SigningKey {
+  readonly kid: string
+  readonly privateKey: CryptoKey
+  readonly publicJwk: JWK
+}
+
+async function createKey(algorithm: string, serial: number): Promise<SigningKey> {
+  const { publicKey, privateKey } = await generateKeyPair(algorithm)
+  const kid = `test-${serial}`
+  const publicJwk = { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: 'sig' }
+  return { kid, privateKey, publicJwk: Object.freeze(publicJwk) }
+}
+
+function timesOf(options: TestTokenOptions): { exp?: number; nbf?: number; iat?: number } {
+  const now = Math.floor(Date.now() / 1000)
+  const expiresIn = 'expiresIn' in options ? options.expiresIn : 300
+  const issuedAt = 'issuedAt' in options ? options.issuedAt : 0
+  return {
+    ...(expiresIn !== undefined && { exp: now + expiresIn }),
+    ...(options.notBefore !== undefined && { nbf: now + options.notBefore }),
+    ...(issuedAt !== undefined && { iat: now + issuedAt }),
+  }
+}
