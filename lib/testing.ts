@@ -71,6 +71,7 @@ export async function createTestAuthority(
   let serial = 1
   let server: Server | undefined
 
+  const publicKeys = () => ({ keys: [signing.publicJwk] })
   const token: TestAuthority['token'] = (userInfo = {}, tokenOptions = {}) => {
     const claims = { ...timesOf(tokenOptions), iss: issuer, aud: audience, sub: 'test-user' }
     if ('issuer' in tokenOptions) Object.assign(claims, { iss: tokenOptions.issuer })
@@ -87,12 +88,12 @@ export async function createTestAuthority(
 
   return {
     get publicKeys() {
-      return { keys: [signing.publicJwk] }
+      return publicKeys()
     },
     issuer,
     audience,
     get options() {
-      return { publicKeys: this.publicKeys, issuer, audience }
+      return { publicKeys: publicKeys(), issuer, audience }
     },
     token,
     async headers(userInfo, tokenOptions) {
@@ -106,7 +107,7 @@ export async function createTestAuthority(
       if (server !== undefined) throw new Error('the test authority listens already')
       server = createServer((_request, response) => {
         response.setHeader('content-type', 'application/jwk-set+json')
-        response.end(JSON.stringify({ keys: [signing.publicJwk] }))
+        response.end(JSON.stringify(publicKeys()))
       })
       server.listen(port, '127.0.0.1')
       await once(server, 'listening')
