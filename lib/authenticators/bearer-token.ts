@@ -9,6 +9,7 @@ import {
 import { isRepeated, readBearerToken } from '../identity/bearer-token.ts'
 import { checkLifetime, type Lifetime } from '../identity/claims.ts'
 import { type CompactJws, type HeaderRules, parseCompactJws } from '../identity/compact-jws.ts'
+import type { VerificationKey } from '../identity/json-web-key.ts'
 import type { KeySet } from '../identity/key-set.ts'
 import type { KeySource } from '../identity/key-source.ts'
 import { TokenCache } from '../identity/token-cache.ts'
@@ -105,39 +106,38 @@ export class BearerToken implements Authenticator {
     }
     const { maxTokenLength } = this.#rules
     const jws = parseCompactJws(token, maxTokenLength, this.#rules)
-    if (keys === undefined) return this.#verifyWhenLoaded(token, jws)
-    const key = keys.find(jws.header)
-    if (key === 'unknown') return this.#verifyWithNewerKeys(token, jws)
-    return this.#verifyWith(keys, token, jws)
+    return keys === undefined ? this.#whenLoaded(token, jws) : this.#with(keys, token, jws)
   }
 
-  async #verifyWhenLoaded(token: string, jws: CompactJws): Promise<Verified> {
+  #with(keys: KeySet, token: string, jws: CompactJws): Verified | Promise<Verified> {
+    const key = keys.find(jws.header)
+    if (key === 'unknown') return this.#withNewerKeys(token, jws)
+    return this.#prove(keys, key, token, jws)
+  }
+
+  async #whenLoaded(token: string, jws: CompactJws): Promise<Verified> {
     const keys = await this.#keys.settled()
     if (keys === undefined) throw this.#unavailable()
-    if (keys.find(jws.header) === 'unknown') return this.#verifyWithNewerKeys(token, jws)
-    return this.#verifyWith(keys, token, jws)
+    return this.#with(keys, token, jws)
   }
 
-  async #verifyWithNewerKeys(token: string, jws: CompactJws): Promise<Verified> {
+  async #withNewerKeys(token: string, jws: CompactJws): Promise<Verified> {
     for (let looks = 0; looks < MAX_LOOKS; looks++) {
       const look = this.#keys.lookAgain()
       if (look === undefined) break
       await look
       const keys = this.#keys.current()
       if (keys === undefined) throw this.#unavailable()
-      if (keys.find(jws.header) !== 'unknown') return this.#verifyWith(keys, token, jws)
+      const key = keys.find(jws.header)
+      if (key !== 'unknown') return this.#prove(keys, key, token, jws)
     }
     throw new TokenRefused('the key is unknown')
   }
 
-  #verifyWith(keys: KeySet, token: string, jws: CompactJws): Verified {
-    const key = keys.find(jws.header)
-    if (key === 'unknown' || key === 'unfit') throw new TokenRefused('no key fits')
+  #prove(keys: KeySet, key: VerificationKey | 'unfit', token: string, jws: CompactJws): Verified {
+    if (key === 'unfit') throw new TokenRefused('no key fits')
     const { userInfo, lifetime } = verifyToken(jws, key, this.#rules)
-    const verified = {
-      principal: new Principal(userInfo, lifetime.exp, this.#rules),
-      lifetime,
-    }
+    const verified = { principal: new Principal(userInfo, lifetime.exp, this.#rules), lifetime }
     this.#remember(keys, token, verified)
     return verified
   }

@@ -12,7 +12,10 @@ export function bootWarnings(
 ): string[] {
   const warnings: string[] = []
   if (mockUser) {
-    const tenants = Object.keys(mockUser.resources ?? {}).join(', ') || 'none'
+    const tenants =
+      Object.keys(mockUser.resources ?? {})
+        .filter((name) => name !== '*')
+        .join(', ') || 'none'
     const { sub, preferred_username: name = sub } = mockUser
     warnings.push(
       `dev mode: every request acts as the mock user ${name}, with the rights of tenants: ${tenants}; never use it in production`,

@@ -21,8 +21,8 @@ const KEY_VALUE = /^\s*([^=\s][^=]*?)\s*=\s*(.*?)\s*$/
 /** A quoted value, whole, with nothing after it but a comment. */
 const QUOTED = /^("(?:[^"\\]|\\.)*"|'[^']*')(?:\s+[;#].*)?$/
 
-/** An unquoted value up to a comment after white space. */
-const UNQUOTED = /^(.*?)(?:(?:^|\s+)[;#].*)?$/
+/** What an unquoted value ends at: a comment after white space. */
+const COMMENT_AFTER_VALUE = /(?:^|\s+)[;#].*$/
 
 /**
  * The lines of `[auth]` and `[tenants]`. What the ini package alone would half read in silence is refused here,
@@ -83,7 +83,7 @@ function isAlmostOurs(name: string): boolean {
 }
 
 function refuseStray(line: string, where: string): void {
-  const key = line.split('=', 1)[0]?.trim() ?? ''
+  const key = line.replace(/=.*$/, '').trim()
   if (isAlmostOurs(key)) {
     throw invalid(key, 'expected a section [auth] or [tenants]', 'found a top-level key', where)
   }
@@ -100,7 +100,7 @@ function readEntry(line: string, section: SectionName, where: string): IniEntry 
 function readValue(key: string, text: string, where: string): string {
   const quoted = QUOTED.exec(text)?.[1]
   if (quoted?.startsWith("'")) return quoted.slice(1, -1)
-  const value = quoted ?? UNQUOTED.exec(text)?.[1] ?? ''
+  const value = quoted ?? text.replace(COMMENT_AFTER_VALUE, '')
   if (quoted === undefined && /[;#]/.test(value)) {
     const expected = 'expected white space before a comment, or quotes around the value'
     throw invalid(key, expected, 'found ; or # glued to it', where)

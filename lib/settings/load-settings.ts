@@ -118,9 +118,13 @@ function invalid({ key, where }: Source, expected: string, found: unknown) {
 }
 
 function show(value: unknown): string {
+  const shown = Array.isArray(value) ? `[${value.map(showItem).join(', ')}]` : showItem(value)
+  return shown.slice(0, MOST_SHOWN)
+}
+
+function showItem(value: unknown): string {
   if (typeof value === 'function') return 'a function'
-  const shown =
-    typeof value === 'string' || Array.isArray(value) ? JSON.stringify(value) : undefined
-  if (shown !== undefined) return shown.slice(0, MOST_SHOWN)
-  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+  if (typeof value === 'object' && value !== null)
+    return Array.isArray(value) ? 'a list' : 'an object'
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

@@ -1,0 +1,68 @@
+const NAME = /^\w+/
+
+/**
+ * A route's url as @fastify/swagger writes it: `/:tenant/x` is `/{tenant}/x`, `*` is `{*}`, a regular expression is
+ * left out, `::` is a colon. To the letter, since a path that is written otherwise is another path.
+ */
+export function documentPath(url: string): string {
+  let path = ''
+  let unnamed = 0
+  for (let i = 0; i < url.length; i++) {
+    const char = url[i]
+    if (char === ':' && url[i + 1] === ':') {
+      path += ':'
+      i++
+    } else if (char === ':' || char === '(') {
+      const name = char === ':' ? (NAME.exec(url.slice(i + 1))?.[0] ?? '') : ''
+      i += char === ':' ? name.length + 1 : 0
+      const isExpression = url[i] === '('
+      const end = isExpression ? endOfExpression(url, i) : i
+      // What is never closed swallows the rest, and its parameter with it.
+      if (end === url.length && (isExpression || name === '')) return path
+      path += `{${isExpression && name === '' ? `regexp${++unnamed}` : name}}`
+      // Whatever ends a name is taken as it is.
+      if (!isExpression) path += url[end] ?? ''
+      i = end
+    } else {
+      path += char === '*' ? '{*}' : char
+    }
+  }
+  return path
+}
+
+/** The index of the parenthesis that closes the one at `start`; escaped ones count, as they do for @fastify/swagger. */
+function endOfExpression(url: string, start: number): number {
+  let depth = 0
+  for (let i = start; i < url.length; i++) {
+    if (url[i] === '(') depth++
+    else if (url[i] === ')' && --depth === 0) return i
+  }
+  return url.length
+}
+
+/** A url without the base paths of a document's servers, which @fastify/swagger takes off unless told not to. */
+export function withoutBasePaths(url: string, basePaths: readonly string[]): string {
+  return basePaths.reduce(
+    (rest, basePath) => (rest.startsWith(basePath) ? rest.slice(basePath.length) : rest),
+    url,
+  )
+}
+
+/** The base paths of a document's `servers`, with the defaults of their variables. */
+export function basePathsOf(servers: unknown): string[] {
+  if (!Array.isArray(servers)) return []
+  return servers.map(basePathOf).filter((basePath) => basePath !== '/' && basePath !== '')
+}
+
+interface Server {
+  readonly url?: unknown
+  readonly variables?: Readonly<Record<string, { readonly default?: unknown } | undefined>>
+}
+
+function basePathOf({ url, variables }: Server): string {
+  const resolved = String(url).replaceAll(/\{([^{}]+)\}/g, (_, name: string) =>
+    String(variables?.[name]?.default),
+  )
+  if (resolved.startsWith('/')) return resolved
+  return URL.canParse(resolved) ? new URL(resolved).pathname : ''
+}
