@@ -12,6 +12,7 @@ import { type CompactJws, type HeaderRules, parseCompactJws } from '../identity/
 import type { VerificationKey } from '../identity/json-web-key.ts'
 import type { KeySet } from '../identity/key-set.ts'
 import type { KeySource } from '../identity/key-source.ts'
+import { atOnce } from '../identity/thenable.ts'
 import { TokenCache } from '../identity/token-cache.ts'
 import { TokenRefused } from '../identity/token-refused.ts'
 import type { UserInfo } from '../identity/user-info.ts'
@@ -91,11 +92,11 @@ export class BearerToken implements Authenticator {
   }
 
   #tokenElsewhere(request: FastifyRequest): string | null {
-    const token: unknown = this.#rules.tokenFrom?.(request) ?? null
-    if (token !== null && typeof token !== 'string') {
-      throw new TokenRefused('tokenFrom gave no string')
-    }
-    return token === '' ? null : token
+    const { tokenFrom } = this.#rules
+    const token: unknown = tokenFrom === undefined ? null : atOnce(tokenFrom(request))
+    if (token === null || token === '') return null
+    if (typeof token !== 'string') throw new TokenRefused('tokenFrom gave no string')
+    return token
   }
 
   #verify(token: string): Verified | Promise<Verified> {

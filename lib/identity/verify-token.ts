@@ -2,6 +2,7 @@ import { verifySignature } from './algorithms.ts'
 import { type ClaimRules, checkClaims, checkLifetime, type Lifetime } from './claims.ts'
 import { type CompactJws, decodeObject } from './compact-jws.ts'
 import type { VerificationKey } from './json-web-key.ts'
+import { atOnce } from './thenable.ts'
 import { TokenRefused } from './token-refused.ts'
 import { readUserInfo, type UserInfo } from './user-info.ts'
 
@@ -45,7 +46,7 @@ function mapped(
 ): UserInfo {
   let copy: unknown
   try {
-    copy = JSON.parse(JSON.stringify(mapClaims(claims)))
+    copy = JSON.parse(JSON.stringify(atOnce(mapClaims(claims))))
   } catch {
     throw new TokenRefused('mapClaims failed')
   }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 import type { TenantPlace } from '../tenancy/resolve-tenant.ts'
 import type { Requirement } from './declaration.ts'
+import { misplacedNeighbours } from './hook-order.ts'
 import { type PrintedRoute, printedRoutes } from './printed-routes.ts'
 import { type RouteRegister, tenantAuthSeen } from './route-register.ts'
 
@@ -64,6 +65,7 @@ export function auditRoutes(app: FastifyInstance, { uncovered }: AuditRules): vo
   if (open.length > 0 && uncovered === 'warn') {
     app.log.warn({ routes: open }, 'tenant auth: no guard covers these routes')
   }
+  for (const advice of misplacedNeighbours(routes, GUARD)) app.log.warn(`tenant auth: ${advice}`)
   const early = tooEarly(routes).length
   if (early > 0) {
     app.log.warn(

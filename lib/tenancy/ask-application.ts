@@ -1,4 +1,5 @@
 import type { AuthError } from '../errors.ts'
+import { isThenable } from '../identity/thenable.ts'
 import { errorCode } from '../remote/error-code.ts'
 
 export interface Question<T> {
@@ -44,13 +45,4 @@ async function whenAnswered<T>(answer: PromiseLike<unknown>, question: Question<
 function checked<T>(answer: unknown, question: Question<T>): T {
   if (question.isAnswer(answer)) return answer
   throw question.refuse('gave no usable answer')
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'then' in value &&
-    typeof value.then === 'function'
-  )
 }
