@@ -12,7 +12,7 @@ import { type CompactJws, type HeaderRules, parseCompactJws } from '../identity/
 import type { VerificationKey } from '../identity/json-web-key.ts'
 import type { KeySet } from '../identity/key-set.ts'
 import type { KeySource } from '../identity/key-source.ts'
-import { atOnce } from '../identity/thenable.ts'
+import { ignoreRejection } from '../identity/thenable.ts'
 import { TokenCache } from '../identity/token-cache.ts'
 import { TokenRefused } from '../identity/token-refused.ts'
 import type { UserInfo } from '../identity/user-info.ts'
@@ -92,11 +92,11 @@ export class BearerToken implements Authenticator {
   }
 
   #tokenElsewhere(request: FastifyRequest): string | null {
-    const { tokenFrom } = this.#rules
-    const token: unknown = tokenFrom === undefined ? null : atOnce(tokenFrom(request))
-    if (token === null || token === '') return null
-    if (typeof token !== 'string') throw new TokenRefused('tokenFrom gave no string')
-    return token
+    const token: unknown = this.#rules.tokenFrom?.(request)
+    if (token === undefined || token === null || token === '') return null
+    if (typeof token === 'string') return token
+    ignoreRejection(token)
+    throw new TokenRefused('tokenFrom gave no string')
   }
 
   #verify(token: string): Verified | Promise<Verified> {

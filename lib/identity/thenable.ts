@@ -9,11 +9,9 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /**
- * What a function of the application gave that must answer at once. A promise is no answer; should it reject later, nobody
- * listens, and that must not end the process.
+ * For what must be answered at once: a promise is no answer, and should it reject later, nobody listens, which must
+ * not end the process.
  */
-export function atOnce<T>(answer: T): T | undefined {
-  if (!isThenable(answer)) return answer
-  answer.then(undefined, () => {})
-  return undefined
+export function ignoreRejection(answer: unknown): void {
+  if (isThenable(answer)) answer.then(undefined, () => {})
 }

@@ -2,7 +2,7 @@ import { verifySignature } from './algorithms.ts'
 import { type ClaimRules, checkClaims, checkLifetime, type Lifetime } from './claims.ts'
 import { type CompactJws, decodeObject } from './compact-jws.ts'
 import type { VerificationKey } from './json-web-key.ts'
-import { atOnce } from './thenable.ts'
+import { ignoreRejection } from './thenable.ts'
 import { TokenRefused } from './token-refused.ts'
 import { readUserInfo, type UserInfo } from './user-info.ts'
 
@@ -46,7 +46,9 @@ function mapped(
 ): UserInfo {
   let copy: unknown
   try {
-    copy = JSON.parse(JSON.stringify(atOnce(mapClaims(claims))))
+    const userInfo = mapClaims(claims)
+    ignoreRejection(userInfo)
+    copy = JSON.parse(JSON.stringify(userInfo))
   } catch {
     throw new TokenRefused('mapClaims failed')
   }
