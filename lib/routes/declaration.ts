@@ -57,13 +57,14 @@ export function readDeclaration(config: object): {
 } {
   const values = new Map<string, unknown>(Object.entries(config))
   const problems = [...values.keys()].flatMap(slipOf)
-  const isOpen = readNoauth(values, problems)
-  const declared = {
-    noauth: isOpen && problems.length === 0,
+  const guarded = {
     tenant: readTenantKey(values.get('tenant'), problems),
     ...readFlags(values, problems),
     requirement: readRequirement(values.get('require'), problems),
   }
+  const noauth = readNoauth(values, problems)
+  // Last, since anything that is wrong elsewhere keeps the route closed.
+  const declared = { ...guarded, noauth: noauth && problems.length === 0 }
   return { declared: Object.freeze(declared), problems }
 }
 
@@ -119,11 +120,18 @@ function slipOf(key: string): string[] {
   return meant === undefined ? [] : [`${key} looks like ${meant}`]
 }
 
+/** Another letter, one more, one less, or two in each other's place. */
 function isOneLetterOff(a: string, b: string): boolean {
   if (a === b) return true
   let i = 0
   while (a[i] === b[i]) i++
   const [restA, restB] = [a.slice(i), b.slice(i)]
   const [tailA, tailB] = [a.slice(i + 1), b.slice(i + 1)]
-  return tailA === tailB || tailA === restB || restA === tailB
+  const isSwap = restA.slice(0, 2) === `${restB.charAt(1)}${restB.charAt(0)}`
+  return (
+    tailA === tailB ||
+    tailA === restB ||
+    restA === tailB ||
+    (isSwap && restA.slice(2) === restB.slice(2))
+  )
 }

@@ -107,7 +107,7 @@ function readValue(key: string, text: string, where: string): string {
   }
   const read = String(ini.decode(`value = ${value}`).value)
   // The package leaves what it cannot unquote as it stands.
-  if (/^["']|["']$/.test(quoted === undefined ? value : read.slice(0, 1))) {
+  if (quoted === undefined ? /^["']|["']$/.test(value) : read === quoted) {
     throw invalid(key, 'expected both quotes or none', 'found others, or a bad escape', where)
   }
   return read
