@@ -84,8 +84,8 @@ export function auth0({ tenant = 'org_id' }: Auth0Options = {}): MapClaims {
   const grants = granting('permission', 'verbatim')
   return (claims) => {
     const permissions = listIn(claims, 'permissions').flatMap(grants)
-    // By the id, which is always there: the rights in one organization must never become rights in all.
-    const ofOrganization = own(claims, 'org_id') !== undefined || own(claims, tenant) !== undefined
+    // By either name: the rights in one organization must never become rights in all.
+    const ofOrganization = ['org_id', 'org_name'].some((name) => own(claims, name) !== undefined)
     const where = ofOrganization ? tenantIn(claims, tenant) : EVERY_TENANT
     return userInfo(claims, [[where, permissions]])
   }

@@ -1,6 +1,6 @@
 import { BearerToken } from './authenticators/bearer-token.ts'
 import { normalizeTokenType } from './identity/compact-jws.ts'
-import { readKeys } from './identity/key-set.ts'
+import { KeySet } from './identity/key-set.ts'
 import { type KeySource, RemoteKeys, StaticKeys } from './identity/key-source.ts'
 import type { RemoteDocumentEvents } from './remote/remote-document.ts'
 import type { Settings } from './settings/options.ts'
@@ -42,7 +42,7 @@ export function composeKnownTenants(
 
 function composeKeySource(settings: Settings, events: RemoteDocumentEvents): KeySource {
   const { publicKeys, publicKeysUrl: url, keysCooldown: cooldown } = settings
-  if (publicKeys) return new StaticKeys(readKeys(publicKeys))
+  if (publicKeys) return new StaticKeys(new KeySet(publicKeys))
   const { keysTimeout: timeout, keysMaxAge: maxAge, keysMaxStale: maxStale } = settings
   const retry = { retry: settings.keysRetry, retryMax: cooldown }
   return new RemoteKeys({ url, cooldown, timeout, maxAge, maxStale, ...retry }, events)

@@ -1,5 +1,12 @@
 import type { AddressInfo } from 'node:net'
-import type { FastifyInstance } from 'fastify'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyTypeProvider,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerBase,
+} from 'fastify'
 import type { Authenticator } from './authenticators/authenticator.ts'
 import { MockUser } from './authenticators/mock-user.ts'
 import { composeBearerToken, composeKnownTenants } from './compose.ts'
@@ -60,11 +67,17 @@ export class AuthService {
    *
    * @throws ERR_AUTH_CONFIG_INVALID where the scope, or one around or below it, is guarded already
    */
+  install<
+    Server extends RawServerBase,
+    Request extends RawRequestDefaultExpression<Server>,
+    Reply extends RawReplyDefaultExpression<Server>,
+    Logger extends FastifyBaseLogger,
+    TypeProvider extends FastifyTypeProvider,
+  >(app: FastifyInstance<Server, Request, Reply, Logger, TypeProvider>): Promise<void>
   async install(app: FastifyInstance): Promise<void> {
     claimScope(app)
     const { settings } = this.#loaded
     const register = new RouteRegister(settings)
-    this.#installed.set(app, register)
     decorate(app, this)
     decorateRequest(app)
     register.watch(app)
@@ -75,6 +88,7 @@ export class AuthService {
     })
     app.addHook('onListen', async () => this.#warnOfListening(app))
     app.addHook('onClose', async () => this.#uninstall(app))
+    this.#installed.set(app, register)
     for (const warning of bootWarnings(this.#loaded, this.#mockUser)) {
       app.log.warn(`tenant auth: ${warning}`)
     }
@@ -97,7 +111,7 @@ export class AuthService {
   }
 
   /** Every route of one guarded application, or of all, with its policy. Complete from ready on. */
-  routes(app?: FastifyInstance): ListedRoute[] {
+  routes(app?: object): ListedRoute[] {
     return [...this.#installed]
       .filter(([installed]) => app === undefined || installed === app)
       .flatMap(([installed, register]) => listRoutes(installed, register))

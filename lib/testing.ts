@@ -105,13 +105,14 @@ export async function createTestAuthority(
     },
     async listen(port = 0) {
       if (server !== undefined) throw new Error('the test authority listens already')
-      server = createServer((_request, response) => {
+      const created = createServer((_request, response) => {
         response.setHeader('content-type', 'application/jwk-set+json')
         response.end(JSON.stringify(publicKeys()))
       })
-      server.listen(port, '127.0.0.1')
-      await once(server, 'listening')
-      const address = server.address()
+      created.listen(port, '127.0.0.1')
+      await once(created, 'listening')
+      server = created
+      const address = created.address()
       const actual = typeof address === 'object' && address !== null ? address.port : port
       return `http://127.0.0.1:${actual}/openidconnect/public_keys`
     },

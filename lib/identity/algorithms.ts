@@ -10,37 +10,46 @@ interface Algorithm {
   readonly signatureLength?: number
 }
 
-const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
-  RS256: { kty: 'RSA', hash: 'sha256' },
-  RS384: { kty: 'RSA', hash: 'sha384' },
-  RS512: { kty: 'RSA', hash: 'sha512' },
-  PS256: { kty: 'RSA', hash: 'sha256', padding: 'pss' },
-  PS384: { kty: 'RSA', hash: 'sha384', padding: 'pss' },
-  PS512: { kty: 'RSA', hash: 'sha512', padding: 'pss' },
-  ES256: { kty: 'EC', crv: 'P-256', hash: 'sha256', signatureLength: 64 },
-  ES384: { kty: 'EC', crv: 'P-384', hash: 'sha384', signatureLength: 96 },
-  ES512: { kty: 'EC', crv: 'P-521', hash: 'sha512', signatureLength: 132 },
-  EdDSA: { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 },
-  Ed25519: { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 },
-  ...(supportsMlDsa() && {
-    'ML-DSA-44': { kty: 'AKP', signatureLength: 2420 },
-    'ML-DSA-65': { kty: 'AKP', signatureLength: 3309 },
-    'ML-DSA-87': { kty: 'AKP', signatureLength: 4627 },
+const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map(
+  Object.entries<Algorithm>({
+    RS256: { kty: 'RSA', hash: 'sha256' },
+    RS384: { kty: 'RSA', hash: 'sha384' },
+    RS512: { kty: 'RSA', hash: 'sha512' },
+    PS256: { kty: 'RSA', hash: 'sha256', padding: 'pss' },
+    PS384: { kty: 'RSA', hash: 'sha384', padding: 'pss' },
+    PS512: { kty: 'RSA', hash: 'sha512', padding: 'pss' },
+    ES256: { kty: 'EC', crv: 'P-256', hash: 'sha256', signatureLength: 64 },
+    ES384: { kty: 'EC', crv: 'P-384', hash: 'sha384', signatureLength: 96 },
+    ES512: { kty: 'EC', crv: 'P-521', hash: 'sha512', signatureLength: 132 },
+    EdDSA: { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 },
+    Ed25519: { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 },
+    ...(supportsMlDsa() && {
+      'ML-DSA-44': { kty: 'AKP', signatureLength: 2420 },
+      'ML-DSA-65': { kty: 'AKP', signatureLength: 3309 },
+      'ML-DSA-87': { kty: 'AKP', signatureLength: 4627 },
+    }),
   }),
-}
+)
 
 /** Every asymmetric JWS algorithm that jose supports on this Node. */
-export const supportedAlgorithms: readonly string[] = Object.freeze(Object.keys(ALGORITHMS))
+export const supportedAlgorithms: readonly string[] = Object.freeze([...ALGORITHMS.keys()])
 
 /** The algorithms that a key of this type and curve can serve; `alg`, where the key names one, leaves only that (RFC 7517 §4.4). */
-export function algorithmsOf(key: { kty: string; crv?: string; alg?: string }): string[] {
-  return supportedAlgorithms.filter((name) => {
-    const algorithm = ALGORITHMS[name]
-    if (algorithm === undefined || algorithm.kty !== key.kty) return false
+export function algorithmsOf({
+  kty,
+  crv,
+  alg,
+}: {
+  readonly kty?: string
+  readonly crv?: string
+  readonly alg?: string
+}): string[] {
+  const fitting = [...ALGORITHMS].filter(([name, algorithm]) => {
+    if (algorithm.kty !== kty || algorithm.crv !== crv) return false
     // A key of type AKP always names its algorithm (RFC 9964).
-    if (key.alg === undefined ? key.kty === 'AKP' : key.alg !== name) return false
-    return algorithm.crv === key.crv
+    return alg === undefined ? kty !== 'AKP' : alg === name
   })
+  return fitting.map(([name]) => name)
 }
 
 /**
@@ -53,7 +62,7 @@ export function verifySignature(
   input: string,
   signature: Buffer,
 ): boolean {
-  const algorithm = ALGORITHMS[name]
+  const algorithm = ALGORITHMS.get(name)
   if (algorithm === undefined) return false
   const { hash, padding, signatureLength } = algorithm
   if (signatureLength !== undefined && signature.length !== signatureLength) return false

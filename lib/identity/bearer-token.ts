@@ -23,9 +23,10 @@ export function readBearerToken(authorization: string): string | null {
 
 /**
  * Whether the request came with more than one Authorization line. Node keeps the first and drops the rest
- * in silence, while a proxy before us may have judged the last (RFC 9110 §5.3).
+ * in silence, while a proxy before us may have judged the last (RFC 9110 §5.3). A request that a test makes up may have
+ * no raw headers at all.
  */
-export function isRepeated(rawHeaders: readonly string[]): boolean {
+export function isRepeated(rawHeaders: readonly string[] = []): boolean {
   let seen = false
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]

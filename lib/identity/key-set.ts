@@ -1,5 +1,5 @@
 import type { JoseHeader } from './compact-jws.ts'
-import { importKey, type PublicJwk, readKey, type VerificationKey } from './json-web-key.ts'
+import { readKey, type VerificationKey } from './json-web-key.ts'
 import { ownProperty } from './own-property.ts'
 
 /** Most members that a JWK set may have. */
@@ -13,25 +13,20 @@ export class KeySet {
   /** Two sets with the same fingerprint accept the same signatures. */
   readonly fingerprint: string
 
-  private constructor(keys: readonly VerificationKey[]) {
-    this.#all = keys
-    for (const key of keys) {
+  /**
+   * Takes the members that may verify tokens; the others are passed over, so that a bad one does not spoil the
+   * good ones.
+   *
+   * @throws Error when it is no JWK set, has too many members, or none that may verify
+   */
+  constructor(jwks: unknown) {
+    this.#all = readKeys(jwks)
+    for (const key of this.#all) {
       const sameKid = this.#byKid.get(key.kid)
       if (sameKid) sameKid.push(key)
       else this.#byKid.set(key.kid, [key])
     }
-    this.fingerprint = keys.map((key) => key.fingerprint).join('\n')
-  }
-
-  /** @throws Error when none of the keys can be used */
-  static async import(jwks: readonly PublicJwk[]): Promise<KeySet> {
-    const distinct = new Map<string, VerificationKey>()
-    for (const key of await Promise.all(jwks.map(importKey))) {
-      if (key !== null) distinct.set(key.fingerprint, key)
-    }
-    if (distinct.size === 0) throw new Error('the JWK set holds no usable key')
-    const keys = [...distinct.values()].sort((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1))
-    return new KeySet(keys)
+    this.fingerprint = this.#all.map(({ fingerprint }) => fingerprint).join('\n')
   }
 
   /**
@@ -48,17 +43,13 @@ export class KeySet {
   }
 }
 
-/**
- * The members of a JWK set that may verify tokens; the others are passed over, so that a bad one does not
- * spoil the good ones.
- *
- * @throws Error when it is no JWK set, has too many members, or none that may verify
- */
-export function readKeys(jwks: unknown): readonly PublicJwk[] {
-  const keys = typeof jwks === 'object' && jwks !== null ? ownProperty(jwks, 'keys') : undefined
-  if (!Array.isArray(keys)) throw new Error('not a JWK set')
-  if (keys.length > MAX_KEYS) throw new Error('the JWK set has too many members')
-  const usable = keys.map(readKey).filter((key) => key !== null)
-  if (usable.length === 0) throw new Error('the JWK set holds no usable key')
-  return usable
+/** Each key once, in an order of its own, whatever the order of the members. */
+function readKeys(jwks: unknown): readonly VerificationKey[] {
+  const members = typeof jwks === 'object' && jwks !== null ? ownProperty(jwks, 'keys') : undefined
+  if (!Array.isArray(members)) throw new Error('not a JWK set')
+  if (members.length > MAX_KEYS) throw new Error('the JWK set has too many members')
+  const keys = members.map(readKey).filter((key) => key !== null)
+  if (keys.length === 0) throw new Error('the JWK set holds no usable key')
+  const distinct = new Map(keys.map((key) => [key.fingerprint, key]))
+  return [...distinct.keys()].sort().flatMap((fingerprint) => distinct.get(fingerprint) ?? [])
 }

@@ -4,8 +4,7 @@ import {
   RemoteDocument,
   type RemoteDocumentEvents,
 } from '../remote/remote-document.ts'
-import type { PublicJwk } from './json-web-key.ts'
-import { KeySet, readKeys } from './key-set.ts'
+import { KeySet } from './key-set.ts'
 
 /** Where the authorization server's public keys come from. */
 export interface KeySource {
@@ -46,7 +45,7 @@ export class RemoteKeys implements KeySource {
         maxBytes: MAX_BYTES,
         signal,
       })
-      const set = await KeySet.import(readKeys(jwks))
+      const set = new KeySet(jwks)
       // The same keys stay the same object: what was verified with them stays verified.
       if (set.fingerprint !== last?.fingerprint) last = set
       return last
@@ -73,7 +72,9 @@ export class RemoteKeys implements KeySource {
   lookAgain(): Promise<unknown> | undefined {
     const { running, mayLoad } = this.#document
     if (running !== undefined) return running
-    if (!mayLoad || Date.now() - this.#lookedAt < this.#cooldown) return undefined
+    const since = Date.now() - this.#lookedAt
+    // A clock that was set back is no reason to look at nothing for as long.
+    if (!mayLoad || (since >= 0 && since < this.#cooldown)) return undefined
     this.#lookedAt = Date.now()
     return this.#document.reload()
   }
@@ -87,31 +88,25 @@ export class RemoteKeys implements KeySource {
   }
 }
 
-/** A key set given in code. Ready as soon as its keys are imported. */
+/** A key set given in code. */
 export class StaticKeys implements KeySource {
-  readonly #imported: Promise<KeySet | undefined>
-  #current: KeySet | undefined
+  readonly #keys: KeySet
+  readonly retryAfter = 1
 
-  constructor(keys: readonly PublicJwk[]) {
-    this.#imported = KeySet.import(keys).then(
-      (set) => {
-        this.#current = set
-        return set
-      },
-      () => undefined,
-    )
+  constructor(keys: KeySet) {
+    this.#keys = keys
   }
 
   open(): void {}
 
   close(): void {}
 
-  current(): KeySet | undefined {
-    return this.#current
+  current(): KeySet {
+    return this.#keys
   }
 
-  settled(): Promise<KeySet | undefined> {
-    return this.#imported
+  async settled(): Promise<KeySet> {
+    return this.#keys
   }
 
   lookAgain(): undefined {
@@ -119,8 +114,6 @@ export class StaticKeys implements KeySource {
   }
 
   async reload(): Promise<boolean> {
-    return (await this.#imported) !== undefined
+    return true
   }
-
-  readonly retryAfter = 1
 }

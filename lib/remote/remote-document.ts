@@ -22,6 +22,9 @@ export interface RemoteDocumentEvents {
 /** The part of `maxAge` after which a new document is asked for in the background. */
 const REFRESH_AT = 0.8
 
+/** More would lead beyond any number; the longest wait is reached long before. */
+const MOST_DOUBLINGS = 40
+
 /** Milliseconds; keeps a zero in the configuration from becoming a busy loop. */
 const LEAST_WAIT = 20
 
@@ -44,7 +47,9 @@ export class RemoteDocument<T> {
   #queued: Promise<boolean> | undefined
   #abort: AbortController | undefined
   #timer: NodeJS.Timeout | undefined
-  #closed = true
+  /** Whether the document is kept fresh by itself. */
+  #isOpen = false
+  #isClosed = false
 
   constructor(
     load: (signal: AbortSignal) => Promise<T>,
@@ -56,10 +61,11 @@ export class RemoteDocument<T> {
     this.#events = events
   }
 
-  /** Begins the first load; resumes after `close()`. */
+  /** Begins the first load, and keeps the document fresh from now on; resumes after `close()`. */
   open(): void {
-    if (!this.#closed) return
-    this.#closed = false
+    if (this.#isOpen) return
+    this.#isOpen = true
+    this.#isClosed = false
     if (this.#value === undefined) void this.#attempt()
     else this.#schedule()
   }
@@ -67,8 +73,10 @@ export class RemoteDocument<T> {
   /** The last good document, unless it is beyond its stale time. Never waits; asks for a new one where that is due. */
   current(): T | undefined {
     const now = Date.now()
+    // A clock that was set back would let the document serve for as much longer.
+    if (now < this.#loadedAt) this.#loadedAt = now
     // The timer does this too, but a process that slept, or a clock that jumped, finds out here.
-    if (now >= this.#dueAt && !this.#closed) void this.#attempt()
+    if (now >= this.#dueAt && this.#isOpen) void this.#attempt()
     const { maxAge, maxStale } = this.#freshness
     return now - this.#loadedAt < (maxAge + maxStale) * 1000 ? this.#value : undefined
   }
@@ -86,7 +94,7 @@ export class RemoteDocument<T> {
 
   /** Whether a load may begin out of turn: none is under way, and the wait after a failure is over. */
   get mayLoad(): boolean {
-    return !this.#closed && this.#running === undefined && Date.now() >= this.#restUntil
+    return this.#isOpen && this.#running === undefined && Date.now() >= this.#restUntil
   }
 
   /** A load that began after this call; resolves to whether it succeeded. */
@@ -106,16 +114,26 @@ export class RemoteDocument<T> {
 
   /** Ends a running load and all timers. */
   close(): void {
-    this.#closed = true
+    this.#isOpen = false
+    this.#isClosed = true
     clearTimeout(this.#timer)
     this.#abort?.abort()
+    this.#abort = undefined
+    this.#running = undefined
+    this.#queued = undefined
   }
 
   #attempt(): Promise<boolean> {
-    this.#running ??= this.#loadOnce().finally(() => {
-      this.#running = undefined
-    })
-    return this.#running
+    if (this.#isClosed) return Promise.resolve(false)
+    if (this.#running !== undefined) return this.#running
+    const running = this.#loadOnce()
+      // Whatever an application's logger throws must not end the process.
+      .catch(() => false)
+      .finally(() => {
+        if (this.#running === running) this.#running = undefined
+      })
+    this.#running = running
+    return running
   }
 
   async #loadOnce(): Promise<boolean> {
@@ -127,33 +145,36 @@ export class RemoteDocument<T> {
     const limit = setTimeout(() => controller.abort(), this.#freshness.timeout * 1000)
     limit.unref()
     try {
-      this.#succeeded(await this.#load(controller.signal))
-      return true
+      const value = await this.#load(controller.signal)
+      return this.#abort === controller && this.#succeeded(value)
     } catch (error) {
-      this.#failed(error instanceof FetchFailure ? error.message : 'the answer cannot be used')
-      return false
+      const reason = error instanceof FetchFailure ? error.message : 'the answer cannot be used'
+      // A load that `close()` has ended is no failure.
+      return this.#abort === controller && this.#failed(reason)
     } finally {
       clearTimeout(limit)
     }
   }
 
-  #succeeded(value: T): void {
+  #succeeded(value: T): true {
     this.#value = value
     this.#loadedAt = Date.now()
     this.#failures = 0
     this.#restUntil = 0
     this.#dueAt = this.#loadedAt + this.#freshness.maxAge * 1000 * REFRESH_AT
     this.#schedule()
+    return true
   }
 
-  #failed(reason: string): void {
+  #failed(reason: string): false {
     const now = Date.now()
     this.#restUntil = now + this.#backOff()
     // A document that is still fresh is not asked for earlier because one more look has failed.
     const refreshAt = this.#loadedAt + this.#freshness.maxAge * 1000 * REFRESH_AT
     this.#dueAt = this.#value === undefined ? this.#restUntil : Math.max(refreshAt, this.#restUntil)
     this.#schedule()
-    if (!this.#closed) this.#events.onFailure(reason)
+    this.#events.onFailure(reason)
+    return false
   }
 
   /**
@@ -162,14 +183,16 @@ export class RemoteDocument<T> {
    */
   #backOff(): number {
     const { retry, retryMax } = this.#freshness
-    const doubled = Math.min(retry * 2 ** this.#failures, Math.max(retry, retryMax))
+    const doublings = Math.min(this.#failures, MOST_DOUBLINGS)
+    const doubled = Math.min(retry * 2 ** doublings, Math.max(retry, retryMax))
     this.#failures += 1
     const least = Math.max(retry, doubled / 2)
-    return (least + (doubled - least) * Math.random()) * 1000
+    return Math.max(LEAST_WAIT, (least + (doubled - least) * Math.random()) * 1000)
   }
 
   #schedule(): void {
-    if (this.#closed) return
+    clearTimeout(this.#timer)
+    if (!this.#isOpen) return
     const wait = Math.max(LEAST_WAIT, this.#dueAt - Date.now())
     this.#dueAt = Date.now() + wait
     this.#timer = setTimeout(() => void this.#attempt(), wait)

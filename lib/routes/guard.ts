@@ -102,6 +102,13 @@ function tenantAuthAnswer(
     if (error.headers) reply.headers(error.headers)
     const { code, statusCode, reason } = error
     request.log[statusCode < 500 ? 'info' : 'warn']({ code, reason }, 'request refused')
+    if (request.headers.upgrade !== undefined) endAfterAnswer(request, reply)
   }
   done()
+}
+
+/** A socket that came to be upgraded is nobody's after a refusal: Node's server has let go of it, and no WebSocket plugin has it yet. */
+function endAfterAnswer(request: FastifyRequest, reply: FastifyReply): void {
+  const { socket } = request.raw
+  reply.raw.once('finish', () => socket.end?.())
 }

@@ -4,8 +4,9 @@ import type { FastifyRequest } from 'fastify'
  * Whether a request is a CORS preflight (Fetch §3.2.2) and can be nothing else: without credentials, and without
  * a body, which would be parsed on the way.
  */
-export function isPreflight({ method, headers }: FastifyRequest): boolean {
-  if (method !== 'OPTIONS') return false
+export function isPreflight(request: FastifyRequest): boolean {
+  if (request.method !== 'OPTIONS') return false
+  const { headers } = request
   return (
     headers.origin !== undefined &&
     headers['access-control-request-method'] !== undefined &&

@@ -7,10 +7,6 @@ import type {
 import fp from 'fastify-plugin'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 
-type AnyPlugin<Options extends FastifyPluginOptions> =
-  | FastifyPluginAsync<Options>
-  | FastifyPluginCallback<Options>
-
 /**
  * The same plugin in a scope of its own whose routes are all `noauth`: for plugins whose routes one cannot edit.
  *
@@ -18,7 +14,13 @@ type AnyPlugin<Options extends FastifyPluginOptions> =
  * @throws ERR_AUTH_CONFIG_INVALID at boot, when the plugin adds no route
  */
 export function publicScope<Options extends FastifyPluginOptions>(
-  plugin: AnyPlugin<Options>,
+  plugin: FastifyPluginCallback<Options>,
+): FastifyPluginAsync<Options>
+export function publicScope<Options extends FastifyPluginOptions>(
+  plugin: FastifyPluginAsync<Options>,
+): FastifyPluginAsync<Options>
+export function publicScope<Options extends FastifyPluginOptions>(
+  plugin: FastifyPluginAsync<Options> | FastifyPluginCallback<Options>,
 ): FastifyPluginAsync<Options> {
   async function tenantAuthPublicScope(app: FastifyInstance, options: Options): Promise<void> {
     let count = 0

@@ -45,31 +45,37 @@ declare module 'fastify' {
   }
 }
 
-/** The type of `request.tenant` under a route's `config`: the union of all that may be there, where the config is not seen. */
-export type RequestTenant<Config> = Config extends object
-  ? 'tenant' extends keyof Config
-    ? TenantOf<Config['tenant']>
-    : undefined
-  : string | null | undefined
+// Below, keys are asked for as `Key & keyof Config`: asked as `Key extends keyof Config`, TypeScript 5.9 takes
+// Config for invariant, and a declared request would not fit a parameter of type FastifyRequest.
 
-type TenantOf<Value> = [Value] extends ['required']
+/** The type of `request.tenant` under a route's `config`: the union of all that may be there, where the config is not seen. */
+export type RequestTenant<Config> = Config extends { tenant: infer Value }
+  ? TenantOf<Value>
+  : IfDeclarable<Config, 'tenant', string | null | undefined>
+
+type TenantOf<Value> = Value extends 'required'
   ? string
-  : [Value] extends [true | 'required' | 'optional']
+  : Value extends true | 'optional'
     ? string | null
-    : [Value] extends [false | undefined]
+    : Value extends false | undefined
       ? undefined
       : string | null | undefined
 
 /** The type of a request's property that a route's `config` declares with `true`. */
-export type Declares<Config, Key extends string, Type> = Config extends object
-  ? Key extends keyof Config
-    ? [Config[Key]] extends [true]
-      ? Type
-      : [Config[Key]] extends [false | undefined]
-        ? undefined
-        : Type | undefined
-    : undefined
-  : Type | undefined
+export type Declares<Config, Key extends string, Type> = Config extends { [K in Key]: infer Value }
+  ? Value extends true
+    ? Type
+    : Value extends false | undefined
+      ? undefined
+      : Type | undefined
+  : IfDeclarable<Config, Key, Type | undefined>
+
+/** Undefined only where the config is seen and cannot have the key. */
+type IfDeclarable<Config, Key extends string, Type> = Config extends object
+  ? [Key & keyof Config] extends [never]
+    ? undefined
+    : Type
+  : Type
 
 /** A decision that let the request through, and what its route declares. */
 export class Access {
@@ -108,6 +114,11 @@ function accessOf(request: FastifyRequest): Access | undefined {
  * The authorization of any guarded request, whatever its route declares: for hooks and other plugins. Null where
  * the request is not guarded, or not yet let through.
  */
+export function authorizationOf<
+  RouteGeneric extends RouteGenericInterface,
+  RawServer extends RawServerBase,
+  RawRequest extends RawRequestDefaultExpression<RawServer>,
+>(request: FastifyRequest<RouteGeneric, RawServer, RawRequest>): Authorization | null
 export function authorizationOf(request: FastifyRequest): Authorization | null {
   return accessOf(request)?.authorization ?? null
 }

@@ -28,6 +28,7 @@ export class RouteRegister {
   readonly #rules: PolicyRules
   readonly #seen: SeenRoute[] = []
   readonly #policies = new WeakMap<object, Policy | null>()
+  #isCompiled = false
 
   constructor(rules: PolicyRules) {
     this.#rules = rules
@@ -58,6 +59,7 @@ export class RouteRegister {
       }
       route.policy = policy
     }
+    this.#isCompiled = true
   }
 
   /**
@@ -68,7 +70,8 @@ export class RouteRegister {
     const known = this.#policies.get(config)
     if (known !== undefined) return known
     const policy = this.#findPolicy(config)
-    this.#policies.set(config, policy)
+    // Before ready, what was seen is not compiled yet.
+    if (this.#isCompiled) this.#policies.set(config, policy)
     return policy
   }
 

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
-import { readKeys } from '../identity/key-set.ts'
+import { KeySet } from '../identity/key-set.ts'
 import { readIniFile } from './ini-file.ts'
 import { INI_KEYS, isOptionName, optionNames, readIniText } from './ini-values.ts'
 import { type AuthOptions, type OptionName, Options, type Settings } from './options.ts'
@@ -79,7 +79,7 @@ function check(name: OptionName, value: unknown, source: Source): void {
 
 function holdsKeys(value: unknown): boolean {
   try {
-    return readKeys(value).length > 0
+    return new KeySet(value) !== null
   } catch {
     return false
   }
@@ -89,18 +89,16 @@ function withDefaults(given: ReadonlyMap<OptionName, unknown>): Settings {
   const values: Record<string, unknown> = {}
   for (const name of optionNames()) {
     const value = given.has(name) ? given.get(name) : Options.properties[name]['default']
-    if (value !== undefined) values[name] = Array.isArray(value) ? Object.freeze([...value]) : value
+    // An own property even where nothing is given: what somebody adds to Object.prototype is no option.
+    values[name] = Array.isArray(value) ? Object.freeze([...value]) : value
   }
   Value.Assert(Options, values)
   return Object.freeze(values)
 }
 
 function checkTogether(settings: Settings, sources: ReadonlyMap<OptionName, Source>): void {
-  if (settings.devMode && process.env['NODE_ENV'] === 'production') {
-    const source = sources.get('devMode') ?? {
-      key: 'devMode',
-      where: 'default',
-    }
+  const source = sources.get('devMode')
+  if (source && settings.devMode && process.env['NODE_ENV'] === 'production') {
     throw invalid(source, 'no dev mode where NODE_ENV is production', true)
   }
 }

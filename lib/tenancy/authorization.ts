@@ -18,12 +18,17 @@ export interface AuthorizationRules {
 /** In `resources`, the key of what is granted in every tenant. */
 const EVERY_TENANT = '*'
 
+type Resources = NonNullable<UserInfo['resources']>
+
+const NO_RESOURCES: Resources = Object.freeze({})
+
 /** The last moment that a Date can tell. */
 const END_OF_TIME = 8.64e15
 
 /** A user who has proved who it is, and for which tenants it may act. Deeply immutable. */
 export class Principal {
   readonly userInfo: UserInfo
+  readonly #resources: Resources
   readonly #isSuperuser: boolean
   readonly #expiresAt: number
   readonly #rules: AuthorizationRules
@@ -33,6 +38,7 @@ export class Principal {
   /** `exp` in seconds since the epoch. */
   constructor(userInfo: UserInfo, exp: number, rules: AuthorizationRules) {
     this.userInfo = userInfo
+    this.#resources = (Object.hasOwn(userInfo, 'resources') && userInfo.resources) || NO_RESOURCES
     this.#expiresAt = Math.min(exp * 1000, END_OF_TIME)
     this.#rules = rules
     const { superuserResource } = rules
@@ -61,13 +67,12 @@ export class Principal {
 
   /** Resource ids under one key of `resources`. */
   granted(key: string): readonly string[] {
-    const { resources } = this.userInfo
-    return resources && Object.hasOwn(resources, key) ? (resources[key] ?? []) : []
+    return (Object.hasOwn(this.#resources, key) && this.#resources[key]) || []
   }
 
   get tenants(): ReadonlySet<string> {
     this.#tenants ??= new ImmutableSet(
-      Object.keys(this.userInfo.resources ?? {}).filter((key) => key !== EVERY_TENANT),
+      Object.keys(this.#resources).filter((key) => key !== EVERY_TENANT),
     )
     return this.#tenants
   }
@@ -78,8 +83,7 @@ export class Principal {
 
   /** By own keys only: `constructor` and its like are no tenants. */
   #mayActFor(tenant: string): boolean {
-    const { resources } = this.userInfo
-    return tenant !== EVERY_TENANT && resources !== undefined && Object.hasOwn(resources, tenant)
+    return tenant !== EVERY_TENANT && Object.hasOwn(this.#resources, tenant)
   }
 }
 

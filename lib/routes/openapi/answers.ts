@@ -1,4 +1,4 @@
-import type { Policy } from './policy.ts'
+import type { Policy } from '../policy.ts'
 
 /** What the answers depend on beside the route. */
 export interface AnswerRules {

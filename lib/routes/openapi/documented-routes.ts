@@ -1,0 +1,82 @@
+import type { FastifyInstance } from 'fastify'
+import { listRoutes } from '../audit.ts'
+import { compilePolicy, type Policy, type PolicyRules } from '../policy.ts'
+import type { RouteRegister } from '../route-register.ts'
+import { basePathsOf, documentPath, withoutBasePaths } from './document-path.ts'
+
+/** A route as it may be found in a document. */
+export interface DocumentedRoute {
+  readonly methods: readonly string[]
+  readonly url: string
+  readonly policy: Policy
+  /** False: the url is the router's own spelling of it. */
+  readonly seen: boolean
+}
+
+/** The routes of one guarded scope, those that no `onRoute` saw too. */
+export function documentedRoutes(
+  app: FastifyInstance,
+  register: RouteRegister,
+  rules: PolicyRules,
+): DocumentedRoute[] {
+  const policyOf = (url: string, config: object, tooEarly: boolean): Policy =>
+    compilePolicy({ url, config, tooEarly }, rules).policy
+  const seen = register.seen.map((route) => ({
+    methods: route.methods,
+    url: route.url,
+    // Before ready, for an application that writes its document to a file, there is none yet.
+    policy: route.policy ?? policyOf(route.url, route.config, false),
+    seen: true,
+  }))
+  const early = listRoutes(app, register).filter((route) => !route.seen)
+  // Nothing is known of these but that they are guarded, and where their path has a tenant.
+  const unseen = early.map(({ method, url }) => ({
+    methods: [method],
+    url,
+    policy: policyOf(url, {}, true),
+    seen: false,
+  }))
+  return [...unseen, ...seen]
+}
+
+/** Finds the policy of a document's operation; undefined where the operation is no route of ours. */
+export type FindPolicy = (method: string, path: string) => Policy | undefined
+
+/**
+ * By method and path. Where @fastify/swagger gives several routes one place in the document, the last one has it, here
+ * as there.
+ */
+export function indexRoutes(
+  routes: Iterable<DocumentedRoute>,
+  document: { readonly servers?: unknown; readonly paths?: unknown },
+): FindPolicy {
+  const basePaths = strippedBasePaths(document)
+  const policies = new Map<string, Policy>()
+  for (const { methods, url, policy, seen } of routes) {
+    const rest = withoutBasePaths(url, basePaths)
+    const path = documentPath(rest)
+    // The router splits `/:tenant?` into two routes, and shows a literal colon as it is.
+    const paths = seen ? [path] : [path, `${path}?`, rest]
+    for (const method of methods) {
+      for (const spelling of paths) policies.set(`${method.toUpperCase()} ${spelling}`, policy)
+    }
+  }
+  const find: FindPolicy = (method, path) => policies.get(`${method.toUpperCase()} ${path}`)
+  // A scope's root is two routes, with a slash at the end and without; only one of them is told of in `onRoute`.
+  return (method, path) =>
+    find(method, path) ?? (path.endsWith('/') ? find(method, path.slice(0, -1)) : undefined)
+}
+
+/** With `stripBasePath: false` the document's paths still begin with them. */
+function strippedBasePaths({
+  servers,
+  paths,
+}: {
+  readonly servers?: unknown
+  readonly paths?: unknown
+}): string[] {
+  const written = Object.keys(paths ?? {})
+  return basePathsOf(servers).filter(
+    (basePath) => !written.some((path) => path.startsWith(basePath)),
+  )
+}

@@ -1,0 +1,20 @@
+/** An object of a document, of which we know what we look at. */
+export type Draft = Readonly<Record<string, unknown>>
+
+/** A copy of an object; an empty one where there is none. */
+export function draft(value: unknown): Draft {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+export function drafts(value: unknown): readonly Draft[] {
+  return Array.isArray(value) ? value.map(draft) : []
+}
+
+export function mapValues(holder: Draft, map: (value: unknown, key: string) => unknown): Draft {
+  return Object.fromEntries(Object.entries(holder).map(([key, value]) => [key, map(value, key)]))
+}
+
+/** The wanted name, or one like it that nothing among these has. */
+export function freeName(wanted: string, taken: Draft): string {
+  return Object.hasOwn(taken, wanted) ? freeName(`${wanted}_`, taken) : wanted
+}

@@ -1,0 +1,66 @@
+import { MAX_TENANT_LENGTH } from '../../tenancy/tenant-name.ts'
+import type { Policy } from '../policy.ts'
+import { type Draft, draft } from './draft.ts'
+
+export interface TenantParameterRules {
+  /** Gives the tenant in place of the query. */
+  readonly resolveTenant?: unknown
+}
+
+/** The Parameter Objects that stand around an operation. */
+export interface OuterParameters {
+  /** Of its path item. */
+  readonly shared: readonly Draft[]
+  /** Of the document's components, by name. */
+  readonly named: Draft
+}
+
+/**
+ * An operation's own parameters with its tenant among them. One that is there already is kept, and is required
+ * where the guard requires it.
+ */
+export function withTenantParameter(
+  own: readonly Draft[],
+  policy: Policy,
+  outer: OuterParameters,
+  { resolveTenant }: TenantParameterRules,
+): readonly Draft[] {
+  const place = policy.tenant === 'path' ? 'path' : 'query'
+  if (policy.tenant === null) return own
+  if (place === 'query' && resolveTenant !== undefined) return own
+  const required = place === 'path' || !policy.mayBeAbsent
+  const isTenant = (parameter: Draft): boolean => {
+    const { name, in: where } = dereference(parameter, outer.named)
+    return name === 'tenant' && where === place
+  }
+  if (own.some(isTenant)) {
+    return own.map((parameter) =>
+      required && isTenant(parameter) && !isReference(parameter)
+        ? { ...parameter, required }
+        : parameter,
+    )
+  }
+  return outer.shared.some(isTenant) ? own : [...own, tenantParameter(place, required)]
+}
+
+function tenantParameter(place: 'path' | 'query', required: boolean): Draft {
+  return {
+    name: 'tenant',
+    in: place,
+    required,
+    description: 'The tenant that the request is for',
+    schema: { type: 'string', minLength: 1, maxLength: MAX_TENANT_LENGTH },
+  }
+}
+
+const REFERENCE = '#/components/parameters/'
+
+function isReference({ $ref }: Draft): boolean {
+  return typeof $ref === 'string'
+}
+
+function dereference(parameter: Draft, named: Draft): Draft {
+  const { $ref } = parameter
+  if (typeof $ref !== 'string' || !$ref.startsWith(REFERENCE)) return parameter
+  return draft(named[$ref.slice(REFERENCE.length)])
+}
