@@ -15,6 +15,8 @@ import type { RemoteDocumentEvents } from './remote/remote-document.ts'
 import { auditRoutes, type ListedRoute, listRoutes } from './routes/audit.ts'
 import { addGuard, type GuardRules } from './routes/guard.ts'
 import { claimScope } from './routes/guarded-scopes.ts'
+import { documentedRoutes } from './routes/openapi/documented-routes.ts'
+import { describeGuard } from './routes/openapi.ts'
 import { decorateRequest } from './routes/request-access.ts'
 import { RouteRegister } from './routes/route-register.ts'
 import { bootWarnings, isLoopback } from './settings/boot-warnings.ts'
@@ -115,6 +117,20 @@ export class AuthService {
     return [...this.#installed]
       .filter(([installed]) => app === undefined || installed === app)
       .flatMap(([installed, register]) => listRoutes(installed, register))
+  }
+
+  /**
+   * A copy of an OpenAPI document with what the guard does: the bearer scheme, and each operation's `security`, `tenant`
+   * parameter and refusals. Of one guarded application, or of all.
+   *
+   * @example transformObject: ({ openapiObject }) => app.authService.openapi(openapiObject)
+   */
+  openapi<Document extends object>(document: Document, app?: object): Document {
+    const { settings } = this.#loaded
+    const routes = [...this.#installed]
+      .filter(([installed]) => app === undefined || installed === app)
+      .flatMap(([installed, register]) => documentedRoutes(installed, register, settings))
+    return describeGuard(document, routes, settings)
   }
 
   /** Ends all background work. Called when the last application that it is installed in closes. */

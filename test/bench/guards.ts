@@ -1,0 +1,103 @@
+import jwt from '@fastify/jwt'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { fastifyJwtJwks } from 'fastify-jwt-jwks'
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
+import type { AuthOptions } from '../../lib/index.ts'
+
+/** What every guard is given: the same keys, and whether it may keep what it has verified. */
+export interface BenchSetup {
+  readonly algorithm: string
+  readonly publicKeys: JSONWebKeySet
+  readonly publicKeysUrl: string
+  readonly publicKeyPem: string
+  readonly issuer: string
+  readonly audience: string
+  /** Entries that a cache must be able to hold; 0: caches off. */
+  readonly cacheSize: number
+}
+
+type Guard = (app: FastifyInstance, setup: BenchSetup) => Promise<void>
+
+export const GUARDS = [
+  'none',
+  'floor',
+  'this plugin',
+  '@fastify/jwt',
+  'fastify-jwt-jwks',
+  'jose',
+] as const
+
+export type GuardName = (typeof GUARDS)[number]
+
+/** The same small route under each guard. */
+export const guards: Readonly<Record<GuardName, Guard>> = {
+  async none(app) {
+    app.get('/:tenant/menu', async () => ({ ok: true }))
+  },
+
+  // The least that any guard with a cache does.
+  async floor(app) {
+    const known = new Map<string, object>()
+    app.addHook('onRequest', (request, reply, done) => {
+      const { config } = request.routeOptions
+      const { authorization } = request.headers
+      if (config.url === undefined || authorization === undefined) {
+        reply.code(401).send()
+        return
+      }
+      if (known.get(authorization) === undefined) known.set(authorization, {})
+      done()
+    })
+    app.addHook('preHandler', (_request, _reply, done) => done())
+    app.get('/:tenant/menu', async () => ({ ok: true }))
+  },
+
+  async 'this plugin'(app, { publicKeys, issuer, audience, cacheSize }) {
+    // By its name, so that what is measured is the built package.
+    const { default: tenantAuth } = await import('fastify-tenant-auth')
+    const options: AuthOptions = { publicKeys, issuer, audience, tokenCacheSize: cacheSize }
+    await app.register(tenantAuth, options)
+    const config = {
+      tenant: 'required',
+      userInfo: true,
+      resources: true,
+      require: 'menu:read',
+    } as const
+    app.get('/:tenant/menu', { config }, async () => ({ ok: true }))
+  },
+
+  async '@fastify/jwt'(app, { publicKeyPem, algorithm, issuer, audience, cacheSize }) {
+    if (!isAlgorithm(algorithm)) throw new Error(`unexpected ${algorithm}`)
+    await app.register(jwt, {
+      secret: { public: publicKeyPem },
+      verify: {
+        algorithms: [algorithm],
+        allowedIss: issuer,
+        allowedAud: audience,
+        cache: cacheSize === 0 ? false : cacheSize,
+      },
+    })
+    app.addHook('onRequest', (request) => request.jwtVerify())
+    app.get('/:tenant/menu', async () => ({ ok: true }))
+  },
+
+  // Knows no ES256, and no token cache of its own.
+  async 'fastify-jwt-jwks'(app, { publicKeysUrl, issuer, audience }) {
+    await app.register(fastifyJwtJwks, { jwksUrl: publicKeysUrl, issuer, audience })
+    app.addHook('onRequest', (request) => app.authenticate(request))
+    app.get('/:tenant/menu', async () => ({ ok: true }))
+  },
+
+  async jose(app, { publicKeys, issuer, audience }) {
+    const keys = createLocalJWKSet(publicKeys)
+    app.addHook('onRequest', async (request: FastifyRequest) => {
+      const token = request.headers.authorization?.slice('Bearer '.length) ?? ''
+      await jwtVerify(token, keys, { issuer, audience })
+    })
+    app.get('/:tenant/menu', async () => ({ ok: true }))
+  },
+}
+
+function isAlgorithm(name: string): name is 'RS256' | 'ES256' | 'EdDSA' {
+  return name === 'RS256' || name === 'ES256' || name === 'EdDSA'
+}

@@ -1,0 +1,88 @@
+import { type ChildProcess, fork, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import autocannon from 'autocannon'
+import type { BenchSetup, GuardName } from './guards.ts'
+
+/** The server's core; the load has the other. */
+const SERVER_CORE = '1'
+const LOAD_CORE = '0'
+
+export interface Figures {
+  /** Requests for each second of the server's own CPU time. */
+  readonly perCpuSecond: number
+  readonly perSecond: number
+  /** Milliseconds. */
+  readonly p99: number
+}
+
+/** Whether servers and load run on cores of their own. */
+export function pinLoad(): boolean {
+  return spawnSync('taskset', ['-p', '-c', LOAD_CORE, String(process.pid)]).status === 0
+}
+
+/** One guarded server, to be put under load round by round. */
+export class Served {
+  readonly name: GuardName
+  readonly #child: ChildProcess
+  readonly #address: string
+
+  private constructor(name: GuardName, child: ChildProcess, address: string) {
+    this.name = name
+    this.#child = child
+    this.#address = address
+  }
+
+  static async start(name: GuardName, setup: BenchSetup): Promise<Served> {
+    const child = fork(fileURLToPath(new URL('./server.ts', import.meta.url)), {
+      env: { ...process.env, NODE_ENV: 'bench' },
+    })
+    spawnSync('taskset', ['-a', '-p', '-c', SERVER_CORE, String(child.pid)])
+    child.send({ name, setup })
+    const [{ address }] = await once(child, 'message')
+    // The threads that have come meanwhile too.
+    spawnSync('taskset', ['-a', '-p', '-c', SERVER_CORE, String(child.pid)])
+    return new Served(name, child, String(address))
+  }
+
+  async load(tokens: readonly string[], amount: number): Promise<Figures> {
+    let next = 0
+    const before = await this.#cpu()
+    const start = performance.now()
+    const result = await autocannon({
+      url: `${this.#address}/acme/menu`,
+      connections: 10,
+      amount,
+      sampleInt: 50,
+      requests: [
+        {
+          setupRequest: (request) => {
+            next = (next + 1) % tokens.length
+            return { ...request, headers: { authorization: `Bearer ${tokens[next]}` } }
+          },
+        },
+      ],
+    })
+    const seconds = (performance.now() - start) / 1000
+    const cpu = (await this.#cpu()) - before
+    if (result['2xx'] !== amount) {
+      throw new Error(`${this.name}: ${result['2xx']} of ${amount} requests were answered with 2xx`)
+    }
+    return {
+      perCpuSecond: amount / cpu,
+      perSecond: amount / seconds,
+      p99: result.latency.p99,
+    }
+  }
+
+  stop(): void {
+    this.#child.disconnect()
+  }
+
+  /** Seconds. */
+  async #cpu(): Promise<number> {
+    this.#child.send('cpu')
+    const [{ cpu }] = await once(this.#child, 'message')
+    return (cpu.user + cpu.system) / 1e6
+  }
+}
