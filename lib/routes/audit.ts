@@ -27,15 +27,17 @@ export interface AuditRules {
 
 /** Every route of a guarded scope, with its policy. */
 export function listRoutes(app: FastifyInstance, register: RouteRegister): ListedRoute[] {
-  const seen = register.seen.flatMap(({ methods, url, policy }) =>
-    methods.map((method) => ({
-      method,
-      url,
-      noauth: policy?.noauth ?? null,
-      tenant: policy?.tenant ?? null,
-      require: show(policy?.requirement ?? null),
-      seen: true,
-    })),
+  const seen = register.seen.flatMap(({ methods, urls, policy }) =>
+    methods.flatMap((method) =>
+      urls.map((url) => ({
+        method,
+        url,
+        noauth: policy?.noauth ?? null,
+        tenant: policy?.tenant ?? null,
+        require: show(policy?.requirement ?? null),
+        seen: true,
+      })),
+    ),
   )
   const early = tooEarly(printed(app)).map(({ method, url }) => ({
     method,

@@ -17,6 +17,11 @@ export class SeenRoute {
     this.#options = options
   }
 
+  /** All of its urls: the root of a prefixed scope has one with a slash at the end too, of which `onRoute` is not told. */
+  get urls(): readonly string[] {
+    return [...new Set([this.url, this.#options.url])]
+  }
+
   /** The `config` as it is after every `onRoute` hook. */
   get config(): object {
     return this.#options.config ?? {}
