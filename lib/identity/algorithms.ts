@@ -1,4 +1,5 @@
-import { constants, type KeyObject, verify, webcrypto } from 'node:crypto'
+import { constants, type KeyObject, verify } from 'node:crypto'
+import { importKey } from './import-key.ts'
 
 /** How Node verifies one JWS algorithm (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864), and which keys fit it. */
 interface Algorithm {
@@ -10,25 +11,27 @@ interface Algorithm {
   readonly signatureLength?: number
 }
 
+const KNOWN: readonly (readonly [name: string, algorithm: Algorithm])[] = [
+  ['RS256', { kty: 'RSA', hash: 'sha256' }],
+  ['RS384', { kty: 'RSA', hash: 'sha384' }],
+  ['RS512', { kty: 'RSA', hash: 'sha512' }],
+  ['PS256', { kty: 'RSA', hash: 'sha256', padding: 'pss' }],
+  ['PS384', { kty: 'RSA', hash: 'sha384', padding: 'pss' }],
+  ['PS512', { kty: 'RSA', hash: 'sha512', padding: 'pss' }],
+  ['ES256', { kty: 'EC', crv: 'P-256', hash: 'sha256', signatureLength: 64 }],
+  ['ES384', { kty: 'EC', crv: 'P-384', hash: 'sha384', signatureLength: 96 }],
+  ['ES512', { kty: 'EC', crv: 'P-521', hash: 'sha512', signatureLength: 132 }],
+  ['EdDSA', { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 }],
+  ['Ed25519', { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 }],
+  ['ML-DSA-44', { kty: 'AKP', signatureLength: 2420 }],
+  ['ML-DSA-65', { kty: 'AKP', signatureLength: 3309 }],
+  ['ML-DSA-87', { kty: 'AKP', signatureLength: 4627 }],
+]
+
+const isMlDsaHere = hasMlDsa()
+
 const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map(
-  Object.entries<Algorithm>({
-    RS256: { kty: 'RSA', hash: 'sha256' },
-    RS384: { kty: 'RSA', hash: 'sha384' },
-    RS512: { kty: 'RSA', hash: 'sha512' },
-    PS256: { kty: 'RSA', hash: 'sha256', padding: 'pss' },
-    PS384: { kty: 'RSA', hash: 'sha384', padding: 'pss' },
-    PS512: { kty: 'RSA', hash: 'sha512', padding: 'pss' },
-    ES256: { kty: 'EC', crv: 'P-256', hash: 'sha256', signatureLength: 64 },
-    ES384: { kty: 'EC', crv: 'P-384', hash: 'sha384', signatureLength: 96 },
-    ES512: { kty: 'EC', crv: 'P-521', hash: 'sha512', signatureLength: 132 },
-    EdDSA: { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 },
-    Ed25519: { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 },
-    ...(supportsMlDsa() && {
-      'ML-DSA-44': { kty: 'AKP', signatureLength: 2420 },
-      'ML-DSA-65': { kty: 'AKP', signatureLength: 3309 },
-      'ML-DSA-87': { kty: 'AKP', signatureLength: 4627 },
-    }),
-  }),
+  KNOWN.filter(([, { kty }]) => kty !== 'AKP' || isMlDsaHere),
 )
 
 /** Every asymmetric JWS algorithm that jose supports on this Node. */
@@ -80,12 +83,8 @@ const PSS = {
   saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
 } as const
 
-/** Node 24.7 and later, and only where its OpenSSL has it. */
-function supportsMlDsa(): boolean {
-  const { constructor: subtle } = webcrypto.subtle
-  return (
-    'supports' in subtle &&
-    typeof subtle.supports === 'function' &&
-    subtle.supports('verify', 'ML-DSA-44') === true
-  )
+/** Node 24.7 and later, and only where its OpenSSL has it. Asked by an import, since a question of its own is experimental still, and warns. */
+function hasMlDsa(): boolean {
+  const pub = Buffer.alloc(1312).toString('base64url')
+  return importKey({ kty: 'AKP', alg: 'ML-DSA-44', pub }) !== null
 }

@@ -1,5 +1,6 @@
-import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+import type { JsonWebKey, KeyObject } from 'node:crypto'
 import { algorithmsOf } from './algorithms.ts'
+import { importKey } from './import-key.ts'
 import { isWeakKey } from './weak-key.ts'
 
 /** A public key that may verify tokens, ready for use. */
@@ -63,13 +64,4 @@ function readMember(member: unknown): Strings | null {
 function materialOf(jwk: Strings): JsonWebKey {
   const names = MATERIAL.get(jwk.kty) ?? []
   return Object.fromEntries(names.flatMap((name) => (name in jwk ? [[name, jwk[name]]] : [])))
-}
-
-/** Node checks what it imports: lengths, and that a point is on its curve. */
-function importKey(material: JsonWebKey): KeyObject | null {
-  try {
-    return createPublicKey({ key: material, format: 'jwk' })
-  } catch {
-    return null
-  }
 }
