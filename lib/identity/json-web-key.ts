@@ -51,13 +51,16 @@ function readMember(member: unknown): Strings | null {
   const values = new Map<string, unknown>(
     Object.entries(member).filter(([, value]) => value !== undefined),
   )
-  const operations = values.get('key_ops') ?? ['verify']
   if (PRIVATE.some((name) => values.has(name))) return null
-  if ((values.get('use') ?? 'sig') !== 'sig') return null
-  if (!Array.isArray(operations) || !operations.includes('verify')) return null
+  if (values.has('use') && values.get('use') !== 'sig') return null
+  if (values.has('key_ops') && !allowsVerifying(values.get('key_ops'))) return null
   const strings = STRINGS.filter((name) => values.has(name)).map((name) => [name, values.get(name)])
   if (!strings.every(([, value]) => typeof value === 'string')) return null
   return Object.fromEntries(strings)
+}
+
+function allowsVerifying(operations: unknown): boolean {
+  return Array.isArray(operations) && operations.includes('verify')
 }
 
 /** What the key is made of, without what is said about it. */

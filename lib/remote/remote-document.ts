@@ -66,7 +66,7 @@ export class RemoteDocument<T> {
     if (this.#isOpen) return
     this.#isOpen = true
     this.#isClosed = false
-    if (this.#value === undefined) void this.#attempt()
+    if (this.current() === undefined) void this.#attempt()
     else this.#schedule()
   }
 
