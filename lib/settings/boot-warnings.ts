@@ -1,4 +1,5 @@
 import type { UserInfo } from '../identity/user-info.ts'
+import { EVERY_TENANT } from '../tenancy/tenant-name.ts'
 import type { LoadedSettings } from './load-settings.ts'
 
 /**
@@ -14,7 +15,7 @@ export function bootWarnings(
   if (mockUser) {
     const tenants =
       Object.keys(mockUser.resources ?? {})
-        .filter((name) => name !== '*')
+        .filter((name) => name !== EVERY_TENANT)
         .join(', ') || 'none'
     const { sub, preferred_username: name = sub } = mockUser
     warnings.push(

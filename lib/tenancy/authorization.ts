@@ -6,7 +6,7 @@ import {
 import type { UserInfo } from '../identity/user-info.ts'
 import { ImmutableSet } from './immutable-set.ts'
 import { isResourceId } from './resource-id.ts'
-import { isTenantName } from './tenant-name.ts'
+import { EVERY_TENANT, isTenantName } from './tenant-name.ts'
 
 export interface AuthorizationRules {
   /** Of the challenges. */
@@ -14,9 +14,6 @@ export interface AuthorizationRules {
   /** Who holds it under `*` passes every requirement and may act for every tenant. */
   readonly superuserResource?: string | undefined
 }
-
-/** In `resources`, the key of what is granted in every tenant. */
-const EVERY_TENANT = '*'
 
 type Resources = NonNullable<UserInfo['resources']>
 

@@ -1,18 +1,20 @@
 /** Most characters of a tenant's name. */
 export const MAX_TENANT_LENGTH = 255
 
+/** In `resources`, the key of what is granted in every tenant. No tenant's name. */
+export const EVERY_TENANT = '*'
+
 /** U+0000 to U+001F and U+007F to U+009F. */
 const CONTROL = /\p{Cc}/u
 
 /**
- * Whether a value can be a tenant's name. Names are compared exactly, never normalized. `*` is none: in
- * `resources` it stands for every tenant.
+ * Whether a value can be a tenant's name. Names are compared exactly, never normalized.
  */
 export function isTenantName(value: unknown): value is string {
   return (
     typeof value === 'string' &&
     value !== '' &&
-    value !== '*' &&
+    value !== EVERY_TENANT &&
     value.length <= MAX_TENANT_LENGTH &&
     !CONTROL.test(value)
   )

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { AuthOptions } from '../../lib/index.ts'
+import { forge, forgeKey } from '../helpers/forge.ts'
+import { assertTokenRefused, goodClaims, goodToken, KEY, startProbe } from '../helpers/probe.ts'
+import { DOWN, publishKeys } from '../helpers/published-keys.ts'
+
+const OTHER = forgeKey('ES256', 'other')
+const NOW = 1_800_000_000
+
+/** A probe that counts how many tokens were verified: mapClaims is asked once for each. */
+async function startCounting(t: TestContext, options: AuthOptions = {}) {
+  const verified = { count: 0 }
+  const probe = await startProbe(t, {
+    mapClaims: (claims) => {
+      verified.count += 1
+      return { sub: 'nobody', ...claims }
+    },
+    ...options,
+  })
+  return { ...probe, verified }
+}
+
+test('a token is verified once, and another one of the same claims is another one', async (t) => {
+  const { ask, verified } = await startCounting(t)
+  const token = goodToken()
+  for (let again = 0; again < 5; again++) assert.equal((await ask(token)).statusCode, 200)
+  assert.equal(verified.count, 1)
+  // ECDSA: the same claims under a new signature.
+  assert.equal((await ask(goodToken())).statusCode, 200)
+  assert.equal(verified.count, 2)
+})
+
+test('a token seen before is no help to one that differs in a letter', async (t) => {
+  const { ask } = await startCounting(t)
+  const token = goodToken()
+  assert.equal((await ask(token)).statusCode, 200)
+  for (let at = 0; at < token.length; at += 7) {
+    const letter = token[at] === 'A' ? 'B' : 'A'
+    const bent = token.slice(0, at) + letter + token.slice(at + 1)
+    assertTokenRefused(await ask(bent), `letter ${at}`)
+  }
+  for (const bent of [token.slice(0, -1), `${token}A`, `${token} `, `${token}=`]) {
+    assertTokenRefused(await ask(bent), bent.slice(-4))
+  }
+})
+
+test('with tokenCacheSize 0 each request verifies its token anew', async (t) => {
+  const { ask, verified } = await startCounting(t, { tokenCacheSize: 0 })
+  const token = goodToken()
+  for (let again = 0; again < 3; again++) assert.equal((await ask(token)).statusCode, 200)
+  assert.equal(verified.count, 3)
+})
+
+test('no more than tokenCacheSize tokens are kept', async (t) => {
+  const { ask, verified } = await startCounting(t, { tokenCacheSize: 2 })
+  const tokens = [1, 2, 3, 4].map((n) => goodToken({ n }))
+  for (const token of tokens) await ask(token)
+  assert.equal(verified.count, 4)
+  await ask(tokens.at(-1) ?? '')
+  assert.equal(verified.count, 4)
+  for (const token of tokens) assert.equal((await ask(token)).statusCode, 200)
+  assert.ok(verified.count >= 6)
+})
+
+test('a token of 4 KiB is kept, and a longer one is verified anew', async (t) => {
+  const { ask, verified } = await startCounting(t)
+  const lengthOf = (padding: number) => goodToken({ padding: 'x'.repeat(padding) }).length
+  let padding = 2000
+  while (lengthOf(padding + 1) <= 4096) padding += 1
+  const kept = goodToken({ padding: 'x'.repeat(padding) })
+  const long = goodToken({ padding: 'x'.repeat(padding + 2) })
+  assert.ok(kept.length > 4090 && kept.length <= 4096)
+  assert.ok(long.length > 4096)
+  for (let again = 0; again < 3; again++) await ask(kept)
+  assert.equal(verified.count, 1)
+  for (let again = 0; again < 3; again++) assert.equal((await ask(long)).statusCode, 200)
+  assert.equal(verified.count, 4)
+})
+
+test('nothing is kept of a refused token, nor of one whose claims cannot be mapped', async (t) => {
+  let asked = 0
+  const { ask, verified } = await startCounting(t, {
+    mapClaims: ({ sub }) => {
+      asked += 1
+      if (asked < 3) throw new Error('on purpose')
+      return { sub: String(sub) }
+    },
+  })
+  assert.equal(verified.count, 0)
+  const token = goodToken()
+  assertTokenRefused(await ask(token), 'first')
+  assertTokenRefused(await ask(token), 'second')
+  assert.equal((await ask(token)).statusCode, 200)
+  assert.equal((await ask(token)).statusCode, 200)
+  assert.equal(asked, 3)
+})
+
+test('a cached token expires on time, and comes to life no more', async (t) => {
+  const { ask, verified } = await startCounting(t, { clockTolerance: 0 })
+  t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
+  const token = goodToken({ iat: NOW, exp: NOW + 60 })
+  assert.equal((await ask(token)).statusCode, 200)
+  t.mock.timers.setTime(NOW * 1000 + 59_999)
+  assert.equal((await ask(token)).statusCode, 200)
+  assert.equal(verified.count, 1)
+  t.mock.timers.setTime(NOW * 1000 + 60_000)
+  assertTokenRefused(await ask(token), 'expired')
+  t.mock.timers.setTime(NOW * 1000 + 1e9)
+  assertTokenRefused(await ask(token), 'long expired')
+  assert.equal(verified.count, 1)
+})
+
+test('a cached token is refused where the clock has gone back to before its start', async (t) => {
+  const { ask } = await startCounting(t, { clockTolerance: 0 })
+  t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
+  const tokens = [goodToken({ nbf: NOW, iat: undefined }), goodToken({ iat: NOW })]
+  for (const token of tokens) assert.equal((await ask(token)).statusCode, 200)
+  t.mock.timers.setTime((NOW - 10) * 1000)
+  for (const token of tokens) assertTokenRefused(await ask(token), 'too early')
+})
+
+test('the tenant is decided for each request, cached token or not', async (t) => {
+  const { ask, verified } = await startCounting(t)
+  const token = goodToken({ resources: { acme: ['menu:read'], globex: [] } })
+  for (let again = 0; again < 2; again++) {
+    assert.deepEqual((await ask(token, '/t/acme')).json().resources, ['menu:read'])
+    assert.deepEqual((await ask(token, '/t/globex')).json().resources, [])
+    assert.equal((await ask(token, '/t/initech')).statusCode, 403)
+    assert.equal((await ask(token, '/query')).statusCode, 400)
+    assert.equal((await ask(token, '/needs')).statusCode, 403)
+  }
+  assert.equal(verified.count, 1)
+})
+
+test('the cache is emptied when the key set changes, and not when the same keys come again', async (t) => {
+  const published = await publishKeys(t, KEY)
+  const { ask, service, verified } = await startCounting(t, { publicKeysUrl: published.url })
+  const token = goodToken()
+  await ask(token)
+  await service.refreshKeys()
+  assert.equal((await ask(token)).statusCode, 200)
+  assert.equal(verified.count, 1)
+
+  published.keys = [OTHER]
+  await service.refreshKeys()
+  assertTokenRefused(await ask(token), 'its key is gone')
+  assert.equal((await ask(forge(OTHER, { payload: goodClaims() }))).statusCode, 200)
+  assert.equal(verified.count, 2)
+
+  published.keys = [OTHER, KEY]
+  await service.refreshKeys()
+  assert.equal((await ask(token)).statusCode, 200)
+  assert.equal(verified.count, 3)
+  published.keys = [KEY, OTHER]
+  await service.refreshKeys()
+  assert.equal((await ask(token)).statusCode, 200)
+  assert.equal(verified.count, 3)
+})
+
+test('a key that is replaced under its own kid no longer counts, for cached tokens too', async (t) => {
+  const published = await publishKeys(t, KEY)
+  const { ask, service } = await startCounting(t, { publicKeysUrl: published.url })
+  const token = goodToken()
+  assert.equal((await ask(token)).statusCode, 200)
+  const replaced = forgeKey('ES256', KEY.kid)
+  published.keys = [replaced]
+  await service.refreshKeys()
+  assertTokenRefused(await ask(token), 'of the old key')
+  assert.equal((await ask(forge(replaced, { payload: goodClaims() }))).statusCode, 200)
+  assertTokenRefused(await ask(token), 'of the old key')
+})
+
+test('the cache serves as long as the key set does, and no longer', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
+  const published = await publishKeys(t, KEY)
+  const { ask, verified } = await startCounting(t, {
+    publicKeysUrl: published.url,
+    keysMaxAge: 10,
+    keysMaxStale: 20,
+  })
+  const token = goodToken({ exp: NOW + 3600 })
+  assert.equal((await ask(token)).statusCode, 200)
+  published.answer = DOWN
+  for (const seconds of [5, 9, 15, 29.9]) {
+    t.mock.timers.setTime((NOW + seconds) * 1000)
+    assert.equal((await ask(token)).statusCode, 200, `after ${seconds} s`)
+  }
+  assert.equal(verified.count, 1)
+  t.mock.timers.setTime((NOW + 30) * 1000)
+  const response = await ask(token)
+  assert.equal(response.statusCode, 503)
+  assert.equal(response.json().code, 'ERR_AUTH_KEYS_UNAVAILABLE')
+  assert.equal(verified.count, 1)
+})
+
+const VARIANTS: [what: string, claims: object, header?: object][] = [
+  ['good', {}],
+  ['expired', { exp: 1 }],
+  ['of another issuer', { iss: 'https://other.test' }],
+  ['of another audience', { aud: 'other' }],
+  ['without sub', { sub: undefined }],
+  ['with malformed resources', { resources: { acme: 'menu:read' } }],
+  ['of no tenant', { resources: {} }],
+  ['of an unknown kid', {}, { kid: 'other' }],
+  ['of another algorithm', {}, { alg: 'ES384' }],
+  ['of another type', {}, { typ: 'dpop+jwt' }],
+]
+
+test('with the cache on or off, the verdicts are the same', async (t) => {
+  const cached = await startProbe(t)
+  const uncached = await startProbe(t, { tokenCacheSize: 0 })
+  const urls = ['/me', '/t/acme', '/t/__proto__', '/query?tenant=acme', '/query', '/needs']
+  for (const [what, claims, header] of VARIANTS) {
+    const token = goodToken(claims, header)
+    for (const url of [...urls, ...urls]) {
+      const [a, b] = [await cached.ask(token, url), await uncached.ask(token, url)]
+      assert.equal(a.statusCode, b.statusCode, `${what} at ${url}`)
+      assert.equal(a.body, b.body, `${what} at ${url}`)
+    }
+  }
+})

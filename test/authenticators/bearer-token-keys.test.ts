@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { test } from 'node:test'
+import { errors } from '../../lib/index.ts'
+import { forge, forgeKey } from '../helpers/forge.ts'
+import { assertTokenRefused, goodClaims, goodToken, KEY, startProbe } from '../helpers/probe.ts'
+import { DOWN, publishKeys } from '../helpers/published-keys.ts'
+
+const NEW = forgeKey('ES256', 'new')
+const NOW = 1_800_000_000
+const TOKEN = goodToken()
+
+test('a first request waits for the keys', async (t) => {
+  const published = await publishKeys(t, KEY)
+  let release: (() => void) | undefined
+  published.answer = (response) => {
+    release = () => response.end(JSON.stringify({ keys: [KEY.publicJwk] }))
+  }
+  const { ask, service } = await startProbe(t, { publicKeysUrl: published.url })
+  assert.equal(service.isReady(), false)
+  const waiting = [ask(TOKEN), ask(goodToken({}, { kid: undefined })), ask(`${TOKEN}AA`)]
+  const early = await ask('x.y')
+  assertTokenRefused(early, 'the gate needs no key')
+  while (release === undefined) await new Promise(setImmediate)
+  published.answer = undefined
+  release()
+  const statuses = (await Promise.all(waiting)).map((response) => response.statusCode)
+  assert.deepEqual(statuses, [200, 200, 401])
+  assert.equal(service.isReady(), true)
+  assert.equal(published.fetches, 1)
+})
+
+test('without keys a good token is 503, and what the gate refuses is 401', async (t) => {
+  const published = await publishKeys(t, KEY)
+  published.answer = DOWN
+  const { ask, app, service, handled } = await startProbe(t, { publicKeysUrl: published.url })
+  const response = await ask(TOKEN)
+  assert.equal(response.statusCode, 503)
+  assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
+  assert.equal(response.headers['www-authenticate'], undefined)
+  assert.equal(response.json().code, 'ERR_AUTH_KEYS_UNAVAILABLE')
+  assert.equal(response.json().message, 'Tokens cannot be verified now')
+  for (const bad of [
+    'x',
+    `${TOKEN}=`,
+    goodToken({}, { alg: 'none' }),
+    goodToken({}, { crit: [] }),
+  ]) {
+    assertTokenRefused(await ask(bad), bad.slice(0, 40))
+  }
+  assert.equal((await app.inject('/me')).json().code, 'ERR_AUTH_TOKEN_MISSING')
+  assert.equal(service.isReady(), false)
+  assert.equal(handled.count, 0)
+})
+
+test('refreshKeys gets new keys, and rejects where none can be had', async (t) => {
+  const published = await publishKeys(t, KEY)
+  const { ask, service } = await startProbe(t, { publicKeysUrl: published.url })
+  await service.refreshKeys()
+  assert.equal((await ask(TOKEN)).statusCode, 200)
+  published.answer = DOWN
+  await assert.rejects(service.refreshKeys(), errors.ERR_AUTH_KEYS_UNAVAILABLE)
+  assert.equal((await ask(TOKEN)).statusCode, 200)
+})
+
+test('with keys given in code refreshKeys finds them there', async (t) => {
+  const { ask, service } = await startProbe(t)
+  await service.refreshKeys()
+  assert.equal(service.isReady(), true)
+  assertTokenRefused(await ask(forge(NEW, { payload: goodClaims() })), 'an unknown key')
+})
+
+test('an unknown kid is looked for once, and is 401 where it is not found', async (t) => {
+  const published = await publishKeys(t, KEY)
+  const { ask } = await startProbe(t, { publicKeysUrl: published.url })
+  assert.equal((await ask(TOKEN)).statusCode, 200)
+  const token = forge(NEW, { payload: goodClaims() })
+  assertTokenRefused(await ask(token), 'looked for')
+  assert.equal(published.fetches, 2)
+  assertTokenRefused(await ask(token), 'within the cooldown')
+  assert.equal(published.fetches, 2)
+})
+
+test('an unknown kid is 401 even where looking for it failed', async (t) => {
+  const published = await publishKeys(t, KEY)
+  const { ask } = await startProbe(t, { publicKeysUrl: published.url })
+  assert.equal((await ask(TOKEN)).statusCode, 200)
+  published.answer = DOWN
+  assertTokenRefused(await ask(forge(NEW, { payload: goodClaims() })), 'looked for in vain')
+  assert.equal(published.fetches, 2)
+  assert.equal((await ask(TOKEN)).statusCode, 200)
+})
+
+test('a token of a new key is accepted as soon as the key is published', async (t) => {
+  const published = await publishKeys(t, KEY)
+  const { ask } = await startProbe(t, { publicKeysUrl: published.url })
+  assert.equal((await ask(TOKEN)).statusCode, 200)
+  published.keys = [NEW]
+  assert.equal((await ask(forge(NEW, { payload: goodClaims() }))).statusCode, 200)
+  assertTokenRefused(await ask(TOKEN), 'of the key that is gone')
+})
+
+test('a cold request whose key the first set lacks looks once more', async (t) => {
+  const published = await publishKeys(t, KEY)
+  const first = (response: ServerResponse) => {
+    published.answer = undefined
+    published.keys = [NEW]
+    response.end(JSON.stringify({ keys: [KEY.publicJwk] }))
+  }
+  published.answer = first
+  const { ask } = await startProbe(t, { publicKeysUrl: published.url })
+  assert.equal((await ask(forge(NEW, { payload: goodClaims() }))).statusCode, 200)
+  assert.equal(published.fetches, 2)
+})
+
+test('a request waits for the fetch under way, then for one of its own, and no longer', async (t) => {
+  const published = await publishKeys(t, KEY)
+  const { ask } = await startProbe(t, { publicKeysUrl: published.url, keysCooldown: 0 })
+  assert.equal((await ask(TOKEN)).statusCode, 200)
+  const tokens = ['a', 'b'].map((kid) => goodToken({}, { kid }))
+  const responses = await Promise.all(tokens.map((token) => ask(token)))
+  for (const response of responses) assertTokenRefused(response, 'unknown')
+  assert.ok(published.fetches <= 5, String(published.fetches))
+})
+
+test('where the keys become too old while one is looked for nobody can tell: 503', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
+  const published = await publishKeys(t, KEY)
+  const options = { publicKeysUrl: published.url, keysMaxAge: 10, keysMaxStale: 10 }
+  const { ask } = await startProbe(t, options)
+  assert.equal((await ask(goodToken())).statusCode, 200)
+  published.answer = (response) => {
+    t.mock.timers.setTime((NOW + 60) * 1000)
+    response.destroy()
+  }
+  const response = await ask(forge(NEW, { payload: goodClaims() }))
+  assert.equal(response.statusCode, 503)
+  assert.equal(response.json().code, 'ERR_AUTH_KEYS_UNAVAILABLE')
+})
+
+test('a bad signature is no reason to fetch keys', async (t) => {
+  const published = await publishKeys(t, KEY)
+  const { ask } = await startProbe(t, { publicKeysUrl: published.url, keysCooldown: 0 })
+  assert.equal((await ask(TOKEN)).statusCode, 200)
+  const stranger = forgeKey('ES256', KEY.kid)
+  for (let n = 0; n < 50; n++) {
+    assertTokenRefused(await ask(forge(stranger, { payload: goodClaims({ n }) })), 'a stranger')
+    assertTokenRefused(await ask(goodToken({}, { alg: 'ES384' })), 'another algorithm')
+  }
+  assert.equal(published.fetches, 1)
+})

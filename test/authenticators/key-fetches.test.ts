@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  badlySignedToken,
+  freshToken,
+  type KeyOutage,
+  startKeyOutage,
+  unknownKeyToken,
+} from '../helpers/key-outage.ts'
+import { assertTokenRefused } from '../helpers/probe.ts'
+import { until } from '../helpers/until.ts'
+
+/** Asks with so many tokens, many at a time, while the clock goes on; gives how often each status came. */
+async function flood(probe: KeyOutage, count: number, token: () => string, seconds = 0) {
+  const statuses: Record<number, number> = {}
+  const atOnce = 50
+  for (let asked = 0; asked < count; asked += atOnce) {
+    probe.pass((seconds * atOnce) / count)
+    const batch = Array.from({ length: atOnce }, () => probe.ask(token()))
+    for (const { statusCode } of await Promise.all(batch)) {
+      statuses[statusCode] = (statuses[statusCode] ?? 0) + 1
+    }
+  }
+  return statuses
+}
+
+test('500 cold requests at once cost one fetch', async (t) => {
+  const probe = await startKeyOutage(t)
+  const responses = await Promise.all(Array.from({ length: 500 }, () => probe.ask(freshToken())))
+  assert.ok(responses.every(({ statusCode }) => statusCode === 200))
+  assert.equal(probe.server.fetches, 1)
+})
+
+test('500 requests at once that find the set too old cost one fetch', async (t) => {
+  const probe = await startKeyOutage(t)
+  await probe.ask(freshToken())
+  probe.pass(5000)
+  const responses = await Promise.all(Array.from({ length: 500 }, () => probe.ask(freshToken())))
+  assert.ok(responses.every(({ statusCode }) => statusCode === 200))
+  assert.equal(probe.server.fetches, 2)
+})
+
+test('2 000 unknown keys at once cost one fetch', async (t) => {
+  const probe = await startKeyOutage(t)
+  await probe.ask(freshToken())
+  assert.deepEqual(await flood(probe, 2000, unknownKeyToken), { 401: 2000 })
+  assert.equal(probe.server.fetches, 2)
+})
+
+test('2 000 unknown keys in a minute and a half cost one fetch per cooldown', async (t) => {
+  const probe = await startKeyOutage(t)
+  await probe.ask(freshToken())
+  assert.deepEqual(await flood(probe, 2000, unknownKeyToken, 89), { 401: 2000 })
+  assert.equal(probe.server.fetches, 1 + 3)
+  assert.equal(probe.server.mostAtOnce, 1)
+})
+
+test('2 000 unknown keys while the server fails, the set fresh: one fetch per cooldown', async (t) => {
+  const probe = await startKeyOutage(t)
+  await probe.ask(freshToken())
+  await probe.server.fail('status 500')
+  assert.deepEqual(await flood(probe, 2000, unknownKeyToken, 89), { 401: 2000 })
+  assert.equal(probe.server.fetches, 1 + 3)
+  assert.equal(probe.server.mostAtOnce, 1)
+})
+
+test('2 000 unknown keys while the server fails, the set stale: no fetch beyond the retries', async (t) => {
+  // The clock stands still after the refresh has failed, so that its next retry is 10 seconds away.
+  const probe = await startKeyOutage(t, { keysRetry: 10 })
+  await probe.ask(freshToken())
+  await probe.server.fail('status 500')
+  probe.pass(1000)
+  await probe.ask(freshToken())
+  await until(() => probe.log.some((line) => line.includes('cannot be fetched')))
+  assert.deepEqual(await flood(probe, 2000, unknownKeyToken, 9.9), { 401: 2000 })
+  assert.equal(probe.server.fetches, 2)
+})
+
+test('2 000 unknown keys while the server fails, over a minute of the set being stale', async (t) => {
+  const probe = await startKeyOutage(t, { keysRetry: 10 })
+  await probe.ask(freshToken())
+  await probe.server.fail('status 500')
+  probe.pass(1000)
+  assert.deepEqual(await flood(probe, 2000, unknownKeyToken, 60), { 401: 2000 })
+  // One at once, then after 10 s, 10 to 20 s more, 15 to 30 s more: no sooner than the waits allow.
+  const refreshes = probe.server.fetches - 1
+  assert.ok(refreshes >= 3 && refreshes <= 4, `${refreshes} fetches`)
+})
+
+test('2 000 tokens without a kid that no key fits cost one fetch', async (t) => {
+  const probe = await startKeyOutage(t)
+  await probe.ask(freshToken())
+  probe.publish()
+  assert.deepEqual(await flood(probe, 2000, unknownKeyToken), { 401: 2000 })
+  assert.equal(probe.server.fetches, 2)
+})
+
+test('2 000 bad signatures cost no fetch', async (t) => {
+  const probe = await startKeyOutage(t)
+  await probe.ask(freshToken())
+  assert.deepEqual(await flood(probe, 2000, badlySignedToken, 400), { 401: 2000 })
+  assert.equal(probe.server.fetches, 1)
+})
+
+test('while the server fails from the start, requests cost no fetch beyond the retries', async (t) => {
+  const options = { keysRetry: 0.1, keysCooldown: 0.4 }
+  const probe = await startKeyOutage(t, options, (server) => server.fail('status 500'))
+  t.mock.timers.reset()
+  const end = performance.now() + 1500
+  const statuses = new Set<number>()
+  while (performance.now() < end) {
+    for (const { statusCode } of await Promise.all([
+      probe.ask(freshToken()),
+      probe.ask(unknownKeyToken()),
+      probe.ask(badlySignedToken()),
+    ])) {
+      statuses.add(statusCode)
+    }
+  }
+  assert.deepEqual(statuses, new Set([503]))
+  const { times } = probe.server
+  assert.ok(times.length >= 4 && times.length <= 16, `${times.length} fetches in 1.5 s`)
+  for (const [i, time] of times.slice(1).entries()) {
+    // A timer may fire a millisecond early, and a request travels faster at one time than at another.
+    const wait = time - (times[i] ?? 0)
+    assert.ok(wait > 90, `fetch ${i + 1} came after ${wait} ms`)
+  }
+})
+
+test('a token of a key that is newer than the set is accepted after one look', async (t) => {
+  const probe = await startKeyOutage(t)
+  assertTokenRefused(await probe.ask(unknownKeyToken()), 'it was looked for')
+  assert.equal(probe.server.fetches, 2, 'the first fetch may have been older than the key')
+})

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { LightMyRequestResponse } from 'fastify'
+import { hangingFaults } from '../helpers/key-faults.ts'
+import {
+  badlySignedToken,
+  freshToken,
+  startKeyOutage,
+  unknownKeyToken,
+} from '../helpers/key-outage.ts'
+import { type FaultName, faultNames } from '../helpers/key-server.ts'
+import { assertTokenRefused } from '../helpers/probe.ts'
+import { until } from '../helpers/until.ts'
+
+/** Seconds that only a request which waits for a refresh would notice. */
+const LONG = { keysTimeout: 60 }
+
+const limitsFor = (fault: FaultName) => ({ keysTimeout: fault in hangingFaults ? 0.1 : 5 })
+
+function assertUnavailable(response: LightMyRequestResponse): void {
+  assert.equal(response.statusCode, 503)
+  assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
+  assert.equal(response.headers['www-authenticate'], undefined)
+  assert.deepEqual(response.json(), {
+    statusCode: 503,
+    code: 'ERR_AUTH_KEYS_UNAVAILABLE',
+    error: 'Service Unavailable',
+    message: 'Tokens cannot be verified now',
+  })
+}
+
+for (const fault of faultNames) {
+  test(`cold, ${fault}: 503, and 401 for what is no token`, async (t) => {
+    const begin = performance.now()
+    const probe = await startKeyOutage(t, limitsFor(fault), (server) => server.fail(fault))
+    assert.equal(probe.service.isReady(), false)
+    const responses = await Promise.all(Array.from({ length: 5 }, () => probe.ask(freshToken())))
+    for (const response of responses) assertUnavailable(response)
+    assertUnavailable(await probe.ask(unknownKeyToken()))
+    assertUnavailable(await probe.ask(badlySignedToken()))
+    assertTokenRefused(await probe.ask('no.token.'), 'malformed')
+    assert.equal(probe.handled.count, 0)
+    assert.ok(probe.server.fetches <= 1)
+    assert.equal(probe.server.targetHits, 0)
+    assert.equal(probe.service.isReady(), false)
+    assert.ok(performance.now() - begin < 3000, 'no one waited for more than one fetch')
+  })
+
+  test(`fresh, ${fault}: no request notices, and nothing is fetched`, async (t) => {
+    const probe = await startKeyOutage(t, limitsFor(fault))
+    const known = freshToken()
+    assert.equal((await probe.ask(known)).statusCode, 200)
+    await probe.server.fail(fault)
+    for (let i = 0; i < 10; i++) {
+      probe.pass(45)
+      assert.equal((await probe.ask(known)).statusCode, 200)
+      assert.equal((await probe.ask(freshToken())).statusCode, 200)
+      assertTokenRefused(await probe.ask(badlySignedToken()), 'forged')
+    }
+    assert.equal(probe.server.fetches, 1)
+    assertTokenRefused(await probe.ask(unknownKeyToken()), 'unknown key')
+    assert.equal((await probe.ask(freshToken())).statusCode, 200)
+  })
+
+  test(`stale, ${fault}: no request notices or waits, until the set is too old`, async (t) => {
+    const probe = await startKeyOutage(t, LONG)
+    const known = freshToken()
+    assert.equal((await probe.ask(known)).statusCode, 200)
+    await probe.server.fail(fault)
+    for (const seconds of [601, 1000, 1000, 1000, 598]) {
+      probe.pass(seconds)
+      assert.equal((await probe.ask(known)).statusCode, 200)
+      assert.equal((await probe.ask(freshToken())).statusCode, 200)
+      assertTokenRefused(await probe.ask(badlySignedToken()), 'forged')
+      if (fault !== 'refused') await until(() => probe.server.fetches >= 2)
+    }
+    assert.equal(probe.service.isReady(), true)
+    probe.pass(1)
+    assert.equal(probe.service.isReady(), false)
+  })
+}
+
+test('beyond its stale time the set answers no more, for cached tokens either', async (t) => {
+  const probe = await startKeyOutage(t)
+  const known = freshToken()
+  assert.equal((await probe.ask(known)).statusCode, 200)
+  await probe.server.fail('status 500')
+  probe.pass(4199)
+  assert.equal((await probe.ask(known)).statusCode, 200)
+  probe.pass(1)
+  assertUnavailable(await probe.ask(known))
+  assertUnavailable(await probe.ask(freshToken()))
+  assertTokenRefused(await probe.ask('no.token.'), 'malformed')
+  await probe.server.fail(null)
+  probe.pass(30)
+  assert.equal((await probe.ask(known)).statusCode, 200)
+})
+
+test('keysMaxStale 0: what is not fresh does not serve', async (t) => {
+  const probe = await startKeyOutage(t, { keysMaxStale: 0 })
+  const known = freshToken()
+  assert.equal((await probe.ask(known)).statusCode, 200)
+  await probe.server.fail('status 500')
+  probe.pass(599)
+  assert.equal((await probe.ask(known)).statusCode, 200)
+  probe.pass(1)
+  assertUnavailable(await probe.ask(known))
+})
+
+test('while a refresh hangs, a token of an unknown key waits for it and no other does', async (t) => {
+  const probe = await startKeyOutage(t, { keysTimeout: 0.3 })
+  assert.equal((await probe.ask(freshToken())).statusCode, 200)
+  await probe.server.fail('a dripping body')
+  probe.pass(1000)
+  let waiting = true
+  const unknown = probe.ask(unknownKeyToken()).finally(() => {
+    waiting = false
+  })
+  for (let i = 0; i < 20; i++) assert.equal((await probe.ask(freshToken())).statusCode, 200)
+  assert.ok(waiting)
+  assertTokenRefused(await unknown, 'unknown key')
+})
+
+test('cold, 503 comes within keysTimeout, whenever the server stops', async (t) => {
+  for (const fault of ['no answer', 'no body', 'a body that stops', 'a dripping body'] as const) {
+    await t.test(fault, async (t) => {
+      const probe = await startKeyOutage(t, { keysTimeout: 0.3 }, (server) => server.fail(fault))
+      const begin = performance.now()
+      assertUnavailable(await probe.ask(freshToken()))
+      const took = performance.now() - begin
+      assert.ok(took > 150 && took < 1000, `took ${took} ms`)
+    })
+  }
+})
+
+test('Retry-After tells when the next attempt is', async (t) => {
+  const options = { keysRetry: 7.2, keysCooldown: 30 }
+  const probe = await startKeyOutage(t, options, (server) => server.fail('status 503'))
+  const retryAfter = async () => (await probe.ask(freshToken())).headers['retry-after']
+  assert.equal(await retryAfter(), '8')
+  probe.pass(3.1)
+  assert.equal(await retryAfter(), '5')
+  probe.pass(4)
+  assert.equal(await retryAfter(), '1')
+  await probe.server.fail(null)
+  probe.pass(0.1)
+  assert.equal((await probe.ask(freshToken())).statusCode, 200)
+})
+
+test('the log tells of an outage in constant words, once per attempt', async (t) => {
+  const probe = await startKeyOutage(t, {}, (server) => server.fail('a page'))
+  for (let i = 0; i < 5; i++) assertUnavailable(await probe.ask(freshToken()))
+  const told = probe.log.filter((line) => line.includes('keys cannot be fetched'))
+  assert.equal(told.length, 1)
+  assert.match(told[0] ?? '', /"reason":"the answer is not JSON"/)
+  assert.doesNotMatch(probe.log.join(), /wireless/)
+})

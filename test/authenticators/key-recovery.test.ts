@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { freshToken, startKeyOutage } from '../helpers/key-outage.ts'
+import type { FaultName } from '../helpers/key-server.ts'
+import { until } from '../helpers/until.ts'
+
+/** Short waits on a real clock, in seconds. */
+const SHORT = { keysRetry: 0.15, keysCooldown: 0.6, keysTimeout: 0.3 }
+
+const outages: FaultName[] = ['status 500', 'a reset', 'refused', 'no answer', 'a page', 'no keys']
+
+for (const fault of outages) {
+  test(`after a single failure (${fault}) it recovers within keysRetry and one fetch`, async (t) => {
+    const probe = await startKeyOutage(t, SHORT, (server) => server.fail(fault))
+    t.mock.timers.reset()
+    assert.equal((await probe.ask(freshToken())).statusCode, 503)
+    await probe.server.fail(null)
+    const begin = performance.now()
+    await until(() => probe.service.isReady())
+    const took = performance.now() - begin
+    assert.ok(took < 150 + 500, `took ${took} ms`)
+    assert.equal((await probe.ask(freshToken())).statusCode, 200)
+    assert.ok(probe.server.fetches <= 2)
+  })
+}
+
+test('after many failures it recovers within the wait that runs', async (t) => {
+  const probe = await startKeyOutage(t, SHORT, (server) => server.fail('status 503'))
+  t.mock.timers.reset()
+  await until(() => probe.server.fetches >= 4)
+  const response = await probe.ask(freshToken())
+  assert.equal(response.statusCode, 503)
+  await probe.server.fail(null)
+  const begin = performance.now()
+  await until(() => probe.service.isReady())
+  const took = performance.now() - begin
+  assert.ok(took < 600 + 500, `took ${took} ms`)
+  assert.equal(probe.server.fetches, 5)
+})
+
+test('nobody needs to ask: the refresh runs by itself, and retries by itself', async (t) => {
+  const probe = await startKeyOutage(t, { ...SHORT, keysMaxAge: 0.3 })
+  t.mock.timers.reset()
+  await until(() => probe.server.fetches >= 3)
+  await probe.server.fail('status 500')
+  const failed = probe.server.fetches
+  await until(() => probe.server.fetches >= failed + 2)
+  assert.equal((await probe.ask(freshToken())).statusCode, 200, 'stale')
+  await probe.server.fail(null)
+  const { fetches } = probe.server
+  await until(() => probe.server.fetches >= fetches + 3)
+  assert.equal(probe.server.mostAtOnce, 1)
+})

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AuthService, errors } from '../../lib/index.ts'
+import { forgeKey } from '../helpers/forge.ts'
+import { freshToken, startKeyOutage, unknownKeyToken } from '../helpers/key-outage.ts'
+import { KEY } from '../helpers/probe.ts'
+import { until } from '../helpers/until.ts'
+
+const next = forgeKey('ES256', 'next')
+
+test('refreshKeys fetches at once, whatever the cooldown', async (t) => {
+  const probe = await startKeyOutage(t)
+  await probe.ask(unknownKeyToken())
+  const { fetches } = probe.server
+  for (let i = 1; i <= 3; i++) {
+    await probe.service.refreshKeys()
+    assert.equal(probe.server.fetches, fetches + i)
+  }
+})
+
+test('refreshKeys fetches at once, whatever the wait after a failure', async (t) => {
+  const options = { keysRetry: 30 }
+  const probe = await startKeyOutage(t, options, (server) => server.fail('status 500'))
+  assert.equal((await probe.ask(freshToken())).statusCode, 503)
+  await probe.server.fail(null)
+  await probe.service.refreshKeys()
+  assert.equal((await probe.ask(freshToken())).statusCode, 200)
+})
+
+test('what refreshKeys brings was fetched after it was called', async (t) => {
+  const probe = await startKeyOutage(t)
+  await until(() => probe.server.fetches === 1)
+  probe.publish(next.publicJwk)
+  await Promise.all([probe.service.refreshKeys(), probe.service.refreshKeys()])
+  assert.ok(probe.server.fetches <= 3)
+  assert.equal(probe.server.mostAtOnce, 1)
+  assert.equal((await probe.ask(freshToken())).statusCode, 401)
+})
+
+test('refreshKeys starts after a fetch that hangs, once that has ended', async (t) => {
+  const options = { keysTimeout: 0.2 }
+  const probe = await startKeyOutage(t, options, (server) => server.fail('no answer'))
+  await until(() => probe.server.fetches === 1)
+  const refreshed = probe.service.refreshKeys()
+  await probe.server.fail(null)
+  await refreshed
+  assert.equal(probe.server.fetches, 2)
+  assert.equal(probe.service.isReady(), true)
+})
+
+test('refreshKeys rejects with ERR_AUTH_KEYS_UNAVAILABLE, and the old keys serve on', async (t) => {
+  const probe = await startKeyOutage(t)
+  assert.equal((await probe.ask(freshToken())).statusCode, 200)
+  await probe.server.fail('status 500')
+  await assert.rejects(probe.service.refreshKeys(), (error) => {
+    assert.ok(error instanceof errors.ERR_AUTH_KEYS_UNAVAILABLE)
+    assert.equal(error.statusCode, 503)
+    assert.match(error.headers?.['retry-after'] ?? '', /^[1-9]\d*$/)
+    return true
+  })
+  assert.equal((await probe.ask(freshToken())).statusCode, 200)
+})
+
+test('refreshKeys that is still waiting when the application closes rejects', async (t) => {
+  const options = { keysTimeout: 60 }
+  const probe = await startKeyOutage(t, options, (server) => server.fail('no answer'))
+  await until(() => probe.server.fetches === 1)
+  const rejects = assert.rejects(
+    Promise.all([probe.service.refreshKeys(), probe.service.refreshKeys()]),
+    { code: 'ERR_AUTH_KEYS_UNAVAILABLE' },
+  )
+  await probe.app.close()
+  await rejects
+  assert.equal(probe.server.fetches, 1)
+})
+
+test('with keys given in code, refreshKeys has nothing to do', async () => {
+  const service = new AuthService({ publicKeys: { keys: [KEY.publicJwk] }, issuer: 'a' })
+  await service.refreshKeys()
+  assert.equal(service.isReady(), true)
+  service.close()
+})
+
+test('keys given in code that are no keys stop the boot', async () => {
+  const { x: _, ...jwk } = { ...KEY.publicJwk, x: '' }
+  for (const bad of [jwk, { ...jwk, x: 'AA' }, { ...KEY.publicJwk, x: 'A'.repeat(43) }]) {
+    assert.throws(() => new AuthService({ publicKeys: { keys: [bad] }, issuer: 'a' }), {
+      code: 'ERR_AUTH_CONFIG_INVALID',
+    })
+  }
+})

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { UserInfo } from '../../lib/index.ts'
+import { assertTokenRefused, goodToken, KEY, startProbe } from '../helpers/probe.ts'
+import { publishKeys } from '../helpers/published-keys.ts'
+
+const TOKEN = goodToken()
+
+for (const [what, answer] of [
+  ['at once', (is: boolean) => is],
+  ['later', async (is: boolean) => is],
+] as const) {
+  test(`isRevoked, answering ${what}, is asked on every request, cached token or not`, async (t) => {
+    const seen: UserInfo[] = []
+    let revoked = false
+    const probe = await startProbe(t, {
+      isRevoked: (userInfo) => {
+        seen.push(userInfo)
+        return answer(revoked)
+      },
+    })
+    for (const is of [false, true, true, false]) {
+      revoked = is
+      const response = await probe.ask(TOKEN)
+      if (is) assertTokenRefused(response, 'revoked')
+      else assert.equal(response.statusCode, 200)
+    }
+    assert.equal(seen.length, 4)
+    assert.equal(seen[0]?.sub, 'alice')
+    assert.ok(Object.isFrozen(seen[0]))
+    // The same user info each time: the token itself was verified once.
+    assert.equal(new Set(seen).size, 1)
+    assert.equal(probe.handled.count, 2)
+  })
+}
+
+test('isRevoked is not asked about a token that is refused anyhow', async (t) => {
+  let asked = 0
+  const probe = await startProbe(t, {
+    isRevoked: () => {
+      asked += 1
+      return false
+    },
+  })
+  await probe.app.inject('/me')
+  for (const token of ['x', `${TOKEN}AA`, goodToken({ exp: 1 }), goodToken({ sub: '' })]) {
+    assertTokenRefused(await probe.ask(token), token.slice(-20))
+  }
+  assert.equal(asked, 0)
+})
+
+const NO_ANSWERS: [what: string, isRevoked: () => unknown][] = [
+  ['throws', () => assert.fail('on purpose')],
+  ['rejects', () => Promise.reject(new Error('on purpose'))],
+  ['rejects without an error', () => Promise.reject(null)],
+  ['gives nothing', () => undefined],
+  ['gives null', () => null],
+  ['gives 0', () => 0],
+  ['gives "false"', () => 'false'],
+  ['promises no boolean', async () => 'no'],
+  ['never answers', () => new Promise(() => {})],
+]
+
+for (const [what, isRevoked] of NO_ANSWERS) {
+  test(`where isRevoked ${what} nobody can tell now: 503`, async (t) => {
+    // What a JavaScript application may give all the same.
+    const options: object = { isRevoked, tenantsTimeout: 0.05 }
+    const probe = await startProbe(t, options)
+    for (let again = 0; again < 2; again++) {
+      const response = await probe.ask(TOKEN)
+      assert.equal(response.statusCode, 503)
+      assert.equal(response.headers['retry-after'], '1')
+      assert.equal(response.headers['www-authenticate'], undefined)
+      assert.deepEqual(response.json(), {
+        statusCode: 503,
+        code: 'ERR_AUTH_REVOCATION_UNAVAILABLE',
+        error: 'Service Unavailable',
+        message: 'Revocation cannot be checked now',
+      })
+    }
+    assert.equal(probe.handled.count, 0)
+  })
+}
+
+for (const answer of [true, false]) {
+  test(`isRevoked is asked about a token that had to wait for its key (revoked: ${answer})`, async (t) => {
+    const published = await publishKeys(t, KEY)
+    for (const isRevoked of [() => answer, async () => answer]) {
+      const probe = await startProbe(t, { publicKeysUrl: published.url, isRevoked })
+      const response = await probe.ask(TOKEN)
+      if (answer) assertTokenRefused(response, 'revoked')
+      else assert.equal(response.statusCode, 200)
+    }
+  })
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { hangingFaults } from '../helpers/key-faults.ts'
+import { freshToken, type KeyOutage, startKeyOutage } from '../helpers/key-outage.ts'
+import { type FaultName, faultNames } from '../helpers/key-server.ts'
+import { until } from '../helpers/until.ts'
+
+const REQUESTS = 10_000
+const AT_ONCE = 50
+
+/** Four in five with a token that was seen before, and the clock goes on meanwhile. */
+async function failedOf(probe: KeyOutage, seconds: number): Promise<number> {
+  const known = Array.from({ length: 100 }, freshToken)
+  let failed = 0
+  for (let asked = 0; asked < REQUESTS; asked += AT_ONCE) {
+    probe.pass((seconds * AT_ONCE) / REQUESTS)
+    const batch = Array.from({ length: AT_ONCE }, (_, i) =>
+      probe.ask((i % 5 ? known[(asked + i) % known.length] : undefined) ?? freshToken()),
+    )
+    for (const { statusCode } of await Promise.all(batch)) if (statusCode !== 200) failed += 1
+    probe.log.length = 0
+  }
+  return failed
+}
+
+/** One of each kind; that the others are no different, the normal suite shows. */
+const faults: FaultName[] = [
+  'status 503',
+  'a reset',
+  'refused',
+  'no answer',
+  'a dripping body',
+  'a page',
+  'no keys',
+  'a redirect',
+  'a huge body in gzip',
+]
+
+for (const fault of faults) {
+  test(`fresh, ${fault}: 0 of ${REQUESTS} good requests fail`, async (t) => {
+    const probe = await startKeyOutage(t)
+    await probe.ask(freshToken())
+    await probe.server.fail(fault)
+    assert.equal(await failedOf(probe, 599), 0)
+  })
+
+  test(`stale, ${fault}: 0 of ${REQUESTS} good requests fail, and none waits`, async (t) => {
+    const probe = await startKeyOutage(t, { keysTimeout: fault in hangingFaults ? 60 : 5 })
+    await probe.ask(freshToken())
+    await probe.server.fail(fault)
+    probe.pass(600)
+    const begin = performance.now()
+    assert.equal(await failedOf(probe, 3590), 0)
+    if (fault in hangingFaults) assert.ok(performance.now() - begin < 60_000, 'nobody waited')
+  })
+}
+
+test('cold, 503 comes within keysTimeout and a tenth of a second, whatever the fault', async (t) => {
+  for (const fault of faultNames) {
+    await t.test(fault, async (t) => {
+      const keysTimeout = 1
+      const begin = performance.now()
+      const probe = await startKeyOutage(t, { keysTimeout }, (server) => server.fail(fault))
+      const { statusCode, headers } = await probe.ask(freshToken())
+      const took = performance.now() - begin
+      assert.equal(statusCode, 503)
+      assert.match(String(headers['retry-after']), /^[1-9]\d*$/)
+      assert.ok(took <= keysTimeout * 1000 + 100, `took ${took} ms`)
+    })
+  }
+})
+
+test('with the default settings, a server that comes back is found within a second', async (t) => {
+  const probe = await startKeyOutage(t, {}, (server) => server.fail('status 503'))
+  t.mock.timers.reset()
+  assert.equal((await probe.ask(freshToken())).statusCode, 503)
+  await probe.server.fail(null)
+  const begin = performance.now()
+  await until(() => probe.service.isReady())
+  const took = performance.now() - begin
+  assert.ok(took < 1000 + 200, `took ${took} ms`)
+})

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { numberOf, runChild } from '../helpers/child.ts'
+
+const MEGABYTE = 1024 * 1024
+const TOKENS = 20_000
+
+/** The default of `tokenCacheSize`, and what one entry may cost. */
+const ENTRIES = 10_000
+const BYTES_PER_ENTRY = 4 * 1024
+
+async function heapAfter(kind: 'good' | 'bad') {
+  const told = await runChild('token-heap', [kind, String(TOKENS)], ['--expose-gc'])
+  assert.equal(told['prototype'], Reflect.ownKeys(Object.prototype).length)
+  return told
+}
+
+test('20 000 distinct bad tokens add nothing to the cache, and at most 10 MB to the heap', async (t) => {
+  const told = await heapAfter('bad')
+  const grown = numberOf(told, 'grown')
+  t.diagnostic(`heap: ${(grown / MEGABYTE).toFixed(1)} MB`)
+  assert.ok(grown <= 10 * MEGABYTE, `grown by ${grown} bytes`)
+  assert.equal(told['entriesBefore'], 1, 'the good token that went before')
+  assert.equal(told['entriesAfter'], 1)
+})
+
+test('20 000 distinct good tokens leave the cache within its bounds', async (t) => {
+  const told = await heapAfter('good')
+  const grown = numberOf(told, 'grown')
+  t.diagnostic(`heap: ${(grown / MEGABYTE).toFixed(1)} MB for ${told['entriesAfter']} tokens`)
+  assert.equal(told['entriesAfter'], ENTRIES)
+  assert.ok(grown <= ENTRIES * BYTES_PER_ENTRY, `grown by ${grown} bytes`)
+})

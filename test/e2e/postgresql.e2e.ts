@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import pg from 'pg'
+import { addTenant, asTenant } from '../examples/tenants-in-a-database/as-tenant.ts'
+import {
+  createSchema,
+  type Database,
+  openDatabase,
+} from '../examples/tenants-in-a-database/database.ts'
+import { describeTenantsIn } from '../helpers/database-suite.ts'
+
+const server = process.env['DATABASE_URL']
+
+if (server === undefined || server === '') {
+  it('tenants in a PostgreSQL server', {
+    skip: 'DATABASE_URL is not set: the address of a PostgreSQL server whose user may create databases and roles',
+  })
+} else {
+  describeTenantsIn('a PostgreSQL server', () => openScratchDatabase(server))
+
+  describe('the owner of the tables', () => {
+    let database: Database
+    before(async () => {
+      database = await openScratchDatabase(server)
+    })
+    after(() => database.close())
+
+    it('sees nothing without a tenant either, unless it is a superuser', async (t) => {
+      await addTenant(database, 'lazy-raccoon')
+      await asTenant(database, 'lazy-raccoon', ({ query }) =>
+        query(`insert into dishes (name) values ('soup')`),
+      )
+      const [owner, rows] = await database.transaction(async ({ query }) => [
+        await query('select rolsuper from pg_roles where rolname = current_user'),
+        await query('select * from dishes'),
+      ])
+      if (owner?.[0]?.['rolsuper'] === true) return t.skip('DATABASE_URL names a superuser')
+      assert.deepEqual(rows, [])
+    })
+  })
+}
+
+/** A database of its own on the server; it is dropped when it is closed. */
+async function openScratchDatabase(url: string): Promise<Database> {
+  const name = `lunch_${randomUUID().replaceAll('-', '')}`
+  await runAlone(url, `create database ${name}`)
+  const scratch = new URL(url)
+  scratch.pathname = `/${name}`
+  const database = await openDatabase(scratch.href)
+  await createSchema(database)
+  // As at a second start.
+  await createSchema(database)
+  return {
+    ...database,
+    close: async () => {
+      await database.close()
+      await runAlone(url, `drop database ${name}`)
+    },
+  }
+}
+
+async function runAlone(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import cors from '@fastify/cors'
+import { ALICE, beside, SIDES } from '../helpers/beside.ts'
+
+const origin = 'https://menus.example'
+const preflight = {
+  method: 'OPTIONS',
+  url: '/lazy-raccoon/menus',
+  headers: { origin, 'access-control-request-method': 'PUT' },
+} as const
+
+/** What a browser needs to show a refusal, and its challenge, to the page of another origin. */
+const options = { origin, exposedHeaders: ['WWW-Authenticate', 'Retry-After'] }
+
+for (const side of SIDES) {
+  test(`With @fastify/cors ${side} the guard a preflight is answered, and the handler is not`, async (t) => {
+    const { app } = await beside(side, (app) => app.register(cors, options))
+    t.after(() => app.close())
+    let handled = 0
+    app.put('/:tenant/menus', async () => handled++)
+    const answer = await app.inject(preflight)
+    assert.equal(answer.statusCode, 204)
+    assert.equal(answer.headers['access-control-allow-origin'], origin)
+    assert.equal(handled, 0)
+  })
+
+  test(`With @fastify/cors ${side} the guard a user's answer is readable from another origin`, async (t) => {
+    const { app, authority } = await beside(side, (app) => app.register(cors, options))
+    t.after(() => app.close())
+    app.get('/:tenant/menus', async () => 'ok')
+    const headers = { origin, ...(await authority.headers(ALICE)) }
+    const answer = await app.inject({ url: '/lazy-raccoon/menus', headers })
+    assert.equal(answer.statusCode, 200)
+    assert.equal(answer.headers['access-control-allow-origin'], origin)
+  })
+}
+
+test('With @fastify/cors before the guard a refusal is readable from another origin', async (t) => {
+  const { app, authority, warnings } = await beside('before', (app) => app.register(cors, options))
+  t.after(() => app.close())
+  app.get('/:tenant/menus', async () => 'ok')
+  const user = await authority.headers(ALICE)
+  for (const [statusCode, headers] of [
+    [401, {}],
+    [403, user],
+  ] as const) {
+    const answer = await app.inject({ url: '/busy-badger/menus', headers: { origin, ...headers } })
+    assert.equal(answer.statusCode, statusCode)
+    assert.equal(answer.headers['access-control-allow-origin'], origin)
+    assert.match(String(answer.headers['access-control-expose-headers']), /WWW-Authenticate/)
+    assert.ok(answer.headers['www-authenticate'])
+  }
+  assert.deepEqual(
+    warnings.filter((warning) => warning.includes('cors')),
+    [],
+  )
+})
+
+test('With @fastify/cors after the guard a warning at boot says that refusals are not readable', async (t) => {
+  const { app, warnings } = await beside('after', (app) => app.register(cors, options))
+  t.after(() => app.close())
+  app.get('/menus', async () => 'ok')
+  const answer = await app.inject({ url: '/menus', headers: { origin } })
+  assert.equal(answer.statusCode, 401)
+  assert.equal(answer.headers['access-control-allow-origin'], undefined)
+  const found = warnings.filter((warning) => warning.includes('@fastify/cors'))
+  assert.equal(found.length, 1)
+  assert.match(String(found[0]), /^tenant auth: .*register it before/)
+})

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { createSchema, openDatabase } from '../examples/tenants-in-a-database/database.ts'
+import { describeTenantsIn } from '../helpers/database-suite.ts'
+import { runExample } from '../helpers/running-example.ts'
+
+describeTenantsIn('an embedded PostgreSQL', async () => {
+  const database = await openDatabase()
+  await createSchema(database)
+  // As at a second start.
+  await createSchema(database)
+  return database
+})
+
+it('the example starts, does what it prints, and ends when it is asked to', async (t) => {
+  const start = 'test/examples/tenants-in-a-database/start.ts'
+  const { child, printed, until, ended } = runExample(t, [start], { PORT: '0', DATABASE_URL: '' })
+  await until('gone-gecko')
+  const [address = ''] = /http:[^,]*/.exec(printed.stdout) ?? []
+  const dishes = (tenant: string, init: RequestInit = {}) =>
+    fetch(`${address}/${tenant}/dishes`, init)
+
+  const body = JSON.stringify({ name: 'soup' })
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+  assert.equal((await dishes('lazy-raccoon', init)).status, 201)
+  assert.equal((await dishes('busy-beaver', init)).status, 403)
+  assert.deepEqual(await (await dishes('lazy-raccoon')).json(), [{ id: 1, name: 'soup' }])
+  assert.deepEqual(await (await dishes('busy-beaver')).json(), [])
+  assert.equal((await dishes('gone-gecko')).status, 404)
+  child.kill('SIGTERM')
+  assert.equal(await ended, 0)
+})

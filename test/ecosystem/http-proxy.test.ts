@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import proxy from '@fastify/http-proxy'
+import websocket from '@fastify/websocket'
+import Fastify from 'fastify'
+import { ALICE, beside, SIDES, type Side } from '../helpers/beside.ts'
+import { greeting, refusal, socketTo } from '../helpers/sockets.ts'
+
+/** A service that trusts its proxy, and counts what reaches it. */
+async function trustingService() {
+  const app = Fastify({ forceCloseConnections: true })
+  const asked: string[] = []
+  app.addHook('onRequest', async (request) => void asked.push(request.url))
+  await app.register(websocket)
+  app.get('/chat', { websocket: true }, (socket) => socket.send('welcome'))
+  app.all('/*', async (request) => `asked for ${request.url}`)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return { app, asked, url: app.listeningOrigin }
+}
+
+async function proxied(side: Side) {
+  const service = await trustingService()
+  const parts = await beside(side, (app) =>
+    app.register(proxy, {
+      upstream: service.url,
+      prefix: '/menus',
+      config: { tenant: 'required', require: 'menu:read' },
+      websocket: true,
+    }),
+  )
+  await parts.app.listen({ port: 0, host: '127.0.0.1' })
+  const close = () => Promise.all([parts.app.close(), service.app.close()])
+  return { ...parts, asked: service.asked, close }
+}
+
+for (const side of SIDES) {
+  test(`With @fastify/http-proxy ${side} the guard only users reach the service behind it`, async (t) => {
+    const { app, authority, asked, close } = await proxied(side)
+    t.after(close)
+    const headers = await authority.headers(ALICE)
+    const other = await authority.headers({ resources: { 'lazy-raccoon': [] } })
+    for (const [url, sent, statusCode] of [
+      ['/menus/today?tenant=lazy-raccoon', {}, 401],
+      ['/menus/today?tenant=lazy-raccoon', other, 403],
+      ['/menus/today?tenant=busy-badger', headers, 403],
+      ['/menus/today', headers, 400],
+    ] as const) {
+      assert.equal((await app.inject({ url, headers: sent })).statusCode, statusCode)
+    }
+    assert.deepEqual(asked, [])
+    const answer = await app.inject({ url: '/menus/today?tenant=lazy-raccoon', headers })
+    assert.equal(answer.body, 'asked for /today?tenant=lazy-raccoon')
+  })
+
+  test(`With @fastify/http-proxy ${side} the guard sockets are refused before the upgrade`, async (t) => {
+    const { app, authority, asked, close } = await proxied(side)
+    t.after(close)
+    const path = '/menus/chat?tenant=lazy-raccoon'
+    assert.equal((await refusal(socketTo(app, path))).statusCode, 401)
+    assert.deepEqual(asked, [])
+    const headers = await authority.headers(ALICE)
+    assert.equal(await greeting(socketTo(app, path, { headers })), 'welcome')
+  })
+}

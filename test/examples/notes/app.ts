@@ -1,0 +1,66 @@
+import { fileURLToPath } from 'node:url'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import Fastify, { LogController } from 'fastify'
+import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
+import { Notes } from './notes.ts'
+
+const NewNote = Type.Object(
+  { text: Type.String({ minLength: 1, maxLength: 200 }) },
+  { additionalProperties: false },
+)
+
+/** The application, not listening yet. @param options for the guard, over those of app.ini */
+export async function createNotesApp(options: AuthOptions = {}) {
+  const app = Fastify({
+    // The guard's own lines only: which request was refused, and why.
+    logger: { stream: process.stderr },
+    logController: new LogController({ disableRequestLogging: true }),
+    // A browser holds connections open that it may never use; they are no reason to go on.
+    forceCloseConnections: true,
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  const notes = new Notes()
+
+  const configFile = fileURLToPath(new URL('app.ini', import.meta.url))
+  await app.register(tenantAuth, { configFile, ...options })
+
+  app.get('/health', { config: { noauth: true } }, async () => ({ ok: true }))
+
+  app.get('/whoami', { config: { userInfo: true, authorization: true } }, async (request) => ({
+    user: request.userInfo.preferred_username,
+    tenants: request.authorization.tenants,
+  }))
+
+  // Strictly multitenant: the tenant is a segment of the path.
+  app.get(
+    '/:tenant/notes',
+    { config: { tenant: 'required', require: 'note:read' } },
+    async (request) => ({ tenant: request.tenant, notes: notes.of(request.tenant) }),
+  )
+
+  app.post(
+    '/:tenant/notes',
+    {
+      config: { tenant: 'required', userInfo: true, require: 'note:write' },
+      schema: { body: NewNote },
+    },
+    async (request, reply) => {
+      const { userInfo, tenant, body } = request
+      reply.code(201)
+      return notes.add(tenant, { by: userInfo.preferred_username ?? userInfo.sub, ...body })
+    },
+  )
+
+  // Configurably multitenant: the tenant is in the query, and null where multitenancy is off.
+  app.get(
+    '/notes',
+    { config: { tenant: true, resources: true, require: 'note:read' } },
+    async (request) => ({
+      tenant: request.tenant,
+      mayWrite: request.resources.has('note:write'),
+      notes: notes.of(request.tenant),
+    }),
+  )
+
+  return app
+}

@@ -1,0 +1,33 @@
+import { createTestAuthority } from '../../../lib/testing.ts'
+
+/** Long enough for a demo to be left open over a working day. */
+const EXPIRES_IN = 12 * 60 * 60
+
+/** Three users of different rights. The last one holds a tenant that does not exist (any more). */
+const USERS = {
+  alice: { 'lazy-raccoon': ['note:read', 'note:write'], 'busy-beaver': ['note:read'] },
+  bob: { 'lazy-raccoon': ['note:read'] },
+  carol: { 'busy-beaver': ['note:read', 'note:write'], 'extinct-dodo': ['note:read'] },
+}
+
+export type UserName = keyof typeof USERS
+
+/** The authorization server: it signs tokens and publishes its public keys. In earnest it is a server of its own. */
+export async function createAuthority() {
+  const authority = await createTestAuthority({
+    issuer: 'https://login.notes.example',
+    audience: 'notes',
+  })
+  return {
+    /** @returns the address of the public keys */
+    listen: (port: number): Promise<string> => authority.listen(port),
+    close: (): Promise<void> => authority.close(),
+    tokenOf: (user: UserName, { expiresIn = EXPIRES_IN } = {}): Promise<string> =>
+      authority.token(
+        { sub: `user-${user}`, preferred_username: user, resources: USERS[user] },
+        { expiresIn },
+      ),
+  }
+}
+
+export type Authority = Awaited<ReturnType<typeof createAuthority>>

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import test from 'node:test'
+import { sectionOf } from '../helpers/markdown.ts'
+import { runExample } from '../helpers/running-example.ts'
+import { answerTo, shownCalls } from '../helpers/shown-calls.ts'
+
+const quickStart = sectionOf(readFileSync('README.md', 'utf8'), 'Quick start')
+
+test('the quick start of the README gives the statuses that the README says', async (t) => {
+  const calls = shownCalls(quickStart)
+  assert.deepEqual(
+    calls.map(({ status }) => status),
+    [200, 403, 403, 404],
+  )
+  const example = runExample(t, ['test/examples/quick-start.ts', '--dev'], { PORT: '0' })
+  await example.until('Server listening at http://127.0.0.1:')
+  const [, port = ''] =
+    /listening at http:\/\/127\.0\.0\.1:(\d+)/.exec(example.printed.stdout) ?? []
+  for (const { status, what, command } of calls) {
+    const answer = await answerTo(command.replace(':3000', `:${port}`))
+    assert.equal(answer.status, status, what)
+  }
+})

@@ -1,0 +1,36 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { authorizationOf } from '../../lib/index.ts'
+
+interface NewOrder {
+  readonly dish: string
+}
+
+export function addTypedRoutes(app: FastifyInstance): void {
+  // The types come from the route's config.
+  app.get('/:tenant/orders', { config: { tenant: 'required' } }, async (request) => {
+    const tenant: string = request.tenant
+    const nothing: undefined = request.userInfo // not declared
+    return { tenant, nothing }
+  })
+
+  // Explicit generics hide it: give it as the second one.
+  app.post<{ Body: NewOrder }, { tenant: 'required' }>(
+    '/:tenant/orders',
+    { config: { tenant: 'required' } },
+    async (request) => {
+      const tenant: string = request.tenant
+      return { tenant, dish: request.body.dish }
+    },
+  )
+
+  app.get('/plate', { config: { tenant: 'optional', userInfo: true } }, async (request) =>
+    labelOf(request),
+  )
+}
+
+// A request of any route: all that may be there.
+function labelOf(request: FastifyRequest): string {
+  const tenant: string | null | undefined = request.tenant
+  const user = authorizationOf(request)?.userInfo.sub ?? 'nobody'
+  return `${user} of ${tenant ?? 'no tenant'}`
+}

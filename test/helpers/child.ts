@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+/** Runs a program of `children/` until it ends by itself; what it wrote, as JSON. */
+export async function runChild(
+  name: string,
+  args: readonly string[],
+  nodeOptions: readonly string[] = [],
+): Promise<Record<string, unknown>> {
+  const program = fileURLToPath(new URL(`./children/${name}.ts`, import.meta.url))
+  const child = spawn(
+    process.execPath,
+    [...nodeOptions, '--import', 'tsx', '--unhandled-rejections=strict', program, ...args],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  const [out, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ])
+  assert.equal(code, 0, `${name} ended with ${code}: ${errors}`)
+  return JSON.parse(out)
+}
+
+/** A number that a child has told. */
+export function numberOf(told: Record<string, unknown>, name: string): number {
+  const value = told[name]
+  assert.ok(typeof value === 'number', `${name} is ${value}`)
+  return value
+}

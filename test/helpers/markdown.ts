@@ -1,0 +1,56 @@
+/** A fenced block of code, and the file that the comment above it names. */
+export interface CodeBlock {
+  readonly language: string
+  readonly text: string
+  readonly file: string | undefined
+}
+
+const BLOCK = /(?:^<!-- (\S+) -->\n)?^```(\w*)\n(.*?)^```$/gms
+
+export function codeBlocks(markdown: string): CodeBlock[] {
+  return [...markdown.matchAll(BLOCK)].map(([, file, language = '', text = '']) => ({
+    language,
+    text,
+    file,
+  }))
+}
+
+/** The rows, without its head, of the table under a heading whose head has this first cell. */
+export function tableRows(markdown: string, heading: string, firstCell: string): string[][] {
+  const lines = sectionOf(markdown, heading).split('\n')
+  const head = lines.findIndex((line) => cellsOf(line)[0] === firstCell)
+  if (head === -1) throw new Error(`no table ${firstCell} under ${heading}`)
+  const rest = lines.slice(head + 2)
+  const end = rest.findIndex((line) => !line.startsWith('|'))
+  return rest.slice(0, end === -1 ? undefined : end).map(cellsOf)
+}
+
+/** What stands under a heading of the second level. */
+export function sectionOf(markdown: string, heading: string): string {
+  const [, section] = markdown.split(new RegExp(`^## ${heading}$`, 'm'))
+  if (section === undefined) throw new Error(`no section ${heading}`)
+  return section.split(/^## /m)[0] ?? ''
+}
+
+/** Headings of the second level, in their order. */
+export function headings(markdown: string): string[] {
+  return [...markdown.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading)
+}
+
+/** `\|` is a bar within a cell. */
+function cellsOf(line: string): string[] {
+  return line
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim().replaceAll('\\|', '|'))
+}
+
+/** Lines without the indentation that all of them share. */
+export function dedent(text: string): string {
+  const lines = text.split('\n')
+  const indents = lines
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.length - line.trimStart().length)
+  const shared = Math.min(...indents)
+  return lines.map((line) => line.slice(shared)).join('\n')
+}

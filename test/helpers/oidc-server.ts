@@ -1,0 +1,144 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { exportJWK, generateKeyPair, type JWK } from 'jose'
+import { Provider } from 'oidc-provider'
+
+export const API = 'https://menu.test/api'
+export const CALLBACK = 'http://127.0.0.1/callback'
+
+/** What its users and machines may do, in a claim of its own that only `mapClaims` understands. */
+const MEMBERSHIPS = { 'lazy-raccoon': ['menu:read'] }
+
+export interface OidcServer {
+  readonly issuer: string
+  /** How often the key set was asked for. */
+  readonly keyRequests: number
+  /** From now on new keys sign; the key set still holds the last ones, or not. */
+  rotate(keep: 'keep the old' | 'drop the old'): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * A certified authorization server on loopback, with a machine (`kitchen`), a public client (`menu-app`), and one
+ * user, who is logged in as soon as a login page would be shown. Access tokens for API are JWTs (RFC 9068).
+ */
+export async function startOidcServer(): Promise<OidcServer> {
+  let provider: Provider | undefined
+  let keys: JWK[] = []
+  let keyRequests = 0
+  const server = createServer((request, response) => {
+    if (provider === undefined) return response.writeHead(503).end()
+    if (request.url === '/jwks') keyRequests += 1
+    if (request.url?.startsWith('/interaction/')) return logIn(provider, request, response)
+    return provider.callback()(request, response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const issuer = `http://127.0.0.1:${port}`
+
+  // Another provider at the same address is what a restart with another configuration is. What it stores is in the
+  // memory of the process, and outlives it.
+  const rotate: OidcServer['rotate'] = async (keep) => {
+    const created = [await createKey('RS256'), await createKey('ES256')]
+    keys = keep === 'keep the old' ? [...created, ...keys] : created
+    provider = createProvider(issuer, keys)
+  }
+  await rotate('drop the old')
+
+  return {
+    issuer,
+    get keyRequests() {
+      return keyRequests
+    },
+    rotate,
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+function createProvider(issuer: string, keys: JWK[]): Provider {
+  return new Provider(issuer, {
+    jwks: { keys },
+    cookies: { keys: ['cookie signing key of a test'] },
+    clients: [
+      {
+        client_id: 'kitchen',
+        client_secret: 'the secret of the kitchen, long enough',
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+      },
+      {
+        client_id: 'menu-app',
+        application_type: 'native',
+        token_endpoint_auth_method: 'none',
+        redirect_uris: [CALLBACK],
+      },
+    ],
+    claims: { openid: ['sub'], profile: ['preferred_username', 'memberships'] },
+    // The ID token carries the claims themselves, not only the userinfo endpoint.
+    conformIdTokenClaims: false,
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({
+          scope: 'menu',
+          audience: API,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: 'ES256' } },
+        }),
+      },
+    },
+    extraTokenClaims: () => ({ memberships: MEMBERSHIPS }),
+    findAccount: (_ctx, accountId) => ({
+      accountId,
+      claims: () => ({
+        sub: accountId,
+        preferred_username: 'little-capybara',
+        memberships: MEMBERSHIPS,
+      }),
+    }),
+    interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
+    ttl: {
+      AccessToken: 300,
+      ClientCredentials: 300,
+      Grant: 300,
+      IdToken: 300,
+      Interaction: 300,
+      Session: 300,
+    },
+  })
+}
+
+/** In place of a page for the password and one for the consent: both are given at once. */
+async function logIn(
+  provider: Provider,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { prompt, params, session } = await provider.interactionDetails(request, response)
+  if (prompt.name === 'login') {
+    const login = { accountId: 'user-1' }
+    return provider.interactionFinished(request, response, { login })
+  }
+  const grant = new provider.Grant({
+    ...(session && { accountId: session.accountId }),
+    clientId: String(params['client_id']),
+  })
+  grant.addOIDCScope('openid profile')
+  grant.addResourceScope(API, 'menu')
+  const consent = { grantId: await grant.save() }
+  return provider.interactionFinished(request, response, { consent })
+}
+
+async function createKey(alg: string): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true })
+  return { ...(await exportJWK(privateKey)), alg, use: 'sig' }
+}

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { TestContext } from 'node:test'
+
+/** An example that runs as a process of its own, as a reader starts it. */
+export interface RunningExample {
+  readonly child: ChildProcess
+  /** Whatever it has printed so far. */
+  readonly printed: { stdout: string; stderr: string }
+  /** Resolves once its standard output holds the text; rejects where it ends before. */
+  until(text: string): Promise<void>
+  /** Its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>
+}
+
+/** Starts an example of test/examples; it is ended with the test, if it has not ended by then. */
+export function runExample(
+  t: TestContext,
+  command: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): RunningExample {
+  const [file = '', ...args] = command
+  const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const printed = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    printed.stderr += text
+  })
+  const ended = once(child, 'close').then(([code, signal]) => code ?? signal)
+  t.after(() => {
+    child.kill('SIGKILL')
+    return ended
+  })
+  const until = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (printed.stdout.includes(text)) resolve()
+      }
+      child.stdout.on('data', look)
+      child.once('close', () => reject(new Error(`ended early: ${printed.stderr}`)))
+      look()
+    })
+  return { child, printed, until, ended }
+}
+
+/** A port of 127.0.0.1 that somebody else listens on until the test ends. */
+export async function takenPort(t: TestContext): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => void server.close())
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import Fastify from 'fastify'
+import tenantAuth, { AuthService, tenantAuth as named } from '../lib/index.ts'
+import { configError } from './helpers/config-error.ts'
+import { as, bareApp, trusting } from './helpers/guarded-app.ts'
+import { tempFolder } from './helpers/temp-folder.ts'
+import { untyped } from './helpers/untyped-options.ts'
+
+const folder = tempFolder()
+
+test('the default export is the named one', () => {
+  assert.equal(tenantAuth, named)
+})
+
+test('an application knows the plugin by its name', async (t) => {
+  const app = bareApp(t)
+  await app.register(tenantAuth, trusting())
+  assert.ok(app.hasPlugin('fastify-tenant-auth'))
+})
+
+describe('both ways in', () => {
+  const ways = {
+    plugin: async (app: ReturnType<typeof bareApp>) => {
+      await app.register(tenantAuth, trusting())
+    },
+    'plugin, not awaited': async (app: ReturnType<typeof bareApp>) => {
+      void app.register(tenantAuth, trusting())
+    },
+    service: (app: ReturnType<typeof bareApp>) => new AuthService(trusting()).install(app),
+  }
+  for (const [way, guard] of Object.entries(ways)) {
+    test(`by ${way}: the routes beside it are guarded, and the service is there`, async (t) => {
+      const app = bareApp(t)
+      await guard(app)
+      app.get('/:tenant', { config: { tenant: true } }, async ({ tenant }) => ({ tenant }))
+      await app.ready()
+      assert.ok(app.authService instanceof AuthService)
+      assert.equal((await app.inject('/lazy-raccoon')).statusCode, 401)
+      const response = await app.inject({ url: '/lazy-raccoon', headers: await as() })
+      assert.deepEqual(response.json(), { tenant: 'lazy-raccoon' })
+    })
+  }
+})
+
+test("what register itself takes is no option of ours, and keeps Fastify's meaning", async (t) => {
+  const app = bareApp(t)
+  const options = { prefix: '/v1', logLevel: 'warn', logSerializers: {} } as const
+  await app.register(tenantAuth, { ...trusting(), ...options })
+  app.get('/x', async () => 'ok')
+  assert.equal((await app.inject('/x')).statusCode, 401)
+  assert.equal((await app.inject({ url: '/x', headers: await as() })).statusCode, 200)
+})
+
+test('options may come from a function, as with every plugin', async (t) => {
+  const app = bareApp(t)
+  app.register(tenantAuth, () => trusting())
+  app.get('/x', async () => 'ok')
+  assert.equal((await app.inject({ url: '/x', headers: await as() })).statusCode, 200)
+})
+
+test('registered in a scope, it guards that scope and those below, not those beside', async (t) => {
+  const app = bareApp(t, { logger: { level: 'silent' } })
+  app.get('/beside', async () => 'ok')
+  app.register(async (scope) => {
+    await scope.register(tenantAuth, trusting())
+    scope.get('/inside', async () => 'ok')
+    scope.register(async (below) => {
+      below.get('/below', async () => 'ok')
+    })
+  })
+  await app.ready()
+  assert.equal((await app.inject('/beside')).statusCode, 200)
+  assert.equal((await app.inject('/inside')).statusCode, 401)
+  assert.equal((await app.inject('/below')).statusCode, 401)
+  assert.equal(app.hasDecorator('authService'), false)
+})
+
+describe('a bad configuration stops the boot', () => {
+  const missing = `${folder.path}/missing.ini`
+  for (const [name, options, part] of [
+    ['a misspelt option', { isuer: 'a' }, 'isuer: '],
+    ['a bad value', { multitenancy: 'yes' }, 'multitenancy: '],
+    ['a missing file', { configFile: missing }, missing],
+    ['a missing mock user', { devMode: true, devUserInfoPath: missing }, missing],
+    ['Prefix, which register does not take', { Prefix: '/v1' }, 'Prefix: '],
+  ] as const) {
+    test(`such as ${name}`, async () => {
+      const awaited = Fastify()
+      const registered = async () => awaited.register(tenantAuth, untyped(options))
+      await assert.rejects(registered(), configError(part))
+      await awaited.close()
+
+      const app = Fastify()
+      app.register(tenantAuth, untyped(options))
+      await assert.rejects(async () => app.ready(), configError(part))
+      await app.close()
+    })
+  }
+})
+
+test('without options it boots, on the defaults', async (t) => {
+  const app = bareApp(t)
+  await app.register(tenantAuth)
+  app.get('/x', async () => 'ok')
+  assert.equal((await app.inject('/x')).statusCode, 401)
+})
+
+test('an INI file is all that it needs', async (t) => {
+  const configFile = folder.write('[auth]\npublic_keys_url = http://127.0.0.1:1/\nrealm = notes\n')
+  const app = bareApp(t)
+  await app.register(tenantAuth, { configFile })
+  app.get('/x', async () => 'ok')
+  const { headers } = await app.inject('/x')
+  assert.equal(headers['www-authenticate'], 'Bearer realm="notes"')
+})

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { anyCommand, MAX_AGE, MAX_STALE, type Model, TOLERANCE } from '../helpers/cache-model.ts'
+import { forge, forgeKey } from '../helpers/forge.ts'
+import { goodClaims, openProbe } from '../helpers/probe.ts'
+import { holds } from '../helpers/property.ts'
+import { expectUnspoiltPrototypes } from '../helpers/unspoilt.ts'
+import { settle, VIRTUAL_URL, VirtualAuthority } from '../helpers/virtual-authority.ts'
+
+expectUnspoiltPrototypes()
+const KEYS = ['a', 'b', 'c'].map((kid) => forgeKey('ES256', kid))
+
+/** Retries without jitter, so that two services do the same things at the same time. */
+const OPTIONS = {
+  publicKeysUrl: VIRTUAL_URL,
+  keysMaxAge: MAX_AGE,
+  keysMaxStale: MAX_STALE,
+  keysCooldown: 10,
+  keysRetry: 10,
+  clockTolerance: TOLERANCE,
+}
+
+test('with the cache and without it the verdict is the same, whatever happens to keys, clock and endpoint', async (t) => {
+  const authority = new VirtualAuthority(t)
+  await holds(
+    t,
+    fc.asyncProperty(fc.commands(anyCommand(KEYS), { size: 'medium' }), async (commands) => {
+      authority.keys = KEYS.slice(0, 2)
+      authority.isDown = false
+      const cached = await openProbe({ ...OPTIONS, tokenCacheSize: 3 })
+      const uncached = await openProbe({ ...OPTIONS, tokenCacheSize: 0 })
+      await settle()
+      const publishedUntil = new Map(authority.keys.map((key) => [key, Number.POSITIVE_INFINITY]))
+      const model: Model = { tokens: [], publishedUntil, upSince: Date.now() }
+      try {
+        await fc.asyncModelRun(() => ({ model, real: { authority, cached, uncached } }), commands)
+      } finally {
+        await Promise.all([cached.app.close(), uncached.app.close()])
+      }
+    }),
+  )
+})
+
+test('a token that was refused for its time is never accepted again', async (t) => {
+  const authority = new VirtualAuthority(t)
+  const [key] = KEYS
+  assert.ok(key)
+  authority.keys = [key]
+  const probes = [
+    await openProbe({ publicKeysUrl: VIRTUAL_URL, keysMaxStale: 2_147_483 }),
+    await openProbe({ publicKeysUrl: VIRTUAL_URL, keysMaxStale: 2_147_483, tokenCacheSize: 0 }),
+  ]
+  t.after(() => Promise.all(probes.map(({ app }) => app.close())))
+  await settle()
+  const life = fc.double({ min: -20, max: 60, noNaN: true })
+  const steps = fc.array(fc.double({ min: 0.001, max: 15, noNaN: true }), { maxLength: 12 })
+  await holds(
+    t,
+    fc.asyncProperty(life, steps, fc.boolean(), async (seconds, moves, isCached) => {
+      const probe = probes[isCached ? 0 : 1]
+      assert.ok(probe)
+      const exp = Date.now() / 1000 + seconds
+      const token = forge(key, { payload: goodClaims({ exp, iat: undefined }) })
+      let wasRefused = false
+      for (const move of [0, ...moves]) {
+        await authority.move(move)
+        const { statusCode } = await probe.ask(token)
+        assert.equal(statusCode, Date.now() / 1000 < exp + 5 ? 200 : 401)
+        assert.ok(!(wasRefused && statusCode === 200))
+        wasRefused ||= statusCode === 401
+      }
+    }),
+  )
+})

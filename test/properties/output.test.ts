@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import type { LightMyRequestResponse } from 'fastify'
+import { anyJson, anyText, objectText } from '../helpers/arbitrary-claims.ts'
+import { forge, forgeKey } from '../helpers/forge.ts'
+import { goodClaims, goodToken, KEY, openProbe } from '../helpers/probe.ts'
+import { holds } from '../helpers/property.ts'
+import { expectUnspoiltPrototypes } from '../helpers/unspoilt.ts'
+
+expectUnspoiltPrototypes()
+const probe = await openProbe()
+after(() => probe.app.close())
+const CANARY = 'canary-7f3a9c51e2'
+const MALLORY = forgeKey('ES256', KEY.kid)
+
+const spoiling = fc.constantFrom(
+  '{"polluted":true}',
+  '{"__proto__":{"polluted":true}}',
+  '[{"polluted":1}]',
+)
+const member = fc.tuple(
+  fc.oneof(anyText, fc.constantFrom('__proto__', 'constructor', 'prototype', 'resources', 'sub')),
+  fc.oneof(anyJson, spoiling),
+)
+const members = fc.array(member, { maxLength: 4 })
+
+function membersOf(object: object): [string, string][] {
+  return Object.entries(object).map(([name, value]) => [name, JSON.stringify(value)])
+}
+
+test('nothing that comes in changes what every object inherits', async (t) => {
+  const before = Reflect.ownKeys(Object.prototype)
+  const query = fc.constantFrom(
+    '',
+    '?__proto__[polluted]=1',
+    '?constructor.prototype.polluted=1',
+    '?__proto__=1',
+  )
+  await holds(
+    t,
+    fc.asyncProperty(members, members, query, async (claims, parameters, search) => {
+      const header = objectText([...membersOf({ alg: KEY.alg, kid: KEY.kid }), ...parameters])
+      const payload = objectText([...membersOf(goodClaims()), ...claims])
+      const { statusCode } = await probe.ask(forge(KEY, { header, payload }), `/query${search}`)
+      assert.ok(statusCode < 500)
+      assert.deepEqual(Reflect.ownKeys(Object.prototype), before)
+      assert.ok(!('polluted' in {}))
+    }),
+  )
+})
+
+const TENANT = 'acme'
+const canaryClaims = {
+  sub: CANARY,
+  preferred_username: CANARY,
+  email: CANARY,
+  resources: { [CANARY]: [CANARY] },
+}
+
+/** Good tokens and bad ones, each with the canary wherever a claim or a header parameter can hold it. */
+const secretToken = fc
+  .tuple(
+    fc.constantFrom(KEY, MALLORY),
+    members,
+    fc.constantFrom('', 'alg', 'kid', 'typ', 'crit', 'jku'),
+    fc.nat(600),
+  )
+  .map(([key, claims, name, at]) => {
+    const header = name === '' ? {} : { [name]: `${CANARY}-${name}` }
+    const payload = objectText([...membersOf(goodClaims(canaryClaims)), ...claims])
+    const token = forge(key, { header, payload })
+    return at % 3 === 0 ? `${token.slice(0, at)}*${token.slice(at)}` : token
+  })
+
+test('no response and no line of the log holds a part of a token, or a claim', async (t) => {
+  const headerOf = fc.constantFrom('Bearer ', 'bearer  ', 'Bearer\t', 'Basic ', '')
+  const url = fc.constantFrom(
+    '/needs',
+    `/t/${TENANT}`,
+    '/query?tenant=acme',
+    '/query',
+    '/optional',
+    '/nowhere',
+  )
+  await holds(
+    t,
+    fc.asyncProperty(secretToken, headerOf, url, async (token, scheme, path) => {
+      probe.log.length = 0
+      const headers = { authorization: scheme + token }
+      const response = await probe.app.inject({ url: path, headers })
+      const told = JSON.stringify([response.headers, response.body, probe.log])
+      assert.ok(!told.includes(CANARY))
+      for (let at = 0; at + 16 <= token.length; at++) {
+        assert.ok(!told.includes(token.slice(at, at + 16)), `letters ${at} to ${at + 16}`)
+      }
+    }),
+  )
+})
+
+/** Whatever somebody would like to put behind a line feed. */
+const splitting = fc.oneof(
+  anyText,
+  fc.constantFrom(
+    '\r\nSet-Cookie: a=b',
+    'a\r\n\r\n<html>',
+    'a\nX: 1',
+    '%0d%0aX:%201',
+    '\u560a\u560d',
+  ),
+)
+
+test('no header of a response holds a line break, whatever the request and the realm', async (t) => {
+  const realm = fc.string({ minLength: 1, unit: 'grapheme-ascii' })
+  await holds(
+    t,
+    fc.asyncProperty(realm, splitting, splitting, async (name, first, second) => {
+      const { app, ask } = await openProbe({ realm: name })
+      const resources = { [first]: [second], '*': [second], acme: [`${first}:${second}`] }
+      const query = `?tenant=${encodeURIComponent(first)}&${encodeURIComponent(second)}`
+      const good = goodToken({ resources, sub: second || 'x' }, { cty: first })
+      const responses = [
+        await ask(good, '/needs'),
+        await ask(good, `/query${query}`),
+        await ask(goodToken({}, { kid: first }), '/me'),
+        await app.inject({ url: `/me${query}`, headers: { authorization: first + second } }),
+        await app.inject({ url: '/me', headers: { authorization: `Bearer ${second}` } }),
+      ]
+      await app.close()
+      for (const response of responses) assertWhole(response)
+    }),
+  )
+})
+
+function assertWhole({ statusCode, headers }: LightMyRequestResponse): void {
+  assert.ok(statusCode < 500, String(statusCode))
+  for (const value of Object.values(headers).flat()) {
+    assert.doesNotMatch(String(value), /[^\t -~]/)
+  }
+}

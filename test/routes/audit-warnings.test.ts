@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import cors from '@fastify/cors'
+import type { FastifyInstance } from 'fastify'
+import tenantAuth, { errors } from '../../lib/index.ts'
+import { bareApp, trusting } from '../helpers/guarded-app.ts'
+import { logLines } from '../helpers/log-lines.ts'
+
+const handler = async () => 'x'
+
+/** An application whose guard is in a child, and which has open routes beside it. */
+async function partlyGuarded(app: FastifyInstance, uncovered?: 'warn' | 'refuse' | 'ignore') {
+  app.get('/open', { exposeHeadRoute: false }, handler)
+  await app.register(async (child) => {
+    await child.register(tenantAuth, trusting({ uncovered }))
+    child.get('/closed', handler)
+  })
+  await app.register(async (sibling) => void sibling.post('/beside/:id', handler))
+}
+
+for (const uncovered of [undefined, 'warn'] as const) {
+  test(`one warning names the routes that no guard covers, with uncovered ${uncovered}`, async (t) => {
+    const { logger, messages, lines } = logLines()
+    const app = bareApp(t, { logger })
+    await partlyGuarded(app, uncovered)
+    await app.ready()
+    assert.deepEqual(messages(40), ['tenant auth: no guard covers these routes'])
+    const [line] = lines('no guard covers')
+    assert.deepEqual(line?.['routes'], ['GET /open', 'POST /beside/:id'])
+  })
+}
+
+test('uncovered routes stop the boot where they are refused', async (t) => {
+  const app = bareApp(t)
+  await partlyGuarded(app, 'refuse')
+  await assert.rejects(
+    async () => app.ready(),
+    (error) =>
+      error instanceof errors.ERR_AUTH_CONFIG_INVALID &&
+      error.message.includes('GET /open, POST /beside/:id'),
+  )
+})
+
+test('uncovered routes are nobody’s business where they are ignored', async (t) => {
+  const { logger, messages } = logLines()
+  const app = bareApp(t, { logger })
+  await partlyGuarded(app, 'ignore')
+  await app.ready()
+  assert.deepEqual(messages(40), [])
+})
+
+test('where everything is covered, refusing what is not changes nothing', async (t) => {
+  const { logger, messages } = logLines()
+  const app = bareApp(t, { logger })
+  await app.register(tenantAuth, trusting({ uncovered: 'refuse' }))
+  app.get('/x', handler)
+  await app.register(async (child) => void child.get('/y', { config: { noauth: true } }, handler))
+  await app.ready()
+  assert.deepEqual(messages(40), [])
+})
+
+test('two guarded scopes cover each other’s routes from complaint', async (t) => {
+  const { logger, messages } = logLines()
+  const app = bareApp(t, { logger })
+  for (const url of ['/one', '/two']) {
+    await app.register(async (scope) => {
+      await scope.register(tenantAuth, trusting({ uncovered: 'refuse' }))
+      scope.get(url, handler)
+    })
+  }
+  await app.ready()
+  assert.deepEqual(messages(40), [])
+})
+
+test('of two guarded scopes one warning names what neither covers', async (t) => {
+  const { logger, lines } = logLines()
+  const app = bareApp(t, { logger })
+  app.post('/open', handler)
+  for (const url of ['/one', '/two']) {
+    await app.register(async (scope) => {
+      await scope.register(tenantAuth, trusting())
+      scope.get(url, handler)
+    })
+  }
+  await app.ready()
+  assert.equal(lines('no guard covers').length, 1)
+})
+
+test('one warning gives the number of routes written before the plugin, and the cure', async (t) => {
+  const { logger, messages, lines } = logLines()
+  const app = bareApp(t, { logger })
+  app.post('/early', handler)
+  await app.register(async (child) => void child.get('/child', handler))
+  app.register(tenantAuth, trusting())
+  app.put('/same-tick', handler)
+  await app
+  app.get('/late', handler)
+  await app.ready()
+  const [message, ...more] = messages(40)
+  assert.deepEqual(more, [])
+  assert.match(String(message), /4 routes were written before .* await app\.register\(…\)/)
+  assert.equal(lines('routes were written')[0]?.['routes'], 4)
+})
+
+for (const [what, options] of [
+  ['', {}],
+  [' with a prefix', { prefix: '/api' }],
+] as const) {
+  test(`@fastify/cors${what}, which belongs before the plugin, is not called too early`, async (t) => {
+    const { logger, messages } = logLines()
+    const app = bareApp(t, { logger })
+    await app.register(
+      async (scope) => {
+        await scope.register(cors, { origin: true })
+        await scope.register(tenantAuth, trusting({ uncovered: 'refuse' }))
+        scope.get('/x', handler)
+      },
+      { ...options },
+    )
+    await app.ready()
+    assert.deepEqual(messages(40), [])
+  })
+}

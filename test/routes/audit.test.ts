@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import tenantAuth, { AuthService, publicScope } from '../../lib/index.ts'
+import { bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
+import { logLines } from '../helpers/log-lines.ts'
+
+const handler = async () => 'x'
+const guard = async (app: FastifyInstance) => {
+  await app.register(tenantAuth, trusting())
+}
+
+const SEEN = { noauth: false, tenant: null, require: null, seen: true }
+const UNSEEN = { noauth: null, tenant: null, require: null, seen: false }
+
+test('routes() tells the policy of every route', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.get('/plain', handler)
+  app.get('/open', { config: { noauth: true } }, handler)
+  app.get('/:tenant/undeclared', handler)
+  app.get('/open/:tenant', { config: { noauth: true } }, handler)
+  app.get('/:tenant/declared', { config: { tenant: 'required', require: 'a:b' } }, handler)
+  app.get('/query', { config: { tenant: true, require: ['a:b', 'c:d'] } }, handler)
+  app.get('/optional', { config: { tenant: 'optional', require: { any: ['a:b'] } } }, handler)
+  app.get('/last', { config: { tenant: 'required' } }, handler)
+  await app.ready()
+  const get = { method: 'GET', ...SEEN }
+  assert.deepEqual(app.authService.routes(), [
+    { ...get, url: '/plain' },
+    { ...get, url: '/open', noauth: true },
+    { ...get, url: '/:tenant/undeclared', tenant: 'path' },
+    { ...get, url: '/open/:tenant', noauth: true },
+    { ...get, url: '/:tenant/declared', tenant: 'path', require: ['a:b'] },
+    { ...get, url: '/query', tenant: 'query', require: ['a:b', 'c:d'] },
+    { ...get, url: '/optional', tenant: 'optional', require: { any: ['a:b'] } },
+    { ...get, url: '/last', tenant: 'query' },
+  ])
+})
+
+test('routes() lists each method, HEAD twins, prefixes, and routes of public scopes', async (t) => {
+  const app = await guardedApp(t)
+  app.route({ method: ['PUT', 'PATCH'], url: '/x', handler })
+  await app.register(async (child) => void child.get('/y', handler), { prefix: '/in' })
+  await app.register(publicScope(async (scope: FastifyInstance) => void scope.post('/z', handler)))
+  await app.ready()
+  const found = app.authService
+    .routes()
+    .map(({ method, url, noauth }) => `${method} ${url} ${noauth}`)
+  assert.deepEqual(found.sort(), [
+    'GET /in/y false',
+    'HEAD /in/y false',
+    'PATCH /x false',
+    'POST /z true',
+    'PUT /x false',
+  ])
+})
+
+test("routes() lists both paths of a prefixed '/', and none of them is called too early", async (t) => {
+  const { logger, messages } = logLines()
+  const app = await guardedApp(t, {}, { logger, exposeHeadRoutes: false })
+  await app.register(async (child) => void child.get('/', handler), { prefix: '/:tenant' })
+  await app.ready()
+  const found = app.authService.routes().map(({ url, tenant, seen }) => [url, tenant, seen])
+  assert.deepEqual(found, [
+    ['/:tenant', 'path', true],
+    ['/:tenant/', 'path', true],
+  ])
+  assert.deepEqual(messages(40), [])
+})
+
+test("routes() lists a prefixed '/' and its HEAD twins once for each path", async (t) => {
+  const app = await guardedApp(t)
+  await app.register(async (child) => void child.get('/', handler), { prefix: '/in' })
+  await app.ready()
+  const found = app.authService.routes().map(({ method, url, seen }) => `${method} ${url} ${seen}`)
+  assert.deepEqual(found.sort(), [
+    'GET /in true',
+    'GET /in/ true',
+    'HEAD /in true',
+    'HEAD /in/ true',
+  ])
+})
+
+test('routes() lists what was written too early, in the spelling of the router', async (t) => {
+  const app = bareApp(t)
+  app.get('/early/:a', { config: { noauth: true } }, handler)
+  await guard(app)
+  app.post('/late', handler)
+  await app.ready()
+  assert.deepEqual(app.authService.routes(), [
+    { method: 'POST', url: '/late', ...SEEN },
+    { method: 'GET', url: '/early/:a', ...UNSEEN },
+    { method: 'HEAD', url: '/early/:a', ...UNSEEN },
+  ])
+})
+
+test('routes() before ready lists what is seen, without a policy', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.get('/:tenant/x', { config: { require: 'a:b' } }, handler)
+  assert.deepEqual(app.authService.routes(), [
+    { method: 'GET', url: '/:tenant/x', ...UNSEEN, seen: true },
+  ])
+})
+
+test('a route whose onError a later hook replaces is listed once, as seen', async (t) => {
+  const { logger, messages } = logLines()
+  const app = await guardedApp(t, {}, { logger, exposeHeadRoutes: false })
+  app.addHook('onRoute', (route) => {
+    route.onError = async () => {}
+  })
+  app.get('/x', handler)
+  await app.ready()
+  assert.deepEqual(app.authService.routes(), [{ method: 'GET', url: '/x', ...SEEN }])
+  assert.deepEqual(messages(40), [])
+})
+
+test('an onError hook of a route is kept', async (t) => {
+  const app = await guardedApp(t)
+  let ran = 0
+  const onError = async () => void ran++
+  app.get('/one', { onError }, handler)
+  app.get('/two', { onError: [onError, onError] }, handler)
+  await app.inject('/one')
+  assert.equal(ran, 1)
+  await app.inject('/two')
+  assert.equal(ran, 3)
+})
+
+test('routes() of one application of a service, and of all', async (t) => {
+  const service = new AuthService(trusting())
+  const [first, second] = [bareApp(t), bareApp(t)]
+  for (const [app, url] of [
+    [first, '/one'],
+    [second, '/two'],
+  ] as const) {
+    await service.install(app)
+    app.post(url, handler)
+    await app.ready()
+  }
+  const listed = (app?: FastifyInstance) => service.routes(app).map(({ url }) => url)
+  assert.deepEqual(
+    [listed(), listed(first), listed(second)],
+    [['/one', '/two'], ['/one'], ['/two']],
+  )
+  assert.deepEqual(listed(bareApp(t)), [])
+})
+
+test('of two guarded scopes each lists its own routes, too early ones too', async (t) => {
+  const service = new AuthService(trusting({ uncovered: 'ignore' }))
+  const app = bareApp(t)
+  for (const name of ['one', 'two']) {
+    await app.register(async (scope) => {
+      scope.post(`/early-${name}`, handler)
+      await service.install(scope)
+      scope.post(`/late-${name}`, handler)
+    })
+  }
+  await app.ready()
+  const found = service.routes().map(({ url }) => url)
+  assert.deepEqual(found.sort(), ['/early-one', '/early-two', '/late-one', '/late-two'])
+})

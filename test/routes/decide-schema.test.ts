@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { as, guardedApp } from '../helpers/guarded-app.ts'
+import { outcome } from '../helpers/refusals.ts'
+
+/** Schemas that change `tenant` after the decision. */
+const SCHEMAS: readonly [what: string, schema: object][] = [
+  ['strips it', { type: 'object', additionalProperties: false, properties: {} }],
+  [
+    'has another default',
+    { type: 'object', properties: { tenant: { type: 'string', default: 'quiet-otter' } } },
+  ],
+  ['coerces it to a number', { type: 'object', properties: { tenant: { type: ['array'] } } }],
+  [
+    'coerces it to a list',
+    { type: 'object', properties: { tenant: { type: 'array', items: { type: 'string' } } } },
+  ],
+]
+
+for (const [what, schema] of SCHEMAS) {
+  test(`a query schema that ${what} changes nothing in the decision`, async (t) => {
+    const app = await guardedApp(t)
+    const config = { tenant: true, resources: true } as const
+    app.get('/x', { config, schema: { querystring: schema } }, async (request) => ({
+      tenant: request.tenant,
+      resources: request.resources,
+    }))
+    const headers = await as()
+    const get = (query: string) => app.inject({ url: `/x${query}`, headers })
+    assert.deepEqual((await get('?tenant=lazy-raccoon')).json(), {
+      tenant: 'lazy-raccoon',
+      resources: ['menu:read', 'order:read', 'order:cancel'],
+    })
+    assert.equal(outcome(await get('')), '400 ERR_AUTH_TENANT_MISSING')
+    assert.equal(outcome(await get('?tenant=a')), '403 ERR_AUTH_TENANT_FORBIDDEN')
+    assert.equal(outcome(await get('?tenant=1&tenant=2')), '400 ERR_AUTH_TENANT_INVALID')
+  })
+
+  test(`a schema of the parameters that ${what} changes nothing in the decision`, async (t) => {
+    const app = await guardedApp(t)
+    const config = { tenant: true, require: 'order:read' } as const
+    app.get('/:tenant/x', { config, schema: { params: schema } }, async (request) => ({
+      tenant: request.tenant,
+    }))
+    const headers = await as()
+    const get = (url: string) => app.inject({ url, headers })
+    assert.deepEqual((await get('/lazy-raccoon/x')).json(), { tenant: 'lazy-raccoon' })
+    assert.equal(outcome(await get('/quiet-otter/x')), '403 ERR_AUTH_RESOURCE_MISSING')
+    assert.equal(outcome(await get('/other/x')), '403 ERR_AUTH_TENANT_FORBIDDEN')
+  })
+}
+
+test('a tenant that looks like a number or a boolean stays a string', async (t) => {
+  const app = await guardedApp(t)
+  const schema = {
+    querystring: { type: 'object', properties: { tenant: { type: ['integer', 'boolean'] } } },
+  }
+  app.get('/x', { config: { tenant: true }, schema }, async (request) => ({
+    tenant: request.tenant,
+  }))
+  const headers = await as({ '7': [], true: [] })
+  for (const tenant of ['7', 'true']) {
+    const response = await app.inject({ url: `/x?tenant=${tenant}`, headers })
+    assert.deepEqual(response.json(), { tenant })
+  }
+  const padded = await app.inject({ url: '/x?tenant=07', headers })
+  assert.equal(outcome(padded), '403 ERR_AUTH_TENANT_FORBIDDEN')
+})
+
+test('what a hook writes into params and query after the decision changes nothing', async (t) => {
+  const app = await guardedApp(t)
+  app.addHook('preValidation', async (request) => {
+    request.params = { tenant: 'quiet-otter' }
+    request.query = { tenant: 'quiet-otter' }
+  })
+  app.get('/:tenant/x', { config: { tenant: true } }, async (request) => request.tenant)
+  app.get('/x', { config: { tenant: true } }, async (request) => request.tenant)
+  const headers = await as()
+  for (const url of ['/lazy-raccoon/x', '/x?tenant=lazy-raccoon']) {
+    assert.equal((await app.inject({ url, headers })).body, 'lazy-raccoon')
+  }
+})

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import tenantAuth, { errors } from '../../lib/index.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
+import { assertRefused } from '../helpers/refusals.ts'
+
+const CHALLENGE = 'Bearer realm="api"'
+
+/** Error handlers that applications write. */
+const HANDLERS: readonly [what: string, set: (app: FastifyInstance) => void][] = [
+  [
+    'sends a plain object',
+    (app) =>
+      void app.setErrorHandler((error: errors.AuthError, _request, reply) => {
+        reply.code(error.statusCode).send({ problem: error.code })
+      }),
+  ],
+  [
+    'returns a plain object',
+    (app) =>
+      void app.setErrorHandler(async (error: errors.AuthError, _request, reply) => {
+        reply.code(error.statusCode)
+        return { problem: error.code }
+      }),
+  ],
+  [
+    'sends another content type',
+    (app) =>
+      void app.setErrorHandler((error: errors.AuthError, _request, reply) => {
+        reply
+          .code(error.statusCode)
+          .type('text/plain')
+          .send(JSON.stringify({ problem: error.code }))
+      }),
+  ],
+]
+
+for (const [what, set] of HANDLERS) {
+  test(`the challenge survives an error handler that ${what}`, async (t) => {
+    const app = await guardedApp(t)
+    set(app)
+    app.get('/x', async () => 'never')
+    const response = await app.inject('/x')
+    assert.deepEqual(response.json(), { problem: 'ERR_AUTH_TOKEN_MISSING' })
+    assert.equal(response.statusCode, 401)
+    assert.equal(response.headers['www-authenticate'], CHALLENGE)
+  })
+
+  test(`the challenge survives an encapsulated error handler that ${what}`, async (t) => {
+    const app = bareApp(t)
+    app.register(async (child) => {
+      set(child)
+      child.get('/in', async () => 'never')
+    })
+    app.register(tenantAuth, trusting())
+    const response = await app.inject('/in')
+    assert.deepEqual(response.json(), { problem: 'ERR_AUTH_TOKEN_MISSING' })
+    assert.equal(response.headers['www-authenticate'], CHALLENGE)
+  })
+}
+
+test('the challenge survives the error handler of a route, and one that throws the error on', async (t) => {
+  const app = await guardedApp(t)
+  app.setErrorHandler(async (error) => {
+    throw error
+  })
+  const errorHandler = (error: Error) => {
+    throw error
+  }
+  app.get('/x', { errorHandler }, async () => 'never')
+  assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
+})
+
+test('an error that a handler makes of ours keeps what it says itself', async (t) => {
+  const app = await guardedApp(t)
+  app.setErrorHandler(async (_error, _request, reply) => {
+    reply.header('www-authenticate', 'Basic realm="own"').code(401)
+    return 'own'
+  })
+  app.get('/x', async () => 'never')
+  const response = await app.inject('/x')
+  assert.equal(response.headers['www-authenticate'], 'Basic realm="own"')
+})
+
+test('a require() that a handler catches leaves no header', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/x', { config: { authorization: true } }, async ({ authorization }) => {
+    const refused = [
+      () => authorization.require('a:b'),
+      () => authorization.requireAny('a:b'),
+      () => authorization.in('other'),
+      () => authorization.in('*'),
+    ]
+    for (const attempt of refused) assert.throws(attempt, errors.AuthError)
+    return 'caught'
+  })
+  const response = await app.inject({ url: '/x', headers: await as() })
+  assert.deepEqual([response.statusCode, response.body], [200, 'caught'])
+  assert.equal(response.headers['www-authenticate'], undefined)
+})
+
+test('a require() that is caught, before another error, leaves that one alone', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/x', { config: { authorization: true } }, async ({ authorization }) => {
+    assert.throws(() => authorization.require('a:b'))
+    throw new Error('own')
+  })
+  const response = await app.inject({ url: '/x', headers: await as() })
+  assert.equal(response.statusCode, 500)
+  assert.equal(response.headers['www-authenticate'], undefined)
+})
+
+test('no response carries more than one challenge, nor a line break in a header', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/x', { config: { require: 'a:b' } }, async () => 'never')
+  for (const headers of [{}, await as(), { authorization: 'Bearer\r\nx' }]) {
+    const response = await app.inject({ url: '/x', headers })
+    const challenge = response.headers['www-authenticate']
+    assert.ok(typeof challenge === 'string' && !/[\r\n]/.test(challenge))
+  }
+})

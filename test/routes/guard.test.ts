@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { InjectOptions } from 'fastify'
+import tenantAuth, { authorizationOf, errors } from '../../lib/index.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
+import { logLines } from '../helpers/log-lines.ts'
+import { assertRefused, outcome } from '../helpers/refusals.ts'
+
+/** Requests that the application would refuse in its own way, and how. */
+const BAD_REQUESTS: readonly [what: string, request: InjectOptions, own: string][] = [
+  [
+    'a body that is no JSON',
+    { payload: '{', headers: { 'content-type': 'application/json' } },
+    '400',
+  ],
+  ['a body that the schema refuses', { payload: { count: 'many' } }, '400 FST_ERR_VALIDATION'],
+  [
+    'a query that the schema refuses',
+    { payload: { count: 1 }, query: { page: 'x' } },
+    '400 FST_ERR_VALIDATION',
+  ],
+  ['a body that is too large', { payload: { count: '9'.repeat(99) } }, '413'],
+  [
+    'a content type that nobody reads',
+    { payload: 'x', headers: { 'content-type': 'text/strange' } },
+    '415',
+  ],
+]
+
+for (const [what, request, own] of BAD_REQUESTS) {
+  test(`a stranger with ${what} is refused as a stranger, and nothing is parsed`, async (t) => {
+    const app = await guardedApp(t, {}, { bodyLimit: 64 })
+    let parsings = 0
+    app.addHook('preParsing', async () => void parsings++)
+    const schema = {
+      body: { type: 'object', properties: { count: { type: 'integer' } } },
+      querystring: { type: 'object', properties: { page: { type: 'integer' } } },
+    }
+    app.post('/x', { schema }, async () => 'never')
+    const post = { ...request, method: 'POST', url: '/x' } as const
+    assertRefused(await app.inject(post), 'ERR_AUTH_TOKEN_MISSING')
+    assert.equal(parsings, 0)
+    const headers = { ...request.headers, ...(await as()) }
+    const response = await app.inject({ ...post, headers })
+    assert.equal(outcome(response).startsWith(own), true, outcome(response))
+    assert.equal(parsings, 1)
+  })
+}
+
+test('what no route matches stays 404, with a token and without', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/x', async () => 'x')
+  for (const headers of [{}, await as(), { authorization: 'Bearer junk' }]) {
+    for (const url of ['/y', '/x/y', '/', '/x?tenant=*']) {
+      const method = url.startsWith('/x?') ? 'DELETE' : 'GET'
+      assert.equal((await app.inject({ method, url, headers })).statusCode, 404)
+    }
+  }
+})
+
+/** Configs of a 404 handler, which no route's declaration is. */
+for (const config of [{ noauth: true }, { noauth: false }, { require: 'a:b' }, { tenant: 'x' }]) {
+  test(`a 404 handler with config ${JSON.stringify(config)} stays 404 and opens nothing`, async (t) => {
+    const app = await guardedApp(t)
+    app.get('/in/x', async () => 'never')
+    const options = { preHandler: async () => {}, config }
+    app.setNotFoundHandler(options, async (request, reply) => {
+      return reply.code(404).send({ acts: authorizationOf(request) !== null })
+    })
+    await app.register(
+      async (child) => {
+        child.setNotFoundHandler(options, async (_request, reply) => reply.code(404).send({}))
+      },
+      { prefix: '/in' },
+    )
+    const response = await app.inject({ url: '/y', headers: await as() })
+    assert.deepEqual([response.statusCode, response.json()], [404, { acts: false }])
+    assert.equal((await app.inject('/in/y')).statusCode, 404)
+    assertRefused(await app.inject('/in/x'), 'ERR_AUTH_TOKEN_MISSING')
+  })
+}
+
+test('an earlier hook may answer 404 itself; the last gate knows it for no business of its own', async (t) => {
+  const app = bareApp(t)
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.headers['x-hide'] !== undefined) reply.callNotFound()
+  })
+  await app.register(tenantAuth, trusting())
+  app.get('/x', async () => 'never')
+  const response = await app.inject({ url: '/x', headers: { 'x-hide': 'yes' } })
+  assert.equal(response.statusCode, 404)
+  assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
+})
+
+test('a handler that calls the 404 handler answers 404', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/x', (_request, reply) => void reply.callNotFound())
+  assert.equal((await app.inject({ url: '/x', headers: await as() })).statusCode, 404)
+})
+
+test('an error inside the guard opens nothing and is no 500', async (t) => {
+  const { logger, lines } = logLines()
+  const querystringParser = () => ({
+    get tenant(): never {
+      throw new Error('a parser of the application that breaks')
+    },
+  })
+  const app = await guardedApp(t, {}, { logger, routerOptions: { querystringParser } })
+  app.get('/x', { config: { tenant: true } }, async () => 'never')
+  const response = await app.inject({ url: '/x?tenant=a', headers: await as() })
+  assertRefused(response, 'ERR_AUTH_TOKEN_INVALID')
+  assert.deepEqual(
+    lines('request refused').map(({ level, code, reason }) => ({ level, code, reason })),
+    [{ level: 30, code: 'ERR_AUTH_TOKEN_INVALID', reason: 'the guard failed' }],
+  )
+})
+
+test('why a request was refused is told to the log: as information, or, where we are the reason, as a warning', async (t) => {
+  const { logger, lines } = logLines()
+  const tenants = () => {
+    throw new TypeError('the database is down')
+  }
+  const app = await guardedApp(t, { tenants }, { logger })
+  app.get('/:tenant/x', async () => 'never')
+  await app.inject('/lazy-raccoon/x')
+  await app.inject({ url: '/lazy-raccoon/x', headers: await as() })
+  assert.deepEqual(
+    lines('request refused').map(({ level, code, reason }) => [level, code, reason]),
+    [
+      [30, 'ERR_AUTH_TOKEN_MISSING', 'no bearer token'],
+      [40, 'ERR_AUTH_TENANTS_UNAVAILABLE', 'the tenants function failed (TypeError)'],
+    ],
+  )
+})
+
+test('errors that are not ours pass the guard unchanged', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/x', async () => {
+    throw Object.assign(new Error('teapot'), { statusCode: 418 })
+  })
+  app.get('/ours', { config: { noauth: true } }, async () => {
+    throw new errors.ERR_AUTH_TOKEN_MISSING('api')
+  })
+  const response = await app.inject({ url: '/x', headers: await as() })
+  assert.equal(response.statusCode, 418)
+  assert.equal(response.headers['www-authenticate'], undefined)
+  assertRefused(await app.inject('/ours'), 'ERR_AUTH_TOKEN_MISSING')
+})

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { test } from 'node:test'
+import tenantAuth, { type RouteDeclaration } from '../../lib/index.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
+import { assertRefused, outcome } from '../helpers/refusals.ts'
+
+test('a later onRoute hook may replace the config wholesale, and that is what holds', async (t) => {
+  const app = await guardedApp(t)
+  app.addHook('onRoute', (route) => {
+    if (route.url === '/opened') route.config = { noauth: true }
+    if (route.url === '/closed') route.config = { require: 'order:erase' }
+    if (route.url === '/stripped') delete route.config
+  })
+  app.get('/opened', { config: { require: 'order:read' } }, async () => 'x')
+  app.get('/closed', { config: { noauth: true } }, async () => 'x')
+  app.get('/stripped', { config: { noauth: true } }, async () => 'x')
+  assert.equal(outcome(await app.inject('/opened')), '200')
+  assertRefused(await app.inject('/closed'), 'ERR_AUTH_TOKEN_MISSING')
+  assertRefused(await app.inject('/stripped'), 'ERR_AUTH_TOKEN_MISSING')
+  const response = await app.inject({ url: '/closed', headers: await as() })
+  assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', 'order:erase')
+})
+
+test('a later onRoute hook may mutate the config, and that is what holds', async (t) => {
+  const app = await guardedApp(t)
+  app.addHook('onRoute', ({ url, config }) => {
+    if (config && url === '/opened') config.noauth = true
+    if (config && url === '/closed') config.require = ['order:erase']
+    if (config && url === '/shut') config.noauth = false
+  })
+  app.get('/opened', async () => 'x')
+  app.get('/closed', async () => 'x')
+  app.get('/shut', { config: { noauth: true } }, async () => 'x')
+  assert.equal(outcome(await app.inject('/opened')), '200')
+  assertRefused(await app.inject('/shut'), 'ERR_AUTH_TOKEN_MISSING')
+  const response = await app.inject({ url: '/closed', headers: await as() })
+  assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', 'order:erase')
+})
+
+test('a contradiction that a later onRoute hook makes stops the boot', async (t) => {
+  const app = await guardedApp(t)
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, noauth: true }
+  })
+  app.get('/x', { config: { tenant: true } }, async () => 'never')
+  await assert.rejects(async () => app.ready(), { code: 'ERR_AUTH_ROUTE_INVALID' })
+})
+
+test('what an onRoute hook of one route writes into its config reaches no route that shares it', async (t) => {
+  const app = await guardedApp(t)
+  const shared = {}
+  app.addHook('onRoute', ({ url, config }) => {
+    if (config && url === '/opened') config.noauth = true
+  })
+  app.get('/opened', { config: shared }, async () => 'x')
+  app.get('/other', { config: shared }, async () => 'x')
+  assert.equal(outcome(await app.inject('/opened')), '200')
+  assertRefused(await app.inject('/other'), 'ERR_AUTH_TOKEN_MISSING')
+})
+
+for (const when of ['before', 'after'] as const) {
+  test(`a handler of a route written ${when} the plugin that writes noauth into its config opens nothing`, async (t) => {
+    const app = bareApp(t)
+    const plugin = async () => {
+      await app.register(tenantAuth, trusting())
+    }
+    if (when === 'after') await plugin()
+    app.get('/x', async (request) => {
+      request.routeOptions.config.noauth = true
+      return 'opened?'
+    })
+    if (when === 'before') await plugin()
+    const headers = await as()
+    assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
+    assert.equal(outcome(await app.inject({ url: '/x', headers })), '200')
+    assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
+  })
+}
+
+test('a handler of an open route that closes its config closes nothing', async (t) => {
+  const app = await guardedApp(t)
+  const config: RouteDeclaration = { noauth: true }
+  app.get('/x', { config }, async (request) => {
+    request.routeOptions.config.noauth = false
+    return 'still open'
+  })
+  assert.equal(outcome(await app.inject('/x')), '200')
+  assert.equal(outcome(await app.inject('/x')), '200')
+})
+
+test("what becomes of the caller's own objects after ready changes nothing", async (t) => {
+  const app = await guardedApp(t)
+  const config = { require: ['order:read'], noauth: false }
+  app.get('/:tenant/x', { config }, async () => 'x')
+  await app.ready()
+  config.require.length = 0
+  config.noauth = true
+  assertRefused(await app.inject('/lazy-raccoon/x'), 'ERR_AUTH_TOKEN_MISSING')
+  const response = await app.inject({ url: '/quiet-otter/x', headers: await as() })
+  assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', 'order:read')
+})
+
+test('a request that comes before the policies are read meets the stricter reading, which does not last', async (t) => {
+  const app = bareApp(t)
+  const server = createServer((request, response) => app.routing(request, response))
+  t.after(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const headers = await as()
+  let early = 0
+  app.addHook('onReady', async () => {
+    const response = await fetch(`http://127.0.0.1:${portOf(server)}/x`, { headers })
+    await response.text()
+    early = response.status
+  })
+  await app.register(tenantAuth, trusting())
+  app.get('/x', { config: { tenant: 'optional' } }, async (request) => ({
+    tenant: request.tenant,
+  }))
+  await app.ready()
+  assert.equal(early, 400)
+  const response = await app.inject({ url: '/x', headers })
+  assert.deepEqual(response.json(), { tenant: null })
+})
+
+function portOf(server: Server): number {
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}

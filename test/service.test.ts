@@ -1,0 +1,354 @@
+import assert from 'node:assert/strict'
+import { describe, mock, type TestContext, test } from 'node:test'
+import Fastify, { type FastifyInstance } from 'fastify'
+import tenantAuth, { AuthService, errors } from '../lib/index.ts'
+import { createTestAuthority } from '../lib/testing.ts'
+import { askedServer } from './helpers/asked-server.ts'
+import { configError } from './helpers/config-error.ts'
+import { as, authority, bareApp, trusting } from './helpers/guarded-app.ts'
+import { KeyServer } from './helpers/key-server.ts'
+import { logLines } from './helpers/log-lines.ts'
+import { assertRefused } from './helpers/refusals.ts'
+import { until } from './helpers/until.ts'
+
+/** The real endpoint of an authority of its own, and a service that is to ask it. */
+async function remote(t: TestContext, options: object = {}) {
+  const authority = await createTestAuthority()
+  const server = await KeyServer.start(() => authority.publicKeys)
+  const service = new AuthService({ publicKeysUrl: server.url, ...options })
+  t.after(async () => {
+    service.close()
+    await server.close()
+  })
+  return { authority, server, service }
+}
+
+async function installed(t: TestContext, service: AuthService): Promise<FastifyInstance> {
+  const app = bareApp(t)
+  await service.install(app)
+  app.get('/', async () => 'ok')
+  return app
+}
+
+const sleepless = { apis: ['setTimeout', 'Date'] } satisfies Parameters<
+  typeof mock.timers.enable
+>[0]
+
+/** That nobody but us is asking: a request that was under way would have come before ours. */
+async function asksNothing(server: KeyServer): Promise<void> {
+  const before = server.fetches
+  for (const ours of [1, 2, 3]) {
+    await (await fetch(server.url)).arrayBuffer()
+    assert.equal(server.fetches, before + ours)
+  }
+}
+
+describe('a service', () => {
+  test('needs no options', () => {
+    assert.equal(new AuthService().isReady(), false)
+  })
+
+  test('throws at once on a bad configuration', () => {
+    const options = { configFile: '/nowhere/app.ini' }
+    assert.throws(() => new AuthService(options), configError('configFile: ', '/nowhere/app.ini'))
+  })
+
+  test('asks nobody before it is installed', async (t) => {
+    const { server, service } = await remote(t, { tenants: 'http://127.0.0.1:1/' })
+    assert.equal(service.isReady(), false)
+    assert.equal(server.fetches, 0)
+  })
+
+  test('is what its application is decorated with', async (t) => {
+    const service = new AuthService(trusting())
+    assert.equal((await installed(t, service)).authService, service)
+  })
+
+  test('lists the routes of one application, or of all', async (t) => {
+    const service = new AuthService(trusting())
+    const first = await installed(t, service)
+    const second = await installed(t, service)
+    second.get('/:tenant', async () => 'ok')
+    await Promise.all([first.ready(), second.ready()])
+    const urls = (app?: FastifyInstance) =>
+      service.routes(app).map(({ method, url }) => method + url)
+    assert.deepEqual(urls(first), ['GET/', 'HEAD/'])
+    assert.deepEqual(urls(second), ['GET/', 'HEAD/', 'GET/:tenant', 'HEAD/:tenant'])
+    assert.deepEqual(urls(), [...urls(first), ...urls(second)])
+    assert.deepEqual(urls(Fastify()), [])
+    await first.close()
+    assert.deepEqual(urls(), urls(second))
+  })
+})
+
+describe('a service in two applications', () => {
+  test('asks for the keys once, and shares them', async (t) => {
+    const { authority, server, service } = await remote(t)
+    const apps = [await installed(t, service), await installed(t, service)]
+    const headers = await authority.headers()
+    for (const app of apps) {
+      assert.equal((await app.inject({ url: '/', headers })).statusCode, 200)
+    }
+    assert.equal(server.fetches, 1)
+  })
+
+  test('outlives the first to close: new keys are still fetched', async (t) => {
+    const { authority, service } = await remote(t, { keysCooldown: 0 })
+    const first = await installed(t, service)
+    const second = await installed(t, service)
+    await first.ready()
+    await second.ready()
+    await until(() => service.isReady())
+    await first.close()
+    await authority.rotate()
+    const headers = await authority.headers()
+    assert.equal((await second.inject({ url: '/', headers })).statusCode, 200)
+  })
+
+  for (const [what, options] of [
+    ['keys', (url: string) => ({ publicKeysUrl: url, keysMaxAge: 100 })],
+    ['tenants', (url: string) => ({ ...authority.options, tenants: url, tenantsMaxAge: 100 })],
+  ] as const) {
+    test(`ends with the last to close: ${what} are not asked for again`, async (t) => {
+      const server = await KeyServer.start(() =>
+        what === 'keys' ? authority.publicKeys : ['lazy-raccoon'],
+      )
+      t.after(() => server.close())
+      mock.timers.enable(sleepless)
+      t.after(() => mock.timers.reset())
+      const service = new AuthService(options(server.url))
+      const first = await installed(t, service)
+      const second = await installed(t, service)
+      await until(() => service.isReady())
+      await first.close()
+      mock.timers.tick(90_000)
+      await until(() => server.fetches === 2)
+      await second.close()
+      mock.timers.tick(90_000)
+      await asksNothing(server)
+    })
+  }
+
+  test('resumes when it is installed again', async (t) => {
+    const { authority, server, service } = await remote(t, { keysCooldown: 0 })
+    const first = await installed(t, service)
+    await until(() => service.isReady())
+    await first.close()
+    await authority.rotate()
+    const second = await installed(t, service)
+    const headers = await authority.headers()
+    assert.equal((await second.inject({ url: '/', headers })).statusCode, 200)
+    assert.equal(server.fetches, 2)
+  })
+
+  test('an installation that failed does not keep it alive', async (t) => {
+    const { server, service } = await remote(t, { keysMaxAge: 100 })
+    mock.timers.enable(sleepless)
+    t.after(() => mock.timers.reset())
+    const started = bareApp(t)
+    await started.ready()
+    await assert.rejects(service.install(started))
+    const app = await installed(t, service)
+    await until(() => service.isReady())
+    await app.close()
+    mock.timers.tick(90_000)
+    await asksNothing(server)
+  })
+})
+
+describe('an installation', () => {
+  for (const [name, options] of [
+    ['the key server hangs', (url: string) => ({ publicKeysUrl: url })],
+    ['the tenants server hangs', (url: string) => ({ ...authority.options, tenants: url })],
+  ] as const) {
+    test(`is not delayed where ${name}, nor is the end`, async (t) => {
+      const server = await askedServer(() => {})
+      const service = new AuthService({
+        ...options(server.url),
+        keysTimeout: 60,
+        tenantsTimeout: 60,
+      })
+      const app = bareApp(t)
+      const start = performance.now()
+      await service.install(app)
+      await app.ready()
+      await until(() => server.count === 1)
+      assert.equal(service.isReady(), false)
+      await app.close()
+      assert.ok(performance.now() - start < 2000)
+    })
+  }
+
+  test('does not fail where nobody answers; requests and the log tell', async (t) => {
+    const { url, close } = await askedServer(() => {})
+    await close()
+    const log = logLines()
+    const app = bareApp(t, { logger: log.logger })
+    await app.register(tenantAuth, { publicKeysUrl: url, tenants: url })
+    app.get('/', async () => 'ok')
+    await app.ready()
+    assertRefused(await app.inject({ url: '/', headers: await as() }), 'ERR_AUTH_KEYS_UNAVAILABLE')
+    for (const what of ['keys', 'tenants']) {
+      const failed = () => log.lines(`tenant auth: ${what} cannot be fetched`)
+      await until(() => failed().length > 0)
+      assert.equal(failed()[0]?.level, 40)
+      assert.equal(failed()[0]?.['reason'], 'no answer (ECONNREFUSED)')
+    }
+  })
+
+  test('tells the log what deserves a warning, once', async (t) => {
+    const log = logLines()
+    const app = bareApp(t, { logger: log.logger })
+    await app.register(tenantAuth, { ...authority.options, issuer: undefined })
+    await app.ready()
+    assert.deepEqual(log.messages(40), [
+      'tenant auth: issuer is not configured: a token of any issuer with these keys is accepted',
+    ])
+  })
+})
+
+describe('isReady', () => {
+  test('is true once the keys of code are imported', async () => {
+    const service = new AuthService(trusting())
+    await until(() => service.isReady())
+  })
+
+  test('waits for keys and for the tenant list', async (t) => {
+    const tenants = await askedServer((_request, response) => {
+      if (tenants.count > 1) response.end('["lazy-raccoon"]')
+      else response.writeHead(500).end()
+    })
+    const { service, server } = await remote(t, { tenants: tenants.url, keysRetry: 0.02 })
+    await server.fail('status 500')
+    await installed(t, service)
+    await until(() => server.fetches > 0 && tenants.count > 1)
+    assert.equal(service.isReady(), false)
+    await server.fail(null)
+    await until(() => service.isReady())
+  })
+
+  test('is false while only the tenant list is missing', async (t) => {
+    const hanging = await askedServer(() => {})
+    const { service, server } = await remote(t, { tenants: hanging.url })
+    await installed(t, service)
+    await service.refreshKeys()
+    assert.equal(server.fetches > 0, true)
+    assert.equal(service.isReady(), false)
+  })
+})
+
+describe('refreshKeys', () => {
+  test('asks at once, whatever the cooldown, and the new keys count', async (t) => {
+    const { authority, server, service } = await remote(t, { keysCooldown: 1000 })
+    const app = await installed(t, service)
+    await until(() => service.isReady())
+    for (const fetches of [2, 3]) {
+      await authority.rotate()
+      await service.refreshKeys()
+      assert.equal(server.fetches, fetches)
+      const headers = await authority.headers()
+      assert.equal((await app.inject({ url: '/', headers })).statusCode, 200)
+    }
+  })
+
+  test('rejects while no keys can be had, with a time to try again', async (t) => {
+    const { server, service } = await remote(t)
+    await server.close()
+    await assert.rejects(service.refreshKeys(), (error) => {
+      assert.ok(error instanceof errors.ERR_AUTH_KEYS_UNAVAILABLE)
+      assert.match(String(error.headers?.['retry-after']), /^[1-9]\d*$/)
+      return true
+    })
+  })
+
+  test('has nothing to ask where the keys are given in code', async () => {
+    await new AuthService(trusting()).refreshKeys()
+  })
+})
+
+describe('a second guard', () => {
+  const guard = (app: FastifyInstance) => app.register(tenantAuth, trusting())
+  const shared = new AuthService(trusting())
+  const refused = configError('expected one guard in a scope and below it, found a second')
+
+  const trees: Record<string, (app: FastifyInstance) => PromiseLike<unknown>> = {
+    'in the same scope': async (app) => {
+      await guard(app)
+      await guard(app)
+    },
+    'by the same service': async (app) => {
+      await shared.install(app)
+      await shared.install(app)
+    },
+    'by the plugin and a service': async (app) => {
+      await guard(app)
+      await new AuthService(trusting()).install(app)
+    },
+    'below the first': async (app) => {
+      await guard(app)
+      await app.register(async (scope) => void (await guard(scope)))
+    },
+    'far below the first': async (app) => {
+      await guard(app)
+      await app.register(async (scope) => {
+        await scope.register(async (below) => void (await guard(below)))
+      })
+    },
+    'above the first': async (app) => {
+      await app.register(async (scope) => void (await guard(scope)))
+      await guard(app)
+    },
+    'above the first, written before it': async (app) => {
+      app.register(async (scope) => void (await guard(scope)))
+      app.register(tenantAuth, trusting())
+      await app.ready()
+    },
+  }
+  for (const [where, build] of Object.entries(trees)) {
+    test(`${where} stops the boot`, async () => {
+      const app = Fastify()
+      await assert.rejects(async () => {
+        await build(app)
+        await app.ready()
+      }, refused)
+      await app.close()
+    })
+  }
+
+  test('beside the first is independent of it', async (t) => {
+    const other = await createTestAuthority()
+    const app = bareApp(t, { logger: { level: 'silent' } })
+    for (const [prefix, options] of [
+      ['/a', trusting()],
+      ['/b', other.options],
+    ] as const) {
+      app.register(
+        async (scope) => {
+          await scope.register(tenantAuth, options)
+          scope.get('/', async () => 'ok')
+        },
+        { prefix },
+      )
+    }
+    await app.ready()
+    const status = async (url: string, headers: { authorization: string }) =>
+      (await app.inject({ url, headers })).statusCode
+    assert.equal(await status('/a', await as()), 200)
+    assert.equal(await status('/b', await as()), 401)
+    assert.equal(await status('/a', await other.headers()), 401)
+    assert.equal(await status('/b', await other.headers()), 200)
+  })
+
+  test('of the same service beside the first closes with the application', async (t) => {
+    const { server, service } = await remote(t)
+    const app = bareApp(t, { logger: { level: 'silent' } })
+    for (const prefix of ['/a', '/b']) {
+      app.register(async (scope) => service.install(scope), { prefix })
+    }
+    await app.ready()
+    await until(() => service.isReady())
+    await app.close()
+    assert.deepEqual(service.routes(), [])
+    assert.equal(server.fetches, 1)
+  })
+})

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { bootWarnings, isLoopback } from '../../lib/settings/boot-warnings.ts'
+import { loadSettings } from '../../lib/settings/load-settings.ts'
+import type { AuthOptions } from '../../lib/settings/options.ts'
+import { createTestAuthority } from '../../lib/testing.ts'
+
+const { publicKeys } = await createTestAuthority()
+
+/** Of a configuration that leaves nothing to warn of. */
+const QUIET = { publicKeysUrl: 'https://a.test/keys', issuer: 'https://a.test', audience: 'api' }
+
+const DEFAULT_URL = 'publicKeysUrl is not configured: using the default http://localhost:8081/'
+const PLAIN_KEYS = 'publicKeysUrl is plain http beyond loopback'
+const PLAIN_TENANTS = 'tenants is plain http beyond loopback'
+const NO_ISSUER = 'issuer is not configured'
+const NO_AUDIENCE = 'audience is not configured'
+const SUPERUSER = 'superuserResource without tenants'
+
+const TABLE: readonly (readonly [name: string, options: AuthOptions, warnings: string[]])[] = [
+  ['a full configuration', QUIET, []],
+  ['no configuration', {}, [DEFAULT_URL, NO_ISSUER, NO_AUDIENCE]],
+  ['the default URL', { ...QUIET, publicKeysUrl: undefined }, [DEFAULT_URL]],
+  [
+    'the default URL, spelt out',
+    { ...QUIET, publicKeysUrl: 'http://localhost:8081/openidconnect/public_keys' },
+    [],
+  ],
+  ['keys in code', { ...QUIET, publicKeysUrl: undefined, publicKeys }, []],
+  ['keys in code, and an URL', { ...QUIET, publicKeysUrl: 'http://a.test/', publicKeys }, []],
+  ['no issuer', { ...QUIET, issuer: undefined }, [NO_ISSUER]],
+  ['no audience', { ...QUIET, audience: undefined }, [NO_AUDIENCE]],
+  ['plain http for the keys', { ...QUIET, publicKeysUrl: 'http://a.test/' }, [PLAIN_KEYS]],
+  ['HTTP in capitals', { ...QUIET, publicKeysUrl: 'HTTP://A.TEST/' }, [PLAIN_KEYS]],
+  ['plain http to 127.0.0.1', { ...QUIET, publicKeysUrl: 'http://127.0.0.1/' }, []],
+  ['plain http to ::1', { ...QUIET, publicKeysUrl: 'http://[::1]:80/' }, []],
+  ['plain http to localhost', { ...QUIET, publicKeysUrl: 'http://LOCALHOST/' }, []],
+  [
+    'plain http to a name that only looks like loopback',
+    { ...QUIET, publicKeysUrl: 'http://127.0.0.1.a.test/' },
+    [PLAIN_KEYS],
+  ],
+  ['a list of tenants', { ...QUIET, tenants: ['a'] }, []],
+  ['a function for tenants', { ...QUIET, tenants: () => true }, []],
+  ['https for tenants', { ...QUIET, tenants: 'https://a.test/' }, []],
+  ['plain http for tenants', { ...QUIET, tenants: 'http://a.test/' }, [PLAIN_TENANTS]],
+  ['plain http for tenants on loopback', { ...QUIET, tenants: 'http://localhost/' }, []],
+  ['a superuser without tenants', { ...QUIET, superuserResource: 'a:b' }, [SUPERUSER]],
+  ['a superuser with tenants', { ...QUIET, superuserResource: 'a:b', tenants: ['a'] }, []],
+]
+
+for (const [name, options, expected] of TABLE) {
+  test(`${name}: ${expected.length || 'no'} warnings`, () => {
+    const warnings = bootWarnings(loadSettings(options), null)
+    assert.deepEqual(
+      warnings.map((warning, i) => warning.slice(0, expected[i]?.length)),
+      expected,
+    )
+  })
+}
+
+describe('in dev mode', () => {
+  const loaded = loadSettings({ devMode: true })
+
+  test('one warning names the user and its tenants, and nothing is said of keys', () => {
+    const user = { sub: 'u1', preferred_username: 'Ann', resources: { acme: ['a:b'], 'b c': [] } }
+    assert.deepEqual(bootWarnings(loaded, user), [
+      'dev mode: every request acts as the mock user Ann, with the rights of tenants: acme, b c; never use it in production',
+    ])
+  })
+
+  test('a user without a name goes by its identifier', () => {
+    assert.match(bootWarnings(loaded, { sub: 'u1' })[0] ?? '', /mock user u1, .*tenants: none;/)
+  })
+
+  test('what is granted in every tenant is no tenant', () => {
+    const user = { sub: 'u1', resources: { '*': ['a:b'] } }
+    assert.match(bootWarnings(loaded, user)[0] ?? '', /tenants: none;/)
+    const both = { sub: 'u1', resources: { '*': ['a:b'], acme: [] } }
+    assert.match(bootWarnings(loaded, both)[0] ?? '', /tenants: acme;/)
+  })
+
+  test('a superuser without tenants is warned of too', () => {
+    const superuser = loadSettings({ devMode: true, superuserResource: 'a:b' })
+    const warnings = bootWarnings(superuser, { sub: 'u1' })
+    assert.equal(warnings.length, 2)
+    assert.ok(warnings[1]?.startsWith(SUPERUSER))
+  })
+})
+
+test('loopback is what stays on this machine', () => {
+  for (const host of ['localhost', '127.0.0.1', '127.255.0.9', '::1', '[::1]']) {
+    assert.equal(isLoopback(host), true, host)
+  }
+  for (const host of ['0.0.0.0', '::', '10.0.0.1', '128.0.0.1', 'a.test', '127.a.test', '']) {
+    assert.equal(isLoopback(host), false, host)
+  }
+})

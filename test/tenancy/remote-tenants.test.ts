@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { test } from 'node:test'
+import { as, guardedApp } from '../helpers/guarded-app.ts'
+import { assertRefused, outcome } from '../helpers/refusals.ts'
+import { json, tenantServer } from '../helpers/tenant-server.ts'
+
+const USER = await as({ real: [], ghost: [] })
+const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
+
+test('the list of an URL is fetched once, and knows the tenants on it', async (t) => {
+  const server = await tenantServer(t, '["real","other"]')
+  const app = await guardedApp(t, { tenants: server.url })
+  app.get('/:tenant/x', async () => 'x')
+  await app.ready()
+  const get = (tenant: string) => app.inject({ url: `/${tenant}/x`, headers: USER })
+  const together = await Promise.all(['real', 'ghost', 'real'].map(get))
+  assert.deepEqual(together.map(outcome), ['200', UNKNOWN, '200'])
+  assert.equal(outcome(await get('ghost')), UNKNOWN)
+  assert.equal(server.count, 1)
+  assert.equal(app.authService.isReady(), true)
+})
+
+test('the empty list is a list: no tenant exists', async (t) => {
+  const server = await tenantServer(t, '[]')
+  const app = await guardedApp(t, { tenants: server.url })
+  app.get('/:tenant/x', async () => 'x')
+  assert.equal(outcome(await app.inject({ url: '/real/x', headers: USER })), UNKNOWN)
+})
+
+/** Answers that are no list of tenants. */
+const BAD_ANSWERS: readonly [what: string, answer: (response: ServerResponse) => void][] = [
+  ['is an error', json('["real"]', 500)],
+  ['is a redirect', (response) => response.writeHead(302, { location: '/real' }).end()],
+  ['is no JSON', json('<html>real</html>')],
+  ['breaks off', json('["real"')],
+  ['is an object', json('{"real":true}')],
+  ['is a string', json('"real"')],
+  ['is null', json('null')],
+  ['holds *', json('["real","*"]')],
+  ['holds the empty string', json('["real",""]')],
+  ['holds a number', json('["real",7]')],
+  ['holds a list', json('["real",["ghost"]]')],
+  ['holds a control character', json('["real","a\\u0000"]')],
+  ['is no answer', (response) => response.destroy()],
+  ['hangs', () => {}],
+]
+
+for (const [what, answer] of BAD_ANSWERS) {
+  test(`a list that ${what} is a 503 with Retry-After, never an open door`, async (t) => {
+    const server = await tenantServer(t, '')
+    server.answer = answer
+    const app = await guardedApp(t, { tenants: server.url, tenantsTimeout: 0.1, keysRetry: 60 })
+    app.get('/:tenant/x', async () => 'never')
+    app.get('/x', async () => 'x')
+    const first = await app.inject({ url: '/real/x', headers: USER })
+    assertRefused(first, 'ERR_AUTH_TENANTS_UNAVAILABLE')
+    const second = await app.inject({ url: '/ghost/x', headers: USER })
+    assertRefused(second, 'ERR_AUTH_TENANTS_UNAVAILABLE')
+    const wait = Number(second.headers['retry-after'])
+    assert.ok(wait > 50 && wait <= 60, `Retry-After: ${wait}`)
+    assert.equal(server.count, 1)
+    assert.equal(app.authService.isReady(), false)
+    // Where no tenant is, the list does not matter.
+    assert.equal(outcome(await app.inject({ url: '/x', headers: USER })), '200')
+  })
+}
+
+test('who may not act for a tenant is told so even while the list cannot be had', async (t) => {
+  const server = await tenantServer(t, 'junk')
+  const app = await guardedApp(t, { tenants: server.url })
+  app.get('/:tenant/x', async () => 'never')
+  const response = await app.inject({ url: '/other/x', headers: USER })
+  assertRefused(response, 'ERR_AUTH_TENANT_FORBIDDEN')
+})
+
+test('a bad answer never replaces a good list', async (t) => {
+  const server = await tenantServer(t, '["real"]')
+  const app = await guardedApp(t, { tenants: server.url, tenantsMaxAge: 0.05, keysRetry: 0.02 })
+  app.get('/:tenant/x', async () => 'x')
+  const get = () => app.inject({ url: '/real/x', headers: USER })
+  assert.equal(outcome(await get()), '200')
+  server.answer = json('{}')
+  const { count } = server
+  while (server.count < count + 3) {
+    assert.equal(outcome(await get()), '200')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+})
+
+test('in dev mode no URL is asked, and every tenant of the mock user exists', async (t) => {
+  const server = await tenantServer(t, '[]')
+  const app = await guardedApp(t, { devMode: true, tenants: server.url })
+  app.get('/:tenant/x', async () => 'x')
+  assert.equal(outcome(await app.inject('/default/x')), '200')
+  assert.equal(server.count, 0)
+  assert.equal(app.authService.isReady(), true)
+})

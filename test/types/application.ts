@@ -1,0 +1,9 @@
+import Fastify from 'fastify'
+import tenantAuth from 'fastify-tenant-auth'
+
+/** The application that these tests write routes for. Nothing here is ever run. */
+export const app = Fastify()
+await app.register(tenantAuth, { configFile: 'app.ini' })
+
+/** A setting whose value the types do not know. */
+export declare const isMultitenant: boolean

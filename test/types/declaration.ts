@@ -1,0 +1,65 @@
+import type { RouteDeclaration } from 'fastify-tenant-auth'
+import { app } from './application.ts'
+import { expectTypes } from './expect-type.ts'
+
+declare const readonlyIds: readonly string[]
+const answer = async () => 'ok'
+
+// What a route may say.
+app.get('/a', { config: { require: 'menu:read' } }, answer)
+app.get('/b', { config: { require: ['menu:read', 'menu:write'] } }, answer)
+app.get('/c', { config: { require: { any: ['menu:read', 'menu:write'] } } }, answer)
+app.get('/d', { config: { require: readonlyIds } }, answer)
+app.get('/e', { config: { require: { any: readonlyIds } } }, answer)
+app.get('/f', { config: { require: undefined, noauth: undefined, userInfo: undefined } }, answer)
+app.get('/g', { config: { require: false, noauth: false, userInfo: false } }, answer)
+
+// Each of these would stop the boot; here it stops the build.
+
+// @ts-expect-error a tenant that is neither declared nor not: the route would be guarded for none
+app.get('/h', { config: { tenant: 'yes' } }, answer)
+// @ts-expect-error a misspelt word of ours
+app.get('/i', { config: { tenant: 'require' } }, answer)
+// @ts-expect-error null is no way to say no
+app.get('/j', { config: { tenant: null } }, answer)
+// @ts-expect-error a number is no declaration
+app.get('/k', { config: { tenant: 1 } }, answer)
+// @ts-expect-error an open door must be said by a boolean
+app.get('/l', { config: { noauth: 'true' } }, answer)
+// @ts-expect-error nor by a truthy number
+app.get('/m', { config: { noauth: 1 } }, answer)
+// @ts-expect-error text is no boolean
+app.get('/n', { config: { userInfo: 'yes' } }, answer)
+// @ts-expect-error a list of resources is what a user holds; what a route demands is `require`
+app.get('/o', { config: { resources: ['menu:read'] } }, answer)
+// @ts-expect-error `authorization` declares, it does not configure
+app.get('/p', { config: { authorization: {} } }, answer)
+// @ts-expect-error there is nothing that `true` would require
+app.get('/q', { config: { require: true } }, answer)
+// @ts-expect-error an id is text
+app.get('/r', { config: { require: 3 } }, answer)
+// @ts-expect-error each of them
+app.get('/s', { config: { require: ['menu:read', 3] } }, answer)
+// @ts-expect-error `any` takes a list
+app.get('/t', { config: { require: { any: 'menu:read' } } }, answer)
+// @ts-expect-error all of a list is the plain list
+app.get('/u', { config: { require: { all: ['menu:read'] } } }, answer)
+// @ts-expect-error a wrong value is refused by app.route too
+app.route({ method: 'GET', url: '/w', config: { tenant: 'yes' }, handler: answer })
+// @ts-expect-error and where the generics are explicit
+app.get<{ Querystring: { page: string } }>('/x', { config: { tenant: 'yes' } }, answer)
+// @ts-expect-error what the second argument promises, the config must keep: true may be null
+app.get<{ Body: string }, { tenant: 'required' }>('/y', { config: { tenant: true } }, answer)
+
+// For declarations that an application makes up before it writes its routes.
+const declaration: RouteDeclaration = { tenant: 'required', require: { any: ['menu:read'] } }
+app.get('/z', { config: declaration }, answer)
+// @ts-expect-error a key that is none of ours
+const slip: RouteDeclaration = { noAuth: true }
+app.get('/v', { config: slip }, answer)
+
+// Prevents a key that is added or lost without anybody's noticing.
+expectTypes<
+  keyof RouteDeclaration,
+  'noauth' | 'tenant' | 'userInfo' | 'resources' | 'authorization' | 'require'
+>()

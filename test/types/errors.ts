@@ -1,0 +1,64 @@
+import { AuthService, errors } from 'fastify-tenant-auth'
+import { app } from './application.ts'
+import { expectType, expectTypes } from './expect-type.ts'
+
+// Prevents a code without a class, a class under another name, and one that is taken away unnoticed.
+expectTypes<
+  keyof typeof errors,
+  | 'AuthError'
+  | 'ERR_AUTH_TOKEN_MISSING'
+  | 'ERR_AUTH_TOKEN_INVALID'
+  | 'ERR_AUTH_TENANT_FORBIDDEN'
+  | 'ERR_AUTH_RESOURCE_MISSING'
+  | 'ERR_AUTH_TENANT_MISSING'
+  | 'ERR_AUTH_TENANT_INVALID'
+  | 'ERR_AUTH_TENANT_UNKNOWN'
+  | 'ERR_AUTH_KEYS_UNAVAILABLE'
+  | 'ERR_AUTH_TENANTS_UNAVAILABLE'
+  | 'ERR_AUTH_REVOCATION_UNAVAILABLE'
+  | 'ERR_AUTH_CONFIG_INVALID'
+  | 'ERR_AUTH_ROUTE_INVALID'
+>()
+
+app.setErrorHandler((error, _request, reply) => {
+  if (error instanceof errors.AuthError) {
+    // Prevents casts in an application's error handler: the base class is enough to answer with.
+    expectType(error.code).is<string>()
+    expectType(error.statusCode).is<number>()
+    expectType(error.headers).is<Readonly<Record<string, string>> | undefined>()
+    expectType(error.message).is<string>()
+    // @ts-expect-error an answer is the guard's; nobody changes it on the way
+    error.statusCode = 200
+    return reply.code(error.statusCode).send({ code: error.code })
+  }
+  return reply.send(error)
+})
+
+/** As any `catch` gives it. */
+export function explain(error: unknown): string {
+  if (error instanceof errors.ERR_AUTH_TENANT_UNKNOWN) {
+    // One class, one code: what is known of the class is known of the answer.
+    expectType(error.code).is<'ERR_AUTH_TENANT_UNKNOWN'>()
+    expectType(error.statusCode).is<404>()
+    return 'no such tenant'
+  }
+  if (error instanceof errors.ERR_AUTH_KEYS_UNAVAILABLE) {
+    expectType(error.code).is<'ERR_AUTH_KEYS_UNAVAILABLE'>()
+    expectType(error.statusCode).is<503>()
+    return error.headers?.['retry-after'] ?? 'later'
+  }
+  // Prevents that a failed `instanceof` leaves less than there is.
+  expectType(error).is<unknown>()
+  return 'unknown'
+}
+
+type ClassNames = Exclude<keyof typeof errors, 'AuthError'>
+type CodeOf<Name extends ClassNames> = InstanceType<(typeof errors)[Name]>['code']
+// Prevents a class whose code is not its name.
+expectTypes<{ [Name in ClassNames]: CodeOf<Name> }, { [Name in ClassNames]: Name }>()
+
+// @ts-expect-error the base class says no in no particular way
+new errors.AuthError('no')
+
+const refresh = new AuthService().refreshKeys()
+expectType(refresh).is<Promise<void>>()

@@ -1,0 +1,34 @@
+import Fastify from 'fastify'
+import { AuthService, type ListedRoute } from 'fastify-tenant-auth'
+import { app } from './application.ts'
+import { expectType } from './expect-type.ts'
+
+// Prevents that the plugin's users get less than those who make the service themselves.
+expectType(app.authService).is<AuthService>()
+
+const auth = new AuthService({ configFile: 'app.ini' })
+const publicApi = Fastify()
+const adminApi = Fastify()
+expectType(auth.install(publicApi)).is<Promise<void>>()
+await auth.install(adminApi)
+expectType(auth.isReady()).is<boolean>()
+expectType(auth.refreshKeys()).is<Promise<void>>()
+expectType(auth.routes()).is<ListedRoute[]>()
+expectType(auth.routes(publicApi)).is<ListedRoute[]>()
+
+for (const route of app.authService.routes()) {
+  // Prevents a reading of "not known" as "no": null says that the policy was not seen.
+  expectType(route.method).is<string>()
+  expectType(route.url).is<string>()
+  expectType(route.noauth).is<boolean | null>()
+  expectType(route.tenant).is<'path' | 'query' | 'optional' | null>()
+  expectType(route.require).is<readonly string[] | { readonly any: readonly string[] } | null>()
+  expectType(route.seen).is<boolean>()
+  // @ts-expect-error the list shows; it configures nothing
+  route.noauth = true
+}
+
+// @ts-expect-error the service of a scope is not exchanged while it runs
+app.authService = auth
+// @ts-expect-error what it is made of is nobody else's
+app.authService.authenticator

@@ -1,0 +1,38 @@
+import tenantAuth, { AuthService } from 'fastify-tenant-auth'
+import { createTestAuthority, type TestAuthority } from 'fastify-tenant-auth/testing'
+import { app } from './application.ts'
+import { expectType } from './expect-type.ts'
+
+const authority = await createTestAuthority()
+expectType(authority).is<TestAuthority>()
+await createTestAuthority({ issuer: 'https://a.example', audience: 'orders', algorithm: 'RS256' })
+
+expectType(authority.issuer).is<string>()
+expectType(authority.audience).is<string>()
+expectType(authority.rotate()).is<Promise<void>>()
+expectType(authority.listen()).is<Promise<string>>()
+expectType(authority.close()).is<Promise<void>>()
+expectType(authority.token()).is<Promise<string>>()
+
+// Prevents a conversion between what the authority gives and what the plugin takes.
+await app.register(tenantAuth, authority.options)
+new AuthService({ ...authority.options, multitenancy: false })
+new AuthService({ publicKeys: authority.publicKeys, issuer: authority.issuer })
+new AuthService({ publicKeysUrl: await authority.listen(0) })
+
+// And between its headers and what inject takes.
+await app.inject({ url: '/', headers: await authority.headers({ resources: { acme: ['a:b'] } }) })
+
+await authority.token({ sub: 'joe', preferred_username: 'Joe', resources: {}, department: 7 })
+await authority.token({}, { expiresIn: -1, notBefore: 60, issuedAt: -60, header: { typ: 'JWT' } })
+await authority.token({}, { issuer: undefined, audience: undefined, expiresIn: undefined })
+await authority.token({}, { audience: ['orders', 'menus'] })
+
+// @ts-expect-error seconds, not a phrase: it would be a token that is not the one meant
+await authority.token({}, { expiresIn: '5m' })
+// @ts-expect-error a misspelt option
+await authority.token({}, { expiresin: 5 })
+// @ts-expect-error a user's rights are lists of ids by tenant
+await authority.headers({ resources: ['order:read'] })
+// @ts-expect-error a misspelt option of the authority
+await createTestAuthority({ issuers: 'https://a.example' })
