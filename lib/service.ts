@@ -77,16 +77,15 @@ export class AuthService {
     TypeProvider extends FastifyTypeProvider,
   >(app: FastifyInstance<Server, Request, Reply, Logger, TypeProvider>): Promise<void>
   async install(app: FastifyInstance): Promise<void> {
-    claimScope(app)
     const { settings } = this.#loaded
-    const register = new RouteRegister(settings)
+    const register = new RouteRegister(claimScope(app), settings)
     decorate(app, this)
     decorateRequest(app)
     register.watch(app)
     addGuard(app, register, this.#guardRules(settings))
     app.addHook('onReady', async () => {
       register.compile()
-      auditRoutes(app, settings)
+      auditRoutes(app, register, settings)
     })
     app.addHook('onListen', async () => this.#warnOfListening(app))
     app.addHook('onClose', async () => this.#uninstall(app))

@@ -112,8 +112,7 @@ export async function createTestAuthority(
       created.listen(port, '127.0.0.1')
       await once(created, 'listening')
       server = created
-      const address = created.address()
-      const actual = typeof address === 'object' && address !== null ? address.port : port
+      const { port: actual }: { port?: number } = Object(created.address())
       return `http://127.0.0.1:${actual}/openidconnect/public_keys`
     },
     async close() {

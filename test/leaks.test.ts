@@ -1,89 +1,147 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FastifyInstance } from 'fastify'
-import type { AuthOptions } from '../lib/index.ts'
-import type { TestTokenOptions, TestUserInfo } from '../lib/testing.ts'
 import { assertNoLeak, CANARY_CLAIMS, textOf } from './helpers/canaries.ts'
-import { authority, bareApp, guardedApp } from './helpers/guarded-app.ts'
+import { authority, guardedApp } from './helpers/guarded-app.ts'
+import { ATTEMPTS, type Attempt, INVALID, writeRoutes } from './helpers/leak-attempts.ts'
 import { logLines } from './helpers/log-lines.ts'
 import { outcome } from './helpers/refusals.ts'
+import { tenantServer } from './helpers/tenant-server.ts'
 
-interface Attempt {
-  readonly what: string
-  /** What comes of it. */
-  readonly outcome: string
-  readonly url?: string
-  readonly options?: AuthOptions
-  readonly claims?: TestUserInfo
-  readonly token?: TestTokenOptions
-  /** The header, made of the token. */
-  readonly header?: (token: string) => string
+/** The token of the attempt under way, for functions of the application that cannot keep it to themselves. */
+let sent = ''
+
+const secrets = () => ({ token: sent, claims: CANARY_CLAIMS })
+
+function telling(): Error {
+  const cause = new Error(`because of ${sent}`, { cause: secrets() })
+  return Object.assign(
+    new Error(`failed for ${sent} of ${CANARY_CLAIMS.sub}`, { cause }),
+    secrets(),
+  )
 }
 
-const INVALID = '401 ERR_AUTH_TOKEN_INVALID'
-const kid = 'a-key-that-nobody-has'
-
-/** Every kind of refusal, and a request that meets none. */
-const ATTEMPTS: readonly Attempt[] = [
-  { what: 'a good token', outcome: '200' },
-  { what: 'another scheme', outcome: '401 ERR_AUTH_TOKEN_MISSING', header: (it) => `Basic ${it}` },
-  { what: 'no scheme', outcome: '401 ERR_AUTH_TOKEN_MISSING', header: (it) => it },
-  { what: 'a tab', outcome: INVALID, header: (it) => `Bearer\t${it}` },
-  { what: 'two tokens', outcome: INVALID, header: (it) => `Bearer ${it} ${it}` },
-  { what: 'a list of tokens', outcome: INVALID, header: (it) => `Bearer ${it}, Bearer ${it}` },
-  { what: 'a bent signature', outcome: INVALID, header: (it) => `Bearer ${it.slice(0, -8)}AAAAAAAA` },
-  { what: 'no signature', outcome: INVALID, header: (it) => `Bearer ${it.split('.', 2).join('.')}.` },
-  { what: 'no third part', outcome: INVALID, header: (it) => `Bearer ${it.split('.', 2).join('.')}` },
-  { what: 'a bent payload', outcome: INVALID, header: (it) => `Bearer ${it.replace('.', '.e')}` },
-  { what: 'a bent header', outcome: INVALID, header: (it) => `Bearer x${it}` },
-  { what: 'an expired token', outcome: INVALID, token: { expiresIn: -60 } },
-  { what: 'no exp', outcome: INVALID, token: { expiresIn: undefined } },
-  { what: 'a token of tomorrow', outcome: INVALID, token: { notBefore: 9999 } },
-  { what: 'another issuer', outcome: INVALID, token: { issuer: 'https://other.test' } },
-  { what: 'another audience', outcome: INVALID, token: { audience: 'other' } },
-  { what: 'an unknown key', outcome: INVALID, token: { header: { kid } } },
-  { what: 'another type', outcome: INVALID, token: { header: { typ: 'secevent+jwt' } } },
-  { what: 'a token too long', outcome: INVALID, options: { maxTokenLength: 99 } },
-  { what: 'no subject', outcome: INVALID, claims: { sub: '' } },
-  { what: 'malformed claims', outcome: INVALID, claims: JSON.parse('{"resources":{"held":"x:y"}}') },
-  { what: 'a revoked user', outcome: INVALID, options: { isRevoked: () => true } },
-  { what: 'no tenant', outcome: '400 ERR_AUTH_TENANT_MISSING', url: '/query' },
-  { what: 'a bad tenant', outcome: '400 ERR_AUTH_TENANT_INVALID', url: '/query?tenant=*' },
-  { what: 'a foreign tenant', outcome: '403 ERR_AUTH_TENANT_FORBIDDEN', url: '/foreign/x' },
-  { what: 'an unknown tenant', outcome: '404 ERR_AUTH_TENANT_UNKNOWN', options: { tenants: ['x'] } },
-  { what: 'a missing resource', outcome: '403 ERR_AUTH_RESOURCE_MISSING', url: '/held/needy' },
-  { what: 'an authorization asked', outcome: '403 ERR_AUTH_RESOURCE_MISSING', url: '/held/asking' },
-  { what: 'an unknown route', outcome: '404', url: '/nowhere/at/all' },
+/** Functions that tell all they know, at once or later, by throwing or as an answer that is none. */
+const TELLING: readonly [how: string, tell: () => never][] = [
+  ['throws', () => raise(telling())],
+  ['throws a string', () => raise(sent)],
+  ['throws an object', () => raise(secrets())],
+  ['throws an error by the name of it', () => raise(Object.assign(telling(), { name: sent }))],
+  ['throws an error with the code of it', () => raise(Object.assign(telling(), { code: sent }))],
 ]
 
-function write(app: FastifyInstance): void {
-  app.get('/:tenant/x', async () => 'x')
-  app.get('/query', { config: { tenant: true } }, async () => 'x')
-  app.get('/:tenant/needy', { config: { require: 'order:erase' } }, async () => 'x')
-  const config = { authorization: true } as const
-  app.get('/:tenant/asking', { config }, async (request) => {
-    request.log.info({ authorized: request.authorization.tenant }, 'asking')
-    request.authorization.require('order:erase')
+function raise(thrown: unknown): never {
+  throw thrown
+}
+
+const TENANTS_503 = '503 ERR_AUTH_TENANTS_UNAVAILABLE'
+const REVOCATION_503 = '503 ERR_AUTH_REVOCATION_UNAVAILABLE'
+
+const TOLD: readonly Attempt[] = TELLING.flatMap(([how, tell]): Attempt[] => {
+  const late = async () => tell()
+  const header = () => ''
+  const url = '/query'
+  return [
+    { what: `isRevoked that ${how}`, outcome: REVOCATION_503, options: { isRevoked: tell } },
+    { what: `isRevoked that ${how} later`, outcome: REVOCATION_503, options: { isRevoked: late } },
+    { what: `tenants that ${how}`, outcome: TENANTS_503, options: { tenants: tell } },
+    { what: `tenants that ${how} later`, outcome: TENANTS_503, options: { tenants: late } },
+    {
+      what: `resolveTenant that ${how}`,
+      outcome: TENANTS_503,
+      url,
+      options: { resolveTenant: tell },
+    },
+    {
+      what: `resolveTenant that ${how} later`,
+      outcome: TENANTS_503,
+      url,
+      options: { resolveTenant: late },
+    },
+    { what: `mapClaims that ${how}`, outcome: INVALID, options: { mapClaims: tell } },
+    { what: `tokenFrom that ${how}`, outcome: INVALID, options: { tokenFrom: tell }, header },
+  ]
+})
+
+const ANSWERED: readonly Attempt[] = [
+  {
+    what: 'isRevoked that answers with it',
+    outcome: REVOCATION_503,
+    options: answering('isRevoked'),
+  },
+  { what: 'tenants that answers with it', outcome: TENANTS_503, options: answering('tenants') },
+  {
+    what: 'resolveTenant that answers with it',
+    outcome: '400 ERR_AUTH_TENANT_INVALID',
+    url: '/query',
+    options: answering('resolveTenant'),
+  },
+  { what: 'mapClaims that answers with it', outcome: INVALID, options: answering('mapClaims') },
+  {
+    what: 'tokenFrom that gives it',
+    outcome: '200',
+    options: { tokenFrom: () => sent },
+    header: () => '',
+  },
+  {
+    what: 'keys that cannot be had',
+    outcome: '503 ERR_AUTH_KEYS_UNAVAILABLE',
+    options: { publicKeys: undefined, publicKeysUrl: 'http://127.0.0.1:1/keys' },
+  },
+]
+
+/** The types would not let them; functions written in JavaScript may answer anything. */
+function answering(name: string): object {
+  return { [name]: () => secrets() }
+}
+
+for (const it of [...ATTEMPTS, ...TOLD, ...ANSWERED]) {
+  test(`with ${it.what} nothing of the token is seen: ${it.outcome}`, async (t) => {
+    const { logger, raw } = logLines()
+    const app = await guardedApp(t, it.options, { logger })
+    writeRoutes(app)
+    sent = await authority.token({ ...CANARY_CLAIMS, ...it.claims }, it.token)
+    const authorization = it.header?.(sent) ?? `Bearer ${sent}`
+    const headers = authorization === '' ? {} : { authorization }
+    // Twice: with the cache empty, and with whatever is in it now.
+    for (const _ of [1, 2]) {
+      const response = await app.inject({ url: it.url ?? '/held/x', headers })
+      assert.equal(outcome(response), it.outcome)
+      assertNoLeak([textOf(response), ...raw], sent)
+      assert.equal(textOf(response).includes(authority.issuer), false)
+    }
   })
 }
 
-/** Makes one attempt, and looks at everything that is written and answered. */
-async function attempt(t: { after(end: () => unknown): void }, it: Attempt): Promise<void> {
+test('what a tenant server answers is not repeated', async (t) => {
   const { logger, raw } = logLines()
-  const server = bareApp.length && { logger }
-  const app = await guardedApp(t, it.options, server)
-  write(app)
-  const token = await authority.token({ ...CANARY_CLAIMS, ...it.claims }, it.token)
-  const authorization = (it.header ?? ((plain: string) => `Bearer ${plain}`))(token)
-  // Twice: with the cache empty, and with whatever is in it now.
-  for (const _ of [1, 2]) {
-    const response = await app.inject({ url: it.url ?? '/held/x', headers: { authorization } })
-    assert.equal(outcome(response), it.outcome)
-    assertNoLeak([textOf(response), ...raw], token)
-    assert.equal(textOf(response).includes(authority.issuer), false)
+  sent = await authority.token(CANARY_CLAIMS)
+  for (const body of [JSON.stringify(secrets()), `<html>${sent} ${CANARY_CLAIMS.sub}</html>`]) {
+    const server = await tenantServer(t, body)
+    const app = await guardedApp(t, { tenants: server.url }, { logger })
+    writeRoutes(app)
+    const headers = { authorization: `Bearer ${sent}` }
+    const response = await app.inject({ url: '/held/x', headers })
+    assert.equal(outcome(response), TENANTS_503)
+    assertNoLeak([textOf(response), ...raw], sent)
   }
-}
+})
 
-for (const it of ATTEMPTS) {
-  test(`with ${it.what} nothing of the token is seen: ${it.outcome}`, (t) => attempt(t, it))
-}
+test('what a query parser throws under the guard is not repeated', async (t) => {
+  const { logger, raw } = logLines()
+  const querystringParser = () =>
+    Object.defineProperty({}, 'tenant', { get: () => raise(telling()) })
+  const app = await guardedApp(t, {}, { logger, routerOptions: { querystringParser } })
+  writeRoutes(app)
+  sent = await authority.token(CANARY_CLAIMS)
+  const headers = { authorization: `Bearer ${sent}` }
+  const response = await app.inject({ url: '/query', headers })
+  assert.equal(outcome(response), INVALID)
+  assertNoLeak([textOf(response), ...raw], sent)
+})
+
+test('a leak would be seen', () => {
+  const token = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.AAAA'
+  assert.throws(() => assertNoLeak([`…${token.slice(5, 21)}…`], token))
+  assert.throws(() => assertNoLeak([CANARY_CLAIMS.email], token))
+  assertNoLeak([token.slice(5, 20)], token)
+})

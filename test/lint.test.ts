@@ -14,17 +14,17 @@ const HOUSE = [
   ['remote/'],
   ['identity/'],
   ['tenancy/'],
-  ['authenticators/', 'settings/'],
-  ['routes/', 'settings/'],
-  ['compose.ts'],
-  ['service.ts'],
-  ['plugin.ts'],
+  ['authenticators/', 'settings/', 'claims/'],
+  ['routes/', 'settings/', 'claims/'],
+  ['compose.ts', 'claims/'],
+  ['service.ts', 'claims/'],
+  ['plugin.ts', 'claims/'],
 ]
 
 /** Doors: they may open on any floor, and no floor leads to them. */
 const DOORS = ['index.ts', 'testing.ts']
 
-/** A door that leads to one floor only, whose name a file of that floor has too, so that no pattern can tell them apart. */
+/** The door of claims/. A file of identity/ has its name, so no pattern can keep the floors below from it by name. */
 const SIDE_DOORS = ['claims.ts']
 
 /** What the linter calls it. */
@@ -58,7 +58,10 @@ test('an import of a floor above is refused, from every floor', async () => {
     expected.push(...lines.map((line) => `${file}: ${line}`))
     await appendFile(join(house, file), `\n${lines.join('\n')}\n`)
   }
-  assert.deepEqual(await restrictedImports(house), expected.sort())
+  const refused = await restrictedImports(house)
+  const passed = expected.filter((line) => !refused.includes(line))
+  assert.deepEqual(passed, [], 'these upward imports pass')
+  assert.deepEqual(refused, expected.sort(), 'imports are refused that point downwards')
   assert.ok(expected.length > 50, 'the table of floors came out short')
 })
 

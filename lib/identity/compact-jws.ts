@@ -70,7 +70,8 @@ export function decodeObject(part: string): Record<string, unknown> {
 
 /** RFC 7515 §4.1.9: media types without regard to case, and `application/` goes without saying. */
 export function normalizeTokenType(type: string): string {
-  const lower = type.toLowerCase()
+  // Of ASCII only: in Unicode other letters become these too.
+  const lower = type.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
   return lower.includes('/') ? lower : `application/${lower}`
 }
 

@@ -1,4 +1,4 @@
-import type { JsonWebKey, KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { algorithmsOf } from './algorithms.ts'
 import { importKey } from './import-key.ts'
 import { isWeakKey } from './weak-key.ts'
@@ -17,6 +17,7 @@ const PRIVATE = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 
 const STRINGS = ['kty', 'kid', 'alg', 'crv', 'n', 'e', 'x', 'y', 'pub'] as const
 
+/** What a key of each type is made of, without what is said about it. */
 const MATERIAL: ReadonlyMap<string | undefined, readonly (keyof Strings)[]> = new Map([
   ['RSA', ['kty', 'n', 'e']],
   ['EC', ['kty', 'crv', 'x', 'y']],
@@ -32,9 +33,13 @@ type Strings = { readonly [name in (typeof STRINGS)[number]]?: string }
  */
 export function readKey(member: unknown): VerificationKey | null {
   const jwk = readMember(member)
-  const algorithms = jwk === null ? [] : algorithmsOf(jwk)
-  if (jwk === null || algorithms.length === 0) return null
-  const material = materialOf(jwk)
+  const parameters = MATERIAL.get(jwk?.kty)
+  if (jwk === null || parameters === undefined) return null
+  const algorithms = algorithmsOf(jwk)
+  if (algorithms.length === 0) return null
+  const material = Object.fromEntries(
+    parameters.flatMap((name) => (name in jwk ? [[name, jwk[name]]] : [])),
+  )
   const key = importKey(material)
   if (key === null || isWeakKey(key)) return null
   return {
@@ -61,10 +66,4 @@ function readMember(member: unknown): Strings | null {
 
 function allowsVerifying(operations: unknown): boolean {
   return Array.isArray(operations) && operations.includes('verify')
-}
-
-/** What the key is made of, without what is said about it. */
-function materialOf(jwk: Strings): JsonWebKey {
-  const names = MATERIAL.get(jwk.kty) ?? []
-  return Object.fromEntries(names.flatMap((name) => (name in jwk ? [[name, jwk[name]]] : [])))
 }

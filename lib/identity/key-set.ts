@@ -51,5 +51,5 @@ function readKeys(jwks: unknown): readonly VerificationKey[] {
   const keys = members.map(readKey).filter((key) => key !== null)
   if (keys.length === 0) throw new Error('the JWK set holds no usable key')
   const distinct = new Map(keys.map((key) => [key.fingerprint, key]))
-  return [...distinct.keys()].sort().flatMap((fingerprint) => distinct.get(fingerprint) ?? [])
+  return [...distinct.values()].sort((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1))
 }

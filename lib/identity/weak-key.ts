@@ -41,7 +41,6 @@ function isWeakRsa({
 function isOfSmallOrder(key: KeyObject): boolean {
   // The last 32 bytes of its SubjectPublicKeyInfo are the point (RFC 8410 §4).
   const point = key.export({ type: 'spki', format: 'der' }).subarray(-32)
-  const last = point.length - 1
-  point[last] = (point[last] ?? 0) & 0x7f
+  point.writeUInt8(point.readUInt8(31) & 0x7f, 31)
   return SMALL_ORDER.has(point.toString('hex'))
 }

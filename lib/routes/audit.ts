@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 import type { TenantPlace } from '../tenancy/resolve-tenant.ts'
 import type { Requirement } from './declaration.ts'
+import { GUARD } from './guarded-scopes.ts'
 import { misplacedNeighbours } from './hook-order.ts'
 import { type PrintedRoute, printedRoutes } from './printed-routes.ts'
 import { type RouteRegister, tenantAuthSeen } from './route-register.ts'
@@ -39,7 +40,7 @@ export function listRoutes(app: FastifyInstance, register: RouteRegister): Liste
       })),
     ),
   )
-  const early = tooEarly(printed(app)).map(({ method, url }) => ({
+  const early = tooEarly(printed(app), register).map(({ method, url }) => ({
     method,
     url,
     noauth: null,
@@ -56,7 +57,11 @@ export function listRoutes(app: FastifyInstance, register: RouteRegister): Liste
  *
  * @throws ERR_AUTH_CONFIG_INVALID for uncovered routes, where they are to be refused
  */
-export function auditRoutes(app: FastifyInstance, { uncovered }: AuditRules): void {
+export function auditRoutes(
+  app: FastifyInstance,
+  register: RouteRegister,
+  { uncovered }: AuditRules,
+): void {
   const routes = printed(app)
   const open = routes.filter((route) => !isCovered(route)).map(nameOf)
   if (open.length > 0 && uncovered === 'refuse') {
@@ -64,11 +69,14 @@ export function auditRoutes(app: FastifyInstance, { uncovered }: AuditRules): vo
       `uncovered: expected a guard on every route, found none on ${open.join(', ')} (boot)`,
     )
   }
-  if (open.length > 0 && uncovered === 'warn') {
+  if (open.length > 0 && uncovered === 'warn' && !toldOf.has(app.server)) {
+    toldOf.add(app.server)
     app.log.warn({ routes: open }, 'tenant auth: no guard covers these routes')
   }
-  for (const advice of misplacedNeighbours(routes, GUARD)) app.log.warn(`tenant auth: ${advice}`)
-  const early = tooEarly(routes).length
+  for (const advice of misplacedNeighbours(routes, register.guardName)) {
+    app.log.warn(`tenant auth: ${advice}`)
+  }
+  const early = tooEarly(routes, register).length
   if (early > 0) {
     app.log.warn(
       { routes: early },
@@ -77,24 +85,24 @@ export function auditRoutes(app: FastifyInstance, { uncovered }: AuditRules): vo
   }
 }
 
-/** Named hook of every guarded route; see `addGuard`. */
-const GUARD = 'tenantAuthGuard'
+/** Applications whose uncovered routes were told of: several guards in one see the same. */
+const toldOf = new WeakSet<object>()
 
 function printed(app: FastifyInstance): PrintedRoute[] {
   return printedRoutes(app, ['onRequest', 'onError'])
 }
 
 function isCovered({ hooks }: PrintedRoute): boolean {
-  return hooks.get('onRequest')?.includes(GUARD) ?? false
+  return hooks.get('onRequest')?.some((name) => name.startsWith(GUARD)) ?? false
 }
 
 /** @fastify/cors, which belongs before this plugin, writes `OPTIONS *` for itself. */
-function tooEarly(routes: readonly PrintedRoute[]): PrintedRoute[] {
+function tooEarly(routes: readonly PrintedRoute[], { guardName }: RouteRegister): PrintedRoute[] {
   return routes.filter(
-    (route) =>
-      isCovered(route) &&
-      !route.hooks.get('onError')?.includes(tenantAuthSeen.name) &&
-      !(route.method === 'OPTIONS' && route.url.endsWith('*')),
+    ({ method, url, hooks }) =>
+      hooks.get('onRequest')?.includes(guardName) &&
+      !hooks.get('onError')?.includes(tenantAuthSeen.name) &&
+      !(method === 'OPTIONS' && url.endsWith('*')),
   )
 }
 

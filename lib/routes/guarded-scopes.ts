@@ -4,13 +4,16 @@ import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 /** The guarded scopes of each application. All scopes of one share its HTTP server. */
 const scopesOf = new WeakMap<object, FastifyInstance[]>()
 
+/** What the guard's hooks are called in print, in each scope followed by another number. */
+export const GUARD = 'tenantAuthGuard'
+
 /**
- * Notes a scope as guarded. Scopes beside each other are independent; one below another would be guarded twice,
+ * Notes a scope as guarded, and gives the name of its guard. Scopes beside each other are independent; one below another would be guarded twice,
  * whichever came first.
  *
  * @throws ERR_AUTH_CONFIG_INVALID
  */
-export function claimScope(app: FastifyInstance): void {
+export function claimScope(app: FastifyInstance): string {
   const scopes = scopesOf.get(app.server) ?? []
   if (scopes.some((scope) => scope === app || isBelow(scope, app) || isBelow(app, scope))) {
     throw new ERR_AUTH_CONFIG_INVALID(
@@ -18,6 +21,7 @@ export function claimScope(app: FastifyInstance): void {
     )
   }
   scopesOf.set(app.server, [...scopes, app])
+  return `${GUARD}${scopes.length + 1}`
 }
 
 /** A scope's prototype is the scope around it. */

@@ -30,12 +30,15 @@ export class SeenRoute {
 
 /** The routes of one guarded scope, and the policy of each. */
 export class RouteRegister {
+  /** Name of the hook that guards the scope. */
+  readonly guardName: string
   readonly #rules: PolicyRules
   readonly #seen: SeenRoute[] = []
   readonly #policies = new WeakMap<object, Policy | null>()
   #isCompiled = false
 
-  constructor(rules: PolicyRules) {
+  constructor(guardName: string, rules: PolicyRules) {
+    this.guardName = guardName
     this.#rules = rules
   }
 
@@ -44,8 +47,9 @@ export class RouteRegister {
     app.addHook('onRoute', (options) => {
       const route = new SeenRoute(options)
       this.#seen.push(route)
-      mark(options, route)
-      options.onError = [...[options.onError ?? []].flat(), tenantAuthSeen]
+      // What leads a request's config, which Fastify copies from the route's, back to the route.
+      keep(options, 'config', (config) => ({ ...config, [kRoute]: route }))
+      keep(options, 'onError', (hooks) => [...[hooks ?? []].flat(), tenantAuthSeen])
     })
   }
 
@@ -90,18 +94,19 @@ export class RouteRegister {
   }
 }
 
-/**
- * Lets a request's `config`, which Fastify copies from the route's, lead back to the route. A later `onRoute` hook may
- * replace the config, so the mark goes along with whatever is set.
- */
-function mark(options: RouteOptions, route: SeenRoute): void {
-  let marked = { ...options.config, [kRoute]: route }
-  Object.defineProperty(options, 'config', {
+/** Adds to an option of a route, and again to whatever a later `onRoute` hook puts in its place. */
+function keep<Key extends 'config' | 'onError'>(
+  options: RouteOptions,
+  key: Key,
+  add: (given: RouteOptions[Key]) => RouteOptions[Key],
+): void {
+  let value = add(options[key])
+  Object.defineProperty(options, key, {
     configurable: true,
     enumerable: true,
-    get: () => marked,
-    set: (config: object) => {
-      marked = { ...config, [kRoute]: route }
+    get: () => value,
+    set: (given: RouteOptions[Key]) => {
+      value = add(given)
     },
   })
 }

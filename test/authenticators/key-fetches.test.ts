@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { encode, partsOf } from '../helpers/forge.ts'
 import {
   badlySignedToken,
   freshToken,
@@ -90,8 +91,9 @@ test('2 000 unknown keys while the server fails, over a minute of the set being 
 test('2 000 tokens without a kid that no key fits cost one fetch', async (t) => {
   const probe = await startKeyOutage(t)
   await probe.ask(freshToken())
-  probe.publish()
-  assert.deepEqual(await flood(probe, 2000, unknownKeyToken), { 401: 2000 })
+  const header = encode({ alg: 'RS256', typ: 'at+jwt' })
+  const token = () => [header, ...partsOf(freshToken()).slice(1)].join('.')
+  assert.deepEqual(await flood(probe, 2000, token), { 401: 2000 })
   assert.equal(probe.server.fetches, 2)
 })
 
@@ -127,8 +129,8 @@ test('while the server fails from the start, requests cost no fetch beyond the r
   }
 })
 
-test('a token of a key that is newer than the set is accepted after one look', async (t) => {
+test('a cold request with an unknown key looks once more: the first fetch may be older than the key', async (t) => {
   const probe = await startKeyOutage(t)
-  assertTokenRefused(await probe.ask(unknownKeyToken()), 'it was looked for')
-  assert.equal(probe.server.fetches, 2, 'the first fetch may have been older than the key')
+  assertTokenRefused(await probe.ask(unknownKeyToken()), 'unknown key')
+  assert.equal(probe.server.fetches, 2)
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { on } from 'node:events'
+import { EventEmitter, on, once } from 'node:events'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import mercurius, { type IResolvers } from 'mercurius'
@@ -23,6 +23,9 @@ declare module 'mercurius' {
 /** Asked for a refused request too, since GraphQL formats the refusal: there is no authorization then. */
 const contextOf = (request: FastifyRequest) => ({ authorization: authorizationOf(request) })
 
+/** Tells the tests that a subscription stands. */
+const bell = new EventEmitter()
+
 const topicOf = (authorization: Authorization | null) => `cooked in ${authorization?.tenant}`
 
 const resolvers: IResolvers = {
@@ -42,8 +45,11 @@ const resolvers: IResolvers = {
   },
   Subscription: {
     cooked: {
-      subscribe: (_root, _input, { authorization, pubsub }) =>
-        pubsub.subscribe(topicOf(authorization)),
+      subscribe: async (_root, _input, { authorization, pubsub }) => {
+        const cooked = await pubsub.subscribe(topicOf(authorization))
+        bell.emit('subscribed')
+        return cooked
+      },
     },
   },
 }
@@ -115,9 +121,7 @@ for (const side of SIDES) {
 
     const resources = { 'lazy-raccoon': [], 'busy-badger': [] }
     const headers = await authority.headers({ sub: 'alice', resources })
-    const subscribed = new Promise<void>((resolve) => {
-      app.graphql.addHook('onSubscriptionResolution', async () => resolve())
-    })
+    const subscribed = once(bell, 'subscribed')
     const socket = socketTo(app, path, { headers, protocols })
     const messages = conversation(socket)
     socket.once('open', () => socket.send(JSON.stringify({ type: 'connection_init' })))

@@ -37,5 +37,10 @@ export function assertNoLeak(texts: readonly string[], token: string): void {
 
 /** All that a client sees of a response. */
 export function textOf(response: LightMyRequestResponse): string {
-  return JSON.stringify([response.statusCode, response.statusMessage, response.headers, response.body])
+  return JSON.stringify([
+    response.statusCode,
+    response.statusMessage,
+    response.headers,
+    response.body,
+  ])
 }

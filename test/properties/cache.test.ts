@@ -23,9 +23,10 @@ const OPTIONS = {
 
 test('with the cache and without it the verdict is the same, whatever happens to keys, clock and endpoint', async (t) => {
   const authority = new VirtualAuthority(t)
+  const commands = fc.commands(anyCommand(KEYS), { maxCommands: 25, size: 'medium' })
   await holds(
     t,
-    fc.asyncProperty(fc.commands(anyCommand(KEYS), { size: 'medium' }), async (commands) => {
+    fc.asyncProperty(commands, async (sequence) => {
       authority.keys = KEYS.slice(0, 2)
       authority.isDown = false
       const cached = await openProbe({ ...OPTIONS, tokenCacheSize: 3 })
@@ -34,7 +35,7 @@ test('with the cache and without it the verdict is the same, whatever happens to
       const publishedUntil = new Map(authority.keys.map((key) => [key, Number.POSITIVE_INFINITY]))
       const model: Model = { tokens: [], publishedUntil, upSince: Date.now() }
       try {
-        await fc.asyncModelRun(() => ({ model, real: { authority, cached, uncached } }), commands)
+        await fc.asyncModelRun(() => ({ model, real: { authority, cached, uncached } }), sequence)
       } finally {
         await Promise.all([cached.app.close(), uncached.app.close()])
       }

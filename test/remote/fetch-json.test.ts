@@ -161,6 +161,18 @@ test('an address that is none is told by a code', async () => {
   assert.match(message, /^no answer \(\w+\)$/)
 })
 
+test('an error without a cause is told by its name', async () => {
+  const { message } = await failure(read(server.url.replace('//', '//user:secret@')))
+  assert.equal(message, 'no answer (TypeError)')
+})
+
+test("whatever an application's own fetch throws, it is a failure", async (t) => {
+  for (const thrown of ['secret', null, { code: 'SECRET' }]) {
+    t.mock.method(globalThis, 'fetch', () => Promise.reject(thrown))
+    assert.equal((await failure(read())).message, 'no answer (no error object)')
+  }
+})
+
 test('no failure repeats what the server said', async () => {
   for (const fault of faultNames.filter((name) => !(name in hangingFaults))) {
     await server.fail(fault)

@@ -94,6 +94,14 @@ test('routes() lists what was written too early, in the spelling of the router',
   ])
 })
 
+test('routes() lists an OPTIONS wildcard that was written too early', async (t) => {
+  const app = bareApp(t)
+  app.options('/files/*', handler)
+  await guard(app)
+  await app.ready()
+  assert.deepEqual(app.authService.routes(), [{ method: 'OPTIONS', url: '/files/*', ...UNSEEN }])
+})
+
 test('routes() before ready lists what is seen, without a policy', async (t) => {
   const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
   app.get('/:tenant/x', { config: { require: 'a:b' } }, handler)

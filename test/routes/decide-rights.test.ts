@@ -93,6 +93,24 @@ test("a superuser's resources are literally what is granted", async (t) => {
   })
 })
 
+test('the order is the same where every step has to wait', async (t) => {
+  const later = <T>(value: T) => new Promise<T>((resolve) => setImmediate(resolve, value))
+  const app = await guardedApp(t, {
+    isRevoked: () => later(false),
+    resolveTenant: (request) => later(String(request.headers['x-tenant'])),
+    tenants: (name) => later(name !== 'ghost'),
+  })
+  const config = { tenant: true, require: 'order:cancel' } as const
+  app.get('/x', { config }, async (request) => request.tenant)
+  const user = await as({ ...RIGHTS, ghost: [] })
+  const get = (tenant: string) => app.inject({ url: '/x', headers: { ...user, 'x-tenant': tenant } })
+  assertRefused(await get('*'), 'ERR_AUTH_TENANT_INVALID')
+  assertRefused(await get('other'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  assertRefused(await get('ghost'), 'ERR_AUTH_TENANT_UNKNOWN')
+  assertRefused(await get('a'), 'ERR_AUTH_RESOURCE_MISSING', 'order:cancel')
+  assert.equal((await get('b')).body, 'b')
+})
+
 test('without a resources claim there are no rights, and routes without a tenant are open to the user', async (t) => {
   const app = await guardedApp(t)
   app.get('/:tenant/x', async () => 'never')

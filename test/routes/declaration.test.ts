@@ -61,6 +61,9 @@ const SLIPS: readonly [slip: string, meant: string][] = [
   ['no_auth', 'noauth'],
   ['NOAUTH', 'noauth'],
   ['noaut', 'noauth'],
+  ['noauht', 'noauth'],
+  ['onauth', 'noauth'],
+  ['tenatn', 'tenant'],
   ['noauthx', 'noauth'],
   ['xnoauth', 'noauth'],
   ['noauth_', 'noauth'],
@@ -112,7 +115,17 @@ const ACCEPTED: readonly object[] = [
   { tenant: 'optional', require: ['order:read', 'authz:superuser'] },
   { require: { any: ['urn:x:order:read', '!:~'] } },
   { rateLimit: { max: 3 }, swagger: true, url: '/x', auth: [], user: 1, info: 2, name: '' },
-  { role: 'x', source: 1, tags: [], permissions: [], requirement: 1, tenancy: 1, '': true },
+  {
+    anouth: 1,
+    ntenat: 1,
+    role: 'x',
+    source: 1,
+    tags: [],
+    permissions: [],
+    requirement: 1,
+    tenancy: 1,
+    '': true,
+  },
 ]
 
 for (const config of ACCEPTED) {

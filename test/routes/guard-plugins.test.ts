@@ -44,24 +44,27 @@ for (const [order, plugins] of ORDERS) {
   })
 }
 
-test('a WebSocket is upgraded for users only, and its handler knows them', async (t) => {
-  const app = bareApp(t)
-  await sockets(app)
-  await guard(app)
-  let opened = 0
-  app.get('/:tenant/live', { websocket: true, config: { tenant: true } }, (socket, request) => {
-    opened++
-    socket.send(`${request.tenant} ${authorizationOf(request)?.userInfo.sub}`)
-  })
-  const address = (await app.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws')
-  const headers = await as()
+for (const [order, plugins] of ORDERS) {
+  test(`a WebSocket is upgraded for users only, and refusals keep no socket, with ${order}`, async (t) => {
+    const app = bareApp(t)
+    for (const plugin of plugins) await plugin(app)
+    let opened = 0
+    app.get('/:tenant/live', { websocket: true, config: { tenant: true } }, (socket, request) => {
+      opened++
+      socket.send(`${request.tenant} ${authorizationOf(request)?.userInfo.sub}`)
+    })
+    const address = (await app.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws')
+    const headers = await as()
 
-  await assert.rejects(hear(`${address}/quiet-otter/live`), /Unexpected server response: 401/)
-  await assert.rejects(hear(`${address}/other/live`, headers), /response: 403/)
-  assert.equal(opened, 0)
-  assert.equal(await hear(`${address}/quiet-otter/live`, headers), 'quiet-otter test-user')
-  assert.equal(opened, 1)
-})
+    await assert.rejects(hear(`${address}/quiet-otter/live`), /Unexpected server response: 401/)
+    await assert.rejects(hear(`${address}/other/live`, headers), /response: 403/)
+    assert.equal(opened, 0)
+    assert.equal(await hear(`${address}/quiet-otter/live`, headers), 'quiet-otter test-user')
+    assert.equal(opened, 1)
+    // Would not end while a refused socket is open.
+    await app.close()
+  })
+}
 
 /** The first message that a WebSocket brings. */
 async function hear(address: string, headers = {}): Promise<string> {

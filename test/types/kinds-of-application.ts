@@ -1,5 +1,10 @@
 import Fastify, { type FastifyBaseLogger } from 'fastify'
-import tenantAuth, { type Authorization, AuthService, authorizationOf } from 'fastify-tenant-auth'
+import tenantAuth, {
+  type Authorization,
+  AuthService,
+  authorizationOf,
+  type ListedRoute,
+} from 'fastify-tenant-auth'
 import { expectType } from './expect-type.ts'
 
 // An application is one whatever server, logger or type provider it runs on: each takes the plugin and the service.
@@ -18,6 +23,7 @@ secure.get('/:tenant/a', { config: { tenant: 'required' } }, async (request) => 
 const plain = Fastify({ http2: true })
 await auth.install(plain)
 expectType(plain.authService).is<AuthService>()
+expectType(auth.routes(plain)).is<ListedRoute[]>()
 
 interface AuditLogger extends FastifyBaseLogger {
   audit(message: string): void

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { mock } from 'node:test'
 import { TokenCache } from '../../../lib/identity/token-cache.ts'
 import { encode, partsOf } from '../forge.ts'
 import { badlySignedToken, freshToken, unknownKeyToken } from '../key-outage.ts'
@@ -14,14 +13,10 @@ const [kind = '', count = '0'] = process.argv.slice(2)
 /** Every cache that something was put into; the real one does its work. */
 const caches = new Set<TokenCache<unknown>>()
 const { set } = TokenCache.prototype
-mock.method(
-  TokenCache.prototype,
-  'set',
-  function remember(this: TokenCache<unknown>, token: string, value: unknown) {
-    caches.add(this)
-    set.call(this, token, value)
-  },
-)
+TokenCache.prototype.set = function remember(token, value) {
+  caches.add(this)
+  set.call(this, token, value)
+}
 
 let serial = 0
 const ago = Math.floor(Date.now() / 1000) - 100

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import cors from '@fastify/cors'
+import middie from '@fastify/middie'
+import type { FastifyInstance } from 'fastify'
+import tenantAuth from '../../lib/index.ts'
+import { misplacedNeighbours } from '../../lib/routes/hook-order.ts'
+import { bareApp, trusting } from '../helpers/guarded-app.ts'
+import { logLines } from '../helpers/log-lines.ts'
+
+const guard = async (app: FastifyInstance) => {
+  await app.register(tenantAuth, trusting())
+}
+
+const crossOrigin = async (app: FastifyInstance) => {
+  await app.register(cors, { origin: true })
+}
+
+const middleware = async (app: FastifyInstance) => {
+  await app.register(middie)
+}
+
+/** Plugins in an order, and what the warning of it begins with; null: none. */
+const ORDERS: readonly [what: string, plugins: (typeof guard)[], warning: RegExp | null][] = [
+  ['@fastify/cors before the guard', [crossOrigin, guard], null],
+  ['@fastify/cors after the guard', [guard, crossOrigin], /@fastify\/cors is registered after/],
+  ['@fastify/middie after the guard', [guard, middleware], null],
+  [
+    '@fastify/middie before the guard',
+    [middleware, guard],
+    /@fastify\/middie is registered before/,
+  ],
+  ['both where they belong', [crossOrigin, guard, middleware], null],
+]
+
+for (const [what, plugins, warning] of ORDERS) {
+  test(`${what}: ${warning === null ? 'no warning' : 'one warning'}`, async (t) => {
+    const { logger, messages } = logLines()
+    const app = bareApp(t, { logger })
+    for (const plugin of plugins) await plugin(app)
+    app.get('/x', async () => 'x')
+    app.get('/y', async () => 'y')
+    await app.ready()
+    const [first, ...more] = messages(40)
+    if (warning === null) assert.equal(first, undefined)
+    else assert.match(String(first), warning)
+    assert.deepEqual(more, [])
+  })
+}
+
+test('a neighbour on a route that is not guarded, or on no route, is nobody’s business', () => {
+  const route = (...names: string[]) => ({
+    method: 'GET',
+    url: '/x',
+    hooks: new Map([['onRequest', names]]),
+  })
+  assert.deepEqual(misplacedNeighbours([route('handleCors'), route('runMiddie')], 'guard'), [])
+  assert.deepEqual(misplacedNeighbours([route('guard', 'other')], 'guard'), [])
+  assert.deepEqual(misplacedNeighbours([{ ...route(), hooks: new Map() }], 'guard'), [])
+  assert.equal(misplacedNeighbours([route('runMiddie', 'guard', 'handleCors')], 'guard').length, 2)
+})
