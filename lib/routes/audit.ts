@@ -76,7 +76,7 @@ export function auditRoutes(
   for (const advice of misplacedNeighbours(routes, register.guardName)) {
     app.log.warn(`tenant auth: ${advice}`)
   }
-  const early = tooEarly(routes, register).length
+  const early = tooEarly(routes, register).filter((route) => !isOfCors(route)).length
   if (early > 0) {
     app.log.warn(
       { routes: early },
@@ -96,14 +96,17 @@ function isCovered({ hooks }: PrintedRoute): boolean {
   return hooks.get('onRequest')?.some((name) => name.startsWith(GUARD)) ?? false
 }
 
-/** @fastify/cors, which belongs before this plugin, writes `OPTIONS *` for itself. */
 function tooEarly(routes: readonly PrintedRoute[], { guardName }: RouteRegister): PrintedRoute[] {
   return routes.filter(
-    ({ method, url, hooks }) =>
+    ({ hooks }) =>
       hooks.get('onRequest')?.includes(guardName) &&
-      !hooks.get('onError')?.includes(tenantAuthSeen.name) &&
-      !(method === 'OPTIONS' && url.endsWith('*')),
+      !hooks.get('onError')?.includes(tenantAuthSeen.name),
   )
+}
+
+/** @fastify/cors, which belongs before this plugin, writes `OPTIONS *` for itself. */
+function isOfCors({ method, url }: PrintedRoute): boolean {
+  return method === 'OPTIONS' && url.endsWith('*')
 }
 
 function nameOf({ method, url }: PrintedRoute): string {

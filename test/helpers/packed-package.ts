@@ -67,17 +67,21 @@ export async function runScript(app: string, name: string, script: string): Prom
   return JSON.parse(await run(app, process.execPath, [name]))
 }
 
-/** Runs the compiler in a folder, by the tsconfig.json there; gives what it prints. */
-export function tsc(folder: string, options: string[] = []): Promise<string> {
-  const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  return run(folder, process.execPath, [compiler, ...options])
+/** Runs a compiler in a folder, by the tsconfig.json there; gives what it prints. */
+export function tsc(
+  folder: string,
+  compiler = 'typescript',
+  ...options: string[]
+): Promise<string> {
+  const path = join(root, 'node_modules', compiler, 'bin/tsc')
+  return run(folder, process.execPath, [path, ...options])
 }
 
 /** Without the coverage and the loaders of the process that runs the tests. Rejects with what was printed. */
 async function run(cwd: string, command: string, options: string[]): Promise<string> {
   const { NODE_V8_COVERAGE: _coverage, NODE_OPTIONS: _options, ...env } = process.env
   const ended = promisify(execFile)(command, options, { cwd, env, maxBuffer: 2 ** 26 })
-  const { stdout } = await ended.catch((error) => {
+  const { stdout } = await ended.catch((error: { stdout: string; stderr: string }) => {
     throw new Error(`${command} ${options.join(' ')}: ${error.stdout}${error.stderr}`)
   })
   return stdout

@@ -103,7 +103,8 @@ test('the order is the same where every step has to wait', async (t) => {
   const config = { tenant: true, require: 'order:cancel' } as const
   app.get('/x', { config }, async (request) => request.tenant)
   const user = await as({ ...RIGHTS, ghost: [] })
-  const get = (tenant: string) => app.inject({ url: '/x', headers: { ...user, 'x-tenant': tenant } })
+  const get = (tenant: string) =>
+    app.inject({ url: '/x', headers: { ...user, 'x-tenant': tenant } })
   assertRefused(await get('*'), 'ERR_AUTH_TENANT_INVALID')
   assertRefused(await get('other'), 'ERR_AUTH_TENANT_FORBIDDEN')
   assertRefused(await get('ghost'), 'ERR_AUTH_TENANT_UNKNOWN')

@@ -10,29 +10,33 @@ const STRANGER = '401 ERR_AUTH_TOKEN_MISSING'
 const NEVER = '403 ERR_AUTH_RESOURCE_MISSING'
 
 /** What a route written before the plugin declares, and what a stranger and a superuser come to. */
-const CONFIGS: readonly [config: object, stranger: string, superuser: string, options?: AuthOptions][] =
-  [
-    [{ noauth: true }, '200', '200'],
-    [{ noauth: true, swagger: 'hidden' }, '200', '200'],
-    [{ noauth: 'true' }, STRANGER, '200'],
-    [{ noauth: 1 }, STRANGER, '200'],
-    [{ noauth: true, tenant: null }, STRANGER, '200'],
-    [{ noauth: true, userInfo: true }, STRANGER, '200'],
-    [{ noauth: true, resources: null }, STRANGER, '200'],
-    [{ noauth: true, requires: 'a:b' }, STRANGER, '200'],
-    [{ noauth: true, require: 'a:b' }, STRANGER, '200'],
-    [{ noAuth: true }, STRANGER, '200'],
-    [{ require: [] }, STRANGER, NEVER],
-    [{ require: null }, STRANGER, NEVER],
-    [{ require: 'junk' }, STRANGER, NEVER],
-    [{ require: ['a:b', ''] }, STRANGER, NEVER],
-    [{ require: 'a:b' }, STRANGER, '200'],
-    [{ tenant: 'yes' }, STRANGER, '400 ERR_AUTH_TENANT_MISSING'],
-    [{ tenant: true }, STRANGER, '400 ERR_AUTH_TENANT_MISSING'],
-    [{ tenant: 'optional' }, STRANGER, '400 ERR_AUTH_TENANT_MISSING'],
-    [{ tenant: 'required' }, STRANGER, '400 ERR_AUTH_TENANT_MISSING', { multitenancy: false }],
-    [{ tenant: 'optional' }, STRANGER, '200', { multitenancy: false }],
-  ]
+const CONFIGS: readonly [
+  config: object,
+  stranger: string,
+  superuser: string,
+  options?: AuthOptions,
+][] = [
+  [{ noauth: true }, '200', '200'],
+  [{ noauth: true, swagger: 'hidden' }, '200', '200'],
+  [{ noauth: 'true' }, STRANGER, '200'],
+  [{ noauth: 1 }, STRANGER, '200'],
+  [{ noauth: true, tenant: null }, STRANGER, '200'],
+  [{ noauth: true, userInfo: true }, STRANGER, '200'],
+  [{ noauth: true, resources: null }, STRANGER, '200'],
+  [{ noauth: true, requires: 'a:b' }, STRANGER, '200'],
+  [{ noauth: true, require: 'a:b' }, STRANGER, '200'],
+  [{ noAuth: true }, STRANGER, '200'],
+  [{ require: [] }, STRANGER, NEVER],
+  [{ require: null }, STRANGER, NEVER],
+  [{ require: 'junk' }, STRANGER, NEVER],
+  [{ require: ['a:b', ''] }, STRANGER, NEVER],
+  [{ require: 'a:b' }, STRANGER, '200'],
+  [{ tenant: 'yes' }, STRANGER, '400 ERR_AUTH_TENANT_MISSING'],
+  [{ tenant: true }, STRANGER, '400 ERR_AUTH_TENANT_MISSING'],
+  [{ tenant: 'optional' }, STRANGER, '400 ERR_AUTH_TENANT_MISSING'],
+  [{ tenant: 'required' }, STRANGER, '400 ERR_AUTH_TENANT_MISSING', { multitenancy: false }],
+  [{ tenant: 'optional' }, STRANGER, '200', { multitenancy: false }],
+]
 
 for (const [config, stranger, superuser, options] of CONFIGS) {
   test(`written too early, ${JSON.stringify(config)} with ${JSON.stringify(options)} is read strictly`, async (t) => {
