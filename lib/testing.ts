@@ -4,11 +4,11 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'j
 
 export interface TestAuthorityOptions {
   /** The `iss` claim of the tokens. @default 'https://authority.test' */
-  readonly issuer?: string
+  readonly issuer?: string | undefined
   /** The `aud` claim of the tokens. @default 'api' */
-  readonly audience?: string
+  readonly audience?: string | undefined
   /** The JWS algorithm of the keys and tokens; asymmetric. @default 'ES256' */
-  readonly algorithm?: string
+  readonly algorithm?: string | undefined
 }
 
 /** What a test token says, apart from who the user is. Given as `undefined`, a claim or header is left out. */
@@ -24,7 +24,7 @@ export interface TestTokenOptions {
   /** @default the authority's */
   readonly audience?: string | readonly string[] | undefined
   /** Protected header parameters, over `alg`, `kid` and `typ: at+jwt`. */
-  readonly header?: Readonly<Record<string, unknown>>
+  readonly header?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** What a test user holds; any further claims too. */

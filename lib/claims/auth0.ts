@@ -6,7 +6,7 @@ import { type MapClaims, userInfo } from './user-info.ts'
 
 export interface Auth0Options {
   /** The claim that names the tenant. Names are sent only where the server is set to; ids never change. @default 'org_id' */
-  readonly tenant?: 'org_id' | 'org_name'
+  readonly tenant?: 'org_id' | 'org_name' | undefined
 }
 
 /**

@@ -11,14 +11,14 @@ export interface CognitoOptions {
    */
   readonly clientId: string | readonly string[]
   /** Which tokens are accepted. @default 'access' */
-  readonly tokenUse?: 'access' | 'id'
+  readonly tokenUse?: 'access' | 'id' | undefined
   /**
    * The claim that names the user's one tenant, such as `custom:tenant`; groups are then granted in it, and without
    * it nothing is. No app client may have write access to that attribute. Not given: tenants are in the groups' names.
    */
-  readonly tenantClaim?: string
+  readonly tenantClaim?: string | undefined
   /** What groups grant. Not given: `group:<name>`. */
-  readonly groups?: Grants
+  readonly groups?: Grants | undefined
 }
 
 /**

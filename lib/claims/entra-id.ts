@@ -5,7 +5,7 @@ import { type MapClaims, userInfo } from './user-info.ts'
 
 export interface EntraIdOptions {
   /** What app roles grant. Not given: `role:<value>`. */
-  readonly roles?: Grants
+  readonly roles?: Grants | undefined
 }
 
 /**

@@ -14,11 +14,11 @@ export interface KeycloakOptions {
    */
   readonly rolesOf: 'realm' | 'organization'
   /** The client whose roles count: its key in `resource_access`. Not given: client roles grant nothing. */
-  readonly client?: string
+  readonly client?: string | undefined
   /** What realm roles grant. Not given: `realm:<role>`. */
-  readonly realmRoles?: Grants
+  readonly realmRoles?: Grants | undefined
   /** What the client's roles grant. Not given: `client:<role>`. */
-  readonly clientRoles?: Grants
+  readonly clientRoles?: Grants | undefined
 }
 
 /**

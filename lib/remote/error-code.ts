@@ -1,4 +1,5 @@
-const CODE = /^\w{1,40}$/
+const CODE = /^[A-Z][A-Z0-9_]{0,39}$/
+const NAME = /^[A-Z][A-Za-z]{0,30}Error$/
 
 /**
  * What may be told of somebody else's error: its code, such as ECONNREFUSED, or its name. Its message is
@@ -8,5 +9,5 @@ export function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'no error object'
   const code = 'code' in error ? error.code : undefined
   if (typeof code === 'string' && CODE.test(code)) return code
-  return CODE.test(error.name) ? error.name : 'Error'
+  return NAME.test(error.name) ? error.name : 'Error'
 }

@@ -50,8 +50,10 @@ function parse(text: string): PrintedRoute[] {
   return routes
 }
 
-/** `["guard()","bound other()"]` */
+/** `["guard()","other()"]` */
 function readNames(text: string): readonly string[] {
-  const names: unknown = JSON.parse(text)
-  return Array.isArray(names) ? names.map((name) => String(name).replace(/\(\)$/, '')) : []
+  return text
+    .slice(2, -2)
+    .split('","')
+    .map((name) => name.replace(/\(\)$/, ''))
 }

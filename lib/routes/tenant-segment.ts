@@ -18,7 +18,7 @@ function* parameterNames(path: string): Generator<string> {
       continue
     }
     const start = i + 1
-    while (i < path.length && !ENDS_OF_NAME.includes(path[i] ?? '')) i++
+    while (i < path.length && !ENDS_OF_NAME.includes(path.charAt(i))) i++
     yield path.slice(start, i).replace(/\?$/, '')
     if (path[i] === '(') i = endOfExpression(path, i)
   }

@@ -105,13 +105,28 @@ test('without a kid and without a key that fits, a newer set is asked for', asyn
   assert.equal(probe.server.fetches, 2)
 })
 
-test('a key that arrives while a fetch is under way is found by the next', async (t) => {
+test('a key that arrives while a refresh is under way is found by the next fetch', async (t) => {
   const probe = await startKeyOutage(t)
+  assert.equal((await probe.ask(freshToken())).statusCode, 200)
+  probe.pass(500)
+  probe.publishAfterNext(KEY.publicJwk, next.publicJwk)
   const early = probe.ask(freshToken())
   const late = probe.ask(tokenOf(next))
-  await until(() => probe.server.fetches === 1)
-  probe.publish(KEY.publicJwk, next.publicJwk)
   assert.equal((await early).statusCode, 200)
   assert.equal((await late).statusCode, 200)
-  assert.equal(probe.server.fetches, 2)
+  assert.equal(probe.server.fetches, 3)
+})
+
+test('a key that arrives after a cold start has asked is found by the next fetch', async (t) => {
+  const probe = await startKeyOutage(t, {}, (server) => server.fail('status 500'))
+  assert.equal((await probe.ask(freshToken())).statusCode, 503)
+  await probe.server.fail(null)
+  probe.publishAfterNext(KEY.publicJwk, next.publicJwk)
+  const { fetches } = probe.server
+  probe.pass(1)
+  const early = probe.ask(freshToken())
+  const late = probe.ask(tokenOf(next))
+  assert.equal((await early).statusCode, 200)
+  assert.equal((await late).statusCode, 200)
+  assert.equal(probe.server.fetches, fetches + 2)
 })

@@ -7,11 +7,14 @@ import { ALICE, beside, SIDES } from '../helpers/beside.ts'
 
 for (const side of SIDES) {
   test(`With @fastify/multipart ${side} the guard no byte of a stranger's upload is read`, async (t) => {
-    const { app } = await beside(side, (app) => app.register(multipart))
+    // With this option it reads the whole body before the handler, for whoever comes that far.
+    const { app } = await beside(side, (app) =>
+      app.register(multipart, { attachFieldsToBody: true }),
+    )
     t.after(() => app.close())
     const read: boolean[] = []
     app.addHook('onSend', async ({ raw }) => void read.push(raw.readableDidRead))
-    app.post('/:tenant/pictures', async (request) => request.file())
+    app.post('/:tenant/pictures', async () => 'ok')
     await app.listen({ port: 0, host: '127.0.0.1' })
     const { hostname, port } = new URL(app.listeningOrigin)
     const socket = connect(Number(port), hostname)

@@ -8,6 +8,8 @@ export interface KeyOutage extends Probe {
   readonly server: KeyServer
   /** What the server publishes from now on. */
   publish(...keys: unknown[]): void
+  /** What the server publishes once it has answered one request more. */
+  publishAfterNext(...keys: unknown[]): void
   /** Moves the clock, and no timer. */
   pass(seconds: number): void
 }
@@ -23,7 +25,13 @@ export async function startKeyOutage(
 ): Promise<KeyOutage> {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   let keys: unknown[] = [KEY.publicJwk]
-  const server = await KeyServer.start(() => ({ keys }))
+  let later: unknown[] | undefined
+  const server = await KeyServer.start(() => {
+    const answer = { keys }
+    keys = later ?? keys
+    later = undefined
+    return answer
+  })
   await begin(server)
   const probe = await startProbe(t, { publicKeysUrl: server.url, ...options })
   t.after(() => server.close())
@@ -32,6 +40,9 @@ export async function startKeyOutage(
     server,
     publish(...published) {
       keys = published
+    },
+    publishAfterNext(...published) {
+      later = published
     },
     pass: (seconds) => t.mock.timers.setTime(Date.now() + seconds * 1000),
   }

@@ -30,13 +30,24 @@ export async function startProbe(t: TestContext, options: AuthOptions = {}): Pro
   return probe
 }
 
-export async function openProbe(options: AuthOptions = {}): Promise<Probe> {
+export function openProbe(options: AuthOptions = {}): Promise<Probe> {
+  return open(options, (app, handled) => {
+    addFewRoutes(app, handled)
+    addFurtherRoutes(app, handled)
+  })
+}
+
+/** A probe of two routes, for tests that open thousands: each route costs its time. */
+export function openSmallProbe(options: AuthOptions = {}): Promise<Probe> {
+  return open(options, addFewRoutes)
+}
+
+async function open(options: AuthOptions, addRoutes: typeof addFewRoutes): Promise<Probe> {
   const log: string[] = []
   const handled = { count: 0 }
   const app = Fastify({
     logger: { level: 'trace', stream: { write: (line: string) => void log.push(line) } },
     routerOptions: { maxParamLength: 300 },
-    // Property tests open thousands: each route costs its time.
     exposeHeadRoutes: false,
   })
   const service = new AuthService({
@@ -53,7 +64,7 @@ export async function openProbe(options: AuthOptions = {}): Promise<Probe> {
   return { app, service, log, handled, ask }
 }
 
-function addRoutes(app: FastifyInstance, handled: Probe['handled']): void {
+function addFewRoutes(app: FastifyInstance, handled: Probe['handled']): void {
   app.get('/me', { config: { userInfo: true } }, async (request) => {
     handled.count += 1
     return request.userInfo
@@ -62,6 +73,9 @@ function addRoutes(app: FastifyInstance, handled: Probe['handled']): void {
     handled.count += 1
     return { tenant: request.tenant, resources: request.resources }
   })
+}
+
+function addFurtherRoutes(app: FastifyInstance, handled: Probe['handled']): void {
   app.get('/query', { config: { tenant: true } }, async (request) => {
     handled.count += 1
     return { tenant: request.tenant }

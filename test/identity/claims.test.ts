@@ -176,6 +176,14 @@ for (const [milliseconds, tolerance, expected] of STARTS) {
   })
 }
 
+test('a start within a second counts when the second is over, and an end at once', () => {
+  assert.equal(serves({ nbf: NOW + 59.5 }, 59_999, 0), false)
+  assert.equal(serves({ iat: NOW + 59.5 }, 59_999, 0), false)
+  assert.equal(serves({ nbf: NOW + 59.5 }, 60_000, 0), true)
+  assert.equal(serves({ exp: NOW + 59.5 }, 59_499, 0), true)
+  assert.equal(serves({ exp: NOW + 59.5 }, 59_500, 0), false)
+})
+
 test('bad claims are refused by the whole application, however well they are signed', async (t) => {
   const probe = await startProbe(t, { issuer: RULES.issuer, audience: RULES.audience })
   const now = Math.floor(Date.now() / 1000)

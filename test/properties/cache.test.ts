@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { anyCommand, MAX_AGE, MAX_STALE, type Model, TOLERANCE } from '../helpers/cache-model.ts'
+import {
+  anyCommand,
+  MAX_AGE,
+  MAX_STALE,
+  Mint,
+  type Model,
+  TOLERANCE,
+} from '../helpers/cache-model.ts'
 import { forge, forgeKey } from '../helpers/forge.ts'
-import { goodClaims, openProbe } from '../helpers/probe.ts'
+import { goodClaims, openSmallProbe } from '../helpers/probe.ts'
 import { holds } from '../helpers/property.ts'
 import { expectUnspoiltPrototypes } from '../helpers/unspoilt.ts'
 import { settle, VIRTUAL_URL, VirtualAuthority } from '../helpers/virtual-authority.ts'
@@ -29,11 +36,12 @@ test('with the cache and without it the verdict is the same, whatever happens to
     fc.asyncProperty(commands, async (sequence) => {
       authority.keys = KEYS.slice(0, 2)
       authority.isDown = false
-      const cached = await openProbe({ ...OPTIONS, tokenCacheSize: 3 })
-      const uncached = await openProbe({ ...OPTIONS, tokenCacheSize: 0 })
+      const cached = await openSmallProbe({ ...OPTIONS, tokenCacheSize: 3 })
+      const uncached = await openSmallProbe({ ...OPTIONS, tokenCacheSize: 0 })
       await settle()
       const publishedUntil = new Map(authority.keys.map((key) => [key, Number.POSITIVE_INFINITY]))
       const model: Model = { tokens: [], publishedUntil, upSince: Date.now() }
+      for (const key of KEYS) new Mint(key, 10_000, false).add(model)
       try {
         await fc.asyncModelRun(() => ({ model, real: { authority, cached, uncached } }), sequence)
       } finally {
@@ -49,8 +57,12 @@ test('a token that was refused for its time is never accepted again', async (t) 
   assert.ok(key)
   authority.keys = [key]
   const probes = [
-    await openProbe({ publicKeysUrl: VIRTUAL_URL, keysMaxStale: 2_147_483 }),
-    await openProbe({ publicKeysUrl: VIRTUAL_URL, keysMaxStale: 2_147_483, tokenCacheSize: 0 }),
+    await openSmallProbe({ publicKeysUrl: VIRTUAL_URL, keysMaxStale: 2_147_483 }),
+    await openSmallProbe({
+      publicKeysUrl: VIRTUAL_URL,
+      keysMaxStale: 2_147_483,
+      tokenCacheSize: 0,
+    }),
   ]
   t.after(() => Promise.all(probes.map(({ app }) => app.close())))
   await settle()

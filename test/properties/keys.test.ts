@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { anyJson, anyText, objectText } from '../helpers/arbitrary-claims.ts'
 import { encode, forge, forgeKey } from '../helpers/forge.ts'
-import { goodClaims, KEY, openProbe } from '../helpers/probe.ts'
+import { goodClaims, KEY, openSmallProbe } from '../helpers/probe.ts'
 import { holds } from '../helpers/property.ts'
 import { expectUnspoiltPrototypes } from '../helpers/unspoilt.ts'
 import { settle, VIRTUAL_URL, VirtualAuthority } from '../helpers/virtual-authority.ts'
@@ -60,7 +60,7 @@ test('of any answer for a key set the verdict is 200, 401 or 503, and only its o
     t,
     fc.asyncProperty(body, async (answer) => {
       authority.body = answer
-      const { ask, app } = await openProbe({ publicKeysUrl: VIRTUAL_URL })
+      const { ask, app } = await openSmallProbe({ publicKeysUrl: VIRTUAL_URL })
       try {
         for (const token of [forge(MALLORY, { payload: goodClaims() }), hs256()]) {
           const { statusCode } = await ask(token)
@@ -87,7 +87,7 @@ function holdsKey(answer: string | Uint8Array): boolean {
 test('no answer for a key set takes the good keys away, but one that is itself good', async (t) => {
   const authority = new VirtualAuthority(t)
   authority.keys = [KEY]
-  const { ask, app, service } = await openProbe({ publicKeysUrl: VIRTUAL_URL })
+  const { ask, app, service } = await openSmallProbe({ publicKeysUrl: VIRTUAL_URL })
   t.after(() => app.close())
   const good = forge(KEY, { payload: goodClaims({ exp: 1e12 }) })
   const stranger = forge(MALLORY, { payload: goodClaims({ exp: 1e12 }) })
@@ -132,11 +132,11 @@ test('keys are fetched no more often than their age, the cooldown and the retry 
   )
   await holds(
     t,
-    fc.asyncProperty(fc.array(action, { maxLength: 25 }), async (actions) => {
+    fc.asyncProperty(fc.array(action, { maxLength: 15 }), async (actions) => {
       authority.keys = [KEY]
       authority.isDown = false
       authority.fetched.length = 0
-      const { ask, app } = await openProbe(options)
+      const { ask, app } = await openSmallProbe(options)
       await settle()
       let unknownAt: number[] = []
       for (const what of actions) {

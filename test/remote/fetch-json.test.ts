@@ -5,6 +5,7 @@ import { FetchFailure, fetchJson } from '../../lib/remote/fetch-json.ts'
 import { askedServer } from '../helpers/asked-server.ts'
 import { hangingFaults, keyFaults } from '../helpers/key-faults.ts'
 import { type FaultName, faultNames, KeyServer } from '../helpers/key-server.ts'
+import { until } from '../helpers/until.ts'
 
 const MAX_BYTES = 512 * 1024
 const GOOD = { keys: [{ kty: 'oct', kid: 'a key as good as any' }] }
@@ -168,8 +169,9 @@ test('an error without a cause is told by its name', async () => {
 
 test("whatever an application's own fetch throws, it is a failure", async (t) => {
   for (const thrown of ['secret', null, { code: 'SECRET' }]) {
-    t.mock.method(globalThis, 'fetch', () => Promise.reject(thrown))
+    const { mock } = t.mock.method(globalThis, 'fetch', () => Promise.reject(thrown))
     assert.equal((await failure(read())).message, 'no answer (no error object)')
+    mock.restore()
   }
 })
 
@@ -194,6 +196,21 @@ test('the connection does not outlive the answer', async () => {
   for (let look = 0; open > 0 && look < 100; look++) await new Promise(setImmediate)
   assert.equal(open, 0)
 })
+
+for (const fault of ['a huge body', 'a huge body in gzip', 'a huge failure'] as const) {
+  test(`${fault} is not received any further once it is given up`, async () => {
+    let open = 0
+    const { url } = await askedServer((_, response) => {
+      open += 1
+      response.once('close', () => {
+        open -= 1
+      })
+      keyFaults[fault]({ response, good: '', target: '' })
+    })
+    await failure(read(url))
+    await until(() => open === 0)
+  })
+}
 
 test('it asks for JSON and for nothing that an application has configured', async () => {
   let headers: object = {}

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { controlledDocument } from '../helpers/controlled-document.ts'
+import { setImmediate } from 'node:timers/promises'
+import { RemoteDocument } from '../../lib/remote/remote-document.ts'
+import { controlledDocument, FRESHNESS } from '../helpers/controlled-document.ts'
 
 test('closing ends the load that is under way, in silence', async (t) => {
   const { document, loads, failures, pass } = controlledDocument(t)
@@ -125,6 +127,21 @@ test('opened again while the ended load has not settled, it begins one of its ow
   assert.equal(loads.length, 2)
   await succeed('one')
   assert.equal(document.current(), 'one')
+})
+
+test('what a load of an earlier life brings too late does not replace what is newer', async () => {
+  const resolves: ((value: string) => void)[] = []
+  const load = () => new Promise<string>((resolve) => void resolves.push(resolve))
+  const document = new RemoteDocument(load, FRESHNESS, { onFailure: () => {} })
+  document.open()
+  document.close()
+  document.open()
+  resolves[1]?.('new')
+  assert.equal(await document.settled(), 'new')
+  resolves[0]?.('old')
+  await setImmediate()
+  assert.equal(document.current(), 'new')
+  document.close()
 })
 
 test('no timer of an earlier life is left when it is closed again', async (t) => {

@@ -91,6 +91,16 @@ test('retryAfter counts down to the attempt that then takes place', async (t) =>
   assert.equal(loads.length, 2)
 })
 
+test('while a load is under way, the next attempt is beyond its limit', async (t) => {
+  const { document, pass, succeed } = controlledDocument(t)
+  document.open()
+  assert.equal(document.retryAfter, 5)
+  await pass(2)
+  assert.equal(document.retryAfter, 3)
+  await succeed('one')
+  assert.equal(document.retryAfter, 480)
+})
+
 test('mayLoad says no while a load is under way, and until the wait is over', async (t) => {
   const { document, pass, succeed, fail } = controlledDocument(t)
   document.open()

@@ -9,7 +9,6 @@ const SPELLINGS: readonly [what: string, server: FastifyServerOptions, url: stri
   ['another case', { routerOptions: { caseSensitive: false } }, '/aDMIN/X'],
   ['a slash at the end', { routerOptions: { ignoreTrailingSlash: true } }, '/Admin/x/'],
   ['slashes twice', { routerOptions: { ignoreDuplicateSlashes: true } }, '//Admin///x'],
-  ['a semicolon', { routerOptions: { useSemicolonDelimiter: true } }, '/Admin/x;a=b'],
   ['encoded letters', {}, '/%41dmin/x'],
   ['a query', {}, '/Admin/x?/open'],
   ['a rewritten url', { rewriteUrl: () => '/Admin/x' }, '/open'],

@@ -119,16 +119,19 @@ test('the same plugin outside a public scope stays closed', async (t) => {
   assert.equal(outcome(response), '200')
 })
 
-test('a config object that other routes share is not opened with it', async (t) => {
-  const app = await guardedApp(t)
-  const config = {}
-  await app.register(
-    publicScope(
-      async (scope: FastifyInstance) => void scope.get('/a', { config }, async () => 'a'),
-    ),
-  )
-  app.get('/b', { config }, async () => 'never')
-  assert.equal(outcome(await app.inject('/a')), '200')
-  assertRefused(await app.inject('/b'), 'ERR_AUTH_TOKEN_MISSING')
-  assert.deepEqual(config, {})
-})
+for (const when of ['before', 'after'] as const) {
+  test(`a config object that other routes share is not opened with it, ${when} the guard`, async (t) => {
+    const app = bareApp(t)
+    const config = {}
+    const plugin = async (scope: FastifyInstance) => {
+      scope.get('/a', { config }, async () => 'a')
+    }
+    if (when === 'after') await app.register(tenantAuth, trusting())
+    await app.register(publicScope(plugin))
+    app.get('/b', { config }, async () => 'never')
+    if (when === 'before') await app.register(tenantAuth, trusting())
+    assert.equal(outcome(await app.inject('/a')), '200')
+    assertRefused(await app.inject('/b'), 'ERR_AUTH_TOKEN_MISSING')
+    assert.deepEqual(config, {})
+  })
+}

@@ -20,7 +20,7 @@ const CONFIGS: readonly [
   [{ noauth: true, swagger: 'hidden' }, '200', '200'],
   [{ noauth: 'true' }, STRANGER, '200'],
   [{ noauth: 1 }, STRANGER, '200'],
-  [{ noauth: true, tenant: null }, STRANGER, '200'],
+  [{ noauth: true, tenant: null }, STRANGER, '400 ERR_AUTH_TENANT_MISSING'],
   [{ noauth: true, userInfo: true }, STRANGER, '200'],
   [{ noauth: true, resources: null }, STRANGER, '200'],
   [{ noauth: true, requires: 'a:b' }, STRANGER, '200'],

@@ -112,3 +112,5 @@ new AuthService({ publicKeys: '-----BEGIN PUBLIC KEY-----' })
 const frozen: AuthOptions = { realm: 'orders' }
 // @ts-expect-error options are read once
 frozen.realm = 'menus'
+// @ts-expect-error the file's name too
+frozen.configFile = 'other.ini'

@@ -21,13 +21,11 @@ export function documentedRoutes(
 ): DocumentedRoute[] {
   const policyOf = (url: string, config: object, tooEarly: boolean): Policy =>
     compilePolicy({ url, config, tooEarly }, rules).policy
-  const seen = register.seen.map((route) => ({
-    methods: route.methods,
-    url: route.url,
+  const seen = register.seen.flatMap((route) => {
     // Before ready, for an application that writes its document to a file, there is none yet.
-    policy: route.policy ?? policyOf(route.url, route.config, false),
-    seen: true,
-  }))
+    const policy = route.policy ?? policyOf(route.url, route.config, false)
+    return route.urls.map((url) => ({ methods: route.methods, url, policy, seen: true }))
+  })
   const early = listRoutes(app, register).filter((route) => !route.seen)
   // Nothing is known of these but that they are guarded, and where their path has a tenant.
   const unseen = early.map(({ method, url }) => ({
@@ -61,10 +59,7 @@ export function indexRoutes(
       for (const spelling of paths) policies.set(`${method.toUpperCase()} ${spelling}`, policy)
     }
   }
-  const find: FindPolicy = (method, path) => policies.get(`${method.toUpperCase()} ${path}`)
-  // A scope's root is two routes, with a slash at the end and without; only one of them is told of in `onRoute`.
-  return (method, path) =>
-    find(method, path) ?? (path.endsWith('/') ? find(method, path.slice(0, -1)) : undefined)
+  return (method, path) => policies.get(`${method.toUpperCase()} ${path}`)
 }
 
 /** With `stripBasePath: false` the document's paths still begin with them. */

@@ -160,3 +160,12 @@ test('A document that is written before ready is described already', async () =>
   )
   await app.close()
 })
+
+test('A document of which little is written yet is described as far as it goes', async () => {
+  const app = await documentedApp(write)
+  const servers = [{ url: 'relative' }, { url: '/' }]
+  assert.deepEqual(Object(app.authService.openapi({ servers })).paths, {})
+  const { paths } = app.authService.openapi({ servers, paths: { '/menus': { get: {} } } })
+  assert.ok(Object(paths['/menus'].get).responses['401'])
+  await app.close()
+})
