@@ -3,13 +3,13 @@ import type {
   FastifyBaseLogger,
   FastifyInstance,
   FastifyRequest,
-  FastifySchema,
   FastifyTypeProvider,
   FastifyTypeProviderDefault,
   RawRequestDefaultExpression,
   RawServerBase,
   RawServerDefault,
   RouteGenericInterface,
+  FastifySchema as Schema,
 } from 'fastify'
 import type { FastifyRequestType, ResolveFastifyRequestType } from 'fastify/types/type-provider.js'
 import type { AuthError } from '../errors.ts'
@@ -18,13 +18,14 @@ import type { Authorization } from '../tenancy/authorization.ts'
 import type { Declared } from './declaration.ts'
 
 declare module 'fastify' {
-  // The parameters must be Fastify's own, all of them, for the declarations to merge.
+  // The parameters must be Fastify's own, all of them, for the declarations to merge. `Schema` has a name of its own here, since
+  // plugins declare a FastifySchema in this module too.
   interface FastifyRequest<
     RouteGeneric extends RouteGenericInterface = RouteGenericInterface,
     RawServer extends RawServerBase = RawServerDefault,
     RawRequest extends
       RawRequestDefaultExpression<RawServer> = RawRequestDefaultExpression<RawServer>,
-    SchemaCompiler extends FastifySchema = FastifySchema,
+    SchemaCompiler extends Schema = Schema,
     TypeProvider extends FastifyTypeProvider = FastifyTypeProviderDefault,
     ContextConfig = ContextConfigDefault,
     Logger extends FastifyBaseLogger = FastifyBaseLogger,

@@ -1,28 +1,30 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { createTestAuthority } from '../../lib/testing.ts'
-import { createDocumentedApp } from '../examples/openapi/app.ts'
+import { createNotesApp } from '../examples/notes/app.ts'
+import { type Authority, createAuthority } from '../examples/notes/authority.ts'
 import { chromiumOptions, noChromium } from '../helpers/chromium.ts'
 
-type App = Awaited<ReturnType<typeof createDocumentedApp>>
+type App = Awaited<ReturnType<typeof createNotesApp>>
 
-describe('the page of @fastify/swagger-ui, in a browser', { skip: noChromium }, () => {
+describe('the page of the demo, in a browser', { skip: noChromium }, () => {
   let app: App
+  let authority: Authority
   let browser: Browser
   let token: string
   const elsewhere: string[] = []
 
   before(async () => {
-    const authority = await createTestAuthority()
-    token = await authority.token({ sub: 'alice', resources: { 'lazy-raccoon': ['menu:read'] } })
-    app = await createDocumentedApp({ ...authority.options, tenants: ['lazy-raccoon'] })
+    authority = await createAuthority()
+    token = await authority.tokenOf('bob')
+    app = await createNotesApp({ publicKeysUrl: await authority.listen(0) })
     await app.listen({ port: 0, host: '127.0.0.1' })
     browser = await chromium.launch(chromiumOptions)
   })
   after(async () => {
     await browser?.close()
     await app?.close()
+    await authority?.close()
   })
 
   async function openPage(): Promise<Page> {
@@ -40,16 +42,16 @@ describe('the page of @fastify/swagger-ui, in a browser', { skip: noChromium }, 
     const page = await openPage()
     const locks = async (path: string) =>
       operation(page, path).getByRole('button', { name: 'authorization button' }).count()
-    assert.equal(await page.locator('.opblock').count(), 3)
-    assert.equal(await locks('/orders'), 1)
-    assert.equal(await locks('/{tenant}/todays-menu'), 1)
+    assert.equal(await page.locator('.opblock').count(), 5)
+    assert.equal(await locks('/notes'), 1)
+    assert.equal(await locks('/{tenant}/notes'), 1)
     assert.equal(await locks('/health'), 0)
     await page.close()
   })
 
   it('gets 401 without a token', async () => {
     const page = await openPage()
-    assert.deepEqual(await call(page, '/orders', 'lazy-raccoon'), {
+    assert.deepEqual(await call(page, '/notes', 'lazy-raccoon'), {
       status: '401',
       code: 'ERR_AUTH_TOKEN_MISSING',
     })
@@ -60,10 +62,10 @@ describe('the page of @fastify/swagger-ui, in a browser', { skip: noChromium }, 
   it('gets 200 in the tenant of an authorized user, and 403 in another', async () => {
     const page = await openPage()
     await authorize(page, token)
-    for (const path of ['/{tenant}/todays-menu', '/orders']) {
+    for (const path of ['/{tenant}/notes', '/notes']) {
       const [ours, theirs] = [
         await call(page, path, 'lazy-raccoon'),
-        await call(page, path, 'busy-badger'),
+        await call(page, path, 'busy-beaver'),
       ]
       assert.deepEqual(ours, { status: '200', code: undefined }, path)
       assert.deepEqual(theirs, { status: '403', code: 'ERR_AUTH_TENANT_FORBIDDEN' }, path)
@@ -76,9 +78,9 @@ describe('the page of @fastify/swagger-ui, in a browser', { skip: noChromium }, 
   })
 })
 
-/** The block of one operation on the page. */
+/** The block of a GET operation on the page. */
 function operation(page: Page, path: string) {
-  return page.locator('.opblock').filter({ has: page.locator(`[data-path="${path}"]`) })
+  return page.locator('.opblock-get').filter({ has: page.locator(`[data-path="${path}"]`) })
 }
 
 /** What a user does who has a token. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { verifySignature } from '../../lib/identity/algorithms.ts'
 import { isWeakKey } from '../../lib/identity/weak-key.ts'
 
 const rsaOf = (modulusLength: number, publicExponent = 65_537) =>
@@ -24,13 +23,10 @@ test('a short modulus and a small exponent are weak', () => {
 })
 
 test('an Ed25519 key for which one signature fits every message is weak', () => {
+  // R = this point and S = 0 is a signature of any message, at least for the OpenSSL of Node 20.
   const identity = Buffer.alloc(32)
   identity[0] = 1
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: identity.toString('base64url') }
   const key = createPublicKey({ key: jwk, format: 'jwk' })
-  const forged = Buffer.concat([identity, Buffer.alloc(32)])
-  for (const message of ['a.b', 'c.d']) {
-    assert.equal(verifySignature('EdDSA', key, message, forged), true, 'this is why')
-  }
   assert.equal(isWeakKey(key), true)
 })

@@ -68,8 +68,8 @@ test('the most bytes count after decompression', async () => {
   assert.equal((await failure(read(url))).message, 'the answer is too large')
 })
 
-/** What is wrong for whoever wants JSON, rather than for whoever wants keys. */
-const reasons: [fault: FaultName, reason: string][] = [
+/** What is wrong for whoever wants JSON, rather than for whoever wants keys. Two depend on the version of Node. */
+const reasons: [fault: FaultName, reason: string | RegExp][] = [
   ['status 404', 'answered with status 404'],
   ['status 429', 'answered with status 429'],
   ['status 500', 'answered with status 500'],
@@ -81,10 +81,10 @@ const reasons: [fault: FaultName, reason: string][] = [
   ['a failure whose body never ends', 'answered with status 500'],
   ['a reset', 'no answer (ECONNRESET)'],
   ['a reset in the body', 'the answer broke off'],
-  ['no HTTP', 'no answer (HPE_INVALID_CONSTANT)'],
+  ['no HTTP', /^no answer \((HPE_INVALID_CONSTANT|HTTPParserError)\)$/],
   ['truncated text', 'the answer is not JSON'],
   ['a truncated body', 'the answer broke off'],
-  ['a truncated chunk', 'the answer is not JSON'],
+  ['a truncated chunk', /^the answer (is not JSON|broke off)$/],
   ['truncated gzip', 'the answer is not JSON'],
   ['gzip that is none', 'the answer broke off'],
   ['a page', 'the answer is not JSON'],
@@ -107,7 +107,9 @@ for (const [fault, reason] of reasons) {
     const failing = await KeyServer.start(() => GOOD)
     t.after(() => failing.close())
     await failing.fail(fault)
-    assert.equal((await failure(read(failing.url))).message, reason)
+    const { message } = await failure(read(failing.url))
+    if (typeof reason === 'string') assert.equal(message, reason)
+    else assert.match(message, reason)
   })
 }
 

@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url'
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import Fastify, { LogController } from 'fastify'
-import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
+import tenantAuth, { type AuthOptions, publicScope } from '../../../lib/index.ts'
 import { Notes } from './notes.ts'
 
 const NewNote = Type.Object(
@@ -21,8 +23,20 @@ export async function createNotesApp(options: AuthOptions = {}) {
   }).withTypeProvider<TypeBoxTypeProvider>()
   const notes = new Notes()
 
+  await app.register(swagger, {
+    openapi: { openapi: '3.1.0', info: { title: 'Notes', version: '1.0.0' } },
+    transformObject: (given) =>
+      'openapiObject' in given ? app.authService.openapi(given.openapiObject) : given.swaggerObject,
+  })
+
   const configFile = fileURLToPath(new URL('app.ini', import.meta.url))
   await app.register(tenantAuth, { configFile, ...options })
+
+  // The page to try it is for everybody; without publicScope it would be for users only.
+  await app.register(publicScope(swaggerUi), {
+    routePrefix: '/docs',
+    uiConfig: { tryItOutEnabled: true },
+  })
 
   app.get('/health', { config: { noauth: true } }, async () => ({ ok: true }))
 

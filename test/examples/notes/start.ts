@@ -38,7 +38,7 @@ function inDevMode(): Mode {
     options: { devMode: true },
     print: async (base) => {
       const intro = `The notes application is up in dev mode at ${base}: no tokens, one mock user.`
-      printAll(intro, devExamples(base))
+      printAll(intro, base, devExamples(base))
     },
   }
 }
@@ -53,13 +53,13 @@ async function withAuthority(): Promise<Mode> {
     options: process.env['AUTH_PORT'] === undefined ? {} : { publicKeysUrl: url },
     print: async (base) => {
       const intro = `The notes application is up at ${base}; the keys of its authorization server are at ${url}.`
-      printAll(intro, await productionExamples(base, authority))
+      printAll(intro, base, await productionExamples(base, authority))
     },
   }
 }
 
-function printAll(intro: string, examples: readonly string[]): void {
-  const outro = 'Paste any of these into another terminal. Ctrl-C ends the demo.'
+function printAll(intro: string, base: string, examples: readonly string[]): void {
+  const outro = `Paste any of these into another terminal, or open ${base}/docs in a browser and put a token there. Ctrl-C ends the demo.`
   console.log([intro, ...examples, outro].join('\n\n'))
 }
 
