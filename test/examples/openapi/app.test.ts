@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestAuthority } from '../../lib/testing.ts'
-import { createDocumentedApp } from './openapi/app.ts'
+import { createTestAuthority } from '../../../lib/testing.ts'
+import { createDocumentedApp } from './app.ts'
 
 test('the page, its assets and the document need no token, and nothing else is open', async (t) => {
   const app = await createDocumentedApp((await createTestAuthority()).options)
