@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { ownProperty } from './own-property.ts'
 import { TokenRefused } from './token-refused.ts'
 
@@ -58,11 +59,14 @@ export function parseCompactJws(token: string, maxLength: number, rules: HeaderR
  * @throws TokenRefused
  */
 export function decodeObject(part: string): Record<string, unknown> {
+  const bytes = Buffer.from(part, 'base64url')
+  if (!isUtf8(bytes)) throw new TokenRefused('a part is not UTF-8')
   let value: unknown
   try {
-    value = JSON.parse(utf8.decode(Buffer.from(part, 'base64url')))
+    // Which keeps a byte order mark, and JSON has none.
+    value = JSON.parse(bytes.toString())
   } catch {
-    throw new TokenRefused('a part is not JSON in UTF-8')
+    throw new TokenRefused('a part is not JSON')
   }
   if (!isObject(value)) throw new TokenRefused('a part is not a JSON object')
   return value
@@ -74,8 +78,6 @@ export function normalizeTokenType(type: string): string {
   const lower = type.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
   return lower.includes('/') ? lower : `application/${lower}`
 }
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -12,13 +12,16 @@ export const AUDIENCE = 'api'
 export interface Probe {
   readonly app: FastifyInstance
   readonly service: AuthService
-  /** Every line that the application has logged. */
+  /** The last lines that the application has logged. */
   readonly log: string[]
   /** How many handlers have run. */
   readonly handled: { count: number }
   /** Asks `GET /me`, or another route, with a bearer token. */
   ask(token: string, url?: string): Promise<LightMyRequestResponse>
 }
+
+/** A probe may be asked a million times. */
+const MOST_LINES = 1000
 
 /** Keys of every test that needs no more than one of a kind: generating RSA keys takes its time. */
 export const KEY: ForgeKey = forgeKey('ES256', 'probe')
@@ -46,7 +49,14 @@ async function open(options: AuthOptions, addRoutes: typeof addFewRoutes): Promi
   const log: string[] = []
   const handled = { count: 0 }
   const app = Fastify({
-    logger: { level: 'trace', stream: { write: (line: string) => void log.push(line) } },
+    logger: {
+      level: 'trace',
+      stream: {
+        write(line: string) {
+          if (log.push(line) > MOST_LINES) log.shift()
+        },
+      },
+    },
     routerOptions: { maxParamLength: 300 },
     exposeHeadRoutes: false,
   })
