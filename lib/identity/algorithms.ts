@@ -1,4 +1,4 @@
-import { constants, type KeyObject, verify } from 'node:crypto'
+import { constants, createVerify, type KeyObject, verify } from 'node:crypto'
 import { importKey } from './import-key.ts'
 
 /** How Node verifies one JWS algorithm (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864), and which keys fit it. */
@@ -7,7 +7,7 @@ interface Algorithm {
   readonly crv?: string
   readonly hash?: string
   readonly padding?: 'pss'
-  /** Bytes of a signature, where the algorithm fixes it. Node would read an ECDSA signature of another length as DER. */
+  /** Bytes of a signature, where the algorithm fixes it: another encoding of the same (DER for ECDSA) is another token. */
   readonly signatureLength?: number
 }
 
@@ -70,9 +70,11 @@ export function verifySignature(
   const { hash, padding, signatureLength } = algorithm
   if (signatureLength !== undefined && signature.length !== signatureLength) return false
   try {
-    const data = Buffer.from(input, 'latin1')
-    if (padding === 'pss') return verify(hash, data, { key, ...PSS }, signature)
-    return verify(hash, data, { key, dsaEncoding: 'ieee-p1363' }, signature)
+    // Of Node's two ways, the streaming one leaves less to collect; algorithms with a hash of their own have the other only.
+    if (hash === undefined) return verify(undefined, Buffer.from(input, 'latin1'), key, signature)
+    const verifier = createVerify(hash).update(input, 'latin1')
+    if (padding === 'pss') return verifier.verify({ key, ...PSS }, signature)
+    return verifier.verify({ key, dsaEncoding: 'ieee-p1363' }, signature)
   } catch {
     return false
   }
