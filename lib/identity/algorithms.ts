@@ -7,7 +7,7 @@ interface Algorithm {
   readonly crv?: string
   readonly hash?: string
   readonly padding?: 'pss'
-  /** Bytes of a signature, where the algorithm fixes it: another encoding of the same (DER for ECDSA) is another token. */
+  /** Bytes of a signature, where the algorithm rather than the key fixes it: another encoding of the same (DER for ECDSA) is another token. */
   readonly signatureLength?: number
 }
 
@@ -68,7 +68,7 @@ export function verifySignature(
   const algorithm = ALGORITHMS.get(name)
   if (algorithm === undefined) return false
   const { hash, padding, signatureLength } = algorithm
-  if (signatureLength !== undefined && signature.length !== signatureLength) return false
+  if (signature.length !== (signatureLength ?? modulusBytes(key))) return false
   try {
     // Of Node's two ways, the streaming one leaves less to collect; algorithms with a hash of their own have the other only.
     if (hash === undefined) return verify(undefined, Buffer.from(input, 'latin1'), key, signature)
@@ -78,6 +78,11 @@ export function verifySignature(
   } catch {
     return false
   }
+}
+
+/** RFC 8017 §8.1.2, §8.2.2: a signature is as long as the modulus. OpenSSL takes one without its leading zeros too. */
+function modulusBytes(key: KeyObject): number {
+  return Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8)
 }
 
 const PSS = {

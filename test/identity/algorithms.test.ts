@@ -121,6 +121,19 @@ test('an ECDSA signature in DER is refused', () => {
   }
 })
 
+test('an RSA signature without its leading zero is refused (RFC 8017 §8.1.2)', () => {
+  const withLeadingZero = (sign: () => Buffer): Buffer => {
+    // One in 256 begins with one.
+    for (;;) {
+      const signature = sign()
+      if (signature[0] === 0) return signature
+    }
+  }
+  const pss = withLeadingZero(() => ps('sha256', 32))
+  assert.equal(verifySignature('PS256', rsa.publicKey, INPUT, pss), true)
+  assert.equal(verifySignature('PS256', rsa.publicKey, INPUT, pss.subarray(1)), false)
+})
+
 test('a PSS salt of another length than the hash is refused (RFC 7518 §3.5)', () => {
   for (const [name, hash, salts] of [
     ['PS256', 'sha256', [0, 20, 31, 33, 64]],
