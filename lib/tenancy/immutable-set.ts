@@ -16,11 +16,9 @@ export class ImmutableSet<T> implements ReadonlySet<T> {
   readonly #items: ReadonlySet<T>
 
   static {
-    for (const name of SET_ALGEBRA) {
-      const method: unknown = Reflect.get(Set.prototype, name)
-      if (typeof method !== 'function') continue
+    for (const name of SET_ALGEBRA.filter((method) => method in Set.prototype)) {
       const value = function (this: ImmutableSet<unknown>, other: unknown): unknown {
-        return method.call(this.#items, other)
+        return Reflect.apply(Reflect.get(Set.prototype, name), this.#items, [other])
       }
       Object.defineProperty(ImmutableSet.prototype, name, { value })
     }
