@@ -1,5 +1,5 @@
 import { BearerToken } from './authenticators/bearer-token.ts'
-import { normalizeTokenType } from './identity/compact-jws.ts'
+import { normalizeTokenType } from './identity/jose-header.ts'
 import { KeySet } from './identity/key-set.ts'
 import { type KeySource, RemoteKeys, StaticKeys } from './identity/key-source.ts'
 import type { RemoteDocumentEvents } from './remote/remote-document.ts'

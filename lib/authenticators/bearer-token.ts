@@ -1,15 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import {
   AuthError,
-  ERR_AUTH_KEYS_UNAVAILABLE,
   ERR_AUTH_REVOCATION_UNAVAILABLE,
   ERR_AUTH_TOKEN_INVALID,
   ERR_AUTH_TOKEN_MISSING,
 } from '../errors.ts'
 import { isRepeated, readBearerToken } from '../identity/bearer-token.ts'
 import { checkLifetime, type Lifetime } from '../identity/claims.ts'
-import { type CompactJws, type HeaderRules, parseCompactJws } from '../identity/compact-jws.ts'
-import type { VerificationKey } from '../identity/json-web-key.ts'
+import { type CompactJws, parseCompactJws } from '../identity/compact-jws.ts'
+import { type FoundKey, findKey, keysUnavailable } from '../identity/find-key.ts'
+import { type HeaderRules, JoseHeaders } from '../identity/jose-header.ts'
 import type { KeySet } from '../identity/key-set.ts'
 import type { KeySource } from '../identity/key-source.ts'
 import { ignoreRejection } from '../identity/thenable.ts'
@@ -36,13 +36,11 @@ interface Verified {
   readonly lifetime: Lifetime
 }
 
-/** How often one request may wait for keys that its token names and the set lacks: for a fetch under way, then for one of its own. */
-const MAX_LOOKS = 2
-
 /** Production: a JWT in the Authorization header (RFC 6750), verified with the authorization server's keys. */
 export class BearerToken implements Authenticator {
   readonly #keys: KeySource
   readonly #rules: BearerTokenRules
+  readonly #headers: JoseHeaders
   readonly #cache: TokenCache<Verified>
   /** The key set that everything in the cache was verified with. */
   #cachedWith: KeySet | undefined
@@ -50,6 +48,7 @@ export class BearerToken implements Authenticator {
   constructor(keys: KeySource, rules: BearerTokenRules) {
     this.#keys = keys
     this.#rules = rules
+    this.#headers = new JoseHeaders(rules)
     this.#cache = new TokenCache(rules.tokenCacheSize)
   }
 
@@ -66,7 +65,7 @@ export class BearerToken implements Authenticator {
   }
 
   async refreshKeys(): Promise<void> {
-    if (!(await this.#keys.reload())) throw this.#unavailable()
+    if (!(await this.#keys.reload())) throw keysUnavailable(this.#keys)
   }
 
   authenticate(request: FastifyRequest): Principal | Promise<Principal> {
@@ -105,38 +104,14 @@ export class BearerToken implements Authenticator {
       const known = this.#cache.get(token)
       if (known) return known
     }
-    const { maxTokenLength } = this.#rules
-    const jws = parseCompactJws(token, maxTokenLength, this.#rules)
-    return keys === undefined ? this.#whenLoaded(token, jws) : this.#with(keys, token, jws)
+    const jws = parseCompactJws(token, this.#rules.maxTokenLength, this.#headers)
+    const found = findKey(this.#keys, jws.header)
+    return found instanceof Promise
+      ? found.then((late) => this.#prove(late, token, jws))
+      : this.#prove(found, token, jws)
   }
 
-  #with(keys: KeySet, token: string, jws: CompactJws): Verified | Promise<Verified> {
-    const key = keys.find(jws.header)
-    if (key === 'unknown') return this.#withNewerKeys(token, jws)
-    return this.#prove(keys, key, token, jws)
-  }
-
-  async #whenLoaded(token: string, jws: CompactJws): Promise<Verified> {
-    const keys = await this.#keys.settled()
-    if (keys === undefined) throw this.#unavailable()
-    return this.#with(keys, token, jws)
-  }
-
-  async #withNewerKeys(token: string, jws: CompactJws): Promise<Verified> {
-    for (let looks = 0; looks < MAX_LOOKS; looks++) {
-      const look = this.#keys.lookAgain()
-      if (look === undefined) break
-      await look
-      const keys = this.#keys.current()
-      if (keys === undefined) throw this.#unavailable()
-      const key = keys.find(jws.header)
-      if (key !== 'unknown') return this.#prove(keys, key, token, jws)
-    }
-    throw new TokenRefused('the key is unknown')
-  }
-
-  #prove(keys: KeySet, key: VerificationKey | 'unfit', token: string, jws: CompactJws): Verified {
-    if (key === 'unfit') throw new TokenRefused('no key fits')
+  #prove({ key, keys }: FoundKey, token: string, jws: CompactJws): Verified {
     const { userInfo, lifetime } = verifyToken(jws, key, this.#rules)
     const verified = { principal: new Principal(userInfo, lifetime.exp, this.#rules), lifetime }
     this.#remember(keys, token, verified)
@@ -169,10 +144,6 @@ export class BearerToken implements Authenticator {
     return typeof revoked === 'boolean'
       ? unlessRevoked(revoked)
       : revoked.then(unlessRevoked).catch((error) => this.#refuse(error))
-  }
-
-  #unavailable(): ERR_AUTH_KEYS_UNAVAILABLE {
-    return new ERR_AUTH_KEYS_UNAVAILABLE(this.#keys.retryAfter, 'no usable key set can be had')
   }
 
   /** Whatever goes wrong on the way to a principal, the caller is told no more than that the token is not valid. */

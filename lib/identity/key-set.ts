@@ -1,4 +1,4 @@
-import type { JoseHeader } from './compact-jws.ts'
+import type { JoseHeader } from './jose-header.ts'
 import { readKey, type VerificationKey } from './json-web-key.ts'
 import { ownProperty } from './own-property.ts'
 

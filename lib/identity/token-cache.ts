@@ -27,6 +27,8 @@ export class TokenCache<T> {
   }
 
   get(token: string): T | undefined {
+    // An empty map would hash the token all the same.
+    if (this.#entries.size === 0) return undefined
     const entry = this.#entries.get(token)
     if (entry === undefined) return undefined
     entry.used = true

@@ -60,19 +60,12 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Level by level rather than by recursion: thousands of levels fit into one token. */
-function freezeDeep(root: object): void {
-  let level: object[] = [root]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) throw new TokenRefused('the claims are nested too deeply')
-    const next: object[] = []
-    for (const item of level) {
-      Object.freeze(item)
-      for (const value of Object.values(item)) {
-        if (typeof value === 'object' && value !== null) next.push(value)
-      }
-    }
-    level = next
+/** By recursion that ends at a depth of its own: thousands of levels fit into one token. */
+function freezeDeep(item: object, depth = 0): void {
+  if (depth > MAX_DEPTH) throw new TokenRefused('the claims are nested too deeply')
+  Object.freeze(item)
+  for (const value of Array.isArray(item) ? item : Object.values(item)) {
+    if (typeof value === 'object' && value !== null) freezeDeep(value, depth + 1)
   }
 }
 

@@ -1,6 +1,7 @@
 import { verifySignature } from './algorithms.ts'
 import { type ClaimRules, checkClaims, checkLifetime, type Lifetime } from './claims.ts'
-import { type CompactJws, decodeObject } from './compact-jws.ts'
+import type { CompactJws } from './compact-jws.ts'
+import { decodeObject } from './decode-object.ts'
 import type { VerificationKey } from './json-web-key.ts'
 import { ignoreRejection } from './thenable.ts'
 import { TokenRefused } from './token-refused.ts'

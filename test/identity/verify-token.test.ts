@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodeObject, parseCompactJws } from '../../lib/identity/compact-jws.ts'
+import { parseCompactJws } from '../../lib/identity/compact-jws.ts'
+import { decodeObject } from '../../lib/identity/decode-object.ts'
+import { JoseHeaders } from '../../lib/identity/jose-header.ts'
 import { readKey, type VerificationKey } from '../../lib/identity/json-web-key.ts'
 import { TokenRefused } from '../../lib/identity/token-refused.ts'
 import type { UserInfo } from '../../lib/identity/user-info.ts'
@@ -17,11 +19,11 @@ function importedKey(): VerificationKey {
 }
 
 function verified(token: string, rules: Partial<VerifyRules> = {}) {
-  const headerRules = {
+  const headers = new JoseHeaders({
     algorithms: new Set(['ES256']),
     tokenTypes: new Set(['application/at+jwt']),
-  }
-  const jws = parseCompactJws(token, 100_000, headerRules)
+  })
+  const jws = parseCompactJws(token, 100_000, headers)
   return verifyToken(jws, KEY_OF_PROBE, { clockTolerance: 5, ...rules })
 }
 

@@ -1,0 +1,25 @@
+import { isUtf8 } from 'node:buffer'
+import { TokenRefused } from './token-refused.ts'
+
+/**
+ * A part of a token, canonical base64url, as a JSON object: UTF-8 without a byte order mark, no array, no null.
+ *
+ * @throws TokenRefused
+ */
+export function decodeObject(part: string): Record<string, unknown> {
+  const bytes = Buffer.from(part, 'base64url')
+  if (!isUtf8(bytes)) throw new TokenRefused('a part is not UTF-8')
+  let value: unknown
+  try {
+    // Which keeps a byte order mark, and JSON has none.
+    value = JSON.parse(bytes.toString())
+  } catch {
+    throw new TokenRefused('a part is not JSON')
+  }
+  if (!isObject(value)) throw new TokenRefused('a part is not a JSON object')
+  return value
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
