@@ -70,10 +70,10 @@ export class BearerToken implements Authenticator {
 
   authenticate(request: FastifyRequest): Principal | Promise<Principal> {
     try {
-      const verified = this.#verify(this.#tokenOf(request))
-      return verified instanceof Promise
-        ? verified.then((late) => this.#admit(late)).catch((error) => this.#refuse(error))
-        : this.#admit(verified)
+      const principal = this.#verify(this.#tokenOf(request))
+      return principal instanceof Promise
+        ? principal.then((late) => this.#unlessRevoked(late)).catch((error) => this.#refuse(error))
+        : this.#unlessRevoked(principal)
     } catch (error) {
       return this.#refuse(error)
     }
@@ -98,11 +98,14 @@ export class BearerToken implements Authenticator {
     throw new TokenRefused('tokenFrom gave no string')
   }
 
-  #verify(token: string): Verified | Promise<Verified> {
+  #verify(token: string): Principal | Promise<Principal> {
     const keys = this.#keys.current()
     if (keys !== undefined && keys === this.#cachedWith) {
       const known = this.#cache.get(token)
-      if (known) return known
+      if (known) {
+        checkLifetime(known.lifetime, this.#rules.clockTolerance)
+        return known.principal
+      }
     }
     const jws = parseCompactJws(token, this.#rules.maxTokenLength, this.#headers)
     const found = findKey(this.#keys, jws.header)
@@ -111,11 +114,11 @@ export class BearerToken implements Authenticator {
       : this.#prove(found, token, jws)
   }
 
-  #prove({ key, keys }: FoundKey, token: string, jws: CompactJws): Verified {
+  #prove({ key, keys }: FoundKey, token: string, jws: CompactJws): Principal {
     const { userInfo, lifetime } = verifyToken(jws, key, this.#rules)
-    const verified = { principal: new Principal(userInfo, lifetime.exp, this.#rules), lifetime }
-    this.#remember(keys, token, verified)
-    return verified
+    const principal = new Principal(userInfo, lifetime.exp, this.#rules)
+    this.#remember(keys, token, { principal, lifetime })
+    return principal
   }
 
   #remember(keys: KeySet, token: string, verified: Verified): void {
@@ -126,9 +129,8 @@ export class BearerToken implements Authenticator {
     this.#cache.set(token, verified)
   }
 
-  /** What is decided on every request anew, cached token or not. */
-  #admit({ principal, lifetime }: Verified): Principal | Promise<Principal> {
-    checkLifetime(lifetime, this.#rules.clockTolerance)
+  /** Asked on every request anew, cached token or not. */
+  #unlessRevoked(principal: Principal): Principal | Promise<Principal> {
     const { isRevoked } = this.#rules
     if (isRevoked === undefined) return principal
     const revoked = askApplication({
@@ -137,13 +139,13 @@ export class BearerToken implements Authenticator {
       isAnswer: (value) => typeof value === 'boolean',
       refuse: (reason) => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`),
     })
-    const unlessRevoked = (isSo: boolean): Principal => {
+    const admit = (isSo: boolean): Principal => {
       if (isSo) throw new TokenRefused('revoked')
       return principal
     }
     return typeof revoked === 'boolean'
-      ? unlessRevoked(revoked)
-      : revoked.then(unlessRevoked).catch((error) => this.#refuse(error))
+      ? admit(revoked)
+      : revoked.then(admit).catch((error) => this.#refuse(error))
   }
 
   /** Whatever goes wrong on the way to a principal, the caller is told no more than that the token is not valid. */

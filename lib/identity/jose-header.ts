@@ -1,5 +1,6 @@
-import { decodeObject } from './decode-object.ts'
+import { decodeBase64url } from './decode-base64url.ts'
 import { ownProperty } from './own-property.ts'
+import { parseObject } from './parse-object.ts'
 import { TokenRefused } from './token-refused.ts'
 
 /** What a token's header (RFC 7515 §4) says of its key. Immutable. */
@@ -31,14 +32,14 @@ export class JoseHeaders {
   }
 
   /**
-   * The header of a token's first part, canonical base64url.
+   * The header that a token's first part holds.
    *
    * @throws TokenRefused where the rules do not allow it
    */
   read(part: string): JoseHeader {
     const known = this.#accepted.get(part)
     if (known) return known
-    const header = checkHeader(decodeObject(part), this.#rules)
+    const header = checkHeader(parseObject(decodeBase64url(part)), this.#rules)
     if (part.length <= MAX_KEPT_LENGTH) this.#keep(part, header)
     return header
   }

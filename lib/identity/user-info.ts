@@ -30,9 +30,9 @@ const MAX_DEPTH = 64
  */
 export function readUserInfo(claims: unknown): UserInfo {
   if (!isObject(claims)) throw new TokenRefused('the claims are no object')
-  freezeDeep(claims)
   if (!isUserInfo(claims))
     throw new TokenRefused('sub, resources or preferred_username is malformed')
+  freezeDeep(claims)
   return claims
 }
 
@@ -63,10 +63,10 @@ function isObject(value: unknown): value is object {
 /** By recursion that ends at a depth of its own: thousands of levels fit into one token. */
 function freezeDeep(item: object, depth = 0): void {
   if (depth > MAX_DEPTH) throw new TokenRefused('the claims are nested too deeply')
-  Object.freeze(item)
   for (const value of Array.isArray(item) ? item : Object.values(item)) {
     if (typeof value === 'object' && value !== null) freezeDeep(value, depth + 1)
   }
+  Object.freeze(item)
 }
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T

@@ -1,8 +1,8 @@
 import { verifySignature } from './algorithms.ts'
 import { type ClaimRules, checkClaims, checkLifetime, type Lifetime } from './claims.ts'
 import type { CompactJws } from './compact-jws.ts'
-import { decodeObject } from './decode-object.ts'
 import type { VerificationKey } from './json-web-key.ts'
+import { parseObject } from './parse-object.ts'
 import { ignoreRejection } from './thenable.ts'
 import { TokenRefused } from './token-refused.ts'
 import { readUserInfo, type UserInfo } from './user-info.ts'
@@ -29,11 +29,10 @@ export function verifyToken(
   key: VerificationKey,
   rules: VerifyRules,
 ): VerifiedToken {
-  const signature = Buffer.from(jws.signature, 'base64url')
-  if (!verifySignature(jws.header.alg, key.key, jws.signingInput, signature)) {
+  if (!verifySignature(jws.header.alg, key.key, jws.signingInput, jws.signature)) {
     throw new TokenRefused('the signature does not match')
   }
-  const claims = decodeObject(jws.payload)
+  const claims = parseObject(jws.payload)
   const lifetime = checkClaims(claims, rules)
   checkLifetime(lifetime, rules.clockTolerance)
   const userInfo = rules.mapClaims ? mapped(claims, rules.mapClaims) : readUserInfo(claims)

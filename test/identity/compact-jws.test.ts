@@ -19,8 +19,8 @@ test('a good token is taken apart, and the signing input is as it stands in the 
   assert.deepEqual(jws, {
     header: { alg: 'ES256', kid: 'probe' },
     signingInput: `${HEADER}.${PAYLOAD}`,
-    payload: PAYLOAD,
-    signature: SIGNATURE,
+    payload: Buffer.from(PAYLOAD, 'base64url'),
+    signature: Buffer.from(SIGNATURE, 'base64url'),
   })
 })
 

@@ -2,12 +2,11 @@ import { isUtf8 } from 'node:buffer'
 import { TokenRefused } from './token-refused.ts'
 
 /**
- * A part of a token, canonical base64url, as a JSON object: UTF-8 without a byte order mark, no array, no null.
+ * The bytes of a token's part as a JSON object: UTF-8 without a byte order mark, no array, no null.
  *
  * @throws TokenRefused
  */
-export function decodeObject(part: string): Record<string, unknown> {
-  const bytes = Buffer.from(part, 'base64url')
+export function parseObject(bytes: Buffer): Record<string, unknown> {
   if (!isUtf8(bytes)) throw new TokenRefused('a part is not UTF-8')
   let value: unknown
   try {
