@@ -6,9 +6,9 @@ import { type Figures, pinLoad, Served } from './served.ts'
 import { median, quartiles } from './statistics.ts'
 
 const MODES = {
-  warm: { tokens: 100, cacheSize: 20_000, amount: 8_000 },
-  many: { tokens: 10_000, cacheSize: 20_000, amount: 10_000 },
-  cold: { tokens: 100, cacheSize: 0, amount: 4_000 },
+  warm: { tokens: 100, cacheSize: 20_000, amount: 24_000 },
+  many: { tokens: 10_000, cacheSize: 20_000, amount: 24_000 },
+  cold: { tokens: 100, cacheSize: 0, amount: 8_000 },
 } as const
 
 type Mode = keyof typeof MODES
@@ -91,7 +91,7 @@ function report(mode: Mode, algorithm: string, figures: ReadonlyMap<GuardName, F
       name,
       `${median(ratios).toFixed(3)} (${low.toFixed(3)}–${high.toFixed(3)})`,
       Math.round(median(rows.map((row) => row.perSecond))),
-      median(rows.map((row) => row.p99)).toFixed(1),
+      median(rows.map((row) => row.p99)).toFixed(2),
     ]
     console.log(`| ${cells.join(' | ')} |`)
   }

@@ -7,7 +7,7 @@ export function quartiles(values: readonly number[]): [number, number] {
 }
 
 /** By linear interpolation between the two nearest values. */
-function quantile(values: readonly number[], at: number): number {
+export function quantile(values: readonly number[], at: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   const position = (sorted.length - 1) * at
   const below = sorted[Math.floor(position)] ?? Number.NaN
