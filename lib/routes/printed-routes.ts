@@ -31,6 +31,13 @@ function parse(text: string): PrintedRoute[] {
   const routes: PrintedRoute[] = []
   const path: string[] = []
   let hooks = new Map<string, readonly string[]>()
+  // Nearly all routes have the same hooks.
+  const known = new Map<string, readonly string[]>()
+  const namesIn = (list: string): readonly string[] => {
+    const names = known.get(list) ?? readNames(list)
+    known.set(list, names)
+    return names
+  }
   const add = (label: string, depth: number): void => {
     const [, name = label, method] = LEAF.exec(label) ?? []
     path.length = depth
@@ -40,10 +47,13 @@ function parse(text: string): PrintedRoute[] {
     routes.push({ method, url: path.join(''), hooks })
   }
   for (const line of text.split('\n')) {
-    const [, kind, names] = META.exec(line) ?? []
     const [, indent, label] = NODE.exec(line) ?? []
-    if (kind !== undefined && names !== undefined) hooks.set(kind, readNames(names))
-    else if (indent !== undefined && label !== undefined) add(label, indent.length / 4)
+    if (indent !== undefined && label !== undefined) {
+      add(label, indent.length / 4)
+      continue
+    }
+    const [, kind, names] = META.exec(line) ?? []
+    if (kind !== undefined && names !== undefined) hooks.set(kind, namesIn(names))
     // A further route of the same node, under other constraints.
     else if (path.length > 0 && line !== '') add(line.slice(path.length * 4), path.length - 1)
   }

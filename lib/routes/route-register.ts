@@ -8,13 +8,17 @@ const kRoute = Symbol('fastify-tenant-auth.route')
 export class SeenRoute {
   readonly methods: readonly string[]
   readonly url: string
-  readonly #options: RouteOptions
-  policy: Policy | undefined
+  #options: { readonly url: string }
+  #policy: Policy | undefined
+  #config: object = {}
+  #onError: RouteOptions['onError']
 
   constructor(options: RouteOptions) {
     this.methods = [options.method].flat()
     this.url = options.url
     this.#options = options
+    this.config = options.config
+    this.onError = options.onError
   }
 
   /** All of its urls: the root of a prefixed scope has one with a slash at the end too, of which `onRoute` is not told. */
@@ -22,10 +26,60 @@ export class SeenRoute {
     return [...new Set([this.url, this.#options.url])]
   }
 
-  /** The `config` as it is after every `onRoute` hook. */
-  get config(): object {
-    return this.#options.config ?? {}
+  get policy(): Policy | undefined {
+    return this.#policy
   }
+
+  /** Once every plugin has loaded, and nothing of the options can change any more: they need not live as long as the route. */
+  settle(policy: Policy): void {
+    this.#policy = policy
+    this.#options = { url: this.#options.url }
+  }
+
+  /** With what leads a request's config, which Fastify copies from the route's, back to the route. */
+  get config(): object {
+    return this.#config
+  }
+
+  set config(given: object | undefined) {
+    this.#config = { ...given, [kRoute]: this }
+  }
+
+  /** With the trace that the route was seen. */
+  get onError(): RouteOptions['onError'] {
+    return this.#onError
+  }
+
+  set onError(given: RouteOptions['onError']) {
+    this.#onError = [...[given ?? []].flat(), tenantAuthSeen]
+  }
+}
+
+/**
+ * In place of a route's options that a later `onRoute` hook may replace. The same functions for every route: of its own
+ * each would need a shape of its own in the engine.
+ */
+const KEPT: PropertyDescriptorMap & ThisType<{ [kRoute]: SeenRoute }> = {
+  config: {
+    configurable: true,
+    enumerable: true,
+    get() {
+      return this[kRoute].config
+    },
+    set(given) {
+      this[kRoute].config = given
+    },
+  },
+  onError: {
+    configurable: true,
+    enumerable: true,
+    get() {
+      return this[kRoute].onError
+    },
+    set(given) {
+      this[kRoute].onError = given
+    },
+  },
 }
 
 /** The routes of one guarded scope, and the policy of each. */
@@ -47,9 +101,7 @@ export class RouteRegister {
     app.addHook('onRoute', (options) => {
       const route = new SeenRoute(options)
       this.#seen.push(route)
-      // What leads a request's config, which Fastify copies from the route's, back to the route.
-      keep(options, 'config', (config) => ({ ...config, [kRoute]: route }))
-      keep(options, 'onError', (hooks) => [...[hooks ?? []].flat(), tenantAuthSeen])
+      Object.defineProperties(Object.assign(options, { [kRoute]: route }), KEPT)
     })
   }
 
@@ -66,7 +118,7 @@ export class RouteRegister {
         const found = problems.join('; ')
         throw new ERR_AUTH_ROUTE_INVALID(`${route.methods.join(', ')} ${url}: ${found}`)
       }
-      route.policy = policy
+      route.settle(policy)
     }
     this.#isCompiled = true
   }
@@ -92,23 +144,6 @@ export class RouteRegister {
     // Written before the plugin had loaded: nobody could refuse what is wrong with it.
     return compilePolicy({ url, config, tooEarly: true }, this.#rules).policy
   }
-}
-
-/** Adds to an option of a route, and again to whatever a later `onRoute` hook puts in its place. */
-function keep<Key extends 'config' | 'onError'>(
-  options: RouteOptions,
-  key: Key,
-  add: (given: RouteOptions[Key]) => RouteOptions[Key],
-): void {
-  let value = add(options[key])
-  Object.defineProperty(options, key, {
-    configurable: true,
-    enumerable: true,
-    get: () => value,
-    set: (given: RouteOptions[Key]) => {
-      value = add(given)
-    },
-  })
 }
 
 /** Leaves a trace, in the only place where Fastify prints one, on each route that was seen. Runs when a request fails, and does nothing. */
