@@ -3,9 +3,10 @@ import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 import type { TenantPlace } from '../tenancy/resolve-tenant.ts'
 import type { Requirement } from './declaration.ts'
 import { GUARD } from './guarded-scopes.ts'
-import { misplacedNeighbours } from './hook-order.ts'
+import { hasNeighbours, misplacedNeighbours } from './hook-order.ts'
 import { type PrintedRoute, printedRoutes } from './printed-routes.ts'
-import { type RouteRegister, tenantAuthSeen } from './route-register.ts'
+import type { RouteRegister } from './route-register.ts'
+import { unseenRoutes } from './unseen-routes.ts'
 
 /** One route, as `authService.routes()` lists it. */
 export interface ListedRoute {
@@ -28,19 +29,15 @@ export interface AuditRules {
 
 /** Every route of a guarded scope, with its policy. */
 export function listRoutes(app: FastifyInstance, register: RouteRegister): ListedRoute[] {
-  const seen = register.seen.flatMap(({ methods, urls, policy }) =>
-    methods.flatMap((method) =>
-      urls.map((url) => ({
-        method,
-        url,
-        noauth: policy?.noauth ?? null,
-        tenant: policy?.tenant ?? null,
-        require: show(policy?.requirement ?? null),
-        seen: true,
-      })),
-    ),
-  )
-  const early = tooEarly(printed(app), register).map(({ method, url }) => ({
+  const seen = places(register).map(({ method, url, policy }) => ({
+    method,
+    url,
+    noauth: policy?.noauth ?? null,
+    tenant: policy?.tenant ?? null,
+    require: show(policy?.requirement ?? null),
+    seen: true,
+  }))
+  const early = tooEarly(printedRoutes(app, 'onRequest'), register).map(({ method, url }) => ({
     method,
     url,
     noauth: null,
@@ -62,7 +59,8 @@ export function auditRoutes(
   register: RouteRegister,
   { uncovered }: AuditRules,
 ): void {
-  const routes = printed(app)
+  if (areAllSeen(app, register) && !hasNeighbours(app)) return
+  const routes = printedRoutes(app, 'onRequest')
   const open = routes.filter((route) => !isCovered(route)).map(nameOf)
   if (open.length > 0 && uncovered === 'refuse') {
     throw new ERR_AUTH_CONFIG_INVALID(
@@ -88,19 +86,24 @@ export function auditRoutes(
 /** Applications whose uncovered routes were told of: several guards in one see the same. */
 const toldOf = new WeakSet<object>()
 
-function printed(app: FastifyInstance): PrintedRoute[] {
-  return printedRoutes(app, ['onRequest', 'onError'])
+/** What was seen is guarded. Where there is nothing else, as in most applications, the hooks need not be read. */
+function areAllSeen(app: FastifyInstance, register: RouteRegister): boolean {
+  return unseenRoutes(printedRoutes(app), places(register)).length === 0
 }
 
 function isCovered({ hooks }: PrintedRoute): boolean {
-  return hooks.get('onRequest')?.some((name) => name.startsWith(GUARD)) ?? false
+  return hooks.some((name) => name.startsWith(GUARD))
 }
 
-function tooEarly(routes: readonly PrintedRoute[], { guardName }: RouteRegister): PrintedRoute[] {
-  return routes.filter(
-    ({ hooks }) =>
-      hooks.get('onRequest')?.includes(guardName) &&
-      !hooks.get('onError')?.includes(tenantAuthSeen.name),
+function tooEarly(routes: readonly PrintedRoute[], register: RouteRegister): PrintedRoute[] {
+  const guarded = routes.filter(({ hooks }) => hooks.includes(register.guardName))
+  return unseenRoutes(guarded, places(register))
+}
+
+/** Each method and url of the routes that were seen. */
+function places({ seen }: RouteRegister) {
+  return seen.flatMap(({ methods, urls, policy }) =>
+    methods.flatMap((method) => urls.map((url) => ({ method, url, policy }))),
   )
 }
 

@@ -5,32 +5,27 @@ export interface PrintedRoute {
   readonly method: string
   /** In the router's own spelling. */
   readonly url: string
-  /** Names of the hooks, by the kind of hook. */
-  readonly hooks: ReadonlyMap<string, readonly string[]>
+  /** Names of the hooks that were asked for. */
+  readonly hooks: readonly string[]
 }
 
 const NODE = /^((?:│ {3}| {4})*)[├└]── (.*)$/
-const META = /^(?:│ {3}| {4})*• \((\w+)\) (\[.*\])$/
+const META = /^(?:│ {3}| {4})*• \(\w+\) (\[.*\])$/
 const LEAF = /^(.*) \(([A-Z-]+)\)(?: \{.*\})?$/
 const EMPTY_ROOT = '(empty root node)'
 
 /**
  * Every route of the whole application, other scopes' too: Fastify tells of them only in print. From ready on the
- * hooks are those that each route runs.
+ * hooks of the kind are those that each route runs; printed with them, the routes of a large application take several times as long.
  */
-export function printedRoutes(
-  app: FastifyInstance,
-  kinds: readonly ('onRequest' | 'onError')[],
-): PrintedRoute[] {
-  return app.supportedMethods.flatMap((method) =>
-    parse(app.printRoutes({ method, includeMeta: [...kinds] })),
-  )
+export function printedRoutes(app: FastifyInstance, kind?: 'onRequest'): PrintedRoute[] {
+  const hooks = kind === undefined ? {} : { includeMeta: [kind] }
+  return app.supportedMethods.flatMap((method) => parse(app.printRoutes({ method, ...hooks })))
 }
 
 function parse(text: string): PrintedRoute[] {
   const routes: PrintedRoute[] = []
   const path: string[] = []
-  let hooks = new Map<string, readonly string[]>()
   // Nearly all routes have the same hooks.
   const known = new Map<string, readonly string[]>()
   const namesIn = (list: string): readonly string[] => {
@@ -42,9 +37,7 @@ function parse(text: string): PrintedRoute[] {
     const [, name = label, method] = LEAF.exec(label) ?? []
     path.length = depth
     path.push(name === EMPTY_ROOT ? '' : name)
-    if (method === undefined) return
-    hooks = new Map()
-    routes.push({ method, url: path.join(''), hooks })
+    if (method !== undefined) routes.push({ method, url: path.join(''), hooks: [] })
   }
   for (const line of text.split('\n')) {
     const [, indent, label] = NODE.exec(line) ?? []
@@ -52,8 +45,9 @@ function parse(text: string): PrintedRoute[] {
       add(label, indent.length / 4)
       continue
     }
-    const [, kind, names] = META.exec(line) ?? []
-    if (kind !== undefined && names !== undefined) hooks.set(kind, namesIn(names))
+    const [, names] = META.exec(line) ?? []
+    const route = names === undefined ? undefined : routes.pop()
+    if (names !== undefined && route) routes.push({ ...route, hooks: namesIn(names) })
     // A further route of the same node, under other constraints.
     else if (path.length > 0 && line !== '') add(line.slice(path.length * 4), path.length - 1)
   }

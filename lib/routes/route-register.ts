@@ -1,85 +1,13 @@
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import { isDeepStrictEqual } from 'node:util'
+import type { FastifyInstance } from 'fastify'
 import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { compilePolicy, type Policy, type PolicyRules } from './policy.ts'
+import { markedRoute, SeenRoute } from './seen-route.ts'
 
-const kRoute = Symbol('fastify-tenant-auth.route')
-
-/** A route that `onRoute` saw. Its policy is there from ready on. */
-export class SeenRoute {
-  readonly methods: readonly string[]
-  readonly url: string
-  #options: { readonly url: string }
-  #policy: Policy | undefined
-  #config: object = {}
-  #onError: RouteOptions['onError']
-
-  constructor(options: RouteOptions) {
-    this.methods = [options.method].flat()
-    this.url = options.url
-    this.#options = options
-    this.config = options.config
-    this.onError = options.onError
-  }
-
-  /** All of its urls: the root of a prefixed scope has one with a slash at the end too, of which `onRoute` is not told. */
-  get urls(): readonly string[] {
-    return [...new Set([this.url, this.#options.url])]
-  }
-
-  get policy(): Policy | undefined {
-    return this.#policy
-  }
-
-  /** Once every plugin has loaded, and nothing of the options can change any more: they need not live as long as the route. */
-  settle(policy: Policy): void {
-    this.#policy = policy
-    this.#options = { url: this.#options.url }
-  }
-
-  /** With what leads a request's config, which Fastify copies from the route's, back to the route. */
-  get config(): object {
-    return this.#config
-  }
-
-  set config(given: object | undefined) {
-    this.#config = { ...given, [kRoute]: this }
-  }
-
-  /** With the trace that the route was seen. */
-  get onError(): RouteOptions['onError'] {
-    return this.#onError
-  }
-
-  set onError(given: RouteOptions['onError']) {
-    this.#onError = [...[given ?? []].flat(), tenantAuthSeen]
-  }
-}
-
-/**
- * In place of a route's options that a later `onRoute` hook may replace. The same functions for every route: of its own
- * each would need a shape of its own in the engine.
- */
-const KEPT: PropertyDescriptorMap & ThisType<{ [kRoute]: SeenRoute }> = {
-  config: {
-    configurable: true,
-    enumerable: true,
-    get() {
-      return this[kRoute].config
-    },
-    set(given) {
-      this[kRoute].config = given
-    },
-  },
-  onError: {
-    configurable: true,
-    enumerable: true,
-    get() {
-      return this[kRoute].onError
-    },
-    set(given) {
-      this[kRoute].onError = given
-    },
-  },
+/** A request's config: Fastify's copy of its route's, with what it adds. */
+interface RequestConfig {
+  readonly method?: string | readonly string[] | undefined
+  readonly url?: string | undefined
 }
 
 /** The routes of one guarded scope, and the policy of each. */
@@ -89,6 +17,8 @@ export class RouteRegister {
   readonly #rules: PolicyRules
   readonly #seen: SeenRoute[] = []
   readonly #policies = new WeakMap<object, Policy | null>()
+  /** Policies of seen routes whose config bears no mark, by the route's place. */
+  readonly #unmarked = new Map<string, Policy[]>()
   #isCompiled = false
 
   constructor(guardName: string, rules: PolicyRules) {
@@ -98,11 +28,7 @@ export class RouteRegister {
 
   /** Learns of the routes that are written from now on. */
   watch(app: FastifyInstance): void {
-    app.addHook('onRoute', (options) => {
-      const route = new SeenRoute(options)
-      this.#seen.push(route)
-      Object.defineProperties(Object.assign(options, { [kRoute]: route }), KEPT)
-    })
+    app.addHook('onRoute', (options) => void this.#seen.push(new SeenRoute(options)))
   }
 
   get seen(): readonly SeenRoute[] {
@@ -112,11 +38,15 @@ export class RouteRegister {
   /** @throws ERR_AUTH_ROUTE_INVALID */
   compile(): void {
     for (const route of this.#seen) {
-      const { url, config } = route
+      const { methods, url, config } = route
       const { policy, problems } = compilePolicy({ url, config, tooEarly: false }, this.#rules)
       if (problems.length > 0) {
         const found = problems.join('; ')
-        throw new ERR_AUTH_ROUTE_INVALID(`${route.methods.join(', ')} ${url}: ${found}`)
+        throw new ERR_AUTH_ROUTE_INVALID(`${methods.join(', ')} ${url}: ${found}`)
+      }
+      if (!route.isMarked) {
+        const place = placeOf({ method: methods, url })
+        this.#unmarked.set(place, [...this.#unmarkedAt(place), policy])
       }
       route.settle(policy)
     }
@@ -127,31 +57,37 @@ export class RouteRegister {
    * The policy of the route whose context has this `config`; null where no route matched. Found out once: the config is one
    * live object for all requests, and what a handler writes to it must not open a route.
    */
-  policyOf(config: { readonly url?: string | undefined }): Policy | null {
+  policyOf(config: RequestConfig): Policy | null {
     const known = this.#policies.get(config)
     if (known !== undefined) return known
-    const policy = this.#findPolicy(config)
+    const policy = markedRoute(config)?.policy ?? this.#policyWithoutMark(config)
     // Before ready, what was seen is not compiled yet.
     if (this.#isCompiled) this.#policies.set(config, policy)
     return policy
   }
 
-  #findPolicy(config: { readonly url?: string | undefined; readonly [kRoute]?: SeenRoute }) {
-    const seen = config[kRoute]?.policy
-    if (seen) return seen
+  /**
+   * For a route that has no config of its own, or was written before the plugin had loaded: then nobody could refuse what is
+   * wrong with it.
+   */
+  #policyWithoutMark(config: RequestConfig): Policy | null {
     const { url } = config
     if (url === undefined) return null
-    // Written before the plugin had loaded: nobody could refuse what is wrong with it.
-    return compilePolicy({ url, config, tooEarly: true }, this.#rules).policy
+    const read = (declared: object): Policy =>
+      compilePolicy({ url, config: declared, tooEarly: true }, this.#rules).policy
+    const strict = read(config)
+    const compiled = this.#unmarkedAt(placeOf(config))
+    if (compiled.length === 0) return strict
+    const same = compiled.find(({ declared }) => isDeepStrictEqual(declared, strict.declared))
+    // What was not declared by ready opens nothing.
+    return same ?? read({ ...config, noauth: false })
+  }
+
+  #unmarkedAt(place: string): readonly Policy[] {
+    return this.#unmarked.get(place) ?? []
   }
 }
 
-/** Leaves a trace, in the only place where Fastify prints one, on each route that was seen. Runs when a request fails, and does nothing. */
-export function tenantAuthSeen(
-  _request: unknown,
-  _reply: unknown,
-  _error: unknown,
-  done: () => void,
-): void {
-  done()
+function placeOf({ method, url }: RequestConfig): string {
+  return `${method} ${url}`
 }

@@ -48,14 +48,24 @@ for (const [what, plugins, warning] of ORDERS) {
   })
 }
 
-test('a neighbour on a route that is not guarded, or on no route, is nobody’s business', () => {
-  const route = (...names: string[]) => ({
-    method: 'GET',
-    url: '/x',
-    hooks: new Map([['onRequest', names]]),
+test('a neighbour deep in the application is found too', async (t) => {
+  const { logger, messages } = logLines()
+  const app = bareApp(t, { logger })
+  await guard(app)
+  await app.register(async (outer) => {
+    await outer.register(async (inner) => {
+      await crossOrigin(inner)
+      inner.get('/x', async () => 'x')
+    })
   })
+  await app.ready()
+  assert.match(String(messages(40)[0]), /@fastify\/cors is registered after/)
+})
+
+test('a neighbour on a route that is not guarded, or on no route, is nobody’s business', () => {
+  const route = (...hooks: string[]) => ({ method: 'GET', url: '/x', hooks })
   assert.deepEqual(misplacedNeighbours([route('handleCors'), route('runMiddie')], 'guard'), [])
   assert.deepEqual(misplacedNeighbours([route('guard', 'other')], 'guard'), [])
-  assert.deepEqual(misplacedNeighbours([{ ...route(), hooks: new Map() }], 'guard'), [])
+  assert.deepEqual(misplacedNeighbours([route()], 'guard'), [])
   assert.equal(misplacedNeighbours([route('runMiddie', 'guard', 'handleCors')], 'guard').length, 2)
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { test } from 'node:test'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import tenantAuth, { type RouteDeclaration } from '../../lib/index.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/refusals.ts'
@@ -30,14 +31,92 @@ test('a later onRoute hook may mutate the config, and that is what holds', async
     if (config && url === '/closed') config.require = ['order:erase']
     if (config && url === '/shut') config.noauth = false
   })
-  app.get('/opened', async () => 'x')
-  app.get('/closed', async () => 'x')
+  app.get('/opened', { config: {} }, async () => 'x')
+  app.get('/closed', { config: {} }, async () => 'x')
   app.get('/shut', { config: { noauth: true } }, async () => 'x')
   assert.equal(outcome(await app.inject('/opened')), '200')
   assertRefused(await app.inject('/shut'), 'ERR_AUTH_TOKEN_MISSING')
   const response = await app.inject({ url: '/closed', headers: await as() })
   assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', 'order:erase')
 })
+
+test('what a later onRoute hook declares holds to the letter, though nothing of the config is left', async (t) => {
+  const app = await guardedApp(t)
+  app.addHook('onRoute', (route) => {
+    if (route.url === '/x') route.config = { tenant: 'optional' }
+  })
+  const handler = async (request: FastifyRequest) => ({ tenant: request.tenant })
+  app.get('/x', { config: { tenant: 'required' } }, handler)
+  app.get('/x', { constraints: { version: '2.0.0' } }, handler)
+  const headers = await as()
+  for (const version of [{}, { 'accept-version': '2.0.0' }]) {
+    const response = await app.inject({ url: '/x', headers: { ...headers, ...version } })
+    assert.deepEqual(response.json(), { tenant: null })
+  }
+})
+
+test('a route that declares nothing is left as it is', async (t) => {
+  const app = await guardedApp(t)
+  const found: RouteOptions[] = []
+  app.addHook('onRoute', (route) => void found.push({ ...route }))
+  app.get('/x', async () => 'x')
+  await app.ready()
+  const ours = found.flatMap((route) => ['config', 'onError'].filter((key) => key in route))
+  assert.deepEqual([found.length, ours], [2, []])
+})
+
+test('a config that came from a route that was seen makes no other route seen', async (t) => {
+  const app = bareApp(t)
+  const scopes: FastifyInstance[] = []
+  await app.register(async (child) => void scopes.push(child))
+  await app.register(tenantAuth, trusting())
+  let config: object = {}
+  app.addHook('onRoute', (route) => {
+    config = { ...route.config }
+  })
+  app.get('/x', { config: { tenant: 'optional' } }, async () => 'x')
+  // A scope that was there before the plugin: `onRoute` does not see what is written to it.
+  scopes[0]?.get('/y', { config }, async () => 'y')
+  const headers = await as()
+  assert.equal(outcome(await app.inject({ url: '/x', headers })), '200')
+  assertRefused(await app.inject({ url: '/y', headers }), 'ERR_AUTH_TENANT_MISSING')
+  assert.deepEqual(
+    app.authService.routes().flatMap(({ method, url, seen }) => (seen ? [] : `${method} ${url}`)),
+    ['GET /y', 'HEAD /y'],
+  )
+})
+
+/** Routes of one place, told apart by a constraint: what is written before the plugin, and after it. */
+const TWINS: readonly [early: RouteDeclaration, late: RouteDeclaration | undefined][] = [
+  [{ require: 'order:erase' }, undefined],
+  [{ require: 'order:erase' }, { noauth: true }],
+  [{ tenant: 'optional' }, { tenant: 'optional' }],
+]
+
+for (const [early, late] of TWINS) {
+  test(`a route with ${JSON.stringify(early)}, written too early, is not taken for a later one of its place with ${JSON.stringify(late)}`, async (t) => {
+    const app = bareApp(t)
+    app.get('/x', { config: early, constraints: { version: '1.0.0' } }, async () => 'x')
+    await app.register(tenantAuth, trusting())
+    app.get('/x', { ...(late && { config: late }) }, async () => 'x')
+    const headers = { ...(await as()), 'accept-version': '1.0.0' }
+    const { statusCode } = await app.inject({ url: '/x', headers })
+    assert.equal(statusCode, early.tenant ? 400 : 403)
+  })
+}
+
+for (const config of [undefined, {}, { tenant: 'optional' }] as const) {
+  test(`a hook before the guard that writes noauth into a route's config, ${JSON.stringify(config)}, opens nothing`, async (t) => {
+    const app = bareApp(t)
+    app.addHook('onRequest', async (request) => {
+      request.routeOptions.config.noauth = true
+    })
+    await app.register(tenantAuth, trusting())
+    app.get('/x', { ...(config && { config }) }, async () => 'never')
+    assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
+    assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
+  })
+}
 
 test('a contradiction that a later onRoute hook makes stops the boot', async (t) => {
   const app = await guardedApp(t)

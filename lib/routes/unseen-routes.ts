@@ -1,0 +1,64 @@
+/** A method and a path, in whatever spelling. */
+interface Place {
+  readonly method: string
+  readonly url: string
+}
+
+/**
+ * Those of the routes that the router prints that are none of the `seen` ones: one for one, since a place has as many routes as there
+ * are constraints to tell them apart.
+ */
+export function unseenRoutes<Printed extends Place>(
+  printed: readonly Printed[],
+  seen: readonly Place[],
+): Printed[] {
+  const written = seen.flatMap(({ method, url }) =>
+    withAndWithoutOptional(url).map((each) => ({ method, url: each })),
+  )
+  const exactly = match(printed, written, (url) => url)
+  // The router joins parameters of one place, and may have been told to overlook letters' case and slashes.
+  return match(exactly.printed, exactly.seen, roughly).printed
+}
+
+/** What is left of both where each printed route has taken a seen one that is spelled alike. */
+function match<Printed extends Place>(
+  printed: readonly Printed[],
+  seen: readonly Place[],
+  spell: (url: string) => string,
+): { printed: Printed[]; seen: Place[] } {
+  const left = new Map<string, Place[]>()
+  for (const place of seen) {
+    const key = `${place.method} ${spell(place.url)}`
+    const alike = left.get(key)
+    if (alike) alike.push(place)
+    else left.set(key, [place])
+  }
+  return {
+    printed: printed.filter(
+      ({ method, url }) => left.get(`${method} ${spell(url)}`)?.pop() === undefined,
+    ),
+    seen: [...left.values()].flat(),
+  }
+}
+
+/** Fastify's router makes two routes of a path with an optional parameter. */
+function withAndWithoutOptional(url: string): string[] {
+  const optional = /(\/:[^/()]*?)\?(\/?)/
+  return optional.test(url)
+    ? [url.replace(optional, '$1$2'), url.replace(optional, '$2') || '/']
+    : [url]
+}
+
+/** In small letters, each slash once, and of a segment nothing from its first parameter on. */
+function roughly(url: string): string {
+  let spelled = ''
+  let isParameter = false
+  let depth = 0
+  for (const char of url.toLowerCase()) {
+    if (char === '/' && depth <= 0) isParameter = false
+    if (!isParameter && !(char === '/' && spelled.endsWith('/'))) spelled += char
+    if (char === ':') isParameter = true
+    if (isParameter) depth += Number(char === '(') - Number(char === ')')
+  }
+  return spelled.replace(/\/$/, '')
+}
