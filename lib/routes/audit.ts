@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 import type { TenantPlace } from '../tenancy/resolve-tenant.ts'
 import type { Requirement } from './declaration.ts'
-import { GUARD } from './guarded-scopes.ts'
+import { GUARD, isRootScope } from './guarded-scopes.ts'
 import { hasNeighbours, misplacedNeighbours } from './hook-order.ts'
 import { type PrintedRoute, printedRoutes } from './printed-routes.ts'
 import type { RouteRegister } from './route-register.ts'
@@ -59,7 +59,7 @@ export function auditRoutes(
   register: RouteRegister,
   { uncovered }: AuditRules,
 ): void {
-  if (areAllSeen(app, register) && !hasNeighbours(app)) return
+  if (isRootScope(app) && areAllSeen(app, register) && !hasNeighbours(app)) return
   const routes = printedRoutes(app, 'onRequest')
   const open = routes.filter((route) => !isCovered(route)).map(nameOf)
   if (open.length > 0 && uncovered === 'refuse') {
@@ -86,7 +86,7 @@ export function auditRoutes(
 /** Applications whose uncovered routes were told of: several guards in one see the same. */
 const toldOf = new WeakSet<object>()
 
-/** What was seen is guarded. Where there is nothing else, as in most applications, the hooks need not be read. */
+/** Under a guard on the root instance, where nothing can be open, the hooks need not be read then, which takes longest. */
 function areAllSeen(app: FastifyInstance, register: RouteRegister): boolean {
   return unseenRoutes(printedRoutes(app), places(register)).length === 0
 }

@@ -24,6 +24,12 @@ export function claimScope(app: FastifyInstance): string {
   return `${GUARD}${scopes.length + 1}`
 }
 
+/** Whether a scope is the whole application: then no route is outside of it. */
+export function isRootScope(app: FastifyInstance): boolean {
+  const around = Reflect.getPrototypeOf(app)
+  return around === null || !('server' in around)
+}
+
 /** A scope's prototype is the scope around it. */
 function isBelow(outer: FastifyInstance, inner: FastifyInstance): boolean {
   return Object.prototype.isPrototypeOf.call(outer, inner)

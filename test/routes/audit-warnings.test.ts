@@ -41,6 +41,19 @@ test('uncovered routes stop the boot where they are refused', async (t) => {
   )
 })
 
+test('an uncovered route is refused, though a guarded scope tried to write another in its place', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  app.get('/x', handler)
+  await app.register(async (scope) => {
+    await scope.register(tenantAuth, trusting({ uncovered: 'refuse' }))
+    assert.throws(() => scope.get('/x', handler), { code: 'FST_ERR_DUPLICATED_ROUTE' })
+  })
+  await assert.rejects(async () => app.ready(), {
+    code: 'ERR_AUTH_CONFIG_INVALID',
+    message: /GET \/x/,
+  })
+})
+
 test('uncovered routes are nobody’s business where they are ignored', async (t) => {
   const { logger, messages } = logLines()
   const app = bareApp(t, { logger })
