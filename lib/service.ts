@@ -12,9 +12,11 @@ import { MockUser } from './authenticators/mock-user.ts'
 import { composeBearerToken, composeKnownTenants } from './compose.ts'
 import type { UserInfo } from './identity/user-info.ts'
 import type { RemoteDocumentEvents } from './remote/remote-document.ts'
-import { auditRoutes, type ListedRoute, listRoutes } from './routes/audit.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { addGuard, type GuardRules } from './routes/guard.ts'
 import { claimScope } from './routes/guarded-scopes.ts'
+import { type ListedRoute, listRoutes } from './routes/listed-routes.ts'
+import { Neighbours } from './routes/neighbours.ts'
 import { documentedRoutes } from './routes/openapi/documented-routes.ts'
 import { describeGuard } from './routes/openapi.ts'
 import { decorateRequest } from './routes/request-access.ts'
@@ -78,14 +80,16 @@ export class AuthService {
   >(app: FastifyInstance<Server, Request, Reply, Logger, TypeProvider>): Promise<void>
   async install(app: FastifyInstance): Promise<void> {
     const { settings } = this.#loaded
-    const register = new RouteRegister(claimScope(app), settings)
+    const register = new RouteRegister(app, claimScope(app), settings)
+    const below = register.early?.map(({ scope }) => scope) ?? []
+    const neighbours = new Neighbours(app, below)
     decorate(app, this)
     decorateRequest(app)
-    register.watch(app)
+    register.watch()
     addGuard(app, register, this.#guardRules(settings))
     app.addHook('onReady', async () => {
       register.compile()
-      auditRoutes(app, register, settings)
+      auditRoutes(register, neighbours, settings)
     })
     app.addHook('onListen', async () => this.#warnOfListening(app))
     app.addHook('onClose', async () => this.#uninstall(app))
@@ -115,7 +119,7 @@ export class AuthService {
   routes(app?: object): ListedRoute[] {
     return [...this.#installed]
       .filter(([installed]) => app === undefined || installed === app)
-      .flatMap(([installed, register]) => listRoutes(installed, register))
+      .flatMap(([, register]) => listRoutes(register))
   }
 
   /**
@@ -128,7 +132,7 @@ export class AuthService {
     const { settings } = this.#loaded
     const routes = [...this.#installed]
       .filter(([installed]) => app === undefined || installed === app)
-      .flatMap(([installed, register]) => documentedRoutes(installed, register, settings))
+      .flatMap(([, register]) => documentedRoutes(register, settings))
     return describeGuard(document, routes, settings)
   }
 
@@ -143,6 +147,7 @@ export class AuthService {
       authenticator: this.#authenticator,
       knownTenants: this.#knownTenants,
       resolveTenant: settings.resolveTenant,
+      tenantParameter: settings.tenantParameter,
       timeout: settings.tenantsTimeout,
       realm: settings.realm,
     }

@@ -10,6 +10,8 @@ import type { Policy } from './policy.ts'
 export interface DecisionRules {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
+  /** Name of the path parameter that is the tenant. */
+  readonly tenantParameter: string
   readonly resolveTenant?: ((request: FastifyRequest) => unknown) | undefined
   /** Seconds for one call of `resolveTenant`. */
   readonly timeout: number
@@ -73,7 +75,7 @@ function resolveTenant(authenticated: Authenticated): Addressed | Promise<Addres
 
 /** Without a choice of place: where the path has a tenant, the query is not looked at. */
 function namedTenant({ request, policy, rules }: Asked): string | null | Promise<string | null> {
-  const inPath = property(request.params, 'tenant')
+  const inPath = property(request.params, rules.tenantParameter)
   if (inPath !== undefined) return readTenant(inPath)
   if (policy.tenant === 'path') return readNoTenant(false)
   if (policy.tenant === null) return null

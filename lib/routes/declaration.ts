@@ -1,4 +1,6 @@
+import { inspect } from 'node:util'
 import { isResourceId } from '../tenancy/resource-id.ts'
+import { misspelt } from './misspelling.ts'
 
 /** What a route declares of itself, in its `config`. `false` and `undefined` mean not declared. */
 export interface RouteDeclaration {
@@ -41,15 +43,18 @@ export interface Declared {
 }
 
 const FLAGS = ['userInfo', 'resources', 'authorization'] as const
-const KEYS = ['noauth', 'tenant', ...FLAGS, 'require'] as const
+
+/** The keys of `config` that are ours. */
+export const DECLARED_KEYS = ['noauth', 'tenant', ...FLAGS, 'require'] as const
+
 const TENANT_VALUES: readonly unknown[] = [true, false, undefined, 'required', 'optional']
 
-/** A requirement that nobody meets, superusers neither: how an unreadable one is understood. */
-const NEVER_MET: Requirement = Object.freeze({ mode: 'any', ids: [] })
+/** A requirement that no user meets, superusers included: how an unreadable one is understood. */
+export const NEVER_MET: Requirement = Object.freeze({ mode: 'any', ids: [] })
 
 /**
- * Reads a route's `config`, by own properties only. Whatever is wrong with it is among the problems, and is
- * understood in the stricter way.
+ * Reads a route's `config`, by own properties only. Mistakes are listed in `problems`; a wrong value counts as the
+ * strictest one.
  */
 export function readDeclaration(config: object): {
   declared: Declared
@@ -57,28 +62,59 @@ export function readDeclaration(config: object): {
 } {
   const values = new Map<string, unknown>(Object.entries(config))
   const problems = [...values.keys()].flatMap(slipOf)
+  problems.push(...hiddenDeclarations(config))
   const guarded = {
     tenant: readTenantKey(values.get('tenant'), problems),
     ...readFlags(values, problems),
     requirement: readRequirement(values.get('require'), problems),
   }
   const noauth = readNoauth(values, problems)
-  // Last, since anything that is wrong elsewhere keeps the route closed.
+  // Last: a mistake elsewhere keeps the route closed.
   const declared = { ...guarded, noauth: noauth && problems.length === 0 }
   return { declared: Object.freeze(declared), problems }
 }
 
+/**
+ * Keys of ours, and slips of them, that Fastify's copy of a config would lose or take for a plain value: inherited ones,
+ * those that are not enumerable, and getters.
+ */
+export function hiddenDeclarations(config: object): string[] {
+  const found = new Map<string, string>()
+  let holder: object | null = config
+  // What every object inherits is no declaration of this one.
+  while (holder !== null && !Object.hasOwn(holder, 'hasOwnProperty')) {
+    for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(holder))) {
+      const how = holder === config ? howHidden(property) : 'inherited'
+      const isOurs = DECLARED_KEYS.some((ours) => ours === key) || slipOf(key).length > 0
+      if (isOurs && !found.has(key)) found.set(key, how)
+    }
+    holder = Reflect.getPrototypeOf(holder)
+  }
+  return [...found].flatMap(([key, how]) => (how === '' ? [] : [`${key} is ${how}`]))
+}
+
+function howHidden({ get, set, enumerable }: PropertyDescriptor): string {
+  if (get || set) return 'a getter'
+  return enumerable ? '' : 'not enumerable'
+}
+
 function readNoauth(values: ReadonlyMap<string, unknown>, problems: string[]): boolean {
   const noauth = values.get('noauth')
-  if (noauth !== undefined && typeof noauth !== 'boolean') problems.push('noauth is no boolean')
+  if (noauth !== undefined && typeof noauth !== 'boolean') {
+    problems.push(`noauth is no boolean, found ${show(noauth)}`)
+  }
   if (noauth !== true) return false
-  const others = KEYS.filter((key) => key !== 'noauth' && (values.get(key) ?? false) !== false)
+  const others = DECLARED_KEYS.filter(
+    (key) => key !== 'noauth' && (values.get(key) ?? false) !== false,
+  )
   if (others.length > 0) problems.push(`noauth contradicts ${others.join(', ')}`)
   return true
 }
 
 function readTenantKey(value: unknown, problems: string[]): Declared['tenant'] {
-  if (!TENANT_VALUES.includes(value)) problems.push("tenant is not true, 'required' or 'optional'")
+  if (!TENANT_VALUES.includes(value)) {
+    problems.push(`tenant is not true, 'required' or 'optional', found ${show(value)}`)
+  }
   if (value === undefined || value === false) return false
   return value === 'required' || value === 'optional' ? value : true
 }
@@ -86,7 +122,9 @@ function readTenantKey(value: unknown, problems: string[]): Declared['tenant'] {
 function readFlags(values: ReadonlyMap<string, unknown>, problems: string[]) {
   const flag = (name: (typeof FLAGS)[number]): boolean => {
     const value = values.get(name)
-    if (value !== undefined && typeof value !== 'boolean') problems.push(`${name} is no boolean`)
+    if (value !== undefined && typeof value !== 'boolean') {
+      problems.push(`${name} is no boolean, found ${show(value)}`)
+    }
     return value === true
   }
   return {
@@ -104,7 +142,7 @@ function readRequirement(value: unknown, problems: string[]): Requirement | null
   if (ids.length > 0 && ids.every(isResourceId)) {
     return Object.freeze({ mode, ids: Object.freeze(ids) })
   }
-  problems.push('require is empty, or not made of ids <name>:<action>')
+  problems.push(`require is empty, or not made of ids <name>:<action>, found ${show(value)}`)
   return NEVER_MET
 }
 
@@ -112,26 +150,15 @@ function isAnyOf(value: unknown): value is { any: unknown } {
   return typeof value === 'object' && value !== null && Object.keys(value).join() === 'any'
 }
 
-/** A key that is ours but for case, underscores or one letter: the door that it was to close would stay open. */
+/** A key that is nearly ours: the door that it was to close would stay open. */
 function slipOf(key: string): string[] {
-  if (KEYS.some((ours) => ours === key)) return []
-  const plain = key.toLowerCase().replaceAll(/[_-]/g, '')
-  const meant = KEYS.find((ours) => isOneLetterOff(plain, ours.toLowerCase()))
+  const meant = misspelt(key, DECLARED_KEYS)
   return meant === undefined ? [] : [`${key} looks like ${meant}`]
 }
 
-/** Another letter, one more, one less, or two in each other's place. */
-function isOneLetterOff(a: string, b: string): boolean {
-  if (a === b) return true
-  let i = 0
-  while (a[i] === b[i]) i++
-  const [restA, restB] = [a.slice(i), b.slice(i)]
-  const [tailA, tailB] = [a.slice(i + 1), b.slice(i + 1)]
-  const isSwap = restA.slice(0, 2) === `${restB.charAt(1)}${restB.charAt(0)}`
-  return (
-    tailA === tailB ||
-    tailA === restB ||
-    restA === tailB ||
-    (isSwap && restA.slice(2) === restB.slice(2))
-  )
+/** Most characters of a value that a message shows. */
+const MOST_SHOWN = 80
+
+function show(value: unknown): string {
+  return inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY }).slice(0, MOST_SHOWN)
 }

@@ -26,7 +26,7 @@ type Settle = (request: FastifyRequest, refusal: AuthError, done: HookHandlerDon
  */
 export function addGuard(app: FastifyInstance, register: RouteRegister, rules: GuardRules): void {
   function guard(request: FastifyRequest, done: HookHandlerDoneFunction, settle: Settle): void {
-    const policy = register.policyOf(request.routeOptions.config)
+    const policy = register.policyOf(request)
     if (policy === null || policy.noauth) {
       setDecision(request, null)
       done()

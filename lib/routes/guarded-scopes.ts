@@ -1,27 +1,38 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 
-/** The guarded scopes of each application. All scopes of one share its HTTP server. */
-const scopesOf = new WeakMap<object, FastifyInstance[]>()
+/** A scope that has a guard. */
+interface GuardedScope {
+  readonly scope: FastifyInstance
+  /** Name of the guard's hook, which no other hook has. */
+  readonly guardName: string
+}
 
-/** What the guard's hooks are called in print, in each scope followed by another number. */
-export const GUARD = 'tenantAuthGuard'
+/** The guarded scopes of each application. All scopes of one share its HTTP server. */
+const scopesOf = new WeakMap<object, readonly GuardedScope[]>()
 
 /**
- * Notes a scope as guarded, and gives the name of its guard. Scopes beside each other are independent; one below another would be guarded twice,
- * whichever came first.
+ * Notes a scope as guarded, and gives the name of its guard's hook. Scopes beside each other are independent; one below
+ * another would be guarded twice, in either order of installing.
  *
  * @throws ERR_AUTH_CONFIG_INVALID
  */
 export function claimScope(app: FastifyInstance): string {
-  const scopes = scopesOf.get(app.server) ?? []
-  if (scopes.some((scope) => scope === app || isBelow(scope, app) || isBelow(app, scope))) {
+  const guarded = guardedScopes(app)
+  if (guarded.some(({ scope }) => isWithin(scope, app) || isWithin(app, scope))) {
     throw new ERR_AUTH_CONFIG_INVALID(
       'tenant auth: expected one guard in a scope and below it, found a second (code)',
     )
   }
-  scopesOf.set(app.server, [...scopes, app])
-  return `${GUARD}${scopes.length + 1}`
+  const guardName = `tenantAuthGuard-${randomUUID()}`
+  scopesOf.set(app.server, [...guarded, { scope: app, guardName }])
+  return guardName
+}
+
+/** The guarded scopes of the whole application. */
+export function guardedScopes(app: FastifyInstance): readonly GuardedScope[] {
+  return scopesOf.get(app.server) ?? []
 }
 
 /** Whether a scope is the whole application: then no route is outside of it. */
@@ -30,7 +41,7 @@ export function isRootScope(app: FastifyInstance): boolean {
   return around === null || !('server' in around)
 }
 
-/** A scope's prototype is the scope around it. */
-function isBelow(outer: FastifyInstance, inner: FastifyInstance): boolean {
-  return Object.prototype.isPrototypeOf.call(outer, inner)
+/** Whether a scope is another one, or below it. A scope's prototype is the scope around it. */
+export function isWithin(outer: FastifyInstance, scope: FastifyInstance): boolean {
+  return outer === scope || Object.prototype.isPrototypeOf.call(outer, scope)
 }

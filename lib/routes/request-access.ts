@@ -12,7 +12,7 @@ import type {
   FastifySchema as Schema,
 } from 'fastify'
 import type { FastifyRequestType, ResolveFastifyRequestType } from 'fastify/types/type-provider.js'
-import type { AuthError } from '../errors.ts'
+import { type AuthError, ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 import type { UserInfo } from '../identity/user-info.ts'
 import type { Authorization } from '../tenancy/authorization.ts'
 import type { Declared } from './declaration.ts'
@@ -124,15 +124,18 @@ export function authorizationOf(request: FastifyRequest): Authorization | null {
   return accessOf(request)?.authorization ?? null
 }
 
-/** Gives requests the properties that their routes declare. On the prototype: a request pays for what it reads. */
-export function decorateRequest(app: FastifyInstance): void {
-  const declared =
-    <T>(isDeclared: (declared: Declared) => boolean, read: (authorization: Authorization) => T) =>
-    (request: FastifyRequest): T | undefined => {
-      const access = accessOf(request)
-      return access && isDeclared(access.declared) ? read(access.authorization) : undefined
-    }
-  const properties = {
+type Getter = (this: FastifyRequest) => unknown
+
+const declared =
+  <T>(isDeclared: (declared: Declared) => boolean, read: (authorization: Authorization) => T) =>
+  (request: FastifyRequest): T | undefined => {
+    const access = accessOf(request)
+    return access && isDeclared(access.declared) ? read(access.authorization) : undefined
+  }
+
+/** What reads each of our properties of a request. */
+export const GETTERS: ReadonlyMap<string, Getter> = new Map(
+  Object.entries({
     tenant: declared(
       ({ tenant }) => tenant !== false,
       ({ tenant }) => tenant,
@@ -149,12 +152,42 @@ export function decorateRequest(app: FastifyInstance): void {
       ({ authorization }) => authorization,
       (authorization) => authorization,
     ),
-  }
-  for (const [name, read] of Object.entries(properties)) {
+  }).map(([name, read]): [string, Getter] => [
+    name,
+    function getter(this: FastifyRequest) {
+      return read(this)
+    },
+  ]),
+)
+
+/** Gives requests the properties that their routes declare. On the prototype: a request pays for what it reads. */
+export function decorateRequest(app: FastifyInstance): void {
+  for (const [name, getter] of GETTERS) {
     app.decorateRequest(name, {
-      getter(this: FastifyRequest) {
-        return read(this)
+      getter,
+      setter(this: FastifyRequest) {
+        // A prototype of requests: a scope below decorates its own with a function of this name.
+        if (Object.hasOwn(this, 'constructor')) throw decoratedAgain([name])
+        // Fastify's constructor assigns values that a scope below decorates. An exception would end the process.
+        if (decisionOf(this) !== undefined) throw new TypeError(`request.${name} is read-only`)
       },
     })
   }
+}
+
+export function decoratedAgain(names: readonly string[]): ERR_AUTH_CONFIG_INVALID {
+  return new ERR_AUTH_CONFIG_INVALID(
+    `decorateRequest: expected no decoration of the guard's names below it, found ${names.join(', ')} (boot)`,
+  )
+}
+
+/** Whether a request's properties are those that were decided, and no decoration of another scope stands before them. */
+export function readsDeclared(request: FastifyRequest): boolean {
+  return [...GETTERS].every(([name, getter]) => propertyOf(request, name)?.get === getter)
+}
+
+function propertyOf(object: object, name: string): PropertyDescriptor | undefined {
+  let holder: object | null = object
+  while (holder !== null && !Object.hasOwn(holder, name)) holder = Reflect.getPrototypeOf(holder)
+  return holder === null ? undefined : Object.getOwnPropertyDescriptor(holder, name)
 }

@@ -1,93 +1,211 @@
-import { isDeepStrictEqual } from 'node:util'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
-import { compilePolicy, type Policy, type PolicyRules } from './policy.ts'
-import { markedRoute, SeenRoute } from './seen-route.ts'
+import { applicationRoutes, writtenRoute } from './application-routes.ts'
+import { isWithin } from './guarded-scopes.ts'
+import { CLOSED, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
+import { readsDeclared } from './request-access.ts'
+import { markIn, valuesIn, type WrittenRoute } from './written-route.ts'
 
-/** A request's config: Fastify's copy of its route's, with what it adds. */
-interface RequestConfig {
-  readonly method?: string | readonly string[] | undefined
-  readonly url?: string | undefined
+type RouteOptions = FastifyRequest['routeOptions']
+
+/** A compiled route, until the configs of its requests have been seen. */
+interface Claimable {
+  readonly route: WrittenRoute
+  readonly policy: Policy
+  readonly isEarly: boolean
+  /** What the route declared when its policy was compiled. */
+  readonly values: readonly unknown[]
+  /** Whether its own config bears its mark, and no other does. */
+  readonly isMarked: boolean
+  /** How many configs may still claim the route: Fastify makes one for each of its urls. */
+  left: number
 }
 
 /** The routes of one guarded scope, and the policy of each. */
 export class RouteRegister {
+  readonly scope: FastifyInstance
   /** Name of the hook that guards the scope. */
   readonly guardName: string
   readonly #rules: PolicyRules
-  readonly #seen: SeenRoute[] = []
+  readonly #application: readonly WrittenRoute[] | undefined
+  readonly #seen = new Set<WrittenRoute>()
   readonly #policies = new WeakMap<object, Policy | null>()
-  /** Policies of seen routes whose config bears no mark, by the route's place. */
-  readonly #unmarked = new Map<string, Policy[]>()
+  readonly #claimable = new Map<string, Claimable[]>()
   #isCompiled = false
 
-  constructor(guardName: string, rules: PolicyRules) {
+  constructor(scope: FastifyInstance, guardName: string, rules: PolicyRules) {
+    this.scope = scope
     this.guardName = guardName
     this.#rules = rules
+    this.#application = applicationRoutes(scope)
   }
 
   /** Learns of the routes that are written from now on. */
-  watch(app: FastifyInstance): void {
-    app.addHook('onRoute', (options) => void this.#seen.push(new SeenRoute(options)))
+  watch(): void {
+    const seen = this.#seen
+    this.scope.addHook('onRoute', function (options) {
+      const route = writtenRoute(this, options)
+      route.mark(options)
+      seen.add(route)
+    })
   }
 
-  get seen(): readonly SeenRoute[] {
-    return this.#seen
+  /** The routes that `onRoute` saw, without those that Fastify refused to add. */
+  get seen(): readonly WrittenRoute[] {
+    return added([...this.#seen])
   }
 
-  /** @throws ERR_AUTH_ROUTE_INVALID */
+  /**
+   * The routes below the scope that no `onRoute` saw: written before the plugin had loaded, or in a scope that was there
+   * before. Undefined where they cannot be known, see `applicationRoutes`.
+   */
+  get early(): readonly WrittenRoute[] | undefined {
+    const early = this.#application?.filter(
+      (route) => !this.#seen.has(route) && isWithin(this.scope, route.scope),
+    )
+    return early && added(early)
+  }
+
+  /** @throws ERR_AUTH_ROUTE_INVALID with the problems of every route that was seen */
   compile(): void {
-    for (const route of this.#seen) {
-      const { methods, url, config } = route
-      const { policy, problems } = compilePolicy({ url, config, tooEarly: false }, this.#rules)
-      if (problems.length > 0) {
-        const found = problems.join('; ')
-        throw new ERR_AUTH_ROUTE_INVALID(`${methods.join(', ')} ${url}: ${found}`)
-      }
-      if (!route.isMarked) {
-        const place = placeOf({ method: methods, url })
-        this.#unmarked.set(place, [...this.#unmarkedAt(place), policy])
-      }
-      route.settle(policy)
-    }
+    const { seen, early = [] } = this
+    const marks = countMarks([...seen, ...early])
+    // Early ones first: where two routes cannot be told apart, the stricter reading counts.
+    for (const route of early) this.#compileRoute(route, true, marks)
+    const problems = seen.flatMap((route) => {
+      const found = this.#compileRoute(route, false, marks)
+      return found.length > 0 ? [{ route, found: found.join('; ') }] : []
+    })
+    if (problems.length > 0) throw new ERR_AUTH_ROUTE_INVALID(tell(problems))
     this.#isCompiled = true
   }
 
   /**
-   * The policy of the route whose context has this `config`; null where no route matched. Found out once: the config is one
-   * live object for all requests, and what a handler writes to it must not open a route.
+   * The policy of a request's route; null where no route matched. Found out once for each config of Fastify's: that is
+   * one live object for all requests, and what an application writes into it later changes no policy.
    */
-  policyOf(config: RequestConfig): Policy | null {
-    const known = this.#policies.get(config)
+  policyOf(request: FastifyRequest): Policy | null {
+    const { routeOptions } = request
+    const known = this.#policies.get(routeOptions.config)
     if (known !== undefined) return known
-    const policy = markedRoute(config)?.policy ?? this.#policyWithoutMark(config)
-    // Before ready, what was seen is not compiled yet.
-    if (this.#isCompiled) this.#policies.set(config, policy)
+    const policy = readsDeclared(request) ? this.#firstPolicyOf(routeOptions) : CLOSED
+    // Before ready the policies are not compiled yet.
+    if (this.#isCompiled) this.#policies.set(routeOptions.config, policy)
     return policy
   }
 
-  /**
-   * For a route that has no config of its own, or was written before the plugin had loaded: then nobody could refuse what is
-   * wrong with it.
-   */
-  #policyWithoutMark(config: RequestConfig): Policy | null {
-    const { url } = config
-    if (url === undefined) return null
-    const read = (declared: object): Policy =>
-      compilePolicy({ url, config: declared, tooEarly: true }, this.#rules).policy
-    const strict = read(config)
-    const compiled = this.#unmarkedAt(placeOf(config))
-    if (compiled.length === 0) return strict
-    const same = compiled.find(({ declared }) => isDeepStrictEqual(declared, strict.declared))
-    // What was not declared by ready opens nothing.
-    return same ?? read({ ...config, noauth: false })
+  #compileRoute(
+    route: WrittenRoute,
+    isEarly: boolean,
+    marks: ReadonlyMap<WrittenRoute, number>,
+  ): string[] {
+    const { methods, url, config } = route
+    const { policy, problems } = compilePolicy({ url, config, strict: isEarly }, this.#rules)
+    const place = placeOf({ method: methods, url })
+    const claimable = this.#claimable.get(place) ?? []
+    this.#claimable.set(place, claimable)
+    claimable.push({
+      route,
+      policy,
+      isEarly,
+      values: valuesIn(config),
+      isMarked: markIn(config) === route && marks.get(route) === 1,
+      left: route.urls.length,
+    })
+    // Of a route that no `onRoute` saw the tools know nothing but that it is guarded.
+    if (!isEarly) route.settle(policy)
+    return [...route.hidden, ...problems]
   }
 
-  #unmarkedAt(place: string): readonly Policy[] {
-    return this.#unmarked.get(place) ?? []
+  #firstPolicyOf({ config, exposeHeadRoute }: RouteOptions): Policy | null {
+    // Only routes have this option, and no request can change it. Their urls can be deleted.
+    if (config.url === undefined) return exposeHeadRoute === undefined ? null : CLOSED
+    const claimable = this.#claimable.get(placeOf(config)) ?? []
+    const isKnown = this.#isCompiled && (claimable.length > 0 || this.#application !== undefined)
+    if (!isKnown)
+      return compilePolicy({ url: config.url, config, strict: true }, this.#rules).policy
+    const claimed = claim(
+      config,
+      claimable.filter(({ left }) => left > 0),
+    )
+    if (claimed === undefined) return CLOSED
+    claimed.left -= 1
+    return policyFor(config, claimed)
   }
 }
 
-function placeOf({ method, url }: RequestConfig): string {
+/** One line for each route. What is wrong with a GET route is wrong with its HEAD twin, and told once. */
+function tell(problems: readonly { readonly route: WrittenRoute; readonly found: string }[]) {
+  const lines = problems.map(({ route: { methods, url }, found }) => ({
+    methods: methods.join(', '),
+    text: `${url}: ${found}`,
+  }))
+  const told = new Set(lines.flatMap(({ methods, text }) => (methods === 'GET' ? [text] : [])))
+  return lines
+    .filter(({ methods, text }) => methods !== 'HEAD' || !told.has(text))
+    .map(({ methods, text }) => `${methods} ${text}`)
+    .join('\n')
+}
+
+/**
+ * The route of a place that a config is of. By its mark, unless it was copied; otherwise by what it declares, which
+ * is enough: routes of one place that declare the same have the same policy. A place of a single route leaves no choice.
+ */
+function claim(config: object, claimable: readonly Claimable[]): Claimable | undefined {
+  const marked = markIn(config)
+  const values = valuesIn(config)
+  return (
+    claimable.find(({ route, isMarked }) => isMarked && route === marked) ??
+    claimable.find((each) => !each.isMarked && areSame(each.values, values)) ??
+    (claimable.length === 1 ? claimable[0] : undefined)
+  )
+}
+
+/**
+ * An early route's options were not guarded against others that share them, so its own request must say too that it is
+ * open.
+ */
+function policyFor(config: object, { policy, isEarly, values }: Claimable): Policy {
+  const isOpen = policy.noauth && isEarly && !areSame(values, valuesIn(config))
+  return isOpen ? CLOSED : policy
+}
+
+function areSame(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.every((value, index) => Object.is(value, b[index]))
+}
+
+/** How many routes' configs bear each mark. */
+function countMarks(routes: readonly WrittenRoute[]): ReadonlyMap<WrittenRoute, number> {
+  const counts = new Map<WrittenRoute, number>()
+  for (const { config } of routes) {
+    const marked = markIn(config)
+    if (marked) counts.set(marked, (counts.get(marked) ?? 0) + 1)
+  }
+  return counts
+}
+
+/** Without the routes that Fastify refused: their place was taken, or was free still for another like them. */
+function added(routes: readonly WrittenRoute[]): readonly WrittenRoute[] {
+  const later = new Map<string, WrittenRoute[]>()
+  const kept = routes.toReversed().filter((route) => {
+    const place = placeOf({ method: route.methods, url: route.url })
+    const alike = later.get(place) ?? []
+    later.set(place, alike)
+    if (route.freeMethods.length === 0 || alike.some((other) => route.isReplacedBy(other))) {
+      return false
+    }
+    alike.push(route)
+    return true
+  })
+  return kept.reverse()
+}
+
+function placeOf({
+  method,
+  url,
+}: {
+  readonly method?: string | readonly string[] | undefined
+  readonly url?: string | undefined
+}): string {
   return `${method} ${url}`
 }

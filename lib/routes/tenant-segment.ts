@@ -2,15 +2,16 @@ const COLON = ':'
 const ENDS_OF_NAME = ['(', '-', '.', '/']
 
 /**
- * Whether a path has a parameter named exactly `tenant`, wherever it stands. Reads the pattern the way
+ * Whether a path has a parameter named exactly `name`, wherever it stands. Reads the pattern the way
  * Fastify's router does: `::` is a literal colon, a name ends at `(`, `-`, `.` or `/`, a regular expression may hold
  * anything, and a `?` at the end of a name makes it optional.
  */
-export function hasTenantSegment(path: string): boolean {
-  return [...parameterNames(path)].includes('tenant')
+export function hasTenantSegment(path: string, name: string): boolean {
+  return parameterNames(path).includes(name)
 }
 
-function* parameterNames(path: string): Generator<string> {
+export function parameterNames(path: string): string[] {
+  const names: string[] = []
   for (let i = 0; i < path.length; i++) {
     if (path[i] !== COLON) continue
     if (path[i + 1] === COLON) {
@@ -19,9 +20,10 @@ function* parameterNames(path: string): Generator<string> {
     }
     const start = i + 1
     while (i < path.length && !ENDS_OF_NAME.includes(path.charAt(i))) i++
-    yield path.slice(start, i).replace(/\?$/, '')
+    names.push(path.slice(start, i).replace(/\?$/, ''))
     if (path[i] === '(') i = endOfExpression(path, i)
   }
+  return names
 }
 
 /** The index of the parenthesis that closes the one at `start`. */

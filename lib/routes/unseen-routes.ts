@@ -20,6 +20,12 @@ export function unseenRoutes<Printed extends Place>(
   return match(exactly.printed, exactly.seen, roughly).printed
 }
 
+/** Whether the router prints a route of this method and path, in whatever spelling. */
+export function isPrinted({ method, url }: Place, printed: readonly Place[]): boolean {
+  const spellings = withAndWithoutOptional(url).map(roughly)
+  return printed.some((each) => each.method === method && spellings.includes(roughly(each.url)))
+}
+
 /** What is left of both where each printed route has taken a seen one that is spelled alike. */
 function match<Printed extends Place>(
   printed: readonly Printed[],

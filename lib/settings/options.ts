@@ -118,6 +118,13 @@ export const Options = Type.Object({
   realm: Text('printable ASCII', { pattern: '^[ -~]+$', default: 'api' }),
 
   /**
+   * Name of the path parameter that is the tenant, such as `org` in `/orgs/:org/members`; letters, digits and `_`.
+   * The query keeps its name, `?tenant=`.
+   * @default 'tenant'
+   */
+  tenantParameter: Text('the name of a path parameter', { pattern: '^\\w+$', default: 'tenant' }),
+
+  /**
    * A resource id: a user who holds it under `*` passes every requirement and may act for every tenant that
    * exists. A warning at boot where `tenants` is not given.
    */

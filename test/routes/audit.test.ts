@@ -10,8 +10,10 @@ const guard = async (app: FastifyInstance) => {
   await app.register(tenantAuth, trusting())
 }
 
-const SEEN = { noauth: false, tenant: null, require: null, seen: true }
-const UNSEEN = { noauth: null, tenant: null, require: null, seen: false }
+const NOTHING = { userInfo: false, resources: false, authorization: false }
+const UNKNOWN = { userInfo: null, resources: null, authorization: null }
+const SEEN = { noauth: false, tenant: null, require: null, seen: true, ...NOTHING }
+const UNSEEN = { noauth: null, tenant: null, require: null, seen: false, ...UNKNOWN }
 
 test('routes() tells the policy of every route', async (t) => {
   const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
@@ -23,6 +25,8 @@ test('routes() tells the policy of every route', async (t) => {
   app.get('/query', { config: { tenant: true, require: ['a:b', 'c:d'] } }, handler)
   app.get('/optional', { config: { tenant: 'optional', require: { any: ['a:b'] } } }, handler)
   app.get('/last', { config: { tenant: 'required' } }, handler)
+  const all = { userInfo: true, resources: true, authorization: true }
+  app.get('/all', { config: all }, handler)
   await app.ready()
   const get = { method: 'GET', ...SEEN }
   assert.deepEqual(app.authService.routes(), [
@@ -34,6 +38,7 @@ test('routes() tells the policy of every route', async (t) => {
     { ...get, url: '/query', tenant: 'query', require: ['a:b', 'c:d'] },
     { ...get, url: '/optional', tenant: 'optional', require: { any: ['a:b'] } },
     { ...get, url: '/last', tenant: 'query' },
+    { ...get, url: '/all', ...all },
   ])
 })
 

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { errors } from '../../lib/index.ts'
 import { readDeclaration } from '../../lib/routes/declaration.ts'
 import { guardedApp } from '../helpers/guarded-app.ts'
 
 /** A config that would open a door, and what is said about it. */
 const REFUSED: readonly [config: object, problem: string][] = [
-  [{ noauth: 'yes' }, 'noauth is no boolean'],
-  [{ noauth: 'true' }, 'noauth is no boolean'],
-  [{ noauth: 1 }, 'noauth is no boolean'],
-  [{ noauth: null }, 'noauth is no boolean'],
-  [{ noauth: {} }, 'noauth is no boolean'],
+  [{ noauth: 'yes' }, "noauth is no boolean, found 'yes'"],
+  [{ noauth: 'true' }, "noauth is no boolean, found 'true'"],
+  [{ noauth: 1 }, 'noauth is no boolean, found 1'],
+  [{ noauth: null }, 'noauth is no boolean, found null'],
+  [{ noauth: {} }, 'noauth is no boolean, found {}'],
   [{ noauth: true, tenant: true }, 'noauth contradicts tenant'],
   [{ noauth: true, tenant: 'optional' }, 'noauth contradicts tenant'],
   [{ noauth: true, userInfo: true }, 'noauth contradicts userInfo'],
@@ -18,14 +19,17 @@ const REFUSED: readonly [config: object, problem: string][] = [
   [{ noauth: true, authorization: true }, 'noauth contradicts authorization'],
   [{ noauth: true, require: 'a:b' }, 'noauth contradicts require'],
   [{ noauth: true, userInfo: true, require: ['a:b'] }, 'noauth contradicts userInfo, require'],
-  [{ tenant: 'yes' }, "tenant is not true, 'required' or 'optional'"],
-  [{ tenant: 1 }, "tenant is not true, 'required' or 'optional'"],
-  [{ tenant: null }, "tenant is not true, 'required' or 'optional'"],
-  [{ tenant: 'Required' }, "tenant is not true, 'required' or 'optional'"],
-  [{ userInfo: 'true' }, 'userInfo is no boolean'],
-  [{ resources: ['order:read'] }, 'resources is no boolean'],
-  [{ authorization: null }, 'authorization is no boolean'],
-  [{ userInfo: 0, resources: 0 }, 'userInfo is no boolean; resources is no boolean'],
+  [{ tenant: 'yes' }, "tenant is not true, 'required' or 'optional', found 'yes'"],
+  [{ tenant: 1 }, "tenant is not true, 'required' or 'optional', found 1"],
+  [{ tenant: null }, "tenant is not true, 'required' or 'optional', found null"],
+  [{ tenant: 'Required' }, "tenant is not true, 'required' or 'optional', found 'Required'"],
+  [{ userInfo: 'true' }, "userInfo is no boolean, found 'true'"],
+  [{ resources: ['order:read'] }, "resources is no boolean, found [ 'order:read' ]"],
+  [{ authorization: null }, 'authorization is no boolean, found null'],
+  [
+    { userInfo: 0, resources: 0 },
+    'userInfo is no boolean, found 0; resources is no boolean, found 0',
+  ],
 ]
 
 const BAD_REQUIREMENTS: readonly unknown[] = [
@@ -83,12 +87,19 @@ const SLIPS: readonly [slip: string, meant: string][] = [
   ['required', 'require'],
   ['Require', 'require'],
   ['requir', 'require'],
+  ['requireAny', 'require'],
+  ['require_any', 'require'],
+  ['requireAll', 'require'],
 ]
 
 const ALL_REFUSED: readonly (readonly [config: object, problem: string])[] = [
   ...REFUSED,
   ...BAD_REQUIREMENTS.map(
-    (require) => [{ require }, 'require is empty, or not made of ids <name>:<action>'] as const,
+    (require) =>
+      [
+        { require },
+        `require is empty, or not made of ids <name>:<action>, found ${inspect(require)}`,
+      ] as const,
   ),
   ...SLIPS.map(([slip, meant]) => [{ [slip]: true }, `${slip} looks like ${meant}`] as const),
 ]
@@ -144,7 +155,7 @@ test('a boot error is an ERR_AUTH_ROUTE_INVALID and names every method', async (
     async () => app.ready(),
     (error) =>
       error instanceof errors.ERR_AUTH_ROUTE_INVALID &&
-      error.message === 'PUT, POST /x: noauth is no boolean',
+      error.message === 'PUT, POST /x: noauth is no boolean, found 1',
   )
 })
 
@@ -176,7 +187,86 @@ test('whatever is wrong is understood in the stricter way', () => {
   }
 })
 
-test('only what the config itself has counts', () => {
+/** Declarations that Fastify's copy of a config loses, or takes for a plain value. */
+const HIDDEN: readonly [what: string, config: object, problem: string][] = [
+  ['inherited', Object.create({ require: 'a:b' }), 'require is inherited'],
+  ['inherited from far', Object.create(Object.create({ noauth: true })), 'noauth is inherited'],
+  [
+    'inherited from what inherits nothing',
+    Object.create(Object.assign(Object.create(null), { tenant: true })),
+    'tenant is inherited',
+  ],
+  [
+    "a class's getter",
+    new (class {
+      get require() {
+        return 'a:b'
+      }
+    })(),
+    'require is inherited',
+  ],
+  [
+    'a getter',
+    {
+      get require() {
+        return 'a:b'
+      },
+    },
+    'require is a getter',
+  ],
+  [
+    'not enumerable',
+    Object.defineProperty({}, 'require', { value: 'a:b' }),
+    'require is not enumerable',
+  ],
+  ['a slip, inherited', Object.create({ requires: 'a:b' }), 'requires is inherited'],
+]
+
+for (const [what, config, problem] of HIDDEN) {
+  test(`a declaration that is ${what} stops the boot: ${problem}`, async (t) => {
+    const app = await guardedApp(t)
+    app.get('/x', { config }, async () => 'never')
+    await assert.rejects(async () => app.ready(), {
+      code: 'ERR_AUTH_ROUTE_INVALID',
+      message: `GET /x: ${problem}`,
+    })
+  })
+}
+
+test('a hidden declaration that a later onRoute hook puts in place stops the boot too', async (t) => {
+  const app = await guardedApp(t)
+  app.addHook('onRoute', (route) => {
+    route.config = Object.create({ require: 'a:b' })
+  })
+  app.get('/x', async () => 'never')
+  await assert.rejects(async () => app.ready(), { message: 'GET /x: require is inherited' })
+})
+
+test('a hidden declaration opens nothing, and what all objects inherit is none', (t) => {
   const { declared, problems } = readDeclaration(Object.create({ noauth: true, tenant: true }))
-  assert.deepEqual([declared.noauth, declared.tenant, problems], [false, false, []])
+  assert.deepEqual([declared.noauth, declared.tenant], [false, false])
+  assert.deepEqual(problems, ['noauth is inherited', 'tenant is inherited'])
+  Object.defineProperty(Object.prototype, 'noauth', { value: true, configurable: true })
+  t.after(() => Reflect.deleteProperty(Object.prototype, 'noauth'))
+  assert.deepEqual(readDeclaration({}).problems, [])
+})
+
+test('a boot error tells the problems of all routes at once, and of a HEAD twin nothing anew', async (t) => {
+  const app = await guardedApp(t)
+  const [one, two]: object[] = [{ noauth: 1 }, { requireAny: ['a:b'], tenant: 'yes' }]
+  app.get('/one', { config: { ...one } }, async () => 'never')
+  app.post('/two', { config: { ...two } }, async () => 'never')
+  app.head('/three', { config: { ...one } }, async () => 'never')
+  await assert.rejects(async () => app.ready(), {
+    message: [
+      'GET /one: noauth is no boolean, found 1',
+      "POST /two: requireAny looks like require; tenant is not true, 'required' or 'optional', found 'yes'",
+      'HEAD /three: noauth is no boolean, found 1',
+    ].join('\n'),
+  })
+})
+
+test('a value is cut where a message shows it', () => {
+  const [problem = ''] = readDeclaration({ noauth: 'x'.repeat(200) }).problems
+  assert.equal(problem, `noauth is no boolean, found '${'x'.repeat(79)}`)
 })

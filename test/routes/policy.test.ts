@@ -4,10 +4,10 @@ import { compilePolicy } from '../../lib/routes/policy.ts'
 import type { TenantPlace } from '../../lib/tenancy/resolve-tenant.ts'
 import { guardedApp } from '../helpers/guarded-app.ts'
 
-const ON = { multitenancy: true, devMode: false }
-const OFF = { multitenancy: false, devMode: false }
-const DEV = { multitenancy: true, devMode: true }
-const DEV_OFF = { multitenancy: false, devMode: true }
+const ON = { tenantParameter: 'tenant', multitenancy: true, devMode: false }
+const OFF = { tenantParameter: 'tenant', multitenancy: false, devMode: false }
+const DEV = { tenantParameter: 'tenant', multitenancy: true, devMode: true }
+const DEV_OFF = { tenantParameter: 'tenant', multitenancy: false, devMode: true }
 
 type Row = readonly [
   url: string,
@@ -48,14 +48,14 @@ const TOO_EARLY: readonly Row[] = [
   ['/:tenant/x', 'optional', ON, 'path', false],
 ]
 
-for (const [tooEarly, rows] of [
+for (const [strict, rows] of [
   [false, SEEN],
   [true, TOO_EARLY],
 ] as const) {
   for (const [url, tenant, rules, place, mayBeAbsent] of rows) {
-    const name = `${url} with tenant ${tenant}, ${JSON.stringify(rules)}, too early ${tooEarly}`
+    const name = `${url} with tenant ${tenant}, ${JSON.stringify(rules)}, too early ${strict}`
     test(`${name}: in ${place}, may be absent ${mayBeAbsent}`, () => {
-      const { policy } = compilePolicy({ url, config: { tenant }, tooEarly }, rules)
+      const { policy } = compilePolicy({ url, config: { tenant }, strict }, rules)
       assert.equal(policy.tenant, place)
       if (place !== null) assert.equal(policy.mayBeAbsent, mayBeAbsent)
     })
@@ -88,13 +88,13 @@ for (const [url, tenant, rules, problem] of CONTRADICTIONS) {
 }
 
 test('noauth is allowed on a path with a tenant segment, and says nothing of a tenant', () => {
-  const route = { url: '/:tenant/logo', config: { noauth: true }, tooEarly: false }
+  const route = { url: '/:tenant/logo', config: { noauth: true }, strict: false }
   const { policy, problems } = compilePolicy(route, ON)
   assert.deepEqual([policy.noauth, policy.tenant, problems], [true, null, []])
 })
 
 test('a policy and what it holds cannot be changed', () => {
-  const { policy } = compilePolicy({ url: '/x', config: { require: ['a:b'] }, tooEarly: false }, ON)
+  const { policy } = compilePolicy({ url: '/x', config: { require: ['a:b'] }, strict: false }, ON)
   for (const part of [policy, policy.declared, policy.requirement, policy.requirement?.ids]) {
     assert.ok(Object.isFrozen(part))
   }

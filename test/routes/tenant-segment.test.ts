@@ -39,7 +39,7 @@ const PATTERNS: readonly [pattern: string, has: boolean, path: string][] = [
 
 for (const [pattern, has, path] of PATTERNS) {
   test(`${pattern} has ${has ? 'a' : 'no'} tenant segment, and the router agrees`, async (t) => {
-    assert.equal(hasTenantSegment(pattern), has)
+    assert.equal(hasTenantSegment(pattern, 'tenant'), has)
 
     const app = bareApp(t)
     app.get(pattern, async (request) => request.params)
@@ -50,6 +50,6 @@ for (const [pattern, has, path] of PATTERNS) {
 }
 
 test('a regular expression that never ends hides what follows, and no router takes it', (t) => {
-  assert.equal(hasTenantSegment('/:id(^((a)$/:tenant'), false)
+  assert.equal(hasTenantSegment('/:id(^((a)$/:tenant', 'tenant'), false)
   assert.throws(() => bareApp(t).get('/:id(^((a)$/:tenant', async () => 'never'))
 })

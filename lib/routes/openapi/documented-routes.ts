@@ -1,5 +1,4 @@
-import type { FastifyInstance } from 'fastify'
-import { listRoutes } from '../audit.ts'
+import { earlyPlaces, placesOf } from '../listed-routes.ts'
 import { compilePolicy, type Policy, type PolicyRules } from '../policy.ts'
 import type { RouteRegister } from '../route-register.ts'
 import { basePathsOf, documentPath, withoutBasePaths } from './document-path.ts'
@@ -14,21 +13,21 @@ export interface DocumentedRoute {
 }
 
 /** The routes of one guarded scope, those that no `onRoute` saw too. */
-export function documentedRoutes(
-  app: FastifyInstance,
-  register: RouteRegister,
-  rules: PolicyRules,
-): DocumentedRoute[] {
-  const policyOf = (url: string, config: object, tooEarly: boolean): Policy =>
-    compilePolicy({ url, config, tooEarly }, rules).policy
+export function documentedRoutes(register: RouteRegister, rules: PolicyRules): DocumentedRoute[] {
+  const policyOf = (url: string, config: object, strict: boolean): Policy =>
+    compilePolicy({ url, config, strict }, rules).policy
   const seen = register.seen.flatMap((route) => {
     // Before ready, for an application that writes its document to a file, there is none yet.
     const policy = route.policy ?? policyOf(route.url, route.config, false)
-    return route.urls.map((url) => ({ methods: route.methods, url, policy, seen: true }))
+    return placesOf(route, register).map(({ method, url }) => ({
+      methods: [method],
+      url,
+      policy,
+      seen: true,
+    }))
   })
-  const early = listRoutes(app, register).filter((route) => !route.seen)
   // Nothing is known of these but that they are guarded, and where their path has a tenant.
-  const unseen = early.map(({ method, url }) => ({
+  const unseen = earlyPlaces(register).map(({ method, url }) => ({
     methods: [method],
     url,
     policy: policyOf(url, {}, true),

@@ -3,6 +3,8 @@ import type { Policy } from '../policy.ts'
 import { type Draft, draft } from './draft.ts'
 
 export interface TenantParameterRules {
+  /** Name of the path parameter that is the tenant. */
+  readonly tenantParameter: string
   /** Gives the tenant in place of the query. */
   readonly resolveTenant?: unknown
 }
@@ -23,15 +25,16 @@ export function withTenantParameter(
   own: readonly Draft[],
   policy: Policy,
   outer: OuterParameters,
-  { resolveTenant }: TenantParameterRules,
+  { resolveTenant, tenantParameter: inPath }: TenantParameterRules,
 ): readonly Draft[] {
   const place = policy.tenant === 'path' ? 'path' : 'query'
   if (policy.tenant === null) return own
   if (place === 'query' && resolveTenant !== undefined) return own
+  const wanted = place === 'path' ? inPath : 'tenant'
   const required = place === 'path' || !policy.mayBeAbsent
   const isTenant = (parameter: Draft): boolean => {
     const { name, in: where } = dereference(parameter, outer.named)
-    return name === 'tenant' && where === place
+    return name === wanted && where === place
   }
   if (own.some(isTenant)) {
     return own.map((parameter) =>
@@ -40,12 +43,12 @@ export function withTenantParameter(
         : parameter,
     )
   }
-  return outer.shared.some(isTenant) ? own : [...own, tenantParameter(place, required)]
+  return outer.shared.some(isTenant) ? own : [...own, tenantParameter(wanted, place, required)]
 }
 
-function tenantParameter(place: 'path' | 'query', required: boolean): Draft {
+function tenantParameter(name: string, place: 'path' | 'query', required: boolean): Draft {
   return {
-    name: 'tenant',
+    name,
     in: place,
     required,
     description: 'The tenant that the request is for',

@@ -4,7 +4,6 @@ import cors from '@fastify/cors'
 import middie from '@fastify/middie'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth from '../../lib/index.ts'
-import { misplacedNeighbours } from '../../lib/routes/hook-order.ts'
 import { bareApp, trusting } from '../helpers/guarded-app.ts'
 import { logLines } from '../helpers/log-lines.ts'
 
@@ -60,12 +59,4 @@ test('a neighbour deep in the application is found too', async (t) => {
   })
   await app.ready()
   assert.match(String(messages(40)[0]), /@fastify\/cors is registered after/)
-})
-
-test('a neighbour on a route that is not guarded, or on no route, is nobody’s business', () => {
-  const route = (...hooks: string[]) => ({ method: 'GET', url: '/x', hooks })
-  assert.deepEqual(misplacedNeighbours([route('handleCors'), route('runMiddie')], 'guard'), [])
-  assert.deepEqual(misplacedNeighbours([route('guard', 'other')], 'guard'), [])
-  assert.deepEqual(misplacedNeighbours([route()], 'guard'), [])
-  assert.equal(misplacedNeighbours([route('runMiddie', 'guard', 'handleCors')], 'guard').length, 2)
 })

@@ -1,0 +1,54 @@
+import type { FastifyInstance } from 'fastify'
+
+/** Plugins that answer requests themselves, and where they belong. */
+const NEIGHBOURS = [
+  {
+    name: '@fastify/cors',
+    belongs: 'before',
+    advice:
+      '@fastify/cors is registered after this plugin: browsers cannot read its refusals from another origin; register it before',
+  },
+  {
+    name: '@fastify/middie',
+    belongs: 'after',
+    advice:
+      '@fastify/middie is registered before this plugin: its middleware answers strangers; register it after',
+  },
+] as const
+
+/** Which of these plugins were there before the guard: their hooks run before its own. */
+export class Neighbours {
+  readonly #guarded: FastifyInstance
+  readonly #before = new Map<FastifyInstance, readonly string[]>()
+
+  /**
+   * @param guarded the scope that the guard is being installed in
+   * @param below scopes below it that are there already
+   */
+  constructor(guarded: FastifyInstance, below: Iterable<FastifyInstance>) {
+    this.#guarded = guarded
+    for (const scope of [guarded, ...below]) {
+      const found = NEIGHBOURS.filter(({ name }) => scope.hasPlugin(name))
+      this.#before.set(
+        scope,
+        found.map(({ name }) => name),
+      )
+    }
+  }
+
+  /** Whether a plugin of a scope answers before the guard does. */
+  isBefore(name: string, scope: FastifyInstance): boolean {
+    const before = this.#before.get(scope) ?? this.#before.get(this.#guarded)
+    return before?.includes(name) ?? false
+  }
+
+  /** What to tell of plugins that stand on the wrong side of the guard in one of the scopes. */
+  misplaced(scopes: Iterable<FastifyInstance>): string[] {
+    const all = [...scopes]
+    return NEIGHBOURS.filter(({ name, belongs }) =>
+      all.some(
+        (scope) => scope.hasPlugin(name) && this.isBefore(name, scope) === (belongs === 'after'),
+      ),
+    ).map(({ advice }) => advice)
+  }
+}

@@ -1,0 +1,49 @@
+import type { FastifyInstance } from 'fastify'
+import { GETTERS } from './request-access.ts'
+
+/**
+ * Which of our names a scope below the guard decorates its requests with as well. Told by Fastify's symbol for the
+ * constructor of requests; without it nothing is found here, and `readsDeclared` refuses.
+ */
+export function redecorated(guarded: FastifyInstance, scope: FastifyInstance): string[] {
+  const end = requestOf(guarded)
+  const names = [...GETTERS.keys()]
+  const found = new Set<string>()
+  let maker = requestOf(scope)
+  while (maker !== undefined && maker !== end) {
+    const { prototype, props } = maker
+    for (const name of names) {
+      if (Object.hasOwn(prototype, name) || hasKey(props, name)) found.add(name)
+    }
+    maker = asConstructor(Reflect.getPrototypeOf(maker))
+  }
+  return [...found]
+}
+
+interface RequestConstructor {
+  readonly prototype: object
+  /** What the constructor assigns. */
+  readonly props?: unknown
+}
+
+function requestOf(scope: FastifyInstance): RequestConstructor | undefined {
+  const symbol = Object.getOwnPropertySymbols(scope).find(
+    ({ description }) => description === 'fastify.Request',
+  )
+  return symbol && asConstructor(Reflect.get(scope, symbol))
+}
+
+function asConstructor(value: unknown): RequestConstructor | undefined {
+  return typeof value === 'function' && isObject(value.prototype) ? value : undefined
+}
+
+function hasKey(props: unknown, name: string): boolean {
+  return (
+    Array.isArray(props) &&
+    props.some((prop) => isObject(prop) && Reflect.get(prop, 'key') === name)
+  )
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

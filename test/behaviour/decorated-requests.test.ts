@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import tenantAuth, { errors } from '../../lib/index.ts'
+import { as, bareApp, trusting } from '../helpers/guarded-app.ts'
+import { outcome } from '../helpers/refusals.ts'
+
+const NAMES = ['tenant', 'userInfo', 'resources', 'authorization'] as const
+
+const guard = async (app: FastifyInstance) => {
+  await app.register(tenantAuth, trusting())
+}
+
+/** What a scope may decorate its requests with. */
+const DECORATIONS: readonly [
+  what: string,
+  decorate: (app: FastifyInstance, name: string) => void,
+][] = [
+  ['a value', (app, name) => void app.decorateRequest(name, null)],
+  ['a function', (app, name) => void app.decorateRequest(name, () => 'other')],
+  ['a getter', (app, name) => void app.decorateRequest(name, { getter: () => 'other' })],
+]
+
+/** Where the scope stands. */
+const PLACES: readonly [
+  where: string,
+  build: (
+    app: FastifyInstance,
+    decorated: (scope: FastifyInstance) => Promise<void>,
+  ) => Promise<void>,
+][] = [
+  [
+    'below, after the plugin',
+    async (app, decorated) => {
+      await guard(app)
+      await app.register(decorated)
+    },
+  ],
+  [
+    'below, before the plugin',
+    async (app, decorated) => {
+      await app.register(decorated)
+      await guard(app)
+    },
+  ],
+  [
+    'two floors below',
+    async (app, decorated) => {
+      await guard(app)
+      await app.register(async (child) => void child.register(decorated))
+    },
+  ],
+  [
+    'around a scope with the route',
+    async (app, decorated) => {
+      await guard(app)
+      await app.register(async (child) => {
+        await decorated(child)
+        await child.register(async (inner) => void inner.get('/inner', async () => 'never'))
+      })
+    },
+  ],
+]
+
+for (const [where, build] of PLACES) {
+  for (const [what, decorate] of DECORATIONS) {
+    for (const name of NAMES) {
+      test(`a scope ${where} that decorates requests with ${what} called ${name} stops the boot`, async (t) => {
+        const app = bareApp(t)
+        await assert.rejects(
+          async () => {
+            await build(app, async (scope) => {
+              decorate(scope, name)
+              scope.get('/x', async () => 'never')
+            })
+            await app.ready()
+          },
+          (error) =>
+            error instanceof errors.ERR_AUTH_CONFIG_INVALID && error.message.includes(name),
+        )
+      })
+    }
+  }
+}
+
+test('an application that has decorated its requests with a name of ours is told by Fastify', async (t) => {
+  const app = bareApp(t)
+  app.decorateRequest('tenant', null)
+  await assert.rejects(async () => guard(app), { code: 'FST_ERR_DEC_ALREADY_PRESENT' })
+})
+
+test('other decorations, and the same names beside the guarded scope, are the application’s own', async (t) => {
+  const app = bareApp(t)
+  await app.register(async (child) => {
+    await child.register(tenantAuth, trusting({ uncovered: 'ignore' }))
+    child.decorateRequest('tenantName', '')
+    await child.register(async (inner) => {
+      inner.decorateRequest('colour', 'red')
+      inner.get('/:tenant/x', { config: { tenant: true } }, async ({ tenant }) => tenant)
+    })
+  })
+  await app.register(async (sibling) => {
+    sibling.decorateRequest('tenant', null)
+    sibling.get('/open', async () => 'open')
+  })
+  const headers = await as()
+  assert.equal((await app.inject({ url: '/lazy-raccoon/x', headers })).body, 'lazy-raccoon')
+  assert.equal(outcome(await app.inject('/open')), '200')
+})
+
+for (const [what, decorate] of DECORATIONS.filter(([kind]) => kind !== 'a function')) {
+  test(`without Fastify's symbol a scope with ${what} boots, no request ends the process, and what is another's is refused`, async (t) => {
+    const app = bareApp(t)
+    await guard(app)
+    await app.register(async (scope) => {
+      decorate(scope, 'tenant')
+      scope.get('/:tenant/x', { config: { tenant: true } }, async ({ tenant }) => tenant)
+    })
+    t.mock.method(Object, 'getOwnPropertySymbols', () => [])
+    await app.ready()
+    const response = await app.inject({ url: '/lazy-raccoon/x', headers: await as() })
+    // Fastify's constructor assigns a value, which our own property lets pass.
+    if (what === 'a value') assert.equal(response.body, 'lazy-raccoon')
+    else assert.equal(outcome(response), '403 ERR_AUTH_RESOURCE_MISSING')
+  })
+}

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import swagger from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
+import tenantAuth, { AuthService, type RouteDeclaration } from '../../lib/index.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
+import { outcome } from '../helpers/refusals.ts'
+
+const STRANGER = '401 ERR_AUTH_TOKEN_MISSING'
+const LACKING = '403 ERR_AUTH_RESOURCE_MISSING'
+const handler = async () => 'x'
+
+/** Routes beside an open `GET /x` that get their config by a spread of its own, closed again. */
+const BESIDE: readonly [what: string, route: object, headers: Record<string, string>][] = [
+  ['another method of the url', { method: 'POST', url: '/x' }, {}],
+  ['another url', { method: 'GET', url: '/y' }, {}],
+  [
+    'another version of the route',
+    { method: 'GET', url: '/x', constraints: { version: '2.0.0' } },
+    { 'accept-version': '2.x' },
+  ],
+  [
+    'the route on another host',
+    { method: 'GET', url: '/x', constraints: { host: 'admin.test' } },
+    { host: 'admin.test' },
+  ],
+]
+
+for (const [what, route, constrained] of BESIDE) {
+  test(`an onRoute hook that spreads the config of an open route into ${what} opens nothing`, async (t) => {
+    const app = await guardedApp(t)
+    let open: object | undefined
+    app.addHook('onRoute', (options) => {
+      if (open === undefined) open = options.config
+      else if (options.method !== 'HEAD') {
+        options.config = { ...open, noauth: false, require: ['order:erase'] }
+      }
+    })
+    app.get('/x', { config: { noauth: true }, exposeHeadRoute: false }, handler)
+    app.route({ method: 'GET', url: '/', ...route, handler, exposeHeadRoute: false })
+    const { method, url } = { method: 'GET', url: '/', ...route } as const
+    const ask = async (headers: object) =>
+      outcome(await app.inject({ method, url, headers: { ...constrained, ...headers } }))
+    assert.equal(await ask({}), STRANGER)
+    assert.equal(await ask(await as()), LACKING)
+    assert.equal(outcome(await app.inject('/x')), '200')
+  })
+}
+
+test('configs that share one mark in one place are told apart by what they declare', async (t) => {
+  const app = await guardedApp(t)
+  let open: object | undefined
+  app.addHook('onRoute', (options) => {
+    open ??= options.config
+    options.config = { ...open, noauth: options.constraints === undefined }
+  })
+  app.get('/x', { config: {}, exposeHeadRoute: false }, handler)
+  const constraints = { version: '2.0.0' }
+  app.get('/x', { config: {}, constraints, exposeHeadRoute: false }, handler)
+  const second = { url: '/x', headers: { 'accept-version': '2.x' } }
+  assert.equal(outcome(await app.inject('/x')), '200')
+  assert.equal(outcome(await app.inject(second)), STRANGER)
+})
+
+/** What a hook of the application writes into the live config of a guarded route before the guard sees its first request. */
+const CHANGES: readonly [what: string, change: object][] = [
+  ['noauth', { noauth: true }],
+  ['no requirement', { require: undefined }],
+  ['no url', { url: undefined, method: undefined }],
+  ['the url of an open route', { url: '/open', noauth: true }],
+]
+
+for (const when of ['early', 'late'] as const) {
+  for (const [what, change] of CHANGES) {
+    test(`a hook that writes ${what} into the live config of a route written ${when} opens nothing`, async (t) => {
+      const app = bareApp(t)
+      app.addHook('onRequest', async ({ routeOptions }) => {
+        if (routeOptions.url === '/x') Object.assign(routeOptions.config, change)
+      })
+      const write = () => {
+        app.get('/open', { config: { noauth: true } }, handler)
+        app.get('/x', { config: { require: 'order:erase' } }, handler)
+      }
+      if (when === 'early') write()
+      await app.register(tenantAuth, trusting())
+      if (when === 'late') write()
+      assert.equal(outcome(await app.inject('/open')), '200')
+      for (const _ of [1, 2]) {
+        assert.equal(outcome(await app.inject('/x')), STRANGER)
+        assert.equal(outcome(await app.inject({ url: '/x', headers: await as() })), LACKING)
+      }
+    })
+
+    test(`a hook that copies the live config of an open route into one written ${when} opens nothing, ${what}`, async (t) => {
+      const app = bareApp(t)
+      let open: object = {}
+      app.addHook('onRequest', async ({ routeOptions }) => {
+        if (routeOptions.url === '/open') open = routeOptions.config
+        else Object.assign(routeOptions.config, open)
+      })
+      const write = () => {
+        app.get('/open', { config: { noauth: true } }, handler)
+        app.get('/x', { config: { require: 'order:erase' } }, handler)
+      }
+      if (when === 'early') write()
+      await app.register(tenantAuth, trusting())
+      if (when === 'late') write()
+      assert.equal(outcome(await app.inject('/open')), '200')
+      assert.equal(outcome(await app.inject('/x')), STRANGER)
+      assert.equal(outcome(await app.inject({ url: '/x', headers: await as() })), LACKING)
+      assert.equal(outcome(await app.inject('/open')), '200')
+    })
+  }
+}
+
+test('an early route is not opened by another that writes into the config that they share', async (t) => {
+  const app = bareApp(t)
+  const shared: RouteDeclaration = {}
+  app.addHook('onRoute', ({ url, config }) => {
+    if (config && url === '/open') config.noauth = true
+  })
+  app.get('/x', { config: shared }, handler)
+  app.get('/open', { config: shared }, handler)
+  await app.register(tenantAuth, trusting())
+  assert.equal(outcome(await app.inject('/open')), '200')
+  assert.equal(outcome(await app.inject('/x')), STRANGER)
+})
+
+test('both urls of a prefixed route have its policy, and a HEAD twin its own', async (t) => {
+  const app = await guardedApp(t)
+  const scope = async (child: FastifyInstance) =>
+    void child.get('/', { config: { noauth: true } }, handler)
+  await app.register(scope, { prefix: '/in' })
+  for (const url of ['/in', '/in/']) {
+    assert.equal(outcome(await app.inject(url)), '200')
+    assert.equal(outcome(await app.inject({ method: 'HEAD', url })), '200')
+  }
+})
+
+/** Routes that Fastify refuses to add beside `GET /x`, and what is left of each. */
+const REFUSED: readonly [what: string, route: object, left: string[]][] = [
+  ['a duplicate', { method: 'GET', url: '/x' }, []],
+  [
+    'a duplicate of some of its methods',
+    { method: ['PUT', 'GET', 'DELETE'], url: '/x' },
+    ['PUT /x'],
+  ],
+  ['a route with a hook that is none', { method: 'PUT', url: '/z', onSend: 'x' }, []],
+  ['a path that the router cannot have', { method: 'PUT', url: '/*/z' }, []],
+]
+
+for (const when of ['early', 'late'] as const) {
+  for (const [what, route, left] of REFUSED) {
+    test(`${what}, written ${when}, whose error is swallowed is neither listed nor documented, and opens nothing`, async (t) => {
+      const app = bareApp(t, { exposeHeadRoutes: false })
+      await app.register(swagger, {
+        openapi: { openapi: '3.1.0' },
+        transformObject: (given) =>
+          'openapiObject' in given
+            ? app.authService.openapi(given.openapiObject)
+            : given.swaggerObject,
+      })
+      const write = () => {
+        app.get('/x', handler)
+        const config = { noauth: true }
+        assert.throws(() => app.route({ method: 'GET', url: '/', ...route, config, handler }))
+      }
+      if (when === 'early') write()
+      await app.register(tenantAuth, trusting())
+      if (when === 'late') write()
+      await app.ready()
+      const listed = app.authService.routes().map(({ method, url }) => `${method} ${url}`)
+      assert.deepEqual(listed.sort(), ['GET /x', ...left])
+      assert.equal(outcome(await app.inject('/x')), STRANGER)
+      const { paths } = JSON.parse(JSON.stringify(app.swagger()))
+      assert.deepEqual(paths['/x'].get.security, [{ bearerAuth: [] }])
+    })
+  }
+}
+
+test('a route that was refused once and written again is listed as it was added', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  const onSend: object = { onSend: 'no function' }
+  assert.throws(() => app.get('/x', { ...onSend, config: { noauth: true } }, handler))
+  app.get('/x', { config: { require: 'order:erase' } }, handler)
+  await app.ready()
+  const listed = app.authService.routes().map(({ method, url, noauth }) => [method, url, noauth])
+  assert.deepEqual(listed, [['GET', '/x', false]])
+  assert.equal(outcome(await app.inject('/x')), STRANGER)
+})
+
+test('a service of two applications keeps their routes apart', async (t) => {
+  const service = new AuthService(trusting())
+  const [first, second] = [bareApp(t), bareApp(t)]
+  for (const [app, noauth] of [
+    [first, true],
+    [second, false],
+  ] as const) {
+    await service.install(app)
+    app.get('/x', { config: { noauth } }, handler)
+  }
+  assert.equal(outcome(await first.inject('/x')), '200')
+  assert.equal(outcome(await second.inject('/x')), STRANGER)
+})
