@@ -7,6 +7,7 @@ import { readsDeclared } from './request-access.ts'
 import { markIn, valuesIn, type WrittenRoute } from './written-route.ts'
 
 type RouteOptions = FastifyRequest['routeOptions']
+type RequestConfig = RouteOptions['config']
 
 /** A compiled route, until the configs of its requests have been seen. */
 interface Claimable {
@@ -121,16 +122,21 @@ export class RouteRegister {
     // Only routes have this option, and no request can change it. Their urls can be deleted.
     if (config.url === undefined) return exposeHeadRoute === undefined ? null : CLOSED
     const claimable = this.#claimable.get(placeOf(config)) ?? []
-    const isKnown = this.#isCompiled && (claimable.length > 0 || this.#application !== undefined)
-    if (!isKnown)
-      return compilePolicy({ url: config.url, config, strict: true }, this.#rules).policy
-    const claimed = claim(
-      config,
-      claimable.filter(({ left }) => left > 0),
-    )
-    if (claimed === undefined) return CLOSED
+    const left = claimable.filter((each) => each.left > 0)
+    const [only, ...others] = left
+    const isChoice = this.#application === undefined || others.length > 0
+    const claimed = claim(config, left) ?? (isChoice ? undefined : only)
+    if (claimed === undefined) return this.#policyOfUnknown(config, claimable.length > 0)
     claimed.left -= 1
     return policyFor(config, claimed)
+  }
+
+  /** Before ready no route is compiled. Without a list of all routes, an early one is known by its requests only. */
+  #policyOfUnknown(config: RequestConfig, isShared: boolean): Policy {
+    if (this.#isCompiled && this.#application !== undefined) return CLOSED
+    // In a place that other routes have too, what was not declared by ready opens nothing.
+    const declared = isShared ? { ...config, noauth: false } : config
+    return compilePolicy({ url: config.url, config: declared, strict: true }, this.#rules).policy
   }
 }
 
@@ -149,15 +155,14 @@ function tell(problems: readonly { readonly route: WrittenRoute; readonly found:
 
 /**
  * The route of a place that a config is of. By its mark, unless it was copied; otherwise by what it declares, which
- * is enough: routes of one place that declare the same have the same policy. A place of a single route leaves no choice.
+ * is enough: routes of one place that declare the same have the same policy.
  */
 function claim(config: object, claimable: readonly Claimable[]): Claimable | undefined {
   const marked = markIn(config)
   const values = valuesIn(config)
   return (
     claimable.find(({ route, isMarked }) => isMarked && route === marked) ??
-    claimable.find((each) => !each.isMarked && areSame(each.values, values)) ??
-    (claimable.length === 1 ? claimable[0] : undefined)
+    claimable.find((each) => !each.isMarked && areSame(each.values, values))
   )
 }
 

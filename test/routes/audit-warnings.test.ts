@@ -134,3 +134,45 @@ for (const [what, options] of [
     assert.deepEqual(messages(40), [])
   })
 }
+
+const DECLARED: readonly [config: object, keys: string][] = [
+  [{ require: 'order:read' }, 'require'],
+  [{ tenant: true, userInfo: true }, 'tenant, userInfo'],
+  [{ resources: true, authorization: true }, 'resources, authorization'],
+  [{ noauth: true, require: [] }, 'require'],
+]
+
+for (const uncovered of ['warn', 'refuse', 'ignore'] as const) {
+  for (const [config, keys] of DECLARED) {
+    test(`an uncovered route that declares ${keys} stops the boot, with uncovered ${uncovered}`, async (t) => {
+      const app = bareApp(t)
+      await partlyGuarded(app, uncovered)
+      await app.register(async (scope) => void scope.delete('/lost', { config }, handler))
+      await assert.rejects(async () => app.ready(), {
+        code: 'ERR_AUTH_ROUTE_INVALID',
+        message: `DELETE /lost: declares ${keys}, and no guard covers it`,
+      })
+    })
+  }
+}
+
+test('an uncovered route that says it is open, or declares nothing, stops no boot', async (t) => {
+  const app = bareApp(t)
+  await partlyGuarded(app, 'ignore')
+  app.get('/health', { config: { noauth: true, tenant: false, require: undefined } }, handler)
+  app.get('/other', { config: { rateLimit: {} } }, handler)
+  await app.ready()
+})
+
+test('a route with a line break in its url, and one whose hook is called like a guard, are told', async (t) => {
+  const { logger, lines } = logLines()
+  const app = bareApp(t, { logger, exposeHeadRoutes: false })
+  app.get('/a\n├── b', handler)
+  app.get('/c', { onRequest: async function tenantAuthGuard() {} }, handler)
+  await app.register(async (child) => {
+    await child.register(tenantAuth, trusting())
+    child.get('/closed', handler)
+  })
+  await app.ready()
+  assert.deepEqual(lines('no guard covers')[0]?.['routes'], ['GET /a\n├── b', 'GET /c'])
+})

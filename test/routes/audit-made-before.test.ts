@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import Fastify, { type FastifyInstance } from 'fastify'
+
+// What is under test comes after the applications, as a CommonJS application may require it. Then Fastify has told the
+// package of none of them. So everything that imports it is imported here, and not above.
+const lines: string[] = []
+const logger = { level: 'warn', stream: { write: (line: string) => void lines.push(line) } }
+const applications = Array.from({ length: 6 }, () => Fastify({ logger, exposeHeadRoutes: false }))
+const { default: tenantAuth } = await import('../../lib/index.ts')
+const { trusting, as } = await import('../helpers/guarded-app.ts')
+const { outcome } = await import('../helpers/refusals.ts')
+
+const handler = async () => 'x'
+
+function nextApp(t: { after(fn: () => unknown): void }): FastifyInstance {
+  const app = applications.pop()
+  assert.notEqual(app, undefined, 'one application for each test')
+  if (app === undefined) throw new Error('unreachable')
+  lines.length = 0
+  t.after(() => app.close())
+  return app
+}
+
+const warnings = (): string[] => lines.map((line) => String(JSON.parse(line).msg))
+
+async function partlyGuarded(app: FastifyInstance, uncovered: 'warn' | 'refuse' = 'warn') {
+  let scope = app
+  app.get('/open', handler)
+  await app.register(async (child) => {
+    scope = child
+    child.get('/early', { config: { tenant: 'optional' } }, handler)
+    await child.register(tenantAuth, trusting({ uncovered }))
+    child.get('/late', handler)
+  })
+  return { scope }
+}
+
+/** As @fastify/otel does: every hook becomes a function of another name. */
+function renameHooks(app: FastifyInstance): void {
+  const { addHook } = app
+  app.addHook = new Proxy(addHook, {
+    apply(target, scope, [name, hook]: [string, (...args: unknown[]) => unknown]) {
+      // The guard counts on the number of parameters, as any hook does.
+      const wrapped =
+        name === 'onRequest'
+          ? function handlerWrapped(this: unknown, a: unknown, b: unknown, c: unknown) {
+              return hook.call(this, a, b, c)
+            }
+          : hook
+      return Reflect.apply(target, scope, [name, wrapped])
+    },
+  })
+}
+
+test('of an application that was made before, hooks tell in print what no guard covers', async (t) => {
+  const app = nextApp(t)
+  const { scope } = await partlyGuarded(app)
+  await app.ready()
+  const line = JSON.parse(lines[0] ?? '{}')
+  assert.deepEqual(
+    [line.msg, line.routes],
+    ['tenant auth: no guard covers these routes', ['GET /open']],
+  )
+  assert.match(String(warnings()[1]), /1 routes were written before/)
+  const listed = scope.authService.routes().map(({ method, url, seen }) => [method, url, seen])
+  assert.deepEqual(listed, [
+    ['GET', '/late', true],
+    ['GET', '/early', false],
+  ])
+  assert.equal(outcome(await app.inject('/open')), '200')
+  const response = await app.inject({ url: '/early', headers: await as() })
+  assert.equal(outcome(response), '400 ERR_AUTH_TENANT_MISSING')
+})
+
+test('a hook that is called like a guard covers nothing', async (t) => {
+  const app = nextApp(t)
+  app.get('/open', { onRequest: async function tenantAuthGuard() {} }, handler)
+  await app.register(async (child) => {
+    await child.register(tenantAuth, trusting({ uncovered: 'refuse' }))
+    child.get('/late', handler)
+  })
+  await assert.rejects(async () => app.ready(), /none on GET \/open/)
+})
+
+test('where hooks were renamed, one warning says that coverage cannot be told', async (t) => {
+  const app = nextApp(t)
+  renameHooks(app)
+  await partlyGuarded(app)
+  await app.ready()
+  const told = warnings().filter((message) => message.includes('cannot be told'))
+  assert.equal(told.length, 1)
+  assert.equal(outcome(await app.inject('/late')), '401 ERR_AUTH_TOKEN_MISSING')
+})
+
+test('where hooks were renamed and uncovered routes are refused, the boot stops', async (t) => {
+  const app = nextApp(t)
+  renameHooks(app)
+  await partlyGuarded(app, 'refuse')
+  await assert.rejects(async () => app.ready(), {
+    code: 'ERR_AUTH_CONFIG_INVALID',
+    message: /hooks whose names another plugin has changed/,
+  })
+})
+
+test('a guarded scope without routes makes no hook seem renamed', async (t) => {
+  const app = nextApp(t)
+  app.get('/open', handler)
+  await app.register(async (child) => {
+    await child.register(tenantAuth, trusting())
+  })
+  await app.ready()
+  assert.deepEqual(warnings(), ['tenant auth: no guard covers these routes'])
+})
+
+test('an early route of a place that a later one has too is read strictly', async (t) => {
+  const app = nextApp(t)
+  const constraints = { version: '1.0.0' }
+  app.get('/x', { config: { tenant: 'optional' }, constraints }, handler)
+  await app.register(tenantAuth, trusting())
+  app.get('/x', { config: { noauth: true } }, handler)
+  const headers = { ...(await as()), 'accept-version': '1.x' }
+  assert.equal(outcome(await app.inject({ url: '/x', headers })), '400 ERR_AUTH_TENANT_MISSING')
+  assert.equal(outcome(await app.inject('/x')), '200')
+})
