@@ -4,23 +4,11 @@ import { applicationRoutes, writtenRoute } from './application-routes.ts'
 import { isWithin } from './guarded-scopes.ts'
 import { CLOSED, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
 import { readsDeclared } from './request-access.ts'
-import { markIn, valuesIn, type WrittenRoute } from './written-route.ts'
+import { placeName, RouteClaims } from './route-claims.ts'
+import { markIn, type WrittenRoute } from './written-route.ts'
 
 type RouteOptions = FastifyRequest['routeOptions']
 type RequestConfig = RouteOptions['config']
-
-/** A compiled route, until the configs of its requests have been seen. */
-interface Claimable {
-  readonly route: WrittenRoute
-  readonly policy: Policy
-  readonly isEarly: boolean
-  /** What the route declared when its policy was compiled. */
-  readonly values: readonly unknown[]
-  /** Whether its own config bears its mark, and no other does. */
-  readonly isMarked: boolean
-  /** How many configs may still claim the route: Fastify makes one for each of its urls. */
-  left: number
-}
 
 /** The routes of one guarded scope, and the policy of each. */
 export class RouteRegister {
@@ -31,7 +19,7 @@ export class RouteRegister {
   readonly #application: readonly WrittenRoute[] | undefined
   readonly #seen = new Set<WrittenRoute>()
   readonly #policies = new WeakMap<object, Policy | null>()
-  readonly #claimable = new Map<string, Claimable[]>()
+  readonly #claims: RouteClaims
   #isCompiled = false
 
   constructor(scope: FastifyInstance, guardName: string, rules: PolicyRules) {
@@ -39,6 +27,7 @@ export class RouteRegister {
     this.guardName = guardName
     this.#rules = rules
     this.#application = applicationRoutes(scope)
+    this.#claims = new RouteClaims(this.#application !== undefined)
   }
 
   /** Learns of the routes that are written from now on. */
@@ -100,19 +89,10 @@ export class RouteRegister {
     isEarly: boolean,
     marks: ReadonlyMap<WrittenRoute, number>,
   ): string[] {
-    const { methods, url, config } = route
+    const { url, config } = route
     const { policy, problems } = compilePolicy({ url, config, strict: isEarly }, this.#rules)
-    const place = placeOf({ method: methods, url })
-    const claimable = this.#claimable.get(place) ?? []
-    this.#claimable.set(place, claimable)
-    claimable.push({
-      route,
-      policy,
-      isEarly,
-      values: valuesIn(config),
-      isMarked: markIn(config) === route && marks.get(route) === 1,
-      left: route.urls.length,
-    })
+    const isMarked = markIn(config) === route && marks.get(route) === 1
+    this.#claims.add(route, policy, { isEarly, isMarked })
     // Of a route that no `onRoute` saw the tools know nothing but that it is guarded.
     if (!isEarly) route.settle(policy)
     return [...route.hidden, ...problems]
@@ -121,21 +101,14 @@ export class RouteRegister {
   #firstPolicyOf({ config, exposeHeadRoute }: RouteOptions): Policy | null {
     // Only routes have this option, and no request can change it. Their urls can be deleted.
     if (config.url === undefined) return exposeHeadRoute === undefined ? null : CLOSED
-    const claimable = this.#claimable.get(placeOf(config)) ?? []
-    const left = claimable.filter((each) => each.left > 0)
-    const [only, ...others] = left
-    const isChoice = this.#application === undefined || others.length > 0
-    const claimed = claim(config, left) ?? (isChoice ? undefined : only)
-    if (claimed === undefined) return this.#policyOfUnknown(config, claimable.length > 0)
-    claimed.left -= 1
-    return policyFor(config, claimed)
+    return this.#claims.claim(config) ?? this.#policyOfUnknown(config)
   }
 
   /** Before ready no route is compiled. Without a list of all routes, an early one is known by its requests only. */
-  #policyOfUnknown(config: RequestConfig, isShared: boolean): Policy {
+  #policyOfUnknown(config: RequestConfig): Policy {
     if (this.#isCompiled && this.#application !== undefined) return CLOSED
     // In a place that other routes have too, what was not declared by ready opens nothing.
-    const declared = isShared ? { ...config, noauth: false } : config
+    const declared = this.#claims.has(config) ? { ...config, noauth: false } : config
     return compilePolicy({ url: config.url, config: declared, strict: true }, this.#rules).policy
   }
 }
@@ -153,32 +126,6 @@ function tell(problems: readonly { readonly route: WrittenRoute; readonly found:
     .join('\n')
 }
 
-/**
- * The route of a place that a config is of. By its mark, unless it was copied; otherwise by what it declares, which
- * is enough: routes of one place that declare the same have the same policy.
- */
-function claim(config: object, claimable: readonly Claimable[]): Claimable | undefined {
-  const marked = markIn(config)
-  const values = valuesIn(config)
-  return (
-    claimable.find(({ route, isMarked }) => isMarked && route === marked) ??
-    claimable.find((each) => !each.isMarked && areSame(each.values, values))
-  )
-}
-
-/**
- * An early route's options were not guarded against others that share them, so its own request must say too that it is
- * open.
- */
-function policyFor(config: object, { policy, isEarly, values }: Claimable): Policy {
-  const isOpen = policy.noauth && isEarly && !areSame(values, valuesIn(config))
-  return isOpen ? CLOSED : policy
-}
-
-function areSame(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.every((value, index) => Object.is(value, b[index]))
-}
-
 /** How many routes' configs bear each mark. */
 function countMarks(routes: readonly WrittenRoute[]): ReadonlyMap<WrittenRoute, number> {
   const counts = new Map<WrittenRoute, number>()
@@ -193,7 +140,7 @@ function countMarks(routes: readonly WrittenRoute[]): ReadonlyMap<WrittenRoute, 
 function added(routes: readonly WrittenRoute[]): readonly WrittenRoute[] {
   const later = new Map<string, WrittenRoute[]>()
   const kept = routes.toReversed().filter((route) => {
-    const place = placeOf({ method: route.methods, url: route.url })
+    const place = placeName({ method: route.methods, url: route.url })
     const alike = later.get(place) ?? []
     later.set(place, alike)
     if (route.freeMethods.length === 0 || alike.some((other) => route.isReplacedBy(other))) {
@@ -203,14 +150,4 @@ function added(routes: readonly WrittenRoute[]): readonly WrittenRoute[] {
     return true
   })
   return kept.reverse()
-}
-
-function placeOf({
-  method,
-  url,
-}: {
-  readonly method?: string | readonly string[] | undefined
-  readonly url?: string | undefined
-}): string {
-  return `${method} ${url}`
 }
