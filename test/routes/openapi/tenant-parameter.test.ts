@@ -128,7 +128,7 @@ test('A tenant parameter around an operation, or under a name, is not repeated',
     },
   })
   assert.deepEqual(document.paths['/around'].parameters, [tenant])
-  assert.ok(!('parameters' in document.paths['/around'].get))
+  assert.equal('parameters' in document.paths['/around'].get, false)
   assert.deepEqual(document.paths['/named'].get.parameters, [
     { $ref: '#/components/parameters/Tenant' },
   ])
