@@ -124,7 +124,8 @@ export class AuthService {
 
   /**
    * A copy of an OpenAPI document with what the guard does: the bearer scheme, and each operation's `security`, `tenant`
-   * parameter and refusals. Of one guarded application, or of all.
+   * parameter and refusals. Of one guarded application, or of all. An operation that several routes share is open only
+   * if all of them are.
    *
    * @example transformObject: ({ openapiObject }) => app.authService.openapi(openapiObject)
    */

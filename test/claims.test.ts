@@ -407,7 +407,7 @@ describe('every recipe', () => {
     it(`${name} gives resource ids only, as the guard defines them`, async () => {
       const all = recipe({ ...token, sub: 'user-1' }).resources ?? {}
       const ids = Object.values(all).flat()
-      assert.ok(ids.length > 0)
+      assert.notEqual(ids.length, 0)
       assert.deepEqual(
         ids.filter((id) => !isResourceId(id)),
         [],

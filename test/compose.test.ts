@@ -32,7 +32,7 @@ describe('which tenants exist', () => {
   ] as const) {
     test(name, () => {
       const { settings } = loadSettings(options)
-      assert.ok(composeKnownTenants(settings, events) instanceof kind)
+      assert.equal(composeKnownTenants(settings, events).constructor, kind)
     })
   }
 })
@@ -148,7 +148,7 @@ describe('how long a document of another server serves', () => {
       const app = bareApp(t, { logger: log.logger })
       const limit = what === 'keys' ? { keysTimeout: 0.1 } : { tenantsTimeout: 0.1 }
       await new AuthService({ ...shared, ...options(server.url), ...limit }).install(app)
-      await until(() => log.lines(`${what} cannot be fetched`).length === 1, 3000)
+      await until(() => log.lines(`${what} cannot be fetched`).length === 1)
       assert.equal(server.count, 1)
     })
   }

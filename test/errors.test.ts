@@ -23,7 +23,7 @@ const ERRORS: Record<RefusalCode, errors.AuthError> = {
 for (const [code, error] of Object.entries(ERRORS)) {
   test(`${code} has its status, its headers and a constant message`, () => {
     const refusal = Object.entries(REFUSALS).find(([known]) => known === code)?.[1]
-    assert.ok(refusal)
+    assert.ok(refusal, 'the code has a row')
     assert.equal(error.code, code)
     assert.equal(error.constructor.name, code)
     assert.equal(error.statusCode, refusal.status)
@@ -31,7 +31,7 @@ for (const [code, error] of Object.entries(ERRORS)) {
     const challenge = { 'www-authenticate': `Bearer realm="api"${refusal.challenge}` }
     const retry = 'retry' in refusal ? { 'retry-after': '1' } : undefined
     assert.deepEqual(error.headers, refusal.challenge === null ? retry : challenge)
-    assert.ok(error instanceof errors.AuthError && error instanceof Error)
+    assert.equal(error instanceof errors.AuthError && error instanceof Error, true)
   })
 
   test(`${code} keeps its reason out of every usual way to show an error`, () => {
@@ -52,7 +52,7 @@ for (const [code, error] of Object.entries(ERRORS)) {
     })
     const response = await app.inject('/x')
     const refusal = Object.entries(REFUSALS).find(([known]) => known === code)?.[1]
-    assert.ok(refusal)
+    assert.ok(refusal, 'the code has a row')
     const { error: phrase, ...body } = response.json()
     assert.deepEqual(body, { statusCode: refusal.status, code, message: refusal.message })
     assert.equal(typeof phrase, 'string')
@@ -101,7 +101,8 @@ for (const [seconds, header] of [
 
 test('headers of an error cannot be changed', () => {
   const { headers } = new errors.ERR_AUTH_TOKEN_MISSING('api')
-  assert.ok(headers && Object.isFrozen(headers))
+  assert.notEqual(headers, undefined)
+  assert.equal(Object.isFrozen(headers), true)
 })
 
 test('a realm with quotes and backslashes is escaped', async (t) => {

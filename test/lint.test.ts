@@ -101,7 +101,7 @@ test('an upward import fails the lint command', async () => {
 /** A copy of what the linter reads, outside the repository: nothing that is written there can be left behind. */
 async function tree(): Promise<string> {
   const house = await mkdtemp(join(copy, 'house-'))
-  for (const name of ['.biome.json', '.gitignore', 'lib']) {
+  for (const name of ['.biome.json', '.gitignore', 'lib', 'test/bare-assert.grit']) {
     await cp(join(root, name), join(house, name), { recursive: true })
   }
   return house

@@ -16,7 +16,7 @@ test('the default export is the named one', () => {
 test('an application knows the plugin by its name', async (t) => {
   const app = bareApp(t)
   await app.register(tenantAuth, trusting())
-  assert.ok(app.hasPlugin('fastify-tenant-auth'))
+  assert.equal(app.hasPlugin('fastify-tenant-auth'), true)
 })
 
 describe('both ways in', () => {
@@ -35,7 +35,7 @@ describe('both ways in', () => {
       await guard(app)
       app.get('/:tenant', { config: { tenant: true } }, async ({ tenant }) => ({ tenant }))
       await app.ready()
-      assert.ok(app.authService instanceof AuthService)
+      assert.equal(app.authService.constructor, AuthService)
       assert.equal((await app.inject('/lazy-raccoon')).statusCode, 401)
       const response = await app.inject({ url: '/lazy-raccoon', headers: await as() })
       assert.deepEqual(response.json(), { tenant: 'lazy-raccoon' })

@@ -165,21 +165,20 @@ describe('an installation', () => {
     ['the key server hangs', (url: string) => ({ publicKeysUrl: url })],
     ['the tenants server hangs', (url: string) => ({ ...authority.options, tenants: url })],
   ] as const) {
-    test(`is not delayed where ${name}, nor is the end`, async (t) => {
+    test(`is not delayed where ${name}, nor is the end`, { timeout: 60_000 }, async (t) => {
       const server = await askedServer(() => {})
       const service = new AuthService({
         ...options(server.url),
-        keysTimeout: 60,
-        tenantsTimeout: 60,
+        // Who waits for the server waits for weeks.
+        keysTimeout: 2_147_483,
+        tenantsTimeout: 2_147_483,
       })
       const app = bareApp(t)
-      const start = performance.now()
       await service.install(app)
       await app.ready()
       await until(() => server.count === 1)
       assert.equal(service.isReady(), false)
       await app.close()
-      assert.ok(performance.now() - start < 2000)
     })
   }
 
@@ -259,7 +258,7 @@ describe('refreshKeys', () => {
     const { server, service } = await remote(t)
     await server.close()
     await assert.rejects(service.refreshKeys(), (error) => {
-      assert.ok(error instanceof errors.ERR_AUTH_KEYS_UNAVAILABLE)
+      assert.ok(error instanceof errors.ERR_AUTH_KEYS_UNAVAILABLE, `${error}`)
       assert.match(String(error.headers?.['retry-after']), /^[1-9]\d*$/)
       return true
     })

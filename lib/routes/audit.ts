@@ -3,7 +3,7 @@ import { ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { applicationRoutes } from './application-routes.ts'
 import { DECLARED_KEYS } from './declaration.ts'
 import { guardedScopes, isRootScope, isWithin } from './guarded-scopes.ts'
-import { earlyPlaces, type ListedPlace, placesOf } from './listed-routes.ts'
+import { earlyPlaces, type ListedPlace, routePlaces } from './listed-routes.ts'
 import type { Neighbours } from './neighbours.ts'
 import { mistakenSegments } from './policy.ts'
 import { printedRoutes } from './printed-routes.ts'
@@ -91,7 +91,7 @@ function uncoveredAmong(written: readonly WrittenRoute[], scope: FastifyInstance
     declarations(route.config).map((keys) => `${route.methods.join(', ')} ${route.url}: ${keys}`),
   )
   if (declaring.length > 0) throw new ERR_AUTH_ROUTE_INVALID(declaring.join('\n'))
-  return open.flatMap((route) => placesOf(route, { scope }).map(nameOf))
+  return open.flatMap((route) => routePlaces(route, { scope }).map(nameOf))
 }
 
 function declarations(config: object): string[] {

@@ -35,7 +35,7 @@ export interface ListedPlace {
 /** Every route of a guarded scope, with its policy. */
 export function listRoutes(register: RouteRegister): ListedRoute[] {
   const seen = register.seen.flatMap((route) =>
-    placesOf(route, register).map((place) => ({ ...place, ...shown(route.policy), seen: true })),
+    routePlaces(route, register).map((place) => ({ ...place, ...shown(route.policy), seen: true })),
   )
   const early = earlyPlaces(register).map((place) => ({ ...place, ...UNKNOWN, seen: false }))
   return [...seen, ...early]
@@ -44,7 +44,7 @@ export function listRoutes(register: RouteRegister): ListedRoute[] {
 /** Where the routes stand that no `onRoute` saw. */
 export function earlyPlaces(register: RouteRegister): readonly ListedPlace[] {
   const { early, scope, guardName } = register
-  if (early) return early.flatMap((route) => placesOf(route, register))
+  if (early) return early.flatMap((route) => routePlaces(route, register))
   const guarded = printedRoutes(scope, 'onRequest').filter(({ hooks }) => hooks.includes(guardName))
   const seen = register.seen.flatMap(({ methods, urls }) =>
     methods.flatMap((method) => urls.map((url) => ({ method, url }))),
@@ -53,7 +53,7 @@ export function earlyPlaces(register: RouteRegister): readonly ListedPlace[] {
 }
 
 /** Each method and url of a route, without those that Fastify refused to add. */
-export function placesOf(
+export function routePlaces(
   route: WrittenRoute,
   { scope }: Pick<RouteRegister, 'scope'>,
 ): readonly ListedPlace[] {

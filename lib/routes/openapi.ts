@@ -1,6 +1,6 @@
 import { type AnswerRules, answerOf, errorSchema, refusalsOf } from './openapi/answers.ts'
 import { type DocumentedRoute, indexRoutes } from './openapi/documented-routes.ts'
-import { type Draft, draft, drafts, freeName, mapValues } from './openapi/draft.ts'
+import { type Draft, draft, freeName, isDraft, list, mapValues } from './openapi/draft.ts'
 import {
   type OuterParameters,
   type TenantParameterRules,
@@ -20,7 +20,7 @@ interface Description {
   readonly scheme: string
   readonly errors: string
   /** The Security Requirement Objects of the whole document. */
-  readonly security: Draft[]
+  readonly security: unknown
   readonly parameters: OuterParameters
 }
 
@@ -30,7 +30,7 @@ interface Description {
  */
 export function describeGuard<Document extends object>(
   document: Document,
-  routes: Iterable<DocumentedRoute>,
+  routes: readonly DocumentedRoute[],
   rules: OpenapiRules,
 ): Document {
   const { components, paths, security } = draft(document)
@@ -41,25 +41,27 @@ export function describeGuard<Document extends object>(
     scheme: scheme ?? freeName('bearerAuth', schemes),
     errors: freeName('AuthError', draft(schemas)),
   }
-  const policyOf = indexRoutes(routes, document)
+  const policiesOf = indexRoutes(routes, document)
 
   const describePath = (path: string, item: Draft): Draft => {
     const description = {
       rules,
       ...names,
-      security: [...drafts(security)],
-      parameters: { shared: drafts(item['parameters']), named: draft(parameters) },
+      security,
+      parameters: { shared: list(item['parameters']), named: draft(parameters) },
     }
     const describe = (operation: unknown, method: string): unknown => {
-      const policy = policyOf(method, path)
-      return policy ? describeOperation(draft(operation), policy, description) : operation
+      const policies = policiesOf(method, path)
+      return policies.length > 0 && isDraft(operation)
+        ? describeOperation(operation, policies, description)
+        : operation
     }
     // OpenAPI 3.2 §4.9: the methods that have no field of their own.
     const { additionalOperations: more } = item
     const described = mapValues(item, describe)
-    return more === undefined
-      ? described
-      : { ...described, additionalOperations: mapValues(draft(more), describe) }
+    return isDraft(more)
+      ? { ...described, additionalOperations: mapValues(more, describe) }
+      : described
   }
 
   return {
@@ -69,22 +71,38 @@ export function describeGuard<Document extends object>(
       securitySchemes: { [names.scheme]: bearerScheme(), ...schemes },
       schemas: { ...draft(schemas), [names.errors]: errorSchema() },
     },
-    paths: mapValues(draft(paths), (item, path) => describePath(path, draft(item))),
+    paths: mapValues(draft(paths), (item, path) =>
+      isDraft(item) ? describePath(path, item) : item,
+    ),
   }
 }
 
-function describeOperation(operation: Draft, policy: Policy, description: Description): Draft {
-  if (policy.noauth) return { security: [], ...operation }
+/**
+ * The document shows one of the routes that share a place, and a request may reach each of them.
+ * So the operation is open only if all routes are. A client that meets what it asks for meets what
+ * each route asks for, and the refusals of all are named.
+ */
+function describeOperation(
+  operation: Draft,
+  policies: readonly Policy[],
+  description: Description,
+): Draft {
+  const guarded = policies.filter(({ noauth }) => !noauth)
+  if (guarded.length === 0) return { security: [], ...operation }
   const { rules, errors } = description
-  const own = drafts(operation['parameters'])
-  const parameters = withTenantParameter(own, policy, description.parameters, rules)
+  const own = requirementsIn(operation['security'])
+  const parameters = guarded.reduce(
+    (known, policy) => withTenantParameter(known, policy, description.parameters, rules),
+    list(operation['parameters']),
+  )
   const responses = draft(operation['responses'])
-  const answers = refusalsOf(policy, rules)
+  const answers = guarded
+    .flatMap((policy) => refusalsOf(policy, rules))
     .filter((status) => !isAnswered(responses, status))
     .map((status) => [status, answerOf(status, errors)])
   return {
-    security: securityOf(description),
     ...operation,
+    security: own.length > 0 ? own : securityOf(description),
     ...(parameters.length > 0 && { parameters }),
     responses: { ...responses, ...Object.fromEntries(answers) },
   }
@@ -93,12 +111,22 @@ function describeOperation(operation: Draft, policy: Policy, description: Descri
 /** The guard wants its token beside whatever the application asks for in the whole document. */
 function securityOf({ scheme, security: shared, rules }: Description): Draft[] {
   const bearer = { [scheme]: [] }
-  // Copied down to the lists: what is one object in several places becomes an alias in YAML.
-  const security = structuredClone(shared)
+  const security = requirementsIn(shared)
   if (security.length === 0) return [bearer]
   // There the application may ask for the very same token, in a cookie for instance.
   if (rules.tokenFrom !== undefined) return [...security, bearer]
   return security.map((alternative) => ({ ...bearer, ...alternative }))
+}
+
+/**
+ * The Security Requirement Objects of a list, without empty ones: these let anonymous requests in
+ * (OpenAPI 3.1 §4.8.30), and a guard does not. Copied down to the lists, because an object that
+ * stands in several places becomes an alias in YAML.
+ */
+function requirementsIn(security: unknown): Draft[] {
+  return list(security)
+    .map((requirement) => mapValues(draft(requirement), (scopes) => [...list(scopes)]))
+    .filter((requirement) => Object.keys(requirement).length > 0)
 }
 
 /** By a range or by `default` too: Fastify serializes our refusals as these say. */
@@ -114,5 +142,5 @@ function bearerScheme(): Draft {
 /** The scheme's name is case-insensitive (RFC 9110 §11.1). */
 function isBearer(value: unknown): boolean {
   const { type, scheme } = draft(value)
-  return type === 'http' && String(scheme).toLowerCase() === 'bearer'
+  return type === 'http' && typeof scheme === 'string' && scheme.toLowerCase() === 'bearer'
 }

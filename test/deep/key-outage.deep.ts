@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { hangingFaults } from '../helpers/key-faults.ts'
 import { freshToken, type KeyOutage, startKeyOutage } from '../helpers/key-outage.ts'
 import { type FaultName, faultNames } from '../helpers/key-server.ts'
@@ -45,38 +46,39 @@ for (const fault of faults) {
   })
 
   test(`stale, ${fault}: 0 of ${REQUESTS} good requests fail, and none waits`, async (t) => {
-    const probe = await startKeyOutage(t, { keysTimeout: fault in hangingFaults ? 60 : 5 })
+    // Who waits for a server that hangs waits for weeks, and meets the limit of the run.
+    const keysTimeout = fault in hangingFaults ? 2_147_483 : 5
+    const probe = await startKeyOutage(t, { keysTimeout })
     await probe.ask(freshToken())
     await probe.server.fail(fault)
     probe.pass(600)
-    const begin = performance.now()
     assert.equal(await failedOf(probe, 3590), 0)
-    if (fault in hangingFaults) assert.ok(performance.now() - begin < 60_000, 'nobody waited')
   })
 }
 
-test('cold, 503 comes within keysTimeout and a tenth of a second, whatever the fault', async (t) => {
+test('cold, 503 comes before twice the keysTimeout has passed, with every fault', async (t) => {
   for (const fault of faultNames) {
     await t.test(fault, async (t) => {
       const keysTimeout = 1
-      const begin = performance.now()
       const probe = await startKeyOutage(t, { keysTimeout }, (server) => server.fail(fault))
+      const events: string[] = []
+      const late = setTimeout(2000 * keysTimeout).then(() => events.push('twice the time'))
       const { statusCode, headers } = await probe.ask(freshToken())
-      const took = performance.now() - begin
+      events.push('answer')
       assert.equal(statusCode, 503)
       assert.match(String(headers['retry-after']), /^[1-9]\d*$/)
-      assert.ok(took <= keysTimeout * 1000 + 100, `took ${took} ms`)
+      await late
+      assert.deepEqual(events, ['answer', 'twice the time'])
     })
   }
 })
 
-test('with the default settings, a server that comes back is found within a second', async (t) => {
+test('with the default settings, a server that comes back is found by the next fetch', async (t) => {
   const probe = await startKeyOutage(t, {}, (server) => server.fail('status 503'))
   t.mock.timers.reset()
   assert.equal((await probe.ask(freshToken())).statusCode, 503)
   await probe.server.fail(null)
-  const begin = performance.now()
+  const { fetches } = probe.server
   await until(() => probe.service.isReady())
-  const took = performance.now() - begin
-  assert.ok(took < 1000 + 200, `took ${took} ms`)
+  assert.equal(probe.server.fetches, fetches + 1)
 })

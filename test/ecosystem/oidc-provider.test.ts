@@ -78,7 +78,7 @@ describe('with a real authorization server', () => {
       { pkceCodeVerifier, expectedState, expectedNonce, idTokenExpected: true },
       { resource: API },
     )
-    assert.ok(tokens.id_token)
+    assert.ok(tokens.id_token, 'an id token was issued')
     return { accessToken: tokens.access_token, idToken: tokens.id_token }
   }
 

@@ -4,23 +4,25 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-/** Runs a program of `children/` until it ends by itself; what it wrote, as JSON. */
+/** What a program of `children/` wrote, as JSON. It has to end by itself, within so many milliseconds. */
 export async function runChild(
   name: string,
   args: readonly string[],
   nodeOptions: readonly string[] = [],
+  limit = 60_000,
 ): Promise<Record<string, unknown>> {
   const program = fileURLToPath(new URL(`./children/${name}.ts`, import.meta.url))
   const child = spawn(
     process.execPath,
     [...nodeOptions, '--import', 'tsx', '--unhandled-rejections=strict', program, ...args],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+    { stdio: ['ignore', 'pipe', 'pipe'], timeout: limit, killSignal: 'SIGKILL' },
   )
-  const [out, errors, [code]] = await Promise.all([
+  const [out, errors, [code, signal]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
     once(child, 'exit'),
   ])
+  assert.equal(signal, null, `${name} had not ended after ${limit} ms: ${errors}`)
   assert.equal(code, 0, `${name} ended with ${code}: ${errors}`)
   return JSON.parse(out)
 }

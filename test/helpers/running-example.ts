@@ -8,7 +8,7 @@ export interface RunningExample {
   readonly child: ChildProcess
   /** Whatever it has printed so far. */
   readonly printed: { stdout: string; stderr: string }
-  /** Resolves once its standard output holds the text; rejects where it ends before. */
+  /** Resolves once its standard output holds the text; rejects where it ends before, or is late. */
   until(text: string): Promise<void>
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>
@@ -44,6 +44,8 @@ export function runExample(
       }
       child.stdout.on('data', look)
       child.once('close', () => reject(new Error(`ended early: ${printed.stderr}`)))
+      const late = () => reject(new Error(`did not print ${text}: ${printed.stderr}`))
+      setTimeout(late, 60_000).unref()
       look()
     })
   return { child, printed, until, ended }

@@ -43,9 +43,9 @@ test('nothing that comes in changes what every object inherits', async (t) => {
       const header = objectText([...membersOf({ alg: KEY.alg, kid: KEY.kid }), ...parameters])
       const payload = objectText([...membersOf(goodClaims()), ...claims])
       const { statusCode } = await probe.ask(forge(KEY, { header, payload }), `/query${search}`)
-      assert.ok(statusCode < 500)
+      assert.ok(statusCode < 500, `${statusCode}`)
       assert.deepEqual(Reflect.ownKeys(Object.prototype), before)
-      assert.ok(!('polluted' in {}))
+      assert.equal('polluted' in {}, false)
     }),
   )
 })
@@ -90,7 +90,7 @@ test('no response and no line of the log holds a part of a token, or a claim', a
       const headers = { authorization: scheme + token }
       const response = await probe.app.inject({ url: path, headers })
       const told = JSON.stringify([response.headers, response.body, probe.log])
-      assert.ok(!told.includes(CANARY))
+      assert.equal(told.includes(CANARY), false)
       for (let at = 0; at + 16 <= token.length; at++) {
         assert.ok(!told.includes(token.slice(at, at + 16)), `letters ${at} to ${at + 16}`)
       }

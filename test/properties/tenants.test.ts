@@ -40,7 +40,7 @@ test('a tenant is let in only where the token holds it as an own key, or to a su
       if (tenant === '' || tenant === '.' || tenant === '..') return
       const inPath = await probe.ask(token, `/t/${encoded}`)
       if (tenant.length <= 255) assert.equal(inPath.statusCode, expected)
-      else assert.ok(inPath.statusCode >= 400 && inPath.statusCode < 500)
+      else assert.match(`${inPath.statusCode}`, /^4/)
       if (expected === 200) assert.equal(inPath.json().tenant, tenant)
     }),
   )
@@ -89,11 +89,11 @@ test('of any query a tenant is null or exactly one decoded string', async (t) =>
       const given = tenantsOf(String(response.raw.req.url))
       if (response.statusCode === 200) {
         const { tenant } = response.json()
-        assert.ok(given.length <= 1)
+        assert.ok(given.length <= 1, `${given.length} tenants`)
         assert.equal(tenant, given[0] ?? null)
       } else {
         assert.equal(response.statusCode, 400)
-        assert.ok(given.length > 1 || given.some((tenant) => !isName(tenant)))
+        assert.equal(given.length > 1 || given.some((tenant) => !isName(tenant)), true)
       }
     }),
   )
@@ -141,10 +141,10 @@ test('of any path a tenant is exactly the decoded segment, whatever the query sa
       const response = await probe.ask(ANYWHERE, `/t/${text}${search}`)
       const asked = /^\/t\/([^/?#]*)/.exec(String(response.raw.req.url))?.[1]
       if (response.statusCode !== 200) {
-        assert.ok(response.statusCode >= 400 && response.statusCode < 500)
+        assert.match(`${response.statusCode}`, /^4/)
         return
       }
-      assert.ok(asked !== undefined)
+      assert.ok(asked !== undefined, 'a tenant was asked for')
       assert.equal(response.json().tenant, decodeURIComponent(asked))
     }),
   )

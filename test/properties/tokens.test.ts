@@ -80,10 +80,11 @@ function assertRight(claims: Record<string, unknown>): void {
   assert.match(String(own.get('sub')), /./s)
   assert.equal(typeof own.get('sub'), 'string')
   assert.equal(own.get('iss'), ISSUER)
-  assert.ok([own.get('aud')].flat().includes('api'))
-  assert.ok(Number.isFinite(own.get('exp')) && Number(own.get('exp')) + 5 > now)
+  assert.equal([own.get('aud')].flat().includes('api'), true)
+  assert.ok(Number.isFinite(own.get('exp')) && Number(own.get('exp')) + 5 > now, 'exp')
   for (const name of ['nbf', 'iat']) {
-    if (own.has(name)) assert.ok(Number.isFinite(own.get(name)) && Number(own.get(name)) - 5 <= now)
+    if (own.has(name))
+      assert.ok(Number.isFinite(own.get(name)) && Number(own.get(name)) - 5 <= now, name)
   }
   assert.match(JSON.stringify(own.get('resources')), /"acme":\[/)
 }
@@ -114,9 +115,9 @@ test('any JSON value for any header parameter, and any bytes for a part, give 20
 function assertAllowed(header: Record<string, unknown>): void {
   const own = new Map(Object.entries(header))
   assert.equal(own.get('alg'), 'ES256')
-  assert.ok(!own.has('crit') && !own.has('b64'))
-  assert.ok(!own.has('kid') || own.get('kid') === KEY.kid)
-  assert.ok(!own.has('typ') || /^(application\/)?(at\+)?jwt$/i.test(String(own.get('typ'))))
+  assert.equal(own.has('crit') || own.has('b64'), false)
+  if (own.has('kid')) assert.equal(own.get('kid'), KEY.kid)
+  if (own.has('typ')) assert.match(String(own.get('typ')), /^(application\/)?(at\+)?jwt$/i)
 }
 
 test('any text for a header gives 200 or 401', async (t) => {

@@ -51,3 +51,18 @@ test('a static path stands before a tenant of its name', async (t) => {
   assert.equal((await app.inject('/open/x')).body, 'static')
   assertRefused(await app.inject('/opened/x'), 'ERR_AUTH_TOKEN_MISSING')
 })
+
+test('a literal colon before a tenant is no part of it', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/x::y:tenant', { config: { tenant: true } }, async (request) => request.tenant)
+  const ask = async (url: string) => app.inject({ url, headers: await as() })
+  assert.equal((await ask('/x:ylazy-raccoon')).body, 'lazy-raccoon')
+  assertRefused(await ask('/x:ybusy-beaver?tenant=lazy-raccoon'), 'ERR_AUTH_TENANT_FORBIDDEN')
+})
+
+test('a colon within the name of a parameter makes no tenant of it', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/:a:tenant', async (request) => ({ tenant: request.tenant, ...Object(request.params) }))
+  const response = await app.inject({ url: '/busy-beaver', headers: await as() })
+  assert.deepEqual(response.json(), { 'a:tenant': 'busy-beaver' })
+})

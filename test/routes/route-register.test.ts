@@ -205,6 +205,6 @@ test('a request that comes before the policies are read meets the stricter readi
 
 function portOf(server: Server): number {
   const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
+  assert.ok(typeof address === 'object' && address !== null, 'the server listens')
   return address.port
 }

@@ -1,3 +1,5 @@
+import { type Draft, draft, list } from './draft.ts'
+
 const NAME = /^\w+/
 
 /**
@@ -50,19 +52,18 @@ export function withoutBasePaths(url: string, basePaths: readonly string[]): str
 
 /** The base paths of a document's `servers`, with the defaults of their variables. */
 export function basePathsOf(servers: unknown): string[] {
-  if (!Array.isArray(servers)) return []
-  return servers.map(basePathOf).filter((basePath) => basePath !== '/' && basePath !== '')
+  return list(servers)
+    .map((server) => basePathOf(draft(server)))
+    .filter((basePath) => basePath !== '/' && basePath !== '')
 }
 
-interface Server {
-  readonly url?: unknown
-  readonly variables?: Readonly<Record<string, { readonly default?: unknown } | undefined>>
-}
-
-function basePathOf({ url, variables }: Server): string {
-  const resolved = String(url).replaceAll(/\{([^{}]+)\}/g, (_, name: string) =>
-    String(variables?.[name]?.default),
-  )
+function basePathOf({ url, variables }: Draft): string {
+  if (typeof url !== 'string') return ''
+  const values = draft(variables)
+  const resolved = url.replaceAll(/\{([^{}]+)\}/g, (variable, name: string) => {
+    const { default: value } = draft(values[name])
+    return value === Object(value) ? variable : String(value)
+  })
   if (resolved.startsWith('/')) return resolved
   return URL.canParse(resolved) ? new URL(resolved).pathname : ''
 }

@@ -1,7 +1,8 @@
-import { earlyPlaces, placesOf } from '../listed-routes.ts'
+import { earlyPlaces, routePlaces } from '../listed-routes.ts'
 import { compilePolicy, type Policy, type PolicyRules } from '../policy.ts'
 import type { RouteRegister } from '../route-register.ts'
 import { basePathsOf, documentPath, withoutBasePaths } from './document-path.ts'
+import { draft } from './draft.ts'
 
 /** A route as it may be found in a document. */
 export interface DocumentedRoute {
@@ -19,7 +20,7 @@ export function documentedRoutes(register: RouteRegister, rules: PolicyRules): D
   const seen = register.seen.flatMap((route) => {
     // Before ready, for an application that writes its document to a file, there is none yet.
     const policy = route.policy ?? policyOf(route.url, route.config, false)
-    return placesOf(route, register).map(({ method, url }) => ({
+    return routePlaces(route, register).map(({ method, url }) => ({
       methods: [method],
       url,
       policy,
@@ -36,41 +37,49 @@ export function documentedRoutes(register: RouteRegister, rules: PolicyRules): D
   return [...unseen, ...seen]
 }
 
-/** Finds the policy of a document's operation; undefined where the operation is no route of ours. */
-export type FindPolicy = (method: string, path: string) => Policy | undefined
+/** The policies of the routes that share one operation; empty for one that is no route of ours. */
+export type FindPolicies = (method: string, path: string) => readonly Policy[]
 
 /**
- * By method and path. Where @fastify/swagger gives several routes one place in the document, the last one has it, here
- * as there.
+ * By method and path. Routes share a place in the document where only a constraint, a base path or
+ * a regular expression tells them apart. @fastify/swagger shows the last one that is not hidden.
+ * A request may reach each of them.
  */
-export function indexRoutes(
-  routes: Iterable<DocumentedRoute>,
-  document: { readonly servers?: unknown; readonly paths?: unknown },
-): FindPolicy {
-  const basePaths = strippedBasePaths(document)
-  const policies = new Map<string, Policy>()
-  for (const { methods, url, policy, seen } of routes) {
-    const rest = withoutBasePaths(url, basePaths)
-    const path = documentPath(rest)
-    // The router splits `/:tenant?` into two routes, and shows a literal colon as it is.
-    const paths = seen ? [path] : [path, `${path}?`, rest]
-    for (const method of methods) {
-      for (const spelling of paths) policies.set(`${method.toUpperCase()} ${spelling}`, policy)
-    }
-  }
-  return (method, path) => policies.get(`${method.toUpperCase()} ${path}`)
+export function indexRoutes(routes: readonly DocumentedRoute[], document: unknown): FindPolicies {
+  const { servers, paths } = draft(document)
+  const documented = Object.keys(draft(paths))
+  const known = (places: Places): number => documented.filter((path) => places.has(path)).length
+  const stripped = placesOf(routes, basePathsOf(servers))
+  const whole = placesOf(routes, [])
+  // Only the document's paths show whether it was written with `stripBasePath: false`.
+  const places = known(whole) > known(stripped) ? whole : stripped
+  return (method, path) => places.get(path)?.get(method.toUpperCase()) ?? []
 }
 
-/** With `stripBasePath: false` the document's paths still begin with them. */
-function strippedBasePaths({
-  servers,
-  paths,
-}: {
-  readonly servers?: unknown
-  readonly paths?: unknown
-}): string[] {
-  const written = Object.keys(paths ?? {})
-  return basePathsOf(servers).filter(
-    (basePath) => !written.some((path) => path.startsWith(basePath)),
-  )
+/** Policies by path, and then by method. */
+type Places = ReadonlyMap<string, ReadonlyMap<string, readonly Policy[]>>
+
+function placesOf(routes: readonly DocumentedRoute[], basePaths: readonly string[]): Places {
+  const places = new Map<string, Map<string, Policy[]>>()
+  for (const { methods, url, policy, seen } of routes) {
+    for (const path of spellingsOf(withoutBasePaths(url, basePaths), seen)) {
+      const byMethod = entryOf(places, path, () => new Map<string, Policy[]>())
+      for (const method of methods) {
+        entryOf(byMethod, method.toUpperCase(), (): Policy[] => []).push(policy)
+      }
+    }
+  }
+  return places
+}
+
+/** The router splits `/:tenant?` into two routes, and shows a literal colon as it is. */
+function spellingsOf(url: string, seen: boolean): string[] {
+  const path = documentPath(url)
+  return seen ? [path] : [path, `${path}?`, url]
+}
+
+function entryOf<Value>(entries: Map<string, Value>, key: string, make: () => Value): Value {
+  const value = entries.get(key) ?? make()
+  entries.set(key, value)
+  return value
 }

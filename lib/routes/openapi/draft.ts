@@ -1,13 +1,19 @@
 /** An object of a document, of which we know what we look at. */
 export type Draft = Readonly<Record<string, unknown>>
 
-/** A copy of an object; an empty one where there is none. */
-export function draft(value: unknown): Draft {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
+/** Documents are read before anything has validated them, so every member may be anything. */
+export function isDraft(value: unknown): value is Draft {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function drafts(value: unknown): readonly Draft[] {
-  return Array.isArray(value) ? value.map(draft) : []
+/** A copy of an object; an empty one where there is none. */
+export function draft(value: unknown): Draft {
+  return isDraft(value) ? { ...value } : {}
+}
+
+/** A list; an empty one where there is none. */
+export function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
 }
 
 export function mapValues(holder: Draft, map: (value: unknown, key: string) => unknown): Draft {

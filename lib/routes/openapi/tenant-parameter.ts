@@ -1,6 +1,6 @@
 import { MAX_TENANT_LENGTH } from '../../tenancy/tenant-name.ts'
 import type { Policy } from '../policy.ts'
-import { type Draft, draft } from './draft.ts'
+import { type Draft, draft, isDraft } from './draft.ts'
 
 export interface TenantParameterRules {
   /** Name of the path parameter that is the tenant. */
@@ -12,7 +12,7 @@ export interface TenantParameterRules {
 /** The Parameter Objects that stand around an operation. */
 export interface OuterParameters {
   /** Of its path item. */
-  readonly shared: readonly Draft[]
+  readonly shared: readonly unknown[]
   /** Of the document's components, by name. */
   readonly named: Draft
 }
@@ -22,23 +22,23 @@ export interface OuterParameters {
  * where the guard requires it.
  */
 export function withTenantParameter(
-  own: readonly Draft[],
+  own: readonly unknown[],
   policy: Policy,
   outer: OuterParameters,
   { resolveTenant, tenantParameter: inPath }: TenantParameterRules,
-): readonly Draft[] {
+): readonly unknown[] {
   const place = policy.tenant === 'path' ? 'path' : 'query'
   if (policy.tenant === null) return own
   if (place === 'query' && resolveTenant !== undefined) return own
   const wanted = place === 'path' ? inPath : 'tenant'
   const required = place === 'path' || !policy.mayBeAbsent
-  const isTenant = (parameter: Draft): boolean => {
-    const { name, in: where } = dereference(parameter, outer.named)
+  const isTenant = (parameter: unknown): boolean => {
+    const { name, in: where } = dereference(draft(parameter), outer.named)
     return name === wanted && where === place
   }
   if (own.some(isTenant)) {
     return own.map((parameter) =>
-      required && isTenant(parameter) && !isReference(parameter)
+      required && isDraft(parameter) && isTenant(parameter) && !isReference(parameter)
         ? { ...parameter, required }
         : parameter,
     )

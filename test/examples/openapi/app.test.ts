@@ -9,7 +9,7 @@ test('the page, its assets and the document need no token, and nothing else is o
   const page = await app.inject('/docs/')
   assert.equal(page.statusCode, 200)
   const assets = [...page.body.matchAll(/(?:src|href)="\.?\/?([^"]+)"/g)].map(([, path]) => path)
-  assert.ok(assets.length > 4)
+  assert.ok(assets.length > 4, `${assets.length} assets`)
   for (const path of [...assets.map((asset) => `/docs/${asset}`), '/docs/json', '/docs/yaml']) {
     assert.equal((await app.inject(path.replace('/docs/docs/', '/docs/'))).statusCode, 200, path)
   }
@@ -17,7 +17,10 @@ test('the page, its assets and the document need no token, and nothing else is o
     assert.equal((await app.inject(path)).statusCode, 401, path)
   }
   const open = app.authService.routes().filter(({ noauth }) => noauth !== false)
-  assert.ok(open.every(({ url }) => url === '/health' || url.startsWith('/docs')))
+  assert.deepEqual(
+    open.filter(({ url }) => url !== '/health' && !url.startsWith('/docs')),
+    [],
+  )
 })
 
 test('the document tells which operations need a token, and which a tenant', async (t) => {

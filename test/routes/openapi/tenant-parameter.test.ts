@@ -32,6 +32,18 @@ const CASES: readonly Case[] = [
     schema: { querystring: { type: 'object', properties: tenant } },
     parameters: ['query tenant', 'path tenant!'],
   },
+  {
+    when: 'the tenant parameter has another name',
+    url: '/:org',
+    auth: { tenantParameter: 'org' },
+    parameters: ['path org!'],
+  },
+  {
+    when: 'the tenant parameter has another name, and the tenant is in the query',
+    config: { tenant: true },
+    auth: { tenantParameter: 'org' },
+    parameters: ['query tenant!'],
+  },
   { when: 'a tenant is declared', config: { tenant: true }, parameters: ['query tenant!'] },
   { when: 'a tenant is required', config: { tenant: 'required' }, parameters: ['query tenant!'] },
   { when: 'a tenant is optional', config: { tenant: 'optional' }, parameters: ['query tenant'] },
@@ -128,7 +140,7 @@ test('A tenant parameter around an operation, or under a name, is not repeated',
     },
   })
   assert.deepEqual(document.paths['/around'].parameters, [tenant])
-  assert.ok(!('parameters' in document.paths['/around'].get))
+  assert.equal('parameters' in document.paths['/around'].get, false)
   assert.deepEqual(document.paths['/named'].get.parameters, [
     { $ref: '#/components/parameters/Tenant' },
   ])

@@ -1,0 +1,87 @@
+import { CLOSED, type Policy } from './policy.ts'
+import { markIn, valuesIn, type WrittenRoute } from './written-route.ts'
+
+/** Where a route stands: its methods and its url. */
+export interface Place {
+  readonly method?: string | readonly string[] | undefined
+  readonly url?: string | undefined
+}
+
+/** A compiled route, until the configs of its requests have been seen. */
+interface Claimable {
+  readonly route: WrittenRoute
+  readonly policy: Policy
+  readonly isEarly: boolean
+  /** What the route declared when its policy was compiled. */
+  readonly values: readonly unknown[]
+  /** Whether its own config bears its mark, and no other does. */
+  readonly isMarked: boolean
+  /** How many configs may still claim the route: Fastify makes one for each of its urls. */
+  left: number
+}
+
+/**
+ * Finds the compiled route that a live config of Fastify's belongs to. The config is no proof: the application may have
+ * copied it from another route, or changed it before its first request. So each route is claimed as often as it has
+ * urls, and by what no copy has.
+ */
+export class RouteClaims {
+  readonly #byPlace = new Map<string, Claimable[]>()
+  readonly #isComplete: boolean
+
+  /** @param isComplete whether every route is added, so that the only route of a place is its route */
+  constructor(isComplete: boolean) {
+    this.#isComplete = isComplete
+  }
+
+  add(route: WrittenRoute, policy: Policy, how: { isEarly: boolean; isMarked: boolean }): void {
+    const { methods, url, urls, config } = route
+    const place = placeName({ method: methods, url })
+    const claimable = this.#byPlace.get(place) ?? []
+    this.#byPlace.set(place, claimable)
+    claimable.push({ route, policy, values: valuesIn(config), left: urls.length, ...how })
+  }
+
+  /** Whether a route of this place was added. */
+  has(place: Place): boolean {
+    return this.#byPlace.has(placeName(place))
+  }
+
+  /** The policy of the route that a config belongs to; undefined where that cannot be told. */
+  claim(config: Place): Policy | undefined {
+    const left = this.#byPlace.get(placeName(config))?.filter((each) => each.left > 0) ?? []
+    const [only, ...others] = left
+    const isOnly = this.#isComplete && others.length === 0
+    const claimed = find(config, left) ?? (isOnly ? only : undefined)
+    if (claimed === undefined) return undefined
+    claimed.left -= 1
+    return policyFor(config, claimed)
+  }
+}
+
+export function placeName({ method, url }: Place): string {
+  return `${method} ${url}`
+}
+
+/**
+ * By its mark, unless that was copied; otherwise by what it declares, which is enough: routes of one place that declare
+ * the same have the same policy.
+ */
+function find(config: object, claimable: readonly Claimable[]): Claimable | undefined {
+  const marked = markIn(config)
+  const values = valuesIn(config)
+  return (
+    claimable.find(({ route, isMarked }) => isMarked && route === marked) ??
+    claimable.find((each) => !each.isMarked && areSame(each.values, values))
+  )
+}
+
+/** The config of an early route may be shared with others. So its own request must say too that it is open. */
+function policyFor(config: object, { policy, isEarly, values }: Claimable): Policy {
+  const isDoubtful = policy.noauth && isEarly && !areSame(values, valuesIn(config))
+  return isDoubtful ? CLOSED : policy
+}
+
+function areSame(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.every((value, index) => Object.is(value, b[index]))
+}
