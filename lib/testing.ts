@@ -56,10 +56,16 @@ export interface TestAuthority {
   headers(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<{ authorization: string }>
   /** Replaces the key: what `publicKeys` and the endpoint give from now on lacks the old one. */
   rotate(): Promise<void>
-  /** Serves the JWK set on loopback; resolves to its address, for `publicKeysUrl`. @param port 0: any free one */
+  /**
+   * Serves the JWK set on loopback. It keeps no process alive: a test that fails before its `close()` still ends.
+   * @param port 0: any free one
+   * @returns its address, for `publicKeysUrl`
+   */
   listen(port?: number): Promise<string>
   /** Ends the endpoint, its open connections too. */
   close(): Promise<void>
+  /** `close()`, at the end of the block. @example await using authority = await createTestAuthority() */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /** @example const authority = await createTestAuthority(); await app.register(tenantAuth, authority.options) */
@@ -86,6 +92,15 @@ export async function createTestAuthority(
       .sign(signing.privateKey)
   }
 
+  const close = async (): Promise<void> => {
+    const closing = server
+    server = undefined
+    if (closing === undefined) return
+    closing.close()
+    closing.closeAllConnections()
+    await once(closing, 'close')
+  }
+
   return {
     get publicKeys() {
       return publicKeys()
@@ -109,20 +124,16 @@ export async function createTestAuthority(
         response.setHeader('content-type', 'application/jwk-set+json')
         response.end(JSON.stringify(publicKeys()))
       })
+      created.on('connection', (socket) => socket.unref())
+      created.unref()
       created.listen(port, '127.0.0.1')
       await once(created, 'listening')
       server = created
       const { port: actual }: { port?: number } = Object(created.address())
       return `http://127.0.0.1:${actual}/openidconnect/public_keys`
     },
-    async close() {
-      const closing = server
-      server = undefined
-      if (closing === undefined) return
-      closing.close()
-      closing.closeAllConnections()
-      await once(closing, 'close')
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import {
+  cloneInto,
   installIn,
   link,
   type Manifest,
   type Packed,
   packInto,
+  publishedFrom,
   readManifest,
   root,
   runScript,
@@ -26,7 +28,7 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true, force: true }))
 
-test('the package holds what is needed and nothing else', async () => {
+test('npm pack in a fresh clone packs what is needed and nothing else', async () => {
   const entries = await readdir(join(root, 'lib'), { recursive: true })
   const modules = entries.filter((name) => name.endsWith('.ts')).map((name) => name.slice(0, -3))
   const built = ['.js', '.js.map', '.d.ts', '.d.ts.map']
@@ -36,6 +38,26 @@ test('the package holds what is needed and nothing else', async () => {
     ...modules.flatMap((name) => built.map((ending) => `dist/${name}${ending}`)),
   ]
   assert.deepEqual(packed.files.map(({ path }) => path).sort(), expected.sort())
+})
+
+test('npm publish builds first, where a user has told npm to run no scripts too', async () => {
+  const clone = await cloneInto(folder)
+  // What is built is proven above. Here a build that takes no time shows that there is one.
+  const scripts = { ...manifest.scripts, build: 'mkdir dist && touch dist/built-now.js' }
+  await writeFile(join(clone, 'package.json'), JSON.stringify({ ...manifest, scripts }))
+  assert.match(await publishedFrom(clone), /"dist\/built-now\.js"/)
+})
+
+test('no dependency needs to run a script when it is installed, and npm is told to run none', async () => {
+  const lock: unknown = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
+  assert.ok(isRecord(lock) && isRecord(lock['packages']))
+  const scripted = Object.entries(lock['packages']).filter(
+    ([, entry]) => isRecord(entry) && entry['hasInstallScript'] === true,
+  )
+  assert.deepEqual(
+    Object.fromEntries(scripted.map(([path]) => [path.replace('node_modules/', ''), false])),
+    manifest.allowScripts,
+  )
 })
 
 test('the package is under 200 kB', () => {

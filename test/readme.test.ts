@@ -239,6 +239,12 @@ function mappedPaths(map: string): string[] {
 }
 
 const manifest: unknown = JSON.parse(readFileSync('package.json', 'utf8'))
+const packageFile: { scripts: Record<string, string> } = JSON.parse(
+  readFileSync('package.json', 'utf8'),
+)
+
+/** They need a browser or a database, or take long. */
+const LONGER_CHECKS = ['test:e2e', 'test:deep', 'bench', 'bench:growth']
 
 test('the commands of the page are there, and so are the files that it names', () => {
   const scripts = JSON.stringify(manifest)
@@ -251,6 +257,30 @@ test('the commands of the page are there, and so are the files that it names', (
     assert.ok(existsSync(path ?? ''), path)
   }
   assert.ok(existsSync('LICENSE'))
+})
+
+test('npm test runs every check, but for those that the page and CONTRIBUTING.md name', () => {
+  const { scripts } = packageFile
+  const run = (script: string): string[] => [
+    script,
+    ...[...(scripts[script] ?? '').matchAll(/npm run ([\w:]+)/g)].flatMap(([, name = '']) =>
+      run(name),
+    ),
+  ]
+  const others = Object.keys(scripts).filter((name) => !run('test').includes(name))
+  assert.deepEqual(others, ['start', 'prepack', ...LONGER_CHECKS])
+  const commands = tableRows(
+    readFileSync('.github/CONTRIBUTING.md', 'utf8'),
+    'The commands',
+    'command',
+  )
+  for (const name of LONGER_CHECKS) {
+    assert.ok(
+      commands.some(([command]) => command?.includes(`\`npm run ${name}\``)),
+      name,
+    )
+    assert.match(sectionOf(README, 'The two commands'), new RegExp(`\`npm run ${name}\``))
+  }
 })
 
 test('the versions that the page promises are those of package.json', () => {

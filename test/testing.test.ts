@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import Fastify from 'fastify'
 import { decodeJwt, decodeProtectedHeader, importJWK, jwtVerify } from 'jose'
 import { type AuthOptions, tenantAuth } from '../lib/index.ts'
@@ -212,4 +216,27 @@ test('a port in use is an error of listen, and another port can be tried', async
   const { port } = new URL(await first.listen())
   await assert.rejects(second.listen(Number(port)), { code: 'EADDRINUSE' })
   assert.equal((await fetch(await second.listen())).status, 200)
+})
+
+test('at the end of its block, an authority that is used with await closes', async () => {
+  let url: string
+  {
+    await using authority = await createTestAuthority()
+    url = await authority.listen()
+    assert.equal((await fetch(url)).status, 200)
+  }
+  await assert.rejects(fetch(url))
+})
+
+test('a test that fails after listen() ends, and its process with it', async () => {
+  const program = fileURLToPath(new URL('helpers/children/failing-test.ts', import.meta.url))
+  const { NODE_TEST_CONTEXT: _context, ...env } = process.env
+  const child = spawn(process.execPath, ['--import', 'tsx', program], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: 30_000,
+  })
+  const [printed, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  assert.match(printed, /answered 200, and this test fails/)
+  assert.deepEqual({ code, signal }, { code: 1, signal: null })
 })

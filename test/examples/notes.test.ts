@@ -2,8 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { type RunningExample, runExample, takenPort } from '../helpers/running-example.ts'
-import { answerTo, type ShownCall, shownCalls } from '../helpers/shown-calls.ts'
+import {
+  type RunningExample,
+  runCommand,
+  runExample,
+  takenPort,
+} from '../helpers/running-example.ts'
+import { answerTo, type ShownCall, shownCalls, shownVariables } from '../helpers/shown-calls.ts'
 
 const START = 'test/examples/notes/start.ts'
 const ANY_PORT = { PORT: '0', AUTH_PORT: '0' }
@@ -15,10 +20,12 @@ async function runDemo(t: TestContext, ...args: string[]): Promise<RunningExampl
   return demo
 }
 
-async function assertAnswers(calls: readonly ShownCall[]): Promise<void> {
+/** Follows the screen: sets the variables that it shows, then runs each command. */
+async function assertAnswers(screen: string): Promise<void> {
+  const calls = shownCalls(screen)
   const found: string[] = []
   for (const { what, command } of calls) {
-    const { status } = await answerTo(command)
+    const { status } = await answerTo(command, shownVariables(screen))
     found.push(`${status} ${what}`)
   }
   assert.deepEqual(
@@ -32,12 +39,19 @@ function statusesOf(calls: readonly ShownCall[]): number[] {
 }
 
 test('every printed command gives the status that the line above it says', async (t) => {
-  const calls = shownCalls((await runDemo(t)).printed.stdout)
-  assert.deepEqual(statusesOf(calls), [200, 201, 400, 401, 403, 404])
-  assert.ok(calls.some(({ what }) => what.startsWith('tenant:')))
-  assert.ok(calls.some(({ what }) => what.startsWith('resource:')))
-  for (const { command } of calls) assert.match(command, /^curl -s -i /)
-  await assertAnswers(calls)
+  const { stdout } = (await runDemo(t)).printed
+  assert.deepEqual(statusesOf(shownCalls(stdout)), [200, 201, 400, 401, 403, 404])
+  await assertAnswers(stdout)
+})
+
+test('a token is printed once, and commands are short enough to be read', async (t) => {
+  const { stdout } = (await runDemo(t)).printed
+  const tokens = stdout.match(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g) ?? []
+  assert.equal(tokens.length, 4)
+  for (const { command } of shownCalls(stdout)) {
+    assert.match(command, /^curl -i /)
+    assert.ok(command.length <= 160, `${command.length} characters: ${command}`)
+  }
 })
 
 test('the printed commands can be pasted into any shell: no quote, bracket or wildcard is left open in a comment', async (t) => {
@@ -46,11 +60,11 @@ test('the printed commands can be pasted into any shell: no quote, bracket or wi
 })
 
 test('the two kinds of 403 say which they are, and the 401 says how to authenticate', async (t) => {
-  const calls = shownCalls((await runDemo(t)).printed.stdout)
+  const { stdout } = (await runDemo(t)).printed
   const textOf = async (start: string): Promise<string> => {
-    const call = calls.find(({ what }) => what.startsWith(start))
+    const call = shownCalls(stdout).find(({ what }) => what.startsWith(start))
     assert.ok(call, start)
-    return (await answerTo(call.command)).text
+    return (await answerTo(call.command, shownVariables(stdout))).text
   }
   assert.match(await textOf('tenant:'), /ERR_AUTH_TENANT_FORBIDDEN/)
   assert.match(await textOf('resource:'), /ERR_AUTH_RESOURCE_MISSING/)
@@ -66,13 +80,51 @@ test('the authorization server publishes its keys where the intro says', async (
   assert.match(JSON.stringify(keys), /"kty":"EC"/)
 })
 
-test('--dev runs the same application without tokens', async (t) => {
+test('--dev runs the same application, and tells of no tokens', async (t) => {
   const { printed } = await runDemo(t, '--dev')
-  const calls = shownCalls(printed.stdout)
-  assert.deepEqual(statusesOf(calls), [200, 201, 400, 403, 404])
-  for (const { command } of calls) assert.doesNotMatch(command, /authorization/i)
-  await assertAnswers(calls)
+  assert.deepEqual(statusesOf(shownCalls(printed.stdout)), [200, 201, 400, 403, 404])
+  assert.equal(shownVariables(printed.stdout), '')
+  await assertAnswers(printed.stdout)
   assert.match(printed.stderr, /dev mode: every request acts as the mock user dora/)
+  assert.doesNotMatch(printed.stdout + printed.stderr, /token|bearer|authoriz/i)
+})
+
+/** A line for a request of each kind. */
+const LOGGED = [
+  'GET /health 200',
+  'GET /whoami 200 alice in no tenant',
+  'GET /lazy-raccoon/notes 200 alice in lazy-raccoon',
+  'GET /notes?tenant=lazy-raccoon 200 bob in lazy-raccoon',
+  /^GET \/lazy-raccoon\/notes 401.*: ERR_AUTH_TOKEN_MISSING, \S/,
+  /^GET \/lazy-raccoon\/notes 401.*: ERR_AUTH_TOKEN_INVALID, .*exp/,
+  /^GET \/busy-beaver\/notes 403.*: ERR_AUTH_TENANT_FORBIDDEN, \S/,
+  /^POST \/lazy-raccoon\/notes 403.*: ERR_AUTH_RESOURCE_MISSING, \S/,
+  /^GET \/notes 400.*: ERR_AUTH_TENANT_MISSING, \S/,
+  /^POST \/lazy-raccoon\/notes 400 alice in lazy-raccoon: body\/text must NOT have fewer/,
+  /^GET \/extinct-dodo\/notes 404.*: ERR_AUTH_TENANT_UNKNOWN, \S/,
+]
+
+test('the log is one plain line for each request: what came, who asked, and why it was refused', async (t) => {
+  const { child, printed, ended } = await runDemo(t)
+  const calls = shownCalls(printed.stdout)
+  for (const { command } of calls) await answerTo(command, shownVariables(printed.stdout))
+  child.kill('SIGTERM')
+  await ended
+  const lines = printed.stderr.trimEnd().split('\n')
+  assert.equal(lines.length, calls.length, printed.stderr)
+  for (const expected of LOGGED) {
+    const fits = (line: string) =>
+      typeof expected === 'string' ? line === expected : expected.test(line)
+    assert.ok(lines.some(fits), `no line ${expected} in:\n${printed.stderr}`)
+  }
+  assert.doesNotMatch(printed.stderr, /[{}]|eyJ/)
+})
+
+test('npm start --dev, which npm takes for its own, says that it is not dev mode', async (t) => {
+  const demo = runCommand(t, ['npm', 'start', '--dev'], ANY_PORT)
+  await demo.until(LAST_LINE)
+  assert.match(demo.printed.stdout, /^This is not dev mode\. For that: npm start -- --dev /m)
+  assert.doesNotMatch((await runDemo(t, '--dev')).printed.stdout, /not dev mode/)
 })
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -115,7 +167,9 @@ const BAD_STARTS = [
     says: /^PORT must be a port from 0 to 65535, not "http"\.\n$/,
   },
   { args: [], env: { AUTH_PORT: '65536' }, says: /^AUTH_PORT must be a port .*, not "65536"\.\n$/ },
-  { args: ['--prod'], env: {}, says: /^Unknown option '--prod'/ },
+  { args: ['--prod'], env: {}, says: /^Unknown argument: --prod\nUsage: npm start \[-- --dev\]\n/ },
+  { args: ['--dev', 'fast'], env: {}, says: /^Unknown argument: fast\nUsage: / },
+  { args: ['--dev=no'], env: {}, says: /^Unknown argument: --dev=no\nUsage: / },
   { args: ['--dev'], env: { NODE_ENV: 'production' }, says: /^devMode: .*NODE_ENV.*\n$/ },
 ]
 

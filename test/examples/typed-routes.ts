@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { authorizationOf } from '../../lib/index.ts'
+import { authorizationOf, type GuardedRequest } from '../../lib/index.ts'
 
 interface NewOrder {
   readonly dish: string
@@ -23,9 +23,17 @@ export function addTypedRoutes(app: FastifyInstance): void {
     },
   )
 
+  // A handler of another file says what it counts on.
+  app.get('/:tenant/dishes', { config: { tenant: 'required' } }, dishes)
+
   app.get('/plate', { config: { tenant: 'optional', userInfo: true } }, async (request) =>
     labelOf(request),
   )
+}
+
+async function dishes(request: GuardedRequest<{ tenant: 'required' }>) {
+  const tenant: string = request.tenant
+  return { dishesOf: tenant }
 }
 
 // A request of any route: all that may be there.

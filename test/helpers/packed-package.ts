@@ -11,6 +11,9 @@ export interface Manifest {
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
   readonly dependencies: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
+  readonly scripts: Readonly<Record<string, string>>
+  /** Packages that npm 11 may run, or may not run, when it installs them. */
+  readonly allowScripts: Readonly<Record<string, boolean>>
 }
 
 /** What `npm pack --json` tells. */
@@ -25,17 +28,32 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
 }
 
-/** Builds and packs the package, from a copy of the repository as it would be checked out. */
-export async function packInto(folder: string): Promise<Packed> {
-  const checkout = join(folder, 'checkout')
+/** A copy of the repository as it would be cloned, with its dependencies and nothing that was built. */
+export async function cloneInto(folder: string): Promise<string> {
+  const clone = await mkdtemp(join(folder, 'clone-'))
   const left = ['.git', 'node_modules', 'dist', 'coverage']
-  await cp(root, checkout, { recursive: true, filter: (path) => !left.includes(basename(path)) })
-  await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'))
-  await tsc(checkout)
-  const options = ['--json', '--ignore-scripts', '--pack-destination', folder]
-  const [packed]: Packed[] = JSON.parse(await run(checkout, 'npm', ['pack', ...options]))
+  await cp(root, clone, { recursive: true, filter: (path) => !left.includes(basename(path)) })
+  await symlink(join(root, 'node_modules'), join(clone, 'node_modules'))
+  return clone
+}
+
+/** What `npm pack` makes of a clone, by itself. */
+export async function packInto(folder: string): Promise<Packed> {
+  const clone = await cloneInto(folder)
+  const options = ['--json', '--foreground-scripts=false', '--pack-destination', folder]
+  const [packed]: Packed[] = JSON.parse(await run(clone, 'npm', ['pack', ...options]))
   if (packed === undefined) throw new Error('npm packed nothing')
   return packed
+}
+
+/** What `npm publish` would send, as JSON, for a user who told npm to run no scripts. */
+export async function publishedFrom(clone: string): Promise<string> {
+  const userconfig = join(clone, '..', 'npmrc')
+  await writeFile(userconfig, 'ignore-scripts=true\n')
+  // Nothing listens there; a dry run that is forced asks no registry.
+  const nowhere = ['--registry=http://127.0.0.1:9/', '--force', '--dry-run']
+  const options = [...nowhere, '--foreground-scripts=false', `--userconfig=${userconfig}`, '--json']
+  return run(clone, 'npm', ['publish', ...options])
 }
 
 /** A new folder below `folder` in which the packed archive is installed with its dependencies, and no more. */
@@ -77,9 +95,11 @@ export function tsc(
   return run(folder, process.execPath, [path, ...options])
 }
 
-/** Without the coverage and the loaders of the process that runs the tests. Rejects with what was printed. */
+/** Without what the process that runs the tests was told by its own npm and Node. Rejects with what was printed. */
 async function run(cwd: string, command: string, options: string[]): Promise<string> {
-  const { NODE_V8_COVERAGE: _coverage, NODE_OPTIONS: _options, ...env } = process.env
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_)/i.test(name)),
+  )
   const ended = promisify(execFile)(command, options, { cwd, env, maxBuffer: 2 ** 26 })
   const { stdout } = await ended.catch((error: { stdout: string; stderr: string }) => {
     throw new Error(`${command} ${options.join(' ')}: ${error.stdout}${error.stderr}`)

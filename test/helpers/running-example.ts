@@ -17,13 +17,22 @@ export interface RunningExample {
 /** Starts an example of test/examples; it is ended with the test, if it has not ended by then. */
 export function runExample(
   t: TestContext,
-  command: readonly string[],
+  [file = '', ...args]: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): RunningExample {
-  const [file = '', ...args] = command
-  const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
+  return runCommand(t, [process.execPath, '--import', 'tsx', file, ...args], env)
+}
+
+/** The same with any command, as a reader types it; what the command has started ends with it. */
+export function runCommand(
+  t: TestContext,
+  [command = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): RunningExample {
+  const child = spawn(command, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   })
   const printed = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -34,7 +43,9 @@ export function runExample(
   })
   const ended = once(child, 'close').then(([code, signal]) => code ?? signal)
   t.after(() => {
-    child.kill('SIGKILL')
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+      process.kill(-child.pid, 'SIGKILL')
+    }
     return ended
   })
   const until = (text: string): Promise<void> =>

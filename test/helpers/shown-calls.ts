@@ -20,10 +20,18 @@ export function shownCalls(text: string): ShownCall[] {
   })
 }
 
+/** The lines of a text that set a shell's variables, for the commands that name them. */
+export function shownVariables(text: string): string {
+  return [...text.matchAll(/^[A-Z]+=\S+$/gm)].join('\n')
+}
+
 /** Runs the command in a shell, just as it stands; with fetch on a machine that has no curl. */
-export async function answerTo(command: string): Promise<{ status: number; text: string }> {
-  const text = await inShell(command)
-  if (text === undefined) return byFetch(command)
+export async function answerTo(
+  command: string,
+  variables = '',
+): Promise<{ status: number; text: string }> {
+  const text = await inShell(`${variables}\n${command}`)
+  if (text === undefined) return byFetch(command, variables)
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1]), text }
 }
 
@@ -37,12 +45,17 @@ async function inShell(command: string): Promise<string | undefined> {
   }
 }
 
-async function byFetch(command: string): Promise<{ status: number; text: string }> {
-  const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare)
+async function byFetch(
+  command: string,
+  variables: string,
+): Promise<{ status: number; text: string }> {
+  const words = [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+    ([, single, double, bare]) => single ?? expanded(double ?? bare ?? '', variables),
+  )
   const valuesOf = (flag: string): string[] =>
-    words.flatMap((word, index) => (words[index - 1] === flag ? [word ?? ''] : []))
+    words.flatMap((word, index) => (words[index - 1] === flag ? [word] : []))
   const [body] = valuesOf('-d')
-  const response = await fetch(words.at(-1) ?? '', {
+  const response = await fetch(words.find((word) => word.startsWith('http:')) ?? '', {
     method: body === undefined ? 'GET' : 'POST',
     headers: valuesOf('-H').map((line): [string, string] => {
       const [name = '', value = ''] = line.split(': ')
@@ -55,4 +68,11 @@ async function byFetch(command: string): Promise<{ status: number; text: string 
     status: response.status,
     text: [...headers, '', await response.text()].join('\n'),
   }
+}
+
+function expanded(text: string, variables: string): string {
+  return text.replace(
+    /\$([A-Z]+)/,
+    (_all, name) => new RegExp(`^${name}=(.*)$`, 'm').exec(variables)?.[1] ?? '',
+  )
 }

@@ -93,7 +93,7 @@ test('any pattern that the router takes has the tenant segment that the router f
     fc.pre(names !== null)
     // After other text a question mark belongs to the name: the next test.
     const has = names.includes('tenant') || names.includes('tenant?')
-    assert.equal(hasTenantSegment(any), has, `${any} has ${names}`)
+    assert.equal(hasTenantSegment(any, 'tenant'), has, `${any} has ${names}`)
   })
   await holds(t, property)
 })

@@ -14,6 +14,14 @@ expectType(authority.listen()).is<Promise<string>>()
 expectType(authority.close()).is<Promise<void>>()
 expectType(authority.token()).is<Promise<string>>()
 
+// Prevents that an application must ask for `lib: esnext.disposable` itself: no tsconfig here does.
+{
+  await using closing = await createTestAuthority()
+  expectType(closing).is<TestAuthority>()
+  expectType(closing[Symbol.asyncDispose]()).is<Promise<void>>()
+  expectType<AsyncDisposable>(closing)
+}
+
 // Prevents a conversion between what the authority gives and what the plugin takes.
 await app.register(tenantAuth, authority.options)
 new AuthService({ ...authority.options, multitenancy: false })

@@ -3,9 +3,10 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import Fastify, { LogController } from 'fastify'
+import Fastify from 'fastify'
 import tenantAuth, { type AuthOptions, publicScope } from '../../../lib/index.ts'
 import { Notes } from './notes.ts'
+import { logRequests, plainWarnings } from './plain-log.ts'
 
 const NewNote = Type.Object(
   { text: Type.String({ minLength: 1, maxLength: 200 }) },
@@ -15,13 +16,12 @@ const NewNote = Type.Object(
 /** The application, not listening yet. @param options for the guard, over those of app.ini */
 export async function createNotesApp(options: AuthOptions = {}) {
   const app = Fastify({
-    // The guard's own lines only: which request was refused, and why.
-    logger: { stream: process.stderr },
-    logController: new LogController({ disableRequestLogging: true }),
+    logger: plainWarnings,
     // A browser holds connections open that it may never use; they are no reason to go on.
     forceCloseConnections: true,
   }).withTypeProvider<TypeBoxTypeProvider>()
   const notes = new Notes()
+  logRequests(app)
 
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'Notes', version: '1.0.0' } },

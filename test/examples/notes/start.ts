@@ -1,12 +1,11 @@
-import { parseArgs } from 'node:util'
 import type { AuthOptions } from '../../../lib/index.ts'
 import { createNotesApp } from './app.ts'
 import { createAuthority } from './authority.ts'
 import { listenOn, portOf } from './ports.ts'
-import { devExamples, productionExamples } from './printed-examples.ts'
+import { devExamples, productionExamples, tokenVariables } from './printed-examples.ts'
 
-// npm start [-- --dev]
-// PORT and AUTH_PORT move the application and its authorization server; 0 is any free port.
+const USAGE = `Usage: npm start [-- --dev]
+PORT and AUTH_PORT move the application and its authorization server; 0 is any free port.`
 
 /** What has been started, for the end: the last first. */
 const closers: (() => Promise<unknown>)[] = []
@@ -16,30 +15,40 @@ async function close(): Promise<void> {
 }
 
 async function start(): Promise<void> {
-  const { values } = parseArgs({ options: { dev: { type: 'boolean', default: false } } })
+  const isDevMode = readArguments(process.argv.slice(2))
   const port = portOf('PORT', 8080)
-  const { options, print } = values.dev ? inDevMode() : await withAuthority()
+  const { options, screen } = isDevMode ? inDevMode() : await withAuthority()
   const app = await createNotesApp(options)
   closers.push(() => app.close())
   const base = await listenOn('PORT', port, () => app.listen({ host: '127.0.0.1', port }))
   // A terminal's Ctrl-C comes twice below npm: from the terminal, and from npm.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void close())
-  await print(base)
+  console.log((await screen(base)).join('\n\n'))
+}
+
+/** Whether dev mode is asked for. */
+function readArguments(args: readonly string[]): boolean {
+  const unknown = args.filter((arg) => arg !== '--dev')
+  if (unknown.length > 0) throw new Error(`Unknown argument: ${unknown.join(' ')}\n${USAGE}`)
+  return args.length > 0
 }
 
 interface Mode {
   /** For the guard, over those of app.ini. */
   readonly options: AuthOptions
-  readonly print: (base: string) => Promise<void>
+  /** What to print: paragraphs. */
+  readonly screen: (base: string) => Promise<readonly string[]>
 }
 
 function inDevMode(): Mode {
   return {
     options: { devMode: true },
-    print: async (base) => {
-      const intro = `The notes application is up in dev mode at ${base}: no tokens, one mock user.`
-      printAll(intro, base, devExamples(base))
-    },
+    screen: async (base) => [
+      `The notes application is up in dev mode at ${base}: everybody is the mock user dora.`,
+      `Paste any of these into another terminal, or open ${base}/docs in a browser.`,
+      ...devExamples(base),
+      'Ctrl-C ends the demo.',
+    ],
   }
 }
 
@@ -51,16 +60,17 @@ async function withAuthority(): Promise<Mode> {
   return {
     // app.ini says where the keys are; what is given in code wins.
     options: process.env['AUTH_PORT'] === undefined ? {} : { publicKeysUrl: url },
-    print: async (base) => {
-      const intro = `The notes application is up at ${base}; the keys of its authorization server are at ${url}.`
-      printAll(intro, base, await productionExamples(base, authority))
-    },
+    screen: async (base) => [
+      `The notes application is up at ${base}; the keys of its authorization server are at ${url}.`,
+      'Paste these tokens into another terminal first. They are good for 12 hours.',
+      await tokenVariables(authority),
+      `Then paste any of these, or open ${base}/docs in a browser and put a token there.`,
+      ...productionExamples(base),
+      // npm keeps an option of its own of this name, and tells scripts nothing of it.
+      'This is not dev mode. For that: npm start -- --dev (npm keeps a --dev that has no -- before it).',
+      'Ctrl-C ends the demo.',
+    ],
   }
-}
-
-function printAll(intro: string, base: string, examples: readonly string[]): void {
-  const outro = `Paste any of these into another terminal, or open ${base}/docs in a browser and put a token there. Ctrl-C ends the demo.`
-  console.log([intro, ...examples, outro].join('\n\n'))
 }
 
 try {

@@ -12,7 +12,7 @@ import { createTestAuthority } from 'fastify-tenant-auth/testing'
 // An application with settings as `tsc --init` writes them, which has the package from the registry: what is checked
 // here is the declarations that were built, found by package.json's `exports`.
 
-const authority = await createTestAuthority()
+await using authority = await createTestAuthority()
 const options: AuthOptions = { ...authority.options, realm: undefined }
 const auth = new AuthService(options)
 const app = Fastify()

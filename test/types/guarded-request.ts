@@ -1,0 +1,176 @@
+import type { JsonSchemaToTsProvider } from '@fastify/type-provider-json-schema-to-ts'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { GuardedRequest, RouteDeclaration, UserInfo } from 'fastify-tenant-auth'
+import { app } from './application.ts'
+import { expectType } from './expect-type.ts'
+
+// Handlers as they are written in a file of their own: the request is typed by what the route declares.
+
+async function menu(request: GuardedRequest<{ tenant: 'required' }>) {
+  expectType(request.tenant).is<string>()
+  expectType(request.userInfo).is<undefined>()
+  return request.tenant
+}
+
+interface NewOrder {
+  Body: { dish: string }
+  Querystring: { day: number }
+}
+
+async function order(
+  request: GuardedRequest<{ tenant: true; userInfo: true }, NewOrder>,
+  reply: FastifyReply,
+) {
+  expectType(request.tenant).is<string | null>()
+  expectType(request.userInfo).is<UserInfo>()
+  expectType(request.body).is<{ dish: string }>()
+  expectType(request.query).is<{ day: number }>()
+  expectType(dishOf(request)).is<string>()
+  return reply.send('ok')
+}
+
+const declaration = {
+  tenant: 'required',
+  resources: true,
+  require: ['menu:read'],
+} as const satisfies RouteDeclaration
+
+async function table(request: GuardedRequest<typeof declaration>) {
+  expectType(request.tenant).is<string>()
+  expectType(request.resources).is<ReadonlySet<string>>()
+}
+
+// Functions that know nothing of this package take such a request as any other.
+const dishOf = (request: FastifyRequest<{ Body: { dish: string } }>) => request.body.dish
+const audit = async (request: FastifyRequest) => void request.tenant
+
+// @ts-expect-error what no route can declare
+type _Wrong = GuardedRequest<{ tenant: 'yes' }>
+
+// In each form of a route, by its name and called.
+
+app.get('/:tenant/a', { config: { tenant: 'required' } }, menu)
+app.get('/:tenant/b', { config: { tenant: 'required' } }, (request) => menu(request))
+app.get('/:tenant/c', { config: { tenant: 'required' }, handler: menu })
+app.route({ method: 'GET', url: '/:tenant/d', config: { tenant: 'required' }, handler: menu })
+app.get('/:tenant/e', { config: declaration }, table)
+app.get('/:tenant/f', { config: declaration }, (request) => table(request))
+app.get('/:tenant/g', { config: { tenant: 'required' }, preHandler: menu }, async (request) => {
+  // Prevents that a hook of its own takes the route's types away.
+  expectType(request.tenant).is<string>()
+})
+// A route that declares more than the handler asks for.
+app.get('/:tenant/h', { config: declaration }, menu)
+app.get('/:tenant/i', { config: { tenant: 'required', userInfo: true } }, (request) =>
+  menu(request),
+)
+// With generics of its own, by its name alone, and where the route has them too.
+app.post('/j', { config: { tenant: true, userInfo: true } }, order)
+app.post<NewOrder, { tenant: true; userInfo: true }>(
+  '/k',
+  { config: { tenant: true, userInfo: true } },
+  (request, reply) => order(request, reply),
+)
+
+// A route that does not keep what the handler counts on is refused.
+
+// @ts-expect-error the tenant may be null
+app.get('/l', { config: { tenant: true } }, menu)
+// @ts-expect-error when it is called as well
+app.get('/m', { config: { tenant: true } }, (request) => menu(request))
+// @ts-expect-error the route declares nothing
+app.get('/n', { config: {} }, menu)
+// @ts-expect-error the route says nothing of resources
+app.get('/:tenant/o', { config: { tenant: 'required' } }, table)
+// @ts-expect-error a hook beside it changes nothing
+app.get('/p', { config: { tenant: true }, preHandler: audit }, menu)
+app.post('/q', { config: { tenant: true, userInfo: true } }, (request, reply) =>
+  // @ts-expect-error nothing describes the body
+  order(request, reply),
+)
+
+// Beside generics of the route, its declaration is seen where it is the second of them.
+
+// @ts-expect-error not seen
+app.get<{ Headers: { 'x-a': string } }>('/:tenant/r', { config: { tenant: 'required' } }, menu)
+app.get<{ Headers: { 'x-a': string } }, { tenant: 'required' }>(
+  '/:tenant/s',
+  { config: { tenant: 'required' } },
+  menu,
+)
+// @ts-expect-error seen, and another one
+app.get<{ Headers: { 'x-a': string } }, { tenant: true }>('/t', { config: { tenant: true } }, menu)
+
+// A route without config takes such a handler by its name: TypeScript infers a config that is not there. Called, it is
+// refused. Were the first of these an error, the README could say less.
+
+app.get('/u', menu)
+app.get('/v', {}, menu)
+// @ts-expect-error no tenant is declared
+app.get('/w', (request) => menu(request))
+// @ts-expect-error nor here
+app.get('/x', {}, (request) => menu(request))
+
+// A hook of its own that is typed for any request takes the inference away. There are two ways to have it back.
+
+app.get('/:tenant/y', { config: { tenant: 'required' }, preHandler: audit }, async (request) => {
+  expectType(request.tenant).is<string | null | undefined>()
+})
+app.get(
+  '/:tenant/z',
+  { config: { tenant: 'required' }, preHandler: [audit], errorHandler: (_e, r) => audit(r) },
+  async (request) => {
+    expectType(request.tenant).is<string | null | undefined>()
+  },
+)
+app.get(
+  '/:tenant/aa',
+  { config: { tenant: 'required' }, preHandler: (request) => audit(request) },
+  async (request) => {
+    expectType(request.tenant).is<string>()
+  },
+)
+app.get<object, { tenant: 'required' }>(
+  '/:tenant/ab',
+  { config: { tenant: 'required' }, preHandler: audit },
+  async (request) => {
+    expectType(request.tenant).is<string>()
+  },
+)
+
+// Beside a type provider, whose schema types the rest.
+
+const typebox = app.withTypeProvider<TypeBoxTypeProvider>()
+const typeboxSchema = {
+  body: Type.Object({ dish: Type.String() }),
+  querystring: Type.Object({ day: Type.Integer() }),
+}
+typebox.get('/:tenant/ac', { schema: typeboxSchema, config: { tenant: 'required' } }, menu)
+typebox.get('/:tenant/ad', { schema: typeboxSchema, config: { tenant: 'required' } }, (request) =>
+  menu(request),
+)
+typebox.post(
+  '/ae',
+  { schema: typeboxSchema, config: { tenant: true, userInfo: true } },
+  // By its name: TypeScript 5.9 refuses to call one with generics here. Later ones do not.
+  order,
+)
+// @ts-expect-error the tenant may be null
+typebox.get('/af', { schema: typeboxSchema, config: { tenant: true } }, menu)
+// @ts-expect-error when it is called as well
+typebox.get('/ag', { schema: typeboxSchema, config: { tenant: true } }, (request) => menu(request))
+
+const jsonSchema = app.withTypeProvider<JsonSchemaToTsProvider>()
+const plainSchema = {
+  body: { type: 'object', properties: { dish: { type: 'string' } }, required: ['dish'] },
+  querystring: { type: 'object', properties: { day: { type: 'integer' } }, required: ['day'] },
+} as const
+jsonSchema.get('/:tenant/ah', { schema: plainSchema, config: { tenant: 'required' } }, menu)
+jsonSchema.get('/:tenant/ai', { schema: plainSchema, config: { tenant: 'required' } }, (request) =>
+  menu(request),
+)
+jsonSchema.post('/aj', { schema: plainSchema, config: { tenant: true, userInfo: true } }, order)
+// @ts-expect-error the tenant may be null
+jsonSchema.get('/ak', { schema: plainSchema, config: { tenant: true } }, menu)
