@@ -1,7 +1,7 @@
 /** Bytes of V8's heap, measured and rounded up. A member counts with its part in a shape that may be its object's own. */
 const OBJECT = 192
 const MEMBER = 128
-const LIST = 48
+const LIST = 80
 const ITEM = 8
 const TEXT = 24
 const LETTER = 2
