@@ -1,4 +1,5 @@
 export * as errors from './errors.ts'
+export type { TokenInfo } from './identity/token-info.ts'
 export type { UserInfo } from './identity/user-info.ts'
 export { tenantAuth, tenantAuth as default } from './plugin.ts'
 export type { RouteDeclaration } from './routes/declaration.ts'

@@ -10,10 +10,12 @@ import { checkLifetime, type Lifetime } from '../identity/claims.ts'
 import { type CompactJws, parseCompactJws } from '../identity/compact-jws.ts'
 import { type FoundKey, findKey, keysUnavailable } from '../identity/find-key.ts'
 import { type HeaderRules, JoseHeaders } from '../identity/jose-header.ts'
+import { keptSize } from '../identity/kept-size.ts'
 import type { KeySet } from '../identity/key-set.ts'
 import type { KeySource } from '../identity/key-source.ts'
 import { ignoreRejection } from '../identity/thenable.ts'
 import { TokenCache } from '../identity/token-cache.ts'
+import { type TokenInfo, type TokenNames, tokenInfo } from '../identity/token-info.ts'
 import { TokenRefused } from '../identity/token-refused.ts'
 import type { UserInfo } from '../identity/user-info.ts'
 import { type VerifyRules, verifyToken } from '../identity/verify-token.ts'
@@ -25,7 +27,9 @@ export interface BearerTokenRules extends HeaderRules, VerifyRules, Authorizatio
   readonly maxTokenLength: number
   readonly tokenCacheSize: number
   readonly tokenFrom?: ((request: FastifyRequest) => string | null) | undefined
-  readonly isRevoked?: ((userInfo: UserInfo) => boolean | Promise<boolean>) | undefined
+  readonly isRevoked?:
+    | ((userInfo: UserInfo, token: TokenInfo) => boolean | Promise<boolean>)
+    | undefined
   /** Seconds for one call of `isRevoked`. */
   readonly timeout: number
 }
@@ -34,6 +38,8 @@ export interface BearerTokenRules extends HeaderRules, VerifyRules, Authorizatio
 interface Verified {
   readonly principal: Principal
   readonly lifetime: Lifetime
+  /** For `isRevoked`. */
+  readonly names: TokenNames
 }
 
 /** Production: a JWT in the Authorization header (RFC 6750), verified with the authorization server's keys. */
@@ -70,10 +76,10 @@ export class BearerToken implements Authenticator {
 
   authenticate(request: FastifyRequest): Principal | Promise<Principal> {
     try {
-      const principal = this.#verify(this.#tokenOf(request))
-      return principal instanceof Promise
-        ? principal.then((late) => this.#unlessRevoked(late)).catch((error) => this.#refuse(error))
-        : this.#unlessRevoked(principal)
+      const verified = this.#verify(this.#tokenOf(request))
+      return verified instanceof Promise
+        ? verified.then((late) => this.#unlessRevoked(late)).catch((error) => this.#refuse(error))
+        : this.#unlessRevoked(verified)
     } catch (error) {
       return this.#refuse(error)
     }
@@ -98,13 +104,13 @@ export class BearerToken implements Authenticator {
     throw new TokenRefused('tokenFrom gave no string')
   }
 
-  #verify(token: string): Principal | Promise<Principal> {
+  #verify(token: string): Verified | Promise<Verified> {
     const keys = this.#keys.current()
     if (keys !== undefined && keys === this.#cachedWith) {
       const known = this.#cache.get(token)
       if (known) {
         checkLifetime(known.lifetime, this.#rules.clockTolerance)
-        return known.principal
+        return known
       }
     }
     const jws = parseCompactJws(token, this.#rules.maxTokenLength, this.#headers)
@@ -114,11 +120,12 @@ export class BearerToken implements Authenticator {
       : this.#prove(found, token, jws)
   }
 
-  #prove({ key, keys }: FoundKey, token: string, jws: CompactJws): Principal {
-    const { userInfo, lifetime } = verifyToken(jws, key, this.#rules)
+  #prove({ key, keys }: FoundKey, token: string, jws: CompactJws): Verified {
+    const { userInfo, names, lifetime } = verifyToken(jws, key, this.#rules)
     const principal = new Principal(userInfo, lifetime.exp, this.#rules)
-    this.#remember(keys, token, { principal, lifetime })
-    return principal
+    const verified = { principal, lifetime, names }
+    this.#remember(keys, token, verified)
+    return verified
   }
 
   #remember(keys: KeySet, token: string, verified: Verified): void {
@@ -126,15 +133,16 @@ export class BearerToken implements Authenticator {
       this.#cache.clear()
       this.#cachedWith = keys
     }
-    this.#cache.set(token, verified)
+    const { principal, names } = verified
+    this.#cache.set(token, verified, principal.keptSize + keptSize(names))
   }
 
   /** Asked on every request anew, cached token or not. */
-  #unlessRevoked(principal: Principal): Principal | Promise<Principal> {
+  #unlessRevoked({ principal, lifetime, names }: Verified): Principal | Promise<Principal> {
     const { isRevoked } = this.#rules
     if (isRevoked === undefined) return principal
     const revoked = askApplication({
-      ask: () => isRevoked(principal.userInfo),
+      ask: () => isRevoked(principal.userInfo, tokenInfo(names, lifetime)),
       timeout: this.#rules.timeout,
       isAnswer: (value) => typeof value === 'boolean',
       refuse: (reason) => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`),

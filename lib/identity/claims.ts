@@ -6,6 +6,8 @@ export interface ClaimRules {
   readonly issuer?: readonly string[] | undefined
   /** Accepted `aud`, one of which must be named; undefined: not checked. */
   readonly audience?: readonly string[] | undefined
+  /** `ignore`: a token that is bound to its sender counts as one that is not. */
+  readonly confirmation?: 'refuse' | 'ignore' | undefined
 }
 
 /** When a token is valid, in seconds since the epoch (RFC 7519 §4.1.4 to §4.1.6). */
@@ -26,6 +28,9 @@ export function checkClaims(claims: object, rules: ClaimRules): Lifetime {
   }
   if (rules.audience && !names(ownProperty(claims, 'aud'), rules.audience)) {
     throw new TokenRefused('the audience is not accepted')
+  }
+  if (rules.confirmation !== 'ignore' && isBound(ownProperty(claims, 'cnf'))) {
+    throw new TokenRefused('bound to its sender')
   }
   const exp = time(claims, 'exp')
   if (exp === undefined) throw new TokenRefused('exp is missing')
@@ -54,6 +59,16 @@ function time(claims: object, name: 'exp' | 'nbf' | 'iat'): number | undefined {
     throw new TokenRefused(`${name} is not a time`)
   }
   return value
+}
+
+/**
+ * RFC 7800 §3.1: `cnf` is an object whose members name the key that the sender has to show. One without members
+ * names none. Any other value is malformed, and so rather a binding than none.
+ */
+function isBound(cnf: unknown): boolean {
+  if (cnf === undefined) return false
+  const isObject = typeof cnf === 'object' && cnf !== null && !Array.isArray(cnf)
+  return !isObject || Object.keys(cnf).length > 0
 }
 
 /** RFC 7519 §4.1.3: one string or a list of strings. A list with anything else in it is malformed. */

@@ -1,5 +1,6 @@
 import { decodeBase64url } from './decode-base64url.ts'
 import { ownProperty } from './own-property.ts'
+import { ownText } from './own-text.ts'
 import { parseObject } from './parse-object.ts'
 import { TokenRefused } from './token-refused.ts'
 
@@ -14,6 +15,12 @@ export interface HeaderRules {
   /** Accepted `typ` values, normalized; `undefined` among them: the header may be absent. */
   readonly tokenTypes: ReadonlySet<string | undefined>
 }
+
+/** Longest header, in characters. It is read before anything is proven. */
+const MAX_LENGTH = 2048
+
+/** More lists, objects and members than a header has. Reading 1 400 nested lists costs two forged signatures. */
+const CROWDED = /^(?:[^,[{]*[,[{]){65}/
 
 /** Most headers that are kept, and the longest, in characters. */
 const MAX_KEPT = 100
@@ -37,24 +44,28 @@ export class JoseHeaders {
    * @throws TokenRefused where the rules do not allow it
    */
   read(part: string): JoseHeader {
+    if (part.length > MAX_LENGTH) throw new TokenRefused('the header is too long')
     const known = this.#accepted.get(part)
     if (known) return known
-    const header = checkHeader(parseObject(decodeBase64url(part)), this.#rules)
+    const bytes = decodeBase64url(part)
+    if (CROWDED.test(bytes.toString('latin1'))) throw new TokenRefused('the header is crowded')
+    const header = checkHeader(parseObject(bytes), this.#rules)
     if (part.length <= MAX_KEPT_LENGTH) this.#keep(part, header)
     return header
   }
 
   #keep(part: string, header: JoseHeader): void {
     if (this.#accepted.size >= MAX_KEPT) this.#accepted.clear()
-    // A copy: a part of a string holds the whole string.
-    this.#accepted.set(Buffer.from(part, 'latin1').toString('latin1'), header)
+    this.#accepted.set(ownText(part), header)
   }
 }
+
+const ASCII = /^[\0-\x7f]*$/
 
 /** RFC 7515 §4.1.9: media types without regard to case, and `application/` goes without saying. */
 export function normalizeTokenType(type: string): string {
   // Of ASCII only: in Unicode other letters become these too.
-  const lower = type.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+  const lower = ASCII.test(type) ? type.toLowerCase() : type
   return lower.includes('/') ? lower : `application/${lower}`
 }
 

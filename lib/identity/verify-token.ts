@@ -4,6 +4,7 @@ import type { CompactJws } from './compact-jws.ts'
 import type { VerificationKey } from './json-web-key.ts'
 import { parseObject } from './parse-object.ts'
 import { ignoreRejection } from './thenable.ts'
+import { readTokenNames, type TokenNames } from './token-info.ts'
 import { TokenRefused } from './token-refused.ts'
 import { readUserInfo, type UserInfo } from './user-info.ts'
 
@@ -16,6 +17,7 @@ export interface VerifyRules extends ClaimRules {
 
 export interface VerifiedToken {
   readonly userInfo: UserInfo
+  readonly names: TokenNames
   readonly lifetime: Lifetime
 }
 
@@ -35,8 +37,10 @@ export function verifyToken(
   const claims = parseObject(jws.payload)
   const lifetime = checkClaims(claims, rules)
   checkLifetime(lifetime, rules.clockTolerance)
+  // Before the application's function, which may change the claims.
+  const names = readTokenNames(claims)
   const userInfo = rules.mapClaims ? mapped(claims, rules.mapClaims) : readUserInfo(claims)
-  return { userInfo, lifetime }
+  return { userInfo, names, lifetime }
 }
 
 /** The application's function may return what it shares with others, so a copy of it is frozen and kept. */

@@ -32,7 +32,7 @@ export function bootWarnings(
 
 function productionWarnings({ settings, given }: LoadedSettings): string[] {
   const warnings: string[] = []
-  const { publicKeys, publicKeysUrl, issuer, audience, tenants } = settings
+  const { publicKeys, publicKeysUrl, issuer, audience, tenants, confirmation } = settings
   if (publicKeys === undefined && !given.has('publicKeysUrl')) {
     warnings.push(`publicKeysUrl is not configured: using the default ${publicKeysUrl}`)
   }
@@ -49,6 +49,11 @@ function productionWarnings({ settings, given }: LoadedSettings): string[] {
   }
   if (audience === undefined) {
     warnings.push('audience is not configured: any token of that server is accepted')
+  }
+  if (confirmation === 'ignore') {
+    warnings.push(
+      'confirmation is ignored: a token that is bound to its sender is accepted from anybody, so a gateway in front must check it',
+    )
   }
   return warnings
 }

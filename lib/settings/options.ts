@@ -1,6 +1,7 @@
 import { FormatRegistry, type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { supportedAlgorithms } from '../identity/algorithms.ts'
+import type { TokenInfo } from '../identity/token-info.ts'
 import type { UserInfo } from '../identity/user-info.ts'
 import { isResourceId } from '../tenancy/resource-id.ts'
 import { isTenantName } from '../tenancy/tenant-name.ts'
@@ -108,10 +109,20 @@ export const Options = Type.Object({
     ),
   ),
 
+  /**
+   * What becomes of a token that is bound to its sender (a `cnf` claim with members, RFC 7800), which is no bearer
+   * token. `ignore` is for tokens whose binding a gateway in front has checked; a warning at boot.
+   * @default 'refuse'
+   */
+  confirmation: Type.Union([Type.Literal('refuse'), Type.Literal('ignore')], {
+    default: 'refuse',
+    expected: 'refuse or ignore',
+  }),
+
   /** Tolerance for `exp`, `nbf` and `iat`, in seconds from 0 (RFC 7519 §4.1.4). @default 5 */
   clockTolerance: Seconds(5),
 
-  /** Longest token, in characters. @default 16384 */
+  /** Longest token, in characters; its header at most 2048 of them. @default 16384 */
   maxTokenLength: Size(16_384),
 
   /** The realm of the challenges (RFC 9110 §11.5); printable ASCII. @default 'api' */
@@ -168,7 +179,10 @@ export const Options = Type.Object({
   /** Wait before a failed fetch is tried again, in seconds from 0; doubles with each failure up to `keysCooldown`. @default 1 */
   keysRetry: Seconds(1),
 
-  /** Verified tokens that are kept, at most 2 KiB of token text for each on average; 0: none. @default 10000 */
+  /**
+   * Verified tokens that are kept, with at most 2 KiB of text and 8 KiB of memory for each on average; 0: none.
+   * @default 10000
+   */
   tokenCacheSize: Size(10_000),
 
   /** What to do at boot about routes that no guard covers. @default 'warn' */
@@ -195,9 +209,12 @@ export const Options = Type.Object({
 
   /**
    * Asked on every request, cached token or not, but in dev mode. `true`: 401 ERR_AUTH_TOKEN_INVALID; late,
-   * thrown or no boolean: 503 ERR_AUTH_REVOCATION_UNAVAILABLE.
+   * thrown or no boolean: 503 ERR_AUTH_REVOCATION_UNAVAILABLE. `token` is what the token itself says, whatever
+   * `mapClaims` made of it.
    */
-  isRevoked: Type.Optional(Callable<(userInfo: UserInfo) => boolean | Promise<boolean>>()),
+  isRevoked: Type.Optional(
+    Callable<(userInfo: UserInfo, token: TokenInfo) => boolean | Promise<boolean>>(),
+  ),
 
   /**
    * Gives the tenant in place of the query, where the query would be read. `null`: absent; any other value that

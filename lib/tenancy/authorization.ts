@@ -1,8 +1,12 @@
+import { inspect } from 'node:util'
 import {
   ERR_AUTH_RESOURCE_MISSING,
   ERR_AUTH_TENANT_FORBIDDEN,
   ERR_AUTH_TENANT_INVALID,
 } from '../errors.ts'
+import { keptSize, SET_ITEM } from '../identity/kept-size.ts'
+import { dateOf } from '../identity/numeric-date.ts'
+import { ownText } from '../identity/own-text.ts'
 import type { UserInfo } from '../identity/user-info.ts'
 import { ImmutableSet } from './immutable-set.ts'
 import { isResourceId } from './resource-id.ts'
@@ -19,15 +23,18 @@ type Resources = NonNullable<UserInfo['resources']>
 
 const NO_RESOURCES: Resources = Object.freeze({})
 
-/** The last moment that a Date can tell. */
-const END_OF_TIME = 8.64e15
+/** Most tenants of which one token's rights are kept: it may name thousands, and be kept with thousands of others. */
+const MAX_KEPT = 4
+
+/** Bytes of an authorization without the items of its set. */
+const AUTHORIZATION = 384
 
 /** A user who has proved who it is, and for which tenants it may act. Deeply immutable. */
 export class Principal {
   readonly userInfo: UserInfo
   readonly #resources: Resources
   readonly #isSuperuser: boolean
-  readonly #expiresAt: number
+  readonly #exp: number
   readonly #rules: AuthorizationRules
   readonly #authorizations = new Map<string | null, Authorization>()
   #tenants: ReadonlySet<string> | undefined
@@ -36,7 +43,7 @@ export class Principal {
   constructor(userInfo: UserInfo, exp: number, rules: AuthorizationRules) {
     this.userInfo = userInfo
     this.#resources = (Object.hasOwn(userInfo, 'resources') && userInfo.resources) || NO_RESOURCES
-    this.#expiresAt = Math.min(exp * 1000, END_OF_TIME)
+    this.#exp = exp
     this.#rules = rules
     const { superuserResource } = rules
     this.#isSuperuser =
@@ -52,14 +59,22 @@ export class Principal {
   in(tenant: string | null): Authorization {
     const known = this.#authorizations.get(tenant)
     if (known) return known
-    const isMember = tenant === null || this.#mayActFor(tenant)
-    if (!isMember && !this.#isSuperuser) {
-      throw new ERR_AUTH_TENANT_FORBIDDEN(this.#rules.realm, 'the user may not act for the tenant')
+    if (tenant !== null && !this.#isSuperuser && !this.#mayActFor(tenant)) {
+      const reason = this.explain('the user may not act for the tenant')
+      throw new ERR_AUTH_TENANT_FORBIDDEN(this.#rules.realm, reason)
     }
     const authorization = new Authorization(this, tenant, this.#isSuperuser, this.#rules)
-    // A superuser may name any number of tenants; what the token itself holds is bounded by its length.
-    if (isMember) this.#authorizations.set(tenant, authorization)
+    if (this.#authorizations.size >= MAX_KEPT) this.#authorizations.clear()
+    this.#authorizations.set(authorization.tenant, authorization)
     return authorization
+  }
+
+  /** Bytes that it keeps alive: the claims, and what has been made of them by then. An estimate, rather too high. */
+  get keptSize(): number {
+    const lists = Object.values(this.#resources)
+    const widest = lists.reduce((most, { length }) => Math.max(most, length), 0)
+    const rights = SET_ITEM * (this.granted(EVERY_TENANT).length + widest) + AUTHORIZATION
+    return keptSize(this.userInfo) + SET_ITEM * lists.length + MAX_KEPT * rights
   }
 
   /** Resource ids under one key of `resources`. */
@@ -75,7 +90,12 @@ export class Principal {
   }
 
   get expiresAt(): Date {
-    return new Date(this.#expiresAt)
+    return dateOf(this.#exp)
+  }
+
+  /** The reason of a refusal, for the log: a server that sends no rights at all is rather set up badly. */
+  explain(reason: string): string {
+    return this.#resources === NO_RESOURCES ? `${reason}: the claim resources is missing` : reason
   }
 
   /** By own keys only: `constructor` and its like are no tenants. */
@@ -94,10 +114,20 @@ export class Authorization {
   /** Who the request acts as. */
   readonly userInfo: UserInfo
 
+  /** The tenants that the user may act for, as the token names them. */
+  readonly tenants: ReadonlySet<string>
+
+  /** Ids granted under `*` and in this tenant, literally; superuser rights add nothing here. */
+  readonly resources: ReadonlySet<string>
+
+  /** Whether the user holds `superuserResource` under `*`, and so every id. */
+  readonly isSuperuser: boolean
+
+  /** When the rights end: the token's `exp` (RFC 7519 §4.1.4). A new Date at each reading. */
+  declare readonly expiresAt: Date
+
   readonly #principal: Principal
-  readonly #isSuperuser: boolean
   readonly #rules: AuthorizationRules
-  #resources: ReadonlySet<string> | undefined
 
   constructor(
     principal: Principal,
@@ -105,31 +135,26 @@ export class Authorization {
     isSuperuser: boolean,
     rules: AuthorizationRules,
   ) {
-    this.tenant = tenant
+    this.tenant = tenant === null ? null : ownText(tenant)
     this.userInfo = principal.userInfo
+    this.tenants = principal.tenants
+    this.resources = new ImmutableSet([
+      ...principal.granted(EVERY_TENANT),
+      ...(tenant === null ? [] : principal.granted(tenant)),
+    ])
+    this.isSuperuser = isSuperuser
     this.#principal = principal
-    this.#isSuperuser = isSuperuser
     this.#rules = rules
+    Object.defineProperty(this, 'expiresAt', Authorization.#EXPIRES_AT)
     Object.freeze(this)
   }
 
-  /** The tenants that the user may act for, as the token names them. */
-  get tenants(): ReadonlySet<string> {
-    return this.#principal.tenants
-  }
-
-  /** Ids granted under `*` and in this tenant, literally; superuser rights add nothing here. */
-  get resources(): ReadonlySet<string> {
-    this.#resources ??= new ImmutableSet([
-      ...this.#principal.granted(EVERY_TENANT),
-      ...(this.tenant === null ? [] : this.#principal.granted(this.tenant)),
-    ])
-    return this.#resources
-  }
-
-  /** When the rights end: the token's `exp` (RFC 7519 §4.1.4). A new Date at each reading. */
-  get expiresAt(): Date {
-    return this.#principal.expiresAt
+  /** Of each authorization's own, so that a comparison and a copy see it. */
+  static readonly #EXPIRES_AT = {
+    enumerable: true,
+    get(this: Authorization): Date {
+      return this.#principal.expiresAt
+    },
   }
 
   /** Whether the user holds all of the ids. Superusers hold every one. Of none: false. */
@@ -169,8 +194,13 @@ export class Authorization {
     return { tenant, userInfo, tenants, resources, expiresAt }
   }
 
+  /** What console.log shows: all of it, with the date that a getter hides. */
+  [inspect.custom](): object {
+    return { ...this }
+  }
+
   #holds(id: string): boolean {
-    return this.#isSuperuser ? isResourceId(id) : this.resources.has(id)
+    return this.isSuperuser ? isResourceId(id) : this.resources.has(id)
   }
 
   #refuse(ids: readonly string[]): never {
@@ -179,7 +209,7 @@ export class Authorization {
     throw new ERR_AUTH_RESOURCE_MISSING(
       this.#rules.realm,
       required,
-      'a required resource is missing',
+      this.#principal.explain('a required resource is missing'),
     )
   }
 }

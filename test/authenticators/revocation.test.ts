@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { UserInfo } from '../../lib/index.ts'
-import { assertTokenRefused, goodToken, KEY, startProbe } from '../helpers/probe.ts'
+import type { TokenInfo, UserInfo } from '../../lib/index.ts'
+import { assertTokenRefused, goodToken, ISSUER, KEY, startProbe } from '../helpers/probe.ts'
 import { publishKeys } from '../helpers/published-keys.ts'
 
 const TOKEN = goodToken()
@@ -33,6 +33,61 @@ for (const [what, answer] of [
     assert.equal(probe.handled.count, 2)
   })
 }
+
+test('isRevoked is told what the token itself says, whatever mapClaims makes of it', async (t) => {
+  const seen: TokenInfo[] = []
+  const probe = await startProbe(t, {
+    mapClaims: (claims) => {
+      for (const name of Object.keys(claims)) delete claims[name]
+      return { sub: 'mapped', jti: 'mapped' }
+    },
+    isRevoked: ({ sub }, token) => {
+      assert.equal(sub, 'mapped')
+      seen.push(token)
+      token.issuedAt?.setTime(0)
+      token.expiresAt.setTime(0)
+      return false
+    },
+  })
+  const iat = Math.floor(Date.now() / 1000) - 10
+  const exp = iat + 300
+  const token = goodToken({ iat, exp, jti: 'token-1', sid: 'session-1' })
+  for (let again = 0; again < 2; again++) assert.equal((await probe.ask(token)).statusCode, 200)
+  assert.equal(
+    (await probe.ask(goodToken({ iat: undefined, exp, sub: undefined }))).statusCode,
+    200,
+  )
+  const names = { issuer: ISSUER, sub: 'alice', jti: 'token-1', sid: 'session-1' }
+  const [first, cached, bare] = seen
+  for (const told of [first, cached]) {
+    const { issuedAt, expiresAt, ...rest } = told ?? assert.fail('isRevoked was not asked')
+    assert.deepEqual(rest, names)
+    assert.deepEqual([issuedAt?.getTime(), expiresAt.getTime()], [0, 0], 'dates of its own')
+    assert.equal(Object.isFrozen(told), true)
+  }
+  assert.notEqual(first?.expiresAt, cached?.expiresAt)
+  const nothing = { issuer: ISSUER, sub: null, jti: null, sid: null, issuedAt: null }
+  assert.deepEqual({ ...bare, expiresAt: undefined }, { ...nothing, expiresAt: undefined })
+})
+
+test('the dates that isRevoked is told are those of the token, each time', async (t) => {
+  const seen: unknown[] = []
+  const probe = await startProbe(t, {
+    isRevoked: (_userInfo, { issuedAt, expiresAt }) => {
+      seen.push([Number(issuedAt) / 1000, Number(expiresAt) / 1000])
+      issuedAt?.setTime(0)
+      expiresAt.setTime(0)
+      return false
+    },
+  })
+  const iat = Math.floor(Date.now() / 1000) - 10
+  const token = goodToken({ iat, exp: iat + 300.5 })
+  for (let again = 0; again < 3; again++) assert.equal((await probe.ask(token)).statusCode, 200)
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 3 }, () => [iat, iat + 300.5]),
+  )
+})
 
 test('isRevoked is not asked about a token that is refused anyhow', async (t) => {
   let asked = 0

@@ -206,6 +206,23 @@ export const OPTION_TABLE: readonly OptionRow[] = [
       [[null], '[null]'],
     ],
   },
+  {
+    option: 'confirmation',
+    key: 'confirmation',
+    fallback: 'refuse',
+    expected: 'refuse or ignore',
+    ini: [
+      ['refuse', 'refuse'],
+      ['ignore', 'ignore'],
+    ],
+    badIni: ['Ignore', 'no', 'off', 'refuse ignore'],
+    good: ['refuse', 'ignore'],
+    bad: [
+      ['IGNORE', '"IGNORE"'],
+      [false, 'false'],
+      [['ignore'], '["ignore"]'],
+    ],
+  },
   { option: 'clockTolerance', key: 'clock_tolerance', fallback: 5, ...SECONDS },
   { option: 'maxTokenLength', key: 'max_token_length', fallback: 16_384, ...SIZE },
   {

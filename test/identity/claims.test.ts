@@ -16,6 +16,43 @@ const NOW = 1_700_000_000
 const RULES = { issuer: ['https://a.test', 'https://b.test'], audience: ['api', 'web'] }
 const GOOD = { iss: 'https://a.test', aud: 'api', exp: NOW + 60 }
 
+/** RFC 7800 §3.1: an object that names the key of the sender. */
+const CONFIRMATIONS: [cnf: string, isBound: boolean][] = [
+  ['{}', false],
+  ['{"jkt":"0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"}', true],
+  ['{"x5t#S256":"bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2"}', true],
+  ['{"jwk":{}}', true],
+  ['{"anything":null}', true],
+  ['{"__proto__":{}}', true],
+  ['null', true],
+  ['""', true],
+  ['"jkt"', true],
+  ['[]', true],
+  ['false', true],
+  ['0', true],
+]
+
+for (const [cnf, isBound] of CONFIRMATIONS) {
+  test(`a token with cnf ${cnf} is ${isBound ? 'bound to its sender' : 'a bearer token'}`, async (t) => {
+    const token = forge(KEY, { payload: JSON.stringify(goodClaims({ cnf: JSON.parse(cnf) })) })
+    const strict = await startProbe(t)
+    if (isBound) assertTokenRefused(await strict.ask(token), cnf)
+    else assert.equal((await strict.ask(token)).statusCode, 200)
+    const lax = await startProbe(t, { confirmation: 'ignore' })
+    assert.equal((await lax.ask(token)).statusCode, 200)
+  })
+}
+
+test('whether a token is bound is asked of its own claims, before mapClaims may drop them', async (t) => {
+  const mapClaims = () => ({ sub: 'mapped' })
+  const strict = await startProbe(t, { mapClaims, confirmation: 'refuse' })
+  assertTokenRefused(await strict.ask(goodToken({ cnf: { jkt: 'x' } })), 'bound')
+  assert.equal((await strict.ask(goodToken())).statusCode, 200)
+  assert.match(strict.log.join(), /bound to its sender/)
+  const inherited = Object.create({ cnf: { jkt: 'x' } }, Object.getOwnPropertyDescriptors(GOOD))
+  assert.equal(checkClaims(inherited, RULES).exp, GOOD.exp)
+})
+
 test('the times are read, and those that are absent are undefined', () => {
   assert.deepEqual(checkClaims(GOOD, RULES), { exp: NOW + 60, nbf: undefined, iat: undefined })
   assert.deepEqual(checkClaims({ exp: 1.5, nbf: -1, iat: 0 }, {}), { exp: 1.5, nbf: -1, iat: 0 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenCache } from '../../lib/identity/token-cache.ts'
 
-const tokenOf = (name: string, length: number): string => name.padEnd(length, '-')
+const tokenOf = (name: string, length: number): string => name.padStart(length, '-')
 
 test('a token that was set is found by its whole text only', () => {
   const cache = new TokenCache<string>(10)
@@ -73,12 +73,23 @@ test('where all entries are used one of them goes all the same', () => {
   assert.equal(cache.get('d'), 3)
 })
 
-test('a token of 4 KiB is kept, and a longer one is not', () => {
+test('a token of any length is kept', () => {
+  const cache = new TokenCache<number>(100)
+  for (const [i, length] of [1, 127, 128, 129, 4097, 16_384, 200_000].entries()) {
+    cache.set(tokenOf('long', length), i)
+    assert.equal(cache.get(tokenOf('long', length)), i)
+  }
+})
+
+test('a token that ends as another does is another', () => {
   const cache = new TokenCache<number>(10)
-  cache.set(tokenOf('kept', 4096), 1)
-  cache.set(tokenOf('not', 4097), 2)
-  assert.equal(cache.get(tokenOf('kept', 4096)), 1)
-  assert.equal(cache.get(tokenOf('not', 4097)), undefined)
+  const end = 'e'.repeat(200)
+  cache.set(`a${end}`, 1)
+  assert.equal(cache.get(`b${end}`), undefined)
+  cache.set(`b${end}`, 2)
+  assert.equal(cache.get(`a${end}`), undefined, 'the newer one has its place')
+  assert.equal(cache.get(`b${end}`), 2)
+  assert.equal(cache.size, 1)
 })
 
 test('its text is 2 KiB for each entry on average at most', () => {
@@ -96,21 +107,37 @@ test('its text is 2 KiB for each entry on average at most', () => {
 test('what was deleted or replaced no longer counts as text', () => {
   const cache = new TokenCache<number>(2)
   for (let i = 0; i < 50; i++) {
-    cache.set(tokenOf('same', 4000), i)
+    cache.set(tokenOf('same', 3900), i)
     cache.set(tokenOf('gone', 90), i)
     cache.delete(tokenOf('gone', 90))
   }
   cache.set(tokenOf('gone', 90), 1)
-  assert.equal(cache.get(tokenOf('same', 4000)), 49)
+  assert.equal(cache.get(tokenOf('same', 3900)), 49)
   assert.equal(cache.get(tokenOf('gone', 90)), 1)
 })
 
-test('a cache of one entry keeps no token above its own bound', () => {
-  const cache = new TokenCache<number>(1)
-  cache.set(tokenOf('long', 2049), 1)
-  assert.equal(cache.size, 0)
-  cache.set(tokenOf('fits', 2048), 2)
-  assert.equal(cache.size, 1)
+test('what a value keeps alive counts, 8 KiB for each entry on average', () => {
+  const cache = new TokenCache<number>(10)
+  for (let i = 0; i < 100; i++) {
+    cache.set(`t${i}`, i, 4 * 8192 - 1000)
+    assert.equal(cache.get(`t${i}`), i)
+  }
+  assert.equal(cache.size, 2)
+  for (let i = 0; i < 100; i++) cache.set(`u${i}`, i, 1000)
+  assert.equal(cache.size, 10)
+})
+
+test('a token above the whole bound is kept alone', () => {
+  const cache = new TokenCache<number>(2)
+  cache.set('a', 1)
+  cache.set(tokenOf('long', 5000), 2)
+  assert.deepEqual([cache.get(tokenOf('long', 5000)), cache.size], [2, 1])
+  cache.set('b', 3, 1_000_000)
+  assert.deepEqual([cache.get('b'), cache.size], [3, 1])
+  cache.set('c', 4)
+  assert.deepEqual([cache.get('c'), cache.size], [4, 1])
+  cache.set('d', 5)
+  assert.equal(cache.size, 2)
 })
 
 test('a cache of no entries keeps nothing', () => {

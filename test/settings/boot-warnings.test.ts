@@ -15,6 +15,7 @@ const PLAIN_KEYS = 'publicKeysUrl is plain http beyond loopback'
 const PLAIN_TENANTS = 'tenants is plain http beyond loopback'
 const NO_ISSUER = 'issuer is not configured'
 const NO_AUDIENCE = 'audience is not configured'
+const BOUND = 'confirmation is ignored: a token that is bound to its sender'
 const SUPERUSER = 'superuserResource without tenants'
 
 const TABLE: readonly (readonly [name: string, options: AuthOptions, warnings: string[]])[] = [
@@ -45,6 +46,8 @@ const TABLE: readonly (readonly [name: string, options: AuthOptions, warnings: s
   ['https for tenants', { ...QUIET, tenants: 'https://a.test/' }, []],
   ['plain http for tenants', { ...QUIET, tenants: 'http://a.test/' }, [PLAIN_TENANTS]],
   ['plain http for tenants on loopback', { ...QUIET, tenants: 'http://localhost/' }, []],
+  ['bound tokens refused', { ...QUIET, confirmation: 'refuse' }, []],
+  ['bound tokens accepted', { ...QUIET, confirmation: 'ignore' }, [BOUND]],
   ['a superuser without tenants', { ...QUIET, superuserResource: 'a:b' }, [SUPERUSER]],
   ['a superuser with tenants', { ...QUIET, superuserResource: 'a:b', tenants: ['a'] }, []],
 ]

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { readUserInfo } from '../../lib/identity/user-info.ts'
 import { errors } from '../../lib/index.ts'
 import { type Authorization, Principal } from '../../lib/tenancy/authorization.ts'
@@ -191,9 +192,93 @@ test('each reading of expiresAt gives a new Date', () => {
   assert.equal(user.expiresAt.getTime(), EXP * 1000)
 })
 
-test('a superuser may name any number of tenants, and none of them is kept', () => {
-  const principal = principalOf({ '*': ['authz:superuser'], a: [] }, 'authz:superuser')
-  assert.equal(principal.in('a'), principal.in('a'))
-  assert.equal(principal.in(null), principal.in(null))
-  assert.notEqual(principal.in('other'), principal.in('other'))
+/** Two authorizations that are not the same, whatever else is. */
+const DIFFERENT: readonly [what: string, a: Authorization, b: Authorization][] = [
+  ['tenants', user, user.in('b')],
+  ['a tenant, and none', user, principalOf(RESOURCES).in(null)],
+  [
+    'superuser rights',
+    principalOf({ '*': ['authz:superuser'] }).in(null),
+    principalOf({ '*': ['authz:superuser'] }, 'authz:superuser').in(null),
+  ],
+  ['resources', principalOf({ a: ['x:y'] }).in('a'), principalOf({ a: ['x:z'] }).in('a')],
+  ['other tenants', principalOf({ a: [], b: [] }).in('a'), principalOf({ a: [], c: [] }).in('a')],
+  ['users', ofClaims({ sub: 'u' }), ofClaims({ sub: 'v' })],
+  ['claims', ofClaims({ sub: 'u', a: 1 }), ofClaims({ sub: 'u', a: 2 })],
+  ['times', ofClaims({ sub: 'u' }, EXP), ofClaims({ sub: 'u' }, EXP + 1)],
+]
+
+function ofClaims(claims: object, exp = EXP): Authorization {
+  return new Principal(readUserInfo(claims), exp, { realm: 'api' }).in(null)
+}
+
+for (const [what, a, b] of DIFFERENT) {
+  test(`authorizations of different ${what} are not equal`, () => {
+    assert.notDeepEqual(a, b)
+    assert.notEqual(inspect(a), inspect(b))
+  })
+}
+
+test('authorizations of the same rights are equal, whoever made them', () => {
+  assert.deepEqual(principalOf(RESOURCES).in('a'), principalOf(RESOURCES).in('a'))
 })
+
+test('what it holds can be looked at, and copied', () => {
+  const shown = inspect(user)
+  for (const word of ['a', 'order:cancel', 'menu:read', 'isSuperuser: false']) {
+    assert.ok(shown.includes(word), word)
+  }
+  assert.ok(shown.includes(`expiresAt: ${new Date(EXP * 1000).toISOString()}`), shown)
+  const { tenant, userInfo, tenants, resources, expiresAt, isSuperuser } = { ...user }
+  assert.deepEqual([tenant, isSuperuser, expiresAt], ['a', false, new Date(EXP * 1000)])
+  assert.deepEqual([...tenants], ['a', 'b'])
+  assert.deepEqual(resources, user.resources)
+  assert.equal(userInfo, user.userInfo)
+})
+
+test('all that can be reached from it is frozen, but for a date of its reader’s own', () => {
+  const seen = new Set<unknown>()
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null || seen.has(value)) return
+    if (value instanceof Date) return
+    seen.add(value)
+    assert.equal(Object.isFrozen(value), true, inspect(value))
+    for (const name of Reflect.ownKeys(value)) visit(Reflect.get(value, name))
+  }
+  visit(user)
+  visit(root)
+  assert.ok(seen.size > 10, `${seen.size} objects`)
+})
+
+test('the rights of the last few tenants are kept', () => {
+  const tenants = Array.from({ length: 50 }, (_, i) => `tenant-${i}`)
+  const many = principalOf(Object.fromEntries(tenants.map((tenant) => [tenant, []])))
+  const superuser = principalOf({ '*': ['authz:superuser'], a: [] }, 'authz:superuser')
+  for (const principal of [many, superuser]) {
+    const first = principal.in('tenant-0')
+    assert.equal(principal.in('tenant-0'), first)
+    assert.equal(principal.in(null), principal.in(null))
+    for (const tenant of tenants) assert.equal(principal.in(tenant), principal.in(tenant))
+    assert.notEqual(principal.in('tenant-0'), first)
+    assert.deepEqual(principal.in('tenant-0'), first)
+  }
+})
+
+const REASONS: readonly [resources: object | undefined, reason: RegExp][] = [
+  [undefined, /: the claim resources is missing$/],
+  [{}, /(?<!the claim resources is missing)$/],
+  [{ '*': [] }, /(?<!the claim resources is missing)$/],
+]
+
+for (const [resources, reason] of REASONS) {
+  test(`the log says whether the claim is missing, with resources ${JSON.stringify(resources)}`, () => {
+    const principal = principalOf(resources)
+    for (const [refused, code] of [
+      [() => principal.in('a'), 'ERR_AUTH_TENANT_FORBIDDEN'],
+      [() => principal.in(null).require('a:b'), 'ERR_AUTH_RESOURCE_MISSING'],
+      [() => principal.in(null).requireAny('a:b', 'c:d'), 'ERR_AUTH_RESOURCE_MISSING'],
+    ] as const) {
+      assert.throws(refused, { code, reason })
+    }
+  })
+}

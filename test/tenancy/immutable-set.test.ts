@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 
 // Newer versions of Node have the methods of set algebra. Older ones get one here, so that both ways are tried.
 if (!('union' in Set.prototype)) {
@@ -49,6 +50,19 @@ test('the items are copied when it is made', () => {
   assert.deepEqual([...set], ['a'])
 })
 
+test('what it holds can be looked at', () => {
+  assert.equal(inspect(new ImmutableSet(['a', 'b'])), "ImmutableSet { items: [ 'a', 'b' ] }")
+  assert.equal(inspect(new ImmutableSet([])), 'ImmutableSet { items: [] }')
+})
+
+test('two sets are equal where their items are', () => {
+  assert.deepEqual(new ImmutableSet(['a', 'b']), new ImmutableSet(['a', 'b', 'a']))
+  for (const other of [['a'], ['a', 'c'], ['a', 'b', 'c'], []]) {
+    assert.notDeepEqual(new ImmutableSet(['a', 'b']), new ImmutableSet(other))
+  }
+  assert.notDeepEqual(new ImmutableSet(['a']), new Set(['a']))
+})
+
 /** Ways to change a set. */
 const CHANGES: readonly [what: string, change: (set: object) => unknown][] = [
   ['add', (set) => Reflect.apply(Reflect.get(set, 'add'), set, ['x'])],
@@ -61,6 +75,9 @@ const CHANGES: readonly [what: string, change: (set: object) => unknown][] = [
   ['an assignment of size', (set) => Object.assign(set, { size: 9 })],
   ['another prototype', (set) => Object.setPrototypeOf(set, Set.prototype)],
   ['its prototype', (set) => Object.assign(Object.getPrototypeOf(set), { has: () => true })],
+  ['a push to its items', (set) => Reflect.apply([].push, Reflect.get(set, 'items'), ['x'])],
+  ['a pop of its items', (set) => Reflect.apply([].pop, Reflect.get(set, 'items'), [])],
+  ['an assignment of its items', (set) => Object.assign(set, { items: ['x'] })],
   ['a defined property', (set) => Object.defineProperty(set, 'has', { value: () => true })],
 ]
 

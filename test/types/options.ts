@@ -3,6 +3,7 @@ import tenantAuth, {
   type AuthOptions,
   AuthService,
   type tenantAuth as named,
+  type TokenInfo,
   type UserInfo,
 } from 'fastify-tenant-auth'
 import { expectType, expectTypes } from './expect-type.ts'
@@ -32,6 +33,7 @@ const everything: Required<AuthOptions> = {
   audience: ['orders', 'menus'],
   algorithms: ['ES256', 'EdDSA'],
   tokenTypes: ['at+jwt'],
+  confirmation: 'ignore',
   clockTolerance: 0.5,
   maxTokenLength: 8192,
   realm: 'orders',
@@ -50,8 +52,17 @@ const everything: Required<AuthOptions> = {
     expectType(claims).is<Record<string, unknown>>()
     return { sub: String(claims['oid']), resources: { acme: ['order:read'] }, team: 7 }
   },
-  isRevoked: async (userInfo) => {
+  isRevoked: async (userInfo, token) => {
     expectType(userInfo).is<UserInfo>()
+    expectType(token).is<TokenInfo>()
+    expectType(token.issuer).is<string | null>()
+    expectType(token.sub).is<string | null>()
+    expectType(token.jti).is<string | null>()
+    expectType(token.sid).is<string | null>()
+    expectType(token.issuedAt).is<Date | null>()
+    expectType(token.expiresAt).is<Date>()
+    // @ts-expect-error what a token says is told, not written
+    token.jti = 'other'
     return userInfo.sub === 'mallory'
   },
   resolveTenant: (request) => {

@@ -75,6 +75,7 @@ app.get('/:tenant/k', { config: { authorization: true, tenant: 'required' } }, a
   expectType(authorization.resources).is<ReadonlySet<string>>()
   expectType(authorization.tenants).is<ReadonlySet<string>>()
   expectType(authorization.expiresAt).is<Date>()
+  expectType(authorization.isSuperuser).is<boolean>()
   expectType(authorization.has('order:read', 'order:cancel')).is<boolean>()
   expectType(authorization.hasAny('order:read', 'order:cancel')).is<boolean>()
   expectType(authorization.require('order:read')).is<void>()

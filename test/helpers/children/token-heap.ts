@@ -13,9 +13,9 @@ const [kind = '', count = '0'] = process.argv.slice(2)
 /** Every cache that something was put into; the real one does its work. */
 const caches = new Set<TokenCache<unknown>>()
 const { set } = TokenCache.prototype
-TokenCache.prototype.set = function remember(token, value) {
+TokenCache.prototype.set = function remember(...args) {
   caches.add(this)
-  set.call(this, token, value)
+  set.apply(this, args)
 }
 
 let serial = 0
