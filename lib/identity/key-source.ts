@@ -1,3 +1,4 @@
+import { clock } from '../remote/clock.ts'
 import { fetchJson } from '../remote/fetch-json.ts'
 import {
   type Freshness,
@@ -72,10 +73,9 @@ export class RemoteKeys implements KeySource {
   lookAgain(): Promise<unknown> | undefined {
     const { running, mayLoad } = this.#document
     if (running !== undefined) return running
-    const since = Date.now() - this.#lookedAt
-    // A clock that was set back is no reason to look at nothing for as long.
-    if (!mayLoad || (since >= 0 && since < this.#cooldown)) return undefined
-    this.#lookedAt = Date.now()
+    const now = clock.now()
+    if (!mayLoad || now - this.#lookedAt < this.#cooldown) return undefined
+    this.#lookedAt = now
     return this.#document.reload()
   }
 

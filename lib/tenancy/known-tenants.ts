@@ -1,4 +1,5 @@
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../errors.ts'
+import { clock } from '../remote/clock.ts'
 import { fetchJson } from '../remote/fetch-json.ts'
 import {
   type Freshness,
@@ -110,7 +111,7 @@ export class AskedTenants implements KnownTenants {
   readonly isReady = true
   readonly #exists: (tenant: string) => boolean | Promise<boolean>
   readonly #options: AskedTenantsOptions
-  /** Until when a tenant is known to exist, in milliseconds since the epoch; the oldest first. */
+  /** Until when a tenant is known to exist, by `clock`; the oldest first. */
   readonly #knownUntil = new Map<string, number>()
   readonly #asking = new Map<string, Promise<boolean>>()
 
@@ -128,7 +129,7 @@ export class AskedTenants implements KnownTenants {
 
   has(tenant: string): boolean | Promise<boolean> {
     const until = this.#knownUntil.get(tenant)
-    if (until !== undefined && Date.now() < until) return true
+    if (until !== undefined && clock.now() < until) return true
     return this.#asking.get(tenant) ?? this.#ask(tenant)
   }
 
@@ -154,7 +155,7 @@ export class AskedTenants implements KnownTenants {
       if (this.#knownUntil.size < MAX_REMEMBERED) break
       this.#knownUntil.delete(oldest)
     }
-    this.#knownUntil.set(tenant, Date.now() + this.#options.maxAge * 1000)
+    this.#knownUntil.set(tenant, clock.now() + this.#options.maxAge * 1000)
     return exists
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { errors } from '../../lib/index.ts'
+import { ageByDate } from '../helpers/age-by-date.ts'
 import { forge, forgeKey } from '../helpers/forge.ts'
 import { assertTokenRefused, goodClaims, goodToken, KEY, startProbe } from '../helpers/probe.ts'
 import { DOWN, publishKeys } from '../helpers/published-keys.ts'
@@ -125,6 +126,7 @@ test('a request waits for the fetch under way, then for one of its own, and no l
 
 test('where the keys become too old while one is looked for nobody can tell: 503', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
+  ageByDate(t)
   const published = await publishKeys(t, KEY)
   const options = { publicKeysUrl: published.url, keysMaxAge: 10, keysMaxStale: 10 }
   const { ask } = await startProbe(t, options)

@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { FetchFailure } from '../../lib/remote/fetch-json.ts'
 import { type Freshness, RemoteDocument } from '../../lib/remote/remote-document.ts'
+import { ageByDate } from './age-by-date.ts'
 
 /** Round numbers, in seconds. */
 export const FRESHNESS: Freshness = {
@@ -27,6 +28,7 @@ interface Load {
 export function controlledDocument(t: TestContext, freshness: Partial<Freshness> = {}) {
   const begin = 1_800_000_000_000
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: begin })
+  ageByDate(t)
   const loads: Load[] = []
   const failures: string[] = []
   const load = (signal: AbortSignal) =>

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { clock } from '../../lib/remote/clock.ts'
 import { AskedTenants } from '../../lib/tenancy/known-tenants.ts'
+import { ageByDate } from '../helpers/age-by-date.ts'
 import { as, guardedApp } from '../helpers/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/refusals.ts'
 
@@ -103,6 +105,7 @@ test('a failure is shared by those who wait for it, and by nobody after them', a
 
 test("a function's true is kept for tenantsMaxAge, its false never", (t) => {
   t.mock.timers.enable({ apis: ['Date'] })
+  ageByDate(t)
   const asked: string[] = []
   const exists = (name: string) => {
     asked.push(name)
@@ -122,14 +125,31 @@ test("a function's true is kept for tenantsMaxAge, its false never", (t) => {
 
 test('a tenant that ceases to exist is unknown as soon as that is heard', (t) => {
   t.mock.timers.enable({ apis: ['Date'] })
+  ageByDate(t)
   let exists = true
   const known = new AskedTenants(() => exists, { timeout: 5, maxAge: 60 })
   assert.equal(known.has('real'), true)
   exists = false
   t.mock.timers.tick(60_000)
   assert.equal(known.has('real'), false)
+})
+
+test('a tenant is known for as long, however the wall clock is set', (t) => {
+  let passed = 0
+  t.mock.method(clock, 'now', () => passed)
+  t.mock.timers.enable({ apis: ['Date'] })
+  let asked = 0
+  const known = new AskedTenants(() => ++asked > 0, { timeout: 5, maxAge: 60 })
+  void known.has('real')
+  for (const time of [4_000_000_000_000, 0, 2_000_000_000_000]) {
+    t.mock.timers.setTime(time)
+    void known.has('real')
+  }
+  assert.equal(asked, 1)
+  passed = 60_000
   t.mock.timers.setTime(0)
-  assert.equal(known.has('real'), false)
+  void known.has('real')
+  assert.equal(asked, 2)
 })
 
 test('with tenantsMaxAge 0 every request asks', async (t) => {
