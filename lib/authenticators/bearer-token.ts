@@ -17,6 +17,7 @@ import { TokenCache } from '../identity/token-cache.ts'
 import { TokenRefused } from '../identity/token-refused.ts'
 import type { UserInfo } from '../identity/user-info.ts'
 import { type VerifyRules, verifyToken } from '../identity/verify-token.ts'
+import type { Waits } from '../remote/waits.ts'
 import { askApplication } from '../tenancy/ask-application.ts'
 import { type AuthorizationRules, Principal } from '../tenancy/authorization.ts'
 import type { Authenticator } from './authenticator.ts'
@@ -68,12 +69,14 @@ export class BearerToken implements Authenticator {
     if (!(await this.#keys.reload())) throw keysUnavailable(this.#keys)
   }
 
-  authenticate(request: FastifyRequest): Principal | Promise<Principal> {
+  authenticate(request: FastifyRequest, waits: Waits): Principal | Promise<Principal> {
     try {
       const principal = this.#verify(this.#tokenOf(request))
-      return principal instanceof Promise
-        ? principal.then((late) => this.#unlessRevoked(late)).catch((error) => this.#refuse(error))
-        : this.#unlessRevoked(principal)
+      if (!(principal instanceof Promise)) return this.#unlessRevoked(principal, waits)
+      return waits
+        .for(principal, () => keysUnavailable(this.#keys))
+        .then((late) => this.#unlessRevoked(late, waits))
+        .catch((error) => this.#refuse(error))
     } catch (error) {
       return this.#refuse(error)
     }
@@ -130,12 +133,13 @@ export class BearerToken implements Authenticator {
   }
 
   /** Asked on every request anew, cached token or not. */
-  #unlessRevoked(principal: Principal): Principal | Promise<Principal> {
+  #unlessRevoked(principal: Principal, waits: Waits): Principal | Promise<Principal> {
     const { isRevoked } = this.#rules
     if (isRevoked === undefined) return principal
     const revoked = askApplication({
       ask: () => isRevoked(principal.userInfo),
       timeout: this.#rules.timeout,
+      waits,
       isAnswer: (value) => typeof value === 'boolean',
       refuse: (reason) => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`),
     })
