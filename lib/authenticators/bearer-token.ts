@@ -8,10 +8,11 @@ import {
 import { isRepeated, readBearerToken } from '../identity/bearer-token.ts'
 import { checkLifetime, type Lifetime } from '../identity/claims.ts'
 import { type CompactJws, parseCompactJws } from '../identity/compact-jws.ts'
-import { type FoundKey, findKey, keysUnavailable } from '../identity/find-key.ts'
+import { type FoundKey, findKey, findNewerKey, keysUnavailable } from '../identity/find-key.ts'
 import { type HeaderRules, JoseHeaders } from '../identity/jose-header.ts'
 import type { KeySet } from '../identity/key-set.ts'
 import type { KeySource } from '../identity/key-source.ts'
+import { SignatureMismatch } from '../identity/signature-mismatch.ts'
 import { ignoreRejection } from '../identity/thenable.ts'
 import { TokenCache } from '../identity/token-cache.ts'
 import { TokenRefused } from '../identity/token-refused.ts'
@@ -117,7 +118,23 @@ export class BearerToken implements Authenticator {
       : this.#prove(found, token, jws)
   }
 
-  #prove({ key, keys }: FoundKey, token: string, jws: CompactJws): Principal {
+  /**
+   * A server that names no `kid` rotates its keys too, and then only the signature tells that the key is
+   * another: as with an unknown `kid`, a newer set is looked for.
+   */
+  #prove(found: FoundKey, token: string, jws: CompactJws): Principal | Promise<Principal> {
+    try {
+      return this.#proveWith(found, token, jws)
+    } catch (error) {
+      if (!(error instanceof SignatureMismatch) || jws.header.kid !== undefined) throw error
+      return findNewerKey(this.#keys, jws.header, found.keys).then((newer) => {
+        if (newer === undefined) throw error
+        return this.#proveWith(newer, token, jws)
+      })
+    }
+  }
+
+  #proveWith({ key, keys }: FoundKey, token: string, jws: CompactJws): Principal {
     const { userInfo, lifetime } = verifyToken(jws, key, this.#rules)
     const principal = new Principal(userInfo, lifetime.exp, this.#rules)
     this.#remember(keys, token, { principal, lifetime })
