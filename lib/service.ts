@@ -171,9 +171,9 @@ export class AuthService {
 
   #events(what: string): RemoteDocumentEvents {
     return {
-      onFailure: (reason) => {
+      onFailure: (reason, url) => {
         const [app] = this.#installed.keys()
-        app?.log.warn({ reason }, `tenant auth: ${what} cannot be fetched`)
+        app?.log.warn({ reason, url }, `tenant auth: ${what} cannot be fetched`)
       },
     }
   }

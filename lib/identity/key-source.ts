@@ -40,18 +40,16 @@ export class RemoteKeys implements KeySource {
 
   constructor(options: RemoteKeysOptions, events: RemoteDocumentEvents) {
     this.#cooldown = options.cooldown * 1000
+    const { url } = options
     let last: KeySet | undefined
     const load = async (signal: AbortSignal) => {
-      const jwks = await fetchJson(options.url, {
-        maxBytes: MAX_BYTES,
-        signal,
-      })
+      const jwks = await fetchJson(url, { maxBytes: MAX_BYTES, signal })
       const set = new KeySet(jwks)
       // The same keys stay the same object: what was verified with them stays verified.
       if (set.fingerprint !== last?.fingerprint) last = set
       return last
     }
-    this.#document = new RemoteDocument(load, options, events)
+    this.#document = new RemoteDocument({ url, load }, options, events)
   }
 
   open(): void {

@@ -1,7 +1,8 @@
 import { errorCode } from './error-code.ts'
+import { Unusable } from './unusable.ts'
 
-/** Why a document could not be had, in constant words: a server's own words never get into a log. */
-export class FetchFailure extends Error {}
+/** Why a document could not be had. */
+export class FetchFailure extends Unusable {}
 
 export interface FetchLimits {
   /** Most bytes of the body that are read, counted after decompression. */

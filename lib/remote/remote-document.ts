@@ -1,5 +1,6 @@
 import { clock } from './clock.ts'
-import { FetchFailure } from './fetch-json.ts'
+import { shownAddress } from './shown-address.ts'
+import { Unusable } from './unusable.ts'
 
 /** How long a document serves and when it is asked for again. All in seconds. */
 export interface Freshness {
@@ -16,8 +17,15 @@ export interface Freshness {
 }
 
 export interface RemoteDocumentEvents {
-  /** A load failed. `reason` is constant text. */
-  onFailure(reason: string): void
+  /** A load failed. `reason` is constant text, `url` what may be shown of the address. */
+  onFailure(reason: string, url: string | null): void
+}
+
+/** Where a document comes from. */
+export interface DocumentSource<T> {
+  readonly url: string
+  /** @throws Unusable, whose message is told */
+  load(signal: AbortSignal): Promise<T>
 }
 
 /** The part of `maxAge` after which a new document is asked for in the background. */
@@ -37,7 +45,7 @@ const LONGEST_WAIT = 2 ** 31 - 1
  * replaces a good document; requests that have one never wait.
  */
 export class RemoteDocument<T> {
-  readonly #load: (signal: AbortSignal) => Promise<T>
+  readonly #source: DocumentSource<T>
   readonly #freshness: Freshness
   readonly #events: RemoteDocumentEvents
   #value: T | undefined
@@ -56,12 +64,8 @@ export class RemoteDocument<T> {
   #isOpen = false
   #isClosed = false
 
-  constructor(
-    load: (signal: AbortSignal) => Promise<T>,
-    freshness: Freshness,
-    events: RemoteDocumentEvents,
-  ) {
-    this.#load = load
+  constructor(source: DocumentSource<T>, freshness: Freshness, events: RemoteDocumentEvents) {
+    this.#source = source
     this.#freshness = freshness
     this.#events = events
   }
@@ -148,10 +152,10 @@ export class RemoteDocument<T> {
     const limit = setTimeout(() => controller.abort(), this.#freshness.timeout * 1000)
     limit.unref()
     try {
-      const value = await this.#load(controller.signal)
+      const value = await this.#source.load(controller.signal)
       return this.#abort === controller && this.#succeeded(value)
     } catch (error) {
-      const reason = error instanceof FetchFailure ? error.message : 'the answer cannot be used'
+      const reason = error instanceof Unusable ? error.message : 'the answer cannot be used'
       // A load that `close()` has ended is no failure.
       return this.#abort === controller && this.#failed(reason)
     } finally {
@@ -176,7 +180,7 @@ export class RemoteDocument<T> {
     const refreshAt = this.#loadedAt + this.#freshness.maxAge * 1000 * REFRESH_AT
     this.#dueAt = this.#value === undefined ? this.#restUntil : Math.max(refreshAt, this.#restUntil)
     this.#schedule()
-    this.#events.onFailure(reason)
+    this.#events.onFailure(reason, shownAddress(this.#source.url))
     return false
   }
 

@@ -65,7 +65,7 @@ export class RemoteTenants implements KnownTenants {
   constructor(url: string, freshness: Freshness, events: RemoteDocumentEvents) {
     const load = async (signal: AbortSignal) =>
       readNames(await fetchJson(url, { maxBytes: MAX_BYTES, signal }))
-    this.#document = new RemoteDocument(load, freshness, events)
+    this.#document = new RemoteDocument({ url, load }, freshness, events)
   }
 
   open(): void {

@@ -9,7 +9,7 @@ import {
   unknownKeyToken,
 } from '../helpers/key-outage.ts'
 import { type FaultName, faultNames } from '../helpers/key-server.ts'
-import { assertTokenRefused } from '../helpers/probe.ts'
+import { assertTokenRefused, KEY } from '../helpers/probe.ts'
 import { until } from '../helpers/until.ts'
 
 /** Seconds that only a request which waits for a refresh would notice. */
@@ -152,6 +152,16 @@ test('the log tells of an outage in constant words, once per attempt', async (t)
   for (let i = 0; i < 5; i++) assertUnavailable(await probe.ask(freshToken()))
   const told = probe.log.filter((line) => line.includes('keys cannot be fetched'))
   assert.equal(told.length, 1)
-  assert.match(told[0] ?? '', /"reason":"the answer is not JSON"/)
+  const { reason, url } = JSON.parse(told[0] ?? '')
+  assert.deepEqual([reason, url], ['the answer is not JSON', probe.server.url])
   assert.doesNotMatch(probe.log.join(), /wireless/)
+})
+
+test('the log tells what the answer is in place of keys', async (t) => {
+  const probe = await startKeyOutage(t)
+  assert.equal((await probe.ask(freshToken())).statusCode, 200)
+  probe.publish({ kty: 'oct', k: 'c2VjcmV0' }, { ...KEY.publicJwk, use: 'enc' })
+  await assert.rejects(probe.service.refreshKeys(), { code: 'ERR_AUTH_KEYS_UNAVAILABLE' })
+  const reason = 'no usable key: 2 members: 1 symmetric, 1 for encryption'
+  assert.equal(probe.log.filter((line) => line.includes(`"reason":"${reason}"`)).length, 1)
 })
