@@ -1,6 +1,6 @@
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../errors.ts'
 import { clock } from '../remote/clock.ts'
-import { fetchJson } from '../remote/fetch-json.ts'
+import { fetchText } from '../remote/fetch-json.ts'
 import {
   type Freshness,
   RemoteDocument,
@@ -8,7 +8,7 @@ import {
 } from '../remote/remote-document.ts'
 import { Waits } from '../remote/waits.ts'
 import { askApplication } from './ask-application.ts'
-import { isTenantName } from './tenant-name.ts'
+import { readTenantList } from './tenant-list.ts'
 
 /** Which tenants exist. */
 export interface KnownTenants {
@@ -64,7 +64,7 @@ export class RemoteTenants implements KnownTenants {
 
   constructor(url: string, freshness: Freshness, events: RemoteDocumentEvents) {
     const load = async (signal: AbortSignal) =>
-      readNames(await fetchJson(url, { maxBytes: MAX_BYTES, signal }))
+      readTenantList(await fetchText(url, { maxBytes: MAX_BYTES, signal }))
     this.#document = new RemoteDocument({ url, load }, freshness, events)
   }
 
@@ -96,11 +96,6 @@ export class RemoteTenants implements KnownTenants {
     const { retryAfter } = this.#document
     return new ERR_AUTH_TENANTS_UNAVAILABLE(retryAfter, 'no tenant list can be had')
   }
-}
-
-function readNames(list: unknown): ReadonlySet<string> {
-  if (!Array.isArray(list) || !list.every(isTenantName)) throw new Error('not a list of tenants')
-  return new Set(list)
 }
 
 /** Most tenants whose existence is remembered. */
