@@ -19,7 +19,7 @@ test('a token of a new key is accepted at once, by one fetch for all who bring i
   assert.equal((await probe.ask(freshToken())).statusCode, 200)
   probe.publish(KEY.publicJwk, next.publicJwk)
   const responses = await Promise.all(Array.from({ length: 100 }, () => probe.ask(tokenOf(next))))
-  assert.ok(responses.every(({ statusCode }) => statusCode === 200))
+  assert.deepEqual(new Set(responses.map(({ statusCode }) => statusCode)), new Set([200]))
   assert.equal((await probe.ask(freshToken())).statusCode, 200, 'the old key is there still')
   assert.equal(probe.server.fetches, 2)
 })

@@ -29,7 +29,7 @@ for (const fault of faults) {
     })
     t.after(() => server.close())
     const args = [server.url, String(GOOD), String(BAD)]
-    const told = await runChild('key-memory', args, ['--expose-gc'])
+    const told = await runChild('key-memory', args, ['--expose-gc'], 600_000)
     assert.equal(told['failed'], BAD)
     assert.equal(told['ready'], true)
     const grown = numberOf(told, 'grown') / MEGABYTE

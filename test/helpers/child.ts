@@ -4,17 +4,18 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-/** Runs a program of `children/` until it ends by itself; what it wrote, as JSON. */
+/** Runs a program of `children/` until it ends by itself; what it wrote, as JSON. After `limit` milliseconds it is killed. */
 export async function runChild(
   name: string,
   args: readonly string[],
   nodeOptions: readonly string[] = [],
+  limit = 45_000,
 ): Promise<Record<string, unknown>> {
   const program = fileURLToPath(new URL(`./children/${name}.ts`, import.meta.url))
   const child = spawn(
     process.execPath,
     [...nodeOptions, '--import', 'tsx', '--unhandled-rejections=strict', program, ...args],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+    { stdio: ['ignore', 'pipe', 'pipe'], timeout: limit },
   )
   const [out, errors, [code]] = await Promise.all([
     text(child.stdout),

@@ -44,7 +44,7 @@ test('the keys are fetched once it is opened', async (t) => {
   source.open()
   assert.equal(source.current(), undefined)
   assert.notEqual(await source.settled(), undefined)
-  assert.ok(has('one'))
+  assert.equal(has('one'), true)
   assert.equal(server.fetches, 1)
 })
 

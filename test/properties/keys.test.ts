@@ -68,7 +68,7 @@ test('of any answer for a key set the verdict is 200, 401 or 503, and only its o
         }
         const { statusCode } = await ask(forge(KEY, { payload: goodClaims() }))
         assert.ok([200, 401, 503].includes(statusCode), String(statusCode))
-        if (statusCode === 200) assert.ok(holdsKey(answer))
+        if (statusCode === 200) assert.equal(holdsKey(answer), true)
       } finally {
         await app.close()
       }
@@ -105,7 +105,7 @@ test('no answer for a key set takes the good keys away, but one that is itself g
       assert.equal((await ask(stranger)).statusCode, 401)
       const { statusCode } = await ask(good)
       if (!isTaken) assert.equal(statusCode, 200)
-      else if (statusCode === 200) assert.ok(holdsKey(answer))
+      else if (statusCode === 200) assert.equal(holdsKey(answer), true)
     }),
   )
 })
@@ -163,7 +163,7 @@ function assertSparing(fetched: VirtualAuthority['fetched'], unknownAt: readonly
   let lookedAt = Number.NEGATIVE_INFINITY
   let [before, ...others] = fetched
   for (const fetch of others) {
-    assert.ok(before)
+    assert.ok(before, 'a fetch came before')
     const waited = (fetch.at - before.at) / 1000
     const isDue = waited >= (before.ok ? MAX_AGE * 0.8 : RETRY)
     if (!isDue) {

@@ -69,7 +69,7 @@ test('a failed refresh leaves the document for as long as it may be stale, to th
   }
   await pass(1)
   assert.equal(document.current(), undefined)
-  assert.ok(loads.length > 100)
+  assert.ok(loads.length > 100, `${loads.length} loads`)
 })
 
 test('beyond its stale time it is had again as soon as a load brings one', async (t) => {

@@ -6,6 +6,7 @@ import { AskedTenants } from '../../lib/tenancy/known-tenants.ts'
 import { ageByDate } from '../helpers/age-by-date.ts'
 import { as, guardedApp } from '../helpers/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/refusals.ts'
+import { until } from '../helpers/until.ts'
 
 const USER = await as({ real: [], ghost: [], constructor: [] })
 const WAITS = new Waits()
@@ -86,7 +87,7 @@ test('requests that arrive together ask once, each tenant for itself', async (t)
     },
   })
   const together = ['real', 'ghost', 'real', 'real', 'ghost'].map((name) => get(name))
-  while (answers.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => answers.length === 2)
   for (const answer of answers) answer()
   const outcomes = (await Promise.all(together)).map(outcome)
   assert.deepEqual(outcomes, ['200', UNKNOWN, '200', '200', UNKNOWN])
