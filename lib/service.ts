@@ -12,6 +12,7 @@ import { MockUser } from './authenticators/mock-user.ts'
 import { composeBearerToken, composeKnownTenants } from './compose.ts'
 import type { UserInfo } from './identity/user-info.ts'
 import type { RemoteDocumentEvents } from './remote/remote-document.ts'
+import { Waits } from './remote/waits.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { addGuard, type GuardRules } from './routes/guard.ts'
 import { claimScope } from './routes/guarded-scopes.ts'
@@ -86,12 +87,14 @@ export class AuthService {
     decorate(app, this)
     decorateRequest(app)
     register.watch()
-    addGuard(app, register, this.#guardRules(settings))
+    const waits = new Waits()
+    addGuard(app, register, this.#guardRules(settings, waits))
     app.addHook('onReady', async () => {
       register.compile()
       auditRoutes(register, neighbours, settings)
     })
     app.addHook('onListen', async () => this.#warnOfListening(app))
+    app.addHook('preClose', async () => waits.end())
     app.addHook('onClose', async () => this.#uninstall(app))
     this.#installed.set(app, register)
     for (const warning of bootWarnings(this.#loaded, this.#mockUser)) {
@@ -143,13 +146,14 @@ export class AuthService {
     this.#knownTenants.close()
   }
 
-  #guardRules(settings: Settings): GuardRules {
+  #guardRules(settings: Settings, waits: Waits): GuardRules {
     return {
       authenticator: this.#authenticator,
       knownTenants: this.#knownTenants,
       resolveTenant: settings.resolveTenant,
       tenantParameter: settings.tenantParameter,
       timeout: settings.tenantsTimeout,
+      waits,
       realm: settings.realm,
     }
   }
@@ -173,9 +177,9 @@ export class AuthService {
 
   #events(what: string): RemoteDocumentEvents {
     return {
-      onFailure: (reason) => {
+      onFailure: (reason, url) => {
         const [app] = this.#installed.keys()
-        app?.log.warn({ reason }, `tenant auth: ${what} cannot be fetched`)
+        app?.log.warn({ reason, url }, `tenant auth: ${what} cannot be fetched`)
       },
     }
   }

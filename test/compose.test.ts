@@ -12,6 +12,7 @@ import {
   RemoteTenants,
 } from '../lib/tenancy/known-tenants.ts'
 import type { TestTokenOptions } from '../lib/testing.ts'
+import { ageByDate } from './helpers/age-by-date.ts'
 import { askedServer } from './helpers/asked-server.ts'
 import { authority, bareApp } from './helpers/guarded-app.ts'
 import { KeyServer } from './helpers/key-server.ts'
@@ -111,6 +112,7 @@ describe('how long a document of another server serves', () => {
       const server = await KeyServer.start(() => (what === 'keys' ? authority.publicKeys : ['a']))
       t.after(() => server.close())
       mock.timers.enable({ apis: ['Date'], now: 0 })
+      ageByDate(t)
       t.after(() => mock.timers.reset())
       const log = logLines()
       const failures = () => log.lines(`${what} cannot be fetched`).length

@@ -3,6 +3,7 @@ import { describe, mock, type TestContext, test } from 'node:test'
 import Fastify, { type FastifyInstance } from 'fastify'
 import tenantAuth, { AuthService, errors } from '../lib/index.ts'
 import { createTestAuthority } from '../lib/testing.ts'
+import { ageByDate } from './helpers/age-by-date.ts'
 import { askedServer } from './helpers/asked-server.ts'
 import { configError } from './helpers/config-error.ts'
 import { as, authority, bareApp, trusting } from './helpers/guarded-app.ts'
@@ -33,6 +34,7 @@ async function installed(t: TestContext, service: AuthService): Promise<FastifyI
 /** Stops the clock; gives a way to move it and to look, which is when a service finds out what is due. */
 function stopClock(t: TestContext) {
   mock.timers.enable({ apis: ['Date'], now: 0 })
+  ageByDate(t)
   t.after(() => mock.timers.reset())
   return (seconds: number, service: AuthService): boolean => {
     mock.timers.setTime(seconds * 1000)

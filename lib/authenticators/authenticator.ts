@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Waits } from '../remote/waits.ts'
 import type { Principal } from '../tenancy/authorization.ts'
 
 /** Finds out who a request acts as. One instance serves a whole service. */
@@ -12,10 +13,10 @@ export interface Authenticator {
   /** Gets new keys, where there are any to get. Rejects with ERR_AUTH_KEYS_UNAVAILABLE. */
   refreshKeys(): Promise<void>
   /**
-   * The principal of a request; a promise only where it cannot be told at once.
+   * The principal of a request; a promise only where it cannot be told at once, and then one of `waits`.
    *
    * @throws ERR_AUTH_TOKEN_MISSING, ERR_AUTH_TOKEN_INVALID, ERR_AUTH_KEYS_UNAVAILABLE,
    * ERR_AUTH_REVOCATION_UNAVAILABLE
    */
-  authenticate(request: FastifyRequest): Principal | Promise<Principal>
+  authenticate(request: FastifyRequest, waits: Waits): Principal | Promise<Principal>
 }

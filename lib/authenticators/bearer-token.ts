@@ -8,17 +8,19 @@ import {
 import { isRepeated, readBearerToken } from '../identity/bearer-token.ts'
 import { checkLifetime, type Lifetime } from '../identity/claims.ts'
 import { type CompactJws, parseCompactJws } from '../identity/compact-jws.ts'
-import { type FoundKey, findKey, keysUnavailable } from '../identity/find-key.ts'
+import { type FoundKey, findKey, findNewerKey, keysUnavailable } from '../identity/find-key.ts'
 import { type HeaderRules, JoseHeaders } from '../identity/jose-header.ts'
 import { keptSize } from '../identity/kept-size.ts'
 import type { KeySet } from '../identity/key-set.ts'
 import type { KeySource } from '../identity/key-source.ts'
+import { SignatureMismatch } from '../identity/signature-mismatch.ts'
 import { ignoreRejection } from '../identity/thenable.ts'
 import { TokenCache } from '../identity/token-cache.ts'
 import { type TokenInfo, type TokenNames, tokenInfo } from '../identity/token-info.ts'
 import { TokenRefused } from '../identity/token-refused.ts'
 import type { UserInfo } from '../identity/user-info.ts'
 import { type VerifyRules, verifyToken } from '../identity/verify-token.ts'
+import type { Waits } from '../remote/waits.ts'
 import { askApplication } from '../tenancy/ask-application.ts'
 import { type AuthorizationRules, Principal } from '../tenancy/authorization.ts'
 import type { Authenticator } from './authenticator.ts'
@@ -74,12 +76,14 @@ export class BearerToken implements Authenticator {
     if (!(await this.#keys.reload())) throw keysUnavailable(this.#keys)
   }
 
-  authenticate(request: FastifyRequest): Principal | Promise<Principal> {
+  authenticate(request: FastifyRequest, waits: Waits): Principal | Promise<Principal> {
     try {
       const verified = this.#verify(this.#tokenOf(request))
-      return verified instanceof Promise
-        ? verified.then((late) => this.#unlessRevoked(late)).catch((error) => this.#refuse(error))
-        : this.#unlessRevoked(verified)
+      if (!(verified instanceof Promise)) return this.#unlessRevoked(verified, waits)
+      return waits
+        .for(verified, () => keysUnavailable(this.#keys))
+        .then((late) => this.#unlessRevoked(late, waits))
+        .catch((error) => this.#refuse(error))
     } catch (error) {
       return this.#refuse(error)
     }
@@ -120,7 +124,23 @@ export class BearerToken implements Authenticator {
       : this.#prove(found, token, jws)
   }
 
-  #prove({ key, keys }: FoundKey, token: string, jws: CompactJws): Verified {
+  /**
+   * A server that names no `kid` rotates its keys too, and then only the signature tells that the key is
+   * another: as with an unknown `kid`, a newer set is looked for.
+   */
+  #prove(found: FoundKey, token: string, jws: CompactJws): Verified | Promise<Verified> {
+    try {
+      return this.#proveWith(found, token, jws)
+    } catch (error) {
+      if (!(error instanceof SignatureMismatch) || jws.header.kid !== undefined) throw error
+      return findNewerKey(this.#keys, jws.header, found.keys).then((newer) => {
+        if (newer === undefined) throw error
+        return this.#proveWith(newer, token, jws)
+      })
+    }
+  }
+
+  #proveWith({ key, keys }: FoundKey, token: string, jws: CompactJws): Verified {
     const { userInfo, names, lifetime } = verifyToken(jws, key, this.#rules)
     const principal = new Principal(userInfo, lifetime.exp, this.#rules)
     const verified = { principal, lifetime, names }
@@ -138,12 +158,16 @@ export class BearerToken implements Authenticator {
   }
 
   /** Asked on every request anew, cached token or not. */
-  #unlessRevoked({ principal, lifetime, names }: Verified): Principal | Promise<Principal> {
+  #unlessRevoked(
+    { principal, lifetime, names }: Verified,
+    waits: Waits,
+  ): Principal | Promise<Principal> {
     const { isRevoked } = this.#rules
     if (isRevoked === undefined) return principal
     const revoked = askApplication({
       ask: () => isRevoked(principal.userInfo, tokenInfo(names, lifetime)),
       timeout: this.#rules.timeout,
+      waits,
       isAnswer: (value) => typeof value === 'boolean',
       refuse: (reason) => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`),
     })

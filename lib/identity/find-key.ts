@@ -11,7 +11,7 @@ export interface FoundKey {
   readonly keys: KeySet
 }
 
-/** How often one request may wait for keys that its token names and the set lacks: for a fetch under way, then for one of its own. */
+/** A request whose key is unknown waits for two fetches at most: one that is under way, and one of its own. */
 const MAX_LOOKS = 2
 
 /**
@@ -24,7 +24,31 @@ const MAX_LOOKS = 2
 export function findKey(source: KeySource, header: JoseHeader): FoundKey | Promise<FoundKey> {
   const keys = source.current()
   if (keys === undefined) return whenLoaded(source, header)
-  return findIn(keys, header) ?? inNewerKeys(source, header)
+  return findIn(keys, header) ?? whenNewer(source, header)
+}
+
+/**
+ * The key that fits in a newer set than `tried`; undefined where none can be had, or none fits. A look for
+ * newer keys is taken once in the cooldown, however many requests ask for it.
+ *
+ * @throws TokenRefused when several keys fit
+ * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when the keys become too old meanwhile
+ */
+export async function findNewerKey(
+  source: KeySource,
+  header: JoseHeader,
+  tried?: KeySet,
+): Promise<FoundKey | undefined> {
+  for (let looks = 0; looks < MAX_LOOKS; looks++) {
+    const look = source.lookAgain()
+    if (look === undefined) break
+    await look
+    const keys = source.current()
+    if (keys === undefined) throw keysUnavailable(source)
+    const found = keys === tried ? undefined : findIn(keys, header)
+    if (found) return found
+  }
+  return undefined
 }
 
 export function keysUnavailable(source: KeySource): ERR_AUTH_KEYS_UNAVAILABLE {
@@ -34,20 +58,13 @@ export function keysUnavailable(source: KeySource): ERR_AUTH_KEYS_UNAVAILABLE {
 async function whenLoaded(source: KeySource, header: JoseHeader): Promise<FoundKey> {
   const keys = await source.settled()
   if (keys === undefined) throw keysUnavailable(source)
-  return findIn(keys, header) ?? inNewerKeys(source, header)
+  return findIn(keys, header) ?? whenNewer(source, header)
 }
 
-async function inNewerKeys(source: KeySource, header: JoseHeader): Promise<FoundKey> {
-  for (let looks = 0; looks < MAX_LOOKS; looks++) {
-    const look = source.lookAgain()
-    if (look === undefined) break
-    await look
-    const keys = source.current()
-    if (keys === undefined) throw keysUnavailable(source)
-    const found = findIn(keys, header)
-    if (found) return found
-  }
-  throw new TokenRefused('the key is unknown')
+async function whenNewer(source: KeySource, header: JoseHeader): Promise<FoundKey> {
+  const found = await findNewerKey(source, header)
+  if (found === undefined) throw new TokenRefused('the key is unknown')
+  return found
 }
 
 function findIn(keys: KeySet, header: JoseHeader): FoundKey | undefined {

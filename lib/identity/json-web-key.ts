@@ -12,8 +12,8 @@ export interface VerificationKey {
   readonly fingerprint: string
 }
 
-/** Parameters of private and symmetric keys (RFC 7518 §6.2.2, §6.3.2, §6.4; RFC 8037 §2; RFC 9964). */
-const PRIVATE = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
+/** Parameters of private keys (RFC 7518 §6.2.2, §6.3.2; RFC 8037 §2; RFC 9964). */
+const PRIVATE = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'priv']
 
 const STRINGS = ['kty', 'kid', 'alg', 'crv', 'n', 'e', 'x', 'y', 'pub'] as const
 
@@ -27,21 +27,34 @@ const MATERIAL: ReadonlyMap<string | undefined, readonly (keyof Strings)[]> = ne
 
 type Strings = { readonly [name in (typeof STRINGS)[number]]?: string }
 
+/** Why a member of a JWK set verifies no token. */
+export type KeyFlaw =
+  | 'malformed'
+  | 'symmetric'
+  | 'private'
+  | 'for encryption'
+  | 'not for verifying'
+  | 'of an unknown type'
+  | 'for no known algorithm'
+  | 'too weak'
+
 /**
- * The key of one member of a JWK set, or null where it must not verify a token: not for signatures, of another type,
- * private or symmetric (then it is no secret of its owner any more), weak, or no key at all.
+ * The key of one member of a JWK set, or why it must not verify a token. A symmetric or private key that is
+ * published is not secret.
  */
-export function readKey(member: unknown): VerificationKey | null {
+export function readKey(member: unknown): VerificationKey | KeyFlaw {
   const jwk = readMember(member)
-  const parameters = MATERIAL.get(jwk?.kty)
-  if (jwk === null || parameters === undefined) return null
+  if (typeof jwk === 'string') return jwk
+  const parameters = MATERIAL.get(jwk.kty)
+  if (parameters === undefined) return 'of an unknown type'
   const algorithms = algorithmsOf(jwk)
-  if (algorithms.length === 0) return null
+  if (algorithms.length === 0) return 'for no known algorithm'
   const material = Object.fromEntries(
     parameters.flatMap((name) => (name in jwk ? [[name, jwk[name]]] : [])),
   )
   const key = importKey(material)
-  if (key === null || isWeakKey(key)) return null
+  if (key === null) return 'malformed'
+  if (isWeakKey(key)) return 'too weak'
   return {
     kid: jwk.kid,
     algorithms: new Set(algorithms),
@@ -51,19 +64,27 @@ export function readKey(member: unknown): VerificationKey | null {
 }
 
 /** Own members only, each of its type. `use` and `key_ops`, where present, must allow verifying (RFC 7517 §4.2, §4.3). */
-function readMember(member: unknown): Strings | null {
-  if (typeof member !== 'object' || member === null) return null
+function readMember(member: unknown): Strings | KeyFlaw {
+  if (typeof member !== 'object' || member === null) return 'malformed'
   const values = new Map<string, unknown>(
     Object.entries(member).filter(([, value]) => value !== undefined),
   )
-  if (PRIVATE.some((name) => values.has(name))) return null
-  if (values.has('use') && values.get('use') !== 'sig') return null
-  if (values.has('key_ops') && !allowsVerifying(values.get('key_ops'))) return null
+  if (values.get('kty') === 'oct' || values.has('k')) return 'symmetric'
+  if (PRIVATE.some((name) => values.has(name))) return 'private'
+  if (values.get('use') === 'enc') return 'for encryption'
+  if (values.has('use') && values.get('use') !== 'sig') return 'not for verifying'
+  if (values.has('key_ops') && !allowsVerifying(values.get('key_ops'))) return 'not for verifying'
   const strings = STRINGS.filter((name) => values.has(name)).map((name) => [name, values.get(name)])
-  if (!strings.every(([, value]) => typeof value === 'string')) return null
+  if (!strings.every(([, value]) => typeof value === 'string')) return 'malformed'
   return Object.fromEntries(strings)
 }
 
+/** RFC 7517 §4.3: a list of strings, none of them twice. */
 function allowsVerifying(operations: unknown): boolean {
-  return Array.isArray(operations) && operations.includes('verify')
+  return (
+    Array.isArray(operations) &&
+    operations.every((operation) => typeof operation === 'string') &&
+    new Set(operations).size === operations.length &&
+    operations.includes('verify')
+  )
 }

@@ -1,3 +1,5 @@
+import { shownAddress } from '../remote/shown-address.ts'
+import { Unusable } from '../remote/unusable.ts'
 import type { JoseHeader } from './jose-header.ts'
 import { readKey, type VerificationKey } from './json-web-key.ts'
 import { ownProperty } from './own-property.ts'
@@ -17,7 +19,7 @@ export class KeySet {
    * Takes the members that may verify tokens; the others are passed over, so that a bad one does not spoil the
    * good ones.
    *
-   * @throws Error when it is no JWK set, has too many members, or none that may verify
+   * @throws Unusable when it is no JWK set, has too many members, or none that may verify; the message says why
    */
   constructor(jwks: unknown) {
     this.#all = readKeys(jwks)
@@ -45,11 +47,37 @@ export class KeySet {
 
 /** Each key once, in an order of its own, whatever the order of the members. */
 function readKeys(jwks: unknown): readonly VerificationKey[] {
-  const members = typeof jwks === 'object' && jwks !== null ? ownProperty(jwks, 'keys') : undefined
-  if (!Array.isArray(members)) throw new Error('not a JWK set')
-  if (members.length > MAX_KEYS) throw new Error('the JWK set has too many members')
-  const keys = members.map(readKey).filter((key) => key !== null)
-  if (keys.length === 0) throw new Error('the JWK set holds no usable key')
+  const members = isObject(jwks) ? ownProperty(jwks, 'keys') : undefined
+  if (!Array.isArray(members)) throw new Unusable(inPlaceOfSet(jwks))
+  if (members.length > MAX_KEYS) throw new Unusable('the JWK set has too many members')
+  const read = members.map(readKey)
+  const keys = read.filter((key) => typeof key === 'object')
+  if (keys.length === 0) throw new Unusable(withoutKeys(read))
   const distinct = new Map(keys.map((key) => [key.fingerprint, key]))
   return [...distinct.values()].sort((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1))
+}
+
+/** What it is that is no JWK set, where that can be told: the mistakes that are made with addresses. */
+function inPlaceOfSet(value: unknown): string {
+  if (!isObject(value)) return 'not a JWK set'
+  if (Array.isArray(value)) return 'this is a list; a JWK set is an object whose "keys" is the list'
+  if (Object.hasOwn(value, 'kty')) return 'this is a single key; a JWK set is {"keys": [that key]}'
+  if (!Object.hasOwn(value, 'jwks_uri')) return 'not a JWK set'
+  const address = shownAddress(ownProperty(value, 'jwks_uri'))
+  return address === null
+    ? 'this is a discovery document, not a JWK set'
+    : `this is a discovery document; its jwks_uri is ${address}`
+}
+
+/** How many members there are, and what is wrong with how many of them. */
+function withoutKeys(flaws: readonly unknown[]): string {
+  const kinds = [...new Set(flaws)].map((kind) => {
+    return `${flaws.filter((flaw) => flaw === kind).length} ${kind}`
+  })
+  const members = flaws.length === 1 ? '1 member' : `${flaws.length} members`
+  return [`no usable key: ${members}`, ...(kinds.length > 0 ? [kinds.join(', ')] : [])].join(': ')
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }

@@ -1,3 +1,4 @@
+import { clock } from '../remote/clock.ts'
 import { fetchJson } from '../remote/fetch-json.ts'
 import {
   type Freshness,
@@ -39,18 +40,16 @@ export class RemoteKeys implements KeySource {
 
   constructor(options: RemoteKeysOptions, events: RemoteDocumentEvents) {
     this.#cooldown = options.cooldown * 1000
+    const { url } = options
     let last: KeySet | undefined
     const load = async (signal: AbortSignal) => {
-      const jwks = await fetchJson(options.url, {
-        maxBytes: MAX_BYTES,
-        signal,
-      })
+      const jwks = await fetchJson(url, { maxBytes: MAX_BYTES, signal })
       const set = new KeySet(jwks)
       // The same keys stay the same object: what was verified with them stays verified.
       if (set.fingerprint !== last?.fingerprint) last = set
       return last
     }
-    this.#document = new RemoteDocument(load, options, events)
+    this.#document = new RemoteDocument({ url, load }, options, events)
   }
 
   open(): void {
@@ -72,10 +71,9 @@ export class RemoteKeys implements KeySource {
   lookAgain(): Promise<unknown> | undefined {
     const { running, mayLoad } = this.#document
     if (running !== undefined) return running
-    const since = Date.now() - this.#lookedAt
-    // A clock that was set back is no reason to look at nothing for as long.
-    if (!mayLoad || (since >= 0 && since < this.#cooldown)) return undefined
-    this.#lookedAt = Date.now()
+    const now = clock.now()
+    if (!mayLoad || now - this.#lookedAt < this.#cooldown) return undefined
+    this.#lookedAt = now
     return this.#document.reload()
   }
 

@@ -3,6 +3,7 @@ import { type ClaimRules, checkClaims, checkLifetime, type Lifetime } from './cl
 import type { CompactJws } from './compact-jws.ts'
 import type { VerificationKey } from './json-web-key.ts'
 import { parseObject } from './parse-object.ts'
+import { SignatureMismatch } from './signature-mismatch.ts'
 import { ignoreRejection } from './thenable.ts'
 import { readTokenNames, type TokenNames } from './token-info.ts'
 import { TokenRefused } from './token-refused.ts'
@@ -32,7 +33,7 @@ export function verifyToken(
   rules: VerifyRules,
 ): VerifiedToken {
   if (!verifySignature(jws.header.alg, key.key, jws.signingInput, jws.signature)) {
-    throw new TokenRefused('the signature does not match')
+    throw new SignatureMismatch()
   }
   const claims = parseObject(jws.payload)
   const lifetime = checkClaims(claims, rules)

@@ -1,7 +1,11 @@
 import { errorCode } from './error-code.ts'
+import { Unusable } from './unusable.ts'
 
-/** Why a document could not be had, in constant words: a server's own words never get into a log. */
-export class FetchFailure extends Error {}
+/** Why a document could not be had. */
+export class FetchFailure extends Unusable {}
+
+/** JSON between systems is UTF-8 (RFC 8259 §8.1), so that text in another encoding is none. */
+const NOT_JSON = 'the answer is not JSON'
 
 export interface FetchLimits {
   /** Most bytes of the body that are read, counted after decompression. */
@@ -11,18 +15,32 @@ export interface FetchLimits {
 }
 
 /**
- * Reads one JSON document over HTTP: status 200 only, no redirect followed (the address is configured,
- * and nobody else may choose it), the body read as a stream up to `maxBytes`.
+ * Reads one JSON document over HTTP, as `fetchText` does.
  *
  * @throws FetchFailure
  */
 export async function fetchJson(url: string, limits: FetchLimits): Promise<unknown> {
+  const text = await fetchText(url, limits)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new FetchFailure(NOT_JSON)
+  }
+}
+
+/**
+ * Reads one document in UTF-8 over HTTP: status 200 only, no redirect followed (the address is configured,
+ * and nobody else may choose it), the body read as a stream up to `maxBytes`.
+ *
+ * @throws FetchFailure
+ */
+export async function fetchText(url: string, limits: FetchLimits): Promise<string> {
   const response = await request(url, limits.signal)
   if (response.status !== 200 || response.body === null) {
     await response.body?.cancel().catch(() => {})
     throw new FetchFailure(`answered with status ${response.status}`)
   }
-  return parse(await readBody(response.body, limits))
+  return decode(await readBody(response.body, limits))
 }
 
 async function request(url: string, signal: AbortSignal): Promise<Response> {
@@ -65,11 +83,11 @@ async function readBody(body: ReadableStream<Uint8Array>, limits: FetchLimits): 
   }
 }
 
-function parse(body: Buffer): unknown {
+function decode(body: Buffer): string {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch {
-    throw new FetchFailure('the answer is not JSON')
+    throw new FetchFailure(NOT_JSON)
   }
 }
 

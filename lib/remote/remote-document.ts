@@ -1,4 +1,6 @@
-import { FetchFailure } from './fetch-json.ts'
+import { clock } from './clock.ts'
+import { shownAddress } from './shown-address.ts'
+import { Unusable } from './unusable.ts'
 
 /** How long a document serves and when it is asked for again. All in seconds. */
 export interface Freshness {
@@ -15,8 +17,15 @@ export interface Freshness {
 }
 
 export interface RemoteDocumentEvents {
-  /** A load failed. `reason` is constant text. */
-  onFailure(reason: string): void
+  /** A load failed. `reason` is constant text, `url` what may be shown of the address. */
+  onFailure(reason: string, url: string | null): void
+}
+
+/** Where a document comes from. */
+export interface DocumentSource<T> {
+  readonly url: string
+  /** @throws Unusable, whose message is told */
+  load(signal: AbortSignal): Promise<T>
 }
 
 /** The part of `maxAge` after which a new document is asked for in the background. */
@@ -28,21 +37,25 @@ const MOST_DOUBLINGS = 40
 /** Milliseconds; keeps a zero in the configuration from becoming a busy loop. */
 const LEAST_WAIT = 20
 
+/** Milliseconds; a timer that is set for longer fires at once. */
+const LONGEST_WAIT = 2 ** 31 - 1
+
 /**
  * A document of another server, kept fresh in the background. One load at a time; a failed load never
  * replaces a good document; requests that have one never wait.
  */
 export class RemoteDocument<T> {
-  readonly #load: (signal: AbortSignal) => Promise<T>
+  readonly #source: DocumentSource<T>
   readonly #freshness: Freshness
   readonly #events: RemoteDocumentEvents
   #value: T | undefined
-  #loadedAt = 0
+  // Times below are readings of `clock`, in milliseconds.
+  #loadedAt = Number.NEGATIVE_INFINITY
   #failures = 0
-  /** When the next load is due, in milliseconds since the epoch. */
-  #dueAt = 0
+  /** When the next load is due. */
+  #dueAt = Number.NEGATIVE_INFINITY
   /** No load before this time: the wait after a failure. */
-  #restUntil = 0
+  #restUntil = Number.NEGATIVE_INFINITY
   #running: Promise<boolean> | undefined
   #queued: Promise<boolean> | undefined
   #abort: AbortController | undefined
@@ -51,12 +64,8 @@ export class RemoteDocument<T> {
   #isOpen = false
   #isClosed = false
 
-  constructor(
-    load: (signal: AbortSignal) => Promise<T>,
-    freshness: Freshness,
-    events: RemoteDocumentEvents,
-  ) {
-    this.#load = load
+  constructor(source: DocumentSource<T>, freshness: Freshness, events: RemoteDocumentEvents) {
+    this.#source = source
     this.#freshness = freshness
     this.#events = events
   }
@@ -72,10 +81,8 @@ export class RemoteDocument<T> {
 
   /** The last good document, unless it is beyond its stale time. Never waits; asks for a new one where that is due. */
   current(): T | undefined {
-    const now = Date.now()
-    // A clock that was set back would let the document serve for as much longer.
-    if (now < this.#loadedAt) this.#loadedAt = now
-    // The timer does this too, but a process that slept, or a clock that jumped, finds out here.
+    const now = clock.now()
+    // The timer does this too, but the timers of a machine that slept are late.
     if (now >= this.#dueAt && this.#isOpen) void this.#attempt()
     const { maxAge, maxStale } = this.#freshness
     return now - this.#loadedAt < (maxAge + maxStale) * 1000 ? this.#value : undefined
@@ -94,7 +101,7 @@ export class RemoteDocument<T> {
 
   /** Whether a load may begin out of turn: none is under way, and the wait after a failure is over. */
   get mayLoad(): boolean {
-    return this.#isOpen && this.#running === undefined && Date.now() >= this.#restUntil
+    return this.#isOpen && this.#running === undefined && clock.now() >= this.#restUntil
   }
 
   /** A load that began after this call; resolves to whether it succeeded. */
@@ -109,7 +116,7 @@ export class RemoteDocument<T> {
 
   /** Seconds until the next attempt. */
   get retryAfter(): number {
-    return (this.#dueAt - Date.now()) / 1000
+    return (this.#dueAt - clock.now()) / 1000
   }
 
   /** Ends a running load and all timers. */
@@ -141,14 +148,14 @@ export class RemoteDocument<T> {
     const controller = new AbortController()
     this.#abort = controller
     // While a load is under way nothing else is due.
-    this.#dueAt = Date.now() + this.#freshness.timeout * 1000
+    this.#dueAt = clock.now() + this.#freshness.timeout * 1000
     const limit = setTimeout(() => controller.abort(), this.#freshness.timeout * 1000)
     limit.unref()
     try {
-      const value = await this.#load(controller.signal)
+      const value = await this.#source.load(controller.signal)
       return this.#abort === controller && this.#succeeded(value)
     } catch (error) {
-      const reason = error instanceof FetchFailure ? error.message : 'the answer cannot be used'
+      const reason = error instanceof Unusable ? error.message : 'the answer cannot be used'
       // A load that `close()` has ended is no failure.
       return this.#abort === controller && this.#failed(reason)
     } finally {
@@ -158,22 +165,22 @@ export class RemoteDocument<T> {
 
   #succeeded(value: T): true {
     this.#value = value
-    this.#loadedAt = Date.now()
+    this.#loadedAt = clock.now()
     this.#failures = 0
-    this.#restUntil = 0
+    this.#restUntil = this.#loadedAt
     this.#dueAt = this.#loadedAt + this.#freshness.maxAge * 1000 * REFRESH_AT
     this.#schedule()
     return true
   }
 
   #failed(reason: string): false {
-    const now = Date.now()
+    const now = clock.now()
     this.#restUntil = now + this.#backOff()
     // A document that is still fresh is not asked for earlier because one more look has failed.
     const refreshAt = this.#loadedAt + this.#freshness.maxAge * 1000 * REFRESH_AT
     this.#dueAt = this.#value === undefined ? this.#restUntil : Math.max(refreshAt, this.#restUntil)
     this.#schedule()
-    this.#events.onFailure(reason)
+    this.#events.onFailure(reason, shownAddress(this.#source.url))
     return false
   }
 
@@ -193,8 +200,9 @@ export class RemoteDocument<T> {
   #schedule(): void {
     clearTimeout(this.#timer)
     if (!this.#isOpen) return
-    const wait = Math.max(LEAST_WAIT, this.#dueAt - Date.now())
-    this.#dueAt = Date.now() + wait
+    const now = clock.now()
+    const wait = Math.min(Math.max(LEAST_WAIT, this.#dueAt - now), LONGEST_WAIT)
+    this.#dueAt = now + wait
     this.#timer = setTimeout(() => void this.#attempt(), wait)
     this.#timer.unref()
   }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Authenticator } from '../authenticators/authenticator.ts'
 import { ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
+import type { Waits } from '../remote/waits.ts'
 import type { Authorization, Principal } from '../tenancy/authorization.ts'
 import type { KnownTenants } from '../tenancy/known-tenants.ts'
 import { askForTenant, readNoTenant, readTenant } from '../tenancy/resolve-tenant.ts'
@@ -15,6 +16,8 @@ export interface DecisionRules {
   readonly resolveTenant?: ((request: FastifyRequest) => unknown) | undefined
   /** Seconds for one call of `resolveTenant`. */
   readonly timeout: number
+  /** What the requests of the application wait for. */
+  readonly waits: Waits
 }
 
 interface Asked {
@@ -54,7 +57,7 @@ function after<A, B>(before: A | Promise<A>, step: (value: A) => B | Promise<B>)
 
 function authenticate(asked: Asked): Authenticated | Promise<Authenticated> {
   const { request, policy, rules } = asked
-  return after(rules.authenticator.authenticate(request), (principal) => ({
+  return after(rules.authenticator.authenticate(request, rules.waits), (principal) => ({
     request,
     policy,
     rules,
@@ -85,7 +88,7 @@ function namedTenant({ request, policy, rules }: Asked): string | null | Promise
     return inQuery === undefined ? readNoTenant(policy.mayBeAbsent) : readTenant(inQuery)
   }
   return after(
-    askForTenant(() => resolveTenant(request), rules.timeout),
+    askForTenant(() => resolveTenant(request), rules.timeout, rules.waits),
     (named) => (named === null ? readNoTenant(policy.mayBeAbsent) : readTenant(named)),
   )
 }
@@ -99,7 +102,8 @@ function permitTenant(addressed: Addressed): Permitted {
 function refuseUnknownTenant(permitted: Permitted): Permitted | Promise<Permitted> {
   const { tenant } = permitted.authorization
   if (tenant === null) return permitted
-  return after(permitted.asked.rules.knownTenants.has(tenant), (exists) => {
+  const { knownTenants, waits } = permitted.asked.rules
+  return after(knownTenants.has(tenant, waits), (exists) => {
     if (!exists) throw new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist')
     return permitted
   })

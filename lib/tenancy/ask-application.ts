@@ -1,13 +1,16 @@
 import type { AuthError } from '../errors.ts'
 import { isThenable } from '../identity/thenable.ts'
 import { errorCode } from '../remote/error-code.ts'
+import type { Waits } from '../remote/waits.ts'
 
 export interface Question<T> {
   ask(): unknown
   /** Seconds. */
   readonly timeout: number
+  /** Those of the application, whose closing ends the wait for an answer. */
+  readonly waits: Waits
   isAnswer(value: unknown): value is T
-  /** The error of a constant reason: that it failed, is late, or gave no usable answer. */
+  /** The error of a constant reason: it failed, is late, gave no usable answer, or is not waited for. */
   refuse(reason: string): AuthError
 }
 
@@ -36,7 +39,9 @@ async function whenAnswered<T>(answer: PromiseLike<unknown>, question: Question<
     throw question.refuse(`failed (${errorCode(error)})`)
   }
   try {
-    return checked(await Promise.race([Promise.resolve(answer).catch(failed), late]), question)
+    const inTime = Promise.race([Promise.resolve(answer).catch(failed), late])
+    const ended = () => question.refuse('had not answered when the application closed')
+    return checked(await question.waits.for(inTime, ended), question)
   } finally {
     clearTimeout(timer)
   }

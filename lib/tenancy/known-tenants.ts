@@ -1,12 +1,14 @@
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../errors.ts'
-import { fetchJson } from '../remote/fetch-json.ts'
+import { clock } from '../remote/clock.ts'
+import { fetchText } from '../remote/fetch-json.ts'
 import {
   type Freshness,
   RemoteDocument,
   type RemoteDocumentEvents,
 } from '../remote/remote-document.ts'
+import { Waits } from '../remote/waits.ts'
 import { askApplication } from './ask-application.ts'
-import { isTenantName } from './tenant-name.ts'
+import { readTenantList } from './tenant-list.ts'
 
 /** Which tenants exist. */
 export interface KnownTenants {
@@ -15,11 +17,11 @@ export interface KnownTenants {
   /** Whether the answers can be given now. */
   readonly isReady: boolean
   /**
-   * Whether the tenant exists; a promise only where that is not known at once.
+   * Whether the tenant exists; a promise only where that is not known at once, and then one of `waits`.
    *
    * @throws ERR_AUTH_TENANTS_UNAVAILABLE
    */
-  has(tenant: string): boolean | Promise<boolean>
+  has(tenant: string, waits: Waits): boolean | Promise<boolean>
 }
 
 /** Not configured: every tenant that a user may act for is taken to exist. */
@@ -62,8 +64,8 @@ export class RemoteTenants implements KnownTenants {
 
   constructor(url: string, freshness: Freshness, events: RemoteDocumentEvents) {
     const load = async (signal: AbortSignal) =>
-      readNames(await fetchJson(url, { maxBytes: MAX_BYTES, signal }))
-    this.#document = new RemoteDocument(load, freshness, events)
+      readTenantList(await fetchText(url, { maxBytes: MAX_BYTES, signal }))
+    this.#document = new RemoteDocument({ url, load }, freshness, events)
   }
 
   open(): void {
@@ -78,21 +80,22 @@ export class RemoteTenants implements KnownTenants {
     return this.#document.current() !== undefined
   }
 
-  has(tenant: string): boolean | Promise<boolean> {
+  has(tenant: string, waits: Waits): boolean | Promise<boolean> {
     const names = this.#document.current()
-    return names ? names.has(tenant) : this.#afterLoading(tenant)
+    if (names) return names.has(tenant)
+    return waits.for(this.#afterLoading(tenant), () => this.#unavailable())
   }
 
   async #afterLoading(tenant: string): Promise<boolean> {
     const names = await this.#document.settled()
     if (names) return names.has(tenant)
-    throw new ERR_AUTH_TENANTS_UNAVAILABLE(this.#document.retryAfter, 'no tenant list can be had')
+    throw this.#unavailable()
   }
-}
 
-function readNames(list: unknown): ReadonlySet<string> {
-  if (!Array.isArray(list) || !list.every(isTenantName)) throw new Error('not a list of tenants')
-  return new Set(list)
+  #unavailable(): ERR_AUTH_TENANTS_UNAVAILABLE {
+    const { retryAfter } = this.#document
+    return new ERR_AUTH_TENANTS_UNAVAILABLE(retryAfter, 'no tenant list can be had')
+  }
 }
 
 /** Most tenants whose existence is remembered. */
@@ -110,9 +113,11 @@ export class AskedTenants implements KnownTenants {
   readonly isReady = true
   readonly #exists: (tenant: string) => boolean | Promise<boolean>
   readonly #options: AskedTenantsOptions
-  /** Until when a tenant is known to exist, in milliseconds since the epoch; the oldest first. */
+  /** Until when a tenant is known to exist, by `clock`; the oldest first. */
   readonly #knownUntil = new Map<string, number>()
   readonly #asking = new Map<string, Promise<boolean>>()
+  /** Of the questions, which the requests of several applications may share. */
+  readonly #waits = new Waits()
 
   constructor(
     exists: (tenant: string) => boolean | Promise<boolean>,
@@ -122,22 +127,29 @@ export class AskedTenants implements KnownTenants {
     this.#options = options
   }
 
-  open(): void {}
+  open(): void {
+    this.#waits.resume()
+  }
 
-  close(): void {}
+  close(): void {
+    this.#waits.end()
+  }
 
-  has(tenant: string): boolean | Promise<boolean> {
+  has(tenant: string, waits: Waits): boolean | Promise<boolean> {
     const until = this.#knownUntil.get(tenant)
-    if (until !== undefined && Date.now() < until) return true
-    return this.#asking.get(tenant) ?? this.#ask(tenant)
+    if (until !== undefined && clock.now() < until) return true
+    const answer = this.#asking.get(tenant) ?? this.#ask(tenant)
+    if (typeof answer === 'boolean') return answer
+    return waits.for(answer, () => refusal('had not answered when the application closed'))
   }
 
   #ask(tenant: string): boolean | Promise<boolean> {
     const answer = askApplication({
       ask: () => this.#exists(tenant),
       timeout: this.#options.timeout,
+      waits: this.#waits,
       isAnswer: (value) => typeof value === 'boolean',
-      refuse: (reason) => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `the tenants function ${reason}`),
+      refuse: refusal,
     })
     if (typeof answer === 'boolean') return this.#learn(tenant, answer)
     const learnt = answer
@@ -154,7 +166,11 @@ export class AskedTenants implements KnownTenants {
       if (this.#knownUntil.size < MAX_REMEMBERED) break
       this.#knownUntil.delete(oldest)
     }
-    this.#knownUntil.set(tenant, Date.now() + this.#options.maxAge * 1000)
+    this.#knownUntil.set(tenant, clock.now() + this.#options.maxAge * 1000)
     return exists
   }
+}
+
+function refusal(reason: string): ERR_AUTH_TENANTS_UNAVAILABLE {
+  return new ERR_AUTH_TENANTS_UNAVAILABLE(1, `the tenants function ${reason}`)
 }

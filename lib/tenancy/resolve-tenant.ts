@@ -3,6 +3,7 @@ import {
   ERR_AUTH_TENANT_MISSING,
   ERR_AUTH_TENANTS_UNAVAILABLE,
 } from '../errors.ts'
+import type { Waits } from '../remote/waits.ts'
 import { askApplication } from './ask-application.ts'
 import { isTenantName } from './tenant-name.ts'
 
@@ -27,12 +28,13 @@ export function readNoTenant(mayBeAbsent: boolean): null {
 /**
  * What the application's own function says in place of the query: a string, or null for absent.
  *
- * @throws ERR_AUTH_TENANTS_UNAVAILABLE when it fails or is late
+ * @throws ERR_AUTH_TENANTS_UNAVAILABLE when it fails, is late, or the application closes
  */
-export function askForTenant(ask: () => unknown, timeout: number): unknown {
+export function askForTenant(ask: () => unknown, timeout: number, waits: Waits): unknown {
   return askApplication({
     ask,
     timeout,
+    waits,
     isAnswer: (_answer): _answer is unknown => true,
     refuse: (reason) => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `resolveTenant ${reason}`),
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { AuthOptions } from '../../lib/index.ts'
+import { ageByDate } from '../helpers/age-by-date.ts'
 import { forge, forgeKey } from '../helpers/forge.ts'
 import { assertTokenRefused, goodClaims, goodToken, KEY, startProbe } from '../helpers/probe.ts'
 import { DOWN, publishKeys } from '../helpers/published-keys.ts'
@@ -170,6 +171,7 @@ test('a key that is replaced under its own kid no longer counts, for cached toke
 
 test('the cache serves as long as the key set does, and no longer', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
+  ageByDate(t)
   const published = await publishKeys(t, KEY)
   const { ask, verified } = await startCounting(t, {
     publicKeysUrl: published.url,

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { errors } from '../../lib/index.ts'
+import { ageByDate } from '../helpers/age-by-date.ts'
 import { forge, forgeKey } from '../helpers/forge.ts'
 import { assertTokenRefused, goodClaims, goodToken, KEY, startProbe } from '../helpers/probe.ts'
 import { DOWN, publishKeys } from '../helpers/published-keys.ts'
+import { until } from '../helpers/until.ts'
 
 const NEW = forgeKey('ES256', 'new')
 const NOW = 1_800_000_000
@@ -12,18 +14,16 @@ const TOKEN = goodToken()
 
 test('a first request waits for the keys', async (t) => {
   const published = await publishKeys(t, KEY)
-  let release: (() => void) | undefined
-  published.answer = (response) => {
-    release = () => response.end(JSON.stringify({ keys: [KEY.publicJwk] }))
-  }
+  const held: ServerResponse[] = []
+  published.answer = (response) => void held.push(response)
   const { ask, service } = await startProbe(t, { publicKeysUrl: published.url })
   assert.equal(service.isReady(), false)
   const waiting = [ask(TOKEN), ask(goodToken({}, { kid: undefined })), ask(`${TOKEN}AA`)]
   const early = await ask('x.y')
   assertTokenRefused(early, 'the gate needs no key')
-  while (release === undefined) await new Promise(setImmediate)
+  await until(() => held.length === 1)
   published.answer = undefined
-  release()
+  held[0]?.end(JSON.stringify({ keys: [KEY.publicJwk] }))
   const statuses = (await Promise.all(waiting)).map((response) => response.statusCode)
   assert.deepEqual(statuses, [200, 200, 401])
   assert.equal(service.isReady(), true)
@@ -125,6 +125,7 @@ test('a request waits for the fetch under way, then for one of its own, and no l
 
 test('where the keys become too old while one is looked for nobody can tell: 503', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
+  ageByDate(t)
   const published = await publishKeys(t, KEY)
   const options = { publicKeysUrl: published.url, keysMaxAge: 10, keysMaxStale: 10 }
   const { ask } = await startProbe(t, options)

@@ -28,7 +28,7 @@ async function flood(probe: KeyOutage, count: number, token: () => string, secon
 test('500 cold requests at once cost one fetch', async (t) => {
   const probe = await startKeyOutage(t)
   const responses = await Promise.all(Array.from({ length: 500 }, () => probe.ask(freshToken())))
-  assert.ok(responses.every(({ statusCode }) => statusCode === 200))
+  assert.deepEqual(new Set(responses.map(({ statusCode }) => statusCode)), new Set([200]))
   assert.equal(probe.server.fetches, 1)
 })
 
@@ -37,7 +37,7 @@ test('500 requests at once that find the set too old cost one fetch', async (t) 
   await probe.ask(freshToken())
   probe.pass(5000)
   const responses = await Promise.all(Array.from({ length: 500 }, () => probe.ask(freshToken())))
-  assert.ok(responses.every(({ statusCode }) => statusCode === 200))
+  assert.deepEqual(new Set(responses.map(({ statusCode }) => statusCode)), new Set([200]))
   assert.equal(probe.server.fetches, 2)
 })
 
@@ -105,28 +105,15 @@ test('2 000 bad signatures cost no fetch', async (t) => {
 })
 
 test('while the server fails from the start, requests cost no fetch beyond the retries', async (t) => {
-  const options = { keysRetry: 0.1, keysCooldown: 0.4 }
+  const options = { keysRetry: 10, keysCooldown: 40 }
   const probe = await startKeyOutage(t, options, (server) => server.fail('status 500'))
-  t.mock.timers.reset()
-  const end = performance.now() + 1500
-  const statuses = new Set<number>()
-  while (performance.now() < end) {
-    for (const { statusCode } of await Promise.all([
-      probe.ask(freshToken()),
-      probe.ask(unknownKeyToken()),
-      probe.ask(badlySignedToken()),
-    ])) {
-      statuses.add(statusCode)
-    }
-  }
-  assert.deepEqual(statuses, new Set([503]))
-  const { times } = probe.server
-  assert.ok(times.length >= 4 && times.length <= 16, `${times.length} fetches in 1.5 s`)
-  for (const [i, time] of times.slice(1).entries()) {
-    // A timer may fire a millisecond early, and a request travels faster at one time than at another.
-    const wait = time - (times[i] ?? 0)
-    assert.ok(wait > 90, `fetch ${i + 1} came after ${wait} ms`)
-  }
+  let asked = 0
+  const kinds = [freshToken, unknownKeyToken, badlySignedToken]
+  const anyToken = () => kinds[asked++ % kinds.length]?.() ?? ''
+  assert.deepEqual(await flood(probe, 2000, anyToken, 300), { 503: 2000 })
+  // At once, after 10 s, after 10 to 20 s more, and then every 20 to 40 s.
+  const { fetches } = probe.server
+  assert.ok(fetches >= 6 && fetches <= 17, `${fetches} fetches in 300 s`)
 })
 
 test('a cold request with an unknown key looks once more: the first fetch may be older than the key', async (t) => {

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forge, forgeKey } from '../helpers/forge.ts'
 import { freshToken, startKeyOutage } from '../helpers/key-outage.ts'
-import { assertTokenRefused, goodClaims, KEY } from '../helpers/probe.ts'
+import { assertTokenRefused, goodClaims, KEY, startProbe } from '../helpers/probe.ts'
 import { until } from '../helpers/until.ts'
 
 const next = forgeKey('ES256', 'next')
 const impostor = forgeKey('ES256', KEY.kid)
+
+/** Seconds that only a request which waits for a refresh would notice. */
+const LONG = { keysTimeout: 60 }
 
 const tokenOf = (key: typeof KEY, header: object = {}) =>
   forge(key, { header, payload: goodClaims({ exp: Math.floor(Date.now() / 1000) + 86_400 }) })
@@ -16,7 +19,7 @@ test('a token of a new key is accepted at once, by one fetch for all who bring i
   assert.equal((await probe.ask(freshToken())).statusCode, 200)
   probe.publish(KEY.publicJwk, next.publicJwk)
   const responses = await Promise.all(Array.from({ length: 100 }, () => probe.ask(tokenOf(next))))
-  assert.ok(responses.every(({ statusCode }) => statusCode === 200))
+  assert.deepEqual(new Set(responses.map(({ statusCode }) => statusCode)), new Set([200]))
   assert.equal((await probe.ask(freshToken())).statusCode, 200, 'the old key is there still')
   assert.equal(probe.server.fetches, 2)
 })
@@ -103,6 +106,80 @@ test('without a kid and without a key that fits, a newer set is asked for', asyn
   probe.publish(KEY.publicJwk, edwards.publicJwk)
   assert.equal((await probe.ask(tokenOf(edwards, { kid: undefined }))).statusCode, 200)
   assert.equal(probe.server.fetches, 2)
+})
+
+const { kid: _, ...nameless } = KEY.publicJwk
+const { kid: __, ...namelessNext } = next.publicJwk
+const namelessToken = (key: typeof KEY) => tokenOf(key, { kid: undefined })
+
+test('a server that names no kid may rotate: one fetch for all who bring a token of the new key', async (t) => {
+  const probe = await startKeyOutage(t)
+  probe.publish(nameless)
+  const cached = namelessToken(KEY)
+  assert.equal((await probe.ask(cached)).statusCode, 200)
+  const { fetches } = probe.server
+  probe.publish(namelessNext)
+  const tokens = Array.from({ length: 50 }, () => namelessToken(next))
+  const old = probe.ask(cached)
+  const responses = await Promise.all(tokens.map((token) => probe.ask(token)))
+  assert.deepEqual(new Set(responses.map(({ statusCode }) => statusCode)), new Set([200]))
+  assert.equal((await old).statusCode, 200, 'nobody knew yet')
+  assert.equal(probe.server.fetches, fetches + 1)
+  assertTokenRefused(await probe.ask(cached), 'cached, and its key is gone')
+  for (const token of tokens) assert.equal((await probe.ask(token)).statusCode, 200)
+  assert.equal(probe.server.fetches, fetches + 1)
+})
+
+test('forged tokens without a kid cost one fetch per cooldown, and good ones do not wait', async (t) => {
+  const probe = await startKeyOutage(t, LONG)
+  probe.publish(nameless)
+  assert.equal((await probe.ask(namelessToken(KEY))).statusCode, 200)
+  const { fetches } = probe.server
+  for (let second = 0; second < 60; second++) {
+    const forged = Array.from({ length: 10 }, () => probe.ask(namelessToken(impostor)))
+    for (const response of await Promise.all(forged)) assertTokenRefused(response, 'forged')
+    probe.pass(1)
+  }
+  assert.equal(probe.server.fetches, fetches + 2)
+  probe.pass(30)
+  await probe.server.fail('no answer')
+  const waiting = probe.ask(namelessToken(impostor))
+  assert.equal((await probe.ask(namelessToken(KEY))).statusCode, 200)
+  await probe.server.close()
+  assertTokenRefused(await waiting, 'the look has failed')
+})
+
+test('a forged token with a kid is no reason to look for keys, nor is a bad claim without one', async (t) => {
+  const probe = await startKeyOutage(t)
+  probe.publish(nameless)
+  assert.equal((await probe.ask(namelessToken(KEY))).statusCode, 200)
+  const { fetches } = probe.server
+  const payload = goodClaims({ iss: 'https://other.test' })
+  assertTokenRefused(await probe.ask(forge(KEY, { header: { kid: undefined }, payload })), 'issuer')
+  probe.publish(KEY.publicJwk)
+  await probe.service.refreshKeys()
+  assertTokenRefused(await probe.ask(tokenOf(impostor)), 'forged, with a kid')
+  assert.equal(probe.server.fetches, fetches + 1)
+})
+
+test('a token without a kid is looked for after a refresh under way that may be older than its key', async (t) => {
+  const probe = await startKeyOutage(t)
+  probe.publish(nameless)
+  assert.equal((await probe.ask(namelessToken(KEY))).statusCode, 200)
+  const { fetches } = probe.server
+  probe.pass(500)
+  probe.publishAfterNext(namelessNext)
+  const early = probe.ask(namelessToken(KEY))
+  const late = probe.ask(namelessToken(next))
+  assert.equal((await early).statusCode, 200)
+  assert.equal((await late).statusCode, 200)
+  assert.equal(probe.server.fetches, fetches + 2)
+})
+
+test('with keys given in code there is no newer set, and a forged token is refused', async (t) => {
+  const probe = await startProbe(t)
+  assert.equal((await probe.ask(namelessToken(KEY))).statusCode, 200)
+  assertTokenRefused(await probe.ask(namelessToken(impostor)), 'forged')
 })
 
 test('a key that arrives while a refresh is under way is found by the next fetch', async (t) => {

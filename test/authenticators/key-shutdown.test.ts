@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { numberOf, runChild } from '../helpers/child.ts'
+import { runChild } from '../helpers/child.ts'
 import { type FaultName, KeyServer } from '../helpers/key-server.ts'
 import { KEY } from '../helpers/probe.ts'
 
 const idle: [what: string, fault: FaultName | null, options: object][] = [
   ['its keys are there and a refresh is to come', null, {}],
   ['a refresh is about to come again and again', null, { keysMaxAge: 0.3 }],
-  ['nobody listens and a retry is to come', 'refused', { keysRetry: 20 }],
+  ['nobody listens and a retry is to come', 'refused', { keysRetry: 600, keysCooldown: 600 }],
   ['its fetch hangs, and ends at its limit', 'a dripping body', { keysTimeout: 0.5 }],
 ]
 
@@ -16,9 +16,8 @@ for (const [what, fault, options] of idle) {
     const server = await KeyServer.start(() => ({ keys: [KEY.publicJwk] }))
     after(() => server.close())
     await server.fail(fault)
-    const told = await runChild('idle-app', [server.url, JSON.stringify(options)])
-    const exited = numberOf(told, 'exitedAfter')
-    assert.ok(exited < 5000, `exited after ${exited} ms`)
+    // A child that does not end by itself is killed, which fails.
+    await runChild('idle-app', [server.url, JSON.stringify(options)])
   })
 }
 
@@ -29,10 +28,8 @@ for (const fault of faults) {
     const server = await KeyServer.start(() => ({ keys: [KEY.publicJwk] }))
     after(() => server.close())
     await server.fail(fault)
-    const options = JSON.stringify({ keysTimeout: 60 })
+    const options = JSON.stringify({ keysTimeout: 600 })
     const told = await runChild('closing-app', [server.url, options])
-    assert.ok(numberOf(told, 'closedAfter') < 2000, `closed after ${told['closedAfter']} ms`)
-    assert.ok(numberOf(told, 'exitedAfter') < 2000, `exited after ${told['exitedAfter']} ms`)
     assert.deepEqual(told['left'], [])
     assert.equal(told['refreshed'], fault === null ? 'refreshed' : 'ERR_AUTH_KEYS_UNAVAILABLE')
   })

@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { FetchFailure } from '../../lib/remote/fetch-json.ts'
 import { type Freshness, RemoteDocument } from '../../lib/remote/remote-document.ts'
+import { ageByDate } from './age-by-date.ts'
 
 /** Round numbers, in seconds. */
 export const FRESHNESS: Freshness = {
@@ -27,17 +28,24 @@ interface Load {
 export function controlledDocument(t: TestContext, freshness: Partial<Freshness> = {}) {
   const begin = 1_800_000_000_000
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: begin })
+  ageByDate(t)
   const loads: Load[] = []
   const failures: string[] = []
+  const told: (string | null)[] = []
   const load = (signal: AbortSignal) =>
     new Promise<string>((resolve, reject) => {
       loads.push({ at: (Date.now() - begin) / 1000, signal, resolve, reject })
       signal.addEventListener('abort', () => reject(new FetchFailure('no answer in time')))
     })
   const document = new RemoteDocument(
-    load,
+    { url: 'https://login.test/keys?secret', load },
     { ...FRESHNESS, ...freshness },
-    { onFailure: (reason) => failures.push(reason) },
+    {
+      onFailure(reason, url) {
+        failures.push(reason)
+        told.push(url)
+      },
+    },
   )
   const last = (): Load => {
     const latest = loads.at(-1)
@@ -48,6 +56,8 @@ export function controlledDocument(t: TestContext, freshness: Partial<Freshness>
     document,
     loads,
     failures,
+    /** The addresses that were told with them. */
+    told,
     /** Moves clock and timers on. */
     async pass(seconds: number): Promise<void> {
       t.mock.timers.tick(seconds * 1000)

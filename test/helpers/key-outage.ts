@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { AuthOptions } from '../../lib/settings/options.ts'
+import { ageByDate } from './age-by-date.ts'
 import { encode, partsOf } from './forge.ts'
 import { KeyServer } from './key-server.ts'
 import { goodToken, KEY, type Probe, startProbe } from './probe.ts'
@@ -24,6 +25,7 @@ export async function startKeyOutage(
   begin: (server: KeyServer) => Promise<void> = async () => {},
 ): Promise<KeyOutage> {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  ageByDate(t)
   let keys: unknown[] = [KEY.publicJwk]
   let later: unknown[] | undefined
   const server = await KeyServer.start(() => {

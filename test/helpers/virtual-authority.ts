@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test'
+import { ageByDate } from './age-by-date.ts'
 import type { ForgeKey } from './forge.ts'
 
 /** One answer, or none, of the endpoint of the keys. */
@@ -23,6 +24,7 @@ export class VirtualAuthority {
   constructor(t: TestContext) {
     this.#t = t
     t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_800_000_000_000 })
+    ageByDate(t)
     t.mock.method(globalThis, 'fetch', async () => this.#answer())
   }
 

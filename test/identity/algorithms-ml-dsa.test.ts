@@ -30,8 +30,8 @@ for (const name of NAMES) {
     const { publicKey, privateKey } = await generateKeyPair(name, { extractable: true })
     const { alg: _, ...nameless } = await exportJWK(publicKey)
     const key = readKey({ ...nameless, alg: name, kid: 'a' })
-    assert.deepEqual([...(key?.algorithms ?? [])], [name])
-    assert.ok(key)
+    assert.ok(typeof key === 'object', `${name} is usable`)
+    assert.deepEqual([...key.algorithms], [name])
 
     const token = await new SignJWT({}).setProtectedHeader({ alg: name }).sign(privateKey)
     const [header, payload, encoded] = partsOf(token)
@@ -48,7 +48,7 @@ for (const name of NAMES) {
     assert.equal(verifySignature(name, key.key, input, bent), false)
 
     const privateJwk = await exportJWK(privateKey)
-    assert.equal(readKey(privateJwk), null, 'a private key')
-    assert.equal(readKey(nameless), null, 'without its algorithm')
+    assert.equal(readKey(privateJwk), 'private')
+    assert.equal(readKey(nameless), 'for no known algorithm', 'without its algorithm')
   })
 }

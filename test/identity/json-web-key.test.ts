@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readKey } from '../../lib/identity/json-web-key.ts'
+import { type KeyFlaw, readKey } from '../../lib/identity/json-web-key.ts'
 
 const jwkOf = ({ publicKey }: { publicKey: KeyObject }) => publicKey.export({ format: 'jwk' })
 
@@ -54,7 +54,8 @@ const used: [what: string, member: object, algorithms: string[]][] = [
 for (const [what, member, algorithms] of used) {
   test(`${what} is used for ${algorithms.join(', ')}`, () => {
     const key = readKey({ ...member, kid: 'a' })
-    assert.equal(key?.kid, 'a')
+    assert.ok(typeof key === 'object', `the key is ${key}`)
+    assert.equal(key.kid, 'a')
     assert.deepEqual([...key.algorithms], algorithms)
     assert.equal(key.key.type, 'public')
   })
@@ -74,6 +75,11 @@ const unused: [what: string, member: unknown][] = [
   ['for no operation', { ...p256, key_ops: [] }],
   ['with an operation that is a string', { ...p256, key_ops: 'verify' }],
   ['with operations that are null', { ...p256, key_ops: null }],
+  ['with an operation twice', { ...p256, key_ops: ['verify', 'verify'] }],
+  ['with another operation twice', { ...p256, key_ops: ['sign', 'verify', 'sign'] }],
+  ['with an operation that is a number', { ...p256, key_ops: ['verify', 1] }],
+  ['with an operation that is null', { ...p256, key_ops: [null, 'verify'] }],
+  ['with an operation that is a list', { ...p256, key_ops: ['verify', ['verify']] }],
   // private or symmetric
   ['private, RSA', privateRsa],
   ['private, EC', privateEc],
@@ -154,7 +160,31 @@ const unused: [what: string, member: unknown][] = [
 
 for (const [what, member] of unused) {
   test(`a member that is ${what} is not used`, () => {
-    assert.equal(readKey(member), null)
+    assert.equal(typeof readKey(member), 'string')
+  })
+}
+
+/** What is said of a member that is not used, one for each kind. */
+const flaws: [flaw: KeyFlaw, members: unknown[]][] = [
+  ['malformed', [null, 'RSA', { ...p256, x: 1 }, { ...p256, kid: 1 }, { ...p256, y: p256.x }]],
+  ['symmetric', [{ kty: 'oct' }, { ...rsa, k: 'AQ' }]],
+  ['private', [privateRsa, privateEc, privateEd, { ...p256, d: null }]],
+  ['for encryption', [{ ...rsa, use: 'enc' }]],
+  [
+    'not for verifying',
+    [
+      { ...rsa, use: 'SIG' },
+      { ...rsa, key_ops: ['sign'] },
+    ],
+  ],
+  ['of an unknown type', [{}, { ...p256, kty: 'ec' }, Object.create(p256)]],
+  ['for no known algorithm', [k256, ed448, { ...rsa, alg: 'RSA-OAEP' }]],
+  ['too weak', [rsa1024, rsaThree]],
+]
+
+for (const [flaw, members] of flaws) {
+  test(`of a member that is ${flaw} just that is said`, () => {
+    for (const member of members) assert.equal(readKey(member), flaw)
   })
 }
 
@@ -174,7 +204,8 @@ for (const hex of SMALL_ORDER) {
     const point = Buffer.from(hex, 'hex')
     for (const sign of [0, 0x80]) {
       point[31] = ((point[31] ?? 0) & 0x7f) | sign
-      assert.equal(readKey({ kty: 'OKP', crv: 'Ed25519', x: point.toString('base64url') }), null)
+      const member = { kty: 'OKP', crv: 'Ed25519', x: point.toString('base64url') }
+      assert.equal(readKey(member), 'too weak')
     }
   })
 }
@@ -187,7 +218,7 @@ test('whatever the spelling of an RSA key, what is imported is strong', () => {
     fc.property(n, letters, letters, (modulus, before, after) => {
       for (const e of [before, `${before}AQ${after}`, `AQAB${after}`]) {
         const key = readKey({ kty: 'RSA', n: modulus, e })
-        if (key === null) continue
+        if (typeof key === 'string') continue
         imported += 1
         const { modulusLength = 0, publicExponent = 0n } = key.key.asymmetricKeyDetails ?? {}
         assert.ok(modulusLength >= 2048, `${modulusLength} bits`)
@@ -215,7 +246,7 @@ test('any JSON is read without an error', () => {
 test('two keys have one fingerprint where material, kid and algorithms are the same', () => {
   const fingerprint = (member: object) => {
     const key = readKey(member)
-    assert.ok(key)
+    assert.ok(typeof key === 'object', `the key is ${key}`)
     return key.fingerprint
   }
   const plain = fingerprint(p256)

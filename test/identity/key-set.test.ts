@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KeySet, MAX_KEYS } from '../../lib/identity/key-set.ts'
+import { Unusable } from '../../lib/remote/unusable.ts'
 import { forgeKey } from '../helpers/forge.ts'
 
 const es = forgeKey('ES256', 'es').publicJwk
@@ -138,7 +139,6 @@ const none: [what: string, jwks: unknown][] = [
   ['null', null],
   ['undefined', undefined],
   ['a string', 'keys'],
-  ['a list', [es]],
   ['an empty object', {}],
   ['keys that are null', { keys: null }],
   ['keys that are an object', { keys: { 0: es, length: 1 } }],
@@ -152,8 +152,54 @@ for (const [what, jwks] of none) {
   })
 }
 
-test('a set without a usable key is none', () => {
-  for (const keys of [[], [{}], [null], [{ ...es, use: 'enc' }], [{ ...es, x: 'AA' }]]) {
-    assert.throws(() => setOf(...keys), { message: /no usable key/ })
-  }
+const mistaken: [what: string, jwks: unknown, reason: string][] = [
+  ['a list of keys', [es], 'this is a list; a JWK set is an object whose "keys" is the list'],
+  ['a single key', es, 'this is a single key; a JWK set is {"keys": [that key]}'],
+  [
+    'a discovery document',
+    { issuer: 'https://login.test', jwks_uri: 'https://login.test/keys' },
+    'this is a discovery document; its jwks_uri is https://login.test/keys',
+  ],
+  [
+    'a discovery document whose address has a query',
+    { jwks_uri: 'https://login.test/keys?secret#secret' },
+    'this is a discovery document; its jwks_uri is https://login.test/keys',
+  ],
+  ...['javascript:alert()', 'https://user:secret@login.test/', 'ftp://a/', 'secret', 7, null].map(
+    (uri): [string, unknown, string] => [
+      `a discovery document with the address ${uri}`,
+      { jwks_uri: uri },
+      'this is a discovery document, not a JWK set',
+    ],
+  ),
+]
+
+for (const [what, jwks, reason] of mistaken) {
+  test(`${what}: no JWK set, and what it is is said`, () => {
+    assert.throws(() => new KeySet(jwks), { message: reason })
+  })
+}
+
+const symmetric = { kty: 'oct', k: 'c2VjcmV0' }
+
+const useless: [keys: unknown[], reason: string][] = [
+  [[], 'no usable key: 0 members'],
+  [[symmetric], 'no usable key: 1 member: 1 symmetric'],
+  [[symmetric, symmetric], 'no usable key: 2 members: 2 symmetric'],
+  [[{ ...es, use: 'enc' }, null], 'no usable key: 2 members: 1 for encryption, 1 malformed'],
+  [
+    [{ ...rs, e: 'AQ' }, {}, { ...rs, e: 'AQ' }],
+    'no usable key: 3 members: 2 too weak, 1 of an unknown type',
+  ],
+]
+
+for (const [keys, reason] of useless) {
+  test(`a set without a usable key is none: ${reason}`, () => {
+    assert.throws(() => setOf(...keys), { message: reason })
+  })
+}
+
+test('an error of a set is constant text', () => {
+  assert.throws(() => new KeySet('secret'), Unusable)
+  assert.throws(() => setOf({ ...es, kty: 'secret' }), Unusable)
 })

@@ -13,7 +13,7 @@ const KEY_OF_PROBE = importedKey()
 
 function importedKey(): VerificationKey {
   const key = readKey(KEY.publicJwk)
-  assert.ok(key)
+  assert.ok(typeof key === 'object', 'the key is usable')
   return key
 }
 

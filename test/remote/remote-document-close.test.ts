@@ -4,6 +4,8 @@ import { setImmediate } from 'node:timers/promises'
 import { RemoteDocument } from '../../lib/remote/remote-document.ts'
 import { controlledDocument, FRESHNESS } from '../helpers/controlled-document.ts'
 
+const URL = 'https://login.test/keys'
+
 test('closing ends the load that is under way, in silence', async (t) => {
   const { document, loads, failures, pass } = controlledDocument(t)
   document.open()
@@ -132,7 +134,7 @@ test('opened again while the ended load has not settled, it begins one of its ow
 test('what a load of an earlier life brings too late does not replace what is newer', async () => {
   const resolves: ((value: string) => void)[] = []
   const load = () => new Promise<string>((resolve) => void resolves.push(resolve))
-  const document = new RemoteDocument(load, FRESHNESS, { onFailure: () => {} })
+  const document = new RemoteDocument({ url: URL, load }, FRESHNESS, { onFailure: () => {} })
   document.open()
   document.close()
   document.open()

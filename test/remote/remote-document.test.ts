@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { RemoteDocument } from '../../lib/remote/remote-document.ts'
 import { controlledDocument, FRESHNESS } from '../helpers/controlled-document.ts'
 
+const URL = 'https://login.test/keys'
+
 test('nothing is loaded before it is opened', async (t) => {
   const { document, loads } = controlledDocument(t)
   assert.equal(document.current(), undefined)
@@ -67,7 +69,7 @@ test('a failed refresh leaves the document for as long as it may be stale, to th
   }
   await pass(1)
   assert.equal(document.current(), undefined)
-  assert.ok(loads.length > 100)
+  assert.ok(loads.length > 100, `${loads.length} loads`)
 })
 
 test('beyond its stale time it is had again as soon as a load brings one', async (t) => {
@@ -115,13 +117,20 @@ test("an error that is not the fetch's own is told in constant words", async (t)
   assert.deepEqual(failures, ['the answer cannot be used'])
 })
 
+test('a failure is told with the address, without its query', async (t) => {
+  const { document, told, fail } = controlledDocument(t)
+  document.open()
+  await fail()
+  assert.deepEqual(told, ['https://login.test/keys'])
+})
+
 test('a load that throws at once fails like any other', async () => {
   const failures: string[] = []
   const load = () => {
     throw new TypeError('secret')
   }
   const onFailure = (reason: string) => failures.push(reason)
-  const document = new RemoteDocument(load, FRESHNESS, { onFailure })
+  const document = new RemoteDocument({ url: URL, load }, FRESHNESS, { onFailure })
   document.open()
   assert.equal(await document.settled(), undefined)
   document.close()
@@ -135,7 +144,7 @@ test('a listener that throws ends neither the process nor the attempts', async (
   const onFailure = () => {
     throw new Error('the log is full')
   }
-  const document = new RemoteDocument(load, { ...FRESHNESS, retry: 0 }, { onFailure })
+  const document = new RemoteDocument({ url: URL, load }, { ...FRESHNESS, retry: 0 }, { onFailure })
   document.open()
   assert.equal(await document.reload(), false)
   assert.equal(document.current(), undefined)

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../lib/errors.ts'
+import { Waits } from '../../lib/remote/waits.ts'
 import { askApplication } from '../../lib/tenancy/ask-application.ts'
 
-const asking = (ask: () => unknown, timeout = 5) =>
+const asking = (ask: () => unknown, timeout = 5, waits = new Waits()) =>
   askApplication({
     ask,
     timeout,
+    waits,
     isAnswer: (value) => typeof value === 'boolean',
     refuse: (reason) => new ERR_AUTH_TENANTS_UNAVAILABLE(1, reason),
   })
@@ -82,6 +84,19 @@ test('an answer in time ends the timer', async (t) => {
   const cleared = t.mock.method(globalThis, 'clearTimeout')
   await asking(async () => true)
   assert.equal(cleared.mock.callCount(), 1)
+})
+
+test('an application that closes ends the question, and what is answered afterwards disturbs nobody', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const cleared = t.mock.method(globalThis, 'clearTimeout')
+  const { promise, reject } = settleable()
+  const waits = new Waits()
+  const answer = Promise.resolve(asking(() => promise, 60, waits))
+  const outcome = assert.rejects(answer, refused('had not answered when the application closed'))
+  waits.end()
+  await outcome
+  assert.equal(cleared.mock.callCount(), 1)
+  reject(new Error('too late'))
 })
 
 function settleable() {

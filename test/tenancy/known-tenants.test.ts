@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { clock } from '../../lib/remote/clock.ts'
+import { Waits } from '../../lib/remote/waits.ts'
 import { AskedTenants } from '../../lib/tenancy/known-tenants.ts'
+import { ageByDate } from '../helpers/age-by-date.ts'
 import { as, guardedApp } from '../helpers/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/refusals.ts'
+import { until } from '../helpers/until.ts'
 
 const USER = await as({ real: [], ghost: [], constructor: [] })
+const WAITS = new Waits()
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
 
 /** An application with a strictly multitenant route, and what a request of it comes to. */
@@ -82,7 +87,7 @@ test('requests that arrive together ask once, each tenant for itself', async (t)
     },
   })
   const together = ['real', 'ghost', 'real', 'real', 'ghost'].map((name) => get(name))
-  while (answers.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => answers.length === 2)
   for (const answer of answers) answer()
   const outcomes = (await Promise.all(together)).map(outcome)
   assert.deepEqual(outcomes, ['200', UNKNOWN, '200', '200', UNKNOWN])
@@ -103,33 +108,54 @@ test('a failure is shared by those who wait for it, and by nobody after them', a
 
 test("a function's true is kept for tenantsMaxAge, its false never", (t) => {
   t.mock.timers.enable({ apis: ['Date'] })
+  ageByDate(t)
   const asked: string[] = []
   const exists = (name: string) => {
     asked.push(name)
     return name === 'real'
   }
   const known = new AskedTenants(exists, { timeout: 5, maxAge: 60 })
-  assert.deepEqual([known.has('real'), known.has('real'), known.has('ghost')], [true, true, false])
-  assert.equal(known.has('ghost'), false)
+  assert.deepEqual(
+    [known.has('real', WAITS), known.has('real', WAITS), known.has('ghost', WAITS)],
+    [true, true, false],
+  )
+  assert.equal(known.has('ghost', WAITS), false)
   assert.deepEqual(asked.splice(0), ['real', 'ghost', 'ghost'])
   t.mock.timers.tick(59_999)
-  void known.has('real')
+  void known.has('real', WAITS)
   assert.deepEqual(asked, [])
   t.mock.timers.tick(1)
-  void known.has('real')
+  void known.has('real', WAITS)
   assert.deepEqual(asked, ['real'])
 })
 
 test('a tenant that ceases to exist is unknown as soon as that is heard', (t) => {
   t.mock.timers.enable({ apis: ['Date'] })
+  ageByDate(t)
   let exists = true
   const known = new AskedTenants(() => exists, { timeout: 5, maxAge: 60 })
-  assert.equal(known.has('real'), true)
+  assert.equal(known.has('real', WAITS), true)
   exists = false
   t.mock.timers.tick(60_000)
-  assert.equal(known.has('real'), false)
+  assert.equal(known.has('real', WAITS), false)
+})
+
+test('a tenant is known for as long, however the wall clock is set', (t) => {
+  let passed = 0
+  t.mock.method(clock, 'now', () => passed)
+  t.mock.timers.enable({ apis: ['Date'] })
+  let asked = 0
+  const known = new AskedTenants(() => ++asked > 0, { timeout: 5, maxAge: 60 })
+  void known.has('real', WAITS)
+  for (const time of [4_000_000_000_000, 0, 2_000_000_000_000]) {
+    t.mock.timers.setTime(time)
+    void known.has('real', WAITS)
+  }
+  assert.equal(asked, 1)
+  passed = 60_000
   t.mock.timers.setTime(0)
-  assert.equal(known.has('real'), false)
+  void known.has('real', WAITS)
+  assert.equal(asked, 2)
 })
 
 test('with tenantsMaxAge 0 every request asks', async (t) => {
@@ -139,15 +165,31 @@ test('with tenantsMaxAge 0 every request asks', async (t) => {
   assert.equal(asked, 3)
 })
 
+test('closing ends the questions that are open, and opening again asks anew', async () => {
+  const answers: ((exists: boolean) => void)[] = []
+  const exists = () => new Promise<boolean>((resolve) => void answers.push(resolve))
+  const known = new AskedTenants(exists, { timeout: 60, maxAge: 60 })
+  known.open()
+  const ended = assert.rejects(async () => known.has('real', WAITS), {
+    code: 'ERR_AUTH_TENANTS_UNAVAILABLE',
+  })
+  known.close()
+  await ended
+  known.open()
+  const asked = known.has('real', WAITS)
+  answers[1]?.(true)
+  assert.equal(await asked, true)
+})
+
 test('no more than 100 000 tenants are remembered, and the oldest goes first', () => {
   let asked = 0
   const known = new AskedTenants(() => ++asked > 0, { timeout: 5, maxAge: 60 })
-  for (let i = 0; i <= 100_000; i++) void known.has(`tenant-${i}`)
+  for (let i = 0; i <= 100_000; i++) void known.has(`tenant-${i}`, WAITS)
   assert.equal(asked, 100_001)
-  void known.has('tenant-1')
-  void known.has('tenant-100000')
+  void known.has('tenant-1', WAITS)
+  void known.has('tenant-100000', WAITS)
   assert.equal(asked, 100_001)
-  void known.has('tenant-0')
+  void known.has('tenant-0', WAITS)
   assert.equal(asked, 100_002)
 })
 

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { type TestContext, test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { AuthService } from '../../lib/index.ts'
+import { askedServer } from '../helpers/asked-server.ts'
+import { as, authority, bareApp, trusting } from '../helpers/guarded-app.ts'
+import { KeyServer } from '../helpers/key-server.ts'
+import { until } from '../helpers/until.ts'
+
+/** Beyond the limit of a test: what is waited for ends by the closing alone. */
+const LONG = { keysTimeout: 30, tenantsTimeout: 30 }
+const HANGS = { timeout: 15_000 }
+
+const HEADERS = await as({ acme: [] })
+
+/** An application on loopback, with a way to ask it. */
+async function listening(t: TestContext, service: AuthService) {
+  const app = bareApp(t)
+  const arrived: string[] = []
+  app.addHook('onRequest', async (request) => void arrived.push(request.url))
+  await service.install(app)
+  app.get('/:tenant/x', async () => 'x')
+  app.get('/x', { config: { tenant: true } }, async () => 'x')
+  const address = await app.listen({ port: 0, host: '127.0.0.1' })
+  const ask = (path: string, headers?: Record<string, string>) =>
+    answerOf(`${address}${path}`, headers)
+  return { app, arrived, ask }
+}
+
+/** A function of an application that answers when the test says so, and how often it was asked. */
+function hangingFunction() {
+  const answers: ((value: boolean) => void)[] = []
+  const ask = () => new Promise<boolean>((resolve) => void answers.push(resolve))
+  return { ask, answers }
+}
+
+test('close() does not wait for keys that are not there', HANGS, async (t) => {
+  const server = await askedServer(() => {})
+  const app = await listening(t, new AuthService({ publicKeysUrl: server.url, ...LONG }))
+  await assertEnded(app, 'ERR_AUTH_KEYS_UNAVAILABLE', app.ask('/acme/x'))
+})
+
+test('close() does not wait for a newer key set', HANGS, async (t) => {
+  const server = await KeyServer.start(() => authority.publicKeys)
+  t.after(() => server.close())
+  const app = await listening(t, new AuthService({ publicKeysUrl: server.url, ...LONG }))
+  assert.equal((await app.ask('/acme/x')).status, 200)
+  await server.fail('no answer')
+  const unknown = await authority.headers({ resources: { acme: [] } }, { header: { kid: 'x' } })
+  const asked = app.ask('/acme/x', unknown)
+  await until(() => app.arrived.length === 2)
+  await assertEnded(app, 'ERR_AUTH_KEYS_UNAVAILABLE', asked)
+})
+
+test('close() does not wait for a list of tenants', HANGS, async (t) => {
+  const server = await askedServer(() => {})
+  const app = await listening(t, new AuthService(trusting({ tenants: server.url, ...LONG })))
+  await assertEnded(app, 'ERR_AUTH_TENANTS_UNAVAILABLE', app.ask('/acme/x'))
+})
+
+const functions: [option: string, path: string, code: string][] = [
+  ['tenants', '/acme/x', 'ERR_AUTH_TENANTS_UNAVAILABLE'],
+  ['resolveTenant', '/x', 'ERR_AUTH_TENANTS_UNAVAILABLE'],
+  ['isRevoked', '/acme/x', 'ERR_AUTH_REVOCATION_UNAVAILABLE'],
+]
+
+for (const [option, path, code] of functions) {
+  test(`close() does not wait for the function ${option}`, HANGS, async (t) => {
+    const options = { [option]: hangingFunction().ask, ...LONG }
+    const app = await listening(t, new AuthService(trusting(options)))
+    await assertEnded(app, code, app.ask(path))
+  })
+}
+
+test('other applications of the service wait on for their keys', HANGS, async (t) => {
+  const held: ServerResponse[] = []
+  const server = await askedServer((_request, response) => held.push(response))
+  const service = new AuthService({ publicKeysUrl: server.url, ...LONG })
+  const one = await listening(t, service)
+  const other = await listening(t, service)
+  const waiting = other.ask('/acme/x')
+  await until(() => other.arrived.length === 1)
+  await assertEnded(one, 'ERR_AUTH_KEYS_UNAVAILABLE', one.ask('/acme/x'))
+  assert.equal(held.length, 1)
+  held[0]?.end(JSON.stringify(authority.publicKeys))
+  assert.equal((await waiting).status, 200)
+})
+
+test('other applications of the service wait on for the same answer', HANGS, async (t) => {
+  const { ask: hang, answers } = hangingFunction()
+  const service = new AuthService(trusting({ tenants: hang, ...LONG }))
+  const one = await listening(t, service)
+  const other = await listening(t, service)
+  const waiting = other.ask('/acme/x')
+  await until(() => other.arrived.length === 1)
+  await assertEnded(one, 'ERR_AUTH_TENANTS_UNAVAILABLE', one.ask('/acme/x'))
+  assert.equal(answers.length, 1)
+  answers[0]?.(true)
+  assert.equal((await waiting).status, 200)
+})
+
+test('a request in an encapsulated scope is ended too', HANGS, async (t) => {
+  const server = await askedServer(() => {})
+  const app = bareApp(t)
+  const service = new AuthService({ publicKeysUrl: server.url, ...LONG })
+  const arrived: string[] = []
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', async (request) => void arrived.push(request.url))
+    await service.install(scope)
+    scope.get('/x', async () => 'x')
+  })
+  const address = await app.listen({ port: 0, host: '127.0.0.1' })
+  await assertEnded({ app, arrived }, 'ERR_AUTH_KEYS_UNAVAILABLE', answerOf(`${address}/x`))
+})
+
+interface Listening {
+  readonly app: FastifyInstance
+  /** The requests that have come to the guard. */
+  readonly arrived: readonly string[]
+}
+
+/** Closes the application once the request waits: that is ended, with its 503. */
+async function assertEnded(
+  { app, arrived }: Listening,
+  code: string,
+  asked: ReturnType<typeof answerOf>,
+): Promise<void> {
+  await until(() => arrived.length > 0)
+  await new Promise(setImmediate)
+  await app.close()
+  const { status, retry, body } = await asked
+  assert.deepEqual([status, JSON.parse(body).code], [503, code])
+  assert.match(String(retry), /^[1-9]\d*$/)
+}
+
+async function answerOf(url: string, headers: Record<string, string> = HEADERS) {
+  const response = await fetch(url, { headers })
+  const body = await response.text()
+  return { status: response.status, retry: response.headers.get('retry-after'), body }
+}
