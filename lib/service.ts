@@ -21,7 +21,6 @@ import { decorateRequest } from './routes/request-access.ts'
 import { RouteRegister } from './routes/route-register.ts'
 import { bootWarnings, isLoopback } from './settings/boot-warnings.ts'
 import { type LoadedSettings, loadSettings } from './settings/load-settings.ts'
-import { loadMockUser } from './settings/mock-user-file.ts'
 import type { AuthOptions, Settings } from './settings/options.ts'
 import type { KnownTenants } from './tenancy/known-tenants.ts'
 
@@ -53,10 +52,8 @@ export class AuthService {
    */
   constructor(options: AuthOptions = {}) {
     this.#loaded = loadSettings(options)
-    const { settings, given } = this.#loaded
-    this.#mockUser = settings.devMode
-      ? loadMockUser(settings.devUserInfoPath, given.has('devUserInfoPath'))
-      : null
+    const { settings, mockUser } = this.#loaded
+    this.#mockUser = mockUser
     this.#knownTenants = composeKnownTenants(settings, this.#events('tenants'))
     this.#authenticator = this.#mockUser
       ? new MockUser(this.#mockUser, settings)
@@ -90,7 +87,7 @@ export class AuthService {
     app.addHook('onListen', async () => this.#warnOfListening(app))
     app.addHook('onClose', async () => this.#uninstall(app))
     this.#installed.set(app, register)
-    for (const warning of bootWarnings(this.#loaded, this.#mockUser)) {
+    for (const warning of bootWarnings(this.#loaded)) {
       app.log.warn(`tenant auth: ${warning}`)
     }
     this.#authenticator.open()
