@@ -358,12 +358,12 @@ describe('a name that is misspelt by little', () => {
 })
 
 describe('an option that is undefined', () => {
-  for (const { option, expected } of OPTION_TABLE) {
+  for (const { option, kind } of OPTION_TABLE) {
     test(`is refused: ${option}`, () => {
       assert.throws(
         () => load({ [option]: undefined }),
         configError(
-          `${option}: expected ${expected}`,
+          `${option}: expected ${kind.expected}`,
           ', found undefined (option): is an environment variable missing?',
         ),
       )
