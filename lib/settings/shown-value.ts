@@ -73,7 +73,7 @@ function withoutSecrets(text: string): string {
 function withoutCredentials(text: string): string {
   const at = [...text.matchAll(/@|%40|\uff20/g)].at(-1)
   if (at === undefined) return text
-  const [scheme] = /^(?:\s*[a-z][a-z\d+.-]*:[/\\]*)?/i.exec(text) ?? ['']
+  const scheme = /^\s*[a-z][a-z\d+.-]*:[/\\]*/i.exec(text)?.[0] ?? ''
   const hidden = text.slice(scheme.length, at.index)
   // The `@` may belong to a query, and the secret follow it.
   return /[?#]/.test(hidden)
