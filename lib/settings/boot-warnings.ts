@@ -1,7 +1,7 @@
 import { EVERY_TENANT } from '../tenancy/tenant-name.ts'
 import type { LoadedSettings } from './load-settings.ts'
 
-/** What an operator should know at boot of settings that are allowed and seldom meant. One line each. */
+/** What an operator should know at boot: settings that are allowed, and seldom meant. */
 export function bootWarnings(loaded: LoadedSettings): string[] {
   const { settings, mockUser } = loaded
   const warnings: string[] = []

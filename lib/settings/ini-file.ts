@@ -14,7 +14,7 @@ export interface IniEntry {
   readonly where: string
 }
 
-/** The lines of `[auth]` and `[tenants]` that can be read. Problems come in the order of the file. */
+/** The readable lines of `[auth]` and `[tenants]`. Problems come in the order of the file. */
 export function* readIniFile(file: string, problems: Problems): Generator<IniEntry, void> {
   const before = problems.count
   const sections = new IniSections(problems)
@@ -57,7 +57,7 @@ function readRows(file: string, problems: Problems): string[] {
   }
 }
 
-/** A key above all sections that looks like a section of ours. The others belong to the application. */
+/** A top-level key that is spelt like a section of ours. The others are the application's. */
 function refuseStray({ key }: EntryLine, where: string, problems: Problems): void {
   if (resemblanceOf(key)?.by !== 'spelling') return
   problems.add({ key, where }, 'a section [auth] or [tenants]', 'a top-level key')

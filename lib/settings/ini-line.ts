@@ -23,7 +23,7 @@ const COMMENT_OR_BLANK = /^\s*(?:[;#].*)?$/s
 
 const SECTION_START = /^\s*\[/
 
-/** Blanks are spaces and tabs. Others, which look like them or like nothing, are part of the name. */
+/** Blanks are spaces and tabs. Other characters, even invisible ones, are part of the name. */
 const SECTION = /^[ \t]*\[([^\]]*)\][ \t]*(?:(?<=[ \t])[;#].*)?$/s
 
 const BLANKS_AROUND = /^[ \t]+|(?<![ \t])[ \t]+$/g
@@ -67,7 +67,7 @@ export interface UnreadableValue {
   readonly found: string
 }
 
-/** The value of a key. What the ini package would half read in silence is refused before it reads. */
+/** The value of a key. What the ini package would half read in silence is refused first. */
 export function readValue(text: string): string | UnreadableValue {
   const quoted = QUOTED.exec(text)?.[1]
   if (quoted?.startsWith("'")) return quoted.slice(1, -1)

@@ -43,7 +43,8 @@ export class IniSections {
   leave(): void {
     for (const { name, where, ours } of this.#doubtful) {
       if (this.#seen.has(ours)) continue
-      const hint = `did you mean [${ours}]? An application may have it beside a section [${ours}], an empty one too`
+      const exception = `An application may have it beside a section [${ours}], an empty one too`
+      const hint = `did you mean [${ours}]? ${exception}`
       this.#refuse(name, where, hint)
     }
   }

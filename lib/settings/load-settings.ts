@@ -125,7 +125,7 @@ function reasonAgainstKeys(keys: unknown): string | null {
 }
 
 function withDefaults(given: ReadonlyMap<OptionName, unknown>): Settings {
-  // Each is an own property, even where it is not given: what is added to Object.prototype is no option.
+  // All are own properties, given or not: what is added to Object.prototype is no option.
   const values: unknown = Object.fromEntries(
     optionNames().map((name) => {
       const value = given.has(name) ? given.get(name) : Options.properties[name]['default']

@@ -27,7 +27,7 @@ export function isWithin(edits: number, a: string, b: string): boolean {
   )
 }
 
-/** The known name that a misspelt one may stand for. At most a third of it, and three letters, differ. */
+/** The known name that is meant by a misspelt one: at most a third of it, or 3 letters, differ. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const letters = lettersOf(name)
   for (const edits of [0, 1, 2, 3]) {
