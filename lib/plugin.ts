@@ -19,7 +19,9 @@ export const tenantAuth = fp(
 /** Without what `register` itself takes, which loaders such as @fastify/autoload add to every plugin's options. */
 function ownOptions(options: object): AuthOptions {
   const registerOptions = ['prefix', 'logLevel', 'logSerializers']
-  return Object.fromEntries(
-    Object.entries(options).filter(([name]) => !registerOptions.includes(name)),
+  const own = Object.entries(Object.getOwnPropertyDescriptors(options))
+  return Object.defineProperties(
+    {},
+    Object.fromEntries(own.filter(([name]) => !registerOptions.includes(name))),
   )
 }

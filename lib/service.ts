@@ -24,7 +24,6 @@ import { decorateRequest } from './routes/request-access.ts'
 import { RouteRegister } from './routes/route-register.ts'
 import { bootWarnings, isLoopback } from './settings/boot-warnings.ts'
 import { type LoadedSettings, loadSettings } from './settings/load-settings.ts'
-import { loadMockUser } from './settings/mock-user-file.ts'
 import type { AuthOptions, Settings } from './settings/options.ts'
 import type { KnownTenants } from './tenancy/known-tenants.ts'
 
@@ -56,10 +55,8 @@ export class AuthService {
    */
   constructor(options: AuthOptions = {}) {
     this.#loaded = loadSettings(options)
-    const { settings, given } = this.#loaded
-    this.#mockUser = settings.devMode
-      ? loadMockUser(settings.devUserInfoPath, given.has('devUserInfoPath'))
-      : null
+    const { settings, mockUser } = this.#loaded
+    this.#mockUser = mockUser
     this.#knownTenants = composeKnownTenants(settings, this.#events('tenants'))
     this.#authenticator = this.#mockUser
       ? new MockUser(this.#mockUser, settings)
@@ -97,7 +94,7 @@ export class AuthService {
     app.addHook('preClose', async () => waits.end())
     app.addHook('onClose', async () => this.#uninstall(app))
     this.#installed.set(app, register)
-    for (const warning of bootWarnings(this.#loaded, this.#mockUser)) {
+    for (const warning of bootWarnings(this.#loaded)) {
       app.log.warn(`tenant auth: ${warning}`)
     }
     this.#authenticator.open()

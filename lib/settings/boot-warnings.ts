@@ -1,16 +1,9 @@
-import type { UserInfo } from '../identity/user-info.ts'
 import { EVERY_TENANT } from '../tenancy/tenant-name.ts'
 import type { LoadedSettings } from './load-settings.ts'
 
-/**
- * What an operator should know at boot of settings that are allowed and seldom meant. One line each.
- *
- * @param mockUser who every request acts as in dev mode; null in production
- */
-export function bootWarnings(
-  { settings, given }: LoadedSettings,
-  mockUser: UserInfo | null,
-): string[] {
+/** What an operator should know at boot: settings that are allowed, and seldom meant. */
+export function bootWarnings(loaded: LoadedSettings): string[] {
+  const { settings, mockUser } = loaded
   const warnings: string[] = []
   if (mockUser) {
     const tenants =
@@ -22,7 +15,7 @@ export function bootWarnings(
       `dev mode: every request acts as the mock user ${name}, with the rights of tenants: ${tenants}; never use it in production`,
     )
   } else {
-    warnings.push(...productionWarnings({ settings, given }))
+    warnings.push(...productionWarnings(loaded))
   }
   if (settings.superuserResource !== undefined && settings.tenants === undefined) {
     warnings.push('superuserResource without tenants: a superuser may act for any tenant name')

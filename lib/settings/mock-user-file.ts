@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
+import { TokenRefused } from '../identity/token-refused.ts'
 import { readUserInfo, type UserInfo } from '../identity/user-info.ts'
+import type { Problems } from './problems.ts'
+import { showReason } from './shown-value.ts'
 
 /** Who acts in dev mode where no file says otherwise. */
 const BUILT_IN = {
@@ -11,33 +13,39 @@ const BUILT_IN = {
 }
 
 /**
- * The mock user of dev mode.
+ * The mock user of dev mode; null where there is a problem.
  *
  * @param isConfigured whether somebody named the file, which must exist then
- * @throws ERR_AUTH_CONFIG_INVALID
  */
-export function loadMockUser(path: string, isConfigured: boolean): UserInfo {
+export function loadMockUser(
+  path: string,
+  isConfigured: boolean,
+  problems: Problems,
+): UserInfo | null {
   const file = resolve(path)
-  const text = readIfThere(file)
-  if (text === null && !isConfigured) return readUserInfo(structuredClone(BUILT_IN))
-  if (text === null) throw invalid(file, 'found none')
+  let text = ''
   try {
+    text = readFileSync(file, 'utf8')
     return readUserInfo(JSON.parse(text))
-  } catch {
-    throw invalid(file, 'found another one')
-  }
-}
-
-function readIfThere(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
-    throw invalid(file, 'found one that cannot be read')
+    if (isAbsent(error) && !isConfigured) return readUserInfo(structuredClone(BUILT_IN))
+    const expected = 'a JSON file with user info: sub, preferred_username, resources'
+    problems.add({ key: 'devUserInfoPath', where: file }, expected, whatIsWrong(error, text))
+    return null
   }
 }
 
-function invalid(file: string, found: string) {
-  const expected = 'a JSON file with user info: sub, preferred_username, resources'
-  return new ERR_AUTH_CONFIG_INVALID(`devUserInfoPath: expected ${expected}, ${found} (${file})`)
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}
+
+/** Without anything that stands in the file. */
+function whatIsWrong(error: unknown, text: string): string {
+  if (isAbsent(error)) return 'none'
+  if (error instanceof TokenRefused)
+    return `user info that cannot be used: ${showReason(error.reason)}`
+  if (!(error instanceof SyntaxError)) return 'one that cannot be read'
+  const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1]
+  if (position === undefined) return 'text that is no JSON'
+  return `no JSON from line ${text.slice(0, Number(position)).split('\n').length} on`
 }

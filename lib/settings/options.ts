@@ -85,7 +85,7 @@ export const Options = Type.Object({
 
   /**
    * Accepted `alg` headers (RFC 8725 §3.1).
-   * @default every asymmetric JWS algorithm that jose supports on this Node
+   * @default every asymmetric JWS algorithm that we support on this Node
    */
   algorithms: Type.Unsafe<readonly string[]>(
     Type.Array(Type.Union(supportedAlgorithms.map((name) => Type.Literal(name))), {
@@ -234,12 +234,13 @@ export type Settings = Readonly<Static<typeof Options>>
 /** Names of the options. */
 export type OptionName = keyof Settings
 
-/** What the plugin and `AuthService` take. `undefined` means not given. */
-export type AuthOptions = {
-  readonly [name in OptionName]?: Settings[name] | undefined
-} & {
+/**
+ * What the plugin and `AuthService` take. An option that is `undefined` stops the boot: it may be an
+ * environment variable that is missing.
+ */
+export interface AuthOptions extends Partial<Settings> {
   /** INI file whose `[auth]` and `[tenants]` sections give options too; an option given in code wins. */
-  readonly configFile?: string | undefined
+  readonly configFile?: string
 }
 
 function isHttpUrl(value: string): boolean {

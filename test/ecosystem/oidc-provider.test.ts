@@ -24,7 +24,7 @@ describe('with a real authorization server', () => {
     const app = Fastify()
     open.push(app)
     await app.register(tenantAuth, {
-      publicKeysUrl: metadata.jwks_uri,
+      publicKeysUrl: metadata.jwks_uri ?? '',
       issuer: metadata.issuer,
       mapClaims: fromMemberships,
       ...options,

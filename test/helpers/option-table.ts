@@ -1,11 +1,16 @@
 import { createTestAuthority } from '../../lib/testing.ts'
 
-/** One row of the contract's table of options, with values to try. */
+/** One row of the contract's table of options. */
 export interface OptionRow {
   readonly option: string
   /** Its key in the section `[auth]`; absent for options of code. */
   readonly key?: string
   readonly fallback?: unknown
+  readonly kind: OptionKind
+}
+
+/** What options of one kind take, with values to try. */
+export interface OptionKind {
   /** The words after "expected". */
   readonly expected: string
   /** Texts of an INI file, and what each gives. */
@@ -16,7 +21,7 @@ export interface OptionRow {
   readonly bad: readonly (readonly [value: unknown, found: string])[]
 }
 
-const SECONDS = {
+const SECONDS: OptionKind = {
   expected: 'seconds from 0 to 2147483',
   ini: [
     ['0', 0],
@@ -50,9 +55,9 @@ const SECONDS = {
     [5n, '5'],
     [[5], '[5]'],
   ],
-} as const
+}
 
-const SIZE = {
+const SIZE: OptionKind = {
   expected: 'a whole number from 0',
   ini: [
     ['0', 0],
@@ -68,9 +73,9 @@ const SIZE = {
     ['10', '"10"'],
     [false, 'false'],
   ],
-} as const
+}
 
-const SWITCH = {
+const SWITCH: OptionKind = {
   expected: 'a boolean (in the INI file yes or no)',
   ini: [
     ...['yes', 'true', 'on', '1', 'YES', 'True', 'oN', '"yes"'].map(
@@ -89,9 +94,9 @@ const SWITCH = {
     [1, '1'],
     [{}, 'an object'],
   ],
-} as const
+}
 
-const NAMES = {
+const NAMES: OptionKind = {
   expected: 'a string or a list of strings',
   ini: [
     ['https://a.test', ['https://a.test']],
@@ -104,11 +109,11 @@ const NAMES = {
     [[''], '[""]'],
     [['a', 1], '["a", 1]'],
     [[null], '[null]'],
-    [new Array(1), '[]'],
+    [new Array(1), '[undefined]'],
     [/a/, 'an object'],
     [7, '7'],
   ],
-} as const
+}
 
 const URLS = [
   ['ftp://localhost/keys', '"ftp://localhost/keys"'],
@@ -118,11 +123,11 @@ const URLS = [
   ['/keys', '"/keys"'],
   ['http://', '"http://"'],
   ['http://a b/', '"http://a b/"'],
-  ['https://user:secret@a.test/', '"https://user:secret@a.test/"'],
-  ['https://user@a.test/', '"https://user@a.test/"'],
+  ['https://user:secret@a.test/', '"https://***@a.test/"'],
+  ['https://user@a.test/', '"https://***@a.test/"'],
 ] as const
 
-const CALLABLE = {
+const CALLABLE: OptionKind = {
   expected: 'a function',
   good: [() => null],
   bad: [
@@ -130,7 +135,7 @@ const CALLABLE = {
     [true, 'true'],
     [{}, 'an object'],
   ],
-} as const
+}
 
 const authority = await createTestAuthority()
 const [publicJwk] = authority.publicKeys.keys
@@ -141,183 +146,220 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     option: 'publicKeysUrl',
     key: 'public_keys_url',
     fallback: 'http://localhost:8081/openidconnect/public_keys',
-    expected: 'an http or https URL without credentials',
-    ini: [
-      ['https://a.test/keys', 'https://a.test/keys'],
-      ['HTTP://a.test/keys?x=1&y=2', 'HTTP://a.test/keys?x=1&y=2'],
-    ],
-    badIni: ['no', ...URLS.map(([url]) => url)],
-    good: ['http://localhost:1/', 'https://[::1]/keys'],
-    bad: [...URLS, [new URL('https://a.test'), 'an object'], [7, '7']],
+    kind: {
+      expected: 'an http or https URL without credentials',
+      ini: [
+        ['https://a.test/keys', 'https://a.test/keys'],
+        ['HTTP://a.test/keys?x=1&y=2', 'HTTP://a.test/keys?x=1&y=2'],
+      ],
+      badIni: ['no', ...URLS.map(([url]) => url)],
+      good: ['http://localhost:1/', 'https://[::1]/keys'],
+      bad: [...URLS, [new URL('https://a.test'), 'an object'], [7, '7']],
+    },
   },
-  { option: 'multitenancy', key: 'multitenancy', fallback: true, ...SWITCH },
-  { option: 'devMode', key: 'dev_mode', fallback: false, ...SWITCH },
+  { option: 'multitenancy', key: 'multitenancy', fallback: true, kind: SWITCH },
+  { option: 'devMode', key: 'dev_mode', fallback: false, kind: SWITCH },
   {
     option: 'devUserInfoPath',
     key: 'dev_user_info_path',
     fallback: '/conf/dev-userinfo.json',
-    expected: 'a path',
-    ini: [['/somewhere/me.json', '/somewhere/me.json']],
-    good: ['/somewhere/me.json', 'me.json'],
-    bad: [
-      [7, '7'],
-      [{ sub: 'me' }, 'an object'],
-      [['me.json'], '["me.json"]'],
-    ],
+    kind: {
+      expected: 'a path',
+      ini: [['/somewhere/me.json', '/somewhere/me.json']],
+      good: ['/somewhere/me.json', 'me.json'],
+      bad: [
+        [7, '7'],
+        [{ sub: 'me' }, 'an object'],
+        [['me.json'], '["me.json"]'],
+      ],
+    },
   },
-  { option: 'issuer', key: 'issuer', ...NAMES },
-  { option: 'audience', key: 'audience', ...NAMES },
+  { option: 'issuer', key: 'issuer', kind: NAMES },
+  { option: 'audience', key: 'audience', kind: NAMES },
   {
     option: 'algorithms',
     key: 'algorithms',
-    expected: 'a list of RS256, ',
-    ini: [
-      ['RS256', ['RS256']],
-      ['RS256 PS512, ES384 ,EdDSA', ['RS256', 'PS512', 'ES384', 'EdDSA']],
-    ],
-    badIni: ['none', 'HS256', 'ES256 HS512', 'ES256, none', 'es256', 'ES257', 'RSA', ','],
-    good: [['ES256'], ['EdDSA', 'Ed25519']],
-    bad: [
-      [[], '[]'],
-      [['none'], '["none"]'],
-      [['HS256'], '["HS256"]'],
-      [['ES256', 'HS384'], '["ES256", "HS384"]'],
-      [['es256'], '["es256"]'],
-      [['constructor'], '["constructor"]'],
-      [[undefined], '[undefined]'],
-      ['ES256', '"ES256"'],
-    ],
+    kind: {
+      expected: 'a list of RS256, ',
+      ini: [
+        ['RS256', ['RS256']],
+        ['RS256 PS512, ES384 ,EdDSA', ['RS256', 'PS512', 'ES384', 'EdDSA']],
+      ],
+      badIni: ['none', 'HS256', 'ES256 HS512', 'ES256, none', 'es256', 'ES257', 'RSA', ','],
+      good: [['ES256'], ['EdDSA', 'Ed25519']],
+      bad: [
+        [[], '[]'],
+        [['none'], '["none"]'],
+        [['HS256'], '["HS256"]'],
+        [['ES256', 'HS384'], '["ES256", "HS384"]'],
+        [['es256'], '["es256"]'],
+        [['constructor'], '["constructor"]'],
+        [[undefined], '[undefined]'],
+        ['ES256', '"ES256"'],
+      ],
+    },
   },
   {
     option: 'tokenTypes',
     key: 'token_types',
-    expected: 'a list of token types such as at+jwt',
-    ini: [
-      ['at+jwt', ['at+jwt']],
-      ['JWT, application/at+jwt', ['JWT', 'application/at+jwt']],
-    ],
-    badIni: [',', 'très'],
-    good: [['JWT'], ['at+jwt', 'logout+jwt']],
-    bad: [
-      [[], '[]'],
-      [[''], '[""]'],
-      [['a b'], '["a b"]'],
-      ['JWT', '"JWT"'],
-      [[null], '[null]'],
-    ],
+    kind: {
+      expected: 'a list of token types such as at+jwt',
+      ini: [
+        ['at+jwt', ['at+jwt']],
+        ['JWT, application/at+jwt', ['JWT', 'application/at+jwt']],
+      ],
+      badIni: [',', 'très'],
+      good: [['JWT'], ['at+jwt', 'logout+jwt']],
+      bad: [
+        [[], '[]'],
+        [[''], '[""]'],
+        [['a b'], '["a b"]'],
+        ['JWT', '"JWT"'],
+        [[null], '[null]'],
+      ],
+    },
   },
   {
     option: 'confirmation',
     key: 'confirmation',
     fallback: 'refuse',
-    expected: 'refuse or ignore',
-    ini: [
-      ['refuse', 'refuse'],
-      ['ignore', 'ignore'],
-    ],
-    badIni: ['Ignore', 'no', 'off', 'refuse ignore'],
-    good: ['refuse', 'ignore'],
-    bad: [
-      ['IGNORE', '"IGNORE"'],
-      [false, 'false'],
-      [['ignore'], '["ignore"]'],
-    ],
+    kind: {
+      expected: 'refuse or ignore',
+      ini: [
+        ['refuse', 'refuse'],
+        ['ignore', 'ignore'],
+      ],
+      badIni: ['Ignore', 'no', 'off', 'refuse ignore'],
+      good: ['refuse', 'ignore'],
+      bad: [
+        ['IGNORE', '"IGNORE"'],
+        [false, 'false'],
+        [['ignore'], '["ignore"]'],
+      ],
+    },
   },
-  { option: 'clockTolerance', key: 'clock_tolerance', fallback: 5, ...SECONDS },
-  { option: 'maxTokenLength', key: 'max_token_length', fallback: 16_384, ...SIZE },
+  { option: 'clockTolerance', key: 'clock_tolerance', fallback: 5, kind: SECONDS },
+  { option: 'maxTokenLength', key: 'max_token_length', fallback: 16_384, kind: SIZE },
   {
     option: 'realm',
     key: 'realm',
     fallback: 'api',
-    expected: 'printable ASCII',
-    ini: [
-      ['notes', 'notes'],
-      ['the notes', 'the notes'],
-      ['"a; b # c"', 'a; b # c'],
-    ],
-    badIni: ['é', 'a\tb', '"a\\nb"'],
-    good: ['a "quoted" \\ realm', ' '],
-    bad: [
-      ['a\r\nset-cookie: x', '"a\\r\\nset-cookie: x"'],
-      ['a\u007f', '"a\u007f"'],
-      ['ü', '"ü"'],
-      [7, '7'],
-    ],
+    kind: {
+      expected: 'printable ASCII',
+      ini: [
+        ['notes', 'notes'],
+        ['the notes', 'the notes'],
+        ['"a; b # c"', 'a; b # c'],
+      ],
+      badIni: ['é', 'a\tb', '"a\\nb"'],
+      good: ['a "quoted" \\ realm', ' '],
+      bad: [
+        ['a\r\nset-cookie: x', '"a\\r\\nset-cookie: x"'],
+        ['a\u007f', '"a\\u007f"'],
+        ['ü', '"ü"'],
+        [7, '7'],
+      ],
+    },
+  },
+  {
+    option: 'tenantParameter',
+    key: 'tenant_parameter',
+    fallback: 'tenant',
+    kind: {
+      expected: 'the name of a path parameter',
+      ini: [['org', 'org']],
+      badIni: [':org', 'my-org', 'org?', 'a b'],
+      good: ['org', 'Org_1'],
+      bad: [
+        ['', '""'],
+        ['a/b', '"a/b"'],
+        ['org\n', '"org\\n"'],
+        [['org'], '["org"]'],
+      ],
+    },
   },
   {
     option: 'superuserResource',
     key: 'superuser_resource',
-    expected: 'a resource id <name>:<action>',
-    ini: [['authz:superuser', 'authz:superuser']],
-    badIni: ['superuser', 'authz:', ':superuser', 'authz: superuser', 'é:x'],
-    good: ['authz:superuser', 'a:b:c'],
-    bad: [
-      ['superuser', '"superuser"'],
-      ['authz:super user', '"authz:super user"'],
-      ['a:"b"', '"a:\\"b\\""'],
-      [['authz:superuser'], '["authz:superuser"]'],
-    ],
+    kind: {
+      expected: 'a resource id <name>:<action>',
+      ini: [['authz:superuser', 'authz:superuser']],
+      badIni: ['superuser', 'authz:', ':superuser', 'authz: superuser', 'é:x'],
+      good: ['authz:superuser', 'a:b:c'],
+      bad: [
+        ['superuser', '"superuser"'],
+        ['authz:super user', '"authz:super user"'],
+        ['a:"b"', '"a:\\"b\\""'],
+        [['authz:superuser'], '["authz:superuser"]'],
+      ],
+    },
   },
   {
     option: 'tenants',
-    expected: 'a list of tenant names, an http or https URL, or (in code) a function',
-    good: ['https://a.test/tenants', ['a'], ['a', 'b c', 'ü'], () => true],
-    bad: [
-      ...URLS,
-      ['lazy-raccoon', '"lazy-raccoon"'],
-      [[], '[]'],
-      [['*'], '["*"]'],
-      [['a', ''], '["a", ""]'],
-      [['a\n'], '["a\\n"]'],
-      [['x'.repeat(256)], '["xxx'],
-      [new Set(['a']), 'an object'],
-      [true, 'true'],
-    ],
+    kind: {
+      expected: 'a list of tenant names, an http or https URL, or (in code) a function',
+      good: ['https://a.test/tenants', ['a'], ['a', 'b c', 'ü'], () => true],
+      bad: [
+        ...URLS,
+        ['lazy-raccoon', '"lazy-raccoon"'],
+        [[], '[]'],
+        [['*'], '["*"]'],
+        [['a', ''], '["a", ""]'],
+        [['a\n'], '["a\\n"]'],
+        [['x'.repeat(256)], '["xxx'],
+        [new Set(['a']), 'an object'],
+        [true, 'true'],
+      ],
+    },
   },
-  { option: 'tenantsTimeout', key: 'tenants_timeout', fallback: 5, ...SECONDS },
-  { option: 'tenantsMaxAge', key: 'tenants_max_age', fallback: 60, ...SECONDS },
-  { option: 'keysTimeout', key: 'keys_timeout', fallback: 5, ...SECONDS },
-  { option: 'keysMaxAge', key: 'keys_max_age', fallback: 600, ...SECONDS },
-  { option: 'keysMaxStale', key: 'keys_max_stale', fallback: 3600, ...SECONDS },
-  { option: 'keysCooldown', key: 'keys_cooldown', fallback: 30, ...SECONDS },
-  { option: 'keysRetry', key: 'keys_retry', fallback: 1, ...SECONDS },
-  { option: 'tokenCacheSize', key: 'token_cache_size', fallback: 10_000, ...SIZE },
+  { option: 'tenantsTimeout', key: 'tenants_timeout', fallback: 5, kind: SECONDS },
+  { option: 'tenantsMaxAge', key: 'tenants_max_age', fallback: 60, kind: SECONDS },
+  { option: 'keysTimeout', key: 'keys_timeout', fallback: 5, kind: SECONDS },
+  { option: 'keysMaxAge', key: 'keys_max_age', fallback: 600, kind: SECONDS },
+  { option: 'keysMaxStale', key: 'keys_max_stale', fallback: 3600, kind: SECONDS },
+  { option: 'keysCooldown', key: 'keys_cooldown', fallback: 30, kind: SECONDS },
+  { option: 'keysRetry', key: 'keys_retry', fallback: 1, kind: SECONDS },
+  { option: 'tokenCacheSize', key: 'token_cache_size', fallback: 10_000, kind: SIZE },
   {
     option: 'uncovered',
     key: 'uncovered',
     fallback: 'warn',
-    expected: 'warn, refuse or ignore',
-    ini: [
-      ['warn', 'warn'],
-      ['refuse', 'refuse'],
-      ['ignore', 'ignore'],
-    ],
-    badIni: ['Warn', 'warning', 'no', 'warn refuse'],
-    good: ['warn', 'refuse', 'ignore'],
-    bad: [
-      ['REFUSE', '"REFUSE"'],
-      [false, 'false'],
-      [['warn'], '["warn"]'],
-    ],
+    kind: {
+      expected: 'warn, refuse or ignore',
+      ini: [
+        ['warn', 'warn'],
+        ['refuse', 'refuse'],
+        ['ignore', 'ignore'],
+      ],
+      badIni: ['Warn', 'warning', 'no', 'warn refuse'],
+      good: ['warn', 'refuse', 'ignore'],
+      bad: [
+        ['REFUSE', '"REFUSE"'],
+        [false, 'false'],
+        [['warn'], '["warn"]'],
+      ],
+    },
   },
   {
     option: 'publicKeys',
-    expected: 'a JWK set with at least one public key that may verify',
-    good: [authority.publicKeys, { keys: [{ kty: 'unheard-of' }, null, publicJwk] }],
-    bad: [
-      [{}, 'an object'],
-      [{ keys: [] }, 'an object'],
-      [{ keys: [{ kty: 'oct', k: 'c2VjcmV0' }] }, 'an object'],
-      [{ keys: [{ ...publicJwk, use: 'enc' }] }, 'an object'],
-      [{ keys: [{ ...publicJwk, d: 'c2VjcmV0' }] }, 'an object'],
-      [{ keys: new Array(101).fill(publicJwk) }, 'an object'],
-      [[publicJwk], '['],
-      ['https://a.test/keys', '"https://a.test/keys"'],
-      [() => authority.publicKeys, 'a function'],
-    ],
+    kind: {
+      expected: 'a JWK set with at least one public key that may verify',
+      good: [authority.publicKeys, { keys: [{ kty: 'unheard-of' }, null, publicJwk] }],
+      bad: [
+        [{}, 'an object'],
+        [{ keys: [] }, 'an object'],
+        [{ keys: [{ kty: 'oct', k: 'c2VjcmV0' }] }, 'an object'],
+        [{ keys: [{ ...publicJwk, use: 'enc' }] }, 'an object'],
+        [{ keys: [{ ...publicJwk, d: 'c2VjcmV0' }] }, 'an object'],
+        [{ keys: new Array(101).fill(publicJwk) }, 'an object'],
+        [[publicJwk], '['],
+        ['https://a.test/keys', '"https://a.test/keys"'],
+        [() => authority.publicKeys, 'a function'],
+      ],
+    },
   },
-  { option: 'mapClaims', ...CALLABLE },
-  { option: 'isRevoked', ...CALLABLE },
-  { option: 'resolveTenant', ...CALLABLE },
-  { option: 'tokenFrom', ...CALLABLE },
+  { option: 'mapClaims', kind: CALLABLE },
+  { option: 'isRevoked', kind: CALLABLE },
+  { option: 'resolveTenant', kind: CALLABLE },
+  { option: 'tokenFrom', kind: CALLABLE },
 ]

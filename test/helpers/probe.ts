@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fast
 import { AuthService } from '../../lib/index.ts'
 import type { AuthOptions } from '../../lib/settings/options.ts'
 import { type ForgeKey, forge, forgeKey } from './forge.ts'
+import { untyped } from './untyped-options.ts'
 
 export const ISSUER = 'https://authority.test'
 export const AUDIENCE = 'api'
@@ -26,14 +27,17 @@ const MOST_LINES = 1000
 /** Keys of every test that needs no more than one of a kind: generating RSA keys takes its time. */
 export const KEY: ForgeKey = forgeKey('ES256', 'probe')
 
+/** `undefined` takes an option away that a probe has otherwise. */
+type ProbeOptions = { readonly [name in keyof AuthOptions]: AuthOptions[name] | undefined }
+
 /** Starts a probe that trusts `KEY`, unless the options say otherwise; the test that started it ends it. */
-export async function startProbe(t: TestContext, options: AuthOptions = {}): Promise<Probe> {
+export async function startProbe(t: TestContext, options: ProbeOptions = {}): Promise<Probe> {
   const probe = await openProbe(options)
   t.after(() => probe.app.close())
   return probe
 }
 
-export function openProbe(options: AuthOptions = {}): Promise<Probe> {
+export function openProbe(options: ProbeOptions = {}): Promise<Probe> {
   return open(options, (app, handled) => {
     addFewRoutes(app, handled)
     addFurtherRoutes(app, handled)
@@ -41,11 +45,11 @@ export function openProbe(options: AuthOptions = {}): Promise<Probe> {
 }
 
 /** A probe of two routes, for tests that open thousands: each route costs its time. */
-export function openSmallProbe(options: AuthOptions = {}): Promise<Probe> {
+export function openSmallProbe(options: ProbeOptions = {}): Promise<Probe> {
   return open(options, addFewRoutes)
 }
 
-async function open(options: AuthOptions, addRoutes: typeof addFewRoutes): Promise<Probe> {
+async function open(options: ProbeOptions, addRoutes: typeof addFewRoutes): Promise<Probe> {
   const log: string[] = []
   const handled = { count: 0 }
   const app = Fastify({
@@ -60,12 +64,14 @@ async function open(options: AuthOptions, addRoutes: typeof addFewRoutes): Promi
     routerOptions: { maxParamLength: 300 },
     exposeHeadRoutes: false,
   })
-  const service = new AuthService({
+  const all = {
     ...(options.publicKeysUrl === undefined && { publicKeys: { keys: [KEY.publicJwk] } }),
     issuer: ISSUER,
     audience: AUDIENCE,
     ...options,
-  })
+  }
+  const given = Object.entries(all).filter(([, value]) => value !== undefined)
+  const service = new AuthService(untyped(Object.fromEntries(given)))
   await service.install(app)
   addRoutes(app, handled)
   await app.ready()

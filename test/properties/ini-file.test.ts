@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { errors } from '../../lib/index.ts'
+import { INI_KEYS } from '../../lib/settings/ini-values.ts'
 import { loadSettings } from '../../lib/settings/load-settings.ts'
 import { anyText, INHERITED } from '../helpers/arbitrary-claims.ts'
-import { holds } from '../helpers/property.ts'
+import { holds, PROPERTY_RUNS } from '../helpers/property.ts'
 import { expectUnspoiltPrototypes } from '../helpers/unspoilt.ts'
 
 expectUnspoiltPrototypes()
@@ -67,12 +68,18 @@ const MARKS = [
   '\u2028',
 ]
 
-const word = fc.oneof(fc.constantFrom(...KEYS, ...VALUES, ...MARKS), anyText)
+/** A text of which a message shows a part. */
+const LONG = 'x'.repeat(300)
+const LONGER_THAN_SHOWN = /x{81}/
+
+const KNOWN = new Set([...INI_KEYS.auth.keys(), ...INI_KEYS.tenants.keys()])
+
+const word = fc.oneof(fc.constantFrom(...KEYS, ...VALUES, ...MARKS, LONG), anyText)
 const line = fc.oneof(
   fc.tuple(
     fc.constantFrom(...KEYS),
     fc.constantFrom('=', ' = '),
-    fc.constantFrom(...VALUES, ...MARKS),
+    fc.constantFrom(...VALUES, ...MARKS, LONG),
   ),
   fc.constantFrom(...SECTIONS).map((name) => [`[${name}]`]),
   fc.array(word, { maxLength: 4 }),
@@ -86,30 +93,58 @@ const text = fc
   .map(([start, lines, end]) => start + lines.map((words) => words.join('')).join(end))
 
 test('any text for an INI file is settings or a configuration error, and dev mode only where it says so', async (t) => {
+  const outcomes = { read: 0, refused: 0 }
   await holds(
     t,
     fc.asyncProperty(fc.oneof(text, fc.uint8Array()), async (content) => {
       writeFileSync(FILE, content)
       try {
         const { settings } = loadSettings({ configFile: FILE })
-        assert.equal(settings.devMode, saysDevMode(Buffer.from(content).toString()))
-        assert.ok(!Object.keys(settings).some((name) => /noauth/i.test(name)))
+        const rows = ourRows(Buffer.from(content).toString())
+        assert.equal(settings.devMode, saysDevMode(rows))
+        assert.notDeepEqual(rows, [], 'read, without a section of ours')
+        const unknown = rows.filter(({ key }) => key !== null && !KNOWN.has(key))
+        assert.deepEqual(unknown, [])
+        outcomes.read++
       } catch (error) {
         if (!(error instanceof errors.ERR_AUTH_CONFIG_INVALID)) throw error
-        assert.ok(error.message.length < 2000 + String(content).length)
+        assert.doesNotMatch(error.message, LONGER_THAN_SHOWN)
+        outcomes.refused++
       }
     }),
   )
+  assert.ok(Math.min(...Object.values(outcomes)) > PROPERTY_RUNS / 100, JSON.stringify(outcomes))
 })
 
-/** Whether the one `[auth]` section holds the one line that turns dev mode on. */
-function saysDevMode(content: string): boolean {
+/** A row of a section of ours. The section line itself has no key. */
+interface OurRow {
+  readonly section: string
+  readonly key: string | null
+  readonly value: string
+}
+
+/** The rows of `[auth]` and `[tenants]`, but comments and blank ones. */
+function ourRows(content: string): OurRow[] {
+  const rows: OurRow[] = []
   let section = ''
   for (const row of content.replace(/^\ufeff/, '').split(/\r\n|\n|\r/)) {
     const name = /^\s*\[\s*([^\]]*?)\s*\]/.exec(row)?.[1]
     if (name !== undefined) section = name
-    const value = /^\s*dev_mode\s*=\s*(\S+)/.exec(row)?.[1]
-    if (section === 'auth' && /^["']?(?:yes|true|on|1)["']?$/i.test(value ?? '')) return true
+    if (section !== 'auth' && section !== 'tenants') continue
+    const [key = '', ...value] = row.split('=')
+    if (name !== undefined) rows.push({ section, key: null, value: '' })
+    else if (!/^\s*(?:$|[;#])/.test(row))
+      rows.push({ section, key: key.trim(), value: value.join('=') })
   }
-  return false
+  return rows
+}
+
+/** Whether a row of `[auth]` turns dev mode on. */
+function saysDevMode(rows: readonly OurRow[]): boolean {
+  return rows.some(
+    ({ section, key, value }) =>
+      section === 'auth' &&
+      key === 'dev_mode' &&
+      /^\s*["']?(?:yes|true|on|1)["']?(?:\s|$)/i.test(value),
+  )
 }

@@ -12,7 +12,7 @@ const handler = async () => 'x'
 async function partlyGuarded(app: FastifyInstance, uncovered?: 'warn' | 'refuse' | 'ignore') {
   app.get('/open', { exposeHeadRoute: false }, handler)
   await app.register(async (child) => {
-    await child.register(tenantAuth, trusting({ uncovered }))
+    await child.register(tenantAuth, trusting(uncovered ? { uncovered } : {}))
     child.get('/closed', handler)
   })
   await app.register(async (sibling) => void sibling.post('/beside/:id', handler))

@@ -57,7 +57,8 @@ const SUPERUSERS: readonly [string, Record<string, string[]>, string | undefined
 
 for (const [what, rights, superuserResource, expected] of SUPERUSERS) {
   test(`a superuser's resource, ${what}: ${expected}`, async (t) => {
-    const app = await guardedApp(t, { superuserResource, tenants: ['real'] })
+    const superuser = superuserResource === undefined ? {} : { superuserResource }
+    const app = await guardedApp(t, { ...superuser, tenants: ['real'] })
     app.get('/:tenant/x', { config: { require: ['a:b', 'c:d'] } }, async () => 'x')
     app.get('/:tenant/any', { config: { require: { any: ['a:b'] } } }, async () => 'x')
     const headers = await as(rights)

@@ -7,8 +7,12 @@ import { createTestAuthority } from '../../lib/testing.ts'
 
 const { publicKeys } = await createTestAuthority()
 
+const publicKeysUrl = 'https://a.test/keys'
+const issuer = 'https://a.test'
+const audience = 'api'
+
 /** Of a configuration that leaves nothing to warn of. */
-const QUIET = { publicKeysUrl: 'https://a.test/keys', issuer: 'https://a.test', audience: 'api' }
+const QUIET = { publicKeysUrl, issuer, audience }
 
 const DEFAULT_URL = 'publicKeysUrl is not configured: using the default http://localhost:8081/'
 const PLAIN_KEYS = 'publicKeysUrl is plain http beyond loopback'
@@ -21,16 +25,16 @@ const SUPERUSER = 'superuserResource without tenants'
 const TABLE: readonly (readonly [name: string, options: AuthOptions, warnings: string[]])[] = [
   ['a full configuration', QUIET, []],
   ['no configuration', {}, [DEFAULT_URL, NO_ISSUER, NO_AUDIENCE]],
-  ['the default URL', { ...QUIET, publicKeysUrl: undefined }, [DEFAULT_URL]],
+  ['the default URL', { issuer, audience }, [DEFAULT_URL]],
   [
     'the default URL, spelt out',
     { ...QUIET, publicKeysUrl: 'http://localhost:8081/openidconnect/public_keys' },
     [],
   ],
-  ['keys in code', { ...QUIET, publicKeysUrl: undefined, publicKeys }, []],
+  ['keys in code', { issuer, audience, publicKeys }, []],
   ['keys in code, and an URL', { ...QUIET, publicKeysUrl: 'http://a.test/', publicKeys }, []],
-  ['no issuer', { ...QUIET, issuer: undefined }, [NO_ISSUER]],
-  ['no audience', { ...QUIET, audience: undefined }, [NO_AUDIENCE]],
+  ['no issuer', { publicKeysUrl, audience }, [NO_ISSUER]],
+  ['no audience', { publicKeysUrl, issuer }, [NO_AUDIENCE]],
   ['plain http for the keys', { ...QUIET, publicKeysUrl: 'http://a.test/' }, [PLAIN_KEYS]],
   ['HTTP in capitals', { ...QUIET, publicKeysUrl: 'HTTP://A.TEST/' }, [PLAIN_KEYS]],
   ['plain http to 127.0.0.1', { ...QUIET, publicKeysUrl: 'http://127.0.0.1/' }, []],
@@ -54,7 +58,7 @@ const TABLE: readonly (readonly [name: string, options: AuthOptions, warnings: s
 
 for (const [name, options, expected] of TABLE) {
   test(`${name}: ${expected.length || 'no'} warnings`, () => {
-    const warnings = bootWarnings(loadSettings(options), null)
+    const warnings = bootWarnings(loadSettings(options))
     assert.deepEqual(
       warnings.map((warning, i) => warning.slice(0, expected[i]?.length)),
       expected,
@@ -67,25 +71,28 @@ describe('in dev mode', () => {
 
   test('one warning names the user and its tenants, and nothing is said of keys', () => {
     const user = { sub: 'u1', preferred_username: 'Ann', resources: { acme: ['a:b'], 'b c': [] } }
-    assert.deepEqual(bootWarnings(loaded, user), [
+    assert.deepEqual(bootWarnings({ ...loaded, mockUser: user }), [
       'dev mode: every request acts as the mock user Ann, with the rights of tenants: acme, b c; never use it in production',
     ])
   })
 
   test('a user without a name goes by its identifier', () => {
-    assert.match(bootWarnings(loaded, { sub: 'u1' })[0] ?? '', /mock user u1, .*tenants: none;/)
+    assert.match(
+      bootWarnings({ ...loaded, mockUser: { sub: 'u1' } })[0] ?? '',
+      /mock user u1, .*tenants: none;/,
+    )
   })
 
   test('what is granted in every tenant is no tenant', () => {
     const user = { sub: 'u1', resources: { '*': ['a:b'] } }
-    assert.match(bootWarnings(loaded, user)[0] ?? '', /tenants: none;/)
+    assert.match(bootWarnings({ ...loaded, mockUser: user })[0] ?? '', /tenants: none;/)
     const both = { sub: 'u1', resources: { '*': ['a:b'], acme: [] } }
-    assert.match(bootWarnings(loaded, both)[0] ?? '', /tenants: acme;/)
+    assert.match(bootWarnings({ ...loaded, mockUser: both })[0] ?? '', /tenants: acme;/)
   })
 
   test('a superuser without tenants is warned of too', () => {
     const superuser = loadSettings({ devMode: true, superuserResource: 'a:b' })
-    const warnings = bootWarnings(superuser, { sub: 'u1' })
+    const warnings = bootWarnings(superuser)
     assert.equal(warnings.length, 2)
     assert.ok(warnings[1]?.startsWith(SUPERUSER))
   })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isUtf8 } from 'node:buffer'
 import { writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -80,39 +81,80 @@ test('whatever an INI file says, it is read or refused, and never turns on dev m
   assert.ok(Math.min(...Object.values(outcomes)) > PROPERTY_RUNS / 100, JSON.stringify(outcomes))
 })
 
-test('whatever the bytes, a file is read or refused', async (t) => {
+test('of any bytes, those are read that are text with a section of ours', async (t) => {
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 60 }),
+    fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => Buffer.from(text)),
+  )
+  const outcomes = { read: 0, refused: 0 }
   await holds(
     t,
-    fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), async (bytes) => {
-      assert.notEqual(load(bytes)?.devMode, true)
-      load(Buffer.concat([Buffer.from('[auth]\nrealm = '), bytes]))
+    fc.asyncProperty(bytes, async (value) => {
+      assert.equal(load(value), null, 'read, without a section of ours')
+      const settings = load(Buffer.concat([Buffer.from('[auth]\nrealm = '), value]))
+      outcomes[settings === null ? 'refused' : 'read']++
+      if (settings === null) return
+      assert.equal(isUtf8(value), true, 'read, and no UTF-8')
+      const [line] = Buffer.from(value)
+        .toString()
+        .split(/[\r\n]/)
+      assert.match(settings.realm, /^[ -~]+$/)
+      assert.equal(line?.replaceAll('\\\\', '\\').includes(settings.realm), true, settings.realm)
     }),
   )
+  assert.ok(Math.min(...Object.values(outcomes)) > PROPERTY_RUNS / 100, JSON.stringify(outcomes))
 })
 
-test('a value arrives whole, or the file is refused', async (t) => {
-  /** The characters that mean something, by the quotes around them. */
-  const forms = [
-    { quote: '', special: /[;#"'\\]/ },
-    { quote: "'", special: /'/ },
-    { quote: '"', special: /["\\]/ },
-  ]
+/** What a person means by a value, read by hand, character by character; null where it is refused. */
+function meantBy(text: string): string | null {
+  const [quote] = text
+  return quote === '"' || quote === "'" ? meantByQuoted(text, quote) : meantByPlain(text)
+}
+
+function meantByQuoted(text: string, quote: '"' | "'"): string | null {
+  let end = 1
+  while (end < text.length && text[end] !== quote)
+    end += quote === '"' && text[end] === '\\' ? 2 : 1
+  if (end >= text.length || !/^(?:$|\s+[;#])/.test(text.slice(end + 1))) return null
+  if (quote === "'") return text.slice(1, end)
+  try {
+    return JSON.parse(text.slice(0, end + 1))
+  } catch {
+    return null
+  }
+}
+
+function meantByPlain(text: string): string | null {
+  let end = 0
+  while (end < text.length && text[end] !== ';' && text[end] !== '#') end++
+  const isGlued = end > 0 && end < text.length && text[end - 1] !== ' '
+  const value = text.slice(0, end).trim()
+  return isGlued || /["']$/.test(value) ? null : value.replaceAll('\\\\', '\\')
+}
+
+test('a value arrives whole, as it was meant, or the file is refused', async (t) => {
+  const special = fc.string({ unit: fc.constantFrom(...'ab ;#"\'\\=[]{}:,.'), maxLength: 12 })
+  const quotes = fc.constantFrom('', "'", '"')
+  const ends = fc.constantFrom('', ' ; a comment', '; glued', ' # it\'s "so"')
+  const outcomes = { read: 0, refused: 0 }
   await holds(
     t,
-    fc.asyncProperty(
-      fc.string({ unit: fc.constantFrom(...'ab ;#"\'\\=[]{}:,.'), minLength: 1, maxLength: 12 }),
-      fc.constantFrom(...forms),
-      async (value, { quote, special }) => {
-        const settings = load(`[auth]\nrealm = ${quote}${value}${quote}\n`)
-        const whole = quote === '' ? value.trim() : value
-        if (!special.test(value) && whole !== '') assert.equal(settings?.realm, whole)
-      },
-    ),
+    fc.asyncProperty(special, quotes, ends, async (value, quote, end) => {
+      const text = `${quote}${value}${quote}${end}`
+      const meant = meantBy(text.trim())
+      // A realm is printable, and not empty.
+      const expected = meant !== null && /^[ -~]+$/.test(meant) ? meant : null
+      outcomes[expected === null ? 'refused' : 'read']++
+      assert.equal(load(`[auth]\nrealm = ${text}\n`)?.realm ?? null, expected, text)
+    }),
   )
+  assert.ok(Math.min(...Object.values(outcomes)) > PROPERTY_RUNS / 10, JSON.stringify(outcomes))
 })
 
 test('nothing that is read reaches the prototype of all objects', () => {
-  load('[__proto__]\npolluted = yes\n[auth]\nrealm = a\n[constructor]\nprototype.polluted = yes\n')
+  const text =
+    '[__proto__]\npolluted = yes\n[auth]\nrealm = a\n[constructor]\nprototype.polluted = yes\n'
+  assert.equal(load(text)?.realm, 'a')
   assert.equal(load('[auth]\n__proto__ = yes\n'), null)
   assert.equal(load('[auth]\n__proto__[polluted] = yes\n'), null)
   assert.equal('polluted' in {}, false)

@@ -2,41 +2,87 @@ import assert from 'node:assert/strict'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { readIniFile } from '../../lib/settings/ini-file.ts'
+import { type IniEntry, readIniFile } from '../../lib/settings/ini-file.ts'
+import { Problems } from '../../lib/settings/problems.ts'
 import { configError } from '../helpers/config-error.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const folder = tempFolder()
 
-/** Key and value of each line of `[auth]` and `[tenants]`. */
-function read(text: string | Uint8Array): string[][] {
-  return readIniFile(folder.write(text)).map(({ key, value }) => [key, value])
+/** @throws ERR_AUTH_CONFIG_INVALID */
+function entriesOf(file: string): IniEntry[] {
+  const problems = new Problems()
+  const entries = [...readIniFile(file, problems)]
+  problems.throwIfAny()
+  return entries
 }
 
-function refuses(text: string | Uint8Array, ...parts: string[]): void {
+/** Key and value of each line of `[auth]` and `[tenants]`. */
+function read(text: string | Uint8Array): string[][] {
+  return entriesOf(folder.write(text)).map(({ key, value }) => [key, value])
+}
+
+function refuses(text: string | Uint8Array, ...parts: (string | RegExp)[]): void {
   const file = folder.write(text)
-  assert.throws(() => readIniFile(file), configError(...parts, file))
+  assert.throws(() => entriesOf(file), configError(...parts, file))
 }
 
 describe('an INI file', () => {
   test('gives the lines of [auth] and [tenants], with section and place', () => {
     const file = folder.write('[auth]\nrealm = a\n\n[tenants]\nids = b\n')
-    assert.deepEqual(readIniFile(file), [
+    assert.deepEqual(entriesOf(file), [
       { section: 'auth', key: 'realm', value: 'a', where: `${file}, line 2` },
       { section: 'tenants', key: 'ids', value: 'b', where: `${file}, line 5` },
     ])
   })
 
   for (const [name, text] of [
+    ['white space', ' \n\t\n'],
+    ['comments', '; [auth]\n# realm = x\n   ; realm = x\n; a\u2028b\n'],
+    ['empty sections', '[tenants]\n[app]\n'],
+    ['the sections of others', '[server]\nport = 80\nport = 81\nbare\n[server]\nlist[] = 1\n= 5\n'],
+    [
+      'keys of others that are called like our sections',
+      '[server]\nauth = x\ntenants[] = x\nauth\n',
+    ],
+    ['lists of others over several lines', '[server]\nlist = [\n  a\n]\nother]\n'],
+  ] as const) {
+    test(`may hold ${name}`, () => assert.deepEqual(read(`[auth]\n${text}`), []))
+  }
+
+  test('may hold top-level keys of others', () => {
+    const text = 'authority = a\nname = x\nbare\ntenant = a\noauth = b\n[auth]\n'
+    assert.deepEqual(read(text), [])
+  })
+
+  for (const [name, text] of [
     ['nothing', ''],
     ['white space', ' \n\t\n'],
-    ['comments', '; [auth]\n# realm = x\n   ; realm = x\n'],
-    ['empty sections', '[auth]\n[tenants]\n'],
-    ['the sections of others', '[server]\nport = 80\nport = 81\nbare\n[server]\nlist[] = 1\n= 5\n'],
-    ['top-level keys of others', 'authority = a\nname = x\nbare\ntenant = a\n'],
+    ['comments', '; [auth]\n# realm = x\n'],
+    ['sections of others', '[server]\nport = 80\n[author]\nname = x\n'],
+    ['top-level keys', 'issuer = https://a.test\n'],
   ] as const) {
-    test(`may hold ${name}`, () => assert.deepEqual(read(text), []))
+    test(`must not hold ${name} alone`, () => {
+      refuses(text, /^configFile: expected a section \[auth\] or \[tenants\], found none \(/)
+    })
   }
+
+  test('is told of whole, line by line, and says no twice of what is wrong', () => {
+    const file = folder.write(
+      'auth = 1\n[auht]\nx = 1\n[Auth]\n[tenants]\nids = a;b\nids\n[tenants]\n',
+    )
+    assert.throws(
+      () => entriesOf(file),
+      (error: Error) => {
+        const told = error.message.split('\n').map((line) => /line \d+/.exec(line)?.[0])
+        assert.deepEqual(
+          told,
+          [1, 2, 4, 6, 7, 8].map((line) => `line ${line}`),
+        )
+        return true
+      },
+    )
+  })
 
   for (const [name, lineEnd] of [
     ['CRLF', '\r\n'],
@@ -60,17 +106,17 @@ describe('an INI file', () => {
   test('must be there', () => {
     const file = join(folder.path, 'missing.ini')
     const message = 'configFile: expected a readable INI file in UTF-8, found none at'
-    assert.throws(() => readIniFile(file), configError(message, file))
+    assert.throws(() => entriesOf(file), configError(message, file))
   })
 
   test('must be a file', () => {
-    assert.throws(() => readIniFile(folder.path), configError('configFile: ', folder.path))
+    assert.throws(() => entriesOf(folder.path), configError('configFile: ', folder.path))
   })
 
   test('must be readable', { skip: process.getuid?.() === 0 && 'root reads everything' }, () => {
     const file = folder.write('[auth]\n')
     chmodSync(file, 0)
-    assert.throws(() => readIniFile(file), configError('configFile: ', file))
+    assert.throws(() => entriesOf(file), configError('configFile: ', file))
   })
 
   for (const [name, bytes] of [
@@ -99,8 +145,8 @@ describe('a section line', () => {
 
   for (const line of [
     '[authority]',
-    '[oauth]',
-    '[tenant]',
+    '[author]',
+    '[tenancy]',
     '[app.auth]',
     '[auth-x]',
     '[]',
@@ -115,9 +161,31 @@ describe('a section line', () => {
     })
   }
 
+  for (const line of ['[oauth]', '[authn]', '[auto]', '[auth0]', '[aut]', '[Oauth]']) {
+    test(`${line} is refused, unless [auth] stands in the file too`, () => {
+      const hint = 'did you mean [auth]? An application may have it beside a section [auth]'
+      refuses(`${line}\n`, `expected [auth] or [tenants], found ${line}`, 'line 1', hint)
+      refuses(`[tenants]\nids = a\n${line}\nissuer = a\n`, hint, 'line 3')
+      assert.deepEqual(read(`${line}\nrealm = a\n[auth]\nrealm = b\n`), [['realm', 'b']])
+    })
+  }
+
+  test('[tenant] is refused, unless [tenants] stands in the file too', () => {
+    refuses('[auth]\n[tenant]\nids = a\n', 'found [tenant]', 'did you mean [tenants]?', 'line 2')
+    assert.deepEqual(read('[tenant]\nids = a\n[tenants]\nids = b\n'), [['ids', 'b']])
+  })
+
   for (const line of [
     '[Auth]',
     '[AUTH]',
+    '[auht]',
+    '[tenatns]',
+    '[au th]',
+    '[a_u_t_h]',
+    '[auth-]',
+    '[auth:x]',
+    '[auth/x]',
+    '[auth "x"]',
     '[aUTH ]',
     '["auth"]',
     "['auth']",
@@ -131,8 +199,38 @@ describe('a section line', () => {
     '["tenants"]',
     '[tenants.ids]',
   ]) {
-    test(`${line} is almost ours, and refused`, () => {
-      refuses(`${line}\n`, 'a section: expected [auth] or [tenants], found [', 'line 1')
+    test(`${line} is almost ours, and refused, beside ours too`, () => {
+      const message = 'a section: expected [auth] or [tenants], found ['
+      refuses(`${line}\n`, message, 'line 1', 'did you mean [')
+      refuses(`[auth]\n[tenants]\n${line}\n`, message, 'line 3')
+    })
+  }
+
+  for (const [what, line, shown] of [
+    ['a zero width space', '[au\u200bth]', '[au\\u200bth]'],
+    ['a zero width space at its end', '[auth\u200b]', '[auth\\u200b]'],
+    ['a soft hyphen', '[auth\u00ad]', '[auth\\u00ad]'],
+    ['a byte order mark', '[\ufeffauth]', '[\\ufeffauth]'],
+    ['a no-break space', '[\u00a0auth]', '[\\u00a0auth]'],
+    ['a variation selector', '[auth\ufe0f]', '[auth\\ufe0f]'],
+    ['a letter that nobody sees', '[auth\u3164]', '[auth\\u3164]'],
+    ['a mark over a letter', '[a\u0301uth]', '[a\\u0301uth]'],
+    ['full-width letters', '[\uff41\uff55\uff54\uff48]', '[\\uff41\\uff55\\uff54\\uff48]'],
+    ['letters of mathematics', '[\u{1d41a}uth]', '[\\ud835\\udc1auth]'],
+    ['a Cyrillic letter', '[\u0430uth]', '[\\u0430uth]'],
+    ['letters of several alphabets', '[\u0430\u057dth]', '[\\u0430\\u057dth]'],
+    ['small capitals', '[\u1d00\u1d1c\u1d1b\u029c]', '[\\u1d00\\u1d1c\\u1d1b\\u029c]'],
+    ['a Cyrillic letter in the other word', '[t\u0435nants]', '[t\\u0435nants]'],
+  ] as const) {
+    test(`with ${what} is refused, and shown by its numbers`, () => {
+      refuses(`[app]\n${line}\n`, `found ${shown} (`, 'line 2', 'did you mean [')
+      refuses(`[auth]\n[tenants]\n${line}\n`, `found ${shown} (`, 'line 3')
+    })
+  }
+
+  for (const line of ['[\u0431\u0430\u0437\u0430]', '[\u8a8d\u8a3c\u8a2d\u5b9a]', '[caf\u00e9]']) {
+    test(`${line} is a word of another language`, () => {
+      assert.deepEqual(read(`[auth]\n${line}\nrealm = b\n`), [])
     })
   }
 
@@ -149,13 +247,24 @@ describe('a section line', () => {
     '[server] x',
     '  [',
     '[auth[]]',
+    'auth]',
+    '  Tenants]',
+    'auht]',
+    'auth] ; ours',
+    '(auth)',
+    '{auth}',
+    '\u200b[auth]',
+    '\ufeff[auth]',
+    '\u00a0[auth]',
+    '[auth]\u00a0',
+    '\uff3bauth\uff3d',
+    '\u3010auth\u3011',
+    '[app]\u2028[auth]',
   ]) {
     test(`${JSON.stringify(line)} is broken, and refused`, () => {
-      refuses(
-        `[app]\n${line}\n`,
-        'a section: expected [name], found a broken section line',
-        'line 2',
-      )
+      const message = 'a section: expected [name], found a broken section line'
+      refuses(`[app]\n${line}\n`, message, 'line 2')
+      refuses(`[tenants]\nids = a\n${line}\n`, message, 'line 3')
     })
   }
 
@@ -200,7 +309,8 @@ describe('a key', () => {
     'a ; = b\u2028c',
   ]) {
     test(`${JSON.stringify(line)} without a value is refused`, () => {
-      refuses(`[auth]\n${line}\n`, `${line.trim()}: expected key = value, found no value`, 'line 2')
+      const shown = line.replace('\u2028', '\\u2028')
+      refuses(`[auth]\n${line}\n`, `${shown}: expected key = value, found no value`, 'line 2')
     })
   }
 
@@ -287,6 +397,7 @@ describe('a value', () => {
       refuses(
         `[auth]\nrealm = ${text}\n`,
         'realm: expected white space before a comment, or quotes around the value, found ; or #',
+        ' glued to it in "',
         'line 2',
       )
     })
@@ -309,7 +420,8 @@ describe('a value', () => {
     '"a ; b',
   ]) {
     test(`${text} is quoted by half, and refused`, () => {
-      refuses(`[auth]\nrealm = ${text}\n`, 'realm: expected ', 'quotes', 'line 2')
+      const shown = JSON.stringify(text)
+      refuses(`[auth]\nrealm = ${text}\n`, 'realm: expected ', 'quotes', shown, 'line 2')
     })
   }
 

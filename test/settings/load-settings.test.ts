@@ -5,11 +5,10 @@ import { loadSettings } from '../../lib/settings/load-settings.ts'
 import { configError } from '../helpers/config-error.ts'
 import { OPTION_TABLE } from '../helpers/option-table.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { untyped } from '../helpers/untyped-options.ts'
 
 const folder = tempFolder()
 
-const load = (options: object) => loadSettings(untyped(options))
+const load = (options: object) => loadSettings(options)
 const loadIni = (text: string) => load({ configFile: folder.write(text) })
 
 describe('who gives an option', () => {
@@ -34,10 +33,56 @@ describe('who gives an option', () => {
   })
 
   test('what is inherited, such as from a polluted prototype, is not given', () => {
-    const { settings, given } = loadSettings(Object.create({ devMode: true, nonsense: 1 }))
+    const inherited = {
+      devMode: true,
+      nonsense: 1,
+      configFile: folder.write('[auth]\nrealm = x\n'),
+    }
+    const { settings, given } = loadSettings(Object.create(inherited))
     assert.equal(settings.devMode, false)
+    assert.equal(settings.realm, 'api')
     assert.equal(given.size, 0)
   })
+
+  test('what is added to the prototype of all objects is not given, configFile neither', (t) => {
+    const values = { configFile: folder.write('[auth]\nrealm = x\n'), realm: 'y' }
+    t.after(() => {
+      for (const name of Object.keys(values)) Reflect.deleteProperty(Object.prototype, name)
+    })
+    for (const [name, value] of Object.entries(values)) {
+      Object.defineProperty(Object.prototype, name, { value, configurable: true })
+    }
+    const { settings, given } = loadSettings({})
+    assert.equal(settings.realm, 'api')
+    assert.equal(given.size, 0)
+  })
+
+  test('an own property counts, even one that is hidden or a getter', () => {
+    const hidden = Object.defineProperty({}, 'realm', { value: 'hidden' })
+    assert.equal(load(hidden).settings.realm, 'hidden')
+    const getter = {
+      get realm() {
+        return 'got'
+      },
+    }
+    assert.equal(load(getter).settings.realm, 'got')
+    assert.throws(
+      () => load(Object.defineProperty({}, 'reallm', { value: 'a' })),
+      configError('reallm: '),
+    )
+  })
+
+  for (const [options, found] of [
+    [null, 'null'],
+    ['app.ini', '"app.ini"'],
+    [[], '[]'],
+    [() => ({}), 'a function'],
+  ] as const) {
+    test(`options are no ${found}`, () => {
+      const message = `options: expected an object, found ${found} (option)`
+      assert.throws(() => Reflect.apply(loadSettings, null, [options]), configError(message))
+    })
+  }
 
   test('settings and their lists are frozen, and are copies', () => {
     const issuer = ['a']
@@ -61,7 +106,12 @@ describe('misspelt names', () => {
       const options = JSON.parse(`{ ${JSON.stringify(name)}: 1 }`)
       assert.throws(
         () => loadSettings(options),
-        configError(`${name}: expected one of publicKeysUrl, `, 'configFile', '(option)'),
+        configError(
+          `${name}: expected one of `,
+          'publicKeysUrl, ',
+          'configFile',
+          /, found .* \(option\)/,
+        ),
       )
     })
   }
@@ -92,8 +142,9 @@ describe('misspelt names', () => {
       assert.throws(
         () => load({ configFile }),
         configError(
-          `${key}: expected one of public_keys_url, `,
-          `found ${JSON.stringify(key)}`,
+          `${key}: expected one of `,
+          'public_keys_url, ',
+          ', found "',
           `${configFile}, line 3`,
         ),
       )
@@ -113,7 +164,7 @@ describe('misspelt names', () => {
     test(`refuses the key ${key} of [tenants]`, () => {
       assert.throws(
         () => loadIni(`[tenants]\n${key} = a\n`),
-        configError(`${key}: expected one of ids, tenant_url, found `, 'line 2'),
+        configError(`${key}: expected one of `, 'ids', 'tenant_url', ', found "', 'line 2'),
       )
     })
   }
@@ -163,7 +214,7 @@ describe('the section [tenants]', () => {
       const lines = keys.map((key) => `${key} = https://a.test`).join('\n')
       assert.throws(
         () => loadIni(`[tenants]\n${lines}\n`),
-        configError(`${keys[1]}: expected ${keys[0]} or ${keys[1]}, found "both"`, 'line 3'),
+        configError(`${keys[1]}: expected ${keys[0]} or ${keys[1]}, found both`, 'line 3'),
       )
     })
   }
@@ -172,6 +223,7 @@ describe('the section [tenants]', () => {
 describe('the configFile option', () => {
   for (const [value, found] of [
     [null, 'null'],
+    [undefined, 'undefined'],
     ['', '""'],
     [7, '7'],
     [{}, 'an object'],
@@ -182,10 +234,6 @@ describe('the configFile option', () => {
       assert.throws(() => load({ configFile: value }), configError(message))
     })
   }
-
-  test('is not given when undefined', () => {
-    assert.deepEqual(load({ configFile: undefined }), load({}))
-  })
 
   test('counts from the working directory', () => {
     const configFile = relative(process.cwd(), folder.write('[auth]\nrealm = notes\n'))
@@ -252,26 +300,163 @@ describe('dev mode where NODE_ENV is production', () => {
   })
 })
 
-describe('a bad value in a message', () => {
-  test('is cut when it is long', () => {
-    assert.throws(
-      () => load({ issuer: new Array(1000).fill(1) }),
-      (error: Error) => error.message.length < 200,
-    )
+describe('a name that is misspelt by little', () => {
+  for (const [name, nearest] of [
+    ['isuer', 'issuer'],
+    ['issuers', 'issuer'],
+    ['dev_mode', 'devMode'],
+    ['Issuer', 'issuer'],
+    ['keysMaxage', 'keysMaxAge'],
+    ['algoritms', 'algorithms'],
+    ['audeince', 'audience'],
+    ['configfile', 'configFile'],
+    ['iss\u200buer', 'issuer'],
+    ['publicKeysUri', 'publicKeysUrl'],
+  ] as const) {
+    test(`${JSON.stringify(name)} is told with ${nearest} first`, () => {
+      assert.throws(
+        () => load({ [name]: 'a' }),
+        configError(
+          `: expected one of ${nearest}, `,
+          `found "a" (option): did you mean ${nearest}?`,
+        ),
+      )
+    })
+  }
+
+  for (const [key, nearest] of [
+    ['keys_maxage', 'keys_max_age'],
+    ['keys_max_aeg', 'keys_max_age'],
+    ['devMode', 'dev_mode'],
+    ['issuer[]', 'issuer'],
+    ['"issuer"', 'issuer'],
+  ] as const) {
+    test(`${key} of an INI file is told with ${nearest} first`, () => {
+      assert.throws(
+        () => loadIni(`[auth]\n${key} = 300\n`),
+        configError(
+          `${key}: expected one of ${nearest}, `,
+          'found "300" (',
+          `line 2): did you mean ${nearest}?`,
+        ),
+      )
+    })
+  }
+
+  for (const name of ['toString', 'x', '', 'jwks', 'a'.repeat(10_000)]) {
+    test(`${name.slice(0, 20) || 'nothing'} is near to no name`, () => {
+      assert.throws(
+        () => load({ [name]: 1 }),
+        (error: Error) => !/did you mean/.test(error.message),
+      )
+    })
+  }
+
+  test('a letter that looks like another is told by its number', () => {
+    assert.throws(() => load({ '\u0456ssuer': 'a' }), configError('\\u0456ssuer: expected one of '))
+  })
+})
+
+describe('an option that is undefined', () => {
+  for (const { option, kind } of OPTION_TABLE) {
+    test(`is refused: ${option}`, () => {
+      assert.throws(
+        () => load({ [option]: undefined }),
+        configError(
+          `${option}: expected ${kind.expected}`,
+          ', found undefined (option): is an environment variable missing?',
+        ),
+      )
+    })
+  }
+
+  test('is refused within a list', () => {
+    const message = 'found ["a", undefined] (option): is an environment variable missing?'
+    for (const option of ['issuer', 'audience', 'algorithms', 'tokenTypes', 'tenants']) {
+      assert.throws(() => load({ [option]: ['a', undefined] }), configError(`${option}: `, message))
+      assert.throws(() => load({ [option]: ['a', ''] }), configError('found ["a", ""] (option)'))
+      assert.throws(
+        () => load({ [option]: new Array(1) }),
+        configError('found [undefined] (option)'),
+      )
+    }
   })
 
-  const circular: unknown[] = []
-  circular.push(circular)
-  for (const [name, value] of [
-    ['a list with a bigint', [1n]],
-    ['a list that holds itself', circular],
-    ['a symbol', Symbol('a')],
-    ['an object without a prototype', Object.create(null)],
+  test('is refused even where the INI file gives it', () => {
+    const configFile = folder.write('[auth]\nissuer = a\n')
+    assert.throws(() => load({ configFile, issuer: undefined }), configError('issuer: '))
+  })
+})
+
+test('all problems are told at once, each on its line, those of the file first', () => {
+  const configFile = folder.write(
+    '[auth]\nkeys_maxage = 300\nrealm = é\nissuer = "a\ndev_mode = maybe\n[tenants]\nids = *\nids = b\n',
+  )
+  const options = { configFile, realm: 7, audience: undefined, isuer: 'a', publicKeys: {} }
+  assert.throws(
+    () => load(options),
+    (error: Error) => {
+      assert.deepEqual(
+        error.message.split('\n').map((line) => /^[^:]+|line \d/g[Symbol.match](line)?.join()),
+        [
+          'keys_maxage,line 2',
+          'realm,line 3',
+          'issuer,line 4',
+          'dev_mode,line 5',
+          'ids,line 7',
+          '[tenants] ids,line 8',
+          'realm',
+          'audience',
+          'isuer',
+          'publicKeys',
+        ],
+      )
+      return true
+    },
+  )
+})
+
+test('the problems of a mock user are told with the others', () => {
+  const devUserInfoPath = folder.write('{}')
+  assert.throws(
+    () => load({ devMode: true, devUserInfoPath, realm: 7 }),
+    configError(/^realm: .*\ndevUserInfoPath: .*$/),
+  )
+})
+
+test('of thousands of problems, the first are told, and how many more there are', () => {
+  const text = `[auth]\n${'x\n'.repeat(5000)}`
+  assert.throws(
+    () => loadIni(text),
+    (error: Error) => {
+      const lines = error.message.split('\n')
+      assert.equal(lines.length, 51)
+      assert.equal(lines.at(-1), 'and 4950 more')
+      return true
+    },
+  )
+})
+
+describe('a key set that cannot be used', () => {
+  const throwing = {
+    get kty() {
+      throw 'no Error'
+    },
+  }
+  for (const [name, publicKeys, reason] of [
+    ['none', {}, /found an object: \S.*/],
+    [
+      'a key set of 101 members',
+      { keys: new Array(101).fill({}) },
+      /an object: .*(?:many|100|101)/,
+    ],
+    ['a key set that throws', { keys: [throwing] }, /an object: it cannot be read \(option\)/],
+    ['a list of keys', [{ kty: 'EC' }], /\[an object\]: \S.*/],
   ] as const) {
-    test(`can be ${name}`, () => {
+    test(`is told with the reason: ${name}`, () => {
       assert.throws(
-        () => load({ issuer: value }),
-        configError('issuer: expected a string or a list'),
+        () => load({ publicKeys }),
+        configError('publicKeys: expected a JWK set', reason),
       )
     })
   }

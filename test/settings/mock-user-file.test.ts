@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
+import type { UserInfo } from '../../lib/index.ts'
 import { loadMockUser } from '../../lib/settings/mock-user-file.ts'
 import { Options } from '../../lib/settings/options.ts'
+import { Problems } from '../../lib/settings/problems.ts'
 import { configError } from '../helpers/config-error.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -15,6 +17,18 @@ const BUILT_IN = {
   resources: { default: [], 'test-tenant': [] },
 }
 
+/** How the reason begins where a claim is wrong. */
+const MALFORMED = 'user info that cannot be used: sub, resources or preferred_username'
+
+/** @throws ERR_AUTH_CONFIG_INVALID */
+function load(path: string, isConfigured: boolean): UserInfo {
+  const problems = new Problems()
+  const user = loadMockUser(path, isConfigured, problems)
+  problems.throwIfAny()
+  assert.ok(user, 'neither a user nor a problem')
+  return user
+}
+
 test('a file gives the mock user, claims of its own included, deeply frozen', () => {
   const user = {
     sub: 'u1',
@@ -22,7 +36,7 @@ test('a file gives the mock user, claims of its own included, deeply frozen', ()
     resources: { '*': ['a:b'], acme: [] },
     department: { name: 'x' },
   }
-  const loaded = loadMockUser(folder.write(JSON.stringify(user)), true)
+  const loaded = load(folder.write(JSON.stringify(user)), true)
   assert.deepEqual(loaded, user)
   for (const part of [loaded, loaded.resources, loaded.resources?.['*'], loaded['department']]) {
     assert.ok(Object.isFrozen(part))
@@ -30,39 +44,39 @@ test('a file gives the mock user, claims of its own included, deeply frozen', ()
 })
 
 test('a user without name and resources is one too', () => {
-  assert.deepEqual(loadMockUser(folder.write('{ "sub": "u1" }'), true), { sub: 'u1' })
+  assert.deepEqual(load(folder.write('{ "sub": "u1" }'), true), { sub: 'u1' })
 })
 
 test('a file that nobody named is read where it exists', () => {
-  assert.equal(loadMockUser(folder.write('{ "sub": "u1" }'), false).sub, 'u1')
+  assert.equal(load(folder.write('{ "sub": "u1" }'), false).sub, 'u1')
 })
 
 test('a relative path counts from the working directory', () => {
   const path = relative(process.cwd(), folder.write('{ "sub": "u1" }'))
-  assert.equal(loadMockUser(path, true).sub, 'u1')
+  assert.equal(load(path, true).sub, 'u1')
 })
 
 describe('the built-in user', () => {
   test('stands in for a file that nobody named and that does not exist', () => {
-    assert.deepEqual(loadMockUser(missing, false), BUILT_IN)
+    assert.deepEqual(load(missing, false), BUILT_IN)
   })
 
   test('stands in for the default file', {
     skip: existsSync(Options.properties.devUserInfoPath.default) && 'this machine has that file',
   }, () => {
-    assert.deepEqual(loadMockUser(Options.properties.devUserInfoPath.default, false), BUILT_IN)
+    assert.deepEqual(load(Options.properties.devUserInfoPath.default, false), BUILT_IN)
   })
 
   test('is frozen, and another object for each service', () => {
-    const user = loadMockUser(missing, false)
+    const user = load(missing, false)
     assert.ok(Object.isFrozen(user.resources?.['default']))
-    assert.notEqual(loadMockUser(missing, false), user)
+    assert.notEqual(load(missing, false), user)
   })
 })
 
 test('a configured file must be there', () => {
   assert.throws(
-    () => loadMockUser(missing, true),
+    () => load(missing, true),
     configError('devUserInfoPath: expected a JSON file with user info', 'found none', missing),
   )
 })
@@ -72,35 +86,52 @@ for (const isConfigured of [true, false]) {
 
   test(`a ${kind} file must be a file`, () => {
     assert.throws(
-      () => loadMockUser(folder.path, isConfigured),
+      () => load(folder.path, isConfigured),
       configError('devUserInfoPath: ', 'found one that cannot be read', folder.path),
     )
   })
 
-  for (const text of [
-    '',
-    'sub: dev',
-    '{ "sub": "u1", }',
-    '[]',
-    'null',
-    '"u1"',
-    '{}',
-    '{ "sub": "" }',
-    '{ "sub": 7 }',
-    '{ "__proto__": { "sub": "u1" } }',
-    '{ "sub": "u1", "preferred_username": 7 }',
-    '{ "sub": "u1", "resources": null }',
-    '{ "sub": "u1", "resources": ["acme"] }',
-    '{ "sub": "u1", "resources": { "acme": "a:b" } }',
-    '{ "sub": "u1", "resources": { "acme": [7] } }',
-    '{ "sub": "u1", "resources": { "acme": { "0": "a:b" } } }',
-  ]) {
+  for (const [text, found] of [
+    ['', 'text that is no JSON'],
+    ['sub: dev', 'text that is no JSON'],
+    ['{ "sub": "u1", }', 'no JSON from line 1 on'],
+    ['{\n  "sub": "u1",\n  "resources": {},\n}\n', 'no JSON from line 4 on'],
+    ['[]', 'user info that cannot be used: the claims are no object'],
+    ['null', 'user info that cannot be used: the claims are no object'],
+    ['"u1"', 'user info that cannot be used: the claims are no object'],
+    ['{}', MALFORMED],
+    ['{ "sub": "" }', MALFORMED],
+    ['{ "sub": 7 }', MALFORMED],
+    ['{ "__proto__": { "sub": "u1" } }', MALFORMED],
+    ['{ "sub": "u1", "preferred_username": 7 }', MALFORMED],
+    ['{ "sub": "u1", "resources": null }', MALFORMED],
+    ['{ "sub": "u1", "resources": ["acme"] }', MALFORMED],
+    ['{ "sub": "u1", "resources": { "acme": "a:b" } }', MALFORMED],
+    ['{ "sub": "u1", "resources": { "acme": [7] } }', MALFORMED],
+    ['{ "sub": "u1", "resources": { "acme": { "0": "a:b" } } }', MALFORMED],
+  ] as const) {
     test(`a ${kind} file must not say ${text || 'nothing'}`, () => {
       const file = folder.write(text)
       assert.throws(
-        () => loadMockUser(file, isConfigured),
-        configError('devUserInfoPath: expected', 'sub, preferred_username, resources', file),
+        () => load(file, isConfigured),
+        configError(
+          'devUserInfoPath: expected a JSON file with user info: sub, preferred_username, resources',
+          `, found ${found}`,
+          `(${file})`,
+        ),
       )
     })
   }
+
+  test(`nothing that stands in a ${kind} file is told`, () => {
+    for (const text of [
+      'sub: hunter2',
+      '"hunter2" at position 5',
+      '{ "sub": { "hunter2": "hunter2" } }',
+    ]) {
+      assert.throws(() => load(folder.write(text), isConfigured), {
+        message: /^devUserInfoPath: (?!.*hunter2)/,
+      })
+    }
+  })
 }

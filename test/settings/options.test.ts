@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { generateKeyPair } from 'jose'
+import { isOptionName } from '../../lib/settings/ini-values.ts'
 import { loadSettings } from '../../lib/settings/load-settings.ts'
 import { Options } from '../../lib/settings/options.ts'
 import { configError } from '../helpers/config-error.ts'
-import { OPTION_TABLE, type OptionRow } from '../helpers/option-table.ts'
+import { OPTION_TABLE, type OptionKind, type OptionRow } from '../helpers/option-table.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { untyped } from '../helpers/untyped-options.ts'
 
 const folder = tempFolder()
 
-const load = (options: object) => loadSettings(untyped(options))
+const load = (options: object) => loadSettings(options)
 const read = (options: object, { option }: OptionRow) =>
   new Map<string, unknown>(Object.entries(load(options).settings)).get(option)
 const iniFile = (line: string) => folder.write(`[auth]\n${line}\n`)
@@ -21,68 +21,91 @@ test('the table of tests has every option of the schema, and no other', () => {
 })
 
 for (const row of OPTION_TABLE) {
-  const { option, key, fallback, expected, ini = [], badIni = [], good, bad } = row
+  const { option, key, fallback, kind } = row
   describe(option, () => {
     if (option !== 'algorithms') {
       test('has its default where nobody gives it', () => {
         assert.deepEqual(read({}, row), fallback)
-        assert.equal(load({}).given.size, 0)
+        assert.equal(load({}).given.has(asName(option)), false)
       })
     }
 
-    test('given as undefined is not given', () => {
-      const { given } = load({ [option]: undefined })
-      assert.equal(given.size, 0)
-      assert.deepEqual(read({ [option]: undefined }, row), read({}, row))
+    test('is given in code by its name', () => {
+      const value = kind.good.at(-1)
+      assert.deepEqual(read({ [option]: value }, row), value)
+      assert.deepEqual([...load({ [option]: value }).given], [option])
     })
 
-    for (const value of good) {
-      test(`takes ${show(value)} in code`, () => {
-        assert.deepEqual(read({ [option]: value }, row), value)
-        assert.deepEqual([...load({ [option]: value }).given], [option])
-      })
-    }
-
-    for (const [value, found] of [...bad, [null, 'null'] as const, ['', '""'] as const]) {
-      test(`refuses ${show(value)} in code`, () => {
-        assert.throws(
-          () => load({ [option]: value }),
-          configError(`${option}: expected ${expected}`, `, found ${found}`, /\(option\)$/),
-        )
-      })
-    }
-
-    if (key === undefined) return
-
-    for (const [text, value] of ini) {
-      test(`reads ${text} in an INI file`, () => {
+    if (key !== undefined) {
+      test('is given in an INI file by its key, and code wins', () => {
+        const [[text, value] = []] = kind.ini ?? []
         const configFile = iniFile(`${key} = ${text}`)
         assert.deepEqual(read({ configFile }, row), value)
         assert.deepEqual([...load({ configFile }).given], [option])
+        const inCode = kind.good.at(-1)
+        assert.notDeepEqual(inCode, value)
+        assert.deepEqual(read({ configFile, [option]: inCode }, row), inCode)
       })
     }
 
-    for (const text of [...badIni, '', '""', "''"]) {
-      test(`refuses ${JSON.stringify(text)} in an INI file`, () => {
-        const configFile = iniFile(`${key} = ${text}`)
-        assert.throws(
-          () => load({ configFile }),
-          configError(`${key}: expected ${expected}`, ', found ', `(${configFile}, line 2)`),
-        )
-      })
-    }
-
-    test('wins in code over the INI file', () => {
-      const configFile = iniFile(`${key} = ${ini[0]?.[0]}`)
-      const inCode = good.at(-1)
-      assert.notDeepEqual(inCode, ini[0]?.[1])
-      assert.deepEqual(read({ configFile, [option]: inCode }, row), inCode)
-      assert.deepEqual(read({ configFile, [option]: undefined }, row), ini[0]?.[1])
+    test('is of its kind: what it takes is written in one place', () => {
+      assert.deepEqual(withoutDefault(option), withoutDefault(firstOf(kind).option))
     })
+
+    if (firstOf(kind) === row) proveKind(row)
   })
 }
 
-test('the default of algorithms is every asymmetric algorithm that jose supports here', async () => {
+/** What options of one kind take. Proved of the first of them: the others have the same schema. */
+function proveKind(row: OptionRow): void {
+  const { option, key } = row
+  const { expected, good, bad, ini = [], badIni = [] } = row.kind
+
+  test(`takes ${good.length} good values in code`, () => {
+    for (const value of good) assert.deepEqual(read({ [option]: value }, row), value)
+  })
+
+  test(`refuses ${bad.length} bad values, null and nothing in code`, () => {
+    for (const [value, found] of [...bad, [null, 'null'] as const, ['', '""'] as const]) {
+      const parts = [`${option}: expected ${expected}`, `, found ${found}`, '(option)']
+      assert.throws(() => load({ [option]: value }), configError(...parts), found)
+    }
+  })
+
+  if (key === undefined) return
+
+  test(`reads ${ini.length} texts of an INI file`, () => {
+    for (const [text, value] of ini) {
+      assert.deepEqual(read({ configFile: iniFile(`${key} = ${text}`) }, row), value, text)
+    }
+  })
+
+  test(`refuses ${badIni.length} texts of an INI file, and nothing`, () => {
+    for (const text of [...badIni, '', '""', "''"]) {
+      const configFile = iniFile(`${key} = ${text}`)
+      const parts = [`${key}: expected ${expected}`, ', found "', `(${configFile}, line 2)`]
+      assert.throws(() => load({ configFile }), configError(...parts), text)
+    }
+  })
+}
+
+function firstOf(kind: OptionKind): OptionRow {
+  const first = OPTION_TABLE.find((row) => row.kind === kind)
+  assert.ok(first, 'no option is of this kind')
+  return first
+}
+
+function withoutDefault(option: string): object {
+  const { default: _, ...schema } = Options.properties[asName(option)]
+  return schema
+}
+
+function asName(option: string) {
+  assert.ok(isOptionName(option), option)
+  return option
+}
+
+test('the default of algorithms is every asymmetric algorithm that can be had here', async () => {
   const candidates = ['RS', 'PS', 'ES', 'HS'].flatMap((kind) =>
     ['256', '384', '512'].map((size) => kind + size),
   )
@@ -94,9 +117,3 @@ test('the default of algorithms is every asymmetric algorithm that jose supports
   }
   assert.deepEqual(load({}).settings.algorithms.toSorted(), supported.toSorted())
 })
-
-function show(value: unknown): string {
-  return typeof value === 'bigint'
-    ? `${value}n`
-    : (JSON.stringify(value) ?? String(value)).slice(0, 60)
-}

@@ -77,19 +77,20 @@ new AuthService({ tenants: (tenant) => tenant.length > 3 })
 new AuthService({ tenants: async (tenant) => tenant.length > 3 })
 new AuthService({ issuer: ['https://a.example', 'https://b.example'] as const })
 
-// `undefined` is not given: whoever reads a setting that may be absent needs no ternary, under
-// exactOptionalPropertyTypes neither.
+// A variable that may be missing needs a decision: without one any issuer would be accepted.
 const issuer: string | undefined = process.env['ISSUER']
-await app.register(tenantAuth, {
-  issuer,
-  realm: undefined,
-  tenants: undefined,
-  configFile: undefined,
-})
-new AuthService({ issuer, devMode: undefined, mapClaims: undefined, publicKeys: undefined })
+await app.register(tenantAuth, issuer === undefined ? {} : { issuer })
 
 // Each of these would stop the boot; here it stops the build.
 
+// @ts-expect-error a variable that is missing is no issuer
+await app.register(tenantAuth, { issuer })
+// @ts-expect-error by the service too
+new AuthService({ issuer })
+// @ts-expect-error an option that is left out in another way
+new AuthService({ tenants: undefined })
+// @ts-expect-error a file that is left out in another way
+new AuthService({ configFile: undefined })
 // @ts-expect-error a misspelt option would be one that is not set
 new AuthService({ configfile: 'app.ini' })
 // @ts-expect-error by the plugin too

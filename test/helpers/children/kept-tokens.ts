@@ -3,6 +3,7 @@ import { BearerToken } from '../../../lib/authenticators/bearer-token.ts'
 import { KeySet } from '../../../lib/identity/key-set.ts'
 import { StaticKeys } from '../../../lib/identity/key-source.ts'
 import { TokenCache } from '../../../lib/identity/token-cache.ts'
+import { Waits } from '../../../lib/remote/waits.ts'
 import { bearerRequest } from '../bearer-request.ts'
 import { forge } from '../forge.ts'
 import { goodClaims, KEY } from '../probe.ts'
@@ -54,7 +55,7 @@ function open(): BearerToken {
 
 /** Visits the tenants of the token, each by a long URL of its own. */
 function ask(authenticator: BearerToken, header: string): void {
-  const principal = authenticator.authenticate(bearerRequest(header))
+  const principal = authenticator.authenticate(bearerRequest(header), new Waits())
   assert.ok(!(principal instanceof Promise), 'the keys are there')
   for (const tenant of [...principal.tenants].slice(0, 50)) {
     const url = Buffer.from(`/${tenant}?${'x'.repeat(15_000)}`).toString('latin1')

@@ -13,7 +13,7 @@ import { createTestAuthority } from 'fastify-tenant-auth/testing'
 // here is the declarations that were built, found by package.json's `exports`.
 
 await using authority = await createTestAuthority()
-const options: AuthOptions = { ...authority.options, realm: undefined }
+const options: AuthOptions = { ...authority.options, realm: 'orders' }
 const auth = new AuthService(options)
 const app = Fastify()
 await app.register(tenantAuth, options)

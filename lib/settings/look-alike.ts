@@ -1,0 +1,41 @@
+/**
+ * The letters and digits of a name. Case, accents, quotes, underscores, full-width forms and
+ * invisible characters do not count.
+ */
+export function lettersOf(name: string): string {
+  return name
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/\p{DI}|[^\p{L}\p{N}]/gu, '')
+}
+
+/**
+ * Whether so many edits make one text of the other: a letter more, a letter less, another letter,
+ * or two neighbours in each other's place.
+ */
+export function isWithin(edits: number, a: string, b: string): boolean {
+  if (a === b) return true
+  if (edits === 0 || Math.abs(a.length - b.length) > edits) return false
+  let i = 0
+  while (a[i] === b[i]) i++
+  const isSwap = a.slice(i, i + 2) === `${b.charAt(i + 1)}${b.charAt(i)}`
+  return (
+    isWithin(edits - 1, a.slice(i + 1), b.slice(i + 1)) ||
+    isWithin(edits - 1, a.slice(i + 1), b.slice(i)) ||
+    isWithin(edits - 1, a.slice(i), b.slice(i + 1)) ||
+    (isSwap && isWithin(edits - 1, a.slice(i + 2), b.slice(i + 2)))
+  )
+}
+
+/** The known name that is meant by a misspelt one: at most a third of it, or 3 letters, differ. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const letters = lettersOf(name)
+  for (const edits of [0, 1, 2, 3]) {
+    const nearest = known.find((each) => {
+      const ours = lettersOf(each)
+      return ours.length >= 3 * edits && isWithin(edits, letters, ours)
+    })
+    if (nearest !== undefined) return nearest
+  }
+  return undefined
+}

@@ -1,0 +1,38 @@
+import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
+import { showName, showPath } from './shown-value.ts'
+
+/** Who gave a value: the key and the place that a problem names. */
+export interface Source {
+  readonly key: string
+  readonly where: string
+}
+
+/** Most problems that one boot error tells. A file of another kind may have thousands. */
+const MOST_TOLD = 50
+
+/** What is wrong with a configuration. All of it is told at once, each problem on a line of its own. */
+export class Problems {
+  readonly #lines: string[] = []
+
+  get count(): number {
+    return this.#lines.length
+  }
+
+  /**
+   * @param found what stands there, fit to be shown
+   * @param hint what may be meant, or what to do
+   */
+  add({ key, where }: Source, expected: string, found: string, hint?: string): void {
+    const problem = `${showName(key)}: expected ${expected}, found ${found} (${showPath(where)})`
+    this.#lines.push(hint === undefined ? problem : `${problem}: ${hint}`)
+  }
+
+  /** @throws ERR_AUTH_CONFIG_INVALID where there is a problem */
+  throwIfAny(): void {
+    if (this.count === 0) return
+    const told = this.#lines.slice(0, MOST_TOLD)
+    const more = this.count - told.length
+    if (more > 0) told.push(`and ${more} more`)
+    throw new ERR_AUTH_CONFIG_INVALID(told.join('\n'))
+  }
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { readLine, readValue } from '../../lib/settings/ini-line.ts'
+import { nearestName } from '../../lib/settings/look-alike.ts'
+import { resemblanceOf } from '../../lib/settings/section-name.ts'
+import { showName, showValue } from '../../lib/settings/shown-value.ts'
+
+/** Long enough that a quadratic reading of eight times as much takes a hundred times as long, and not minutes. */
+const LENGTH = 4_000
+
+/** Milliseconds that the clock and the machine's other work may add to the fastest reading. */
+const NOISE = 0.5
+
+/** Milliseconds of the fastest of several readings. */
+function timeOf(read: (text: string) => unknown, text: string): number {
+  const times = Array.from({ length: 5 }, () => {
+    const start = performance.now()
+    read(text)
+    return performance.now() - start
+  })
+  return Math.max(NOISE, Math.min(...times))
+}
+
+const readWhole = (line: string): unknown => {
+  const read = readLine(line)
+  return read.kind === 'entry' && read.text !== null ? readValue(read.text) : read
+}
+
+/** Lines that hold a long run of one text, and what reads them. */
+const LINES: readonly (readonly [name: string, line: (run: string) => string])[] = [
+  ['nothing but the run', (run) => run],
+  ['the run before a letter', (run) => `${run}x`],
+  ['the run after a key', (run) => `realm${run}x`],
+  ['the run before the sign', (run) => `realm${run}= x`],
+  ['the run after the sign', (run) => `realm =${run}x`],
+  ['the run within a value', (run) => `realm = a${run}b`],
+  ['the run after a value', (run) => `realm = a${run}`],
+  ['the run before a comment', (run) => `realm = a${run};b`],
+  ['the run within quotes', (run) => `realm = "${run}"`],
+  ['the run after quotes', (run) => `realm = "a"${run}x`],
+  ['the run after an open quote', (run) => `realm = "${run}`],
+  ['the run within a section', (run) => `[${run}auth${run}x${run}]`],
+  ['the run within an open section', (run) => `[${run}auth${run}`],
+  ['the run before a section', (run) => `${run}[auth] x`],
+  ['the run after a section', (run) => `[auth]${run}x`],
+  ['the run before a bracket', (run) => `auth${run}]${run}x`],
+]
+
+describe('eight times as much takes no more than twenty times as long', () => {
+  const readers: readonly (readonly [string, (text: string) => unknown])[] = [
+    ...LINES.map(([name, line]) => [name, (run: string) => readWhole(line(run))] as const),
+    ['a section to compare', (run) => resemblanceOf(`auth${run}x`)],
+    ['a key to compare', (run) => nearestName(`keys${run}x`, ['keys_max_age'])],
+    ['a value to show', (run) => showValue(`https:${run}x`)],
+    ['a name to show', (run) => showName(`https:${run}x`)],
+  ]
+  for (const [name, read] of readers) {
+    test(name, () => {
+      for (const run of [
+        ' ',
+        '\t',
+        '\u2028',
+        '=',
+        ';',
+        '#',
+        '"',
+        "'",
+        '\\',
+        '[',
+        ']',
+        '/',
+        '{',
+        'eyJ',
+        '-----BEGIN ',
+        '@',
+      ]) {
+        const short = run.repeat(LENGTH / run.length)
+        const ratio = timeOf(read, short.repeat(8)) / timeOf(read, short)
+        assert.equal(ratio < 20, true, `${JSON.stringify(run)}: ${ratio} times as long`)
+      }
+    })
+  }
+})
