@@ -17,6 +17,7 @@ import { TokenCache } from '../identity/token-cache.ts'
 import { TokenRefused } from '../identity/token-refused.ts'
 import type { UserInfo } from '../identity/user-info.ts'
 import { type VerifyRules, verifyToken } from '../identity/verify-token.ts'
+import { withoutStack } from '../remote/without-stack.ts'
 import { askApplication } from '../tenancy/ask-application.ts'
 import { type AuthorizationRules, Principal } from '../tenancy/authorization.ts'
 import type { Authenticator } from './authenticator.ts'
@@ -29,6 +30,8 @@ export interface BearerTokenRules extends HeaderRules, VerifyRules, Authorizatio
   /** Seconds for one call of `isRevoked`. */
   readonly timeout: number
 }
+
+const UNREADABLE = { reason: 'the token cannot be read', mismatch: undefined }
 
 /** What a verified token stands for. */
 interface Verified {
@@ -86,7 +89,7 @@ export class BearerToken implements Authenticator {
         ? this.#tokenElsewhere(request)
         : readBearerToken(String(authorization))
     if (isRepeated(request.raw.rawHeaders)) throw new TokenRefused('several Authorization headers')
-    if (token === null) throw new ERR_AUTH_TOKEN_MISSING(this.#rules.realm, 'no bearer token')
+    if (token === null) throw withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
     return token
   }
 
@@ -137,7 +140,8 @@ export class BearerToken implements Authenticator {
       ask: () => isRevoked(principal.userInfo),
       timeout: this.#rules.timeout,
       isAnswer: (value) => typeof value === 'boolean',
-      refuse: (reason) => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`),
+      refuse: (reason) =>
+        withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`)),
     })
     const admit = (isSo: boolean): Principal => {
       if (isSo) throw new TokenRefused('revoked')
@@ -151,7 +155,7 @@ export class BearerToken implements Authenticator {
   /** Whatever goes wrong on the way to a principal, the caller is told no more than that the token is not valid. */
   #refuse(error: unknown): never {
     if (error instanceof AuthError) throw error
-    const reason = error instanceof TokenRefused ? error.reason : 'the token cannot be read'
-    throw new ERR_AUTH_TOKEN_INVALID(this.#rules.realm, reason)
+    const { reason, mismatch } = error instanceof TokenRefused ? error : UNREADABLE
+    throw withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason, mismatch))
   }
 }

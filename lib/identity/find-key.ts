@@ -1,4 +1,5 @@
 import { ERR_AUTH_KEYS_UNAVAILABLE } from '../errors.ts'
+import { withoutStack } from '../remote/without-stack.ts'
 import type { JoseHeader } from './jose-header.ts'
 import type { VerificationKey } from './json-web-key.ts'
 import type { KeySet } from './key-set.ts'
@@ -33,7 +34,7 @@ export function keysUnavailable(source: KeySource): ERR_AUTH_KEYS_UNAVAILABLE {
 
 async function whenLoaded(source: KeySource, header: JoseHeader): Promise<FoundKey> {
   const keys = await source.settled()
-  if (keys === undefined) throw keysUnavailable(source)
+  if (keys === undefined) throw withoutStack(() => keysUnavailable(source))
   return findIn(keys, header) ?? inNewerKeys(source, header)
 }
 
@@ -43,11 +44,15 @@ async function inNewerKeys(source: KeySource, header: JoseHeader): Promise<Found
     if (look === undefined) break
     await look
     const keys = source.current()
-    if (keys === undefined) throw keysUnavailable(source)
+    if (keys === undefined) throw withoutStack(() => keysUnavailable(source))
     const found = findIn(keys, header)
     if (found) return found
   }
-  throw new TokenRefused('the key is unknown')
+  throw new TokenRefused('the key is unknown', {
+    of: 'kid',
+    expected: source.current()?.kids ?? [],
+    found: header.kid,
+  })
 }
 
 function findIn(keys: KeySet, header: JoseHeader): FoundKey | undefined {

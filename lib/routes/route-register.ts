@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { compilePolicy, type Policy, type PolicyRules } from './policy.ts'
+import { gatePreflights, isCorsIn } from './preflight.ts'
 import { markedRoute, SeenRoute } from './seen-route.ts'
 
 /** A request's config: Fastify's copy of its route's, with what it adds. */
@@ -19,6 +20,10 @@ export class RouteRegister {
   readonly #policies = new WeakMap<object, Policy | null>()
   /** Policies of seen routes whose config bears no mark, by the route's place. */
   readonly #unmarked = new Map<string, Policy[]>()
+  /** Policies of the routes whose preflights @fastify/cors can answer after the guard. */
+  readonly #holdingBack = new WeakSet<Policy>()
+  /** Then it has answered all it would before the guard. */
+  #isCorsBefore = false
   #isCompiled = false
 
   constructor(guardName: string, rules: PolicyRules) {
@@ -28,7 +33,12 @@ export class RouteRegister {
 
   /** Learns of the routes that are written from now on. */
   watch(app: FastifyInstance): void {
-    app.addHook('onRoute', (options) => void this.#seen.push(new SeenRoute(options)))
+    this.#isCorsBefore = isCorsIn(app)
+    const seen = this.#seen
+    app.addHook('onRoute', function (options) {
+      seen.push(new SeenRoute(options, this))
+    })
+    gatePreflights(app)
   }
 
   get seen(): readonly SeenRoute[] {
@@ -48,6 +58,7 @@ export class RouteRegister {
         const place = placeOf({ method: methods, url })
         this.#unmarked.set(place, [...this.#unmarkedAt(place), policy])
       }
+      if (!this.#isCorsBefore && route.canHoldBackPreflights) this.#holdingBack.add(policy)
       route.settle(policy)
     }
     this.#isCompiled = true
@@ -64,6 +75,11 @@ export class RouteRegister {
     // Before ready, what was seen is not compiled yet.
     if (this.#isCompiled) this.#policies.set(config, policy)
     return policy
+  }
+
+  /** False for a route that `onRoute` did not see: its preflights are refused at once. */
+  mayHoldBackPreflights(policy: Policy): boolean {
+    return this.#holdingBack.has(policy)
   }
 
   /**

@@ -1,5 +1,6 @@
-import type { RouteOptions } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Policy } from './policy.ts'
+import { canHoldBackPreflights } from './preflight.ts'
 
 const kRoute = Symbol('fastify-tenant-auth.route')
 
@@ -7,18 +8,20 @@ const kRoute = Symbol('fastify-tenant-auth.route')
 export class SeenRoute {
   readonly methods: readonly string[]
   readonly url: string
-  #options: { readonly url: string; readonly config?: object | undefined }
+  #options: Pick<RouteOptions, 'url' | 'config' | 'preParsing'>
+  #scope: FastifyInstance | undefined
   #policy: Policy | undefined
 
   /**
    * Leaves its mark in the route's config, or rather in a copy, since routes may share one. A route without a config stays
    * without: one more property on each of ten thousand routes would be most of what the plugin adds to their boot.
    */
-  constructor(options: RouteOptions) {
+  constructor(options: RouteOptions, scope: FastifyInstance) {
     this.methods = Array.isArray(options.method) ? [...options.method] : [options.method]
     this.url = options.url
     if (options.config) options.config = Object.assign({}, options.config, { [kRoute]: this })
     this.#options = options
+    this.#scope = scope
   }
 
   /** All of its urls: the root of a prefixed scope has one with a slash at the end too, of which `onRoute` is not told. */
@@ -36,6 +39,11 @@ export class SeenRoute {
     return markIn(this.config) === this
   }
 
+  /** Before the route is settled. */
+  get canHoldBackPreflights(): boolean {
+    return this.#scope !== undefined && canHoldBackPreflights(this.#options, this.#scope)
+  }
+
   get policy(): Policy | undefined {
     return this.#policy
   }
@@ -44,6 +52,7 @@ export class SeenRoute {
   settle(policy: Policy): void {
     this.#policy = policy
     this.#options = { url: this.#options.url }
+    this.#scope = undefined
   }
 }
 

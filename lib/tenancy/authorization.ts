@@ -9,8 +9,6 @@ import { isResourceId } from './resource-id.ts'
 import { EVERY_TENANT, isTenantName } from './tenant-name.ts'
 
 export interface AuthorizationRules {
-  /** Of the challenges. */
-  readonly realm: string
   /** Who holds it under `*` passes every requirement and may act for every tenant. */
   readonly superuserResource?: string | undefined
 }
@@ -28,7 +26,6 @@ export class Principal {
   readonly #resources: Resources
   readonly #isSuperuser: boolean
   readonly #expiresAt: number
-  readonly #rules: AuthorizationRules
   readonly #authorizations = new Map<string | null, Authorization>()
   #tenants: ReadonlySet<string> | undefined
 
@@ -37,7 +34,6 @@ export class Principal {
     this.userInfo = userInfo
     this.#resources = (Object.hasOwn(userInfo, 'resources') && userInfo.resources) || NO_RESOURCES
     this.#expiresAt = Math.min(exp * 1000, END_OF_TIME)
-    this.#rules = rules
     const { superuserResource } = rules
     this.#isSuperuser =
       superuserResource !== undefined && this.granted(EVERY_TENANT).includes(superuserResource)
@@ -54,9 +50,9 @@ export class Principal {
     if (known) return known
     const isMember = tenant === null || this.#mayActFor(tenant)
     if (!isMember && !this.#isSuperuser) {
-      throw new ERR_AUTH_TENANT_FORBIDDEN(this.#rules.realm, 'the user may not act for the tenant')
+      throw new ERR_AUTH_TENANT_FORBIDDEN('the user may not act for the tenant')
     }
-    const authorization = new Authorization(this, tenant, this.#isSuperuser, this.#rules)
+    const authorization = new Authorization(this, tenant, this.#isSuperuser)
     // A superuser may name any number of tenants; what the token itself holds is bounded by its length.
     if (isMember) this.#authorizations.set(tenant, authorization)
     return authorization
@@ -96,20 +92,13 @@ export class Authorization {
 
   readonly #principal: Principal
   readonly #isSuperuser: boolean
-  readonly #rules: AuthorizationRules
   #resources: ReadonlySet<string> | undefined
 
-  constructor(
-    principal: Principal,
-    tenant: string | null,
-    isSuperuser: boolean,
-    rules: AuthorizationRules,
-  ) {
+  constructor(principal: Principal, tenant: string | null, isSuperuser: boolean) {
     this.tenant = tenant
     this.userInfo = principal.userInfo
     this.#principal = principal
     this.#isSuperuser = isSuperuser
-    this.#rules = rules
     Object.freeze(this)
   }
 
@@ -174,13 +163,7 @@ export class Authorization {
   }
 
   #refuse(ids: readonly string[]): never {
-    // Whatever is no id must not get into a header.
-    const required = ids.filter(isResourceId)
-    throw new ERR_AUTH_RESOURCE_MISSING(
-      this.#rules.realm,
-      required,
-      'a required resource is missing',
-    )
+    throw new ERR_AUTH_RESOURCE_MISSING(ids, 'a required resource is missing')
   }
 }
 

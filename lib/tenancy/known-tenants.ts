@@ -5,6 +5,7 @@ import {
   RemoteDocument,
   type RemoteDocumentEvents,
 } from '../remote/remote-document.ts'
+import { withoutStack } from '../remote/without-stack.ts'
 import { askApplication } from './ask-application.ts'
 import { isTenantName } from './tenant-name.ts'
 
@@ -86,7 +87,10 @@ export class RemoteTenants implements KnownTenants {
   async #afterLoading(tenant: string): Promise<boolean> {
     const names = await this.#document.settled()
     if (names) return names.has(tenant)
-    throw new ERR_AUTH_TENANTS_UNAVAILABLE(this.#document.retryAfter, 'no tenant list can be had')
+    const { retryAfter } = this.#document
+    throw withoutStack(
+      () => new ERR_AUTH_TENANTS_UNAVAILABLE(retryAfter, 'no tenant list can be had'),
+    )
   }
 }
 
@@ -137,7 +141,8 @@ export class AskedTenants implements KnownTenants {
       ask: () => this.#exists(tenant),
       timeout: this.#options.timeout,
       isAnswer: (value) => typeof value === 'boolean',
-      refuse: (reason) => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `the tenants function ${reason}`),
+      refuse: (reason) =>
+        withoutStack(() => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `the tenants function ${reason}`)),
     })
     if (typeof answer === 'boolean') return this.#learn(tenant, answer)
     const learnt = answer
