@@ -17,6 +17,7 @@ import { addGuard, type GuardRules } from './routes/guard.ts'
 import { claimScope } from './routes/guarded-scopes.ts'
 import { documentedRoutes } from './routes/openapi/documented-routes.ts'
 import { describeGuard } from './routes/openapi.ts'
+import { Preflights } from './routes/preflight.ts'
 import { decorateRequest } from './routes/request-access.ts'
 import { RouteRegister } from './routes/route-register.ts'
 import { bootWarnings, isLoopback } from './settings/boot-warnings.ts'
@@ -78,7 +79,7 @@ export class AuthService {
   >(app: FastifyInstance<Server, Request, Reply, Logger, TypeProvider>): Promise<void>
   async install(app: FastifyInstance): Promise<void> {
     const { settings } = this.#loaded
-    const register = new RouteRegister(claimScope(app), settings)
+    const register = new RouteRegister(claimScope(app), settings, new Preflights(app))
     decorate(app, this)
     decorateRequest(app)
     register.watch(app)
@@ -86,6 +87,7 @@ export class AuthService {
     app.addHook('onReady', async () => {
       register.compile()
       auditRoutes(app, register, settings)
+      for (const advice of register.preflights.advice) app.log.warn(`tenant auth: ${advice}`)
     })
     app.addHook('onListen', async () => this.#warnOfListening(app))
     app.addHook('onClose', async () => this.#uninstall(app))

@@ -57,7 +57,7 @@ export function addGuard(app: FastifyInstance, register: RouteRegister, rules: G
   /** A preflight goes on where @fastify/cors may answer it; one that it does not answer meets a gate. */
   const holdBackOrRefuse: Settle = (refused, done) => {
     const { request, policy } = refused.asked
-    if (isPreflight(request) && register.mayHoldBackPreflights(policy)) {
+    if (isPreflight(request) && register.preflights.mayHoldBack(policy)) {
       setDecision(request, new HeldBack(refused))
       done()
     } else refuse(refused, done)

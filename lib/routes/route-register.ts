@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { compilePolicy, type Policy, type PolicyRules } from './policy.ts'
-import { gatePreflights, isCorsIn } from './preflight.ts'
+import type { Preflights } from './preflight.ts'
 import { markedRoute, SeenRoute } from './seen-route.ts'
 
 /** A request's config: Fastify's copy of its route's, with what it adds. */
@@ -15,30 +15,26 @@ interface RequestConfig {
 export class RouteRegister {
   /** Name of the hook that guards the scope. */
   readonly guardName: string
+  readonly preflights: Preflights
   readonly #rules: PolicyRules
   readonly #seen: SeenRoute[] = []
   readonly #policies = new WeakMap<object, Policy | null>()
   /** Policies of seen routes whose config bears no mark, by the route's place. */
   readonly #unmarked = new Map<string, Policy[]>()
-  /** Policies of the routes whose preflights @fastify/cors can answer after the guard. */
-  readonly #holdingBack = new WeakSet<Policy>()
-  /** Then it has answered all it would before the guard. */
-  #isCorsBefore = false
   #isCompiled = false
 
-  constructor(guardName: string, rules: PolicyRules) {
+  constructor(guardName: string, rules: PolicyRules, preflights: Preflights) {
     this.guardName = guardName
+    this.preflights = preflights
     this.#rules = rules
   }
 
   /** Learns of the routes that are written from now on. */
   watch(app: FastifyInstance): void {
-    this.#isCorsBefore = isCorsIn(app)
     const seen = this.#seen
     app.addHook('onRoute', function (options) {
       seen.push(new SeenRoute(options, this))
     })
-    gatePreflights(app)
   }
 
   get seen(): readonly SeenRoute[] {
@@ -58,7 +54,7 @@ export class RouteRegister {
         const place = placeOf({ method: methods, url })
         this.#unmarked.set(place, [...this.#unmarkedAt(place), policy])
       }
-      if (!this.#isCorsBefore && route.canHoldBackPreflights) this.#holdingBack.add(policy)
+      route.settlePreflights(policy, this.preflights)
       route.settle(policy)
     }
     this.#isCompiled = true
@@ -75,11 +71,6 @@ export class RouteRegister {
     // Before ready, what was seen is not compiled yet.
     if (this.#isCompiled) this.#policies.set(config, policy)
     return policy
-  }
-
-  /** False for a route that `onRoute` did not see: its preflights are refused at once. */
-  mayHoldBackPreflights(policy: Policy): boolean {
-    return this.#holdingBack.has(policy)
   }
 
   /**

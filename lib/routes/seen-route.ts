@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Policy } from './policy.ts'
-import { canHoldBackPreflights } from './preflight.ts'
+import type { Preflights } from './preflight.ts'
 
 const kRoute = Symbol('fastify-tenant-auth.route')
 
@@ -39,9 +39,9 @@ export class SeenRoute {
     return markIn(this.config) === this
   }
 
-  /** Before the route is settled. */
-  get canHoldBackPreflights(): boolean {
-    return this.#scope !== undefined && canHoldBackPreflights(this.#options, this.#scope)
+  /** Before the route itself is settled. */
+  settlePreflights(policy: Policy, preflights: Preflights): void {
+    if (this.#scope) preflights.settle(policy, this.#options, this.#scope)
   }
 
   get policy(): Policy | undefined {
