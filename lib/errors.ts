@@ -1,3 +1,18 @@
+/** What a challenge tells the client (RFC 6750 §3). How it is spelled in a header is not said here. */
+export interface Challenge {
+  /** Absent where no credentials were tried. */
+  readonly error?: 'invalid_token' | 'insufficient_scope'
+  /** The resource ids that are required. */
+  readonly scope?: readonly string[]
+}
+
+/** What was expected of a token that is refused, and what was found. Unverified: for the log alone. */
+export interface Mismatch {
+  readonly of: 'iss' | 'aud' | 'kid' | 'alg' | 'typ'
+  readonly expected: Iterable<string | undefined>
+  readonly found: unknown
+}
+
 /**
  * Every way to say no. The wire text of each error is constant: no token, no claim, no tenant and no
  * library's words ever reach a response. Why exactly is in `reason`, which is for the log alone.
@@ -9,25 +24,58 @@ export abstract class AuthError extends Error {
   /** The HTTP status that the error is answered with. */
   abstract readonly statusCode: number
 
-  /** Response headers that belong to the error, names in lower case; absent where there are none. */
-  readonly headers?: Readonly<Record<string, string>>
-
   readonly #reason: string
 
-  constructor(message: string, reason = message, headers?: Record<string, string>) {
+  constructor(message: string, reason = message) {
     super(message)
     this.#reason = reason
-    if (headers) this.headers = Object.freeze(headers)
   }
 
-  // On the prototype, so that no serializer of an application copies them with the error's own fields.
+  // Getters are on the prototype: serializers copy an error's own fields, and must not copy these.
+
   override get name(): string {
     return 'AuthError'
+  }
+
+  /** The same as `statusCode`, for frameworks that read what http-errors has. */
+  get status(): this['statusCode'] {
+    return this.statusCode
+  }
+
+  /** Whether the message is for the client, as http-errors says: below 500. */
+  get expose(): boolean {
+    return this.statusCode < 500
   }
 
   /** Why exactly, in constant words. For the log; never part of a response. */
   get reason(): string {
     return this.#reason
+  }
+
+  /** What the client's credentials lack; null where other credentials would not help. */
+  get challenge(): Challenge | null {
+    return null
+  }
+
+  /** Seconds until another attempt may succeed; null where waiting does not help. */
+  get retryAfter(): number | null {
+    return null
+  }
+}
+
+/** 503: something that the decision rests on cannot be had now. */
+abstract class Unavailable extends AuthError {
+  readonly statusCode = 503
+  readonly #retryAfter: number
+
+  /** `retryAfter` in seconds. */
+  constructor(message: string, retryAfter: number, reason?: string) {
+    super(message, reason)
+    this.#retryAfter = retryAfter
+  }
+
+  override get retryAfter(): number {
+    return this.#retryAfter
   }
 }
 
@@ -36,8 +84,12 @@ export class ERR_AUTH_TOKEN_MISSING extends AuthError {
   readonly code = 'ERR_AUTH_TOKEN_MISSING'
   readonly statusCode = 401
 
-  constructor(realm: string, reason?: string) {
-    super('Authentication is required', reason, challenge(realm))
+  constructor(reason?: string) {
+    super('Authentication is required', reason)
+  }
+
+  override get challenge(): Challenge {
+    return {}
   }
 }
 
@@ -45,9 +97,20 @@ export class ERR_AUTH_TOKEN_MISSING extends AuthError {
 export class ERR_AUTH_TOKEN_INVALID extends AuthError {
   readonly code = 'ERR_AUTH_TOKEN_INVALID'
   readonly statusCode = 401
+  readonly #mismatch: Mismatch | undefined
 
-  constructor(realm: string, reason?: string) {
-    super('The access token is not valid', reason, challenge(realm, 'error="invalid_token"'))
+  constructor(reason?: string, mismatch?: Mismatch) {
+    super('The access token is not valid', reason)
+    this.#mismatch = mismatch
+  }
+
+  override get challenge(): Challenge {
+    return { error: 'invalid_token' }
+  }
+
+  /** Which part of the token was not as expected, where that is the reason. For the log; never part of a response. */
+  get mismatch(): Mismatch | undefined {
+    return this.#mismatch
   }
 }
 
@@ -56,9 +119,12 @@ export class ERR_AUTH_TENANT_FORBIDDEN extends AuthError {
   readonly code = 'ERR_AUTH_TENANT_FORBIDDEN'
   readonly statusCode = 403
 
-  constructor(realm: string, reason?: string) {
-    const headers = challenge(realm, 'error="insufficient_scope"')
-    super('Access to this tenant is not permitted', reason, headers)
+  constructor(reason?: string) {
+    super('Access to this tenant is not permitted', reason)
+  }
+
+  override get challenge(): Challenge {
+    return { error: 'insufficient_scope' }
   }
 }
 
@@ -66,11 +132,15 @@ export class ERR_AUTH_TENANT_FORBIDDEN extends AuthError {
 export class ERR_AUTH_RESOURCE_MISSING extends AuthError {
   readonly code = 'ERR_AUTH_RESOURCE_MISSING'
   readonly statusCode = 403
+  readonly #required: readonly string[]
 
-  constructor(realm: string, required: readonly string[], reason?: string) {
-    const scope = required.length > 0 ? [`scope="${required.join(' ')}"`] : []
-    const headers = challenge(realm, 'error="insufficient_scope"', ...scope)
-    super('A required resource is missing', reason, headers)
+  constructor(required: readonly string[], reason?: string) {
+    super('A required resource is missing', reason)
+    this.#required = required
+  }
+
+  override get challenge(): Challenge {
+    return { error: 'insufficient_scope', scope: this.#required }
   }
 }
 
@@ -105,32 +175,29 @@ export class ERR_AUTH_TENANT_UNKNOWN extends AuthError {
 }
 
 /** 503: no usable key set can be had now. A 401 would make clients throw good tokens away (RFC 9110 §15.6.4). */
-export class ERR_AUTH_KEYS_UNAVAILABLE extends AuthError {
+export class ERR_AUTH_KEYS_UNAVAILABLE extends Unavailable {
   readonly code = 'ERR_AUTH_KEYS_UNAVAILABLE'
-  readonly statusCode = 503
 
   constructor(retryAfter: number, reason?: string) {
-    super('Tokens cannot be verified now', reason, retryLater(retryAfter))
+    super('Tokens cannot be verified now', retryAfter, reason)
   }
 }
 
 /** 503: which tenant is meant, or whether it exists, cannot be found out now. */
-export class ERR_AUTH_TENANTS_UNAVAILABLE extends AuthError {
+export class ERR_AUTH_TENANTS_UNAVAILABLE extends Unavailable {
   readonly code = 'ERR_AUTH_TENANTS_UNAVAILABLE'
-  readonly statusCode = 503
 
   constructor(retryAfter: number, reason?: string) {
-    super('Tenants cannot be checked now', reason, retryLater(retryAfter))
+    super('Tenants cannot be checked now', retryAfter, reason)
   }
 }
 
 /** 503: whether the user's rights are revoked cannot be found out now. */
-export class ERR_AUTH_REVOCATION_UNAVAILABLE extends AuthError {
+export class ERR_AUTH_REVOCATION_UNAVAILABLE extends Unavailable {
   readonly code = 'ERR_AUTH_REVOCATION_UNAVAILABLE'
-  readonly statusCode = 503
 
   constructor(retryAfter: number, reason?: string) {
-    super('Revocation cannot be checked now', reason, retryLater(retryAfter))
+    super('Revocation cannot be checked now', retryAfter, reason)
   }
 }
 
@@ -144,17 +211,4 @@ export class ERR_AUTH_CONFIG_INVALID extends AuthError {
 export class ERR_AUTH_ROUTE_INVALID extends AuthError {
   readonly code = 'ERR_AUTH_ROUTE_INVALID'
   readonly statusCode = 500
-}
-
-/** RFC 6750 §3: `WWW-Authenticate: Bearer realm="…", error="…", scope="…"`, the realm as a quoted-string (RFC 9110 §5.6.4). */
-function challenge(realm: string, ...parameters: string[]): Record<string, string> {
-  const quoted = realm.replaceAll(/["\\]/g, '\\$&')
-  return {
-    'www-authenticate': [`Bearer realm="${quoted}"`, ...parameters].join(', '),
-  }
-}
-
-/** RFC 9110 §10.2.3: whole seconds until the next attempt, at least 1. */
-function retryLater(seconds: number): Record<string, string> {
-  return { 'retry-after': String(Math.max(1, Math.ceil(seconds))) }
 }

@@ -20,6 +20,7 @@ import { type ListedRoute, listRoutes } from './routes/listed-routes.ts'
 import { Neighbours } from './routes/neighbours.ts'
 import { documentedRoutes } from './routes/openapi/documented-routes.ts'
 import { describeGuard } from './routes/openapi.ts'
+import { Preflights } from './routes/preflight.ts'
 import { decorateRequest } from './routes/request-access.ts'
 import { RouteRegister } from './routes/route-register.ts'
 import { bootWarnings, isLoopback } from './settings/boot-warnings.ts'
@@ -78,7 +79,7 @@ export class AuthService {
   >(app: FastifyInstance<Server, Request, Reply, Logger, TypeProvider>): Promise<void>
   async install(app: FastifyInstance): Promise<void> {
     const { settings } = this.#loaded
-    const register = new RouteRegister(app, claimScope(app), settings)
+    const register = new RouteRegister(app, claimScope(app), settings, new Preflights(app))
     const below = register.early?.map(({ scope }) => scope) ?? []
     const neighbours = new Neighbours(app, below)
     decorate(app, this)
@@ -89,6 +90,7 @@ export class AuthService {
     app.addHook('onReady', async () => {
       register.compile()
       auditRoutes(register, neighbours, settings)
+      for (const advice of register.preflights.advice) app.log.warn(`tenant auth: ${advice}`)
     })
     app.addHook('onListen', async () => this.#warnOfListening(app))
     app.addHook('preClose', async () => waits.end())

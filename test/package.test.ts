@@ -90,7 +90,15 @@ test('every export of an installed package can be imported, and nothing else of 
   assert.ok(isRecord(found) && isRecord(found['names']), 'the child told what it found')
   assert.equal(found['version'], manifest.version)
   assert.deepEqual(found['names']['fastify-tenant-auth'], [
-    ...['AuthService', 'authorizationOf', 'default', 'errors', 'publicScope', 'tenantAuth'],
+    ...[
+      'AuthService',
+      'authorizationOf',
+      'default',
+      'errors',
+      'publicScope',
+      'refusalOf',
+      'tenantAuth',
+    ],
   ])
   assert.deepEqual(found['names']['fastify-tenant-auth/testing'], ['createTestAuthority'])
   for (const name of modules) assert.notDeepEqual(found['names'][name], [], name)

@@ -21,6 +21,7 @@ import { TokenRefused } from '../identity/token-refused.ts'
 import type { UserInfo } from '../identity/user-info.ts'
 import { type VerifyRules, verifyToken } from '../identity/verify-token.ts'
 import type { Waits } from '../remote/waits.ts'
+import { withoutStack } from '../remote/without-stack.ts'
 import { askApplication } from '../tenancy/ask-application.ts'
 import { type AuthorizationRules, Principal } from '../tenancy/authorization.ts'
 import type { Authenticator } from './authenticator.ts'
@@ -35,6 +36,8 @@ export interface BearerTokenRules extends HeaderRules, VerifyRules, Authorizatio
   /** Seconds for one call of `isRevoked`. */
   readonly timeout: number
 }
+
+const UNREADABLE = { reason: 'the token cannot be read', mismatch: undefined }
 
 /** What a verified token stands for. */
 interface Verified {
@@ -81,7 +84,7 @@ export class BearerToken implements Authenticator {
       const verified = this.#verify(this.#tokenOf(request))
       if (!(verified instanceof Promise)) return this.#unlessRevoked(verified, waits)
       return waits
-        .for(verified, () => keysUnavailable(this.#keys))
+        .for(verified, () => withoutStack(() => keysUnavailable(this.#keys)))
         .then((late) => this.#unlessRevoked(late, waits))
         .catch((error) => this.#refuse(error))
     } catch (error) {
@@ -96,7 +99,7 @@ export class BearerToken implements Authenticator {
         ? this.#tokenElsewhere(request)
         : readBearerToken(String(authorization))
     if (isRepeated(request.raw.rawHeaders)) throw new TokenRefused('several Authorization headers')
-    if (token === null) throw new ERR_AUTH_TOKEN_MISSING(this.#rules.realm, 'no bearer token')
+    if (token === null) throw withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
     return token
   }
 
@@ -169,7 +172,8 @@ export class BearerToken implements Authenticator {
       timeout: this.#rules.timeout,
       waits,
       isAnswer: (value) => typeof value === 'boolean',
-      refuse: (reason) => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`),
+      refuse: (reason) =>
+        withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`)),
     })
     const admit = (isSo: boolean): Principal => {
       if (isSo) throw new TokenRefused('revoked')
@@ -183,7 +187,7 @@ export class BearerToken implements Authenticator {
   /** Whatever goes wrong on the way to a principal, the caller is told no more than that the token is not valid. */
   #refuse(error: unknown): never {
     if (error instanceof AuthError) throw error
-    const reason = error instanceof TokenRefused ? error.reason : 'the token cannot be read'
-    throw new ERR_AUTH_TOKEN_INVALID(this.#rules.realm, reason)
+    const { reason, mismatch } = error instanceof TokenRefused ? error : UNREADABLE
+    throw withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason, mismatch))
   }
 }

@@ -23,11 +23,16 @@ export interface Lifetime {
  * @throws TokenRefused
  */
 export function checkClaims(claims: object, rules: ClaimRules): Lifetime {
-  if (rules.issuer && !rules.issuer.some((issuer) => issuer === ownProperty(claims, 'iss'))) {
-    throw new TokenRefused('the issuer is not accepted')
+  const { issuer, audience } = rules
+  const iss = ownProperty(claims, 'iss')
+  if (issuer && !issuer.some((accepted) => accepted === iss)) {
+    const mismatch = { of: 'iss', expected: issuer, found: iss } as const
+    throw new TokenRefused('the issuer is not accepted', mismatch)
   }
-  if (rules.audience && !names(ownProperty(claims, 'aud'), rules.audience)) {
-    throw new TokenRefused('the audience is not accepted')
+  const aud = ownProperty(claims, 'aud')
+  if (audience && !names(aud, audience)) {
+    const mismatch = { of: 'aud', expected: audience, found: aud } as const
+    throw new TokenRefused('the audience is not accepted', mismatch)
   }
   if (rules.confirmation !== 'ignore' && isBound(ownProperty(claims, 'cnf'))) {
     throw new TokenRefused('bound to its sender')

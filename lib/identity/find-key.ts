@@ -1,4 +1,5 @@
 import { ERR_AUTH_KEYS_UNAVAILABLE } from '../errors.ts'
+import { withoutStack } from '../remote/without-stack.ts'
 import type { JoseHeader } from './jose-header.ts'
 import type { VerificationKey } from './json-web-key.ts'
 import type { KeySet } from './key-set.ts'
@@ -44,7 +45,7 @@ export async function findNewerKey(
     if (look === undefined) break
     await look
     const keys = source.current()
-    if (keys === undefined) throw keysUnavailable(source)
+    if (keys === undefined) throw withoutStack(() => keysUnavailable(source))
     const found = keys === tried ? undefined : findIn(keys, header)
     if (found) return found
   }
@@ -57,14 +58,18 @@ export function keysUnavailable(source: KeySource): ERR_AUTH_KEYS_UNAVAILABLE {
 
 async function whenLoaded(source: KeySource, header: JoseHeader): Promise<FoundKey> {
   const keys = await source.settled()
-  if (keys === undefined) throw keysUnavailable(source)
+  if (keys === undefined) throw withoutStack(() => keysUnavailable(source))
   return findIn(keys, header) ?? whenNewer(source, header)
 }
 
 async function whenNewer(source: KeySource, header: JoseHeader): Promise<FoundKey> {
   const found = await findNewerKey(source, header)
-  if (found === undefined) throw new TokenRefused('the key is unknown')
-  return found
+  if (found !== undefined) return found
+  throw new TokenRefused('the key is unknown', {
+    of: 'kid',
+    expected: source.current()?.kids ?? [],
+    found: header.kid,
+  })
 }
 
 function findIn(keys: KeySet, header: JoseHeader): FoundKey | undefined {

@@ -76,12 +76,14 @@ function checkHeader(header: object, rules: HeaderRules): JoseHeader {
   }
   const alg = ownProperty(header, 'alg')
   if (typeof alg !== 'string' || !rules.algorithms.has(alg)) {
-    throw new TokenRefused('the algorithm is not allowed')
+    const mismatch = { of: 'alg', expected: rules.algorithms, found: alg } as const
+    throw new TokenRefused('the algorithm is not allowed', mismatch)
   }
   const typ = ownProperty(header, 'typ')
   const type = typeof typ === 'string' ? normalizeTokenType(typ) : typ
   if ((type !== undefined && typeof type !== 'string') || !rules.tokenTypes.has(type)) {
-    throw new TokenRefused('the token type is not allowed')
+    const mismatch = { of: 'typ', expected: rules.tokenTypes, found: typ } as const
+    throw new TokenRefused('the token type is not allowed', mismatch)
   }
   const kid = ownProperty(header, 'kid')
   if (kid !== undefined && typeof kid !== 'string')

@@ -31,6 +31,11 @@ export class KeySet {
     this.fingerprint = this.#all.map(({ fingerprint }) => fingerprint).join('\n')
   }
 
+  /** The names of the keys; undefined for those without one. */
+  get kids(): Iterable<string | undefined> {
+    return this.#byKid.keys()
+  }
+
   /**
    * The one key that fits the header. `unknown`: the set has no such `kid`, or, without a `kid`, no key of
    * that kind; a newer set may have it. `unfit`: a key of that name for something else, or several that fit.

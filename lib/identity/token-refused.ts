@@ -1,9 +1,16 @@
-/** A token that cannot be accepted. The reason is constant text for the log; the caller is told none of it. */
-export class TokenRefused extends Error {
-  readonly reason: string
+import type { Mismatch } from '../errors.ts'
 
-  constructor(reason: string) {
-    super(reason)
+/**
+ * A token that cannot be accepted. The reason is constant text for the log; the caller is told
+ * neither the reason nor the mismatch. It is no Error: strangers cause it, and a stack costs more
+ * than the checks that led to it.
+ */
+export class TokenRefused {
+  readonly reason: string
+  readonly mismatch: Mismatch | undefined
+
+  constructor(reason: string, mismatch?: Mismatch) {
     this.reason = reason
+    this.mismatch = mismatch
   }
 }

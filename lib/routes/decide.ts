@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Authenticator } from '../authenticators/authenticator.ts'
 import { ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
 import type { Waits } from '../remote/waits.ts'
+import { withoutStack } from '../remote/without-stack.ts'
 import type { Authorization, Principal } from '../tenancy/authorization.ts'
 import type { KnownTenants } from '../tenancy/known-tenants.ts'
 import { askForTenant, readNoTenant, readTenant } from '../tenancy/resolve-tenant.ts'
@@ -20,13 +21,23 @@ export interface DecisionRules {
   readonly waits: Waits
 }
 
-interface Asked {
+/** A guarded request. What is known of its user and tenant is noted, so that a refusal can name them. */
+export class Asked {
   readonly request: FastifyRequest
   readonly policy: Policy
   readonly rules: DecisionRules
+  principal: Principal | null = null
+  tenant: string | null = null
+
+  constructor(request: FastifyRequest, policy: Policy, rules: DecisionRules) {
+    this.request = request
+    this.policy = policy
+    this.rules = rules
+  }
 }
 
-interface Authenticated extends Asked {
+interface Authenticated {
+  readonly asked: Asked
   readonly principal: Principal
 }
 
@@ -56,47 +67,47 @@ function after<A, B>(before: A | Promise<A>, step: (value: A) => B | Promise<B>)
 }
 
 function authenticate(asked: Asked): Authenticated | Promise<Authenticated> {
+  const { authenticator, waits } = asked.rules
+  return after(authenticator.authenticate(asked.request, waits), (principal) => {
+    asked.principal = principal
+    return { asked, principal }
+  })
+}
+
+function resolveTenant({ asked, principal }: Authenticated): Addressed | Promise<Addressed> {
+  return after(namedTenant(asked), (tenant) => {
+    asked.tenant = tenant
+    return { asked, principal, tenant }
+  })
+}
+
+function namedTenant(asked: Asked): string | null | Promise<string | null> {
   const { request, policy, rules } = asked
-  return after(rules.authenticator.authenticate(request, rules.waits), (principal) => ({
-    request,
-    policy,
-    rules,
-    principal,
-  }))
-}
-
-function resolveTenant(authenticated: Authenticated): Addressed | Promise<Addressed> {
-  const { request, policy, rules, principal } = authenticated
-  return after(namedTenant(authenticated), (named) => ({
-    request,
-    policy,
-    rules,
-    principal,
-    tenant: named,
-  }))
-}
-
-/** Without a choice of place: where the path has a tenant, the query is not looked at. */
-function namedTenant({ request, policy, rules }: Asked): string | null | Promise<string | null> {
-  const inPath = property(request.params, rules.tenantParameter)
-  if (inPath !== undefined) return readTenant(inPath)
+  const inUrl = tenantInUrl(asked)
+  if (inUrl !== undefined) return readTenant(inUrl)
   if (policy.tenant === 'path') return readNoTenant(false)
   if (policy.tenant === null) return null
   const { resolveTenant } = rules
-  if (resolveTenant === undefined) {
-    const inQuery = property(request.query, 'tenant')
-    return inQuery === undefined ? readNoTenant(policy.mayBeAbsent) : readTenant(inQuery)
-  }
+  if (resolveTenant === undefined) return readNoTenant(policy.mayBeAbsent)
   return after(
     askForTenant(() => resolveTenant(request), rules.timeout, rules.waits),
     (named) => (named === null ? readNoTenant(policy.mayBeAbsent) : readTenant(named)),
   )
 }
 
+/**
+ * What the URL says in the place of the tenant. Without a choice of place: where the path has a
+ * tenant, the query is not looked at.
+ */
+export function tenantInUrl({ request, policy, rules }: Asked): unknown {
+  const inPath = property(request.params, 'tenant')
+  if (inPath !== undefined || policy.tenant === 'path' || policy.tenant === null) return inPath
+  return rules.resolveTenant === undefined ? property(request.query, 'tenant') : undefined
+}
+
 /** Before it is asked whether the tenant exists, so that nobody can probe which do. */
-function permitTenant(addressed: Addressed): Permitted {
-  const { principal, tenant } = addressed
-  return { asked: addressed, authorization: principal.in(tenant) }
+function permitTenant({ asked, principal, tenant }: Addressed): Permitted {
+  return { asked, authorization: withoutStack(() => principal.in(tenant)) }
 }
 
 function refuseUnknownTenant(permitted: Permitted): Permitted | Promise<Permitted> {
@@ -104,15 +115,20 @@ function refuseUnknownTenant(permitted: Permitted): Permitted | Promise<Permitte
   if (tenant === null) return permitted
   const { knownTenants, waits } = permitted.asked.rules
   return after(knownTenants.has(tenant, waits), (exists) => {
-    if (!exists) throw new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist')
+    if (!exists) {
+      throw withoutStack(() => new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist'))
+    }
     return permitted
   })
 }
 
 function meetRequirement({ asked, authorization }: Permitted): Authorization {
   const { requirement } = asked.policy
-  if (requirement?.mode === 'all') authorization.require(...requirement.ids)
-  else if (requirement) authorization.requireAny(...requirement.ids)
+  if (requirement === null) return authorization
+  const { mode, ids } = requirement
+  withoutStack(() =>
+    mode === 'all' ? authorization.require(...ids) : authorization.requireAny(...ids),
+  )
   return authorization
 }
 

@@ -1,24 +1,27 @@
 import type {
   FastifyInstance,
-  FastifyReply,
   FastifyRequest,
   HookHandlerDoneFunction,
   onRequestHookHandler,
 } from 'fastify'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
+import { withoutStack } from '../remote/without-stack.ts'
 import type { Authorization } from '../tenancy/authorization.ts'
-import { type DecisionRules, decide } from './decide.ts'
+import { answerIn } from './answer.ts'
+import { Asked, type DecisionRules, decide } from './decide.ts'
 import type { Policy } from './policy.ts'
 import { isPreflight } from './preflight.ts'
+import { HeldBack, Refused } from './refusal.ts'
 import { Access, decisionOf, setDecision } from './request-access.ts'
 import type { RouteRegister } from './route-register.ts'
 
 export interface GuardRules extends DecisionRules {
+  /** Of the challenges. */
   readonly realm: string
 }
 
-/** What becomes of a request once it is decided. */
-type Settle = (request: FastifyRequest, refusal: AuthError, done: HookHandlerDoneFunction) => void
+/** What becomes of a request that is refused. */
+type Settle = (refused: Refused, done: HookHandlerDoneFunction) => void
 
 /**
  * Adds the guard to a scope: at `onRequest`, before a byte of the body is read; and at `preHandler`, the last gate,
@@ -28,29 +31,40 @@ export function addGuard(app: FastifyInstance, register: RouteRegister, rules: G
   function guard(request: FastifyRequest, done: HookHandlerDoneFunction, settle: Settle): void {
     const policy = register.policyOf(request)
     if (policy === null || policy.noauth) {
-      setDecision(request, null)
+      // A refused request comes again where an error handler calls the not-found handler.
+      if (decisionOf(request) === undefined) setDecision(request, null)
       done()
       return
     }
+    const asked = new Asked(request, policy, rules)
     let authorization: Authorization | Promise<Authorization>
     try {
-      authorization = decide({ request, policy, rules })
+      authorization = decide(asked)
     } catch (error) {
-      settle(request, asRefusal(error, rules), done)
+      settle(new Refused(asRefusal(error), asked), done)
       return
     }
     if (authorization instanceof Promise) {
       authorization.then(
         (late) => admit(request, late, policy, done),
-        (error) => settle(request, asRefusal(error, rules), done),
+        (error) => settle(new Refused(asRefusal(error), asked), done),
       )
     } else {
       admit(request, authorization, policy, done)
     }
   }
 
+  /** A preflight goes on where @fastify/cors may answer it; one that it does not answer meets a gate. */
+  const holdBackOrRefuse: Settle = (refused, done) => {
+    const { request, policy } = refused.asked
+    if (isPreflight(request) && register.preflights.mayHoldBack(policy)) {
+      setDecision(request, new HeldBack(refused))
+      done()
+    } else refuse(refused, done)
+  }
+
   const onRequest: onRequestHookHandler = (request, _reply, done) => {
-    guard(request, done, isPreflight(request) ? holdBack : refuse)
+    guard(request, done, holdBackOrRefuse)
   }
   // By its name the audit finds it in print.
   Object.defineProperty(onRequest, 'name', { value: register.guardName })
@@ -58,12 +72,12 @@ export function addGuard(app: FastifyInstance, register: RouteRegister, rules: G
 
   app.addHook('preHandler', function tenantAuthGate(request, _reply, done) {
     const decision = decisionOf(request)
-    if (decision === undefined) guard(request, done, refuse)
-    else if (decision instanceof AuthError) done(decision)
+    if (decision instanceof HeldBack) refuse(decision.refused, done)
+    else if (decision === undefined || decision instanceof Refused) guard(request, done, refuse)
     else done()
   })
 
-  app.addHook('onError', tenantAuthAnswer)
+  app.addHook('onError', answerIn(rules.realm))
 }
 
 function admit(
@@ -76,43 +90,13 @@ function admit(
   done()
 }
 
-function refuse(_request: FastifyRequest, refusal: AuthError, done: HookHandlerDoneFunction): void {
-  done(refusal)
-}
-
-/** A preflight goes on, for @fastify/cors to answer; one that nobody answers meets its refusal at the gate. */
-function holdBack(
-  request: FastifyRequest,
-  refusal: AuthError,
-  done: HookHandlerDoneFunction,
-): void {
-  setDecision(request, refusal)
-  done()
+function refuse(refused: Refused, done: HookHandlerDoneFunction): void {
+  setDecision(refused.asked.request, refused)
+  done(refused.error)
 }
 
 /** An error of the guard's own is no reason to open a route, nor for a 500 that a caller could cause. */
-function asRefusal(error: unknown, { realm }: GuardRules): AuthError {
-  return error instanceof AuthError ? error : new ERR_AUTH_TOKEN_INVALID(realm, 'the guard failed')
-}
-
-/** Headers are added here rather than by the thrower: they survive an application's error handler, and an error that a handler catches leaves none. */
-function tenantAuthAnswer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  error: Error,
-  done: () => void,
-): void {
-  if (error instanceof AuthError) {
-    if (error.headers) reply.headers(error.headers)
-    const { code, statusCode, reason } = error
-    request.log[statusCode < 500 ? 'info' : 'warn']({ code, reason }, 'request refused')
-    if (request.headers.upgrade !== undefined) endAfterAnswer(request, reply)
-  }
-  done()
-}
-
-/** A socket that came to be upgraded is nobody's after a refusal: Node's server has let go of it, and no WebSocket plugin has it yet. */
-function endAfterAnswer(request: FastifyRequest, reply: FastifyReply): void {
-  const { socket } = request.raw
-  reply.raw.once('finish', () => socket.end?.())
+function asRefusal(error: unknown): AuthError {
+  if (error instanceof AuthError) return error
+  return withoutStack(() => new ERR_AUTH_TOKEN_INVALID('the guard failed'))
 }

@@ -12,10 +12,11 @@ import type {
   FastifySchema as Schema,
 } from 'fastify'
 import type { FastifyRequestType, ResolveFastifyRequestType } from 'fastify/types/type-provider.js'
-import { type AuthError, ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
+import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 import type { UserInfo } from '../identity/user-info.ts'
 import type { Authorization } from '../tenancy/authorization.ts'
 import type { Declared } from './declaration.ts'
+import type { HeldBack, Refused } from './refusal.ts'
 
 declare module 'fastify' {
   // The parameters must be Fastify's own, all of them, for the declarations to merge. `Schema` has a name of its own here, since
@@ -90,8 +91,8 @@ export class Access {
   }
 }
 
-/** What is known of a request: let through, none of the guard's business (null), or to be refused at the gate. */
-export type Decision = Access | AuthError | null
+/** What is known of a request: let through, refused, to be refused at the gate, or not guarded (null). */
+export type Decision = Access | Refused | HeldBack | null
 
 const kDecision = Symbol('fastify-tenant-auth.decision')
 

@@ -3,6 +3,7 @@ import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { applicationRoutes, writtenRoute } from './application-routes.ts'
 import { isWithin } from './guarded-scopes.ts'
 import { CLOSED, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
+import type { Preflights } from './preflight.ts'
 import { readsDeclared } from './request-access.ts'
 import { placeName, RouteClaims } from './route-claims.ts'
 import { markIn, type WrittenRoute } from './written-route.ts'
@@ -15,6 +16,7 @@ export class RouteRegister {
   readonly scope: FastifyInstance
   /** Name of the hook that guards the scope. */
   readonly guardName: string
+  readonly preflights: Preflights
   readonly #rules: PolicyRules
   readonly #application: readonly WrittenRoute[] | undefined
   readonly #seen = new Set<WrittenRoute>()
@@ -22,9 +24,15 @@ export class RouteRegister {
   readonly #claims: RouteClaims
   #isCompiled = false
 
-  constructor(scope: FastifyInstance, guardName: string, rules: PolicyRules) {
+  constructor(
+    scope: FastifyInstance,
+    guardName: string,
+    rules: PolicyRules,
+    preflights: Preflights,
+  ) {
     this.scope = scope
     this.guardName = guardName
+    this.preflights = preflights
     this.#rules = rules
     this.#application = applicationRoutes(scope)
     this.#claims = new RouteClaims(this.#application !== undefined)
@@ -94,7 +102,7 @@ export class RouteRegister {
     const isMarked = markIn(config) === route && marks.get(route) === 1
     this.#claims.add(route, policy, { isEarly, isMarked })
     // Of a route that no `onRoute` saw the tools know nothing but that it is guarded.
-    if (!isEarly) route.settle(policy)
+    if (!isEarly) route.settle(policy, this.preflights)
     return [...route.hidden, ...problems]
   }
 

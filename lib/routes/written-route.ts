@@ -2,14 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { DECLARED_KEYS, hiddenDeclarations } from './declaration.ts'
 import type { Policy } from './policy.ts'
+import type { Preflights } from './preflight.ts'
 
 const kRoute = Symbol('fastify-tenant-auth.route')
 
 /** What counts of a route's options once every plugin has loaded. */
-interface FinalOptions {
-  readonly url: string
-  readonly config?: object | undefined
-}
+type FinalOptions = Pick<RouteOptions, 'url' | 'config' | 'preParsing'>
 
 /** A route that an application has written. Its options are live until every plugin has loaded. */
 export class WrittenRoute {
@@ -86,8 +84,9 @@ export class WrittenRoute {
   }
 
   /** Every plugin has loaded: the options cannot change any more, and need not live as long as the route. */
-  settle(policy: Policy): void {
+  settle(policy: Policy, preflights: Preflights): void {
     this.#policy = policy
+    preflights.settle(policy, this.#options, this.scope)
     this.#options = { url: this.#options.url }
   }
 }

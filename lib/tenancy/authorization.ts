@@ -13,8 +13,6 @@ import { isResourceId } from './resource-id.ts'
 import { EVERY_TENANT, isTenantName } from './tenant-name.ts'
 
 export interface AuthorizationRules {
-  /** Of the challenges. */
-  readonly realm: string
   /** Who holds it under `*` passes every requirement and may act for every tenant. */
   readonly superuserResource?: string | undefined
 }
@@ -35,7 +33,6 @@ export class Principal {
   readonly #resources: Resources
   readonly #isSuperuser: boolean
   readonly #exp: number
-  readonly #rules: AuthorizationRules
   readonly #authorizations = new Map<string | null, Authorization>()
   #tenants: ReadonlySet<string> | undefined
 
@@ -44,7 +41,6 @@ export class Principal {
     this.userInfo = userInfo
     this.#resources = (Object.hasOwn(userInfo, 'resources') && userInfo.resources) || NO_RESOURCES
     this.#exp = exp
-    this.#rules = rules
     const { superuserResource } = rules
     this.#isSuperuser =
       superuserResource !== undefined && this.granted(EVERY_TENANT).includes(superuserResource)
@@ -60,10 +56,9 @@ export class Principal {
     const known = this.#authorizations.get(tenant)
     if (known) return known
     if (tenant !== null && !this.#isSuperuser && !this.#mayActFor(tenant)) {
-      const reason = this.explain('the user may not act for the tenant')
-      throw new ERR_AUTH_TENANT_FORBIDDEN(this.#rules.realm, reason)
+      throw new ERR_AUTH_TENANT_FORBIDDEN(this.explain('the user may not act for the tenant'))
     }
-    const authorization = new Authorization(this, tenant, this.#isSuperuser, this.#rules)
+    const authorization = new Authorization(this, tenant, this.#isSuperuser)
     if (this.#authorizations.size >= MAX_KEPT) this.#authorizations.clear()
     this.#authorizations.set(authorization.tenant, authorization)
     return authorization
@@ -127,14 +122,8 @@ export class Authorization {
   declare readonly expiresAt: Date
 
   readonly #principal: Principal
-  readonly #rules: AuthorizationRules
 
-  constructor(
-    principal: Principal,
-    tenant: string | null,
-    isSuperuser: boolean,
-    rules: AuthorizationRules,
-  ) {
+  constructor(principal: Principal, tenant: string | null, isSuperuser: boolean) {
     this.tenant = tenant === null ? null : ownText(tenant)
     this.userInfo = principal.userInfo
     this.tenants = principal.tenants
@@ -144,7 +133,6 @@ export class Authorization {
     ])
     this.isSuperuser = isSuperuser
     this.#principal = principal
-    this.#rules = rules
     Object.defineProperty(this, 'expiresAt', Authorization.#EXPIRES_AT)
     Object.freeze(this)
   }
@@ -204,11 +192,8 @@ export class Authorization {
   }
 
   #refuse(ids: readonly string[]): never {
-    // Whatever is no id must not get into a header.
-    const required = ids.filter(isResourceId)
     throw new ERR_AUTH_RESOURCE_MISSING(
-      this.#rules.realm,
-      required,
+      ids,
       this.#principal.explain('a required resource is missing'),
     )
   }

@@ -7,6 +7,7 @@ import {
   type RemoteDocumentEvents,
 } from '../remote/remote-document.ts'
 import { Waits } from '../remote/waits.ts'
+import { withoutStack } from '../remote/without-stack.ts'
 import { askApplication } from './ask-application.ts'
 import { readTenantList } from './tenant-list.ts'
 
@@ -94,7 +95,9 @@ export class RemoteTenants implements KnownTenants {
 
   #unavailable(): ERR_AUTH_TENANTS_UNAVAILABLE {
     const { retryAfter } = this.#document
-    return new ERR_AUTH_TENANTS_UNAVAILABLE(retryAfter, 'no tenant list can be had')
+    return withoutStack(
+      () => new ERR_AUTH_TENANTS_UNAVAILABLE(retryAfter, 'no tenant list can be had'),
+    )
   }
 }
 
@@ -172,5 +175,5 @@ export class AskedTenants implements KnownTenants {
 }
 
 function refusal(reason: string): ERR_AUTH_TENANTS_UNAVAILABLE {
-  return new ERR_AUTH_TENANTS_UNAVAILABLE(1, `the tenants function ${reason}`)
+  return withoutStack(() => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `the tenants function ${reason}`))
 }

@@ -3,7 +3,11 @@ import {
   ERR_AUTH_TENANT_MISSING,
   ERR_AUTH_TENANTS_UNAVAILABLE,
 } from '../errors.ts'
+
 import type { Waits } from '../remote/waits.ts'
+
+import { withoutStack } from '../remote/without-stack.ts'
+
 import { askApplication } from './ask-application.ts'
 import { isTenantName } from './tenant-name.ts'
 
@@ -15,13 +19,14 @@ export type TenantPlace = 'path' | 'query' | 'optional' | null
 
 /** @throws ERR_AUTH_TENANT_INVALID unless the value is one tenant's name */
 export function readTenant(value: unknown): string {
-  if (!isTenantName(value)) throw new ERR_AUTH_TENANT_INVALID('not one tenant name')
+  if (!isTenantName(value))
+    throw withoutStack(() => new ERR_AUTH_TENANT_INVALID('not one tenant name'))
   return value
 }
 
 /** @throws ERR_AUTH_TENANT_MISSING unless the tenant may be absent */
 export function readNoTenant(mayBeAbsent: boolean): null {
-  if (!mayBeAbsent) throw new ERR_AUTH_TENANT_MISSING('no tenant is given')
+  if (!mayBeAbsent) throw withoutStack(() => new ERR_AUTH_TENANT_MISSING('no tenant is given'))
   return null
 }
 
@@ -36,6 +41,7 @@ export function askForTenant(ask: () => unknown, timeout: number, waits: Waits):
     timeout,
     waits,
     isAnswer: (_answer): _answer is unknown => true,
-    refuse: (reason) => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `resolveTenant ${reason}`),
+    refuse: (reason) =>
+      withoutStack(() => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `resolveTenant ${reason}`)),
   })
 }

@@ -209,7 +209,7 @@ const ANSWERS: [what: string, tokenFrom: () => unknown, code: string][] = [
   [
     'a refusal of the application’s own choice',
     () => {
-      throw new errors.ERR_AUTH_TOKEN_MISSING('api')
+      throw new errors.ERR_AUTH_TOKEN_MISSING()
     },
     'ERR_AUTH_TOKEN_MISSING',
   ],

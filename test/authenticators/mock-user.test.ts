@@ -52,7 +52,7 @@ async function devApp(t: TestContext, options: AuthOptions = {}): Promise<Fastif
 }
 
 describe('the mock user', () => {
-  const mockUser = new MockUser(USER, { realm: 'api' })
+  const mockUser = new MockUser(USER, {})
 
   test('is whoever asks, and the rights never end', () => {
     const principal = mockUser.authenticate()
@@ -71,7 +71,7 @@ describe('the mock user', () => {
   })
 
   test('holds the superuser resource only under *', () => {
-    const rules = { realm: 'api', superuserResource: 'authz:superuser' }
+    const rules = { superuserResource: 'authz:superuser' }
     const under = (key: string) =>
       new MockUser({ sub: 'u', resources: { [key]: ['authz:superuser'] } }, rules).authenticate()
     assert.equal(under('*').in('any').tenant, 'any')

@@ -69,7 +69,6 @@ const REQUESTS: readonly [what: string, request: FastifyRequest][] = [
 ]
 
 const authenticator = new BearerToken(new StaticKeys(new KeySet({ keys: [KEY.publicJwk] })), {
-  realm: 'api',
   algorithms: new Set(['RS256', 'ES256']),
   tokenTypes: new Set(['application/jwt', 'application/at+jwt', undefined]),
   issuer: [ISSUER],

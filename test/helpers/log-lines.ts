@@ -17,12 +17,12 @@ export interface LogLines {
   lines(message: string): LogLine[]
 }
 
-/** A logger that keeps everything it is told, from trace on. */
-export function logLines(): LogLines {
+/** A logger that keeps everything it is told, from a level on. */
+export function logLines(level = 'trace'): LogLines {
   const raw: string[] = []
   const parsed = (): LogLine[] => raw.map((line): LogLine => JSON.parse(line))
   return {
-    logger: { level: 'trace', stream: { write: (line: string) => void raw.push(line) } },
+    logger: { level, stream: { write: (line: string) => void raw.push(line) } },
     raw,
     messages: (level) =>
       parsed()

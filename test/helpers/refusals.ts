@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { STATUS_CODES } from 'node:http'
 import type { LightMyRequestResponse } from 'fastify'
 
-interface Refusal {
+export interface Refusal {
   readonly status: number
   readonly message: string
   /** The challenge, after the realm; null: none. */
@@ -56,22 +57,23 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS
 
-/** The whole refusal: status, body, challenge and Retry-After. */
+/** The whole refusal: status, body, challenge, Cache-Control and Retry-After. */
 export function assertRefused(
   response: LightMyRequestResponse,
   code: RefusalCode,
   scope?: string,
 ): void {
   const refusal: Refusal = REFUSALS[code]
-  const body = response.json()
-  assert.deepEqual(
-    [response.statusCode, body.code, body.message],
-    [refusal.status, code, refusal.message],
-  )
+  const { status, message } = refusal
+  assert.equal(response.statusCode, status)
+  assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
+  const body = { statusCode: status, code, error: STATUS_CODES[status], message }
+  assert.equal(response.body, JSON.stringify(body))
   const asked = scope === undefined ? '' : `, scope="${scope}"`
   const challenge =
     refusal.challenge === null ? undefined : `Bearer realm="api"${refusal.challenge}${asked}`
   assert.equal(response.headers['www-authenticate'], challenge)
+  assert.equal(response.headers['cache-control'], 'no-store')
   const retryAfter = response.headers['retry-after']
   if (refusal.retry) assert.match(String(retryAfter), /^[1-9]\d*$/)
   else assert.equal(retryAfter, undefined)

@@ -139,7 +139,7 @@ test('errors that are not ours pass the guard unchanged', async (t) => {
     throw Object.assign(new Error('teapot'), { statusCode: 418 })
   })
   app.get('/ours', { config: { noauth: true } }, async () => {
-    throw new errors.ERR_AUTH_TOKEN_MISSING('api')
+    throw new errors.ERR_AUTH_TOKEN_MISSING()
   })
   const response = await app.inject({ url: '/x', headers: await as() })
   assert.equal(response.statusCode, 418)

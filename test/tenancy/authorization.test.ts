@@ -11,7 +11,6 @@ const EXP = 1_900_000_000
 function principalOf(resources: object | undefined, superuserResource?: string): Principal {
   const claims = resources === undefined ? { sub: 'u' } : { sub: 'u', resources }
   return new Principal(readUserInfo(structuredClone(claims)), EXP, {
-    realm: 'api',
     superuserResource,
   })
 }
@@ -79,32 +78,6 @@ function passes(check: () => void): boolean {
   }
 }
 
-/** What is required, and the scope that the challenge names: never anything that is no id. */
-const SCOPES: readonly [ids: string[], scope: string | null][] = [
-  [['order:erase'], 'order:erase'],
-  [['order:erase', 'order:read'], 'order:erase order:read'],
-  [['order:erase', 'x"', 'a b:c', 'a:b\r\nset-cookie: x', ''], 'order:erase'],
-  [['bücher:read'], null],
-  [['junk"'], null],
-  [[], null],
-]
-
-for (const [ids, scope] of SCOPES) {
-  test(`the challenge of ${JSON.stringify(ids)} names the scope ${scope}`, () => {
-    assert.throws(
-      () => user.require(...ids),
-      (error) => {
-        assert.ok(error instanceof errors.ERR_AUTH_RESOURCE_MISSING)
-        const named = scope === null ? '' : `, scope="${scope}"`
-        assert.deepEqual(error.headers, {
-          'www-authenticate': `Bearer realm="api", error="insufficient_scope"${named}`,
-        })
-        return true
-      },
-    )
-  })
-}
-
 test('resources are those under * and those of the tenant; without a tenant, those under *', () => {
   const principal = principalOf(RESOURCES)
   assert.deepEqual([...principal.in('b').resources], ['menu:read', 'order:read'])
@@ -146,7 +119,7 @@ test('expiresAt is the exp claim; its last moment where exp is beyond what a Dat
   assert.equal(user.expiresAt.getTime(), EXP * 1000)
   const info = readUserInfo({ sub: 'u' })
   for (const exp of [Number.POSITIVE_INFINITY, 1e300]) {
-    const { expiresAt } = new Principal(info, exp, { realm: 'api' })
+    const { expiresAt } = new Principal(info, exp, {})
     assert.equal(expiresAt.getTime(), 8.64e15)
   }
 })
@@ -209,7 +182,7 @@ const DIFFERENT: readonly [what: string, a: Authorization, b: Authorization][] =
 ]
 
 function ofClaims(claims: object, exp = EXP): Authorization {
-  return new Principal(readUserInfo(claims), exp, { realm: 'api' }).in(null)
+  return new Principal(readUserInfo(claims), exp, {}).in(null)
 }
 
 for (const [what, a, b] of DIFFERENT) {

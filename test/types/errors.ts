@@ -1,4 +1,10 @@
-import { AuthService, errors } from 'fastify-tenant-auth'
+import {
+  type Authorization,
+  AuthService,
+  errors,
+  type Refusal,
+  refusalOf,
+} from 'fastify-tenant-auth'
 import { app } from './application.ts'
 import { expectType, expectTypes } from './expect-type.ts'
 
@@ -25,13 +31,42 @@ app.setErrorHandler((error, _request, reply) => {
     // Prevents casts in an application's error handler: the base class is enough to answer with.
     expectType(error.code).is<string>()
     expectType(error.statusCode).is<number>()
-    expectType(error.headers).is<Readonly<Record<string, string>> | undefined>()
+    expectType(error.status).is<number>()
+    expectType(error.expose).is<boolean>()
     expectType(error.message).is<string>()
+    expectType(error.reason).is<string>()
+    expectType(error.retryAfter).is<number | null>()
+    expectType(error.challenge).is<{
+      readonly error?: 'invalid_token' | 'insufficient_scope'
+      readonly scope?: readonly string[]
+    } | null>()
+    // @ts-expect-error how an error is answered is not the error's business
+    error.headers
     // @ts-expect-error an answer is the guard's; nobody changes it on the way
     error.statusCode = 200
     return reply.code(error.statusCode).send({ code: error.code })
   }
   return reply.send(error)
+})
+
+// Prevents that what is audited needs a cast, in each hook and whatever the route is.
+app.addHook('onError', async (request) => {
+  expectType(refusalOf(request)).is<Refusal | null>()
+})
+app.addHook('onResponse', async (request) => {
+  const refusal = refusalOf(request)
+  if (refusal === null) return
+  expectType(refusal.error).is<errors.AuthError>()
+  expectType(refusal.authorization).is<Authorization | null>()
+  expectType(refusal.tenant).is<string | null>()
+  // @ts-expect-error a refusal is not changed
+  refusal.tenant = 'other'
+})
+app.get<{ Querystring: { page: number } }>('/pages', {
+  onSend: async (request) => {
+    expectType(refusalOf(request)).is<Refusal | null>()
+  },
+  handler: async () => 'page',
 })
 
 /** As any `catch` gives it. */
@@ -40,12 +75,14 @@ export function explain(error: unknown): string {
     // One class, one code: what is known of the class is known of the answer.
     expectType(error.code).is<'ERR_AUTH_TENANT_UNKNOWN'>()
     expectType(error.statusCode).is<404>()
+    expectType(error.status).is<404>()
     return 'no such tenant'
   }
   if (error instanceof errors.ERR_AUTH_KEYS_UNAVAILABLE) {
     expectType(error.code).is<'ERR_AUTH_KEYS_UNAVAILABLE'>()
     expectType(error.statusCode).is<503>()
-    return error.headers?.['retry-after'] ?? 'later'
+    expectType(error.retryAfter).is<number>()
+    return `in ${error.retryAfter} s`
   }
   // Prevents that a failed `instanceof` leaves less than there is.
   expectType(error).is<unknown>()

@@ -43,7 +43,6 @@ function headerOf(claims: object): string {
 
 function open(): BearerToken {
   return new BearerToken(new StaticKeys(new KeySet({ keys: [KEY.publicJwk] })), {
-    realm: 'api',
     algorithms: new Set([KEY.alg]),
     tokenTypes: new Set(['application/at+jwt']),
     clockTolerance: 5,

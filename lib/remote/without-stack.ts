@@ -1,0 +1,18 @@
+/**
+ * Runs a function whose errors capture no stack. The stack of a refusal always leads to the guard,
+ * and capturing it costs more than the decision. The function must run no code of the application.
+ */
+export function withoutStack<T>(run: () => T): T {
+  const limit = Error.stackTraceLimit
+  try {
+    Error.stackTraceLimit = 0
+  } catch {
+    // Error is frozen, as under `node --frozen-intrinsics`. A stack is no harm then.
+    return run()
+  }
+  try {
+    return run()
+  } finally {
+    Error.stackTraceLimit = limit
+  }
+}

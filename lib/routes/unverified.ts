@@ -1,0 +1,39 @@
+import type { Mismatch } from '../errors.ts'
+
+/** Most characters of each text. */
+const MAX_LENGTH = 100
+
+/** A mismatch as the log shows it. What was found is a stranger's, and marked so. */
+export interface ShownMismatch {
+  readonly of: Mismatch['of']
+  readonly expected: string
+  readonly unverified: string
+}
+
+/** In short texts of printable ASCII, which can do no harm in a terminal. */
+export function showMismatch({ of, expected, found }: Mismatch): ShownMismatch {
+  return {
+    of,
+    expected: cut([...expected].map(show).join(' or ')),
+    unverified: cut(Array.isArray(found) ? `[${showItems(found)}]` : show(found)),
+  }
+}
+
+/** A list may be as long as a token allows; the first items fill the text. */
+function showItems(items: readonly unknown[]): string {
+  return items.slice(0, MAX_LENGTH).map(show).join(', ')
+}
+
+/** Strings in quotes, so that no string reads as one of the words. Other values by their type only. */
+function show(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (typeof value !== 'string') return value === null ? 'null' : `a value of type ${typeof value}`
+  return JSON.stringify(value.slice(0, MAX_LENGTH)).replaceAll(
+    /[^ -~]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+function cut(text: string): string {
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 3)}...` : text
+}

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { forge, forgeKey, partsOf } from '../helpers/forge.ts'
+import { bareApp } from '../helpers/guarded-app.ts'
+import { logLines } from '../helpers/log-lines.ts'
+import { AUDIENCE, goodClaims, goodToken, ISSUER, KEY } from '../helpers/probe.ts'
+import { outcomeOf, rawRequest } from '../helpers/raw-request.ts'
+import { REFUSALS, type RefusalCode } from '../helpers/refusals.ts'
+
+interface Row {
+  readonly reason: string
+  readonly code: RefusalCode
+  /** Over options under which a good token is let through. */
+  readonly options?: object
+  readonly url?: string
+  /** The Authorization lines, where they are not `Bearer` and the token. */
+  readonly lines?: readonly string[]
+  readonly token?: string
+}
+
+const INVALID = 'ERR_AUTH_TOKEN_INVALID'
+const hour = 3600
+const now = Math.floor(Date.now() / 1000)
+const [header, payload, signature] = partsOf(goodToken())
+const stranger = forgeKey('ES256', 'probe')
+const never = () => new Promise<never>(() => {})
+const fail = () => {
+  throw new TypeError('on purpose')
+}
+const PARTS: readonly Row[] = [
+  {
+    reason: 'longer than maxTokenLength',
+    code: INVALID,
+    options: { maxTokenLength: goodToken().length - 1 },
+  },
+  { reason: 'not three parts', code: INVALID, token: `${header}.${payload}` },
+  { reason: 'a part is not base64url', code: INVALID, token: `${header}.${payload}=.${signature}` },
+  {
+    reason: 'a part is not UTF-8',
+    code: INVALID,
+    token: forge(KEY, { payload: Buffer.from([0x7b, 0xff, 0x7d]) }),
+  },
+  { reason: 'a part is not JSON', code: INVALID, token: forge(KEY, { payload: '{' }) },
+  { reason: 'a part is not a JSON object', code: INVALID, token: forge(KEY, { payload: '[]' }) },
+]
+
+const HEADERS: readonly Row[] = [
+  { reason: 'the header names the scheme and no token', code: INVALID, lines: ['Bearer'] },
+  { reason: 'the header is malformed', code: INVALID, lines: ['Bearer\tabc'] },
+  {
+    reason: 'several Authorization headers',
+    code: INVALID,
+    lines: [`Bearer ${goodToken()}`, `Bearer ${goodToken()}`],
+  },
+  { reason: 'no bearer token', code: 'ERR_AUTH_TOKEN_MISSING', lines: [] },
+  {
+    reason: 'tokenFrom gave no string',
+    code: INVALID,
+    lines: [],
+    options: { tokenFrom: () => 5 },
+  },
+  { reason: 'the token cannot be read', code: INVALID, lines: [], options: { tokenFrom: fail } },
+  {
+    reason: 'header extensions are not supported',
+    code: INVALID,
+    token: goodToken({}, { crit: ['exp'] }),
+  },
+  { reason: 'the algorithm is not allowed', code: INVALID, token: goodToken({}, { alg: 'none' }) },
+  {
+    reason: 'the token type is not allowed',
+    code: INVALID,
+    token: goodToken({}, { typ: 'logout+jwt' }),
+  },
+  { reason: 'the kid is not a string', code: INVALID, token: goodToken({}, { kid: 5 }) },
+]
+
+const KEYS: readonly Row[] = [
+  { reason: 'the key is unknown', code: INVALID, token: goodToken({}, { kid: 'other' }) },
+  { reason: 'no key fits', code: INVALID, token: goodToken({}, { alg: 'RS256' }) },
+  {
+    reason: 'the signature does not match',
+    code: INVALID,
+    token: forge(stranger, { payload: goodClaims() }),
+  },
+  {
+    reason: 'no usable key set can be had',
+    code: 'ERR_AUTH_KEYS_UNAVAILABLE',
+    options: { publicKeys: undefined, publicKeysUrl: 'http://127.0.0.1:1/keys' },
+  },
+]
+
+const CLAIMS: readonly Row[] = [
+  { reason: 'the issuer is not accepted', code: INVALID, token: goodToken({ iss: 'other' }) },
+  { reason: 'the audience is not accepted', code: INVALID, token: goodToken({ aud: 'other' }) },
+  { reason: 'exp is missing', code: INVALID, token: goodToken({ exp: undefined }) },
+  { reason: 'exp is not a time', code: INVALID, token: goodToken({ exp: 'soon' }) },
+  { reason: 'nbf is not a time', code: INVALID, token: goodToken({ nbf: null }) },
+  { reason: 'iat is not a time', code: INVALID, token: goodToken({ iat: '5' }) },
+  { reason: 'expired', code: INVALID, token: goodToken({ exp: now - hour }) },
+  { reason: 'not valid yet', code: INVALID, token: goodToken({ nbf: now + hour }) },
+  { reason: 'issued in the future', code: INVALID, token: goodToken({ iat: now + hour }) },
+  {
+    reason: 'sub, resources or preferred_username is malformed',
+    code: INVALID,
+    token: goodToken({ sub: '' }),
+  },
+  {
+    reason: 'the claims are nested too deeply',
+    code: INVALID,
+    token: goodToken({ deep: JSON.parse(`${'['.repeat(99)}${']'.repeat(99)}`) }),
+  },
+  { reason: 'mapClaims failed', code: INVALID, options: { mapClaims: fail } },
+  { reason: 'the claims are no object', code: INVALID, options: { mapClaims: () => 5 } },
+  { reason: 'revoked', code: INVALID, options: { isRevoked: () => true } },
+]
+
+const TENANTS: readonly Row[] = [
+  {
+    reason: 'not one tenant name',
+    code: 'ERR_AUTH_TENANT_INVALID',
+    url: '/query?tenant=acme&tenant=acme',
+  },
+  { reason: 'no tenant is given', code: 'ERR_AUTH_TENANT_MISSING', url: '/query' },
+  {
+    reason: 'the user may not act for the tenant',
+    code: 'ERR_AUTH_TENANT_FORBIDDEN',
+    url: '/query?tenant=other',
+  },
+  {
+    reason: 'the tenant does not exist',
+    code: 'ERR_AUTH_TENANT_UNKNOWN',
+    options: { tenants: ['other'] },
+  },
+  {
+    reason: 'no tenant list can be had',
+    code: 'ERR_AUTH_TENANTS_UNAVAILABLE',
+    options: { tenants: 'http://127.0.0.1:1/tenants' },
+  },
+  {
+    reason: 'a required resource is missing',
+    code: 'ERR_AUTH_RESOURCE_MISSING',
+    url: '/needs?tenant=acme',
+  },
+  { reason: 'not a tenant name', code: 'ERR_AUTH_TENANT_INVALID', url: '/handler' },
+]
+
+/** Functions of the application, what their reasons begin with, and the code of each. */
+const ASKED = [
+  ['isRevoked', 'isRevoked', 'ERR_AUTH_REVOCATION_UNAVAILABLE'],
+  ['tenants', 'the tenants function', 'ERR_AUTH_TENANTS_UNAVAILABLE'],
+  ['resolveTenant', 'resolveTenant', 'ERR_AUTH_TENANTS_UNAVAILABLE'],
+] as const
+
+const FUNCTIONS: readonly Row[] = ASKED.flatMap(([option, name, code]): Row[] => [
+  { reason: `${name} failed (TypeError)`, code, options: { [option]: fail } },
+  { reason: `${name} failed (TypeError)`, code, options: { [option]: async () => fail() } },
+  {
+    reason: `${name} failed (no error object)`,
+    code,
+    options: { [option]: () => Promise.reject('no') },
+  },
+  { reason: `${name} is late`, code, options: { [option]: never, tenantsTimeout: 0.01 } },
+  // Of a tenant's name whatever comes is judged as the query would be.
+  ...(option === 'resolveTenant'
+    ? []
+    : [{ reason: `${name} gave no usable answer`, code, options: { [option]: () => 'maybe' } }]),
+])
+
+const GUARD: readonly Row[] = [
+  { reason: 'the guard failed', code: INVALID, url: '/query?tenant=throw' },
+]
+
+const ROWS = [
+  ...[...PARTS, ...HEADERS, ...KEYS, ...CLAIMS, ...TENANTS],
+  ...[...FUNCTIONS, ...GUARD],
+]
+
+function writeRoutes(app: FastifyInstance): void {
+  const config = { tenant: true } as const
+  app.get('/query', { config }, async () => 'let through')
+  app.get('/needs', { config: { ...config, require: 'menu:erase' } }, async () => 'let through')
+  app.get('/handler', { config: { authorization: true } }, async ({ authorization }) =>
+    authorization.in(''),
+  )
+}
+
+/** A parser whose result throws where the query asks for it. */
+function querystringParser(text: string): Record<string, unknown> {
+  const tenants = new URLSearchParams(text).getAll('tenant')
+  return {
+    get tenant() {
+      if (tenants[0] === 'throw') throw new Error('on purpose')
+      return tenants.length > 1 ? tenants : tenants[0]
+    },
+  }
+}
+
+/** The whole answer to a request over the wire, which may have several lines of one header. */
+async function ask(app: FastifyInstance, url: string, lines: readonly string[]): Promise<string> {
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const authorization = lines.map((line) => `authorization: ${line}`)
+  return rawRequest(app, `GET ${url} HTTP/1.1`, 'host: x', 'connection: close', ...authorization)
+}
+
+/** The same without a wire. */
+async function inject(
+  app: FastifyInstance,
+  url: string,
+  line: string | undefined,
+): Promise<string> {
+  const headers = line === undefined ? {} : { authorization: line }
+  const { statusCode, body } = await app.inject({ url, headers })
+  return `HTTP/1.1 ${statusCode}\r\n\r\n${body}`
+}
+
+for (const [index, row] of ROWS.entries()) {
+  const { reason, code, url = '/query?tenant=acme', token = goodToken() } = row
+  test(`${index + 1}: "${reason}" is the reason of ${code}, for the log alone`, async (t) => {
+    const log = logLines()
+    const app = bareApp(t, { logger: log.logger, routerOptions: { querystringParser } })
+    const trusted = { publicKeys: { keys: [KEY.publicJwk] }, issuer: ISSUER, audience: AUDIENCE }
+    // What a JavaScript application may give all the same.
+    const options: AuthOptions = Object.fromEntries(
+      Object.entries({ ...trusted, ...row.options }).filter(([, value]) => value !== undefined),
+    )
+    await app.register(tenantAuth, options)
+    writeRoutes(app)
+    const lines = row.lines ?? [`Bearer ${token}`]
+    const answer = await (lines.length > 1 ? ask(app, url, lines) : inject(app, url, lines[0]))
+    assert.equal(outcomeOf(answer), `${REFUSALS[code].status} ${code}`)
+    const refused = log.lines('request refused')
+    assert.deepEqual(
+      refused.map((line) => [line['code'], line['reason']]),
+      [[code, reason]],
+    )
+    const message: string = REFUSALS[code].message
+    if (reason.toLowerCase() !== message.toLowerCase()) assert.equal(answer.includes(reason), false)
+  })
+}
+
+test('the table has every reason for which a token is refused', () => {
+  const inTable = new Set(ROWS.map(({ reason }) => reason))
+  const inSource = readdirSync('lib', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(join('lib', file), 'utf8'))
+    .flatMap((text) => [...text.matchAll(/new TokenRefused\(\s*'([^']+)'/g)])
+    .map(([, reason]) => reason)
+  assert.equal(inSource.length > 20, true, 'the sources are read')
+  assert.deepEqual(
+    inSource.filter((reason) => reason === undefined || !inTable.has(reason)),
+    [],
+  )
+})

@@ -1,0 +1,119 @@
+import 'reflect-metadata'
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Controller, Get, Logger, Module, Req } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
+import { FastifyAdapter, type NestFastifyApplication, RouteConfig } from '@nestjs/platform-fastify'
+import type { FastifyRequest } from 'fastify'
+import tenantAuth, { type AuthOptions, type RouteDeclaration } from '../../lib/index.ts'
+import { createTestAuthority } from '../../lib/testing.ts'
+import { ALICE } from '../helpers/beside.ts'
+import { REFUSALS, type RefusalCode } from '../helpers/refusals.ts'
+
+class MenuController {
+  menu({ tenant, userInfo }: FastifyRequest): object {
+    return { tenant, user: userInfo?.sub }
+  }
+
+  orders(): string {
+    return 'orders'
+  }
+
+  erase({ authorization }: FastifyRequest): void {
+    authorization?.require('menu:erase')
+  }
+
+  health(): string {
+    return 'ok'
+  }
+}
+
+/** Decorators by hand, as no compiler writes them here. */
+function handle(name: keyof MenuController, path: string, config: RouteDeclaration): void {
+  const descriptor = Object.getOwnPropertyDescriptor(MenuController.prototype, name)
+  if (descriptor === undefined) throw new Error(`no method is called ${name}`)
+  Get(path)(MenuController.prototype, name, descriptor)
+  RouteConfig(config)(MenuController.prototype, name, descriptor)
+  Req()(MenuController.prototype, name, 0)
+}
+
+handle('menu', ':tenant/menu', { tenant: 'required', userInfo: true })
+handle('orders', ':tenant/orders', { tenant: 'required', require: 'order:read' })
+handle('erase', ':tenant/erase', { tenant: 'required', authorization: true })
+handle('health', 'health', { noauth: true })
+Controller()(MenuController)
+
+class MenuModule {}
+Module({ controllers: [MenuController] })(MenuModule)
+
+async function nest(t: TestContext, options: AuthOptions = {}) {
+  // Nest tells of each error of a request here.
+  t.mock.method(Logger.prototype, 'error', () => {})
+  const authority = await createTestAuthority()
+  const adapter = new FastifyAdapter()
+  await adapter.getInstance().register(tenantAuth, { ...authority.options, ...options })
+  const app = await NestFactory.create<NestFastifyApplication>(MenuModule, adapter, {
+    logger: false,
+  })
+  t.after(() => app.close())
+  await app.init()
+  await app.getHttpAdapter().getInstance().ready()
+  return { app, authority }
+}
+
+test('With NestJS a guard on the adapter’s instance gives handlers what RouteConfig declares', async (t) => {
+  const { app, authority } = await nest(t)
+  const headers = await authority.headers(ALICE)
+  const menu = await app.inject({ url: '/lazy-raccoon/menu', headers })
+  assert.deepEqual(menu.json(), { tenant: 'lazy-raccoon', user: 'alice' })
+  assert.equal((await app.inject('/health')).body, 'ok')
+  assert.equal((await app.inject('/nowhere')).statusCode, 404)
+})
+
+/** What is asked, and how it is refused. Nest writes the body in its own shape. */
+const REFUSED: readonly [
+  url: string,
+  isUser: boolean,
+  code: RefusalCode,
+  scope: string,
+  options?: AuthOptions,
+][] = [
+  ['/lazy-raccoon/menu', false, 'ERR_AUTH_TOKEN_MISSING', ''],
+  ['/busy-badger/menu', true, 'ERR_AUTH_TENANT_FORBIDDEN', ''],
+  ['/lazy-raccoon/orders', true, 'ERR_AUTH_RESOURCE_MISSING', ', scope="order:read"'],
+  ['/*/menu', true, 'ERR_AUTH_TENANT_INVALID', ''],
+  ['/lazy-raccoon/menu', true, 'ERR_AUTH_TENANT_UNKNOWN', '', { tenants: ['busy-badger'] }],
+]
+
+for (const [url, isUser, code, scope, options] of REFUSED) {
+  test(`With NestJS ${url} is refused with the status of ${code}, not with 500`, async (t) => {
+    const { app, authority } = await nest(t, options)
+    const headers = isUser ? await authority.headers(ALICE) : {}
+    const answer = await app.inject({ url, headers })
+    const { status, message, challenge } = REFUSALS[code]
+    assert.deepEqual([answer.statusCode, answer.json()], [status, { statusCode: status, message }])
+    assert.equal(
+      answer.headers['www-authenticate'],
+      challenge === null ? undefined : `Bearer realm="api"${challenge}${scope}`,
+    )
+    assert.equal(answer.headers['cache-control'], 'no-store')
+  })
+}
+
+test('With NestJS a require() of a handler is 403, which Nest answers without asking Fastify', async (t) => {
+  const { app, authority } = await nest(t)
+  const headers = await authority.headers(ALICE)
+  const answer = await app.inject({ url: '/lazy-raccoon/erase', headers })
+  const { status, message } = REFUSALS.ERR_AUTH_RESOURCE_MISSING
+  assert.deepEqual([answer.statusCode, answer.json()], [status, { statusCode: status, message }])
+})
+
+test('With NestJS a 503 stays one, with its Retry-After', async (t) => {
+  const tenants = () => {
+    throw new Error('down')
+  }
+  const { app, authority } = await nest(t, { tenants })
+  const headers = await authority.headers(ALICE)
+  const answer = await app.inject({ url: '/lazy-raccoon/menu', headers })
+  assert.deepEqual([answer.statusCode, answer.headers['retry-after']], [503, '1'])
+})

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { errors } from '../../lib/index.ts'
+import { as, authority, guardedApp } from '../helpers/guarded-app.ts'
+import { logLines } from '../helpers/log-lines.ts'
+import { assertRefused } from '../helpers/refusals.ts'
+
+test('a realm with quotes and backslashes is escaped', async (t) => {
+  const app = await guardedApp(t, { realm: 'the "api" of a\\b, x="y"' })
+  app.get('/x', async () => 'never')
+  const quoted = 'Bearer realm="the \\"api\\" of a\\\\b, x=\\"y\\""'
+  const missing = await app.inject('/x')
+  assert.equal(missing.headers['www-authenticate'], quoted)
+  const headers = await authority.headers({}, { expiresIn: -60 })
+  const expired = await app.inject({ url: '/x', headers })
+  assert.equal(expired.headers['www-authenticate'], `${quoted}, error="invalid_token"`)
+})
+
+test('the scope of a challenge names the required ids, in their order', async (t) => {
+  const app = await guardedApp(t)
+  app.get(
+    '/x',
+    { config: { require: { any: ['b:c', 'a:b', "!#'()*+,-./:;<=>?@[]^_`{|}~:~"] } } },
+    async () => 'never',
+  )
+  const response = await app.inject({ url: '/x', headers: await authority.headers() })
+  assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', "b:c a:b !#'()*+,-./:;<=>?@[]^_`{|}~:~")
+})
+
+/** What a handler requires, and the scope that the challenge names: never anything that is no id. */
+const SCOPES: readonly [ids: string[], scope: string | undefined][] = [
+  [['order:erase'], 'order:erase'],
+  [['order:erase', 'order:read'], 'order:erase order:read'],
+  [['order:erase', 'x"', 'a b:c', 'a:b\r\nset-cookie: x', ''], 'order:erase'],
+  [['bücher:read'], undefined],
+  [['junk"'], undefined],
+  [[], undefined],
+]
+
+for (const [ids, scope] of SCOPES) {
+  test(`the challenge of ${JSON.stringify(ids)} names the scope ${scope}`, async (t) => {
+    const app = await guardedApp(t)
+    const config = { authorization: true } as const
+    app.get('/x', { config }, async ({ authorization }) => authorization.require(...ids))
+    const response = await app.inject({ url: '/x', headers: await as() })
+    assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', scope)
+  })
+}
+
+/** Seconds until the next attempt, and what Retry-After says (RFC 9110 §10.2.3). */
+for (const [seconds, header] of [
+  [0, '1'],
+  [-5, '1'],
+  [0.2, '1'],
+  [1, '1'],
+  [1.2, '2'],
+  [30, '30'],
+] as const) {
+  test(`Retry-After of ${seconds} s is ${header}`, async (t) => {
+    const app = await guardedApp(t)
+    app.get('/x', { config: { noauth: true } }, async () => {
+      throw new errors.ERR_AUTH_KEYS_UNAVAILABLE(seconds)
+    })
+    assert.equal((await app.inject('/x')).headers['retry-after'], header)
+  })
+}
+
+test('a refusal is not stored by caches, and the answer to an admitted request is not touched', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/x', async () => 'x')
+  assert.equal((await app.inject('/x')).headers['cache-control'], 'no-store')
+  assert.equal(
+    (await app.inject({ method: 'HEAD', url: '/x' })).headers['cache-control'],
+    'no-store',
+  )
+  const admitted = await app.inject({ url: '/x', headers: await as() })
+  assert.equal(admitted.headers['cache-control'], undefined)
+})
+
+test('the log says in one line what was refused, where, and for which tenant', async (t) => {
+  const { logger, lines } = logLines()
+  const app = await guardedApp(t, {}, { logger })
+  const config = { require: ['a:b', 'c:d'] }
+  app.get('/:tenant/x', { config }, async () => 'never')
+  app.get('/y', { config: { authorization: true } }, async ({ authorization }) => {
+    authorization.in('lazy-raccoon').require('e:f')
+  })
+  await app.inject('/%00/x')
+  await app.inject('/lazy-raccoon/x')
+  const headers = await as()
+  await app.inject({ url: '/lazy-raccoon/x', headers })
+  await app.inject({ url: '/y', headers })
+  assert.deepEqual(
+    lines('request refused').map(({ level, time, pid, hostname, reqId, msg, ...line }) => line),
+    [
+      {
+        code: 'ERR_AUTH_TOKEN_MISSING',
+        reason: 'no bearer token',
+        method: 'GET',
+        route: '/:tenant/x',
+      },
+      {
+        code: 'ERR_AUTH_TOKEN_MISSING',
+        reason: 'no bearer token',
+        method: 'GET',
+        route: '/:tenant/x',
+        tenant: 'lazy-raccoon',
+      },
+      {
+        code: 'ERR_AUTH_RESOURCE_MISSING',
+        reason: 'a required resource is missing',
+        method: 'GET',
+        route: '/:tenant/x',
+        tenant: 'lazy-raccoon',
+        required: ['a:b', 'c:d'],
+      },
+      {
+        code: 'ERR_AUTH_RESOURCE_MISSING',
+        reason: 'a required resource is missing',
+        method: 'GET',
+        route: '/y',
+        required: ['e:f'],
+      },
+    ],
+  )
+})
+
+/** What is wrong with a token, and what the log shows of it at level debug. */
+const MISMATCHES: readonly [
+  what: string,
+  token: () => Promise<string>,
+  mismatch: { of: string; expected: string; unverified: string },
+][] = [
+  [
+    'another issuer',
+    () => authority.token({}, { issuer: 'https://evil.test/\u001b[2J\u009b\u202e' }),
+    {
+      of: 'iss',
+      expected: '"https://authority.test"',
+      unverified: '"https://evil.test/\\u001b[2J\\u009b\\u202e"',
+    },
+  ],
+  [
+    'no issuer',
+    () => authority.token({}, { issuer: undefined }),
+    { of: 'iss', expected: '"https://authority.test"', unverified: 'nothing' },
+  ],
+  [
+    'several audiences',
+    () => authority.token({}, { audience: ['a', 'b'] }),
+    { of: 'aud', expected: '"api" or "web"', unverified: '["a", "b"]' },
+  ],
+  [
+    'a long audience',
+    () => authority.token({}, { audience: 'x'.repeat(2000) }),
+    { of: 'aud', expected: '"api" or "web"', unverified: `"${'x'.repeat(96)}...` },
+  ],
+  [
+    'an audience of another type',
+    () => authority.token({ aud: { deep: [] } }),
+    { of: 'aud', expected: '"api" or "web"', unverified: 'a value of type object' },
+  ],
+  [
+    'an audience that is null',
+    () => authority.token({ aud: null }),
+    { of: 'aud', expected: '"api" or "web"', unverified: 'null' },
+  ],
+  [
+    'an unknown key',
+    () => authority.token({}, { header: { kid: 'other' } }),
+    { of: 'kid', expected: '"test-1"', unverified: '"other"' },
+  ],
+  [
+    'another algorithm',
+    async () => `${encoded({ alg: 'none' })}.e30.`,
+    { of: 'alg', expected: '"ES256" or "RS256"', unverified: '"none"' },
+  ],
+  [
+    'another type',
+    () => authority.token({}, { header: { typ: 'logout+jwt' } }),
+    {
+      of: 'typ',
+      expected: '"application/jwt" or "application/at+jwt" or nothing',
+      unverified: '"logout+jwt"',
+    },
+  ],
+]
+
+function encoded(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
+}
+
+const EXPECTING = { audience: ['api', 'web'], algorithms: ['ES256', 'RS256'] }
+
+for (const [what, token, mismatch] of MISMATCHES) {
+  test(`of a token with ${what} the log shows what was expected and found, at level debug only`, async (t) => {
+    for (const level of ['trace', 'debug', 'info']) {
+      const { logger, lines, raw } = logLines(level)
+      const app = await guardedApp(t, EXPECTING, { logger })
+      app.get('/x', async () => 'never')
+      const sent = await token()
+      const headers = { authorization: `Bearer ${sent}` }
+      assertRefused(await app.inject({ url: '/x', headers }), 'ERR_AUTH_TOKEN_INVALID')
+      const [line, ...more] = lines('request refused')
+      assert.deepEqual(line?.['mismatch'], level === 'info' ? undefined : mismatch)
+      assert.deepEqual(more, [])
+      assert.doesNotMatch(raw.join(''), /[^\n -~]/)
+    }
+  })
+}
+
+test('a logger of the application’s own is asked for its level', async (t) => {
+  for (const level of ['trace', 'debug', 'info']) {
+    const told: object[] = []
+    const nothing = () => {}
+    const loggerInstance = {
+      level,
+      fatal: nothing,
+      error: nothing,
+      warn: nothing,
+      info: (line: object) => void told.push(line),
+      debug: nothing,
+      trace: nothing,
+      silent: nothing,
+      child: () => loggerInstance,
+    }
+    const app = await guardedApp(t, {}, { loggerInstance })
+    app.get('/x', async () => 'never')
+    const headers = await authority.headers({}, { issuer: 'other' })
+    assertRefused(await app.inject({ url: '/x', headers }), 'ERR_AUTH_TOKEN_INVALID')
+    const refusal = told.find((line) => 'code' in line)
+    const shown = refusal !== undefined && 'mismatch' in refusal && refusal.mismatch !== undefined
+    assert.equal(shown, level !== 'info', level)
+  }
+})

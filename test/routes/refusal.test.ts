@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import cors from '@fastify/cors'
+import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify'
+import tenantAuth, { type AuthOptions, authorizationOf, refusalOf } from '../../lib/index.ts'
+import { as, authority, bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
+import { outcome } from '../helpers/refusals.ts'
+import { until } from '../helpers/until.ts'
+
+/** What a hook has seen of a refusal: status, code, user and tenant. */
+type Seen = [hook: string, code: string | null, sub: string | null, tenant: string | null]
+
+/** Notes what `refusalOf` says in each hook in which it counts. */
+function watch(app: FastifyInstance): Seen[] {
+  const seen: Seen[] = []
+  const look = (hook: string, request: FastifyRequest) => {
+    const refusal = refusalOf(request)
+    const authorization = refusal?.authorization ?? null
+    if (authorization !== null) {
+      // Of the user without a tenant, whichever was asked for.
+      assert.deepEqual([authorization.tenant, [...authorization.tenants]], [null, TENANTS])
+    }
+    const sub = authorization?.userInfo.sub ?? null
+    seen.push([hook, refusal?.error.code ?? null, sub, refusal?.tenant ?? null])
+    assert.equal(refusal !== null && authorizationOf(request) !== null, false)
+  }
+  app.addHook('onError', async (request) => look('onError', request))
+  app.addHook('onSend', async (request) => look('onSend', request))
+  app.addHook('onResponse', async (request) => look('onResponse', request))
+  return seen
+}
+
+const TENANTS = ['lazy-raccoon', 'quiet-otter']
+
+interface Case {
+  readonly what: string
+  readonly options?: AuthOptions
+  readonly url: string
+  /** Nobody where it is false. */
+  readonly isUser: boolean
+  readonly refusal: [code: string, sub: string | null, tenant: string | null]
+}
+
+const USER = 'test-user'
+const late = (answer: unknown) => async () => {
+  await setTimeout(1)
+  return answer
+}
+const untyped = (options: object): AuthOptions => options
+
+const CASES: readonly Case[] = [
+  {
+    what: 'a stranger who names a tenant in the path',
+    url: '/lazy-raccoon/x',
+    isUser: false,
+    refusal: ['ERR_AUTH_TOKEN_MISSING', null, 'lazy-raccoon'],
+  },
+  {
+    what: 'a stranger who names a tenant in the query',
+    url: '/query?tenant=lazy-raccoon',
+    isUser: false,
+    refusal: ['ERR_AUTH_TOKEN_MISSING', null, 'lazy-raccoon'],
+  },
+  {
+    what: 'a stranger who names no tenant',
+    url: '/query',
+    isUser: false,
+    refusal: ['ERR_AUTH_TOKEN_MISSING', null, null],
+  },
+  {
+    what: 'a query where the path has the tenant',
+    url: '/ghost/x?tenant=lazy-raccoon',
+    isUser: true,
+    refusal: ['ERR_AUTH_TENANT_FORBIDDEN', USER, 'ghost'],
+  },
+  {
+    what: 'a query where no tenant is declared',
+    url: '/needs?tenant=lazy-raccoon',
+    isUser: true,
+    refusal: ['ERR_AUTH_RESOURCE_MISSING', USER, null],
+  },
+  {
+    what: 'a name that is no tenant’s',
+    url: '/query?tenant=*',
+    isUser: true,
+    refusal: ['ERR_AUTH_TENANT_INVALID', USER, null],
+  },
+  {
+    what: 'two tenants',
+    url: '/query?tenant=lazy-raccoon&tenant=quiet-otter',
+    isUser: true,
+    refusal: ['ERR_AUTH_TENANT_INVALID', USER, null],
+  },
+  {
+    what: 'no tenant',
+    url: '/query',
+    isUser: true,
+    refusal: ['ERR_AUTH_TENANT_MISSING', USER, null],
+  },
+  {
+    what: 'a tenant that does not exist',
+    options: { tenants: ['other'] },
+    url: '/lazy-raccoon/x',
+    isUser: true,
+    refusal: ['ERR_AUTH_TENANT_UNKNOWN', USER, 'lazy-raccoon'],
+  },
+  {
+    what: 'a tenant that does not exist, as a late answer says',
+    options: untyped({ tenants: late(false) }),
+    url: '/lazy-raccoon/x',
+    isUser: true,
+    refusal: ['ERR_AUTH_TENANT_UNKNOWN', USER, 'lazy-raccoon'],
+  },
+  {
+    what: 'tenants that cannot be told',
+    options: untyped({ tenants: late('maybe') }),
+    url: '/lazy-raccoon/x',
+    isUser: true,
+    refusal: ['ERR_AUTH_TENANTS_UNAVAILABLE', USER, 'lazy-raccoon'],
+  },
+  {
+    what: 'a missing resource',
+    url: '/lazy-raccoon/needs',
+    isUser: true,
+    refusal: ['ERR_AUTH_RESOURCE_MISSING', USER, 'lazy-raccoon'],
+  },
+  {
+    what: 'a revoked user, who is not authenticated',
+    options: untyped({ isRevoked: late(true) }),
+    url: '/lazy-raccoon/x',
+    isUser: true,
+    refusal: ['ERR_AUTH_TOKEN_INVALID', null, 'lazy-raccoon'],
+  },
+  {
+    what: 'a tenant that resolveTenant names',
+    options: { resolveTenant: () => 'ghost' },
+    url: '/query?tenant=lazy-raccoon',
+    isUser: true,
+    refusal: ['ERR_AUTH_TENANT_FORBIDDEN', USER, 'ghost'],
+  },
+  {
+    what: 'a tenant that resolveTenant names late',
+    options: untyped({ resolveTenant: late('ghost') }),
+    url: '/query',
+    isUser: true,
+    refusal: ['ERR_AUTH_TENANT_FORBIDDEN', USER, 'ghost'],
+  },
+  {
+    what: 'a stranger, for whom resolveTenant is not asked',
+    options: { resolveTenant: () => assert.fail('was asked') },
+    url: '/query?tenant=lazy-raccoon',
+    isUser: false,
+    refusal: ['ERR_AUTH_TOKEN_MISSING', null, null],
+  },
+]
+
+for (const { what, options = {}, url, isUser, refusal } of CASES) {
+  for (const method of ['GET', 'HEAD'] as const) {
+    test(`${method} with ${what}: ${refusal.join(', ')}`, async (t) => {
+      const app = await guardedApp(t, options)
+      const seen = watch(app)
+      app.get('/:tenant/x', async () => 'never')
+      app.get('/:tenant/needs', { config: { require: 'a:b' } }, async () => 'never')
+      app.get('/needs', { config: { require: 'a:b' } }, async () => 'never')
+      app.get('/query', { config: { tenant: true } }, async () => 'never')
+      const headers = isUser ? await as() : {}
+      await app.inject({ method, url, headers })
+      await until(() => seen.length === 3)
+      assert.deepEqual(seen, [
+        ['onError', ...refusal],
+        ['onSend', ...refusal],
+        ['onResponse', ...refusal],
+      ])
+    })
+  }
+}
+
+/** What is no refusal of the guard's. */
+const OTHERS: readonly [what: string, request: InjectOptions, outcome: string][] = [
+  ['a request that is let through', { url: '/x' }, '200'],
+  ['a require() in a handler', { url: '/require' }, '403 ERR_AUTH_RESOURCE_MISSING'],
+  ['an authorization.in() in a handler', { url: '/in' }, '403 ERR_AUTH_TENANT_FORBIDDEN'],
+  ['a refusal of the schema', { url: '/schema' }, '400 FST_ERR_VALIDATION'],
+  ['a noauth route', { url: '/open', headers: {} }, '500'],
+  ['a url that no route matches', { url: '/none', headers: {} }, '404'],
+]
+
+for (const [what, request, expected] of OTHERS) {
+  test(`${what} is no refusal of the guard`, async (t) => {
+    const app = await guardedApp(t)
+    const seen = watch(app)
+    const config = { authorization: true } as const
+    app.get('/x', async (request) => String(refusalOf(request)))
+    app.get('/require', { config }, async ({ authorization }) => authorization.require('a:b'))
+    app.get('/in', { config }, async ({ authorization }) => authorization.in('ghost'))
+    const querystring = { type: 'object', required: ['page'] }
+    app.get('/schema', { schema: { querystring } }, async () => 'never')
+    app.get('/open', { config: { noauth: true } }, async () => {
+      throw new Error('own')
+    })
+    const response = await app.inject({ headers: await as(), ...request })
+    assert.equal(outcome(response), expected)
+    await until(() => seen.some(([hook]) => hook === 'onResponse'))
+    assert.deepEqual(new Set(seen.map(([, code]) => code)), new Set([null]))
+  })
+}
+
+const PREFLIGHT = {
+  method: 'OPTIONS',
+  url: '/x',
+  headers: { origin: 'https://app.test', 'access-control-request-method': 'GET' },
+} as const
+
+test('a preflight that is refused late is refused all the same, one that cors answers is not', async (t) => {
+  const app = await guardedApp(t)
+  const seen = watch(app)
+  await app.register(cors, { origin: true })
+  app.options('/x', { config: { cors: false } }, async () => 'never')
+  app.get('/y', async () => 'never')
+  assert.equal((await app.inject(PREFLIGHT)).statusCode, 401)
+  await until(() => seen.length === 3)
+  const refusal = ['ERR_AUTH_TOKEN_MISSING', null, null]
+  assert.deepEqual(seen.splice(0), [
+    ['onError', ...refusal],
+    ['onSend', ...refusal],
+    ['onResponse', ...refusal],
+  ])
+  assert.equal((await app.inject({ ...PREFLIGHT, url: '/y' })).statusCode, 204)
+  await until(() => seen.length === 2)
+  assert.deepEqual(
+    seen.map(([hook, code]) => [hook, code]),
+    [
+      ['onSend', null],
+      ['onResponse', null],
+    ],
+  )
+})
+
+test('a refusal stays one where an error handler calls the not-found handler', async (t) => {
+  const app = await guardedApp(t)
+  const seen = watch(app)
+  app.setErrorHandler((_error, _request, reply) => reply.callNotFound())
+  app.setNotFoundHandler(async (request, reply) => {
+    assert.equal(refusalOf(request)?.error.code, 'ERR_AUTH_TOKEN_MISSING')
+    return reply.code(404).send('nothing here')
+  })
+  app.get('/:tenant/x', async () => 'never')
+  const response = await app.inject('/lazy-raccoon/x')
+  assert.deepEqual([response.statusCode, response.body], [404, 'nothing here'])
+  await until(() => seen.some(([hook]) => hook === 'onResponse'))
+  assert.deepEqual(seen.at(-1), ['onResponse', 'ERR_AUTH_TOKEN_MISSING', null, 'lazy-raccoon'])
+})
+
+test('a client that goes away before a late refusal does no harm', async (t) => {
+  let asked = 0
+  let answer = (_isSo: boolean): void => {}
+  const isRevoked = () => {
+    asked++
+    return new Promise<boolean>((resolve) => {
+      answer = resolve
+    })
+  }
+  const app = bareApp(t)
+  await app.register(tenantAuth, trusting({ isRevoked }))
+  const seen = watch(app)
+  let isGone = false
+  app.addHook('onRequestAbort', async (_request) => {
+    isGone = true
+  })
+  app.get('/:tenant/x', async () => 'never')
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { authorization } = await as()
+  const socket = connect(Number(new URL(app.listeningOrigin).port), '127.0.0.1')
+  await once(socket, 'connect')
+  const lines = ['GET /lazy-raccoon/x HTTP/1.1', 'host: x', `authorization: ${authorization}`]
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+  await until(() => asked === 1)
+  socket.destroy()
+  await until(() => isGone)
+  answer(true)
+  await until(() => seen.some(([hook]) => hook === 'onError'))
+  assert.deepEqual(seen.find(([hook]) => hook === 'onError')?.[1], 'ERR_AUTH_TOKEN_INVALID')
+})
+
+test('what a query parser gives may throw, and names no tenant', async (t) => {
+  const querystringParser = () =>
+    Object.defineProperty({}, 'tenant', {
+      enumerable: true,
+      get() {
+        throw new Error('on purpose')
+      },
+    })
+  const app = await guardedApp(t, {}, { routerOptions: { querystringParser } })
+  const seen = watch(app)
+  app.get('/query', { config: { tenant: true } }, async () => 'never')
+  await app.inject({ url: '/query', headers: await as() })
+  await until(() => seen.length === 3)
+  assert.deepEqual(seen[0], ['onError', 'ERR_AUTH_TOKEN_INVALID', USER, null])
+})
+
+test('two requests that wait for one answer are refused each for its own user', async (t) => {
+  const app = await guardedApp(t, untyped({ tenants: late('maybe') }))
+  const seen = watch(app)
+  app.get('/:tenant/x', async () => 'never')
+  const resources = Object.fromEntries(TENANTS.map((tenant) => [tenant, []]))
+  await Promise.all(
+    ['first', 'second'].map(async (sub) =>
+      app.inject({ url: '/lazy-raccoon/x', headers: await as(resources, { sub }) }),
+    ),
+  )
+  await until(() => seen.length === 6)
+  const users = seen.filter(([hook]) => hook === 'onError').map(([, , sub]) => sub)
+  assert.deepEqual(users.toSorted(), ['first', 'second'])
+})
+
+test('an application audits refusals', async (t) => {
+  const audited: unknown[] = []
+  const audit = (...entry: unknown[]) => audited.push(entry)
+  const app = await guardedApp(t)
+  app.get('/:tenant/x', async () => 'x')
+  app.addHook('onResponse', async (request) => {
+    const refusal = refusalOf(request) // { error, authorization, tenant } | null
+    if (refusal) audit(refusal.error.code, refusal.authorization?.userInfo.sub, refusal.tenant)
+  })
+  const headers = await authority.headers({ sub: 'bob', resources: { 'lazy-raccoon': [] } })
+  for (const tenant of ['lazy-raccoon', 'busy-beaver']) {
+    await app.inject({ url: `/${tenant}/x`, headers })
+  }
+  await until(() => audited.length === 1)
+  assert.deepEqual(audited, [['ERR_AUTH_TENANT_FORBIDDEN', 'bob', 'busy-beaver']])
+})
+
+test('a refusal cannot be changed', async (t) => {
+  const app = await guardedApp(t)
+  let isFrozen: boolean | undefined
+  app.addHook('onError', async (request) => {
+    isFrozen = Object.isFrozen(refusalOf(request))
+  })
+  app.get('/x', async () => 'never')
+  await app.inject('/x')
+  assert.equal(isFrozen, true)
+})
