@@ -27,18 +27,23 @@ const KINDS: readonly [what: string, json: () => string][] = [
   ['objects of a shape of their own', () => `{"sub":"u","x":${list(100, () => object(1, '0'))}}`],
 ]
 
+const SAMPLES = 300
+
+/** Bytes that the process may need for itself meanwhile. */
+const NOISE = 500_000
+
 for (const [what, json] of KINDS) {
   test(`what claims with ${what} keep alive is no more than is said`, () => {
     const kept: unknown[] = [readUserInfo(JSON.parse(json()))]
     let said = 0
     const before = usedHeap()
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < SAMPLES; i++) {
       const claims = readUserInfo(JSON.parse(json()))
       said += keptSize(claims)
       kept.push(claims)
     }
     const grown = usedHeap() - before
-    assert.equal(kept.length, 101)
-    assert.ok(grown <= said + 100_000, `${grown} bytes, and ${said} are said`)
+    assert.equal(kept.length, SAMPLES + 1)
+    assert.ok(grown <= said + NOISE, `${grown} bytes, and ${said} are said`)
   })
 }
