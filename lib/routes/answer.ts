@@ -11,9 +11,11 @@ import { type ShownMismatch, showMismatch } from './unverified.ts'
  * handler catches leaves no trace.
  */
 export function answerIn(realm: string): onErrorHookHandler {
+  // The realm is a quoted-string (RFC 9110 §5.6.4).
+  const scheme = `Bearer realm="${realm.replaceAll(/["\\]/g, '\\$&')}"`
   return function tenantAuthAnswer(request, reply, error, done) {
     if (error instanceof AuthError) {
-      writeHeaders(reply, error, realm)
+      writeHeaders(reply, error, scheme)
       log(request, error)
       if (isUpgraded(request)) endAfterAnswer(request, reply)
     }
@@ -21,23 +23,21 @@ export function answerIn(realm: string): onErrorHookHandler {
   }
 }
 
-function writeHeaders(reply: FastifyReply, error: AuthError, realm: string): void {
+function writeHeaders(reply: FastifyReply, error: AuthError, scheme: string): void {
   const { challenge, retryAfter } = error
   reply.header('cache-control', 'no-store')
-  if (challenge !== null) reply.header('www-authenticate', bearer(realm, challenge))
+  if (challenge !== null) reply.header('www-authenticate', spell(scheme, challenge))
   // RFC 9110 §10.2.3: whole seconds.
   if (retryAfter !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
 }
 
-/** RFC 6750 §3, the realm as a quoted-string (RFC 9110 §5.6.4). */
-function bearer(realm: string, { error, scope = [] }: Challenge): string {
+/** RFC 6750 §3: the scheme with its realm, and what is wrong. */
+function spell(scheme: string, { error, scope = [] }: Challenge): string {
+  if (error === undefined) return scheme
   // An id that a handler requires may be any text, and must not break the header.
   const ids = scope.filter(isResourceId)
-  return [
-    `Bearer realm="${realm.replaceAll(/["\\]/g, '\\$&')}"`,
-    ...(error === undefined ? [] : [`error="${error}"`]),
-    ...(ids.length === 0 ? [] : [`scope="${ids.join(' ')}"`]),
-  ].join(', ')
+  const required = ids.length === 0 ? '' : `, scope="${ids.join(' ')}"`
+  return `${scheme}, error="${error}"${required}`
 }
 
 /** One line for each refusal. It names no user: `refusalOf` does, for an application that wants to. */
