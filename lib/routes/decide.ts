@@ -100,7 +100,7 @@ function namedTenant(asked: Asked): string | null | Promise<string | null> {
  * tenant, the query is not looked at.
  */
 export function tenantInUrl({ request, policy, rules }: Asked): unknown {
-  const inPath = property(request.params, 'tenant')
+  const inPath = property(request.params, rules.tenantParameter)
   if (inPath !== undefined || policy.tenant === 'path' || policy.tenant === null) return inPath
   return rules.resolveTenant === undefined ? property(request.query, 'tenant') : undefined
 }

@@ -76,6 +76,21 @@ const HEADERS: readonly Row[] = [
     token: goodToken({}, { typ: 'logout+jwt' }),
   },
   { reason: 'the kid is not a string', code: INVALID, token: goodToken({}, { kid: 5 }) },
+  {
+    reason: 'the header is too long',
+    code: INVALID,
+    token: goodToken({}, { x: 'x'.repeat(2048) }),
+  },
+  {
+    reason: 'the header is crowded',
+    code: INVALID,
+    token: goodToken({}, { x: Array.from({ length: 65 }, () => []) }),
+  },
+  {
+    reason: 'bound to its sender',
+    code: INVALID,
+    token: goodToken({ cnf: { jkt: 'x' } }),
+  },
 ]
 
 const KEYS: readonly Row[] = [
