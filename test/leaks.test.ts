@@ -85,7 +85,7 @@ const ANSWERED: readonly Attempt[] = [
   {
     what: 'keys that cannot be had',
     outcome: '503 ERR_AUTH_KEYS_UNAVAILABLE',
-    options: { publicKeys: undefined, publicKeysUrl: 'http://127.0.0.1:1/keys' },
+    options: { publicKeysUrl: 'http://127.0.0.1:1/keys' },
   },
 ]
 

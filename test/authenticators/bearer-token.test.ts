@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify from 'fastify'
 import { errors, tenantAuth } from '../../lib/index.ts'
+import { undetailed } from '../helpers/log-lines.ts'
 import { assertTokenRefused, goodToken, KEY, startProbe } from '../helpers/probe.ts'
 import { outcomeOf, rawRequest } from '../helpers/raw-request.ts'
 
@@ -274,9 +275,3 @@ test('no token, claim or reason is in a response, and no token or claim in a lin
   const told = JSON.stringify([other.headers, other.body, probe.log.map(undetailed)])
   assert.equal(told.includes(canary), false, 'a claim')
 })
-
-/** A line of the log without what the debug level adds: the one value of a token that was not as expected. */
-function undetailed(line: string): string {
-  const { mismatch: _, ...rest } = JSON.parse(line)
-  return JSON.stringify(rest)
-}

@@ -85,7 +85,7 @@ export class Ask implements Command {
       assertJustified(token, model, authority)
     }
     if (Date.now() / 1000 >= token.exp + TOLERANCE) {
-      assert.match(`$without.statusCode`, /^(?:401|503)$/)
+      assert.match(`${without.statusCode}`, /^(?:401|503)$/)
       token.isOver = true
     }
   }

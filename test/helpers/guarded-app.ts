@@ -28,9 +28,10 @@ export function bareApp(t: TestContext, options: FastifyServerOptions = {}): Fas
   return app
 }
 
-/** Options of the plugin that make it trust the authority. */
+/** Options of the plugin that make it trust the authority, by its keys or by an address of the test's own. */
 export function trusting(options: AuthOptions = {}): AuthOptions {
-  return { ...authority.options, ...options }
+  const { publicKeys, ...claims } = authority.options
+  return { ...(options.publicKeysUrl === undefined && { publicKeys }), ...claims, ...options }
 }
 
 /** An application that is closed with its test, and guarded from its root on. */

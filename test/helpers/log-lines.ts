@@ -31,3 +31,9 @@ export function logLines(level = 'trace'): LogLines {
     lines: (message) => parsed().filter(({ msg }) => msg.includes(message)),
   }
 }
+
+/** A line of the log without what the debug level adds: the one value of a token that was not as expected. */
+export function undetailed(line: string): string {
+  const { mismatch: _, ...rest } = JSON.parse(line)
+  return JSON.stringify(rest)
+}

@@ -70,7 +70,7 @@ function hoveredDocs(library: string, emitted: ReadonlyMap<string, string>): Map
 
 function emitDeclarations(): Map<string, string> {
   const emitted = new Map<string, string>()
-  const options = { ...compilerOptions, emitDeclarationOnly: true, declarationMap: false }
+  const options = { ...compilerOptions, emitDeclarationOnly: true }
   const program = ts.createProgram([join(root, 'lib/index.ts')], options)
   program.emit(undefined, (file, content) => emitted.set(file, content))
   return emitted
