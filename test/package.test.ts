@@ -49,7 +49,7 @@ test('npm publish builds first, where a user has told npm to run no scripts too'
 
 test('no dependency needs to run a script when it is installed, and npm is told to run none', async () => {
   const lock: unknown = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
-  assert.ok(isRecord(lock) && isRecord(lock['packages']))
+  assert.ok(isRecord(lock) && isRecord(lock['packages']), 'the lock file lists packages')
   const scripted = Object.entries(lock['packages']).filter(
     ([, entry]) => isRecord(entry) && entry['hasInstallScript'] === true,
   )

@@ -60,8 +60,8 @@ function holdsExcerpt(text: string, excerpt: string): boolean {
 for (const { file, text } of blocks.filter(({ language }) => language === 'ts')) {
   test(`the code of ${file} stands on the page as it is, and a test runs it`, () => {
     assert.ok(file !== undefined, `no file is named for: ${text}`)
-    assert.ok(holdsExcerpt(exampleFile(file), text))
-    assert.ok(existsSync(file.replace(/(?:\.test)?\.ts$/, '.test.ts')))
+    assert.equal(holdsExcerpt(exampleFile(file), text), true)
+    assert.equal(existsSync(file.replace(/(?:\.test)?\.ts$/, '.test.ts')), true)
   })
 }
 
@@ -73,7 +73,7 @@ test('every block of code is of a language that is checked here', () => {
 
 function onlyBlock(language: string): string {
   const [block, ...others] = blocks.filter((each) => each.language === language)
-  assert.ok(block && others.length === 0)
+  assert.ok(block && others.length === 0, 'one block')
   return block.text
 }
 
@@ -265,7 +265,7 @@ test('the commands of the page are there, and so are the files that it names', (
   for (const [, path] of README.matchAll(/`((?:lib|test)\/[\w./-]*)`/g)) {
     assert.ok(existsSync(path ?? ''), path)
   }
-  assert.ok(existsSync('LICENSE'))
+  assert.equal(existsSync('LICENSE'), true)
 })
 
 test('npm test runs every check, but for those that the page and CONTRIBUTING.md name', () => {
@@ -294,8 +294,11 @@ test('npm test runs every check, but for those that the page and CONTRIBUTING.md
 
 test('the versions that the page promises are those of package.json', () => {
   const [[fastify, node] = []] = tableRows(README, 'Install', 'Fastify')
-  assert.ok(typeof manifest === 'object' && manifest !== null)
-  assert.ok('engines' in manifest && 'peerDependencies' in manifest)
+  assert.ok(typeof manifest === 'object' && manifest !== null, 'package.json is an object')
+  assert.ok(
+    'engines' in manifest && 'peerDependencies' in manifest,
+    'package.json names engines and peers',
+  )
   assert.deepEqual(manifest.engines, { node: node?.replaceAll('`', '') })
   assert.deepEqual(manifest.peerDependencies, { fastify: fastify?.replaceAll('`', '') })
 })

@@ -25,7 +25,7 @@ const MAX_LOOKS = 2
 export function findKey(source: KeySource, header: JoseHeader): FoundKey | Promise<FoundKey> {
   const keys = source.current()
   if (keys === undefined) return whenLoaded(source, header)
-  return findIn(keys, header) ?? whenNewer(source, header)
+  return findIn(keys, header) ?? whenNewer(source, header, keys)
 }
 
 /**
@@ -59,15 +59,15 @@ export function keysUnavailable(source: KeySource): ERR_AUTH_KEYS_UNAVAILABLE {
 async function whenLoaded(source: KeySource, header: JoseHeader): Promise<FoundKey> {
   const keys = await source.settled()
   if (keys === undefined) throw withoutStack(() => keysUnavailable(source))
-  return findIn(keys, header) ?? whenNewer(source, header)
+  return findIn(keys, header) ?? whenNewer(source, header, keys)
 }
 
-async function whenNewer(source: KeySource, header: JoseHeader): Promise<FoundKey> {
+async function whenNewer(source: KeySource, header: JoseHeader, tried: KeySet): Promise<FoundKey> {
   const found = await findNewerKey(source, header)
   if (found !== undefined) return found
   throw new TokenRefused('the key is unknown', {
     of: 'kid',
-    expected: source.current()?.kids ?? [],
+    expected: tried.kids,
     found: header.kid,
   })
 }

@@ -18,28 +18,21 @@ const NEIGHBOURS = [
 
 /** Which of these plugins were there before the guard: their hooks run before its own. */
 export class Neighbours {
-  readonly #guarded: FastifyInstance
-  readonly #before = new Map<FastifyInstance, readonly string[]>()
+  readonly #ofGuarded: readonly string[]
+  readonly #ofBelow: ReadonlyMap<FastifyInstance, readonly string[]>
 
   /**
    * @param guarded the scope that the guard is being installed in
    * @param below scopes below it that are there already
    */
-  constructor(guarded: FastifyInstance, below: Iterable<FastifyInstance>) {
-    this.#guarded = guarded
-    for (const scope of [guarded, ...below]) {
-      const found = NEIGHBOURS.filter(({ name }) => scope.hasPlugin(name))
-      this.#before.set(
-        scope,
-        found.map(({ name }) => name),
-      )
-    }
+  constructor(guarded: FastifyInstance, below: readonly FastifyInstance[]) {
+    this.#ofGuarded = neighboursIn(guarded)
+    this.#ofBelow = new Map(below.map((scope) => [scope, neighboursIn(scope)]))
   }
 
   /** Whether a plugin of a scope answers before the guard does. */
   isBefore(name: string, scope: FastifyInstance): boolean {
-    const before = this.#before.get(scope) ?? this.#before.get(this.#guarded)
-    return before?.includes(name) ?? false
+    return (this.#ofBelow.get(scope) ?? this.#ofGuarded).includes(name)
   }
 
   /** What to tell of plugins that stand on the wrong side of the guard in one of the scopes. */
@@ -51,4 +44,8 @@ export class Neighbours {
       ),
     ).map(({ advice }) => advice)
   }
+}
+
+function neighboursIn(scope: FastifyInstance): readonly string[] {
+  return NEIGHBOURS.filter(({ name }) => scope.hasPlugin(name)).map(({ name }) => name)
 }

@@ -30,20 +30,13 @@ function requestOf(scope: FastifyInstance): RequestConstructor | undefined {
   const symbol = Object.getOwnPropertySymbols(scope).find(
     ({ description }) => description === 'fastify.Request',
   )
-  return symbol && asConstructor(Reflect.get(scope, symbol))
+  return symbol === undefined ? undefined : asConstructor(Reflect.get(scope, symbol))
 }
 
 function asConstructor(value: unknown): RequestConstructor | undefined {
-  return typeof value === 'function' && isObject(value.prototype) ? value : undefined
+  return typeof value === 'function' && Object.hasOwn(value, 'prototype') ? value : undefined
 }
 
 function hasKey(props: unknown, name: string): boolean {
-  return (
-    Array.isArray(props) &&
-    props.some((prop) => isObject(prop) && Reflect.get(prop, 'key') === name)
-  )
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+  return Array.isArray(props) && props.some((prop: unknown) => Object(prop).key === name)
 }

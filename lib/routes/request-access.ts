@@ -189,6 +189,10 @@ export function readsDeclared(request: FastifyRequest): boolean {
 
 function propertyOf(object: object, name: string): PropertyDescriptor | undefined {
   let holder: object | null = object
-  while (holder !== null && !Object.hasOwn(holder, name)) holder = Reflect.getPrototypeOf(holder)
-  return holder === null ? undefined : Object.getOwnPropertyDescriptor(holder, name)
+  while (holder !== null) {
+    const property = Object.getOwnPropertyDescriptor(holder, name)
+    if (property) return property
+    holder = Reflect.getPrototypeOf(holder)
+  }
+  return undefined
 }

@@ -58,7 +58,7 @@ describe('the mock user', () => {
     const principal = mockUser.authenticate()
     assert.equal(principal, mockUser.authenticate())
     assert.deepEqual(principal.userInfo, USER)
-    assert.ok(principal.expiresAt.getTime() > Date.now() + 1e12)
+    assert.equal(principal.expiresAt.getTime() > Date.now() + 1e12, true)
     assert.deepEqual([...principal.tenants], ['acme', 'zoo'])
   })
 
@@ -85,7 +85,7 @@ test('every request acts as the user of the file, deeply immutable', async (t) =
   assert.deepEqual(body.user, USER)
   assert.deepEqual(body.tenants, ['acme', 'zoo'])
   assert.deepEqual(body.resources, ['menu:read'])
-  assert.ok(Date.parse(body.expiresAt) > Date.now())
+  assert.equal(Date.parse(body.expiresAt) > Date.now(), true)
 })
 
 for (const authorization of ['Bearer x', 'Bearer ', 'Basic eDp5', '', 'Bearer a, Bearer b']) {

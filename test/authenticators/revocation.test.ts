@@ -27,7 +27,7 @@ for (const [what, answer] of [
     }
     assert.equal(seen.length, 4)
     assert.equal(seen[0]?.sub, 'alice')
-    assert.ok(Object.isFrozen(seen[0]))
+    assert.equal(Object.isFrozen(seen[0]), true)
     // The same user info each time: the token itself was verified once.
     assert.equal(new Set(seen).size, 1)
     assert.equal(probe.handled.count, 2)

@@ -36,7 +36,7 @@ function isDecoded(text: string): boolean {
     decodeBase64url(text)
     return true
   } catch (error) {
-    assert.ok(error instanceof TokenRefused)
+    assert.ok(error instanceof TokenRefused, `${error}`)
     return false
   }
 }

@@ -48,7 +48,7 @@ test('it never holds more entries than allowed, and the last one set is among th
   const cache = new TokenCache<number>(5)
   for (let i = 0; i < 1000; i++) {
     cache.set(`t${i}`, i)
-    assert.ok(cache.size <= 5)
+    assert.equal(cache.size <= 5, true)
     assert.equal(cache.get(`t${i}`), i)
   }
 })
@@ -96,7 +96,7 @@ test('its text is 2 KiB for each entry on average at most', () => {
   const cache = new TokenCache<number>(10)
   for (let i = 0; i < 100; i++) {
     cache.set(tokenOf(`t${i}-`, 4096), i)
-    assert.ok(cache.size <= 5)
+    assert.equal(cache.size <= 5, true)
     assert.equal(cache.get(tokenOf(`t${i}-`, 4096)), i)
   }
   assert.equal(cache.size, 5)

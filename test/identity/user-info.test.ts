@@ -18,7 +18,7 @@ test('user info is the claims themselves, deeply frozen', () => {
   const seen: unknown[] = [user]
   for (const value of seen) {
     if (typeof value !== 'object' || value === null) continue
-    assert.ok(Object.isFrozen(value))
+    assert.equal(Object.isFrozen(value), true)
     seen.push(...Object.values(value))
   }
   assert.equal(seen.length, 14)

@@ -19,7 +19,7 @@ function hmac(secret: string | Buffer | KeyObject, hash: string): string {
 function flipped(part: string, at: number): string {
   const bytes = Buffer.from(part, 'base64url')
   const byte = bytes.at(at)
-  assert.ok(byte !== undefined)
+  assert.ok(byte !== undefined, 'a byte')
   bytes.writeUInt8(byte ^ 1, at < 0 ? bytes.length + at : at)
   return bytes.toString('base64url')
 }

@@ -172,3 +172,26 @@ test('of two guarded scopes each lists its own routes, too early ones too', asyn
   const found = service.routes().map(({ url }) => url)
   assert.deepEqual(found.sort(), ['/early-one', '/early-two', '/late-one', '/late-two'])
 })
+
+test('routes() lists paths that the router keeps in a spelling of its own', async (t) => {
+  const app = await guardedApp(
+    t,
+    {},
+    {
+      exposeHeadRoutes: false,
+      routerOptions: {
+        ignoreTrailingSlash: true,
+        ignoreDuplicateSlashes: true,
+        caseSensitive: false,
+      },
+    },
+  )
+  const urls = ['/', '/slash/', '/two//slashes', '/Case/:Id/', '/opt/:id?', '*']
+  for (const url of urls) app.get(url, handler)
+  await app.ready()
+  const listed = app.authService.routes().map(({ method, url }) => `${method} ${url}`)
+  assert.deepEqual(
+    listed,
+    urls.map((url) => `GET ${url}`),
+  )
+})

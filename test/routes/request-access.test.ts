@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import tenantAuth, { authorizationOf, type RouteDeclaration } from '../../lib/index.ts'
+import { readsDeclared } from '../../lib/routes/request-access.ts'
 import { as, bareApp, guardedApp, RIGHTS, trusting } from '../helpers/guarded-app.ts'
 
 const KEYS = ['tenant', 'userInfo', 'resources', 'authorization'] as const
@@ -214,4 +215,8 @@ test('authorization.in() asks nobody whether the tenant exists', async (t) => {
   }))
   const response = await app.inject({ url: '/lazy-raccoon/x', headers: await as() })
   assert.deepEqual(response.json(), { tenant: 'quiet-otter' })
+})
+
+test('what has none of the properties is not read as declared', () => {
+  assert.equal(readsDeclared(Object.create(null)), false)
 })

@@ -94,7 +94,7 @@ describe('in dev mode', () => {
     const superuser = loadSettings({ devMode: true, superuserResource: 'a:b' })
     const warnings = bootWarnings(superuser)
     assert.equal(warnings.length, 2)
-    assert.ok(warnings[1]?.startsWith(SUPERUSER))
+    assert.equal(warnings[1]?.startsWith(SUPERUSER), true)
   })
 })
 

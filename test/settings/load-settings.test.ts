@@ -89,9 +89,9 @@ describe('who gives an option', () => {
     const { settings } = load({ issuer })
     issuer.push('b')
     assert.deepEqual(settings.issuer, ['a'])
-    assert.ok(Object.isFrozen(settings))
-    assert.ok(Object.isFrozen(settings.issuer))
-    assert.ok(Object.isFrozen(load({}).settings.algorithms))
+    assert.equal(Object.isFrozen(settings), true)
+    assert.equal(Object.isFrozen(settings.issuer), true)
+    assert.equal(Object.isFrozen(load({}).settings.algorithms), true)
   })
 
   test('a default list of one service is not that of another', () => {

@@ -39,7 +39,7 @@ test('a file gives the mock user, claims of its own included, deeply frozen', ()
   const loaded = load(folder.write(JSON.stringify(user)), true)
   assert.deepEqual(loaded, user)
   for (const part of [loaded, loaded.resources, loaded.resources?.['*'], loaded['department']]) {
-    assert.ok(Object.isFrozen(part))
+    assert.equal(Object.isFrozen(part), true)
   }
 })
 
@@ -69,7 +69,7 @@ describe('the built-in user', () => {
 
   test('is frozen, and another object for each service', () => {
     const user = load(missing, false)
-    assert.ok(Object.isFrozen(user.resources?.['default']))
+    assert.equal(Object.isFrozen(user.resources?.['default']), true)
     assert.notEqual(load(missing, false), user)
   })
 })

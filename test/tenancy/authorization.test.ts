@@ -73,7 +73,7 @@ function passes(check: () => void): boolean {
     check()
     return true
   } catch (error) {
-    assert.ok(error instanceof errors.ERR_AUTH_RESOURCE_MISSING)
+    assert.ok(error instanceof errors.ERR_AUTH_RESOURCE_MISSING, `${error}`)
     return false
   }
 }

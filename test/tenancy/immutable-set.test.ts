@@ -92,9 +92,9 @@ for (const [what, change] of CHANGES) {
 test('where Node has set algebra, so has it, and the results are new sets', () => {
   const set = new ImmutableSet(['a'])
   const union: unknown = Reflect.get(set, 'union')
-  assert.ok(typeof union === 'function')
+  assert.ok(typeof union === 'function', 'this Node has union')
   const both: unknown = Reflect.apply(union, set, [new Set(['b'])])
-  assert.ok(both instanceof Set)
+  assert.ok(both instanceof Set, 'a set')
   assert.deepEqual([...both], ['a', 'b'])
   both.clear()
   assert.deepEqual([...set], ['a'])
