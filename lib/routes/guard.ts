@@ -72,8 +72,8 @@ export function addGuard(app: FastifyInstance, register: RouteRegister, rules: G
 
   app.addHook('preHandler', function tenantAuthGate(request, _reply, done) {
     const decision = decisionOf(request)
-    if (decision === undefined || decision instanceof Refused || decision instanceof HeldBack)
-      guard(request, done, refuse)
+    if (decision instanceof HeldBack) refuse(decision.refused, done)
+    else if (decision === undefined || decision instanceof Refused) guard(request, done, refuse)
     else done()
   })
 

@@ -357,6 +357,16 @@ test('an onRoute hook that takes the gate away closes the route to preflights', 
   assert.deepEqual(ran, [])
 })
 
+test('a preflight that is held back is refused where a later hook calls the not-found handler', async (t) => {
+  const app = await guardedApp(t)
+  app.addHook('onRequest', async (_request, reply) => reply.callNotFound())
+  await app.register(cors, { origin: true })
+  app.setNotFoundHandler({ preHandler: async () => {} }, async () => 'never')
+  spoil(app, [])
+  const response = await app.inject({ method: 'OPTIONS', url: '/x', headers: PREFLIGHT })
+  assertRefused(response, 'ERR_AUTH_TOKEN_MISSING')
+})
+
 test('the gate lets by what is no preflight, and keeps the hooks of the route', async (t) => {
   const app = await guardedApp(t)
   await app.register(cors, { origin: true })
