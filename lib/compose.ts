@@ -1,8 +1,7 @@
-import { BearerToken } from './authenticators/bearer-token.ts'
-import { normalizeTokenType } from './identity/jose-header.ts'
-import { KeySet } from './identity/key-set.ts'
-import { type KeySource, RemoteKeys, StaticKeys } from './identity/key-source.ts'
-import type { RemoteDocumentEvents } from './remote/remote-document.ts'
+import { BearerToken } from './authentication/bearer-token.ts'
+import { KeySet } from './keys/key-set.ts'
+import { type KeySource, RemoteKeys, StaticKeys } from './keys/key-source.ts'
+import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import type { Settings } from './settings/options.ts'
 import {
   AnyTenant,
@@ -10,7 +9,8 @@ import {
   type KnownTenants,
   ListedTenants,
   RemoteTenants,
-} from './tenancy/known-tenants.ts'
+} from './tenants/known-tenants.ts'
+import { normalizeTokenType } from './tokens/jose-header.ts'
 
 /** Production: bearer tokens, verified with the authorization server's keys. */
 export function composeBearerToken(settings: Settings, events: RemoteDocumentEvents): BearerToken {

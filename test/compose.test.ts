@@ -10,7 +10,7 @@ import {
   AskedTenants,
   ListedTenants,
   RemoteTenants,
-} from '../lib/tenancy/known-tenants.ts'
+} from '../lib/tenants/known-tenants.ts'
 import type { TestTokenOptions } from '../lib/testing.ts'
 import { ageByDate } from './helpers/age-by-date.ts'
 import { askedServer } from './helpers/asked-server.ts'

@@ -1,4 +1,4 @@
-import { EVERY_TENANT } from '../tenancy/tenant-name.ts'
+import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import type { LoadedSettings } from './load-settings.ts'
 
 /** What an operator should know at boot: settings that are allowed, and seldom meant. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { TokenRefused } from '../identity/token-refused.ts'
-import { readUserInfo, type UserInfo } from '../identity/user-info.ts'
+import { TokenRefused } from '../tokens/token-refused.ts'
+import { readUserInfo, type UserInfo } from '../tokens/user-info.ts'
 import type { Problems } from './problems.ts'
 import { showReason } from './shown-value.ts'
 

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { clock } from '../../lib/remote/clock.ts'
+import { clock } from '../../lib/outside/clock.ts'
 
 /**
  * Lets ages go by the Date that the test moves, until it ends: mock timers move no monotonic clock. By

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { FetchFailure } from '../../lib/remote/fetch-json.ts'
-import { type Freshness, RemoteDocument } from '../../lib/remote/remote-document.ts'
+import { FetchFailure } from '../../lib/outside/fetch-json.ts'
+import { type Freshness, RemoteDocument } from '../../lib/outside/remote-document.ts'
 import { ageByDate } from './age-by-date.ts'
 
 /** Round numbers, in seconds. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { TokenCache } from '../../../lib/identity/token-cache.ts'
+import { TokenCache } from '../../../lib/authentication/token-cache.ts'
 import { encode, partsOf } from '../forge.ts'
 import { badlySignedToken, freshToken, unknownKeyToken } from '../key-outage.ts'
 import { goodToken, openProbe } from '../probe.ts'

@@ -1,0 +1,22 @@
+import type { FastifyRequest } from 'fastify'
+import type { Waits } from '../outside/waits.ts'
+import type { Principal } from '../rights/authorization.ts'
+
+/** Finds out who a request acts as. One instance serves a whole service. */
+export interface Authenticator {
+  /** Starts what runs in the background. */
+  open(): void
+  /** Ends what runs in the background. */
+  close(): void
+  /** Whether a request can be authenticated now. */
+  readonly isReady: boolean
+  /** Gets new keys, where there are any to get. Rejects with ERR_AUTH_KEYS_UNAVAILABLE. */
+  refreshKeys(): Promise<void>
+  /**
+   * The principal of a request; a promise only where it cannot be told at once, and then one of `waits`.
+   *
+   * @throws ERR_AUTH_TOKEN_MISSING, ERR_AUTH_TOKEN_INVALID, ERR_AUTH_KEYS_UNAVAILABLE,
+   * ERR_AUTH_REVOCATION_UNAVAILABLE
+   */
+  authenticate(request: FastifyRequest, waits: Waits): Principal | Promise<Principal>
+}

@@ -1,0 +1,79 @@
+import { ERR_AUTH_KEYS_UNAVAILABLE } from '../errors.ts'
+import type { VerificationKey } from '../keys/json-web-key.ts'
+import type { KeySet } from '../keys/key-set.ts'
+import type { KeySource } from '../keys/key-source.ts'
+import { withoutStack } from '../outside/without-stack.ts'
+import type { JoseHeader } from '../tokens/jose-header.ts'
+import { TokenRefused } from '../tokens/token-refused.ts'
+
+export interface FoundKey {
+  readonly key: VerificationKey
+  /** The set that it was found in. */
+  readonly keys: KeySet
+}
+
+/** A request whose key is unknown waits for two fetches at most: one that is under way, and one of its own. */
+const MAX_LOOKS = 2
+
+/**
+ * The one key that a token's header chooses. A promise only where there are no keys yet, or where a newer set may
+ * have the key that this one lacks.
+ *
+ * @throws TokenRefused when no key fits
+ * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when there are no keys
+ */
+export function findKey(source: KeySource, header: JoseHeader): FoundKey | Promise<FoundKey> {
+  const keys = source.current()
+  if (keys === undefined) return whenLoaded(source, header)
+  return findIn(keys, header) ?? whenNewer(source, header, keys)
+}
+
+/**
+ * The key that fits in a newer set than `tried`; undefined where none can be had, or none fits. A look for
+ * newer keys is taken once in the cooldown, however many requests ask for it.
+ *
+ * @throws TokenRefused when several keys fit
+ * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when the keys become too old meanwhile
+ */
+export async function findNewerKey(
+  source: KeySource,
+  header: JoseHeader,
+  tried?: KeySet,
+): Promise<FoundKey | undefined> {
+  for (let looks = 0; looks < MAX_LOOKS; looks++) {
+    const look = source.lookAgain()
+    if (look === undefined) break
+    await look
+    const keys = source.current()
+    if (keys === undefined) throw withoutStack(() => keysUnavailable(source))
+    const found = keys === tried ? undefined : findIn(keys, header)
+    if (found) return found
+  }
+  return undefined
+}
+
+export function keysUnavailable(source: KeySource): ERR_AUTH_KEYS_UNAVAILABLE {
+  return new ERR_AUTH_KEYS_UNAVAILABLE(source.retryAfter, 'no usable key set can be had')
+}
+
+async function whenLoaded(source: KeySource, header: JoseHeader): Promise<FoundKey> {
+  const keys = await source.settled()
+  if (keys === undefined) throw withoutStack(() => keysUnavailable(source))
+  return findIn(keys, header) ?? whenNewer(source, header, keys)
+}
+
+async function whenNewer(source: KeySource, header: JoseHeader, tried: KeySet): Promise<FoundKey> {
+  const found = await findNewerKey(source, header)
+  if (found !== undefined) return found
+  throw new TokenRefused('the key is unknown', {
+    of: 'kid',
+    expected: tried.kids,
+    found: header.kid,
+  })
+}
+
+function findIn(keys: KeySet, header: JoseHeader): FoundKey | undefined {
+  const key = keys.find(header)
+  if (key === 'unfit') throw new TokenRefused('no key fits')
+  return key === 'unknown' ? undefined : { key, keys }
+}

@@ -1,0 +1,23 @@
+import { type AuthorizationRules, Principal } from '../rights/authorization.ts'
+import type { UserInfo } from '../tokens/user-info.ts'
+import type { Authenticator } from './authenticator.ts'
+
+/** Dev mode: every request acts as one user. Nothing of the request is read, and there is no network. */
+export class MockUser implements Authenticator {
+  readonly isReady = true
+  readonly #principal: Principal
+
+  constructor(userInfo: UserInfo, rules: AuthorizationRules) {
+    this.#principal = new Principal(userInfo, Number.POSITIVE_INFINITY, rules)
+  }
+
+  open(): void {}
+
+  close(): void {}
+
+  async refreshKeys(): Promise<void> {}
+
+  authenticate(): Principal {
+    return this.#principal
+  }
+}

@@ -1,0 +1,97 @@
+import { ownText } from '../outside/own-text.ts'
+
+/** Token text kept for each entry on average, in characters. */
+const MEAN_LENGTH = 2048
+
+/** Bytes of memory that a character of this bound stands for. */
+const BYTES_PER_CHARACTER = 4
+
+/** Bytes of an entry without its token's text and without what it stands for. */
+const ENTRY = 512
+
+interface Entry<T> {
+  readonly token: string
+  readonly value: T
+  readonly weight: number
+  used: boolean
+}
+
+/**
+ * What verified tokens stand for, by the whole token. Bounded in entries, and in all that they keep alive: 2 KiB of
+ * text and 8 KiB of memory for each on average. A token above the whole bound is kept alone. When the cache is full,
+ * the oldest entry that was not used since the last look goes (the SIEVE algorithm): a hit costs one write.
+ *
+ * A token is found by its end, which is of its signature, and then compared as a whole: to hash 16 KiB costs as much
+ * as to verify them.
+ */
+export class TokenCache<T> {
+  readonly #maxEntries: number
+  readonly #maxWeight: number
+  #entries = new Map<string, Entry<T>>()
+  #hand: Iterator<Entry<T>> = this.#entries.values()
+  #weight = 0
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries
+    this.#maxWeight = maxEntries * MEAN_LENGTH
+  }
+
+  get(token: string): T | undefined {
+    const entry = this.#entries.get(endOf(token))
+    if (entry === undefined || entry.token !== token) return undefined
+    entry.used = true
+    return entry.value
+  }
+
+  /** @param kept bytes that the value keeps alive */
+  set(token: string, value: T, kept = 0): void {
+    if (this.#maxEntries === 0) return
+    const own = ownText(token)
+    const weight = Math.max(own.length, (ENTRY + own.length + kept) / BYTES_PER_CHARACTER)
+    this.delete(own)
+    while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
+    this.#entries.set(endOf(own), { token: own, value, weight, used: false })
+    this.#weight += weight
+  }
+
+  delete(token: string): void {
+    const end = endOf(token)
+    const entry = this.#entries.get(end)
+    if (entry === undefined) return
+    this.#entries.delete(end)
+    this.#weight -= entry.weight
+  }
+
+  clear(): void {
+    this.#entries = new Map()
+    this.#hand = this.#entries.values()
+    this.#weight = 0
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  #hasRoomFor(weight: number): boolean {
+    return this.#entries.size < this.#maxEntries && this.#weight + weight <= this.#maxWeight
+  }
+
+  #evict(): void {
+    for (;;) {
+      const { done, value: entry } = this.#hand.next()
+      if (done) {
+        this.#hand = this.#entries.values()
+      } else if (entry.used) {
+        entry.used = false
+      } else {
+        this.delete(entry.token)
+        return
+      }
+    }
+  }
+}
+
+/** Random letters: where an ML-DSA signature ends in up to 84 bytes of hints, 96 bytes reach beyond these. */
+function endOf(token: string): string {
+  return token.slice(-128)
+}

@@ -1,0 +1,49 @@
+import { ownProperty } from '../outside/own-property.ts'
+import { dateOf } from '../tokens/numeric-date.ts'
+import type { Lifetime } from '../tokens/registered-claims.ts'
+
+/** What names a token: its own claims, where they are strings. Immutable. */
+export interface TokenNames {
+  /** `iss` (RFC 7519 §4.1.1). */
+  readonly issuer: string | null
+  /** `sub` (RFC 7519 §4.1.2). */
+  readonly sub: string | null
+  /** `jti` (RFC 7519 §4.1.7). */
+  readonly jti: string | null
+  /** `sid`, the session at the authorization server (OpenID Connect Front-Channel Logout §3). */
+  readonly sid: string | null
+}
+
+/**
+ * What a verified token says of itself, whatever `mapClaims` made of its claims; null where it does not say. Immutable
+ * but for the dates, which are the reader's own.
+ */
+export interface TokenInfo extends TokenNames {
+  /** `iat` (RFC 7519 §4.1.6). */
+  readonly issuedAt: Date | null
+  /** `exp` (RFC 7519 §4.1.4). */
+  readonly expiresAt: Date
+}
+
+export function readTokenNames(claims: object): TokenNames {
+  return Object.freeze({
+    issuer: text(claims, 'iss'),
+    sub: text(claims, 'sub'),
+    jti: text(claims, 'jti'),
+    sid: text(claims, 'sid'),
+  })
+}
+
+/** Made anew for each reader: a Date can be changed. */
+export function tokenInfo(names: TokenNames, { iat, exp }: Lifetime): TokenInfo {
+  return Object.freeze({
+    ...names,
+    issuedAt: iat === undefined ? null : dateOf(iat),
+    expiresAt: dateOf(exp),
+  })
+}
+
+function text(claims: object, name: string): string | null {
+  const value = ownProperty(claims, name)
+  return typeof value === 'string' ? value : null
+}

@@ -1,0 +1,38 @@
+import { TokenRefused } from '../tokens/token-refused.ts'
+
+/** RFC 9110 §11.4: `auth-scheme 1*SP token68`. The scheme's case does not matter. */
+const BEARER = /^bearer(?: +|$)/i
+const MISSPELT_BEARER = /^bearer[^!#$%&'*+.^_`|~0-9a-z-]/i
+
+/**
+ * The token of an Authorization header (RFC 6750 §2.1), or null where the header names no bearer token:
+ * it is empty or of another scheme.
+ *
+ * @throws TokenRefused when it is a bearer header without exactly one token
+ */
+export function readBearerToken(authorization: string): string | null {
+  const scheme = BEARER.exec(authorization)
+  if (scheme) {
+    const token = authorization.slice(scheme[0].length)
+    if (token === '') throw new TokenRefused('the header names the scheme and no token')
+    return token
+  }
+  if (MISSPELT_BEARER.test(authorization)) throw new TokenRefused('the header is malformed')
+  return null
+}
+
+/**
+ * Whether the request came with more than one Authorization line. Node keeps the first and drops the rest
+ * in silence, while a proxy before us may have judged the last (RFC 9110 §5.3). A request that a test makes up may have
+ * no raw headers at all.
+ */
+export function isRepeated(rawHeaders: readonly string[] = []): boolean {
+  let seen = false
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]
+    if (name === undefined || name.length !== 13 || name.toLowerCase() !== 'authorization') continue
+    if (seen) return true
+    seen = true
+  }
+  return false
+}

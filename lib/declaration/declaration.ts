@@ -1,0 +1,164 @@
+import { inspect } from 'node:util'
+import { isResourceId } from '../rights/resource-id.ts'
+import { misspelt } from './misspelling.ts'
+
+/** What a route declares of itself, in its `config`. `false` and `undefined` mean not declared. */
+export interface RouteDeclaration {
+  /** `true`: no authentication, and the request carries nothing. Excludes every other key. @default false */
+  noauth?: boolean | undefined
+  /**
+   * `true`: `request.tenant` is the tenant of the path's segment, or, without a segment, of `?tenant=`.
+   * `'required'`: the same, and never null. `'optional'`: without a segment only; null where the query names none.
+   * @default false
+   */
+  tenant?: boolean | 'required' | 'optional' | undefined
+  /** `true`: `request.userInfo` is who the request acts as. @default false */
+  userInfo?: boolean | undefined
+  /** `true`: `request.resources` is what the user holds in the request's tenant. @default false */
+  resources?: boolean | undefined
+  /** `true`: `request.authorization` is all of it, with methods that ask and that refuse. @default false */
+  authorization?: boolean | undefined
+  /** Resource ids, each `<name>:<action>`, that the user must hold: the one, all, or any. 403 otherwise. */
+  require?: string | readonly string[] | { readonly any: readonly string[] } | false | undefined
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig extends RouteDeclaration {}
+}
+
+/** The ids that a route requires: all of them, or one at least. */
+export interface Requirement {
+  readonly mode: 'all' | 'any'
+  readonly ids: readonly string[]
+}
+
+/** A declaration as it is understood. */
+export interface Declared {
+  readonly noauth: boolean
+  readonly tenant: boolean | 'required' | 'optional'
+  readonly userInfo: boolean
+  readonly resources: boolean
+  readonly authorization: boolean
+  readonly requirement: Requirement | null
+}
+
+const FLAGS = ['userInfo', 'resources', 'authorization'] as const
+
+/** The keys of `config` that are ours. */
+export const DECLARED_KEYS = ['noauth', 'tenant', ...FLAGS, 'require'] as const
+
+const TENANT_VALUES: readonly unknown[] = [true, false, undefined, 'required', 'optional']
+
+/** A requirement that no user meets, superusers included: how an unreadable one is understood. */
+export const NEVER_MET: Requirement = Object.freeze({ mode: 'any', ids: [] })
+
+/**
+ * Reads a route's `config`, by own properties only. Mistakes are listed in `problems`; a wrong value counts as the
+ * strictest one.
+ */
+export function readDeclaration(config: object): {
+  declared: Declared
+  problems: string[]
+} {
+  const values = new Map<string, unknown>(Object.entries(config))
+  const problems = [...values.keys()].flatMap(slipOf)
+  problems.push(...hiddenDeclarations(config))
+  const guarded = {
+    tenant: readTenantKey(values.get('tenant'), problems),
+    ...readFlags(values, problems),
+    requirement: readRequirement(values.get('require'), problems),
+  }
+  const noauth = readNoauth(values, problems)
+  // Last: a mistake elsewhere keeps the route closed.
+  const declared = { ...guarded, noauth: noauth && problems.length === 0 }
+  return { declared: Object.freeze(declared), problems }
+}
+
+/**
+ * Keys of ours, and slips of them, that Fastify's copy of a config would lose or take for a plain value: inherited ones,
+ * those that are not enumerable, and getters.
+ */
+export function hiddenDeclarations(config: object): string[] {
+  const found = new Map<string, string>()
+  let holder: object | null = config
+  // What every object inherits is no declaration of this one.
+  while (holder !== null && !Object.hasOwn(holder, 'hasOwnProperty')) {
+    for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(holder))) {
+      const how = holder === config ? howHidden(property) : 'inherited'
+      const isOurs = DECLARED_KEYS.some((ours) => ours === key) || slipOf(key).length > 0
+      if (isOurs && !found.has(key)) found.set(key, how)
+    }
+    holder = Reflect.getPrototypeOf(holder)
+  }
+  return [...found].flatMap(([key, how]) => (how === '' ? [] : [`${key} is ${how}`]))
+}
+
+function howHidden({ get, set, enumerable }: PropertyDescriptor): string {
+  if (get || set) return 'a getter'
+  return enumerable ? '' : 'not enumerable'
+}
+
+function readNoauth(values: ReadonlyMap<string, unknown>, problems: string[]): boolean {
+  const noauth = values.get('noauth')
+  if (noauth !== undefined && typeof noauth !== 'boolean') {
+    problems.push(`noauth is no boolean, found ${show(noauth)}`)
+  }
+  if (noauth !== true) return false
+  const others = DECLARED_KEYS.filter(
+    (key) => key !== 'noauth' && (values.get(key) ?? false) !== false,
+  )
+  if (others.length > 0) problems.push(`noauth contradicts ${others.join(', ')}`)
+  return true
+}
+
+function readTenantKey(value: unknown, problems: string[]): Declared['tenant'] {
+  if (!TENANT_VALUES.includes(value)) {
+    problems.push(`tenant is not true, 'required' or 'optional', found ${show(value)}`)
+  }
+  if (value === undefined || value === false) return false
+  return value === 'required' || value === 'optional' ? value : true
+}
+
+function readFlags(values: ReadonlyMap<string, unknown>, problems: string[]) {
+  const flag = (name: (typeof FLAGS)[number]): boolean => {
+    const value = values.get(name)
+    if (value !== undefined && typeof value !== 'boolean') {
+      problems.push(`${name} is no boolean, found ${show(value)}`)
+    }
+    return value === true
+  }
+  return {
+    userInfo: flag('userInfo'),
+    resources: flag('resources'),
+    authorization: flag('authorization'),
+  }
+}
+
+function readRequirement(value: unknown, problems: string[]): Requirement | null {
+  if (value === undefined || value === false) return null
+  const mode = isAnyOf(value) ? 'any' : 'all'
+  const listed = isAnyOf(value) ? value.any : value
+  const ids: unknown[] = Array.isArray(listed) ? [...listed] : mode === 'all' ? [listed] : []
+  if (ids.length > 0 && ids.every(isResourceId)) {
+    return Object.freeze({ mode, ids: Object.freeze(ids) })
+  }
+  problems.push(`require is empty, or not made of ids <name>:<action>, found ${show(value)}`)
+  return NEVER_MET
+}
+
+function isAnyOf(value: unknown): value is { any: unknown } {
+  return typeof value === 'object' && value !== null && Object.keys(value).join() === 'any'
+}
+
+/** A key that is nearly ours: the door that it was to close would stay open. */
+function slipOf(key: string): string[] {
+  const meant = misspelt(key, DECLARED_KEYS)
+  return meant === undefined ? [] : [`${key} looks like ${meant}`]
+}
+
+/** Most characters of a value that a message shows. */
+const MOST_SHOWN = 80
+
+function show(value: unknown): string {
+  return inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY }).slice(0, MOST_SHOWN)
+}

@@ -1,0 +1,95 @@
+import type { TenantPlace } from '../tenants/resolve-tenant.ts'
+import { type Declared, NEVER_MET, type Requirement, readDeclaration } from './declaration.ts'
+import { resembles } from './misspelling.ts'
+import { hasTenantSegment, parameterNames } from './tenant-segment.ts'
+
+/** What holds for the requests of one route. */
+export interface Policy {
+  /** No authentication. */
+  readonly noauth: boolean
+  /** Where the tenant stands. */
+  readonly tenant: TenantPlace
+  /** Whether a request may name no tenant where it stands in the query. */
+  readonly mayBeAbsent: boolean
+  /** What handlers receive. */
+  readonly declared: Declared
+  readonly requirement: Requirement | null
+}
+
+export interface PolicyRules {
+  readonly multitenancy: boolean
+  readonly devMode: boolean
+  /** Name of the path parameter that is the tenant. */
+  readonly tenantParameter: string
+}
+
+/** The policy of a route of which too little is known: no user passes, superusers included. */
+export const CLOSED: Policy = Object.freeze({
+  noauth: false,
+  tenant: null,
+  mayBeAbsent: false,
+  declared: readDeclaration({}).declared,
+  requirement: NEVER_MET,
+})
+
+/**
+ * The policy of a route, and all that is wrong with it.
+ *
+ * @param route.strict whether what leaves a choice is read in the stricter way; a contradiction always is
+ */
+export function compilePolicy(
+  route: {
+    readonly url: string
+    readonly config: object
+    readonly strict: boolean
+  },
+  rules: PolicyRules,
+): { policy: Policy; problems: string[] } {
+  const { declared, problems } = readDeclaration(route.config)
+  const hasSegment = hasTenantSegment(route.url, rules.tenantParameter)
+  if (hasSegment && declared.tenant === 'optional') {
+    problems.push("tenant is 'optional' on a path with a tenant segment")
+  }
+  if (!hasSegment && declared.tenant === 'required' && !rules.multitenancy) {
+    problems.push("tenant is 'required' without a tenant segment, and multitenancy is off")
+  }
+  const mistaken = declared.tenant === false ? [] : mistakenSegments(route.url, rules)
+  problems.push(...mistaken)
+  const policy = {
+    noauth: declared.noauth,
+    tenant: declared.noauth ? null : placeOf(declared, hasSegment, rules, route.strict),
+    mayBeAbsent: mayBeAbsent(declared, rules, route.strict),
+    declared,
+    // Its handler may well take the parameter for the tenant that was checked.
+    requirement: mistaken.length > 0 ? NEVER_MET : declared.requirement,
+  }
+  return { policy: Object.freeze(policy), problems }
+}
+
+/** Parameters of a path without a tenant segment that look like one: its tenant would be read from the query. */
+export function mistakenSegments(
+  url: string,
+  { tenantParameter }: Pick<PolicyRules, 'tenantParameter'>,
+): string[] {
+  if (hasTenantSegment(url, tenantParameter)) return []
+  return parameterNames(url)
+    .filter((name) => resembles(name, tenantParameter) || resembles(name, 'tenant'))
+    .map((name) => `:${name} looks like the tenant segment, which is :${tenantParameter}`)
+}
+
+function placeOf(
+  { tenant }: Declared,
+  hasSegment: boolean,
+  { multitenancy, devMode }: PolicyRules,
+  strict: boolean,
+): TenantPlace {
+  if (hasSegment) return 'path'
+  if (tenant === false) return null
+  if (!multitenancy && !devMode && tenant !== 'required') return null
+  return tenant === 'optional' && !strict ? 'optional' : 'query'
+}
+
+function mayBeAbsent({ tenant }: Declared, { devMode }: PolicyRules, strict: boolean): boolean {
+  if (devMode) return tenant !== 'required'
+  return tenant === 'optional' && !strict
+}

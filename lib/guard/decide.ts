@@ -1,0 +1,142 @@
+import type { FastifyRequest } from 'fastify'
+import type { Authenticator } from '../authentication/authenticator.ts'
+import type { Policy } from '../declaration/policy.ts'
+import { ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
+import type { Waits } from '../outside/waits.ts'
+import { withoutStack } from '../outside/without-stack.ts'
+import type { Authorization, Principal } from '../rights/authorization.ts'
+import type { KnownTenants } from '../tenants/known-tenants.ts'
+import { askForTenant, readNoTenant, readTenant } from '../tenants/resolve-tenant.ts'
+
+/** What a decision rests on, apart from the request and its route. */
+export interface DecisionRules {
+  readonly authenticator: Authenticator
+  readonly knownTenants: KnownTenants
+  /** Name of the path parameter that is the tenant. */
+  readonly tenantParameter: string
+  readonly resolveTenant?: ((request: FastifyRequest) => unknown) | undefined
+  /** Seconds for one call of `resolveTenant`. */
+  readonly timeout: number
+  /** What the requests of the application wait for. */
+  readonly waits: Waits
+}
+
+/** A guarded request. What is known of its user and tenant is noted, so that a refusal can name them. */
+export class Asked {
+  readonly request: FastifyRequest
+  readonly policy: Policy
+  readonly rules: DecisionRules
+  principal: Principal | null = null
+  tenant: string | null = null
+
+  constructor(request: FastifyRequest, policy: Policy, rules: DecisionRules) {
+    this.request = request
+    this.policy = policy
+    this.rules = rules
+  }
+}
+
+interface Authenticated {
+  readonly asked: Asked
+  readonly principal: Principal
+}
+
+interface Addressed extends Authenticated {
+  readonly tenant: string | null
+}
+
+interface Permitted {
+  readonly asked: Asked
+  readonly authorization: Authorization
+}
+
+/**
+ * The decision on a guarded request, step by step; each refuses by throwing. A promise only where a step has to
+ * wait for somebody.
+ */
+export function decide(asked: Asked): Authorization | Promise<Authorization> {
+  const authenticated = authenticate(asked) //                      401, 503
+  const addressed = after(authenticated, resolveTenant) //          400, 503
+  const permitted = after(addressed, permitTenant) //               403
+  const existing = after(permitted, refuseUnknownTenant) //         404, 503
+  return after(existing, meetRequirement) //                        403
+}
+
+function after<A, B>(before: A | Promise<A>, step: (value: A) => B | Promise<B>): B | Promise<B> {
+  return before instanceof Promise ? before.then(step) : step(before)
+}
+
+function authenticate(asked: Asked): Authenticated | Promise<Authenticated> {
+  const { authenticator, waits } = asked.rules
+  return after(authenticator.authenticate(asked.request, waits), (principal) => {
+    asked.principal = principal
+    return { asked, principal }
+  })
+}
+
+function resolveTenant({ asked, principal }: Authenticated): Addressed | Promise<Addressed> {
+  return after(namedTenant(asked), (tenant) => {
+    asked.tenant = tenant
+    return { asked, principal, tenant }
+  })
+}
+
+function namedTenant(asked: Asked): string | null | Promise<string | null> {
+  const { request, policy, rules } = asked
+  const inUrl = tenantInUrl(asked)
+  if (inUrl !== undefined) return readTenant(inUrl)
+  if (policy.tenant === 'path') return readNoTenant(false)
+  if (policy.tenant === null) return null
+  const { resolveTenant } = rules
+  if (resolveTenant === undefined) return readNoTenant(policy.mayBeAbsent)
+  return after(
+    askForTenant(() => resolveTenant(request), rules.timeout, rules.waits),
+    (named) => (named === null ? readNoTenant(policy.mayBeAbsent) : readTenant(named)),
+  )
+}
+
+/**
+ * What the URL says in the place of the tenant. Without a choice of place: where the path has a
+ * tenant, the query is not looked at.
+ */
+export function tenantInUrl({ request, policy, rules }: Asked): unknown {
+  const inPath = property(request.params, rules.tenantParameter)
+  if (inPath !== undefined || policy.tenant === 'path' || policy.tenant === null) return inPath
+  return rules.resolveTenant === undefined ? property(request.query, 'tenant') : undefined
+}
+
+/** Before it is asked whether the tenant exists, so that nobody can probe which do. */
+function permitTenant({ asked, principal, tenant }: Addressed): Permitted {
+  return { asked, authorization: withoutStack(() => principal.in(tenant)) }
+}
+
+function refuseUnknownTenant(permitted: Permitted): Permitted | Promise<Permitted> {
+  const { tenant } = permitted.authorization
+  if (tenant === null) return permitted
+  const { knownTenants, waits } = permitted.asked.rules
+  return after(knownTenants.has(tenant, waits), (exists) => {
+    if (!exists) {
+      throw withoutStack(() => new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist'))
+    }
+    return permitted
+  })
+}
+
+function meetRequirement({ asked, authorization }: Permitted): Authorization {
+  const { requirement } = asked.policy
+  if (requirement === null) return authorization
+  const { mode, ids } = requirement
+  withoutStack(() =>
+    mode === 'all' ? authorization.require(...ids) : authorization.requireAny(...ids),
+  )
+  return authorization
+}
+
+/** By own properties: a query parser or a router may give any object. */
+function property(holder: unknown, name: string): unknown {
+  return isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

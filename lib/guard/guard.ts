@@ -1,0 +1,102 @@
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+  onRequestHookHandler,
+} from 'fastify'
+import type { Policy } from '../declaration/policy.ts'
+import type { RouteRegister } from '../declaration/route-register.ts'
+import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
+import { withoutStack } from '../outside/without-stack.ts'
+import type { Authorization } from '../rights/authorization.ts'
+import { answerIn } from './answer.ts'
+import { Asked, type DecisionRules, decide } from './decide.ts'
+import { isPreflight } from './preflight.ts'
+import { HeldBack, Refused } from './refusal.ts'
+import { Access, decisionOf, setDecision } from './request-access.ts'
+
+export interface GuardRules extends DecisionRules {
+  /** Of the challenges. */
+  readonly realm: string
+}
+
+/** What becomes of a request that is refused. */
+type Settle = (refused: Refused, done: HookHandlerDoneFunction) => void
+
+/**
+ * Adds the guard to a scope: at `onRequest`, before a byte of the body is read; and at `preHandler`, the last gate,
+ * where whatever has come so far undecided is decided. No handler runs before.
+ */
+export function addGuard(app: FastifyInstance, register: RouteRegister, rules: GuardRules): void {
+  function guard(request: FastifyRequest, done: HookHandlerDoneFunction, settle: Settle): void {
+    const policy = register.policyOf(request)
+    if (policy === null || policy.noauth) {
+      // A refused request comes again where an error handler calls the not-found handler.
+      if (decisionOf(request) === undefined) setDecision(request, null)
+      done()
+      return
+    }
+    const asked = new Asked(request, policy, rules)
+    let authorization: Authorization | Promise<Authorization>
+    try {
+      authorization = decide(asked)
+    } catch (error) {
+      settle(new Refused(asRefusal(error), asked), done)
+      return
+    }
+    if (authorization instanceof Promise) {
+      authorization.then(
+        (late) => admit(request, late, policy, done),
+        (error) => settle(new Refused(asRefusal(error), asked), done),
+      )
+    } else {
+      admit(request, authorization, policy, done)
+    }
+  }
+
+  /** A preflight goes on where @fastify/cors may answer it; one that it does not answer meets a gate. */
+  const holdBackOrRefuse: Settle = (refused, done) => {
+    const { request, policy } = refused.asked
+    if (isPreflight(request) && register.preflights.mayHoldBack(policy)) {
+      setDecision(request, new HeldBack(refused))
+      done()
+    } else refuse(refused, done)
+  }
+
+  const onRequest: onRequestHookHandler = (request, _reply, done) => {
+    guard(request, done, holdBackOrRefuse)
+  }
+  // By its name the audit finds it in print.
+  Object.defineProperty(onRequest, 'name', { value: register.guardName })
+  app.addHook('onRequest', onRequest)
+
+  app.addHook('preHandler', function tenantAuthGate(request, _reply, done) {
+    const decision = decisionOf(request)
+    if (decision instanceof HeldBack) refuse(decision.refused, done)
+    else if (decision === undefined || decision instanceof Refused) guard(request, done, refuse)
+    else done()
+  })
+
+  app.addHook('onError', answerIn(rules.realm))
+}
+
+function admit(
+  request: FastifyRequest,
+  authorization: Authorization,
+  policy: Policy,
+  done: HookHandlerDoneFunction,
+): void {
+  setDecision(request, new Access(authorization, policy.declared))
+  done()
+}
+
+function refuse(refused: Refused, done: HookHandlerDoneFunction): void {
+  setDecision(refused.asked.request, refused)
+  done(refused.error)
+}
+
+/** An error of the guard's own is no reason to open a route, nor for a 500 that a caller could cause. */
+function asRefusal(error: unknown): AuthError {
+  if (error instanceof AuthError) return error
+  return withoutStack(() => new ERR_AUTH_TOKEN_INVALID('the guard failed'))
+}

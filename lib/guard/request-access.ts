@@ -1,0 +1,198 @@
+import type {
+  ContextConfigDefault,
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyRequest,
+  FastifyTypeProvider,
+  FastifyTypeProviderDefault,
+  RawRequestDefaultExpression,
+  RawServerBase,
+  RawServerDefault,
+  RouteGenericInterface,
+  FastifySchema as Schema,
+} from 'fastify'
+import type { FastifyRequestType, ResolveFastifyRequestType } from 'fastify/types/type-provider.js'
+import type { Declared } from '../declaration/declaration.ts'
+import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
+import type { Authorization } from '../rights/authorization.ts'
+import type { UserInfo } from '../tokens/user-info.ts'
+import type { HeldBack, Refused } from './refusal.ts'
+
+declare module 'fastify' {
+  // The parameters must be Fastify's own, all of them, for the declarations to merge. `Schema` has a name of its own here, since
+  // plugins declare a FastifySchema in this module too.
+  interface FastifyRequest<
+    RouteGeneric extends RouteGenericInterface = RouteGenericInterface,
+    RawServer extends RawServerBase = RawServerDefault,
+    RawRequest extends
+      RawRequestDefaultExpression<RawServer> = RawRequestDefaultExpression<RawServer>,
+    SchemaCompiler extends Schema = Schema,
+    TypeProvider extends FastifyTypeProvider = FastifyTypeProviderDefault,
+    ContextConfig = ContextConfigDefault,
+    Logger extends FastifyBaseLogger = FastifyBaseLogger,
+    RequestType extends FastifyRequestType = ResolveFastifyRequestType<
+      TypeProvider,
+      SchemaCompiler,
+      RouteGeneric
+    >,
+  > {
+    /** The request's tenant, where the route declares `tenant`; null where it belongs to none. */
+    readonly tenant: RequestTenant<ContextConfig>
+    /** Who the request acts as, where the route declares `userInfo`. */
+    readonly userInfo: Declares<ContextConfig, 'userInfo', UserInfo>
+    /** What the user holds in the request's tenant, where the route declares `resources`. */
+    readonly resources: Declares<ContextConfig, 'resources', ReadonlySet<string>>
+    /** All of it, where the route declares `authorization`. */
+    readonly authorization: Declares<ContextConfig, 'authorization', Authorization>
+  }
+}
+
+// Below, keys are asked for as `Key & keyof Config`: asked as `Key extends keyof Config`, TypeScript 5.9 takes
+// Config for invariant, and a declared request would not fit a parameter of type FastifyRequest.
+
+/** The type of `request.tenant` under a route's `config`: the union of all that may be there, where the config is not seen. */
+export type RequestTenant<Config> = Config extends { tenant: infer Value }
+  ? TenantOf<Value>
+  : IfDeclarable<Config, 'tenant', string | null | undefined>
+
+type TenantOf<Value> = Value extends 'required'
+  ? string
+  : Value extends true | 'optional'
+    ? string | null
+    : Value extends false | undefined
+      ? undefined
+      : string | null | undefined
+
+/** The type of a request's property that a route's `config` declares with `true`. */
+export type Declares<Config, Key extends string, Type> = Config extends { [K in Key]: infer Value }
+  ? Value extends true
+    ? Type
+    : Value extends false | undefined
+      ? undefined
+      : Type | undefined
+  : IfDeclarable<Config, Key, Type | undefined>
+
+/** Undefined only where the config is seen and cannot have the key. */
+type IfDeclarable<Config, Key extends string, Type> = Config extends object
+  ? [Key & keyof Config] extends [never]
+    ? undefined
+    : Type
+  : Type
+
+/** A decision that let the request through, and what its route declares. */
+export class Access {
+  readonly authorization: Authorization
+  readonly declared: Declared
+
+  constructor(authorization: Authorization, declared: Declared) {
+    this.authorization = authorization
+    this.declared = declared
+    Object.freeze(this)
+  }
+}
+
+/** What is known of a request: let through, refused, to be refused at the gate, or not guarded (null). */
+export type Decision = Access | Refused | HeldBack | null
+
+const kDecision = Symbol('fastify-tenant-auth.decision')
+
+type Decided = FastifyRequest & { [kDecision]?: Decision }
+
+/** Undefined: nothing is decided yet. */
+export function decisionOf(request: Decided): Decision | undefined {
+  return request[kDecision]
+}
+
+export function setDecision(request: Decided, decision: Decision): void {
+  request[kDecision] = decision
+}
+
+function accessOf(request: FastifyRequest): Access | undefined {
+  const decision = decisionOf(request)
+  return decision instanceof Access ? decision : undefined
+}
+
+/**
+ * The authorization of any guarded request, whatever its route declares: for hooks and other plugins. Null where
+ * the request is not guarded, or not yet let through.
+ */
+export function authorizationOf<
+  RouteGeneric extends RouteGenericInterface,
+  RawServer extends RawServerBase,
+  RawRequest extends RawRequestDefaultExpression<RawServer>,
+>(request: FastifyRequest<RouteGeneric, RawServer, RawRequest>): Authorization | null
+export function authorizationOf(request: FastifyRequest): Authorization | null {
+  return accessOf(request)?.authorization ?? null
+}
+
+type Getter = (this: FastifyRequest) => unknown
+
+const declared =
+  <T>(isDeclared: (declared: Declared) => boolean, read: (authorization: Authorization) => T) =>
+  (request: FastifyRequest): T | undefined => {
+    const access = accessOf(request)
+    return access && isDeclared(access.declared) ? read(access.authorization) : undefined
+  }
+
+/** What reads each of our properties of a request. */
+export const GETTERS: ReadonlyMap<string, Getter> = new Map(
+  Object.entries({
+    tenant: declared(
+      ({ tenant }) => tenant !== false,
+      ({ tenant }) => tenant,
+    ),
+    userInfo: declared(
+      ({ userInfo }) => userInfo,
+      ({ userInfo }) => userInfo,
+    ),
+    resources: declared(
+      ({ resources }) => resources,
+      ({ resources }) => resources,
+    ),
+    authorization: declared(
+      ({ authorization }) => authorization,
+      (authorization) => authorization,
+    ),
+  }).map(([name, read]): [string, Getter] => [
+    name,
+    function getter(this: FastifyRequest) {
+      return read(this)
+    },
+  ]),
+)
+
+/** Gives requests the properties that their routes declare. On the prototype: a request pays for what it reads. */
+export function decorateRequest(app: FastifyInstance): void {
+  for (const [name, getter] of GETTERS) {
+    app.decorateRequest(name, {
+      getter,
+      setter(this: FastifyRequest) {
+        // A prototype of requests: a scope below decorates its own with a function of this name.
+        if (Object.hasOwn(this, 'constructor')) throw decoratedAgain([name])
+        // Fastify's constructor assigns values that a scope below decorates. An exception would end the process.
+        if (decisionOf(this) !== undefined) throw new TypeError(`request.${name} is read-only`)
+      },
+    })
+  }
+}
+
+export function decoratedAgain(names: readonly string[]): ERR_AUTH_CONFIG_INVALID {
+  return new ERR_AUTH_CONFIG_INVALID(
+    `decorateRequest: expected no decoration of the guard's names below it, found ${names.join(', ')} (boot)`,
+  )
+}
+
+/** Whether a request's properties are those that were decided, and no decoration of another scope stands before them. */
+export function readsDeclared(request: FastifyRequest): boolean {
+  return [...GETTERS].every(([name, getter]) => propertyOf(request, name)?.get === getter)
+}
+
+function propertyOf(object: object, name: string): PropertyDescriptor | undefined {
+  let holder: object | null = object
+  while (holder !== null) {
+    const property = Object.getOwnPropertyDescriptor(holder, name)
+    if (property) return property
+    holder = Reflect.getPrototypeOf(holder)
+  }
+  return undefined
+}

@@ -1,0 +1,146 @@
+import type { Policy } from '../declaration/policy.ts'
+import { type DocumentedRoute, indexRoutes } from './documented-routes.ts'
+import { type Draft, draft, freeName, isDraft, list, mapValues } from './draft.ts'
+import { type AnswerRules, answerOf, errorSchema, refusalsOf } from './refusal-answers.ts'
+import {
+  type OuterParameters,
+  type TenantParameterRules,
+  withTenantParameter,
+} from './tenant-parameter.ts'
+
+export interface OpenapiRules extends AnswerRules, TenantParameterRules {
+  /** Finds tokens in other places than the Authorization header. */
+  readonly tokenFrom?: unknown
+}
+
+/** What the operations of one path item are described with. */
+interface Description {
+  readonly rules: OpenapiRules
+  /** Name of the bearer scheme, and of the schema of errors, in the document's components. */
+  readonly scheme: string
+  readonly errors: string
+  /** The Security Requirement Objects of the whole document. */
+  readonly security: unknown
+  readonly parameters: OuterParameters
+}
+
+/**
+ * A copy of an OpenAPI document that tells what the guard does: the bearer scheme, and each operation's `security`,
+ * `tenant` parameter and refusals. What the application has written itself is kept.
+ */
+export function describeGuard<Document extends object>(
+  document: Document,
+  routes: readonly DocumentedRoute[],
+  rules: OpenapiRules,
+): Document {
+  const { components, paths, security } = draft(document)
+  const { securitySchemes, schemas, parameters } = draft(components)
+  const schemes = draft(securitySchemes)
+  const scheme = Object.keys(schemes).find((name) => isBearer(schemes[name]))
+  const names = {
+    scheme: scheme ?? freeName('bearerAuth', schemes),
+    errors: freeName('AuthError', draft(schemas)),
+  }
+  const policiesOf = indexRoutes(routes, document)
+
+  const describePath = (path: string, item: Draft): Draft => {
+    const description = {
+      rules,
+      ...names,
+      security,
+      parameters: { shared: list(item['parameters']), named: draft(parameters) },
+    }
+    const describe = (operation: unknown, method: string): unknown => {
+      const policies = policiesOf(method, path)
+      return policies.length > 0 && isDraft(operation)
+        ? describeOperation(operation, policies, description)
+        : operation
+    }
+    // OpenAPI 3.2 §4.9: the methods that have no field of their own.
+    const { additionalOperations: more } = item
+    const described = mapValues(item, describe)
+    return isDraft(more)
+      ? { ...described, additionalOperations: mapValues(more, describe) }
+      : described
+  }
+
+  return {
+    ...document,
+    components: {
+      ...draft(components),
+      securitySchemes: { [names.scheme]: bearerScheme(), ...schemes },
+      schemas: { ...draft(schemas), [names.errors]: errorSchema() },
+    },
+    paths: mapValues(draft(paths), (item, path) =>
+      isDraft(item) ? describePath(path, item) : item,
+    ),
+  }
+}
+
+/**
+ * The document shows one of the routes that share a place, and a request may reach each of them.
+ * So the operation is open only if all routes are. A client that meets what it asks for meets what
+ * each route asks for, and the refusals of all are named.
+ */
+function describeOperation(
+  operation: Draft,
+  policies: readonly Policy[],
+  description: Description,
+): Draft {
+  const guarded = policies.filter(({ noauth }) => !noauth)
+  if (guarded.length === 0) return { security: [], ...operation }
+  const { rules, errors } = description
+  const own = requirementsIn(operation['security'])
+  const parameters = guarded.reduce(
+    (known, policy) => withTenantParameter(known, policy, description.parameters, rules),
+    list(operation['parameters']),
+  )
+  const responses = draft(operation['responses'])
+  const answers = guarded
+    .flatMap((policy) => refusalsOf(policy, rules))
+    .filter((status) => !isAnswered(responses, status))
+    .map((status) => [status, answerOf(status, errors)])
+  return {
+    ...operation,
+    security: own.length > 0 ? own : securityOf(description),
+    ...(parameters.length > 0 && { parameters }),
+    responses: { ...responses, ...Object.fromEntries(answers) },
+  }
+}
+
+/** The guard wants its token beside whatever the application asks for in the whole document. */
+function securityOf({ scheme, security: shared, rules }: Description): Draft[] {
+  const bearer = { [scheme]: [] }
+  const security = requirementsIn(shared)
+  if (security.length === 0) return [bearer]
+  // There the application may ask for the very same token, in a cookie for instance.
+  if (rules.tokenFrom !== undefined) return [...security, bearer]
+  return security.map((alternative) => ({ ...bearer, ...alternative }))
+}
+
+/**
+ * The Security Requirement Objects of a list, without empty ones: these let anonymous requests in
+ * (OpenAPI 3.1 §4.8.30), and a guard does not. Copied down to the lists, because an object that
+ * stands in several places becomes an alias in YAML.
+ */
+function requirementsIn(security: unknown): Draft[] {
+  return list(security)
+    .map((requirement) => mapValues(draft(requirement), (scopes) => [...list(scopes)]))
+    .filter((requirement) => Object.keys(requirement).length > 0)
+}
+
+/** By a range or by `default` too: Fastify serializes our refusals as these say. */
+function isAnswered(responses: Draft, status: number): boolean {
+  const range = `${Math.floor(status / 100)}XX`
+  return [String(status), range, 'default'].some((key) => Object.hasOwn(responses, key))
+}
+
+function bearerScheme(): Draft {
+  return { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }
+}
+
+/** The scheme's name is case-insensitive (RFC 9110 §11.1). */
+function isBearer(value: unknown): boolean {
+  const { type, scheme } = draft(value)
+  return type === 'http' && typeof scheme === 'string' && scheme.toLowerCase() === 'bearer'
+}

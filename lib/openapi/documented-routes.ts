@@ -1,0 +1,85 @@
+import { compilePolicy, type Policy, type PolicyRules } from '../declaration/policy.ts'
+import type { RouteRegister } from '../declaration/route-register.ts'
+import { earlyPlaces, routePlaces } from '../inspection/listed-routes.ts'
+import { basePathsOf, documentPath, withoutBasePaths } from './document-path.ts'
+import { draft } from './draft.ts'
+
+/** A route as it may be found in a document. */
+export interface DocumentedRoute {
+  readonly methods: readonly string[]
+  readonly url: string
+  readonly policy: Policy
+  /** False: the url is the router's own spelling of it. */
+  readonly seen: boolean
+}
+
+/** The routes of one guarded scope, those that no `onRoute` saw too. */
+export function documentedRoutes(register: RouteRegister, rules: PolicyRules): DocumentedRoute[] {
+  const policyOf = (url: string, config: object, strict: boolean): Policy =>
+    compilePolicy({ url, config, strict }, rules).policy
+  const seen = register.seen.flatMap((route) => {
+    // Before ready, for an application that writes its document to a file, there is none yet.
+    const policy = route.policy ?? policyOf(route.url, route.config, false)
+    return routePlaces(route, register).map(({ method, url }) => ({
+      methods: [method],
+      url,
+      policy,
+      seen: true,
+    }))
+  })
+  // Nothing is known of these but that they are guarded, and where their path has a tenant.
+  const unseen = earlyPlaces(register).map(({ method, url }) => ({
+    methods: [method],
+    url,
+    policy: policyOf(url, {}, true),
+    seen: false,
+  }))
+  return [...unseen, ...seen]
+}
+
+/** The policies of the routes that share one operation; empty for one that is no route of ours. */
+export type FindPolicies = (method: string, path: string) => readonly Policy[]
+
+/**
+ * By method and path. Routes share a place in the document where only a constraint, a base path or
+ * a regular expression tells them apart. @fastify/swagger shows the last one that is not hidden.
+ * A request may reach each of them.
+ */
+export function indexRoutes(routes: readonly DocumentedRoute[], document: unknown): FindPolicies {
+  const { servers, paths } = draft(document)
+  const documented = Object.keys(draft(paths))
+  const known = (places: Places): number => documented.filter((path) => places.has(path)).length
+  const stripped = placesOf(routes, basePathsOf(servers))
+  const whole = placesOf(routes, [])
+  // Only the document's paths show whether it was written with `stripBasePath: false`.
+  const places = known(whole) > known(stripped) ? whole : stripped
+  return (method, path) => places.get(path)?.get(method.toUpperCase()) ?? []
+}
+
+/** Policies by path, and then by method. */
+type Places = ReadonlyMap<string, ReadonlyMap<string, readonly Policy[]>>
+
+function placesOf(routes: readonly DocumentedRoute[], basePaths: readonly string[]): Places {
+  const places = new Map<string, Map<string, Policy[]>>()
+  for (const { methods, url, policy, seen } of routes) {
+    for (const path of spellingsOf(withoutBasePaths(url, basePaths), seen)) {
+      const byMethod = entryOf(places, path, () => new Map<string, Policy[]>())
+      for (const method of methods) {
+        entryOf(byMethod, method.toUpperCase(), (): Policy[] => []).push(policy)
+      }
+    }
+  }
+  return places
+}
+
+/** The router splits `/:tenant?` into two routes, and shows a literal colon as it is. */
+function spellingsOf(url: string, seen: boolean): string[] {
+  const path = documentPath(url)
+  return seen ? [path] : [path, `${path}?`, url]
+}
+
+function entryOf<Value>(entries: Map<string, Value>, key: string, make: () => Value): Value {
+  const value = entries.get(key) ?? make()
+  entries.set(key, value)
+  return value
+}

@@ -1,0 +1,60 @@
+import { ownProperty } from '../outside/own-property.ts'
+import { EVERY_TENANT } from '../tenants/tenant-name.ts'
+import { listIn, malformed, tenantIn } from './claim.ts'
+import { type Grants, granting } from './grants.ts'
+import { type MapClaims, type Right, userInfo } from './mapped-user.ts'
+
+export interface CognitoOptions {
+  /**
+   * The app clients whose tokens are accepted. Access tokens of Cognito have no `aud` for the option `audience` to
+   * check; only their `client_id` says for whom they are.
+   */
+  readonly clientId: string | readonly string[]
+  /** Which tokens are accepted. @default 'access' */
+  readonly tokenUse?: 'access' | 'id' | undefined
+  /**
+   * The claim that names the user's one tenant, such as `custom:tenant`; groups are then granted in it, and without
+   * it nothing is. No app client may have write access to that attribute. Not given: tenants are in the groups' names.
+   */
+  readonly tenantClaim?: string | undefined
+  /** What groups grant. Not given: `group:<name>`. */
+  readonly groups?: Grants | undefined
+}
+
+/**
+ * Amazon Cognito user pools. Cognito knows no tenants: a group `<tenant>/<name>` in `cognito:groups` lets the user
+ * act for that tenant and grants there what `<name>` does; a group without a slash belongs to the whole pool, and is
+ * granted under `*`. `username` serves as `preferred_username` where there is none. Amazon Cognito Developer Guide:
+ * "Understanding the access token", "Understanding the identity (ID) token", "Verifying JSON web tokens".
+ */
+export function cognito(options: CognitoOptions): MapClaims {
+  const { clientId, tokenUse = 'access', tenantClaim } = options
+  const clients = typeof clientId === 'string' ? [clientId] : [...clientId]
+  const grants = granting('group', options.groups)
+  return (claims) => {
+    if (ownProperty(claims, 'token_use') !== tokenUse) throw malformed('token_use')
+    const client = ownProperty(claims, tokenUse === 'access' ? 'client_id' : 'aud')
+    if (typeof client !== 'string' || !clients.includes(client)) throw malformed('client_id')
+    const username = ownProperty(claims, tokenUse === 'access' ? 'username' : 'cognito:username')
+    const named = username === undefined ? claims : { preferred_username: username, ...claims }
+    const groups = listIn(claims, 'cognito:groups')
+    if (tenantClaim === undefined) {
+      return userInfo(
+        named,
+        groups.flatMap((group) => rightsOfGroup(group, grants)),
+      )
+    }
+    if (ownProperty(claims, tenantClaim) === undefined) return userInfo(named, [])
+    return userInfo(named, [[tenantIn(claims, tenantClaim), groups.flatMap(grants)]])
+  }
+}
+
+function rightsOfGroup(group: string, grants: (name: string) => readonly string[]): Right[] {
+  const slash = group.indexOf('/')
+  if (slash === -1) return [[EVERY_TENANT, grants(group)]]
+  const tenant = group.slice(0, slash)
+  const name = group.slice(slash + 1)
+  // `*/cook` must not become what a cook may do everywhere.
+  if (tenant === '' || tenant === EVERY_TENANT || name === '') return []
+  return [[tenant, grants(name)]]
+}

@@ -1,0 +1,28 @@
+import { ownProperty } from '../outside/own-property.ts'
+import { listIn, malformed, tenantIn } from './claim.ts'
+import { type Grants, granting } from './grants.ts'
+import { type MapClaims, userInfo } from './mapped-user.ts'
+
+export interface EntraIdOptions {
+  /** What app roles grant. Not given: `role:<value>`. */
+  readonly roles?: Grants | undefined
+}
+
+/**
+ * Microsoft Entra ID, access tokens of version 1.0 and 2.0. The tenant is the directory, by its id `tid`; the app
+ * roles in `roles` are assigned in that directory, and granted in it. `tid` must be the directory in `iss`. The keys
+ * are those of all directories: list in the option `issuer` those that you serve. Microsoft identity platform:
+ * "Access token claims reference", "Secure applications and APIs by validating claims".
+ */
+export function entraId({ roles }: EntraIdOptions = {}): MapClaims {
+  const grants = granting('role', roles)
+  return (claims) => {
+    const directory = tenantIn(claims, 'tid')
+    const issuer = ownProperty(claims, 'iss')
+    if (!GUID.test(directory)) throw malformed('tid')
+    if (typeof issuer !== 'string' || !issuer.split('/').includes(directory)) throw malformed('iss')
+    return userInfo(claims, [[directory, listIn(claims, 'roles').flatMap(grants)]])
+  }
+}
+
+const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -1,0 +1,44 @@
+import {
+  ERR_AUTH_TENANT_INVALID,
+  ERR_AUTH_TENANT_MISSING,
+  ERR_AUTH_TENANTS_UNAVAILABLE,
+} from '../errors.ts'
+import { askApplication } from '../outside/ask-application.ts'
+import type { Waits } from '../outside/waits.ts'
+import { withoutStack } from '../outside/without-stack.ts'
+import { isTenantName } from './tenant-name.ts'
+
+/**
+ * Where a route's tenant stands: in a segment of the path; in the query, required or not; or nowhere, since
+ * the route declares none.
+ */
+export type TenantPlace = 'path' | 'query' | 'optional' | null
+
+/** @throws ERR_AUTH_TENANT_INVALID unless the value is one tenant's name */
+export function readTenant(value: unknown): string {
+  if (!isTenantName(value))
+    throw withoutStack(() => new ERR_AUTH_TENANT_INVALID('not one tenant name'))
+  return value
+}
+
+/** @throws ERR_AUTH_TENANT_MISSING unless the tenant may be absent */
+export function readNoTenant(mayBeAbsent: boolean): null {
+  if (!mayBeAbsent) throw withoutStack(() => new ERR_AUTH_TENANT_MISSING('no tenant is given'))
+  return null
+}
+
+/**
+ * What the application's own function says in place of the query: a string, or null for absent.
+ *
+ * @throws ERR_AUTH_TENANTS_UNAVAILABLE when it fails, is late, or the application closes
+ */
+export function askForTenant(ask: () => unknown, timeout: number, waits: Waits): unknown {
+  return askApplication({
+    ask,
+    timeout,
+    waits,
+    isAnswer: (_answer): _answer is unknown => true,
+    refuse: (reason) =>
+      withoutStack(() => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `resolveTenant ${reason}`)),
+  })
+}

@@ -1,0 +1,84 @@
+import { ownProperty } from '../outside/own-property.ts'
+import { TokenRefused } from './token-refused.ts'
+
+export interface ClaimRules {
+  /** Accepted `iss`; undefined: not checked. */
+  readonly issuer?: readonly string[] | undefined
+  /** Accepted `aud`, one of which must be named; undefined: not checked. */
+  readonly audience?: readonly string[] | undefined
+  /** `ignore`: a token that is bound to its sender counts as one that is not. */
+  readonly confirmation?: 'refuse' | 'ignore' | undefined
+}
+
+/** When a token is valid, in seconds since the epoch (RFC 7519 §4.1.4 to §4.1.6). */
+export interface Lifetime {
+  readonly exp: number
+  readonly nbf: number | undefined
+  readonly iat: number | undefined
+}
+
+/**
+ * Checks whose token it is, and for whom; reads its times. Each claim is an own property of the right type.
+ *
+ * @throws TokenRefused
+ */
+export function checkClaims(claims: object, rules: ClaimRules): Lifetime {
+  const { issuer, audience } = rules
+  const iss = ownProperty(claims, 'iss')
+  if (issuer && !issuer.some((accepted) => accepted === iss)) {
+    const mismatch = { of: 'iss', expected: issuer, found: iss } as const
+    throw new TokenRefused('the issuer is not accepted', mismatch)
+  }
+  const aud = ownProperty(claims, 'aud')
+  if (audience && !names(aud, audience)) {
+    const mismatch = { of: 'aud', expected: audience, found: aud } as const
+    throw new TokenRefused('the audience is not accepted', mismatch)
+  }
+  if (rules.confirmation !== 'ignore' && isBound(ownProperty(claims, 'cnf'))) {
+    throw new TokenRefused('bound to its sender')
+  }
+  const exp = time(claims, 'exp')
+  if (exp === undefined) throw new TokenRefused('exp is missing')
+  return { exp, nbf: time(claims, 'nbf'), iat: time(claims, 'iat') }
+}
+
+/**
+ * Refuses a token out of its time, on each use anew. `tolerance` is in seconds. `exp` counts to the
+ * millisecond, the start to the whole second: of two readings always the stricter.
+ *
+ * @throws TokenRefused
+ */
+export function checkLifetime({ exp, nbf, iat }: Lifetime, tolerance: number): void {
+  const now = Date.now() / 1000
+  if (now >= exp + tolerance) throw new TokenRefused('expired')
+  const latestStart = Math.floor(now) + tolerance
+  if (nbf !== undefined && nbf > latestStart) throw new TokenRefused('not valid yet')
+  if (iat !== undefined && iat > latestStart) throw new TokenRefused('issued in the future')
+}
+
+/** JSON has no Infinity, but `1e999` parses to it. */
+function time(claims: object, name: 'exp' | 'nbf' | 'iat'): number | undefined {
+  const value = ownProperty(claims, name)
+  if (value === undefined) return undefined
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    throw new TokenRefused(`${name} is not a time`)
+  }
+  return value
+}
+
+/**
+ * RFC 7800 §3.1: `cnf` is an object whose members name the key that the sender has to show. One without members
+ * names none. Any other value is malformed, and so rather a binding than none.
+ */
+function isBound(cnf: unknown): boolean {
+  if (cnf === undefined) return false
+  const isObject = typeof cnf === 'object' && cnf !== null && !Array.isArray(cnf)
+  return !isObject || Object.keys(cnf).length > 0
+}
+
+/** RFC 7519 §4.1.3: one string or a list of strings. A list with anything else in it is malformed. */
+function names(aud: unknown, accepted: readonly string[]): boolean {
+  const audiences = Array.isArray(aud) ? aud : [aud]
+  if (!audiences.every((item) => typeof item === 'string')) return false
+  return audiences.some((item) => accepted.includes(item))
+}

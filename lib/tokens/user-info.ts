@@ -1,0 +1,72 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { ownProperty } from '../outside/own-property.ts'
+import { TokenRefused } from './token-refused.ts'
+
+const UserInfoSchema = Type.Object({
+  /** The user's identifier at the authorization server (RFC 7519 §4.1.2). Never empty. */
+  sub: Type.String({ minLength: 1 }),
+  /** The name that the user goes by (OpenID Connect Core §5.1). */
+  preferred_username: Type.Optional(Type.String()),
+  /**
+   * From tenant name to the resource ids, each `<name>:<action>`, that the user holds there. Its own keys
+   * but `*` are the tenants that the user may act for; `*` holds what is granted in every tenant.
+   */
+  resources: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
+})
+
+/** Who a request acts as: the verified claims, in OpenID Connect's names. Deeply immutable. */
+export type UserInfo = DeepReadonly<Static<typeof UserInfoSchema>> & {
+  readonly [claim: string]: unknown
+}
+
+/** Deepest nesting of claims that is accepted. A handler may send them on, and JSON.stringify recurses. */
+const MAX_DEPTH = 64
+
+/**
+ * Makes user info of verified claims: checks what decides anything, by own properties only, and freezes the
+ * whole. The argument is frozen in place.
+ *
+ * @throws TokenRefused
+ */
+export function readUserInfo(claims: unknown): UserInfo {
+  if (!isObject(claims)) throw new TokenRefused('the claims are no object')
+  if (!isUserInfo(claims))
+    throw new TokenRefused('sub, resources or preferred_username is malformed')
+  freezeDeep(claims)
+  return claims
+}
+
+function isUserInfo(claims: object): claims is UserInfo {
+  const sub = ownProperty(claims, 'sub')
+  const name = ownProperty(claims, 'preferred_username')
+  const resources = ownProperty(claims, 'resources')
+  return (
+    typeof sub === 'string' &&
+    sub !== '' &&
+    (name === undefined || typeof name === 'string') &&
+    (resources === undefined || isResources(resources))
+  )
+}
+
+function isResources(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every(isListOfStrings)
+}
+
+function isListOfStrings(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** By recursion that ends at a depth of its own: thousands of levels fit into one token. */
+function freezeDeep(item: object, depth = 0): void {
+  if (depth > MAX_DEPTH) throw new TokenRefused('the claims are nested too deeply')
+  for (const value of Array.isArray(item) ? item : Object.values(item)) {
+    if (typeof value === 'object' && value !== null) freezeDeep(value, depth + 1)
+  }
+  Object.freeze(item)
+}
+
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T

@@ -1,0 +1,61 @@
+import { readTokenNames, type TokenNames } from '../authentication/token-info.ts'
+import { verifySignature } from '../keys/algorithms.ts'
+import type { VerificationKey } from '../keys/json-web-key.ts'
+import { ignoreRejection } from '../outside/thenable.ts'
+import type { CompactJws } from './compact-jws.ts'
+import { parseObject } from './parse-object.ts'
+import { type ClaimRules, checkClaims, checkLifetime, type Lifetime } from './registered-claims.ts'
+import { SignatureMismatch } from './signature-mismatch.ts'
+import { TokenRefused } from './token-refused.ts'
+import { readUserInfo, type UserInfo } from './user-info.ts'
+
+export interface VerifyRules extends ClaimRules {
+  /** Seconds. */
+  readonly clockTolerance: number
+  /** Turns another server's claims into user info. */
+  readonly mapClaims?: ((claims: Record<string, unknown>) => UserInfo) | undefined
+}
+
+export interface VerifiedToken {
+  readonly userInfo: UserInfo
+  readonly names: TokenNames
+  readonly lifetime: Lifetime
+}
+
+/**
+ * Proves a token with the key that its header chose: the signature first, then everything it says.
+ *
+ * @throws TokenRefused
+ */
+export function verifyToken(
+  jws: CompactJws,
+  key: VerificationKey,
+  rules: VerifyRules,
+): VerifiedToken {
+  if (!verifySignature(jws.header.alg, key.key, jws.signingInput, jws.signature)) {
+    throw new SignatureMismatch()
+  }
+  const claims = parseObject(jws.payload)
+  const lifetime = checkClaims(claims, rules)
+  checkLifetime(lifetime, rules.clockTolerance)
+  // Before the application's function, which may change the claims.
+  const names = readTokenNames(claims)
+  const userInfo = rules.mapClaims ? mapped(claims, rules.mapClaims) : readUserInfo(claims)
+  return { userInfo, names, lifetime }
+}
+
+/** The application's function may return what it shares with others, so a copy of it is frozen and kept. */
+function mapped(
+  claims: Record<string, unknown>,
+  mapClaims: (claims: Record<string, unknown>) => UserInfo,
+): UserInfo {
+  let copy: unknown
+  try {
+    const userInfo = mapClaims(claims)
+    ignoreRejection(userInfo)
+    copy = JSON.parse(JSON.stringify(userInfo))
+  } catch {
+    throw new TokenRefused('mapClaims failed')
+  }
+  return readUserInfo(copy)
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { keptSize } from '../../lib/authentication/kept-size.ts'
+import { readUserInfo } from '../../lib/tokens/user-info.ts'
+import { usedHeap } from '../helpers/used-heap.ts'
+
+let serial = 0
+const name = () => `n${(serial++).toString(36)}`
+const list = (length: number, item: () => string) => `[${Array.from({ length }, item).join(',')}]`
+const object = (length: number, value: string) =>
+  `{${Array.from({ length }, () => `"${name()}":${value}`).join(',')}}`
+
+/** Claims of each kind, as JSON; those of a shape of their own cost most. */
+const KINDS: readonly [what: string, json: () => string][] = [
+  ['few claims', () => `{"sub":"${name()}","iss":"https://a.test","exp":1800000000}`],
+  ['a long text', () => `{"sub":"${'x'.repeat(3000)}${name()}"}`],
+  ['a long text of other letters', () => `{"sub":"${'狸'.repeat(3000)}${name()}"}`],
+  ['short texts', () => `{"sub":"u","x":${list(300, () => `"${name()}"`)}}`],
+  ['fractions', () => `{"sub":"u","x":${list(300, () => '0.5')}}`],
+  ['fractions among others', () => `{"sub":"u","x":${list(300, () => '0.5,null')}}`],
+  ['empty lists', () => `{"sub":"u","x":${list(300, () => '[]')}}`],
+  ['empty objects', () => `{"sub":"u","x":${list(300, () => '{}')}}`],
+  ['nested lists', () => `{"sub":"u","x":${'['.repeat(60)}${']'.repeat(60)}}`],
+  ['tenants of its own', () => `{"sub":"u","resources":${object(100, '["a:b"]')}}`],
+  ['thousands of tenants of its own', () => `{"sub":"u","resources":${object(3000, '[]')}}`],
+  ['claims of its own', () => `{"sub":"u",${object(100, '0').slice(1)}`],
+  ['objects of a shape of their own', () => `{"sub":"u","x":${list(100, () => object(1, '0'))}}`],
+]
+
+const SAMPLES = 300
+
+/** Bytes that the process may need for itself meanwhile. */
+const NOISE = 500_000
+
+for (const [what, json] of KINDS) {
+  test(`what claims with ${what} keep alive is no more than is said`, () => {
+    const kept: unknown[] = [readUserInfo(JSON.parse(json()))]
+    let said = 0
+    const before = usedHeap()
+    for (let i = 0; i < SAMPLES; i++) {
+      const claims = readUserInfo(JSON.parse(json()))
+      said += keptSize(claims)
+      kept.push(claims)
+    }
+    const grown = usedHeap() - before
+    assert.equal(kept.length, SAMPLES + 1)
+    assert.ok(grown <= said + NOISE, `${grown} bytes, and ${said} are said`)
+  })
+}

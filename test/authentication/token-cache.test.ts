@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TokenCache } from '../../lib/authentication/token-cache.ts'
+
+const tokenOf = (name: string, length: number): string => name.padStart(length, '-')
+
+test('a token that was set is found by its whole text only', () => {
+  const cache = new TokenCache<string>(10)
+  cache.set('header.payload.signature', 'alice')
+  assert.equal(cache.get('header.payload.signature'), 'alice')
+  assert.equal(cache.get('header.payload.signaturE'), undefined)
+  assert.equal(cache.get('header.payload.'), undefined)
+  assert.equal(cache.get('__proto__'), undefined)
+})
+
+test('a token that is set again has the newer value and counts once', () => {
+  const cache = new TokenCache<string>(2)
+  cache.set('a', 'first')
+  cache.set('a', 'second')
+  cache.set('b', 'other')
+  assert.equal(cache.get('a'), 'second')
+  assert.equal(cache.get('b'), 'other')
+  assert.equal(cache.size, 2)
+})
+
+test('a token that is deleted is gone, and one that is not there changes nothing', () => {
+  const cache = new TokenCache<string>(2)
+  cache.set('a', 'alice')
+  cache.delete('b')
+  assert.equal(cache.size, 1)
+  cache.delete('a')
+  assert.equal(cache.get('a'), undefined)
+  assert.equal(cache.size, 0)
+})
+
+test('clear forgets everything, and the cache goes on', () => {
+  const cache = new TokenCache<number>(3)
+  for (let i = 0; i < 10; i++) cache.set(`t${i}`, i)
+  cache.clear()
+  assert.equal(cache.size, 0)
+  for (let i = 0; i < 10; i++) assert.equal(cache.get(`t${i}`), undefined)
+  for (let i = 0; i < 10; i++) cache.set(`u${i}`, i)
+  assert.equal(cache.size, 3)
+  assert.equal(cache.get('u9'), 9)
+})
+
+test('it never holds more entries than allowed, and the last one set is among them', () => {
+  const cache = new TokenCache<number>(5)
+  for (let i = 0; i < 1000; i++) {
+    cache.set(`t${i}`, i)
+    assert.equal(cache.size <= 5, true)
+    assert.equal(cache.get(`t${i}`), i)
+  }
+})
+
+test('the oldest entry that was not used goes first, and a used one stays for a round', () => {
+  const cache = new TokenCache<number>(3)
+  for (const [i, name] of ['a', 'b', 'c'].entries()) cache.set(name, i)
+  cache.get('a')
+  cache.set('d', 3)
+  assert.equal(cache.get('b'), undefined)
+  assert.equal(cache.get('a'), 0)
+  assert.equal(cache.get('c'), 2)
+  assert.equal(cache.get('d'), 3)
+})
+
+test('where all entries are used one of them goes all the same', () => {
+  const cache = new TokenCache<number>(3)
+  for (const [i, name] of ['a', 'b', 'c'].entries()) cache.set(name, i)
+  for (const name of ['a', 'b', 'c']) cache.get(name)
+  cache.set('d', 3)
+  assert.equal(cache.size, 3)
+  assert.equal(cache.get('d'), 3)
+})
+
+test('a token of any length is kept', () => {
+  const cache = new TokenCache<number>(100)
+  for (const [i, length] of [1, 127, 128, 129, 4097, 16_384, 200_000].entries()) {
+    cache.set(tokenOf('long', length), i)
+    assert.equal(cache.get(tokenOf('long', length)), i)
+  }
+})
+
+test('a token that ends as another does is another', () => {
+  const cache = new TokenCache<number>(10)
+  const end = 'e'.repeat(200)
+  cache.set(`a${end}`, 1)
+  assert.equal(cache.get(`b${end}`), undefined)
+  cache.set(`b${end}`, 2)
+  assert.equal(cache.get(`a${end}`), undefined, 'the newer one has its place')
+  assert.equal(cache.get(`b${end}`), 2)
+  assert.equal(cache.size, 1)
+})
+
+test('its text is 2 KiB for each entry on average at most', () => {
+  const cache = new TokenCache<number>(10)
+  for (let i = 0; i < 100; i++) {
+    cache.set(tokenOf(`t${i}-`, 4096), i)
+    assert.equal(cache.size <= 5, true)
+    assert.equal(cache.get(tokenOf(`t${i}-`, 4096)), i)
+  }
+  assert.equal(cache.size, 5)
+  cache.set(tokenOf('small', 100), 0)
+  assert.equal(cache.size, 5)
+})
+
+test('what was deleted or replaced no longer counts as text', () => {
+  const cache = new TokenCache<number>(2)
+  for (let i = 0; i < 50; i++) {
+    cache.set(tokenOf('same', 3900), i)
+    cache.set(tokenOf('gone', 90), i)
+    cache.delete(tokenOf('gone', 90))
+  }
+  cache.set(tokenOf('gone', 90), 1)
+  assert.equal(cache.get(tokenOf('same', 3900)), 49)
+  assert.equal(cache.get(tokenOf('gone', 90)), 1)
+})
+
+test('what a value keeps alive counts, 8 KiB for each entry on average', () => {
+  const cache = new TokenCache<number>(10)
+  for (let i = 0; i < 100; i++) {
+    cache.set(`t${i}`, i, 4 * 8192 - 1000)
+    assert.equal(cache.get(`t${i}`), i)
+  }
+  assert.equal(cache.size, 2)
+  for (let i = 0; i < 100; i++) cache.set(`u${i}`, i, 1000)
+  assert.equal(cache.size, 10)
+})
+
+test('a token above the whole bound is kept alone', () => {
+  const cache = new TokenCache<number>(2)
+  cache.set('a', 1)
+  cache.set(tokenOf('long', 5000), 2)
+  assert.deepEqual([cache.get(tokenOf('long', 5000)), cache.size], [2, 1])
+  cache.set('b', 3, 1_000_000)
+  assert.deepEqual([cache.get('b'), cache.size], [3, 1])
+  cache.set('c', 4)
+  assert.deepEqual([cache.get('c'), cache.size], [4, 1])
+  cache.set('d', 5)
+  assert.equal(cache.size, 2)
+})
+
+test('a cache of no entries keeps nothing', () => {
+  const cache = new TokenCache<number>(0)
+  cache.set('a', 1)
+  assert.equal(cache.get('a'), undefined)
+  assert.equal(cache.size, 0)
+})

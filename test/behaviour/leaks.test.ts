@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertNoLeak, CANARY_CLAIMS, textOf } from '../helpers/canaries.ts'
+import { authority, guardedApp } from '../helpers/guarded-app.ts'
+import { ATTEMPTS, type Attempt, INVALID, writeRoutes } from '../helpers/leak-attempts.ts'
+import { logLines } from '../helpers/log-lines.ts'
+import { outcome } from '../helpers/refusals.ts'
+import { tenantServer } from '../helpers/tenant-server.ts'
+
+/** The token of the attempt under way, for functions of the application that cannot keep it to themselves. */
+let sent = ''
+
+const secrets = () => ({ token: sent, claims: CANARY_CLAIMS })
+
+function telling(): Error {
+  const cause = new Error(`because of ${sent}`, { cause: secrets() })
+  return Object.assign(
+    new Error(`failed for ${sent} of ${CANARY_CLAIMS.sub}`, { cause }),
+    secrets(),
+  )
+}
+
+/** Functions that tell all they know, at once or later, by throwing or as an answer that is none. */
+const TELLING: readonly [how: string, tell: () => never][] = [
+  ['throws', () => raise(telling())],
+  ['throws a string', () => raise(sent)],
+  ['throws an object', () => raise(secrets())],
+  ['throws an error by the name of it', () => raise(Object.assign(telling(), { name: sent }))],
+  ['throws an error with the code of it', () => raise(Object.assign(telling(), { code: sent }))],
+]
+
+function raise(thrown: unknown): never {
+  throw thrown
+}
+
+const TENANTS_503 = '503 ERR_AUTH_TENANTS_UNAVAILABLE'
+const REVOCATION_503 = '503 ERR_AUTH_REVOCATION_UNAVAILABLE'
+
+const TOLD: readonly Attempt[] = TELLING.flatMap(([how, tell]): Attempt[] => {
+  const late = async () => tell()
+  const header = () => ''
+  const url = '/query'
+  return [
+    { what: `isRevoked that ${how}`, outcome: REVOCATION_503, options: { isRevoked: tell } },
+    { what: `isRevoked that ${how} later`, outcome: REVOCATION_503, options: { isRevoked: late } },
+    { what: `tenants that ${how}`, outcome: TENANTS_503, options: { tenants: tell } },
+    { what: `tenants that ${how} later`, outcome: TENANTS_503, options: { tenants: late } },
+    {
+      what: `resolveTenant that ${how}`,
+      outcome: TENANTS_503,
+      url,
+      options: { resolveTenant: tell },
+    },
+    {
+      what: `resolveTenant that ${how} later`,
+      outcome: TENANTS_503,
+      url,
+      options: { resolveTenant: late },
+    },
+    { what: `mapClaims that ${how}`, outcome: INVALID, options: { mapClaims: tell } },
+    { what: `tokenFrom that ${how}`, outcome: INVALID, options: { tokenFrom: tell }, header },
+  ]
+})
+
+const ANSWERED: readonly Attempt[] = [
+  {
+    what: 'isRevoked that answers with it',
+    outcome: REVOCATION_503,
+    options: answering('isRevoked'),
+  },
+  { what: 'tenants that answers with it', outcome: TENANTS_503, options: answering('tenants') },
+  {
+    what: 'resolveTenant that answers with it',
+    outcome: '400 ERR_AUTH_TENANT_INVALID',
+    url: '/query',
+    options: answering('resolveTenant'),
+  },
+  { what: 'mapClaims that answers with it', outcome: INVALID, options: answering('mapClaims') },
+  {
+    what: 'tokenFrom that gives it',
+    outcome: '200',
+    options: { tokenFrom: () => sent },
+    header: () => '',
+  },
+  {
+    what: 'keys that cannot be had',
+    outcome: '503 ERR_AUTH_KEYS_UNAVAILABLE',
+    options: { publicKeysUrl: 'http://127.0.0.1:1/keys' },
+  },
+]
+
+/** The types would not let them; functions written in JavaScript may answer anything. */
+function answering(name: string): object {
+  return { [name]: () => secrets() }
+}
+
+for (const it of [...ATTEMPTS, ...TOLD, ...ANSWERED]) {
+  test(`with ${it.what} nothing of the token is seen: ${it.outcome}`, async (t) => {
+    const { logger, raw } = logLines()
+    const app = await guardedApp(t, it.options, { logger })
+    writeRoutes(app)
+    sent = await authority.token({ ...CANARY_CLAIMS, ...it.claims }, it.token)
+    const authorization = it.header?.(sent) ?? `Bearer ${sent}`
+    const headers = authorization === '' ? {} : { authorization }
+    // Twice: with the cache empty, and with whatever is in it now.
+    for (const _ of [1, 2]) {
+      const response = await app.inject({ url: it.url ?? '/held/x', headers })
+      assert.equal(outcome(response), it.outcome)
+      assertNoLeak([textOf(response), ...raw], sent)
+      assert.equal(textOf(response).includes(authority.issuer), false)
+    }
+  })
+}
+
+test('what a tenant server answers is not repeated', async (t) => {
+  const { logger, raw } = logLines()
+  sent = await authority.token(CANARY_CLAIMS)
+  for (const body of [JSON.stringify(secrets()), `<html>${sent} ${CANARY_CLAIMS.sub}</html>`]) {
+    const server = await tenantServer(t, body)
+    const app = await guardedApp(t, { tenants: server.url }, { logger })
+    writeRoutes(app)
+    const headers = { authorization: `Bearer ${sent}` }
+    const response = await app.inject({ url: '/held/x', headers })
+    assert.equal(outcome(response), TENANTS_503)
+    assertNoLeak([textOf(response), ...raw], sent)
+  }
+})
+
+test('what a query parser throws under the guard is not repeated', async (t) => {
+  const { logger, raw } = logLines()
+  const querystringParser = () =>
+    Object.defineProperty({}, 'tenant', { get: () => raise(telling()) })
+  const app = await guardedApp(t, {}, { logger, routerOptions: { querystringParser } })
+  writeRoutes(app)
+  sent = await authority.token(CANARY_CLAIMS)
+  const headers = { authorization: `Bearer ${sent}` }
+  const response = await app.inject({ url: '/query', headers })
+  assert.equal(outcome(response), INVALID)
+  assertNoLeak([textOf(response), ...raw], sent)
+})
+
+test('a leak would be seen', () => {
+  const token = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.AAAA'
+  assert.throws(() => assertNoLeak([`…${token.slice(5, 21)}…`], token))
+  assert.throws(() => assertNoLeak([CANARY_CLAIMS.email], token))
+  assertNoLeak([token.slice(5, 20)], token)
+})

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { hrtime } from 'node:process'
+import { test } from 'node:test'
+import type { FastifyRequest } from 'fastify'
+import { BearerToken } from '../../lib/authentication/bearer-token.ts'
+import { KeySet } from '../../lib/keys/key-set.ts'
+import { StaticKeys } from '../../lib/keys/key-source.ts'
+import { Waits } from '../../lib/outside/waits.ts'
+import { bearerRequest } from '../helpers/bearer-request.ts'
+import { encode, forge, forgeKey, partsOf } from '../helpers/forge.ts'
+import { AUDIENCE, goodClaims, ISSUER } from '../helpers/probe.ts'
+
+/** The cheapest signature of all: whoever sends forged ones costs a server this much at least. */
+const KEY = forgeKey('RS256', 'rsa')
+const TOKEN = forge(KEY, { payload: goodClaims() })
+const [, , SIGNATURE] = partsOf(TOKEN)
+
+/** Forged: a good token with another signature. */
+function forged(claims: object = {}): string {
+  const [header, payload] = partsOf(forge(KEY, { payload: goodClaims({ ...claims, jti: 'x' }) }))
+  return `${header}.${payload}.${SIGNATURE}`
+}
+
+/** A token whose header says all that is asked, and more; forged. */
+function crowded(more: string): string {
+  return `${encode(`{"alg":"RS256","kid":"rsa",${more}}`)}.e30.${SIGNATURE}`
+}
+
+const nested = (depth: number) => `"x":${'['.repeat(depth)}${']'.repeat(depth)}`
+const list = (length: number, item: (i: number) => string) =>
+  Array.from({ length }, (_, i) => item(i)).join(',')
+
+/** Of 16 KiB, which is all that Node takes; headers of 2048 characters, or a little more or less. */
+const TOKENS: readonly [what: string, token: string][] = [
+  ['of one letter', 'x'],
+  ['of dots', '.'.repeat(16_000)],
+  ['of letters', 'a'.repeat(16_000)],
+  ['of many words', 'a '.repeat(8000)],
+  ['of many parts', 'a.'.repeat(8000)],
+  ['of letters that are not ASCII', 'é'.repeat(16_000)],
+  ['of padding', `${'='.repeat(16_000)}.e30.AA`],
+  ['over the limit', 'a'.repeat(100_000)],
+  ['with a header of 5 000 lists', crowded(nested(5000))],
+  ['with a header that never ends', `${encode('['.repeat(11_000))}.e30.${SIGNATURE}`],
+  ['with a header of 700 lists', crowded(nested(700))],
+  ['with a header of 60 lists', crowded(nested(60))],
+  ['with a header of 120 shapes', crowded(`"x":[${list(120, (i) => `{"a${i}":0}`)}]`)],
+  ['with a header of 30 shapes', crowded(`"x":[${list(30, (i) => `{"a${i}":0}`)}]`)],
+  ['with a header of 150 members', crowded(list(150, (i) => `"a${i}":0`))],
+  ['with a header of 60 members', crowded(list(60, (i) => `"${i * 7919}":0`))],
+  ['with a header of 200 members of one name', crowded(list(200, () => '"kid":"rsa"'))],
+  ['with a long kid', `${encode(`{"alg":"RS256","kid":"${'k'.repeat(1450)}"}`)}.e30.${SIGNATURE}`],
+  ['with a long typ', crowded(`"typ":"${'aA'.repeat(700)}"`)],
+  ['with a long alg', `${encode({ alg: 'A'.repeat(1450) })}.e30.${SIGNATURE}`],
+  ['with a header of escapes', crowded(`"x":"${'\\u0041'.repeat(240)}"`)],
+  ['with a header that is no JSON', `${encode('x'.repeat(1530))}.e30.${SIGNATURE}`],
+  ['with a header that is not UTF-8', `${encode(Buffer.alloc(1530, 0xff))}.e30.${SIGNATURE}`],
+  ['with a long payload, forged', forged({ padding: 'x'.repeat(11_000) })],
+  ['with a payload of 5 000 lists, forged', crowded('"x":0').replace('e30', encode(nested(5000)))],
+  ['with a payload that is misspelt', crowded('"x":0').replace('e30', `${'a'.repeat(15_000)}=`)],
+  ['with a long signature', crowded('"x":0').replace(SIGNATURE, 'A'.repeat(15_000))],
+]
+
+const REQUESTS: readonly [what: string, request: FastifyRequest][] = [
+  ['15 000 blanks', bearerRequest(`Bearer${' '.repeat(15_000)}x`)],
+  ['a long scheme', bearerRequest('x'.repeat(16_000))],
+  ['no scheme of ours', bearerRequest(`Basic ${'x'.repeat(16_000)}`)],
+  ['1 000 lines of headers', bearerRequest('Bearer x', new Array(2000).fill('AUTHORIZATIOM'))],
+]
+
+const authenticator = new BearerToken(new StaticKeys(new KeySet({ keys: [KEY.publicJwk] })), {
+  algorithms: new Set(['RS256', 'ES256']),
+  tokenTypes: new Set(['application/jwt', 'application/at+jwt', undefined]),
+  issuer: [ISSUER],
+  audience: [AUDIENCE],
+  clockTolerance: 5,
+  maxTokenLength: 16_384,
+  tokenCacheSize: 10_000,
+  timeout: 5,
+})
+
+/** Nanoseconds for one refusal. */
+async function costOf(request: FastifyRequest): Promise<number> {
+  const start = hrtime.bigint()
+  for (let i = 0; i < TIMES; i++) {
+    try {
+      const principal = authenticator.authenticate(request, new Waits())
+      if (principal instanceof Promise) await principal.catch(() => {})
+    } catch {}
+  }
+  return Number(hrtime.bigint() - start) / TIMES
+}
+
+const TIMES = 10
+const ROUNDS = 60
+
+test('nothing that a stranger sends costs as much as two forged signatures', async (t) => {
+  await authenticator.authenticate(bearerRequest(`Bearer ${TOKEN}`), new Waits())
+  const signature = bearerRequest(`Bearer ${forged()}`)
+  const cases = new Map([['a forged signature', signature], ...REQUESTS])
+  for (const [what, token] of TOKENS) cases.set(`a token ${what}`, bearerRequest(`Bearer ${token}`))
+  // The least of many rounds in turns: what else the machine does counts in none of them, or in all.
+  const least = new Map<string, number>()
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [what, request] of cases) {
+      const cost = await costOf(request)
+      least.set(what, Math.min(cost, least.get(what) ?? Number.POSITIVE_INFINITY))
+    }
+  }
+  const unit = least.get('a forged signature') ?? Number.NaN
+  for (const [what, cost] of least) {
+    const ratio = cost / unit
+    t.diagnostic(`${ratio.toFixed(2)}: ${what}`)
+    assert.ok(ratio <= 2, `${what}: ${ratio.toFixed(2)} forged signatures`)
+  }
+})

@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import { readDeclaration } from '../../lib/declaration/declaration.ts'
+import { errors } from '../../lib/index.ts'
+import { guardedApp } from '../helpers/guarded-app.ts'
+
+/** A config that would open a door, and what is said about it. */
+const REFUSED: readonly [config: object, problem: string][] = [
+  [{ noauth: 'yes' }, "noauth is no boolean, found 'yes'"],
+  [{ noauth: 'true' }, "noauth is no boolean, found 'true'"],
+  [{ noauth: 1 }, 'noauth is no boolean, found 1'],
+  [{ noauth: null }, 'noauth is no boolean, found null'],
+  [{ noauth: {} }, 'noauth is no boolean, found {}'],
+  [{ noauth: true, tenant: true }, 'noauth contradicts tenant'],
+  [{ noauth: true, tenant: 'optional' }, 'noauth contradicts tenant'],
+  [{ noauth: true, userInfo: true }, 'noauth contradicts userInfo'],
+  [{ noauth: true, resources: true }, 'noauth contradicts resources'],
+  [{ noauth: true, authorization: true }, 'noauth contradicts authorization'],
+  [{ noauth: true, require: 'a:b' }, 'noauth contradicts require'],
+  [{ noauth: true, userInfo: true, require: ['a:b'] }, 'noauth contradicts userInfo, require'],
+  [{ tenant: 'yes' }, "tenant is not true, 'required' or 'optional', found 'yes'"],
+  [{ tenant: 1 }, "tenant is not true, 'required' or 'optional', found 1"],
+  [{ tenant: null }, "tenant is not true, 'required' or 'optional', found null"],
+  [{ tenant: 'Required' }, "tenant is not true, 'required' or 'optional', found 'Required'"],
+  [{ userInfo: 'true' }, "userInfo is no boolean, found 'true'"],
+  [{ resources: ['order:read'] }, "resources is no boolean, found [ 'order:read' ]"],
+  [{ authorization: null }, 'authorization is no boolean, found null'],
+  [
+    { userInfo: 0, resources: 0 },
+    'userInfo is no boolean, found 0; resources is no boolean, found 0',
+  ],
+]
+
+const BAD_REQUIREMENTS: readonly unknown[] = [
+  '',
+  [],
+  {},
+  { any: [] },
+  { any: 'order:read' },
+  { all: ['order:read'] },
+  { any: ['order:read'], all: ['order:cancel'] },
+  true,
+  null,
+  7,
+  'order',
+  ':read',
+  'order:',
+  'order read:x',
+  'order:re ad',
+  'order:"read"',
+  'order:\\read',
+  'bücher:read',
+  'order:read\n',
+  'order:read order:cancel',
+  ['order:read', 'order'],
+  ['order:read', ['order:cancel']],
+  [undefined],
+  { any: ['order:read', ''] },
+]
+
+/** A slip of one of our keys, and the key that was meant. */
+const SLIPS: readonly [slip: string, meant: string][] = [
+  ['noAuth', 'noauth'],
+  ['no_auth', 'noauth'],
+  ['NOAUTH', 'noauth'],
+  ['noaut', 'noauth'],
+  ['noauht', 'noauth'],
+  ['onauth', 'noauth'],
+  ['tenatn', 'tenant'],
+  ['noauthx', 'noauth'],
+  ['xnoauth', 'noauth'],
+  ['noauth_', 'noauth'],
+  ['Tenant', 'tenant'],
+  ['tenants', 'tenant'],
+  ['tennant', 'tenant'],
+  ['tenent', 'tenant'],
+  ['userinfo', 'userInfo'],
+  ['user_info', 'userInfo'],
+  ['user-info', 'userInfo'],
+  ['usrInfo', 'userInfo'],
+  ['resource', 'resources'],
+  ['Resources', 'resources'],
+  ['authorisation', 'authorization'],
+  ['authorizations', 'authorization'],
+  ['requires', 'require'],
+  ['required', 'require'],
+  ['Require', 'require'],
+  ['requir', 'require'],
+  ['requireAny', 'require'],
+  ['require_any', 'require'],
+  ['requireAll', 'require'],
+]
+
+const ALL_REFUSED: readonly (readonly [config: object, problem: string])[] = [
+  ...REFUSED,
+  ...BAD_REQUIREMENTS.map(
+    (require) =>
+      [
+        { require },
+        `require is empty, or not made of ids <name>:<action>, found ${inspect(require)}`,
+      ] as const,
+  ),
+  ...SLIPS.map(([slip, meant]) => [{ [slip]: true }, `${slip} looks like ${meant}`] as const),
+]
+
+for (const [config, problem] of ALL_REFUSED) {
+  test(`config ${JSON.stringify(config)} stops the boot: ${problem}`, async (t) => {
+    const app = await guardedApp(t)
+    app.get('/orders/:id', { config }, async () => 'never')
+    await assert.rejects(async () => app.ready(), {
+      code: 'ERR_AUTH_ROUTE_INVALID',
+      message: `GET /orders/:id: ${problem}`,
+    })
+  })
+}
+
+/** Configs that boot: what is not declared, and what belongs to the application. */
+const ACCEPTED: readonly object[] = [
+  {},
+  { noauth: true },
+  { noauth: false, tenant: true, userInfo: true, resources: true, authorization: true },
+  { noauth: true, tenant: false, userInfo: false, resources: undefined, require: false },
+  { tenant: undefined, userInfo: undefined, require: undefined, noauth: undefined },
+  { tenant: 'required', require: 'order:read' },
+  { tenant: 'optional', require: ['order:read', 'authz:superuser'] },
+  { require: { any: ['urn:x:order:read', '!:~'] } },
+  { rateLimit: { max: 3 }, swagger: true, url: '/x', auth: [], user: 1, info: 2, name: '' },
+  {
+    anouth: 1,
+    ntenat: 1,
+    role: 'x',
+    source: 1,
+    tags: [],
+    permissions: [],
+    requirement: 1,
+    tenancy: 1,
+    '': true,
+  },
+]
+
+for (const config of ACCEPTED) {
+  test(`config ${JSON.stringify(config)} boots`, async (t) => {
+    const app = await guardedApp(t)
+    app.get('/orders', { config }, async () => 'never')
+    await app.ready()
+  })
+}
+
+test('a boot error is an ERR_AUTH_ROUTE_INVALID and names every method', async (t) => {
+  const app = await guardedApp(t)
+  const config: object = { noauth: 1 }
+  app.route({ method: ['PUT', 'POST'], url: '/x', config, handler: async () => 'never' })
+  await assert.rejects(
+    async () => app.ready(),
+    (error) =>
+      error instanceof errors.ERR_AUTH_ROUTE_INVALID &&
+      error.message === 'PUT, POST /x: noauth is no boolean, found 1',
+  )
+})
+
+test('a requirement is understood as all of its ids or any, and copied', () => {
+  const ids = ['a:b', 'c:d']
+  const { declared } = readDeclaration({ require: ids })
+  ids.pop()
+  assert.deepEqual(declared.requirement, { mode: 'all', ids: ['a:b', 'c:d'] })
+  assert.deepEqual(readDeclaration({ require: 'a:b' }).declared.requirement, {
+    mode: 'all',
+    ids: ['a:b'],
+  })
+  assert.deepEqual(readDeclaration({ require: { any: ['a:b'] } }).declared.requirement, {
+    mode: 'any',
+    ids: ['a:b'],
+  })
+})
+
+test('whatever is wrong is understood in the stricter way', () => {
+  for (const [config] of ALL_REFUSED) {
+    assert.equal(readDeclaration(config).declared.noauth, false)
+  }
+  for (const other of ['tenant', 'userInfo', 'resources', 'authorization', 'require']) {
+    const { declared } = readDeclaration({ noauth: true, [other]: null })
+    assert.equal(declared.noauth, false, `noauth beside ${other}: null`)
+  }
+  for (const require of BAD_REQUIREMENTS) {
+    assert.deepEqual(readDeclaration({ require }).declared.requirement, { mode: 'any', ids: [] })
+  }
+})
+
+/** Declarations that Fastify's copy of a config loses, or takes for a plain value. */
+const HIDDEN: readonly [what: string, config: object, problem: string][] = [
+  ['inherited', Object.create({ require: 'a:b' }), 'require is inherited'],
+  ['inherited from far', Object.create(Object.create({ noauth: true })), 'noauth is inherited'],
+  [
+    'inherited from what inherits nothing',
+    Object.create(Object.assign(Object.create(null), { tenant: true })),
+    'tenant is inherited',
+  ],
+  [
+    "a class's getter",
+    new (class {
+      get require() {
+        return 'a:b'
+      }
+    })(),
+    'require is inherited',
+  ],
+  [
+    'a getter',
+    {
+      get require() {
+        return 'a:b'
+      },
+    },
+    'require is a getter',
+  ],
+  [
+    'not enumerable',
+    Object.defineProperty({}, 'require', { value: 'a:b' }),
+    'require is not enumerable',
+  ],
+  ['a slip, inherited', Object.create({ requires: 'a:b' }), 'requires is inherited'],
+]
+
+for (const [what, config, problem] of HIDDEN) {
+  test(`a declaration that is ${what} stops the boot: ${problem}`, async (t) => {
+    const app = await guardedApp(t)
+    app.get('/x', { config }, async () => 'never')
+    await assert.rejects(async () => app.ready(), {
+      code: 'ERR_AUTH_ROUTE_INVALID',
+      message: `GET /x: ${problem}`,
+    })
+  })
+}
+
+test('a hidden declaration that a later onRoute hook puts in place stops the boot too', async (t) => {
+  const app = await guardedApp(t)
+  app.addHook('onRoute', (route) => {
+    route.config = Object.create({ require: 'a:b' })
+  })
+  app.get('/x', async () => 'never')
+  await assert.rejects(async () => app.ready(), { message: 'GET /x: require is inherited' })
+})
+
+test('a hidden declaration opens nothing, and what all objects inherit is none', (t) => {
+  const { declared, problems } = readDeclaration(Object.create({ noauth: true, tenant: true }))
+  assert.deepEqual([declared.noauth, declared.tenant], [false, false])
+  assert.deepEqual(problems, ['noauth is inherited', 'tenant is inherited'])
+  Object.defineProperty(Object.prototype, 'noauth', { value: true, configurable: true })
+  t.after(() => Reflect.deleteProperty(Object.prototype, 'noauth'))
+  assert.deepEqual(readDeclaration({}).problems, [])
+})
+
+test('a boot error tells the problems of all routes at once, and of a HEAD twin nothing anew', async (t) => {
+  const app = await guardedApp(t)
+  const [one, two]: object[] = [{ noauth: 1 }, { requireAny: ['a:b'], tenant: 'yes' }]
+  app.get('/one', { config: { ...one } }, async () => 'never')
+  app.post('/two', { config: { ...two } }, async () => 'never')
+  app.head('/three', { config: { ...one } }, async () => 'never')
+  await assert.rejects(async () => app.ready(), {
+    message: [
+      'GET /one: noauth is no boolean, found 1',
+      "POST /two: requireAny looks like require; tenant is not true, 'required' or 'optional', found 'yes'",
+      'HEAD /three: noauth is no boolean, found 1',
+    ].join('\n'),
+  })
+})
+
+test('a value is cut where a message shows it', () => {
+  const [problem = ''] = readDeclaration({ noauth: 'x'.repeat(200) }).problems
+  assert.equal(problem, `noauth is no boolean, found '${'x'.repeat(79)}`)
+})

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { hasTenantSegment } from '../../lib/declaration/tenant-segment.ts'
+import { as, bareApp, guardedApp } from '../helpers/guarded-app.ts'
+import { holds } from '../helpers/property.ts'
+import { assertRefused } from '../helpers/refusals.ts'
+
+/** A path pattern, whether it has a tenant segment, and a path that it matches. */
+const PATTERNS: readonly [pattern: string, has: boolean, path: string][] = [
+  ['/:tenant', true, '/a'],
+  ['/:tenant/menu', true, '/a/menu'],
+  ['/menu/of/:tenant', true, '/menu/of/a'],
+  ['/x/:id/:tenant', true, '/x/1/a'],
+  ['/:tenant?', true, '/a'],
+  ['/x/:tenant?', true, '/x/a'],
+  ['/:a-:tenant.json', true, '/1-a.json'],
+  ['/:tenant-:id', true, '/a-1'],
+  ['/:tenant.json', true, '/a.json'],
+  ['/:tenant(^[a-z]+$)', true, '/a'],
+  ['/:tenant(^[a-z]+$)/menu', true, '/a/menu'],
+  ['/:id(^\\d+$):tenant', true, '/1a'],
+  ['/:id(^(?:tenant|\\))$)/:tenant', true, '/tenant/a'],
+  ['/at/:hour(^\\d+$)h:tenant(^\\w+$)m', true, '/at/1ham'],
+  ['/::x/:tenant', true, '/:x/a'],
+  ['/x:tenant', true, '/xa'],
+  ['/x::y:tenant', true, '/x:ya'],
+  ['/x:::tenant', true, '/x:a'],
+  ['/:id-::y:tenant', true, '/1-:ya'],
+  ['/:id(^\\d+$)::y:tenant', true, '/1:ya'],
+  ['/', false, '/'],
+  ['/tenant', false, '/tenant'],
+  ['/::tenant', false, '/:tenant'],
+  ['/x::tenant', false, '/x:tenant'],
+  ['/:tenants', false, '/a'],
+  ['/:Tenant', false, '/a'],
+  ['/:tenantId', false, '/a'],
+  ['/:x_tenant', false, '/a'],
+  ['/:tenant:x', false, '/a'],
+  ['/:a:tenant', false, '/a'],
+  ['/:a::tenant', false, '/a'],
+  ['/x::y::tenant', false, '/x:y:tenant'],
+  ['/:tenant_id/menu', false, '/a/menu'],
+  ['/:id(^(?:tenant)$)', false, '/tenant'],
+  ['/:id(^(?:tenant)$)/:x', false, '/tenant/a'],
+  ['/:id(^\\w+$)tenant', false, '/atenant'],
+  ['/*', false, '/tenant'],
+  ['/x/*', false, '/x/:tenant'],
+]
+
+for (const [pattern, has, path] of PATTERNS) {
+  test(`${pattern} has ${has ? 'a' : 'no'} tenant segment, and the router agrees`, async (t) => {
+    assert.equal(hasTenantSegment(pattern, 'tenant'), has)
+
+    const app = bareApp(t)
+    app.get(pattern, async (request) => request.params)
+    const response = await app.inject(path)
+    assert.equal(response.statusCode, 200)
+    assert.equal(Object.hasOwn(response.json(), 'tenant'), has)
+  })
+}
+
+test('a regular expression that never ends hides what follows, and no router takes it', (t) => {
+  assert.equal(hasTenantSegment('/:id(^((a)$/:tenant', 'tenant'), false)
+  assert.throws(() => bareApp(t).get('/:id(^((a)$/:tenant', async () => 'never'))
+})
+
+/** The router that Fastify itself uses. */
+const Router: typeof import('find-my-way') = createRequire(
+  createRequire(import.meta.url).resolve('fastify'),
+)('find-my-way')
+
+/** The names of a pattern's parameters; null where the router refuses the pattern. */
+function namesIn(pattern: string): string[] | null {
+  const router = Router()
+  try {
+    router.on('GET', pattern, () => {})
+  } catch {
+    return null
+  }
+  assert.ok('routes' in router && Array.isArray(router.routes), 'a router lists its routes')
+  return router.routes.flatMap(({ params }) => params)
+}
+
+test('any pattern that the router takes has the tenant segment that the router finds', async (t) => {
+  const pieces = [...':()/*-.?\\%_xX', '::', ':tenant', 'tenant', '//', '(^a$)', '(^(?:a|\\))$)']
+  const pattern = fc
+    .array(fc.constantFrom(...pieces, '/', ':tenant'), { maxLength: 10 })
+    .map((parts) => `/${parts.join('')}`)
+  const property = fc.asyncProperty(pattern, async (any) => {
+    const names = namesIn(any)
+    fc.pre(names !== null)
+    // After other text a question mark belongs to the name: the next test.
+    const has = names.includes('tenant') || names.includes('tenant?')
+    assert.equal(hasTenantSegment(any, 'tenant'), has, `${any} has ${names}`)
+  })
+  await holds(t, property)
+})
+
+test('a tenant whose name keeps its question mark is found in no request', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/x-:tenant?', async (request) => request.params)
+  const response = await app.inject({ url: '/x-lazy-raccoon', headers: await as() })
+  assertRefused(response, 'ERR_AUTH_TENANT_MISSING')
+})

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import { printedRoutes } from '../../lib/inspection/printed-routes.ts'
+import { unseenRoutes } from '../../lib/inspection/unseen-routes.ts'
+import { bareApp } from '../helpers/guarded-app.ts'
+
+const LOOSE = { caseSensitive: false, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true }
+
+/** Patterns that the router spells in ways of its own. */
+const PATTERNS = [
+  '/',
+  '*',
+  '/a',
+  '/ab',
+  '/A/B',
+  '/slash/',
+  '/two//slashes',
+  '/:a',
+  '/:b/x',
+  '/:Id/items/:Item',
+  '/r/:id(^\\d+$)',
+  '/r/:other(^\\d+$)/below',
+  '/s/:id(^(?:a|b/c)$)/below',
+  '/s/:other(^(?:a|b/c)$)/above',
+  '/t/:id(^\\)$)/below',
+  '/t/:other(^\\)$)/above',
+  '/near/:lat-:lng',
+  '/:file(^\\d+).png',
+  '/opt/:id?',
+  '/opt/:id/last/:id?/',
+  '/::literal',
+  '/::literal/:tail',
+  '/files/*',
+  '/paren(x)/y',
+]
+
+const OPTIONS: readonly FastifyServerOptions[] = [{}, { routerOptions: LOOSE }]
+
+async function printed(app: FastifyInstance): Promise<{ method: string; url: string }[]> {
+  await app.ready()
+  return printedRoutes(app).map(({ method, url }) => ({ method, url }))
+}
+
+/** What `onRoute` sees of patterns while they are written. */
+function write(app: FastifyInstance, patterns: readonly string[], version?: string) {
+  return patterns.flatMap((url) => {
+    const constraints = version === undefined ? {} : { version }
+    app.get(url, { constraints }, async () => 'x')
+    return [
+      { method: 'GET', url },
+      { method: 'HEAD', url },
+    ]
+  })
+}
+
+for (const options of OPTIONS) {
+  const under = `under ${JSON.stringify(options)}`
+
+  test(`none of the routes that were seen is unseen, ${under}`, async (t) => {
+    const app = bareApp(t, options)
+    const seen = write(app, PATTERNS)
+    const routes = await printed(app)
+    assert.equal(routes.length, 2 * (PATTERNS.length + 2))
+    assert.deepEqual(unseenRoutes(routes, seen), [])
+    assert.deepEqual(unseenRoutes(routes, []), routes)
+  })
+
+  for (const early of PATTERNS) {
+    test(`${early} is found among the others, ${under}`, async (t) => {
+      const alone = bareApp(t, options)
+      write(alone, [early])
+      const app = bareApp(t, options)
+      write(app, [early])
+      const seen = write(
+        app,
+        PATTERNS.filter((pattern) => pattern !== early),
+      )
+      const unseen = unseenRoutes(await printed(app), seen)
+      const { length } = await printed(alone)
+      assert.equal(unseen.length, length)
+      const twins = unseen.filter(({ method }) => method === 'HEAD')
+      assert.equal(twins.length * 2, length)
+    })
+  }
+}
+
+test('an optional parameter at the root makes two routes of one that was seen', async (t) => {
+  const app = bareApp(t)
+  const seen = write(app, ['/:lang?'])
+  const routes = await printed(app)
+  assert.deepEqual(routes.map(({ method, url }) => `${method} ${url}`).sort(), [
+    'GET /',
+    'GET /:lang',
+    'HEAD /',
+    'HEAD /:lang',
+  ])
+  assert.deepEqual(unseenRoutes(routes, seen), [])
+})
+
+test('each route takes one: the second of a place, under a constraint, is not seen with the first', async (t) => {
+  const app = bareApp(t)
+  const seen = write(app, ['/x', '/:a'])
+  write(app, ['/x', '/:b'], '1.0.0')
+  const unseen = unseenRoutes(await printed(app), seen)
+  assert.deepEqual(unseen.map(({ method, url }) => `${method} ${url}`).sort(), [
+    'GET /:a|:b',
+    'GET /x',
+    'HEAD /:a|:b',
+    'HEAD /x',
+  ])
+})
+
+test('of two that are roughly alike the one that is spelled otherwise is unseen', () => {
+  const get = (url: string) => ({ method: 'GET', url })
+  const printed = [get('/:id'), get('/:id(^\\d+$)'), get('/x'), get('/X'), get('/y/')]
+  assert.deepEqual(unseenRoutes(printed, [get('/:id(^\\d+$)'), get('/X'), get('/y')]), [
+    get('/:id'),
+    get('/x'),
+  ])
+  assert.deepEqual(unseenRoutes([get('/x')], [{ method: 'PUT', url: '/x' }]), [get('/x')])
+})

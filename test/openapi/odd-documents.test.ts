@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { compilePolicy } from '../../lib/declaration/policy.ts'
+import { describeGuard } from '../../lib/openapi/describe-guard.ts'
+import type { DocumentedRoute } from '../../lib/openapi/documented-routes.ts'
+import { holds } from '../helpers/property.ts'
+
+const rules = { tenantParameter: 'tenant', multitenancy: true, devMode: false }
+
+function route(url: string, config: object): DocumentedRoute {
+  const { policy } = compilePolicy({ url, config, strict: false }, rules)
+  return { methods: ['GET', 'QUERY'], url, policy, seen: true }
+}
+
+const ROUTES = [
+  route('/menus', { tenant: true }),
+  route('/:tenant', {}),
+  route('/open', { noauth: true }),
+]
+
+/** Documents come from files and other plugins: what the types say of them is a hope. */
+function describe(document: unknown): Record<string, unknown> {
+  // @ts-expect-error a document of any kind
+  const described: unknown = describeGuard(document, ROUTES, rules)
+  assert.ok(typeof described === 'object' && described !== null, 'an object came back')
+  return { ...described }
+}
+
+const get = { get: { responses: {} } }
+const inMenus = (operation: unknown) => ({ paths: { '/menus': { get: operation } } })
+const parsed = (json: string): unknown => JSON.parse(json)
+
+const ODD: readonly (readonly [what: string, document: unknown])[] = [
+  ['null', null],
+  ['undefined', undefined],
+  ['a number', 1],
+  ['a string', 'paths'],
+  ['a list', [{ paths: {} }]],
+  ['an object without a prototype', Object.create(null)],
+  ['a server that is null', { servers: [null], paths: { '/menus': get } }],
+  ['a server that is a string', { servers: ['/api'], paths: { '/menus': get } }],
+  ['a server without an address', { servers: [{}, { url: null }, { url: 7 }] }],
+  ['an address that is no string', { servers: [parsed('{"url":{"toString":1,"valueOf":1}}')] }],
+  ['a variable that is null', { servers: [{ url: '/{a}', variables: { a: null } }] }],
+  ['variables that are null', { servers: [{ url: '/{a}', variables: null }] }],
+  [
+    'a default that is no string',
+    { servers: [{ url: '/{a}', variables: parsed('{"a":{"default":{"toString":1}}}') }] },
+  ],
+  ['servers that are no list', { servers: { url: '/api' } }],
+  ['no paths', { paths: null }],
+  ['paths in a list', { paths: [get] }],
+  ['paths in a string', { paths: '/menus' }],
+  ['a path item that is null', { paths: { '/menus': null } }],
+  [
+    'a path item that is a reference',
+    { paths: { '/menus': { $ref: '#/components/pathItems/a' } } },
+  ],
+  ['an operation that is null', inMenus(null)],
+  ['an operation that is a string', inMenus('get')],
+  ['parameters that are null', inMenus({ parameters: [null, undefined, 1, 'tenant', []] })],
+  ['parameters that are no list', inMenus({ parameters: { tenant: 1 } })],
+  [
+    'references that lead nowhere',
+    inMenus({ parameters: [{ $ref: '#/components/parameters/a' }] }),
+  ],
+  ['references that are no string', inMenus({ parameters: [{ $ref: { a: 1 } }] })],
+  [
+    'references to what every object has',
+    inMenus({ parameters: [{ $ref: '#/components/parameters/constructor' }] }),
+  ],
+  ['shared parameters that are null', { paths: { '/menus': { ...get, parameters: [null] } } }],
+  ['responses that are null', inMenus({ responses: null })],
+  ['security that is a string', { ...inMenus({ security: 'none' }), security: 'none' }],
+  ['security of null', { ...inMenus({ security: [null, 1, ['a']] }), security: [null, 1, ['a']] }],
+  ['scopes that are functions', { ...inMenus({}), security: [{ key: () => [] }] }],
+  ['components that are null', { components: null }],
+  ['schemes that are null', { components: { securitySchemes: null, schemas: null } }],
+  ['schemes that are a list', { components: { securitySchemes: [null, { type: 'http' }] } }],
+  ['a scheme that is null', { components: { securitySchemes: { a: null, b: 'http', c: [] } } }],
+  [
+    'a scheme that is no string',
+    {
+      components: {
+        securitySchemes: parsed('{"a":{"type":"http","scheme":{"toString":1,"valueOf":1}}}'),
+      },
+    },
+  ],
+  ['webhooks that are null', { webhooks: null }],
+  ['further operations that are null', { paths: { '/menus': { additionalOperations: null } } }],
+  ['a further operation of null', { paths: { '/menus': { additionalOperations: { GET: null } } } }],
+  ['names that every object has', parsed('{"__proto__":{"paths":{}},"paths":{"__proto__":null}}')],
+  ['names that are numbers', { paths: { 1: get }, components: { securitySchemes: { 1: {} } } }],
+]
+
+for (const [what, document] of ODD) {
+  test(`A document with ${what} is described as far as it goes`, () => {
+    const { paths, components } = describe(document)
+    assert.equal(typeof paths, 'object')
+    assert.match(JSON.stringify(components), /"scheme":"bearer"/)
+  })
+}
+
+test('What is odd in a document is left as it is', () => {
+  const item = { $ref: '#/components/pathItems/a', summary: 'a' }
+  const paths = parsed('{"/menus":{"get":null},"/open":null,"__proto__":{"a":1},"7":[]}')
+  const document = { webhooks: { a: get }, 7: [], paths: { ...Object(paths), '/{tenant}': item } }
+  const described = describe(document)
+  assert.deepEqual(described['paths'], document.paths)
+  assert.deepEqual(Object.keys(Object(described['paths'])), Object.keys(document.paths))
+  assert.deepEqual(described['webhooks'], document.webhooks)
+  assert.deepEqual(described[7], [])
+  assert.deepEqual(
+    Object(Object(describe(inMenus({ parameters: [null, 1] }))['paths'])['/menus']).get.parameters,
+    [
+      null,
+      1,
+      {
+        name: 'tenant',
+        in: 'query',
+        required: true,
+        description: 'The tenant that the request is for',
+        schema: { type: 'string', minLength: 1, maxLength: 255 },
+      },
+    ],
+  )
+})
+
+test('A document whose references were followed into a circle is described', () => {
+  const schema: Record<string, unknown> = { type: 'object' }
+  schema['properties'] = { self: schema }
+  const operation: Record<string, unknown> = { responses: { 200: { schema } } }
+  operation['callbacks'] = { again: operation }
+  const item = { get: operation, parameters: [schema] }
+  const document: Record<string, unknown> = {
+    paths: { '/menus': item, '/{tenant}': item },
+    components: { schemas: { schema }, parameters: { self: schema } },
+  }
+  document['x-self'] = document
+  const { paths } = describe(document)
+  for (const path of ['/menus', '/{tenant}']) {
+    assert.deepEqual(Object(paths)[path].get.security, [{ bearerAuth: [] }])
+  }
+  assert.deepEqual(Object.keys(operation), ['responses', 'callbacks'])
+})
+
+/** Names that mean something in a document, or to every object. */
+const NAMES = [
+  ...['__proto__', 'constructor', 'toString', 'valueOf', 'then', 'length', '0', '', 'a'],
+  ...['paths', 'components', 'security', 'servers', 'parameters', 'responses', '$ref', 'url'],
+  ...['get', 'query', 'additionalOperations', '/menus', '/{tenant}', '/open', 'tenant', 'http'],
+]
+const TEXTS = ['/api', '/{a}', '{a}', 'bearer', 'path', '#/components/parameters/a', ...NAMES]
+
+const anything = fc.anything({
+  key: fc.constantFrom(...NAMES),
+  values: [fc.constantFrom(...TEXTS), fc.constantFrom(null, undefined, true, 0, -1.5)],
+  withNullPrototype: true,
+  maxDepth: 3,
+})
+
+/** An object with some of these members, now and then anything at all in place of it, or of a member. */
+function mostly(members: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<unknown> {
+  return fc.oneof(
+    { weight: 8, arbitrary: fc.record(members, { requiredKeys: [] }) },
+    { weight: 1, arbitrary: anything },
+  )
+}
+const listOf = (item: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 8, arbitrary: fc.array(item, { maxLength: 3 }) }, anything)
+const text = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...TEXTS) }, anything)
+
+const scheme = mostly({ type: fc.constantFrom('http', 'apiKey'), scheme: text })
+const parameter = mostly({ name: text, in: fc.constantFrom('path', 'query'), $ref: text })
+const security = listOf(mostly({ a: listOf(text), bearerAuth: listOf(text) }))
+const operation = mostly({
+  parameters: listOf(parameter),
+  responses: mostly({ 401: anything, '4XX': anything, default: anything }),
+  security,
+})
+const item = mostly({
+  get: operation,
+  query: operation,
+  parameters: listOf(parameter),
+  additionalOperations: mostly({ GET: operation }),
+  $ref: text,
+})
+const document = mostly({
+  servers: listOf(mostly({ url: text, variables: mostly({ a: mostly({ default: text }) }) })),
+  paths: mostly({ '/menus': item, '/{tenant}': item, '/open': item, '/api/menus': item }),
+  components: mostly({
+    securitySchemes: mostly({ a: scheme, bearerAuth: scheme, ['__proto__']: scheme }),
+    parameters: mostly({ a: parameter, tenant: parameter }),
+    schemas: mostly({ AuthError: anything }),
+  }),
+  security,
+  webhooks: anything,
+})
+
+test('Any document is described, and none is changed', async (t) => {
+  const property = fc.asyncProperty(document, async (any) => {
+    // A write to what is frozen throws.
+    const described = describe(deepFreeze(any))
+    for (const path of ['/menus', '/{tenant}']) {
+      const { get } = Object(Object(described['paths'])[path])
+      if (typeof get !== 'object' || get === null || Array.isArray(get)) continue
+      assert.ok(get.security.length > 0, 'a guarded operation asks for something')
+      for (const asked of get.security) assert.notDeepEqual(asked, {})
+    }
+  })
+  await holds(t, property)
+})
+
+function deepFreeze(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  for (const inner of Object.values(value)) deepFreeze(inner)
+  return Object.freeze(value)
+}

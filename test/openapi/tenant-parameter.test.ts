@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FastifySchema } from 'fastify'
+import type { AuthOptions, RouteDeclaration } from '../../lib/index.ts'
+import { documentedApp, documentedRoute, documentOf } from '../helpers/documented.ts'
+
+interface Case {
+  readonly when: string
+  readonly url?: string
+  readonly config?: RouteDeclaration
+  readonly schema?: FastifySchema
+  readonly auth?: AuthOptions
+  /** Place, name, and `!` where it is required. */
+  readonly parameters: readonly string[]
+}
+
+const tenant = { tenant: { type: 'string' } }
+const off = { multitenancy: false }
+
+const CASES: readonly Case[] = [
+  { when: 'no tenant is declared', parameters: [] },
+  { when: 'the path has a tenant', url: '/:tenant', parameters: ['path tenant!'] },
+  {
+    when: "the path has a tenant, and the route's own schema lacks it",
+    url: '/:tenant/:id',
+    schema: { params: { type: 'object', properties: { id: { type: 'string' } } } },
+    parameters: ['path id!', 'path tenant!'],
+  },
+  {
+    when: 'the path has a tenant, and the query something else of that name',
+    url: '/:tenant',
+    schema: { querystring: { type: 'object', properties: tenant } },
+    parameters: ['query tenant', 'path tenant!'],
+  },
+  {
+    when: 'the tenant parameter has another name',
+    url: '/:org',
+    auth: { tenantParameter: 'org' },
+    parameters: ['path org!'],
+  },
+  {
+    when: 'the tenant parameter has another name, and the tenant is in the query',
+    config: { tenant: true },
+    auth: { tenantParameter: 'org' },
+    parameters: ['query tenant!'],
+  },
+  { when: 'a tenant is declared', config: { tenant: true }, parameters: ['query tenant!'] },
+  { when: 'a tenant is required', config: { tenant: 'required' }, parameters: ['query tenant!'] },
+  { when: 'a tenant is optional', config: { tenant: 'optional' }, parameters: ['query tenant'] },
+  { when: 'multitenancy is off', config: { tenant: true }, auth: off, parameters: [] },
+  {
+    when: 'multitenancy is off, and the path has a tenant',
+    url: '/:tenant',
+    auth: off,
+    parameters: ['path tenant!'],
+  },
+  {
+    when: 'dev mode lets it be absent',
+    config: { tenant: true },
+    auth: { devMode: true },
+    parameters: ['query tenant'],
+  },
+  {
+    when: 'dev mode ignores that multitenancy is off',
+    config: { tenant: true },
+    auth: { devMode: true, ...off },
+    parameters: ['query tenant'],
+  },
+  {
+    when: 'a tenant is required in dev mode too',
+    config: { tenant: 'required' },
+    auth: { devMode: true },
+    parameters: ['query tenant!'],
+  },
+  {
+    when: 'the tenant is found elsewhere',
+    config: { tenant: true },
+    auth: { resolveTenant: () => null },
+    parameters: [],
+  },
+  {
+    when: 'the route has its own, and is to have it',
+    config: { tenant: true },
+    schema: { querystring: { type: 'object', properties: tenant } },
+    parameters: ['query tenant!'],
+  },
+  {
+    when: 'the route has its own, and wants what the guard does not',
+    config: { tenant: 'optional' },
+    schema: { querystring: { type: 'object', required: ['tenant'], properties: tenant } },
+    parameters: ['query tenant!'],
+  },
+]
+
+for (const { when, url = '/', config = {}, schema = {}, auth = {}, parameters } of CASES) {
+  test(`The parameters are [${parameters}] where ${when}`, async () => {
+    const { parameters: found = [] } = await documentedRoute(
+      (app) => app.get(url, { config, schema }, async () => 'ok'),
+      { auth },
+    )
+    assert.deepEqual(
+      found.map((found) => `${found.in} ${found.name}${found.required ? '!' : ''}`),
+      parameters,
+    )
+  })
+}
+
+test("A route's own tenant parameter keeps what the route says of it", async () => {
+  const own = { type: 'string', pattern: '^[a-z-]+$', description: 'Whose menu' }
+  const { parameters } = await documentedRoute((app) =>
+    app.get(
+      '/menus',
+      {
+        config: { tenant: true },
+        schema: { querystring: { type: 'object', properties: { tenant: own } } },
+      },
+      async () => 'ok',
+    ),
+  )
+  const { description, ...schema } = own
+  assert.deepEqual(parameters, [
+    { schema, in: 'query', name: 'tenant', required: true, description },
+  ])
+})
+
+test('A tenant parameter around an operation, or under a name, is not repeated', async () => {
+  const app = await documentedApp((app) => {
+    app.get('/around', { config: { tenant: true } }, async () => 'ok')
+    app.get('/named', { config: { tenant: true } }, async () => 'ok')
+  })
+  const tenant = { name: 'tenant', in: 'query', required: true, schema: { type: 'string' } }
+  const operation = { responses: {} }
+  const document = app.authService.openapi({
+    components: { parameters: { Tenant: tenant } },
+    paths: {
+      '/around': { parameters: [tenant], get: operation },
+      '/named': {
+        get: { ...operation, parameters: [{ $ref: '#/components/parameters/Tenant' }] },
+      },
+    },
+  })
+  assert.deepEqual(document.paths['/around'].parameters, [tenant])
+  assert.equal('parameters' in document.paths['/around'].get, false)
+  assert.deepEqual(document.paths['/named'].get.parameters, [
+    { $ref: '#/components/parameters/Tenant' },
+  ])
+  assert.deepEqual(Object.keys(documentOf(app).paths), ['/around', '/named'])
+  await app.close()
+})

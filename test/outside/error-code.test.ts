@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { errorCode } from '../../lib/outside/error-code.ts'
+
+const withCode = (code: unknown) => Object.assign(new Error('secret'), { code })
+const withName = (name: string) => Object.assign(new Error('secret'), { name })
+
+const codes: [what: string, error: unknown, code: string][] = [
+  ['a system error', withCode('ECONNREFUSED'), 'ECONNREFUSED'],
+  ['an error without a code', new TypeError('secret'), 'TypeError'],
+  ['a code that is a sentence', withCode('secret of the user'), 'Error'],
+  ['a code with a line break', withCode('E\nsecret'), 'Error'],
+  ['a code that is too long', withCode('E'.repeat(41)), 'Error'],
+  ['a code that is no string', withCode({ toString: () => 'secret' }), 'Error'],
+  ['an empty code', withCode(''), 'Error'],
+  ['a name that is a sentence', withName('a secret of the user'), 'Error'],
+  ['an error of the platform', new DOMException('secret', 'AbortError'), 'AbortError'],
+  ['a string', 'secret', 'no error object'],
+  ['null', null, 'no error object'],
+  ['something like an error', { code: 'ECONNREFUSED', message: 'secret' }, 'no error object'],
+]
+
+for (const [what, error, code] of codes) {
+  test(`of ${what}, ${code} is told and nothing else`, () => {
+    assert.equal(errorCode(error), code)
+  })
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { FetchFailure, fetchJson } from '../../lib/outside/fetch-json.ts'
+import { askedServer } from '../helpers/asked-server.ts'
+import { hangingFaults, keyFaults } from '../helpers/key-faults.ts'
+import { type FaultName, faultNames, KeyServer } from '../helpers/key-server.ts'
+import { until } from '../helpers/until.ts'
+
+const MAX_BYTES = 512 * 1024
+const GOOD = { keys: [{ kty: 'oct', kid: 'a key as good as any' }] }
+
+const server = await KeyServer.start(() => GOOD)
+after(() => server.close())
+beforeEach(() => server.fail(null))
+
+const read = (url = server.url, signal = AbortSignal.timeout(10_000)) =>
+  fetchJson(url, { maxBytes: MAX_BYTES, signal })
+
+/** The failure that a fetch ends with. */
+async function failure(fetching: Promise<unknown>): Promise<FetchFailure> {
+  const error = await fetching.then(
+    () => assert.fail('the answer was accepted'),
+    (reason: unknown) => reason,
+  )
+  assert.ok(error instanceof FetchFailure, `no FetchFailure: ${error}`)
+  return error
+}
+
+test('a good answer is read', async () => {
+  assert.deepEqual(await read(), GOOD)
+})
+
+const compressed: [encoding: string, body: (text: string) => Buffer][] = [
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+]
+
+for (const [encoding, compress] of compressed) {
+  test(`an answer in ${encoding} is read`, async () => {
+    const { url } = await askedServer((_, response) => {
+      response.setHeader('content-encoding', encoding).end(compress(JSON.stringify(GOOD)))
+    })
+    assert.deepEqual(await read(url), GOOD)
+  })
+}
+
+test('an answer of the most bytes is read, one of a byte more is not', async () => {
+  let size = MAX_BYTES
+  const { url } = await askedServer((_, response) =>
+    response.end(JSON.stringify(GOOD).padEnd(size)),
+  )
+  assert.deepEqual(await read(url), GOOD)
+  size += 1
+  assert.equal((await failure(read(url))).message, 'the answer is too large')
+})
+
+test('the most bytes count after decompression', async () => {
+  let size = MAX_BYTES
+  const { url } = await askedServer((_, response) => {
+    const body = gzipSync(JSON.stringify(GOOD).padEnd(size))
+    assert.ok(body.length < 2048, `${body.length} bytes`)
+    response.setHeader('content-encoding', 'gzip').end(body)
+  })
+  assert.deepEqual(await read(url), GOOD)
+  size += 1
+  assert.equal((await failure(read(url))).message, 'the answer is too large')
+})
+
+/** What is wrong for whoever wants JSON, rather than for whoever wants keys. Two depend on the version of Node. */
+const reasons: [fault: FaultName, reason: string | RegExp][] = [
+  ['status 404', 'answered with status 404'],
+  ['status 429', 'answered with status 429'],
+  ['status 500', 'answered with status 500'],
+  ['status 503', 'answered with status 503'],
+  ['no content', 'answered with status 204'],
+  ['partial content', 'answered with status 206'],
+  ['a redirect', 'answered with status 302'],
+  ['a permanent redirect', 'answered with status 308'],
+  ['a failure whose body never ends', 'answered with status 500'],
+  ['a reset', 'no answer (ECONNRESET)'],
+  ['a reset in the body', 'the answer broke off'],
+  ['no HTTP', /^no answer \((HPE_INVALID_CONSTANT|HTTPParserError)\)$/],
+  ['truncated text', 'the answer is not JSON'],
+  ['a truncated body', 'the answer broke off'],
+  ['a truncated chunk', /^the answer (is not JSON|broke off)$/],
+  ['truncated gzip', 'the answer is not JSON'],
+  ['gzip that is none', 'the answer broke off'],
+  ['a page', 'the answer is not JSON'],
+  ['an empty body', 'the answer is not JSON'],
+  ['no UTF-8', 'the answer is not JSON'],
+  ['20 000 keys', 'the answer is too large'],
+  ['deep nesting', 'the answer is not JSON'],
+  ['a huge body', 'the answer is too large'],
+  ['a huge body in gzip', 'the answer is too large'],
+  ['a huge body in deflate', 'the answer is too large'],
+  ['a huge body in brotli', 'the answer is too large'],
+  ['a huge body in gzip twice', 'the answer is too large'],
+  ['a huge failure', 'answered with status 500'],
+  ['refused', 'no answer (ECONNREFUSED)'],
+]
+
+for (const [fault, reason] of reasons) {
+  test(`of ${fault} it says: ${reason}`, async (t) => {
+    // A server of its own: a connection of the test before may still be closing.
+    const failing = await KeyServer.start(() => GOOD)
+    t.after(() => failing.close())
+    await failing.fail(fault)
+    const { message } = await failure(read(failing.url))
+    if (typeof reason === 'string') assert.equal(message, reason)
+    else assert.match(message, reason)
+  })
+}
+
+test('every other fault is JSON, or never ends', () => {
+  const named = new Set(reasons.map(([fault]) => fault))
+  const others = faultNames.filter((fault) => !named.has(fault) && !(fault in hangingFaults))
+  assert.deepEqual(
+    others,
+    Object.keys(keyFaults).slice(
+      Object.keys(keyFaults).indexOf('null'),
+      Object.keys(keyFaults).indexOf('20 000 keys'),
+    ),
+  )
+})
+
+test('no redirect is followed', async () => {
+  for (const fault of ['a redirect', 'a permanent redirect'] as const) {
+    await server.fail(fault)
+    await failure(read())
+  }
+  assert.equal(server.targetHits, 0)
+})
+
+const hanging: [fault: FaultName, reason: string][] = [
+  ['no answer', 'no answer in time'],
+  ['no body', 'no whole answer in time'],
+  ['a body that stops', 'no whole answer in time'],
+  ['a dripping body', 'no whole answer in time'],
+]
+
+for (const [fault, reason] of hanging) {
+  test(`${fault} ends with the signal`, async (t) => {
+    await server.fail(fault)
+    const { fetches } = server
+    const actual = globalThis.fetch
+    let hasBegun = false
+    t.mock.method(globalThis, 'fetch', async (url: string, init: RequestInit) => {
+      const response = await actual(url, init)
+      hasBegun = true
+      return response
+    })
+    const limit = new AbortController()
+    const reading = failure(read(server.url, limit.signal))
+    await until(() => (fault === 'no answer' ? server.fetches > fetches : hasBegun))
+    limit.abort()
+    assert.equal((await reading).message, reason)
+  })
+}
+
+test('a signal that is aborted already ends it at once', async () => {
+  assert.equal((await failure(read(server.url, AbortSignal.abort()))).message, 'no answer in time')
+})
+
+test('a server that speaks no TLS is told by its code', async () => {
+  const { message } = await failure(read(server.url.replace('http:', 'https:')))
+  assert.match(message, /^no answer \(ERR_SSL_\w+\)$/)
+})
+
+test('an address that is none is told by a code', async () => {
+  const { message } = await failure(read('http://256.256.256.256/'))
+  assert.match(message, /^no answer \(\w+\)$/)
+})
+
+test('an error without a cause is told by its name', async () => {
+  const { message } = await failure(read(server.url.replace('//', '//user:secret@')))
+  assert.equal(message, 'no answer (TypeError)')
+})
+
+test("whatever an application's own fetch throws, it is a failure", async (t) => {
+  for (const thrown of ['secret', null, { code: 'SECRET' }]) {
+    const { mock } = t.mock.method(globalThis, 'fetch', () => Promise.reject(thrown))
+    assert.equal((await failure(read())).message, 'no answer (no error object)')
+    mock.restore()
+  }
+})
+
+test('no failure repeats what the server said', async () => {
+  for (const fault of faultNames.filter((name) => !(name in hangingFaults))) {
+    await server.fail(fault)
+    const error = await read().catch((reason: Error) => reason)
+    if (error instanceof Error) assert.doesNotMatch(error.message, /key|wireless|SSH|public/, fault)
+  }
+})
+
+test('the connection does not outlive the answer', async () => {
+  let open = 0
+  const { url } = await askedServer((request, response) => {
+    open += 1
+    request.socket.once('close', () => {
+      open -= 1
+    })
+    response.end('{}')
+  })
+  await read(url)
+  for (let look = 0; open > 0 && look < 100; look++) await new Promise(setImmediate)
+  assert.equal(open, 0)
+})
+
+for (const fault of ['a huge body', 'a huge body in gzip', 'a huge failure'] as const) {
+  test(`${fault} is not received any further once it is given up`, async () => {
+    let open = 0
+    const { url } = await askedServer((_, response) => {
+      open += 1
+      response.once('close', () => {
+        open -= 1
+      })
+      keyFaults[fault]({ response, good: '', target: '' })
+    })
+    await failure(read(url))
+    await until(() => open === 0)
+  })
+}
+
+test('it asks for JSON and for nothing that an application has configured', async () => {
+  let headers: object = {}
+  const { url } = await askedServer((request, response) => {
+    headers = request.headers
+    response.end('{}')
+  })
+  await read(url)
+  assert.equal(Object(headers).accept, 'application/json, application/jwk-set+json')
+  assert.equal(Object(headers).connection, 'close')
+  assert.equal(Object(headers).authorization, undefined)
+})

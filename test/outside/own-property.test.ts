@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ownProperty } from '../../lib/outside/own-property.ts'
+
+const INHERITED = ['constructor', 'toString', 'hasOwnProperty', '__proto__', 'valueOf']
+
+for (const name of INHERITED) {
+  test(`ownProperty does not find ${name} where the object only inherits it`, () => {
+    assert.equal(ownProperty({}, name), undefined)
+  })
+  test(`ownProperty finds ${name} where the object has it itself`, () => {
+    const parsed: object = JSON.parse(`{"${name}":"own"}`)
+    assert.equal(ownProperty(parsed, name), 'own')
+  })
+}
+
+test('ownProperty finds nothing that stands under __proto__', () => {
+  const parsed: object = JSON.parse('{"__proto__":{"sub":"alice"}}')
+  assert.equal(ownProperty(parsed, 'sub'), undefined)
+  assert.equal(ownProperty(Object.create({ sub: 'alice' }), 'sub'), undefined)
+})
+
+test('ownProperty calls no getter', () => {
+  const trap = {
+    get sub(): string {
+      throw new Error('called')
+    },
+  }
+  assert.equal(ownProperty(trap, 'sub'), undefined)
+})

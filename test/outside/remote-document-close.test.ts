@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { RemoteDocument } from '../../lib/outside/remote-document.ts'
+import { controlledDocument, FRESHNESS } from '../helpers/controlled-document.ts'
+
+const URL = 'https://login.test/keys'
+
+test('closing ends the load that is under way, in silence', async (t) => {
+  const { document, loads, failures, pass } = controlledDocument(t)
+  document.open()
+  const waiting = document.settled()
+  document.close()
+  assert.equal(loads[0]?.signal.aborted, true)
+  assert.equal(await waiting, undefined)
+  await pass(3600)
+  assert.deepEqual(failures, [])
+  assert.equal(loads.length, 1)
+})
+
+test('closing ends the wait for the refresh, and that after a failure', async (t) => {
+  const { document, loads, pass, succeed, fail } = controlledDocument(t)
+  document.open()
+  await succeed('one')
+  document.close()
+  await pass(3600)
+  assert.equal(loads.length, 1)
+  document.open()
+  await pass(1)
+  await fail()
+  document.close()
+  await pass(3600)
+  assert.equal(loads.length, 2)
+})
+
+test('once closed, it serves what it has and asks for nothing', async (t) => {
+  const { document, loads, pass, succeed } = controlledDocument(t)
+  document.open()
+  await succeed('one')
+  document.close()
+  await pass(1000)
+  assert.equal(document.current(), 'one')
+  await pass(3600)
+  assert.equal(document.current(), undefined)
+  assert.equal(document.mayLoad, false)
+  assert.equal(loads.length, 1)
+})
+
+test('a document that comes after closing begins no timer', async (t) => {
+  const { document, loads, pass, succeed } = controlledDocument(t)
+  document.open()
+  loads[0]?.resolve('one')
+  document.close()
+  await succeed('one')
+  await pass(3600)
+  assert.equal(loads.length, 1)
+})
+
+test('closing twice, and before opening, does no harm', (t) => {
+  const { document, loads } = controlledDocument(t)
+  document.close()
+  document.close()
+  assert.equal(loads.length, 0)
+})
+
+test('a reload that waits for its turn does not begin once closed', async (t) => {
+  const { document, loads, pass } = controlledDocument(t)
+  document.open()
+  const reloaded = document.reload()
+  document.close()
+  await pass(0)
+  assert.equal(loads.length, 1, 'a load began after close()')
+  assert.equal(await reloaded, false)
+})
+
+test('opened again, a document that is there serves on and is refreshed in its time', async (t) => {
+  const { document, loads, pass, succeed } = controlledDocument(t)
+  document.open()
+  await succeed('one')
+  document.close()
+  await pass(100)
+  document.open()
+  assert.equal(document.current(), 'one')
+  await pass(379)
+  assert.equal(loads.length, 1)
+  await pass(1)
+  assert.equal(loads.length, 2)
+})
+
+test('opened again with a document that is too old, it waits for a new one at once', async (t) => {
+  const { document, loads, pass, succeed } = controlledDocument(t)
+  document.open()
+  await succeed('one')
+  document.close()
+  await pass(5000)
+  document.open()
+  const waiting = document.settled()
+  assert.equal(loads.length, 2)
+  await succeed('two')
+  assert.equal(await waiting, 'two')
+})
+
+test('a reload before it is opened loads, and begins no timer', async (t) => {
+  const { document, loads, pass, succeed } = controlledDocument(t)
+  const reloaded = document.reload()
+  await succeed('one')
+  assert.equal(await reloaded, true)
+  assert.equal(document.current(), 'one')
+  await pass(3600)
+  assert.equal(loads.length, 1)
+})
+
+test('a reload after closing loads nothing', async (t) => {
+  const { document, loads, succeed } = controlledDocument(t)
+  document.open()
+  await succeed('one')
+  document.close()
+  assert.equal(await document.reload(), false)
+  assert.equal(loads.length, 1)
+})
+
+test('opened again while the ended load has not settled, it begins one of its own', async (t) => {
+  const { document, loads, failures, pass, succeed } = controlledDocument(t)
+  document.open()
+  document.close()
+  document.open()
+  await pass(0)
+  assert.deepEqual(failures, [], 'the end of the old load is no failure of the new one')
+  assert.equal(loads.length, 2)
+  await succeed('one')
+  assert.equal(document.current(), 'one')
+})
+
+test('what a load of an earlier life brings too late does not replace what is newer', async () => {
+  const resolves: ((value: string) => void)[] = []
+  const load = () => new Promise<string>((resolve) => void resolves.push(resolve))
+  const document = new RemoteDocument({ url: URL, load }, FRESHNESS, { onFailure: () => {} })
+  document.open()
+  document.close()
+  document.open()
+  resolves[1]?.('new')
+  assert.equal(await document.settled(), 'new')
+  resolves[0]?.('old')
+  await setImmediate()
+  assert.equal(document.current(), 'new')
+  document.close()
+})
+
+test('no timer of an earlier life is left when it is closed again', async (t) => {
+  const { document, loads, pass, succeed } = controlledDocument(t)
+  document.open()
+  await succeed('one')
+  void document.reload()
+  document.close()
+  document.open()
+  await pass(0)
+  const count = loads.length
+  document.close()
+  await pass(3600)
+  assert.equal(loads.length, count, 'a load began after close()')
+})

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Waits } from '../../lib/outside/waits.ts'
+
+const closed = () => new Error('closed')
+const never = () => new Promise<string>(() => {})
+
+test('a wait comes to what is waited for, or fails with it', async () => {
+  const waits = new Waits()
+  assert.equal(await waits.for(Promise.resolve('here'), closed), 'here')
+  await assert.rejects(waits.for(Promise.reject(new Error('down')), closed), { message: 'down' })
+})
+
+test('the end fails every wait, each with its own error, and those that begin later', async () => {
+  const waits = new Waits()
+  const all = [waits.for(never(), closed), waits.for(never(), () => new Error('shut'))]
+  waits.end()
+  const late = waits.for(Promise.resolve('here'), closed)
+  const outcomes = await Promise.allSettled([...all, late])
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message),
+    ['closed', 'shut', 'closed'],
+  )
+})
+
+test('waits of one application end, and those of another go on', async () => {
+  const [one, other] = [new Waits(), new Waits()]
+  let come = (_value: string): void => {}
+  const shared = new Promise<string>((resolve) => {
+    come = resolve
+  })
+  const ended = assert.rejects(one.for(shared, closed), { message: 'closed' })
+  const waiting = other.for(shared, closed)
+  one.end()
+  await ended
+  come('here')
+  assert.equal(await waiting, 'here')
+})
+
+test('what is waited for may fail after the end, and disturbs nobody', async () => {
+  const waits = new Waits()
+  let fail = (_error: Error): void => {}
+  const pending = new Promise<string>((_, reject) => {
+    fail = reject
+  })
+  const ended = assert.rejects(waits.for(pending, closed), { message: 'closed' })
+  waits.end()
+  await ended
+  fail(new Error('too late'))
+  await new Promise(setImmediate)
+})
+
+test('waits that are resumed last again', async () => {
+  const waits = new Waits()
+  waits.end()
+  waits.resume()
+  assert.equal(await waits.for(Promise.resolve('here'), closed), 'here')
+})

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, normalize } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+/** The rooms of lib/, from the top floor down. Imports go down only. */
+const ROOMS = [
+  ['index', 'plugin', 'service', 'compose', 'testing', 'claims'],
+  ['guard'],
+  ['declaration'],
+  ['inspection'],
+  ['openapi'],
+  ['settings'],
+  ['authentication'],
+  ['recipes'],
+  ['rights'],
+  ['tenants'],
+  ['tokens'],
+  ['keys'],
+  ['outside'],
+  ['errors'],
+]
+
+const lib = fileURLToPath(new URL('../lib', import.meta.url))
+const files = readdirSync(lib, { recursive: true })
+  .map(String)
+  .filter((name) => name.endsWith('.ts'))
+
+/** The floor of a file's room; doors beside each other in the first room are told by their order. */
+function floorOf(file: string): number {
+  const room = file.includes('/') ? dirname(file) : basename(file, '.ts')
+  const floor = ROOMS.findIndex((names) => names.includes(room))
+  assert.notEqual(floor, -1, `${file} stands on no floor`)
+  return floor + (ROOMS[floor]?.indexOf(room) ?? 0) / 10
+}
+
+test('imports go down: no file knows a room above its own', () => {
+  const upward = files.flatMap((file) => {
+    const text = readFileSync(join(lib, file), 'utf8')
+    const targets = [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)]
+      .map(([, specifier = '']) => normalize(join(dirname(file), specifier)))
+      .filter((target) => dirname(target) !== dirname(file) || dirname(file) === '.')
+    return targets.filter((to) => floorOf(to) <= floorOf(file)).map((to) => `${file} knows ${to}`)
+  })
+  assert.deepEqual(upward, [])
+})
+
+test('no two files of lib/ have one name', () => {
+  const names = files.map((file) => basename(file))
+  assert.deepEqual(
+    names.filter((name, index) => names.indexOf(name) !== index),
+    [],
+  )
+})

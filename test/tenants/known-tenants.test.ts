@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { clock } from '../../lib/outside/clock.ts'
+import { Waits } from '../../lib/outside/waits.ts'
+import { AskedTenants } from '../../lib/tenants/known-tenants.ts'
+import { ageByDate } from '../helpers/age-by-date.ts'
+import { as, guardedApp } from '../helpers/guarded-app.ts'
+import { assertRefused, outcome } from '../helpers/refusals.ts'
+import { until } from '../helpers/until.ts'
+
+const USER = await as({ real: [], ghost: [], constructor: [] })
+const WAITS = new Waits()
+const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
+
+/** An application with a strictly multitenant route, and what a request of it comes to. */
+async function appKnowing(t: TestContext, options: object) {
+  const app = await guardedApp(t, options)
+  app.get('/:tenant/x', async () => 'x')
+  return (tenant: string) => app.inject({ url: `/${tenant}/x`, headers: USER })
+}
+
+test('not configured, every tenant that a user may act for exists', async (t) => {
+  const get = await appKnowing(t, {})
+  assert.equal(outcome(await get('ghost')), '200')
+})
+
+test('a list knows the tenants on it, and the list is copied', async (t) => {
+  const tenants = ['real']
+  const get = await appKnowing(t, { tenants })
+  tenants.push('ghost')
+  assert.equal(outcome(await get('real')), '200')
+  assert.equal(outcome(await get('ghost')), UNKNOWN)
+  assert.equal(outcome(await get('constructor')), UNKNOWN)
+})
+
+for (const [how, answer] of [
+  ['at once', (name: string) => name === 'real'],
+  ['later', async (name: string) => name === 'real'],
+] as const) {
+  test(`a function that answers ${how} knows the tenants, and is asked by their names`, async (t) => {
+    const asked: string[] = []
+    const get = await appKnowing(t, {
+      tenants: (name: string) => {
+        asked.push(name)
+        return answer(name)
+      },
+    })
+    assert.equal(outcome(await get('real')), '200')
+    assert.equal(outcome(await get('ghost')), UNKNOWN)
+    assert.deepEqual(asked, ['real', 'ghost'])
+  })
+}
+
+/** Answers that decide nothing. */
+const BAD_ANSWERS: readonly [what: string, tenants: () => unknown][] = [
+  ['throws', () => JSON.parse('')],
+  ['rejects', () => Promise.reject(new Error('down'))],
+  ['is late', () => new Promise(() => {})],
+  ['gives undefined', () => undefined],
+  ['gives null', async () => null],
+  ['gives 1', () => 1],
+  ["gives 'true'", async () => 'true'],
+  ['gives a list', () => ['real']],
+]
+
+for (const [what, tenants] of BAD_ANSWERS) {
+  test(`a function that ${what} is a 503, never an open door, and is asked again`, async (t) => {
+    let asked = 0
+    const counted = () => {
+      asked++
+      return tenants()
+    }
+    const get = await appKnowing(t, { tenants: counted, tenantsTimeout: 0.02 })
+    assertRefused(await get('real'), 'ERR_AUTH_TENANTS_UNAVAILABLE')
+    assertRefused(await get('real'), 'ERR_AUTH_TENANTS_UNAVAILABLE')
+    assert.equal(asked, 2)
+  })
+}
+
+test('requests that arrive together ask once, each tenant for itself', async (t) => {
+  const asked: string[] = []
+  const answers: (() => void)[] = []
+  const get = await appKnowing(t, {
+    tenants(name: string) {
+      asked.push(name)
+      return new Promise((resolve) => answers.push(() => resolve(name === 'real')))
+    },
+  })
+  const together = ['real', 'ghost', 'real', 'real', 'ghost'].map((name) => get(name))
+  await until(() => answers.length === 2)
+  for (const answer of answers) answer()
+  const outcomes = (await Promise.all(together)).map(outcome)
+  assert.deepEqual(outcomes, ['200', UNKNOWN, '200', '200', UNKNOWN])
+  assert.deepEqual(asked, ['real', 'ghost'])
+})
+
+test('a failure is shared by those who wait for it, and by nobody after them', async (t) => {
+  let asked = 0
+  const get = await appKnowing(t, {
+    tenants: () => (asked++ === 0 ? Promise.reject(new Error('down')) : true),
+  })
+  for (const response of await Promise.all([get('real'), get('real')])) {
+    assertRefused(response, 'ERR_AUTH_TENANTS_UNAVAILABLE')
+  }
+  assert.equal(outcome(await get('real')), '200')
+  assert.equal(asked, 2)
+})
+
+test("a function's true is kept for tenantsMaxAge, its false never", (t) => {
+  t.mock.timers.enable({ apis: ['Date'] })
+  ageByDate(t)
+  const asked: string[] = []
+  const exists = (name: string) => {
+    asked.push(name)
+    return name === 'real'
+  }
+  const known = new AskedTenants(exists, { timeout: 5, maxAge: 60 })
+  assert.deepEqual(
+    [known.has('real', WAITS), known.has('real', WAITS), known.has('ghost', WAITS)],
+    [true, true, false],
+  )
+  assert.equal(known.has('ghost', WAITS), false)
+  assert.deepEqual(asked.splice(0), ['real', 'ghost', 'ghost'])
+  t.mock.timers.tick(59_999)
+  void known.has('real', WAITS)
+  assert.deepEqual(asked, [])
+  t.mock.timers.tick(1)
+  void known.has('real', WAITS)
+  assert.deepEqual(asked, ['real'])
+})
+
+test('a tenant that ceases to exist is unknown as soon as that is heard', (t) => {
+  t.mock.timers.enable({ apis: ['Date'] })
+  ageByDate(t)
+  let exists = true
+  const known = new AskedTenants(() => exists, { timeout: 5, maxAge: 60 })
+  assert.equal(known.has('real', WAITS), true)
+  exists = false
+  t.mock.timers.tick(60_000)
+  assert.equal(known.has('real', WAITS), false)
+})
+
+test('a tenant is known for as long, however the wall clock is set', (t) => {
+  let passed = 0
+  t.mock.method(clock, 'now', () => passed)
+  t.mock.timers.enable({ apis: ['Date'] })
+  let asked = 0
+  const known = new AskedTenants(() => ++asked > 0, { timeout: 5, maxAge: 60 })
+  void known.has('real', WAITS)
+  for (const time of [4_000_000_000_000, 0, 2_000_000_000_000]) {
+    t.mock.timers.setTime(time)
+    void known.has('real', WAITS)
+  }
+  assert.equal(asked, 1)
+  passed = 60_000
+  t.mock.timers.setTime(0)
+  void known.has('real', WAITS)
+  assert.equal(asked, 2)
+})
+
+test('with tenantsMaxAge 0 every request asks', async (t) => {
+  let asked = 0
+  const get = await appKnowing(t, { tenants: () => ++asked > 0, tenantsMaxAge: 0 })
+  for (const _ of [1, 2, 3]) assert.equal(outcome(await get('real')), '200')
+  assert.equal(asked, 3)
+})
+
+test('closing ends the questions that are open, and opening again asks anew', async () => {
+  const answers: ((exists: boolean) => void)[] = []
+  const exists = () => new Promise<boolean>((resolve) => void answers.push(resolve))
+  const known = new AskedTenants(exists, { timeout: 60, maxAge: 60 })
+  known.open()
+  const ended = assert.rejects(async () => known.has('real', WAITS), {
+    code: 'ERR_AUTH_TENANTS_UNAVAILABLE',
+  })
+  known.close()
+  await ended
+  known.open()
+  const asked = known.has('real', WAITS)
+  answers[1]?.(true)
+  assert.equal(await asked, true)
+})
+
+test('no more than 100 000 tenants are remembered, and the oldest goes first', () => {
+  let asked = 0
+  const known = new AskedTenants(() => ++asked > 0, { timeout: 5, maxAge: 60 })
+  for (let i = 0; i <= 100_000; i++) void known.has(`tenant-${i}`, WAITS)
+  assert.equal(asked, 100_001)
+  void known.has('tenant-1', WAITS)
+  void known.has('tenant-100000', WAITS)
+  assert.equal(asked, 100_001)
+  void known.has('tenant-0', WAITS)
+  assert.equal(asked, 100_002)
+})
+
+test('in dev mode a list and a function are asked', async (t) => {
+  for (const tenants of [['default'], (name: string) => name === 'default']) {
+    const app = await guardedApp(t, { devMode: true, tenants })
+    app.get('/:tenant/x', async () => 'x')
+    assert.equal(outcome(await app.inject('/default/x')), '200')
+    assert.equal(outcome(await app.inject('/test-tenant/x')), UNKNOWN)
+  }
+})

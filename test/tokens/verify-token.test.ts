@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readKey, type VerificationKey } from '../../lib/keys/json-web-key.ts'
+import { parseCompactJws } from '../../lib/tokens/compact-jws.ts'
+import { JoseHeaders } from '../../lib/tokens/jose-header.ts'
+import { TokenRefused } from '../../lib/tokens/token-refused.ts'
+import type { UserInfo } from '../../lib/tokens/user-info.ts'
+import { type VerifyRules, verifyToken } from '../../lib/tokens/verify-token.ts'
+import { encode, forge, partsOf } from '../helpers/forge.ts'
+import { assertTokenRefused, goodClaims, goodToken, KEY, startProbe } from '../helpers/probe.ts'
+
+const KEY_OF_PROBE = importedKey()
+
+function importedKey(): VerificationKey {
+  const key = readKey(KEY.publicJwk)
+  assert.ok(typeof key === 'object', 'the key is usable')
+  return key
+}
+
+function verified(token: string, rules: Partial<VerifyRules> = {}) {
+  const headers = new JoseHeaders({
+    algorithms: new Set(['ES256']),
+    tokenTypes: new Set(['application/at+jwt']),
+  })
+  const jws = parseCompactJws(token, 100_000, headers)
+  return verifyToken(jws, KEY_OF_PROBE, { clockTolerance: 5, ...rules })
+}
+
+test('a good token gives its claims, deeply frozen, and its lifetime', () => {
+  const claims = goodClaims({ nbf: 1 })
+  const { userInfo, lifetime } = verified(forge(KEY, { payload: claims }))
+  assert.deepEqual(userInfo, claims)
+  assert.equal(Object.isFrozen(userInfo.resources?.['acme']), true)
+  assert.deepEqual(lifetime, { exp: claims['exp'], nbf: 1, iat: claims['iat'] })
+})
+
+test('the signature is asked before a word of the payload is believed', () => {
+  const [header, , signature] = partsOf(goodToken())
+  for (const payload of ['not JSON', '{}', '[]']) {
+    const token = `${header}.${encode(payload)}.${signature}`
+    assert.throws(() => verified(token), { reason: 'the signature does not match' })
+  }
+})
+
+test('mapClaims gives the user info, and what it returned stays the application’s own', () => {
+  const shared = { acme: ['menu:read'] }
+  const mapClaims = (claims: Record<string, unknown>): UserInfo => ({
+    sub: String(claims['oid']),
+    resources: shared,
+  })
+  const { userInfo } = verified(goodToken({ oid: 'a1' }), { mapClaims })
+  assert.deepEqual(userInfo, { sub: 'a1', resources: { acme: ['menu:read'] } })
+  assert.equal(Object.isFrozen(userInfo.resources), true)
+  assert.equal(Object.isFrozen(shared), false)
+  shared.acme.push('menu:write')
+  assert.deepEqual(userInfo.resources, { acme: ['menu:read'] })
+})
+
+test('mapClaims is not asked about a token that is expired, or not for us', () => {
+  let asked = 0
+  const mapClaims = (): UserInfo => {
+    asked += 1
+    return { sub: 'anybody' }
+  }
+  const rules = { mapClaims, issuer: ['https://authority.test'], audience: ['api'] }
+  for (const claims of [{ exp: 1 }, { iss: 'other' }, { aud: 'other' }, { iat: 1e12 }]) {
+    assert.throws(() => verified(goodToken(claims), rules), TokenRefused)
+  }
+  assert.equal(asked, 0)
+  assert.ok(verified(goodToken(), rules), 'accepted')
+  assert.equal(asked, 1)
+})
+
+test('what mapClaims changes in the claims cannot make a token last longer', () => {
+  const mapClaims = (claims: Record<string, unknown>): UserInfo => {
+    claims['exp'] = 1e12
+    return { sub: 'alice', ...claims }
+  }
+  const payload = goodClaims()
+  const { lifetime } = verified(forge(KEY, { payload }), { mapClaims })
+  assert.equal(lifetime.exp, payload['exp'])
+})
+
+const UNUSABLE_MAPS: [what: string, mapClaims: (claims: Record<string, unknown>) => unknown][] = [
+  ['throws', () => assert.fail('on purpose')],
+  ['gives nothing', () => undefined],
+  ['gives null', () => null],
+  ['gives a list', () => [{ sub: 'alice' }]],
+  ['gives a string', () => 'alice'],
+  ['gives no sub', () => ({ resources: {} })],
+  ['gives an empty sub', () => ({ sub: '' })],
+  ['gives a BigInt', () => ({ sub: 'alice', n: 1n })],
+  ['gives a function for sub', () => ({ sub: () => 'alice' })],
+  ['gives a Map for resources and no sub', () => ({ resources: new Map() })],
+  ['gives resources that are a list', () => ({ sub: 'alice', resources: ['acme'] })],
+  ['gives itself in itself', () => circular()],
+  ['gives 7 000 levels', () => ({ sub: 'alice', deep: nested(7000) })],
+  ['promises an answer', async () => ({ sub: 'alice' })],
+  ['promises an answer and fails', async () => assert.fail('on purpose')],
+]
+
+function circular(): object {
+  const user: Record<string, unknown> = { sub: 'alice' }
+  user['self'] = user
+  return user
+}
+
+function nested(levels: number): unknown {
+  return JSON.parse('['.repeat(levels) + ']'.repeat(levels))
+}
+
+for (const [what, mapClaims] of UNUSABLE_MAPS) {
+  test(`a token is refused where mapClaims ${what}`, async (t) => {
+    // What a JavaScript application may give all the same.
+    const options: object = { mapClaims }
+    const probe = await startProbe(t, options)
+    assertTokenRefused(await probe.ask(goodToken()), what)
+  })
+}
