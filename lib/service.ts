@@ -10,16 +10,17 @@ import type {
 import type { Authenticator } from './authentication/authenticator.ts'
 import { MockUser } from './authentication/mock-user.ts'
 import { composeBearerToken, composeKnownTenants } from './compose.ts'
+import { documentedRoutes } from './declaration/documented-routes.ts'
 import { RouteRegister } from './declaration/route-register.ts'
+import { auditedScope } from './guard/audited-scope.ts'
 import { addGuard, type GuardRules } from './guard/guard.ts'
 import { claimScope } from './guard/guarded-scopes.ts'
 import { Preflights } from './guard/preflight.ts'
-import { decorateRequest } from './guard/request-access.ts'
+import { decorateRequest, readsDeclared } from './guard/request-access.ts'
 import { auditRoutes } from './inspection/audit.ts'
 import { type ListedRoute, listRoutes } from './inspection/listed-routes.ts'
 import { Neighbours } from './inspection/neighbours.ts'
 import { describeGuard } from './openapi/describe-guard.ts'
-import { documentedRoutes } from './openapi/documented-routes.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import { Waits } from './outside/waits.ts'
 import { bootWarnings, isLoopback } from './settings/boot-warnings.ts'
@@ -79,18 +80,22 @@ export class AuthService {
   >(app: FastifyInstance<Server, Request, Reply, Logger, TypeProvider>): Promise<void>
   async install(app: FastifyInstance): Promise<void> {
     const { settings } = this.#loaded
-    const register = new RouteRegister(app, claimScope(app), settings, new Preflights(app))
+    const preflights = new Preflights(app)
+    const register = new RouteRegister(app, claimScope(app), settings, {
+      isSound: readsDeclared,
+      settle: (...route) => preflights.settle(...route),
+    })
     const below = register.early?.map(({ scope }) => scope) ?? []
     const neighbours = new Neighbours(app, below)
     decorate(app, this)
     decorateRequest(app)
     register.watch()
     const waits = new Waits()
-    addGuard(app, register, this.#guardRules(settings, waits))
+    addGuard(register, preflights, this.#guardRules(settings, waits))
     app.addHook('onReady', async () => {
       register.compile()
-      auditRoutes(register, neighbours, settings)
-      for (const advice of register.preflights.advice) app.log.warn(`tenant auth: ${advice}`)
+      auditRoutes(auditedScope(register, settings), neighbours, settings)
+      for (const advice of preflights.advice) app.log.warn(`tenant auth: ${advice}`)
     })
     app.addHook('onListen', async () => this.#warnOfListening(app))
     app.addHook('preClose', async () => waits.end())

@@ -1,39 +1,40 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
-import { isWithin } from '../guard/guarded-scopes.ts'
-import type { Preflights } from '../guard/preflight.ts'
-import { readsDeclared } from '../guard/request-access.ts'
+import { isWithin } from '../outside/fastify-scope.ts'
 import { applicationRoutes, writtenRoute } from './application-routes.ts'
 import { CLOSED, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
 import { placeName, RouteClaims } from './route-claims.ts'
-import { markIn, type WrittenRoute } from './written-route.ts'
+import { type FinalOptions, markIn, type WrittenRoute } from './written-route.ts'
 
 type RouteOptions = FastifyRequest['routeOptions']
 type RequestConfig = RouteOptions['config']
+
+/** What the guard does for the routes of its scope. */
+export interface RouteKeeper {
+  /** Whether a request carries what was decided, and nothing of another scope stands before it. */
+  isSound(request: FastifyRequest): boolean
+  /** Told of each route that was seen, when its policy is known. */
+  settle(policy: Policy, options: FinalOptions, scope: FastifyInstance): void
+}
 
 /** The routes of one guarded scope, and the policy of each. */
 export class RouteRegister {
   readonly scope: FastifyInstance
   /** Name of the hook that guards the scope. */
   readonly guardName: string
-  readonly preflights: Preflights
   readonly #rules: PolicyRules
+  readonly #keeper: RouteKeeper
   readonly #application: readonly WrittenRoute[] | undefined
   readonly #seen = new Set<WrittenRoute>()
   readonly #policies = new WeakMap<object, Policy | null>()
   readonly #claims: RouteClaims
   #isCompiled = false
 
-  constructor(
-    scope: FastifyInstance,
-    guardName: string,
-    rules: PolicyRules,
-    preflights: Preflights,
-  ) {
+  constructor(scope: FastifyInstance, guardName: string, rules: PolicyRules, keeper: RouteKeeper) {
     this.scope = scope
     this.guardName = guardName
-    this.preflights = preflights
     this.#rules = rules
+    this.#keeper = keeper
     this.#application = applicationRoutes(scope)
     this.#claims = new RouteClaims(this.#application !== undefined)
   }
@@ -86,7 +87,7 @@ export class RouteRegister {
     const { routeOptions } = request
     const known = this.#policies.get(routeOptions.config)
     if (known !== undefined) return known
-    const policy = readsDeclared(request) ? this.#firstPolicyOf(routeOptions) : CLOSED
+    const policy = this.#keeper.isSound(request) ? this.#firstPolicyOf(routeOptions) : CLOSED
     // Before ready the policies are not compiled yet.
     if (this.#isCompiled) this.#policies.set(routeOptions.config, policy)
     return policy
@@ -102,7 +103,7 @@ export class RouteRegister {
     const isMarked = markIn(config) === route && marks.get(route) === 1
     this.#claims.add(route, policy, { isEarly, isMarked })
     // Of a route that no `onRoute` saw the tools know nothing but that it is guarded.
-    if (!isEarly) route.settle(policy, this.preflights)
+    if (!isEarly) this.#keeper.settle(policy, route.settle(policy), route.scope)
     return [...route.hidden, ...problems]
   }
 

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import type { Preflights } from '../guard/preflight.ts'
 import { DECLARED_KEYS, hiddenDeclarations } from './declaration.ts'
 import type { Policy } from './policy.ts'
 
 const kRoute = Symbol('fastify-tenant-auth.route')
 
 /** What counts of a route's options once every plugin has loaded. */
-type FinalOptions = Pick<RouteOptions, 'url' | 'config' | 'preParsing'>
+export type FinalOptions = Pick<RouteOptions, 'url' | 'config' | 'preParsing'>
 
 /** A route that an application has written. Its options are live until every plugin has loaded. */
 export class WrittenRoute {
@@ -79,15 +78,22 @@ export class WrittenRoute {
     return this.#hidden
   }
 
+  /** The keys, but `noauth`, that it declares. */
+  get declares(): readonly string[] {
+    const values = new Map<string, unknown>(Object.entries(this.config))
+    return DECLARED_KEYS.filter((key) => key !== 'noauth' && (values.get(key) ?? false) !== false)
+  }
+
   get policy(): Policy | undefined {
     return this.#policy
   }
 
   /** Every plugin has loaded: the options cannot change any more, and need not live as long as the route. */
-  settle(policy: Policy, preflights: Preflights): void {
+  settle(policy: Policy): FinalOptions {
+    const options = this.#options
     this.#policy = policy
-    preflights.settle(policy, this.#options, this.scope)
-    this.#options = { url: this.#options.url }
+    this.#options = { url: options.url }
+    return options
   }
 }
 

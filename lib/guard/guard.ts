@@ -1,9 +1,4 @@
-import type {
-  FastifyInstance,
-  FastifyRequest,
-  HookHandlerDoneFunction,
-  onRequestHookHandler,
-} from 'fastify'
+import type { FastifyRequest, HookHandlerDoneFunction, onRequestHookHandler } from 'fastify'
 import type { Policy } from '../declaration/policy.ts'
 import type { RouteRegister } from '../declaration/route-register.ts'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
@@ -11,7 +6,7 @@ import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import { answerIn } from './answer.ts'
 import { Asked, type DecisionRules, decide } from './decide.ts'
-import { isPreflight } from './preflight.ts'
+import { isPreflight, type Preflights } from './preflight.ts'
 import { HeldBack, Refused } from './refusal.ts'
 import { Access, decisionOf, setDecision } from './request-access.ts'
 
@@ -27,7 +22,8 @@ type Settle = (refused: Refused, done: HookHandlerDoneFunction) => void
  * Adds the guard to a scope: at `onRequest`, before a byte of the body is read; and at `preHandler`, the last gate,
  * where whatever has come so far undecided is decided. No handler runs before.
  */
-export function addGuard(app: FastifyInstance, register: RouteRegister, rules: GuardRules): void {
+export function addGuard(register: RouteRegister, preflights: Preflights, rules: GuardRules): void {
+  const app = register.scope
   function guard(request: FastifyRequest, done: HookHandlerDoneFunction, settle: Settle): void {
     const policy = register.policyOf(request)
     if (policy === null || policy.noauth) {
@@ -57,7 +53,7 @@ export function addGuard(app: FastifyInstance, register: RouteRegister, rules: G
   /** A preflight goes on where @fastify/cors may answer it; one that it does not answer meets a gate. */
   const holdBackOrRefuse: Settle = (refused, done) => {
     const { request, policy } = refused.asked
-    if (isPreflight(request) && register.preflights.mayHoldBack(policy)) {
+    if (isPreflight(request) && preflights.mayHoldBack(policy)) {
       setDecision(request, new HeldBack(refused))
       done()
     } else refuse(refused, done)

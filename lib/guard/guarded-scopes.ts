@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
+import { isWithin } from '../outside/fastify-scope.ts'
 
 /** A scope that has a guard. */
 interface GuardedScope {
@@ -33,15 +34,4 @@ export function claimScope(app: FastifyInstance): string {
 /** The guarded scopes of the whole application. */
 export function guardedScopes(app: FastifyInstance): readonly GuardedScope[] {
   return scopesOf.get(app.server) ?? []
-}
-
-/** Whether a scope is the whole application: then no route is outside of it. */
-export function isRootScope(app: FastifyInstance): boolean {
-  const around = Reflect.getPrototypeOf(app)
-  return around === null || !('server' in around)
-}
-
-/** Whether a scope is another one, or below it. A scope's prototype is the scope around it. */
-export function isWithin(outer: FastifyInstance, scope: FastifyInstance): boolean {
-  return outer === scope || Object.prototype.isPrototypeOf.call(outer, scope)
 }

@@ -13,7 +13,7 @@ import type {
 } from 'fastify'
 import type { FastifyRequestType, ResolveFastifyRequestType } from 'fastify/types/type-provider.js'
 import type { Declared } from '../declaration/declaration.ts'
-import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
+import { decoratedAgain } from '../inspection/audit.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import type { HeldBack, Refused } from './refusal.ts'
@@ -174,12 +174,6 @@ export function decorateRequest(app: FastifyInstance): void {
       },
     })
   }
-}
-
-export function decoratedAgain(names: readonly string[]): ERR_AUTH_CONFIG_INVALID {
-  return new ERR_AUTH_CONFIG_INVALID(
-    `decorateRequest: expected no decoration of the guard's names below it, found ${names.join(', ')} (boot)`,
-  )
 }
 
 /** Whether a request's properties are those that were decided, and no decoration of another scope stands before them. */

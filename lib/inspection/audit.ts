@@ -1,13 +1,5 @@
-import type { FastifyInstance } from 'fastify'
-import { applicationRoutes } from '../declaration/application-routes.ts'
-import { DECLARED_KEYS } from '../declaration/declaration.ts'
-import { mistakenSegments } from '../declaration/policy.ts'
-import type { RouteRegister } from '../declaration/route-register.ts'
-import type { WrittenRoute } from '../declaration/written-route.ts'
 import { ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
-import { guardedScopes, isRootScope, isWithin } from '../guard/guarded-scopes.ts'
-import { redecorated } from '../guard/redecorated.ts'
-import { decoratedAgain } from '../guard/request-access.ts'
+import type { AuditedScope, InspectedRoute } from './inspected-scope.ts'
 import { earlyPlaces, type ListedPlace, routePlaces } from './listed-routes.ts'
 import type { Neighbours } from './neighbours.ts'
 import { printedRoutes } from './printed-routes.ts'
@@ -26,35 +18,41 @@ export interface AuditRules {
  * @throws ERR_AUTH_ROUTE_INVALID for uncovered routes that declare what no guard will hold
  */
 export function auditRoutes(
-  register: RouteRegister,
+  audited: AuditedScope,
   neighbours: Neighbours,
   rules: AuditRules,
 ): void {
-  const { scope } = register
+  const { scope } = audited
   const warn = (message: string, routes?: unknown): void => {
     scope.log.warn(routes === undefined ? {} : { routes }, `tenant auth: ${message}`)
   }
-  const written = [...register.seen, ...(register.early ?? [])]
+  const written = [...audited.seen, ...(audited.early ?? [])]
   const scopes = new Set([scope, ...written.map((route) => route.scope)])
-  refuseRedecorated(scope, scopes)
-  reportUncovered(register, rules, warn)
+  refuseRedecorated(audited, scopes)
+  reportUncovered(audited, rules, warn)
   for (const advice of neighbours.misplaced(scopes)) warn(advice)
-  reportEarly(register, warn)
-  reportMistaken(written, rules, warn)
+  reportEarly(audited, warn)
+  reportMistaken(audited, written, rules, warn)
 }
 
 type Warn = (message: string, routes?: unknown) => void
 
-function refuseRedecorated(guarded: FastifyInstance, scopes: Iterable<FastifyInstance>): void {
-  const found = new Set([...scopes].flatMap((scope) => redecorated(guarded, scope)))
+function refuseRedecorated(audited: AuditedScope, scopes: Iterable<InspectedRoute['scope']>): void {
+  const found = new Set([...scopes].flatMap((scope) => audited.redecorated(scope)))
   if (found.size > 0) throw decoratedAgain([...found])
+}
+
+export function decoratedAgain(names: readonly string[]): ERR_AUTH_CONFIG_INVALID {
+  return new ERR_AUTH_CONFIG_INVALID(
+    `decorateRequest: expected no decoration of the guard's names below it, found ${names.join(', ')} (boot)`,
+  )
 }
 
 /** Applications whose uncovered routes were told of: several guards in one see the same. */
 const toldOf = new WeakSet<object>()
 
-function reportUncovered(register: RouteRegister, { uncovered }: AuditRules, warn: Warn): void {
-  const open = uncoveredRoutes(register)
+function reportUncovered(audited: AuditedScope, { uncovered }: AuditRules, warn: Warn): void {
+  const open = uncoveredRoutes(audited)
   if (open !== null && open.length === 0) return
   if (uncovered === 'refuse') {
     const found =
@@ -63,8 +61,8 @@ function reportUncovered(register: RouteRegister, { uncovered }: AuditRules, war
       `uncovered: expected a guard on every route, found ${found} (boot)`,
     )
   }
-  if (uncovered === 'ignore' || toldOf.has(register.scope.server)) return
-  toldOf.add(register.scope.server)
+  if (uncovered === 'ignore' || toldOf.has(audited.scope.server)) return
+  toldOf.add(audited.scope.server)
   if (open !== null) warn('no guard covers these routes', open)
   else {
     warn(
@@ -74,45 +72,37 @@ function reportUncovered(register: RouteRegister, { uncovered }: AuditRules, war
 }
 
 /** The routes that no guard covers; null where that cannot be told. */
-function uncoveredRoutes(register: RouteRegister): string[] | null {
-  const { scope } = register
-  if (isRootScope(scope)) return []
-  const written = applicationRoutes(scope)
-  return written === undefined ? uncoveredInPrint(register) : uncoveredAmong(written, scope)
+function uncoveredRoutes(audited: AuditedScope): string[] | null {
+  if (audited.isRoot) return []
+  const { application } = audited
+  return application === undefined
+    ? uncoveredInPrint(audited)
+    : uncoveredAmong(application, audited)
 }
 
 /** By their scopes. */
-function uncoveredAmong(written: readonly WrittenRoute[], scope: FastifyInstance): string[] {
-  const guarded = guardedScopes(scope)
-  const open = written.filter(
-    (route) => !guarded.some((outer) => isWithin(outer.scope, route.scope)),
-  )
-  const declaring = open.flatMap((route) =>
-    declarations(route.config).map((keys) => `${route.methods.join(', ')} ${route.url}: ${keys}`),
-  )
+function uncoveredAmong(routes: readonly InspectedRoute[], audited: AuditedScope): string[] {
+  const open = routes.filter((route) => !audited.isCovered(route))
+  const declaring = open
+    .filter(({ declares }) => declares.length > 0)
+    .map(
+      ({ methods, url, declares }) =>
+        `${methods.join(', ')} ${url}: declares ${declares.join(', ')}, and no guard covers it`,
+    )
   if (declaring.length > 0) throw new ERR_AUTH_ROUTE_INVALID(declaring.join('\n'))
-  return open.flatMap((route) => routePlaces(route, { scope }).map(nameOf))
-}
-
-function declarations(config: object): string[] {
-  const values = new Map<string, unknown>(Object.entries(config))
-  const keys = DECLARED_KEYS.filter(
-    (key) => key !== 'noauth' && (values.get(key) ?? false) !== false,
-  )
-  return keys.length > 0 ? [`declares ${keys.join(', ')}, and no guard covers it`] : []
+  return open.flatMap((route) => routePlaces(route, audited.scope).map(nameOf))
 }
 
 /** By the names of their hooks: Fastify tells no more of an application that was made before this package was loaded. */
-function uncoveredInPrint({ scope, guardName, seen }: RouteRegister): string[] | null {
-  const names = new Set(guardedScopes(scope).map((guarded) => guarded.guardName))
+function uncoveredInPrint({ scope, guardName, guardNames, seen }: AuditedScope): string[] | null {
   const routes = printedRoutes(scope, 'onRequest')
   const isRenamed = seen.length > 0 && !routes.some(({ hooks }) => hooks.includes(guardName))
   if (isRenamed) return null
-  return routes.filter(({ hooks }) => !hooks.some((name) => names.has(name))).map(nameOf)
+  return routes.filter(({ hooks }) => !hooks.some((name) => guardNames.includes(name))).map(nameOf)
 }
 
-function reportEarly(register: RouteRegister, warn: Warn): void {
-  const early = earlyPlaces(register).filter((place) => !isOfCors(place)).length
+function reportEarly(audited: AuditedScope, warn: Warn): void {
+  const early = earlyPlaces(audited).filter((place) => !isOfCors(place)).length
   if (early === 0) return
   warn(
     `${early} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes`,
@@ -121,9 +111,14 @@ function reportEarly(register: RouteRegister, warn: Warn): void {
 }
 
 /** A route that declares a tenant is refused for such a name; of the others one warning tells. */
-function reportMistaken(written: readonly WrittenRoute[], rules: AuditRules, warn: Warn): void {
+function reportMistaken(
+  audited: AuditedScope,
+  written: readonly InspectedRoute[],
+  rules: AuditRules,
+  warn: Warn,
+): void {
   const suspects = written.filter(
-    ({ policy, url }) => policy?.noauth !== true && mistakenSegments(url, rules).length > 0,
+    ({ policy, url }) => policy?.noauth !== true && audited.mistaken(url).length > 0,
   )
   if (suspects.length === 0) return
   warn(

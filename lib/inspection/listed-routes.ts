@@ -1,8 +1,10 @@
-import type { Requirement } from '../declaration/declaration.ts'
-import type { Policy } from '../declaration/policy.ts'
-import type { RouteRegister } from '../declaration/route-register.ts'
-import type { WrittenRoute } from '../declaration/written-route.ts'
-import type { TenantPlace } from '../tenants/resolve-tenant.ts'
+import type { FastifyInstance } from 'fastify'
+import type {
+  InspectedPolicy,
+  InspectedRequirement,
+  InspectedRoute,
+  InspectedScope,
+} from './inspected-scope.ts'
 import { printedRoutes } from './printed-routes.ts'
 import { isPrinted, unseenRoutes } from './unseen-routes.ts'
 
@@ -13,7 +15,7 @@ export interface ListedRoute {
   /** Null where the policy is not known. */
   readonly noauth: boolean | null
   /** Where the tenant stands; null: nowhere, or the policy is not known. */
-  readonly tenant: TenantPlace
+  readonly tenant: InspectedPolicy['tenant']
   /** The ids that must be held: all of a list, or any; null: none, or the policy is not known. */
   readonly require: readonly string[] | { readonly any: readonly string[] } | null
   /** False for a route that was written before the plugin had loaded: it is guarded, in the stricter reading. */
@@ -33,30 +35,31 @@ export interface ListedPlace {
 }
 
 /** Every route of a guarded scope, with its policy. */
-export function listRoutes(register: RouteRegister): ListedRoute[] {
-  const seen = register.seen.flatMap((route) =>
-    routePlaces(route, register).map((place) => ({ ...place, ...shown(route.policy), seen: true })),
+export function listRoutes(inspected: InspectedScope): ListedRoute[] {
+  const seen = inspected.seen.flatMap((route) =>
+    routePlaces(route, inspected.scope).map((place) => ({
+      ...place,
+      ...shown(route.policy),
+      seen: true,
+    })),
   )
-  const early = earlyPlaces(register).map((place) => ({ ...place, ...UNKNOWN, seen: false }))
+  const early = earlyPlaces(inspected).map((place) => ({ ...place, ...UNKNOWN, seen: false }))
   return [...seen, ...early]
 }
 
 /** Where the routes stand that no `onRoute` saw. */
-export function earlyPlaces(register: RouteRegister): readonly ListedPlace[] {
-  const { early, scope, guardName } = register
-  if (early) return early.flatMap((route) => routePlaces(route, register))
+export function earlyPlaces(inspected: InspectedScope): readonly ListedPlace[] {
+  const { early, scope, guardName } = inspected
+  if (early) return early.flatMap((route) => routePlaces(route, inspected.scope))
   const guarded = printedRoutes(scope, 'onRequest').filter(({ hooks }) => hooks.includes(guardName))
-  const seen = register.seen.flatMap(({ methods, urls }) =>
+  const seen = inspected.seen.flatMap(({ methods, urls }) =>
     methods.flatMap((method) => urls.map((url) => ({ method, url }))),
   )
   return unseenRoutes(guarded, seen).map(({ method, url }) => ({ method, url }))
 }
 
 /** Each method and url of a route, without those that Fastify refused to add. */
-export function routePlaces(
-  route: WrittenRoute,
-  { scope }: Pick<RouteRegister, 'scope'>,
-): readonly ListedPlace[] {
+export function routePlaces(route: InspectedRoute, scope: FastifyInstance): readonly ListedPlace[] {
   const methods = route.routedMethods
   const all = (names: readonly string[]): readonly ListedPlace[] =>
     names.flatMap((method) => route.urls.map((url) => ({ method, url })))
@@ -75,14 +78,14 @@ const UNKNOWN = {
   authorization: null,
 } as const
 
-function shown(policy: Policy | undefined): Omit<ListedRoute, 'method' | 'url' | 'seen'> {
+function shown(policy: InspectedPolicy | undefined): Omit<ListedRoute, 'method' | 'url' | 'seen'> {
   if (policy === undefined) return UNKNOWN
   const { noauth, tenant, requirement, declared } = policy
   const { userInfo, resources, authorization } = declared
   return { noauth, tenant, require: ids(requirement), userInfo, resources, authorization }
 }
 
-function ids(requirement: Requirement | null): ListedRoute['require'] {
+function ids(requirement: InspectedRequirement | null): ListedRoute['require'] {
   if (requirement === null) return null
   return requirement.mode === 'any' ? { any: requirement.ids } : requirement.ids
 }

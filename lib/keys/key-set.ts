@@ -1,11 +1,16 @@
 import { ownProperty } from '../outside/own-property.ts'
 import { shownAddress } from '../outside/shown-address.ts'
 import { Unusable } from '../outside/unusable.ts'
-import type { JoseHeader } from '../tokens/jose-header.ts'
 import { readKey, type VerificationKey } from './json-web-key.ts'
 
 /** Most members that a JWK set may have. */
 export const MAX_KEYS = 100
+
+/** What a token's header says of its key (RFC 7515 §4.1.1, §4.1.4). */
+export interface KeyChoice {
+  readonly alg: string
+  readonly kid: string | undefined
+}
 
 /** The usable keys of one JWK set (RFC 7517 §5), immutable. */
 export class KeySet {
@@ -40,7 +45,7 @@ export class KeySet {
    * The one key that fits the header. `unknown`: the set has no such `kid`, or, without a `kid`, no key of
    * that kind; a newer set may have it. `unfit`: a key of that name for something else, or several that fit.
    */
-  find({ kid, alg }: JoseHeader): VerificationKey | 'unknown' | 'unfit' {
+  find({ kid, alg }: KeyChoice): VerificationKey | 'unknown' | 'unfit' {
     const named = kid === undefined ? this.#all : this.#byKid.get(kid)
     if (named === undefined) return 'unknown'
     const fitting = named.filter((key) => key.algorithms.has(alg))

@@ -1,6 +1,6 @@
-import type { Policy } from '../declaration/policy.ts'
-import { type DocumentedRoute, indexRoutes } from './documented-routes.ts'
+import type { DocumentedPolicy, DocumentedRoute } from './documented-route.ts'
 import { type Draft, draft, freeName, isDraft, list, mapValues } from './draft.ts'
+import { indexRoutes } from './find-policies.ts'
 import { type AnswerRules, answerOf, errorSchema, refusalsOf } from './refusal-answers.ts'
 import {
   type OuterParameters,
@@ -84,7 +84,7 @@ export function describeGuard<Document extends object>(
  */
 function describeOperation(
   operation: Draft,
-  policies: readonly Policy[],
+  policies: readonly DocumentedPolicy[],
   description: Description,
 ): Draft {
   const guarded = policies.filter(({ noauth }) => !noauth)

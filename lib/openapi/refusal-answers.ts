@@ -1,4 +1,4 @@
-import type { Policy } from '../declaration/policy.ts'
+import type { DocumentedPolicy } from './documented-route.ts'
 
 /** What the answers depend on beside the route. */
 export interface AnswerRules {
@@ -7,7 +7,10 @@ export interface AnswerRules {
 }
 
 /** The statuses that requests of a guarded route may be refused with: the same wherever the document is printed, so in dev mode too. */
-export function refusalsOf(policy: Policy, { tenants }: AnswerRules): (keyof typeof REFUSALS)[] {
+export function refusalsOf(
+  policy: DocumentedPolicy,
+  { tenants }: AnswerRules,
+): (keyof typeof REFUSALS)[] {
   const hasTenant = policy.tenant !== null
   const { authorization } = policy.declared
   return [

@@ -1,5 +1,5 @@
-import type { Policy } from '../declaration/policy.ts'
 import { MAX_TENANT_LENGTH } from '../tenants/tenant-name.ts'
+import type { DocumentedPolicy } from './documented-route.ts'
 import { type Draft, draft, isDraft } from './draft.ts'
 
 export interface TenantParameterRules {
@@ -23,7 +23,7 @@ export interface OuterParameters {
  */
 export function withTenantParameter(
   own: readonly unknown[],
-  policy: Policy,
+  policy: DocumentedPolicy,
   outer: OuterParameters,
   { resolveTenant, tenantParameter: inPath }: TenantParameterRules,
 ): readonly unknown[] {

@@ -1,5 +1,4 @@
 import { inspect } from 'node:util'
-import { keptSize, SET_ITEM } from '../authentication/kept-size.ts'
 import {
   ERR_AUTH_RESOURCE_MISSING,
   ERR_AUTH_TENANT_FORBIDDEN,
@@ -7,6 +6,7 @@ import {
 } from '../errors.ts'
 import { ownText } from '../outside/own-text.ts'
 import { EVERY_TENANT, isTenantName } from '../tenants/tenant-name.ts'
+import { keptSize, SET_ITEM } from '../tokens/kept-size.ts'
 import { dateOf } from '../tokens/numeric-date.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import { isResourceId } from './resource-id.ts'

@@ -1,9 +1,9 @@
 import { FormatRegistry, type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import type { TokenInfo } from '../authentication/token-info.ts'
 import { supportedAlgorithms } from '../keys/algorithms.ts'
 import { isResourceId } from '../rights/resource-id.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
+import type { TokenInfo } from '../tokens/token-info.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 
 // Formats live in a registry that an application may share with us, so their names are ours alone.

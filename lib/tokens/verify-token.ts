@@ -1,4 +1,3 @@
-import { readTokenNames, type TokenNames } from '../authentication/token-info.ts'
 import { verifySignature } from '../keys/algorithms.ts'
 import type { VerificationKey } from '../keys/json-web-key.ts'
 import { ignoreRejection } from '../outside/thenable.ts'
@@ -6,6 +5,7 @@ import type { CompactJws } from './compact-jws.ts'
 import { parseObject } from './parse-object.ts'
 import { type ClaimRules, checkClaims, checkLifetime, type Lifetime } from './registered-claims.ts'
 import { SignatureMismatch } from './signature-mismatch.ts'
+import { readTokenNames, type TokenNames } from './token-info.ts'
 import { TokenRefused } from './token-refused.ts'
 import { readUserInfo, type UserInfo } from './user-info.ts'
 

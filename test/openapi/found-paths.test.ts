@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import Fastify from 'fastify'
 import { compilePolicy } from '../../lib/declaration/policy.ts'
 import { describeGuard } from '../../lib/openapi/describe-guard.ts'
-import type { DocumentedRoute } from '../../lib/openapi/documented-routes.ts'
+import type { DocumentedRoute } from '../../lib/openapi/documented-route.ts'
 import { PROPERTY_SEED } from '../helpers/property.ts'
 
 const info = { title: 'test', version: '1' }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { compilePolicy } from '../../lib/declaration/policy.ts'
 import { describeGuard } from '../../lib/openapi/describe-guard.ts'
-import type { DocumentedRoute } from '../../lib/openapi/documented-routes.ts'
+import type { DocumentedRoute } from '../../lib/openapi/documented-route.ts'
 import { holds } from '../helpers/property.ts'
 
 const rules = { tenantParameter: 'tenant', multitenancy: true, devMode: false }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readTokenNames, tokenInfo } from '../../lib/authentication/token-info.ts'
+import { readTokenNames, tokenInfo } from '../../lib/tokens/token-info.ts'
 
 const LIFETIME = { exp: 1_800_000_300, nbf: undefined, iat: 1_800_000_000 }
 

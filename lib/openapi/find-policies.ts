@@ -1,44 +1,9 @@
-import { compilePolicy, type Policy, type PolicyRules } from '../declaration/policy.ts'
-import type { RouteRegister } from '../declaration/route-register.ts'
-import { earlyPlaces, routePlaces } from '../inspection/listed-routes.ts'
 import { basePathsOf, documentPath, withoutBasePaths } from './document-path.ts'
+import type { DocumentedPolicy, DocumentedRoute } from './documented-route.ts'
 import { draft } from './draft.ts'
 
-/** A route as it may be found in a document. */
-export interface DocumentedRoute {
-  readonly methods: readonly string[]
-  readonly url: string
-  readonly policy: Policy
-  /** False: the url is the router's own spelling of it. */
-  readonly seen: boolean
-}
-
-/** The routes of one guarded scope, those that no `onRoute` saw too. */
-export function documentedRoutes(register: RouteRegister, rules: PolicyRules): DocumentedRoute[] {
-  const policyOf = (url: string, config: object, strict: boolean): Policy =>
-    compilePolicy({ url, config, strict }, rules).policy
-  const seen = register.seen.flatMap((route) => {
-    // Before ready, for an application that writes its document to a file, there is none yet.
-    const policy = route.policy ?? policyOf(route.url, route.config, false)
-    return routePlaces(route, register).map(({ method, url }) => ({
-      methods: [method],
-      url,
-      policy,
-      seen: true,
-    }))
-  })
-  // Nothing is known of these but that they are guarded, and where their path has a tenant.
-  const unseen = earlyPlaces(register).map(({ method, url }) => ({
-    methods: [method],
-    url,
-    policy: policyOf(url, {}, true),
-    seen: false,
-  }))
-  return [...unseen, ...seen]
-}
-
 /** The policies of the routes that share one operation; empty for one that is no route of ours. */
-export type FindPolicies = (method: string, path: string) => readonly Policy[]
+export type FindPolicies = (method: string, path: string) => readonly DocumentedPolicy[]
 
 /**
  * By method and path. Routes share a place in the document where only a constraint, a base path or
@@ -57,15 +22,15 @@ export function indexRoutes(routes: readonly DocumentedRoute[], document: unknow
 }
 
 /** Policies by path, and then by method. */
-type Places = ReadonlyMap<string, ReadonlyMap<string, readonly Policy[]>>
+type Places = ReadonlyMap<string, ReadonlyMap<string, readonly DocumentedPolicy[]>>
 
 function placesOf(routes: readonly DocumentedRoute[], basePaths: readonly string[]): Places {
-  const places = new Map<string, Map<string, Policy[]>>()
+  const places = new Map<string, Map<string, DocumentedPolicy[]>>()
   for (const { methods, url, policy, seen } of routes) {
     for (const path of spellingsOf(withoutBasePaths(url, basePaths), seen)) {
-      const byMethod = entryOf(places, path, () => new Map<string, Policy[]>())
+      const byMethod = entryOf(places, path, () => new Map<string, DocumentedPolicy[]>())
       for (const method of methods) {
-        entryOf(byMethod, method.toUpperCase(), (): Policy[] => []).push(policy)
+        entryOf(byMethod, method.toUpperCase(), (): DocumentedPolicy[] => []).push(policy)
       }
     }
   }

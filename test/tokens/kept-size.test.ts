@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keptSize } from '../../lib/authentication/kept-size.ts'
+import { keptSize } from '../../lib/tokens/kept-size.ts'
 import { readUserInfo } from '../../lib/tokens/user-info.ts'
 import { usedHeap } from '../helpers/used-heap.ts'
 

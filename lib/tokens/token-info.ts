@@ -1,6 +1,6 @@
 import { ownProperty } from '../outside/own-property.ts'
-import { dateOf } from '../tokens/numeric-date.ts'
-import type { Lifetime } from '../tokens/registered-claims.ts'
+import { dateOf } from './numeric-date.ts'
+import type { Lifetime } from './registered-claims.ts'
 
 /** What names a token: its own claims, where they are strings. Immutable. */
 export interface TokenNames {

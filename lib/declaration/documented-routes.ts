@@ -1,0 +1,28 @@
+import { earlyPlaces, routePlaces } from '../inspection/listed-routes.ts'
+import type { DocumentedRoute } from '../openapi/documented-route.ts'
+import { compilePolicy, type Policy, type PolicyRules } from './policy.ts'
+import type { RouteRegister } from './route-register.ts'
+
+/** What a document may tell of the routes of one guarded scope, those that no `onRoute` saw too. */
+export function documentedRoutes(register: RouteRegister, rules: PolicyRules): DocumentedRoute[] {
+  const policyOf = (url: string, config: object, strict: boolean): Policy =>
+    compilePolicy({ url, config, strict }, rules).policy
+  const seen = register.seen.flatMap((route) => {
+    // Before ready, for an application that writes its document to a file, there is none yet.
+    const policy = route.policy ?? policyOf(route.url, route.config, false)
+    return routePlaces(route, register.scope).map(({ method, url }) => ({
+      methods: [method],
+      url,
+      policy,
+      seen: true,
+    }))
+  })
+  // Nothing is known of these but that they are guarded, and where their path has a tenant.
+  const unseen = earlyPlaces(register).map(({ method, url }) => ({
+    methods: [method],
+    url,
+    policy: policyOf(url, {}, true),
+    seen: false,
+  }))
+  return [...unseen, ...seen]
+}

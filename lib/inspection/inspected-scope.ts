@@ -1,0 +1,62 @@
+import type { FastifyInstance } from 'fastify'
+
+/** The ids that a route requires: all of them, or one at least. */
+export interface InspectedRequirement {
+  readonly mode: 'all' | 'any'
+  readonly ids: readonly string[]
+}
+
+/** What holds for the requests of one route. */
+export interface InspectedPolicy {
+  readonly noauth: boolean
+  readonly tenant: 'path' | 'query' | 'optional' | null
+  readonly requirement: InspectedRequirement | null
+  readonly declared: {
+    readonly userInfo: boolean
+    readonly resources: boolean
+    readonly authorization: boolean
+  }
+}
+
+/** A route that an application has written. */
+export interface InspectedRoute {
+  readonly scope: FastifyInstance
+  readonly url: string
+  readonly urls: readonly string[]
+  /** All that it was written for. */
+  readonly methods: readonly string[]
+  /** Those of its methods that no route of this place had before. */
+  readonly freeMethods: readonly string[]
+  /** Those of its free methods that the router is found to have a route for. */
+  readonly routedMethods: readonly string[]
+  /** Undefined before ready, and for a route that no `onRoute` saw. */
+  readonly policy: InspectedPolicy | undefined
+  /** The keys, but `noauth`, that it declares. */
+  readonly declares: readonly string[]
+}
+
+/** A guarded scope and its routes. */
+export interface InspectedScope {
+  readonly scope: FastifyInstance
+  /** Name of the hook that guards the scope. */
+  readonly guardName: string
+  readonly seen: readonly InspectedRoute[]
+  /** The routes that no `onRoute` saw; undefined where they cannot be known. */
+  readonly early: readonly InspectedRoute[] | undefined
+}
+
+/** A guarded scope as part of its application. */
+export interface AuditedScope extends InspectedScope {
+  /** Whether the scope is the whole application. */
+  readonly isRoot: boolean
+  /** Every route of the application; undefined where they cannot be known. */
+  readonly application: readonly InspectedRoute[] | undefined
+  /** The names of the hooks of all guards of the application. */
+  readonly guardNames: readonly string[]
+  /** Whether a guard of the application covers a route. */
+  isCovered(route: InspectedRoute): boolean
+  /** What a path has that looks like a tenant segment and is none. */
+  mistaken(url: string): readonly string[]
+  /** Which of our names a scope decorates its requests with as well. */
+  redecorated(scope: FastifyInstance): readonly string[]
+}
