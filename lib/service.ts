@@ -11,12 +11,10 @@ import type { Authenticator } from './authentication/authenticator.ts'
 import { MockUser } from './authentication/mock-user.ts'
 import { composeBearerToken, composeKnownTenants } from './compose.ts'
 import { documentedRoutes } from './declaration/documented-routes.ts'
-import { RouteRegister } from './declaration/route-register.ts'
+import type { RouteRegister } from './declaration/route-register.ts'
 import { auditedScope } from './guard/audited-scope.ts'
 import { addGuard, type GuardRules } from './guard/guard.ts'
-import { claimScope } from './guard/guarded-scopes.ts'
-import { Preflights } from './guard/preflight.ts'
-import { decorateRequest, readsDeclared } from './guard/request-access.ts'
+import { decorateRequest } from './guard/request-access.ts'
 import { auditRoutes } from './inspection/audit.ts'
 import { type ListedRoute, listRoutes } from './inspection/listed-routes.ts'
 import { Neighbours } from './inspection/neighbours.ts'
@@ -80,22 +78,16 @@ export class AuthService {
   >(app: FastifyInstance<Server, Request, Reply, Logger, TypeProvider>): Promise<void>
   async install(app: FastifyInstance): Promise<void> {
     const { settings } = this.#loaded
-    const preflights = new Preflights(app)
-    const register = new RouteRegister(app, claimScope(app), settings, {
-      isSound: readsDeclared,
-      settle: (...route) => preflights.settle(...route),
-    })
+    const waits = new Waits()
+    const { register, preflights } = addGuard(app, settings, this.#guardRules(settings, waits))
     const below = register.early?.map(({ scope }) => scope) ?? []
     const neighbours = new Neighbours(app, below)
     decorate(app, this)
     decorateRequest(app)
-    register.watch()
-    const waits = new Waits()
-    addGuard(register, preflights, this.#guardRules(settings, waits))
     app.addHook('onReady', async () => {
       register.compile()
       auditRoutes(auditedScope(register, settings), neighbours, settings)
-      for (const advice of preflights.advice) app.log.warn(`tenant auth: ${advice}`)
+      for (const advice of preflights.inspect()) app.log.warn(`tenant auth: ${advice}`)
     })
     app.addHook('onListen', async () => this.#warnOfListening(app))
     app.addHook('preClose', async () => waits.end())

@@ -1,15 +1,16 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
+import { rootScope } from '../outside/fastify-scope.ts'
 import { WrittenRoute } from './written-route.ts'
 
 /** The routes of one application, whichever scope has written them. */
 interface ApplicationRoutes {
   readonly routes: WrittenRoute[]
-  /** Whether a guard of the application has asked for them. */
-  isWanted: boolean
+  /** Guards of the application that are told of each route. */
+  readonly listeners: ((route: WrittenRoute) => void)[]
 }
 
-/** By the HTTP server, which all scopes of an application share. */
+/** By the root of each application. */
 const applications = new WeakMap<object, ApplicationRoutes>()
 
 /** Routes by their options, since two hooks may be told of one route. */
@@ -19,14 +20,16 @@ const known = new WeakMap<RouteOptions, WrittenRoute>()
 subscribe('fastify.initialization', (message) => {
   if (!isInitialization(message)) return
   const { fastify } = message
-  const application: ApplicationRoutes = { routes: [], isWanted: false }
-  applications.set(fastify.server, application)
+  const application: ApplicationRoutes = { routes: [], listeners: [] }
+  applications.set(fastify, application)
   fastify.addHook('onRoute', function (options) {
-    application.routes.push(writtenRoute(this, options))
+    const route = writtenRoute(this, options)
+    application.routes.push(route)
+    for (const listener of application.listeners) listener(route)
   })
   fastify.addHook('onReady', (done) => {
     // Without a guard the options of the routes need not live on.
-    if (!application.isWanted) application.routes.length = 0
+    if (application.listeners.length === 0) application.routes.length = 0
     done()
   })
 })
@@ -36,9 +39,19 @@ subscribe('fastify.initialization', (message) => {
  * was loaded: then a guard sees only what is written below it, and after it.
  */
 export function applicationRoutes(app: FastifyInstance): readonly WrittenRoute[] | undefined {
-  const application = applications.get(app.server)
-  if (application) application.isWanted = true
-  return application?.routes
+  return applications.get(rootScope(app))?.routes
+}
+
+/** Tells of each route of an application, those that are written already first; and whether that can be done. */
+export function watchRoutes(
+  app: FastifyInstance,
+  listener: (route: WrittenRoute) => void,
+): boolean {
+  const application = applications.get(rootScope(app))
+  if (application === undefined) return false
+  application.routes.forEach(listener)
+  application.listeners.push(listener)
+  return true
 }
 
 /** The route of these options, always the same one. */

@@ -52,21 +52,33 @@ const TENANT_VALUES: readonly unknown[] = [true, false, undefined, 'required', '
 /** A requirement that no user meets, superusers included: how an unreadable one is understood. */
 export const NEVER_MET: Requirement = Object.freeze({ mode: 'any', ids: [] })
 
+/** A key of ours, or a slip of one, that a copy of a config loses or takes for a plain value; and why. */
+export type Hidden = ReadonlyMap<string, string>
+
 /**
  * Reads a route's `config`, by own properties only. Mistakes are listed in `problems`; a wrong value counts as the
  * strictest one.
+ *
+ * @param hidden what the config had when it was written, if that is known
  */
-export function readDeclaration(config: object): {
+export function readDeclaration(
+  config: object,
+  hidden: Hidden = new Map(),
+): {
   declared: Declared
   problems: string[]
 } {
   const values = new Map<string, unknown>(Object.entries(config))
+  const allHidden = new Map([...hiddenDeclarations(config), ...hidden])
   const problems = [...values.keys()].flatMap(slipOf)
-  problems.push(...hiddenDeclarations(config))
+  for (const [key, why] of allHidden) problems.push(`${key} is ${why}`)
+  const isLost = [...values.keys(), ...allHidden.keys()].some(
+    (key) => (allHidden.has(key) && key === 'require') || meantKey(key) === 'require',
+  )
   const guarded = {
     tenant: readTenantKey(values.get('tenant'), problems),
     ...readFlags(values, problems),
-    requirement: readRequirement(values.get('require'), problems),
+    requirement: isLost ? NEVER_MET : readRequirement(values.get('require'), problems),
   }
   const noauth = readNoauth(values, problems)
   // Last: a mistake elsewhere keeps the route closed.
@@ -74,26 +86,28 @@ export function readDeclaration(config: object): {
   return { declared: Object.freeze(declared), problems }
 }
 
-/**
- * Keys of ours, and slips of them, that Fastify's copy of a config would lose or take for a plain value: inherited ones,
- * those that are not enumerable, and getters.
- */
-export function hiddenDeclarations(config: object): string[] {
+/** What of ours is inherited, not enumerable or a getter. */
+export function hiddenDeclarations(config: object): Hidden {
   const found = new Map<string, string>()
   let holder: object | null = config
   // What every object inherits is no declaration of this one.
   while (holder !== null && !Object.hasOwn(holder, 'hasOwnProperty')) {
     for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(holder))) {
-      const how = holder === config ? howHidden(property) : 'inherited'
-      const isOurs = DECLARED_KEYS.some((ours) => ours === key) || slipOf(key).length > 0
-      if (isOurs && !found.has(key)) found.set(key, how)
+      const why = holder === config ? whyHidden(property) : 'inherited'
+      if (why !== '' && !Object.hasOwn(config, key) === (holder !== config) && isOurs(key)) {
+        found.set(key, why)
+      }
     }
     holder = Reflect.getPrototypeOf(holder)
   }
-  return [...found].flatMap(([key, how]) => (how === '' ? [] : [`${key} is ${how}`]))
+  return found
 }
 
-function howHidden({ get, set, enumerable }: PropertyDescriptor): string {
+function isOurs(key: string): boolean {
+  return DECLARED_KEYS.some((ours) => ours === key) || meantKey(key) !== undefined
+}
+
+function whyHidden({ get, set, enumerable }: PropertyDescriptor): string {
   if (get || set) return 'a getter'
   return enumerable ? '' : 'not enumerable'
 }
@@ -150,9 +164,14 @@ function isAnyOf(value: unknown): value is { any: unknown } {
   return typeof value === 'object' && value !== null && Object.keys(value).join() === 'any'
 }
 
+/** The key of ours that a slip is of. */
+function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefined {
+  return misspelt(key, DECLARED_KEYS)
+}
+
 /** A key that is nearly ours: the door that it was to close would stay open. */
 function slipOf(key: string): string[] {
-  const meant = misspelt(key, DECLARED_KEYS)
+  const meant = meantKey(key)
   return meant === undefined ? [] : [`${key} looks like ${meant}`]
 }
 

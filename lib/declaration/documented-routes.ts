@@ -10,7 +10,7 @@ export function documentedRoutes(register: RouteRegister, rules: PolicyRules): D
   const seen = register.seen.flatMap((route) => {
     // Before ready, for an application that writes its document to a file, there is none yet.
     const policy = route.policy ?? policyOf(route.url, route.config, false)
-    return routePlaces(route, register.scope).map(({ method, url }) => ({
+    return routePlaces(route).map(({ method, url }) => ({
       methods: [method],
       url,
       policy,

@@ -1,8 +1,5 @@
-/** A key that says what one of ours is for, and is none of them. */
-const NEAR = new Map([
-  ['requireany', 'require'],
-  ['requireall', 'require'],
-])
+/** Keys that say what `require` is for, with words of others: `requireAny`, `required`, `requiresAll`. */
+const REQUIRING = /^require[sd]?(?:any|all|one|some|each)?(?:of)?$/
 
 /**
  * The one of `names` that `word` is a slip of: other case, `_` or `-`, or one letter. Undefined where it is one of them,
@@ -14,7 +11,9 @@ export function misspelt<Name extends string>(
 ): Name | undefined {
   if (names.some((name) => name === word)) return undefined
   const plain = plainOf(word)
-  return names.find((name) => isOneLetterOff(plain, plainOf(name)) || NEAR.get(plain) === name)
+  return names.find(
+    (name) => isOneLetterOff(plain, plainOf(name)) || (name === 'require' && REQUIRING.test(plain)),
+  )
 }
 
 /**

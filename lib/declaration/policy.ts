@@ -1,5 +1,11 @@
 import type { TenantPlace } from '../tenants/resolve-tenant.ts'
-import { type Declared, NEVER_MET, type Requirement, readDeclaration } from './declaration.ts'
+import {
+  type Declared,
+  type Hidden,
+  NEVER_MET,
+  type Requirement,
+  readDeclaration,
+} from './declaration.ts'
 import { resembles } from './misspelling.ts'
 import { hasTenantSegment, parameterNames } from './tenant-segment.ts'
 
@@ -42,10 +48,11 @@ export function compilePolicy(
     readonly url: string
     readonly config: object
     readonly strict: boolean
+    readonly hidden?: Hidden
   },
   rules: PolicyRules,
 ): { policy: Policy; problems: string[] } {
-  const { declared, problems } = readDeclaration(route.config)
+  const { declared, problems } = readDeclaration(route.config, route.hidden)
   const hasSegment = hasTenantSegment(route.url, rules.tenantParameter)
   if (hasSegment && declared.tenant === 'optional') {
     problems.push("tenant is 'optional' on a path with a tenant segment")

@@ -35,21 +35,32 @@ export class RouteClaims {
   }
 
   add(route: WrittenRoute, policy: Policy, how: { isEarly: boolean; isMarked: boolean }): void {
-    const { methods, url, urls, config } = route
-    const place = placeName({ method: methods, url })
-    const claimable = this.#byPlace.get(place) ?? []
-    this.#byPlace.set(place, claimable)
-    claimable.push({ route, policy, values: valuesIn(config), left: urls.length, ...how })
+    const { urls, config } = route
+    this.#at(placeOf(route)).push({
+      route,
+      policy,
+      values: valuesIn(config),
+      left: urls.length,
+      ...how,
+    })
   }
 
   /** Whether a route of this place was added. */
   has(place: Place): boolean {
-    return this.#byPlace.has(placeName(place))
+    return this.#at(placeName(place)).length > 0
+  }
+
+  /** A config was taken for one of another route of its place. */
+  correct(route: WrittenRoute, claimed: Policy | null): void {
+    for (const each of this.#at(placeOf(route))) {
+      if (each.policy === claimed) each.left += 1
+      if (each.route === route) each.left -= 1
+    }
   }
 
   /** The policy of the route that a config belongs to; undefined where that cannot be told. */
   claim(config: Place): Policy | undefined {
-    const left = this.#byPlace.get(placeName(config))?.filter((each) => each.left > 0) ?? []
+    const left = this.#at(placeName(config)).filter((each) => each.left > 0)
     const [only, ...others] = left
     const isOnly = this.#isComplete && others.length === 0
     const claimed = find(config, left) ?? (isOnly ? only : undefined)
@@ -57,9 +68,20 @@ export class RouteClaims {
     claimed.left -= 1
     return policyFor(config, claimed)
   }
+
+  #at(place: string): Claimable[] {
+    const known = this.#byPlace.get(place) ?? []
+    this.#byPlace.set(place, known)
+    return known
+  }
 }
 
-export function placeName({ method, url }: Place): string {
+/** The place that Fastify tells requests of a route. */
+export function placeOf({ methods, writtenUrl }: WrittenRoute): string {
+  return placeName({ method: methods, url: writtenUrl })
+}
+
+function placeName({ method, url }: Place): string {
   return `${method} ${url}`
 }
 

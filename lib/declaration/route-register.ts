@@ -1,9 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { isWithin } from '../outside/fastify-scope.ts'
-import { applicationRoutes, writtenRoute } from './application-routes.ts'
+import { applicationRoutes, watchRoutes, writtenRoute } from './application-routes.ts'
 import { CLOSED, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
-import { placeName, RouteClaims } from './route-claims.ts'
+import { placeOf, RouteClaims } from './route-claims.ts'
 import { type FinalOptions, markIn, type WrittenRoute } from './written-route.ts'
 
 type RouteOptions = FastifyRequest['routeOptions']
@@ -13,7 +13,11 @@ type RequestConfig = RouteOptions['config']
 export interface RouteKeeper {
   /** Whether a request carries what was decided, and nothing of another scope stands before it. */
   isSound(request: FastifyRequest): boolean
-  /** Told of each route that was seen, when its policy is known. */
+  /** Told of each route, once, while its options are live. */
+  keep(route: WrittenRoute): void
+  /** A hook of one route that shares its place with others. It decides anew where the route was taken for another. */
+  confirm(route: WrittenRoute): onRequestHookHandler
+  /** Told of each route when its policy is known. */
   settle(policy: Policy, options: FinalOptions, scope: FastifyInstance): void
 }
 
@@ -26,10 +30,14 @@ export class RouteRegister {
   readonly #keeper: RouteKeeper
   readonly #application: readonly WrittenRoute[] | undefined
   readonly #seen = new Set<WrittenRoute>()
+  readonly #byPlace = new Map<string, WrittenRoute[]>()
+  readonly #compiled = new WeakMap<WrittenRoute, Policy>()
   readonly #policies = new WeakMap<object, Policy | null>()
   readonly #claims: RouteClaims
+  #earlyProblems: readonly string[] = []
   #isCompiled = false
 
+  /** Learns of the routes that are written from now on, and, where it can, of those that are there. */
   constructor(scope: FastifyInstance, guardName: string, rules: PolicyRules, keeper: RouteKeeper) {
     this.scope = scope
     this.guardName = guardName
@@ -37,21 +45,33 @@ export class RouteRegister {
     this.#keeper = keeper
     this.#application = applicationRoutes(scope)
     this.#claims = new RouteClaims(this.#application !== undefined)
-  }
-
-  /** Learns of the routes that are written from now on. */
-  watch(): void {
+    const keep = (route: WrittenRoute) => this.#keep(route)
+    const isTold = watchRoutes(scope, keep)
     const seen = this.#seen
-    this.scope.addHook('onRoute', function (options) {
+    scope.addHook('onRoute', function (options) {
       const route = writtenRoute(this, options)
       route.mark(options)
       seen.add(route)
+      if (!isTold) keep(route)
     })
+  }
+
+  #keep(route: WrittenRoute): void {
+    if (!isWithin(this.scope, route.scope)) return
+    this.#keeper.keep(route)
+    const place = placeOf(route)
+    const shared = [...(this.#byPlace.get(place) ?? []), route]
+    this.#byPlace.set(place, shared)
+    if (shared.length === 1) return
+    // What tells them apart at a request may be changed by the application, a hook of their own not.
+    for (const each of shared.length === 2 ? shared : [route]) {
+      each.prependOnRequest(this.#keeper.confirm(each))
+    }
   }
 
   /** The routes that `onRoute` saw, without those that Fastify refused to add. */
   get seen(): readonly WrittenRoute[] {
-    return added([...this.#seen])
+    return addedRoutes([...this.#seen])
   }
 
   /**
@@ -62,7 +82,7 @@ export class RouteRegister {
     const early = this.#application?.filter(
       (route) => !this.#seen.has(route) && isWithin(this.scope, route.scope),
     )
-    return early && added(early)
+    return early && addedRoutes(early)
   }
 
   /** @throws ERR_AUTH_ROUTE_INVALID with the problems of every route that was seen */
@@ -70,13 +90,29 @@ export class RouteRegister {
     const { seen, early = [] } = this
     const marks = countMarks([...seen, ...early])
     // Early ones first: where two routes cannot be told apart, the stricter reading counts.
-    for (const route of early) this.#compileRoute(route, true, marks)
-    const problems = seen.flatMap((route) => {
-      const found = this.#compileRoute(route, false, marks)
-      return found.length > 0 ? [{ route, found: found.join('; ') }] : []
-    })
-    if (problems.length > 0) throw new ERR_AUTH_ROUTE_INVALID(tell(problems))
+    const earlyProblems = this.#compileRoutes(early, true, marks)
+    const problems = this.#compileRoutes(seen, false, marks)
+    if (problems.length > 0) throw new ERR_AUTH_ROUTE_INVALID(problems.join('\n'))
+    this.#earlyProblems = earlyProblems
     this.#isCompiled = true
+  }
+
+  /** What is wrong with early routes. It did not stop the boot: they are read in the stricter way. */
+  get earlyProblems(): readonly string[] {
+    return this.#earlyProblems
+  }
+
+  #compileRoutes(
+    routes: readonly WrittenRoute[],
+    isEarly: boolean,
+    marks: ReadonlyMap<WrittenRoute, number>,
+  ): string[] {
+    return tell(
+      routes.flatMap((route) => {
+        const found = this.#compileRoute(route, isEarly, marks)
+        return found.length > 0 ? [{ route, found: found.join('; ') }] : []
+      }),
+    )
   }
 
   /**
@@ -98,13 +134,27 @@ export class RouteRegister {
     isEarly: boolean,
     marks: ReadonlyMap<WrittenRoute, number>,
   ): string[] {
-    const { url, config } = route
-    const { policy, problems } = compilePolicy({ url, config, strict: isEarly }, this.#rules)
+    const { url, config, hidden, scope } = route
+    const facts = { url, config, hidden, strict: isEarly }
+    const { policy, problems } = compilePolicy(facts, this.#rules)
+    if (route.isHalfAdded)
+      problems.push('Fastify refused a part of it, since another route is there')
     const isMarked = markIn(config) === route && marks.get(route) === 1
     this.#claims.add(route, policy, { isEarly, isMarked })
+    this.#compiled.set(route, policy)
     // Of a route that no `onRoute` saw the tools know nothing but that it is guarded.
-    if (!isEarly) this.#keeper.settle(policy, route.settle(policy), route.scope)
-    return [...route.hidden, ...problems]
+    this.#keeper.settle(policy, isEarly ? route.options : route.settle(policy), scope)
+    return problems
+  }
+
+  /** Whether a request was taken for one of this route. Otherwise it is from now on. */
+  confirms(request: FastifyRequest, route: WrittenRoute): boolean {
+    const policy = this.#compiled.get(route)
+    const claimed = this.policyOf(request)
+    if (policy === undefined || claimed === policy) return true
+    this.#claims.correct(route, claimed)
+    this.#policies.set(request.routeOptions.config, policy)
+    return false
   }
 
   #firstPolicyOf({ config, exposeHeadRoute }: RouteOptions): Policy | null {
@@ -115,7 +165,14 @@ export class RouteRegister {
 
   /** Before ready no route is compiled. Without a list of all routes, an early one is known by its requests only. */
   #policyOfUnknown(config: RequestConfig): Policy {
-    if (this.#isCompiled && this.#application !== undefined) return CLOSED
+    if (this.#isCompiled && this.#application !== undefined) {
+      const { method, url } = config
+      this.scope.log.error(
+        { method, url },
+        'tenant auth: a route was not known at boot; it is closed',
+      )
+      return CLOSED
+    }
     // In a place that other routes have too, what was not declared by ready opens nothing.
     const declared = this.#claims.has(config) ? { ...config, noauth: false } : config
     return compilePolicy({ url: config.url, config: declared, strict: true }, this.#rules).policy
@@ -123,7 +180,9 @@ export class RouteRegister {
 }
 
 /** One line for each route. What is wrong with a GET route is wrong with its HEAD twin, and told once. */
-function tell(problems: readonly { readonly route: WrittenRoute; readonly found: string }[]) {
+function tell(
+  problems: readonly { readonly route: WrittenRoute; readonly found: string }[],
+): string[] {
   const lines = problems.map(({ route: { methods, url }, found }) => ({
     methods: methods.join(', '),
     text: `${url}: ${found}`,
@@ -132,7 +191,6 @@ function tell(problems: readonly { readonly route: WrittenRoute; readonly found:
   return lines
     .filter(({ methods, text }) => methods !== 'HEAD' || !told.has(text))
     .map(({ methods, text }) => `${methods} ${text}`)
-    .join('\n')
 }
 
 /** How many routes' configs bear each mark. */
@@ -146,10 +204,10 @@ function countMarks(routes: readonly WrittenRoute[]): ReadonlyMap<WrittenRoute, 
 }
 
 /** Without the routes that Fastify refused: their place was taken, or was free still for another like them. */
-function added(routes: readonly WrittenRoute[]): readonly WrittenRoute[] {
+export function addedRoutes(routes: readonly WrittenRoute[]): readonly WrittenRoute[] {
   const later = new Map<string, WrittenRoute[]>()
   const kept = routes.toReversed().filter((route) => {
-    const place = placeName({ method: route.methods, url: route.url })
+    const place = placeOf(route)
     const alike = later.get(place) ?? []
     later.set(place, alike)
     if (route.freeMethods.length === 0 || alike.some((other) => route.isReplacedBy(other))) {

@@ -1,55 +1,103 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FastifyInstance, RouteOptions } from 'fastify'
-import { DECLARED_KEYS, hiddenDeclarations } from './declaration.ts'
+import type {
+  FastifyInstance,
+  onRequestHookHandler,
+  preParsingHookHandler,
+  RouteOptions,
+} from 'fastify'
+import { routerSpellings } from '../outside/router-spellings.ts'
+import { DECLARED_KEYS, type Hidden, hiddenDeclarations, readDeclaration } from './declaration.ts'
 import type { Policy } from './policy.ts'
 
 const kRoute = Symbol('fastify-tenant-auth.route')
 
 /** What counts of a route's options once every plugin has loaded. */
-export type FinalOptions = Pick<RouteOptions, 'url' | 'config' | 'preParsing'>
+export type FinalOptions = Pick<
+  RouteOptions,
+  'method' | 'url' | 'config' | 'onRequest' | 'preParsing'
+>
+
+/** A method, and a path as the router keeps it. */
+interface Place {
+  readonly method: string
+  readonly url: string
+}
 
 /** A route that an application has written. Its options are live until every plugin has loaded. */
 export class WrittenRoute {
   /** The scope that it is written in. */
   readonly scope: FastifyInstance
-  /** All that it was written for. */
-  readonly methods: readonly string[]
-  /** Those of its methods that no route of this place had before: Fastify refuses the others. */
-  readonly freeMethods: readonly string[]
-  readonly url: string
+  /** The url that Fastify tells requests of, whatever an `onRoute` hook makes of it. */
+  readonly writtenUrl: string
   readonly #constraints: NonNullable<RouteOptions['constraints']>
+  /** Where the router had a route already: Fastify refuses to add another. */
+  readonly #taken: ReadonlySet<string>
+  /** What was wrong with the config as it was written, and is lost in a copy of it. */
+  readonly hidden: Hidden
   #options: FinalOptions
-  #hidden: readonly string[] = []
   #policy: Policy | undefined
 
   constructor(scope: FastifyInstance, options: RouteOptions) {
     this.scope = scope
-    this.methods = Array.isArray(options.method) ? [...options.method] : [options.method]
-    this.url = options.url
+    this.writtenUrl = options.url
+    // A list that the application keeps could change what Fastify tells of the route.
+    if (Array.isArray(options.method)) options.method = [...options.method]
     this.#options = options
     this.#constraints = options.constraints ?? {}
-    this.freeMethods = this.methods.filter((method) => !this.#isRouted(method))
+    this.hidden = hiddenDeclarations(this.config)
+    this.#taken = new Set(
+      this.#places()
+        .filter((place) => this.#isRouted(place))
+        .map(nameOf),
+    )
+  }
+
+  /** All that it is written for. */
+  get methods(): readonly string[] {
+    return [this.#options.method].flat()
+  }
+
+  /** The path that the router has. */
+  get url(): string {
+    return this.#options.url
+  }
+
+  /** The root of a prefixed scope has a second url, with a slash at its end. `onRoute` is not told of it. */
+  get urls(): readonly string[] {
+    const { url } = this
+    return url === `${this.writtenUrl}/` ? [this.writtenUrl, url] : [url]
+  }
+
+  get config(): object {
+    const config: unknown = this.#options.config
+    return typeof config === 'object' && config !== null ? config : {}
+  }
+
+  /** Those of its methods whose place no other route had before: Fastify refuses the others. */
+  get freeMethods(): readonly string[] {
+    return this.methods.filter((method) =>
+      this.#ofMethod(method).some((place) => !this.#isTaken(place)),
+    )
   }
 
   /** Those of its free methods that the router has a route for. It reads some paths in a way of its own. */
   get routedMethods(): readonly string[] {
-    return this.freeMethods.filter((method) => this.#isRouted(method))
+    return this.freeMethods.filter((method) =>
+      this.#ofMethod(method).every((place) => this.#isRouted(place)),
+    )
+  }
+
+  /** Whether Fastify refused the route after it had added a part of it, which it cannot serve. */
+  get isHalfAdded(): boolean {
+    const places = this.#places()
+    const taken = places.filter((place) => this.#isTaken(place))
+    const added = places.filter((place) => !this.#isTaken(place) && this.#isRouted(place))
+    return taken.length > 0 && added.length > 0
   }
 
   /** Whether another route, written later, has the place that was to be this one's: Fastify had refused this one. */
   isReplacedBy(other: WrittenRoute): boolean {
     return isDeepStrictEqual(this.#constraints, other.#constraints)
-  }
-
-  #isRouted(method: string): boolean {
-    // The router keeps a lone `*` below its root.
-    const url = this.url === '*' ? '/*' : this.url
-    try {
-      return this.scope.hasRoute({ method, url, constraints: this.#constraints })
-    } catch {
-      // The router throws at a path that it cannot have.
-      return false
-    }
   }
 
   /**
@@ -58,43 +106,70 @@ export class WrittenRoute {
    * thousand routes would be most of what the plugin adds to their boot.
    */
   mark(options: RouteOptions): void {
-    if (!options.config) return
-    this.#hidden = hiddenDeclarations(options.config)
-    options.config = Object.assign({}, options.config, { [kRoute]: this })
+    if (options.config) options.config = Object.assign({}, options.config, { [kRoute]: this })
   }
 
-  /** The root of a prefixed scope has a second url, with a slash at its end. `onRoute` is not told of it. */
-  get urls(): readonly string[] {
-    const last = this.#options.url
-    return last === this.url ? [last] : [this.url, last]
+  /** Lets a hook run before the route's own `onRequest` hooks. */
+  prependOnRequest(hook: onRequestHookHandler): void {
+    this.#options.onRequest = [hook, ...[this.#options.onRequest ?? []].flat()]
   }
 
-  get config(): object {
-    return this.#options.config ?? {}
+  /** Lets a hook run before the route's own `preParsing` hooks. */
+  prependPreParsing(hook: preParsingHookHandler): void {
+    this.#options.preParsing = [hook, ...[this.#options.preParsing ?? []].flat()]
   }
 
-  /** What was wrong with the config that was copied, and is lost in the copy. */
-  get hidden(): readonly string[] {
-    return this.#hidden
-  }
-
-  /** The keys, but `noauth`, that it declares. */
+  /** What it declares, but that it is open; where that is nothing, what it may have been meant to declare. */
   get declares(): readonly string[] {
     const values = new Map<string, unknown>(Object.entries(this.config))
-    return DECLARED_KEYS.filter((key) => key !== 'noauth' && (values.get(key) ?? false) !== false)
+    const keys = DECLARED_KEYS.filter(
+      (key) => key !== 'noauth' && (values.get(key) ?? false) !== false,
+    )
+    if (keys.length > 0) return [`declares ${keys.join(', ')}`]
+    return readDeclaration(this.config, this.hidden).problems
   }
 
   get policy(): Policy | undefined {
     return this.#policy
   }
 
+  /** As they stand now. */
+  get options(): FinalOptions {
+    return this.#options
+  }
+
   /** Every plugin has loaded: the options cannot change any more, and need not live as long as the route. */
   settle(policy: Policy): FinalOptions {
     const options = this.#options
     this.#policy = policy
-    this.#options = { url: options.url }
+    this.#options = { method: options.method, url: options.url }
     return options
   }
+
+  #places(): Place[] {
+    return this.methods.flatMap((method) => this.#ofMethod(method))
+  }
+
+  #ofMethod(method: string): Place[] {
+    return routerSpellings(this.url, this.scope).map((url) => ({ method, url }))
+  }
+
+  #isTaken(place: Place): boolean {
+    return this.#taken.has(nameOf(place))
+  }
+
+  #isRouted(place: Place): boolean {
+    try {
+      return this.scope.hasRoute({ ...place, constraints: this.#constraints })
+    } catch {
+      // The router throws at a path that it cannot have.
+      return false
+    }
+  }
+}
+
+function nameOf({ method, url }: Place): string {
+  return `${method} ${url}`
 }
 
 /** The route whose mark a config bears. Whoever copies the config copies the mark. */

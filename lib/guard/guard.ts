@@ -1,14 +1,20 @@
-import type { FastifyRequest, HookHandlerDoneFunction, onRequestHookHandler } from 'fastify'
-import type { Policy } from '../declaration/policy.ts'
-import type { RouteRegister } from '../declaration/route-register.ts'
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+  onRequestHookHandler,
+} from 'fastify'
+import type { Policy, PolicyRules } from '../declaration/policy.ts'
+import { RouteRegister } from '../declaration/route-register.ts'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import { answerIn } from './answer.ts'
 import { Asked, type DecisionRules, decide } from './decide.ts'
-import { isPreflight, type Preflights } from './preflight.ts'
+import { claimScope } from './guarded-scopes.ts'
+import { isPreflight, Preflights } from './preflight.ts'
 import { HeldBack, Refused } from './refusal.ts'
-import { Access, decisionOf, setDecision } from './request-access.ts'
+import { Access, decisionOf, readsDeclared, setDecision } from './request-access.ts'
 
 export interface GuardRules extends DecisionRules {
   /** Of the challenges. */
@@ -22,8 +28,27 @@ type Settle = (refused: Refused, done: HookHandlerDoneFunction) => void
  * Adds the guard to a scope: at `onRequest`, before a byte of the body is read; and at `preHandler`, the last gate,
  * where whatever has come so far undecided is decided. No handler runs before.
  */
-export function addGuard(register: RouteRegister, preflights: Preflights, rules: GuardRules): void {
-  const app = register.scope
+export function addGuard(
+  app: FastifyInstance,
+  policies: PolicyRules,
+  rules: GuardRules,
+): { readonly register: RouteRegister; readonly preflights: Preflights } {
+  const preflights = new Preflights(app)
+  const register: RouteRegister = new RouteRegister(app, claimScope(app), policies, {
+    isSound: readsDeclared,
+    keep: (route) => preflights.keep(route),
+    settle: (...route) => preflights.settle(...route),
+    confirm: (route) =>
+      function tenantAuthConfirm(request, _reply, done) {
+        if (register.confirms(request, route)) {
+          done()
+          return
+        }
+        setDecision(request, undefined)
+        guard(request, done, refuse)
+      },
+  })
+
   function guard(request: FastifyRequest, done: HookHandlerDoneFunction, settle: Settle): void {
     const policy = register.policyOf(request)
     if (policy === null || policy.noauth) {
@@ -74,6 +99,7 @@ export function addGuard(register: RouteRegister, preflights: Preflights, rules:
   })
 
   app.addHook('onError', answerIn(rules.realm))
+  return { register, preflights }
 }
 
 function admit(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
-import { isWithin } from '../outside/fastify-scope.ts'
+import { isWithin, rootScope } from '../outside/fastify-scope.ts'
 
 /** A scope that has a guard. */
 interface GuardedScope {
@@ -10,7 +10,7 @@ interface GuardedScope {
   readonly guardName: string
 }
 
-/** The guarded scopes of each application. All scopes of one share its HTTP server. */
+/** The guarded scopes of each application. */
 const scopesOf = new WeakMap<object, readonly GuardedScope[]>()
 
 /**
@@ -27,11 +27,11 @@ export function claimScope(app: FastifyInstance): string {
     )
   }
   const guardName = `tenantAuthGuard-${randomUUID()}`
-  scopesOf.set(app.server, [...guarded, { scope: app, guardName }])
+  scopesOf.set(rootScope(app), [...guarded, { scope: app, guardName }])
   return guardName
 }
 
 /** The guarded scopes of the whole application. */
 export function guardedScopes(app: FastifyInstance): readonly GuardedScope[] {
-  return scopesOf.get(app.server) ?? []
+  return scopesOf.get(rootScope(app)) ?? []
 }

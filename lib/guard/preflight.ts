@@ -1,5 +1,12 @@
-import type { FastifyInstance, FastifyRequest, preParsingHookHandler, RouteOptions } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  onRequestHookHandler,
+  preParsingHookHandler,
+} from 'fastify'
 import type { Policy } from '../declaration/policy.ts'
+import type { FinalOptions, WrittenRoute } from '../declaration/written-route.ts'
+import type { AuthError } from '../errors.ts'
 import { HeldBack } from './refusal.ts'
 import { decisionOf, setDecision } from './request-access.ts'
 
@@ -20,84 +27,94 @@ export function isPreflight(request: FastifyRequest): boolean {
   )
 }
 
-/**
- * Refuses a preflight that was held back and not answered. It runs after the hooks of the route's
- * scope, @fastify/cors among them, and before the route's own and its schema.
- */
-const gate: preParsingHookHandler = function tenantAuthPreflightGate(
-  request,
-  _reply,
-  payload,
-  done,
-) {
-  const decision = decisionOf(request)
-  if (decision instanceof HeldBack) {
-    setDecision(request, decision.refused)
-    done(decision.refused.error)
-  } else done(null, payload)
-}
-
-/** Later than the gate. Before the guard even `preParsing` is too late, as nothing is held back there. */
+/** Later than the gates. Before the guard even `preParsing` is too late, as nothing is held back there. */
 const LATE_HOOKS = ['preValidation', 'preHandler', 'preSerialization']
 
-/** What of a route's options concerns its preflights. */
-export type GatedRoute = Pick<RouteOptions, 'preParsing'>
-
-/** Which routes of a guarded scope may leave a refused preflight to @fastify/cors. */
+/**
+ * Which routes of a guarded scope may leave a refused preflight to @fastify/cors. Gates refuse it after the hooks of the
+ * route's scope, @fastify/cors among them, and before the route's own hooks and its schema.
+ */
 export class Preflights {
   readonly #app: FastifyInstance
   /** Then it has answered already what it would. */
   readonly #isCorsBefore: boolean
   #isCorsAfter = false
+  /** Whether @fastify/cors answers at `preParsing`, or where is not known. */
+  #mayAnswerLater = false
   readonly #mayHoldBack = new WeakSet<Policy>()
 
-  /** Puts the gate into the routes that are written from now on and take preflights. */
   constructor(app: FastifyInstance) {
     this.#app = app
     this.#isCorsBefore = isCorsIn(app)
-    app.addHook('onRoute', (route) => {
-      if ([route.method].flat().includes('OPTIONS')) route.preParsing = [gate, ...own(route)]
-    })
+  }
+
+  /** Puts the gates into a route that takes preflights, before its own hooks. */
+  keep(route: WrittenRoute): void {
+    if (!route.methods.includes('OPTIONS')) return
+    route.prependOnRequest(this.#gate)
+    route.prependPreParsing(lastGate)
+  }
+
+  readonly #gate: onRequestHookHandler = (request, _reply, done) => {
+    if (this.#mayAnswerLater) done()
+    else refuseHeldBack(request, done)
   }
 
   /**
    * Decides for one route, when every plugin has loaded. @fastify/cors can answer where it is in the
-   * scope of the route, and a later `onRoute` hook may have put its own hooks in place of the gate.
+   * scope of the route, and a later `onRoute` hook may have put its own hooks in place of the gates.
    */
-  settle(policy: Policy, route: GatedRoute, scope: FastifyInstance): void {
+  settle(policy: Policy, { preParsing = [] }: FinalOptions, scope: FastifyInstance): void {
     if (this.#isCorsBefore || !isCorsIn(scope)) return
     this.#isCorsAfter = true
-    if (own(route).includes(gate)) this.#mayHoldBack.add(policy)
+    if ([preParsing].flat().includes(lastGate)) this.#mayHoldBack.add(policy)
   }
 
-  /** False for a route that `onRoute` did not see: its preflights are refused at once. */
   mayHoldBack(policy: Policy): boolean {
     return this.#mayHoldBack.has(policy)
   }
 
   /**
-   * What to tell of @fastify/cors where it answers too late. Its hook is found in print by the name of
-   * the function, so where another plugin has wrapped that there is no advice.
+   * Finds out, when every plugin has loaded, on which hooks @fastify/cors answers: in print, by the name of its
+   * function. Where another plugin has wrapped that, no hook is found.
+   *
+   * @returns what to tell where it answers too late
    */
-  get advice(): string[] {
+  inspect(): string[] {
     if (!this.#isCorsBefore && !this.#isCorsAfter) return []
+    const kinds = ['onRequest', 'preParsing', ...LATE_HOOKS]
+    const lines = this.#app.printRoutes({ method: 'OPTIONS', includeMeta: kinds }).split('\n')
+    const found = kinds.filter((kind) =>
+      lines.some((line) => line.includes(`• (${kind}) `) && line.includes('"handleCors()"')),
+    )
+    this.#mayAnswerLater = found.includes('preParsing') || found.length === 0
     const late = this.#isCorsBefore ? ['preParsing', ...LATE_HOOKS] : LATE_HOOKS
-    const lines = this.#app.printRoutes({ method: 'OPTIONS', includeMeta: late }).split('\n')
-    return late
-      .filter((hook) =>
-        lines.some((line) => line.includes(`• (${hook}) `) && line.includes('"handleCors()"')),
-      )
+    return found
+      .filter((kind) => late.includes(kind))
       .map(
-        (hook) =>
-          `@fastify/cors answers on ${hook}, after the guard has refused a preflight; let it answer on onRequest`,
+        (kind) =>
+          `@fastify/cors answers on ${kind}, after the guard has refused a preflight; let it answer on onRequest`,
       )
   }
 }
 
-function isCorsIn(scope: FastifyInstance): boolean {
-  return scope.hasPlugin('@fastify/cors')
+const lastGate: preParsingHookHandler = function tenantAuthPreflightGate(
+  request,
+  _reply,
+  payload,
+  done,
+) {
+  refuseHeldBack(request, (error) => done(error ?? null, payload))
 }
 
-function own({ preParsing = [] }: GatedRoute): preParsingHookHandler[] {
-  return [preParsing].flat()
+function refuseHeldBack(request: FastifyRequest, done: (error?: AuthError) => void): void {
+  const decision = decisionOf(request)
+  if (decision instanceof HeldBack) {
+    setDecision(request, decision.refused)
+    done(decision.refused.error)
+  } else done()
+}
+
+function isCorsIn(scope: FastifyInstance): boolean {
+  return scope.hasPlugin('@fastify/cors')
 }

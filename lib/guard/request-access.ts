@@ -96,14 +96,14 @@ export type Decision = Access | Refused | HeldBack | null
 
 const kDecision = Symbol('fastify-tenant-auth.decision')
 
-type Decided = FastifyRequest & { [kDecision]?: Decision }
+type Decided = FastifyRequest & { [kDecision]?: Decision | undefined }
 
 /** Undefined: nothing is decided yet. */
 export function decisionOf(request: Decided): Decision | undefined {
   return request[kDecision]
 }
 
-export function setDecision(request: Decided, decision: Decision): void {
+export function setDecision(request: Decided, decision: Decision | undefined): void {
   request[kDecision] = decision
 }
 

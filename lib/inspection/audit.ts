@@ -1,4 +1,5 @@
 import { ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
+import { rootScope } from '../outside/fastify-scope.ts'
 import type { AuditedScope, InspectedRoute } from './inspected-scope.ts'
 import { earlyPlaces, type ListedPlace, routePlaces } from './listed-routes.ts'
 import type { Neighbours } from './neighbours.ts'
@@ -61,8 +62,8 @@ function reportUncovered(audited: AuditedScope, { uncovered }: AuditRules, warn:
       `uncovered: expected a guard on every route, found ${found} (boot)`,
     )
   }
-  if (uncovered === 'ignore' || toldOf.has(audited.scope.server)) return
-  toldOf.add(audited.scope.server)
+  if (uncovered === 'ignore' || toldOf.has(rootScope(audited.scope))) return
+  toldOf.add(rootScope(audited.scope))
   if (open !== null) warn('no guard covers these routes', open)
   else {
     warn(
@@ -87,10 +88,10 @@ function uncoveredAmong(routes: readonly InspectedRoute[], audited: AuditedScope
     .filter(({ declares }) => declares.length > 0)
     .map(
       ({ methods, url, declares }) =>
-        `${methods.join(', ')} ${url}: declares ${declares.join(', ')}, and no guard covers it`,
+        `${methods.join(', ')} ${url}: ${declares.join('; ')}, and no guard covers it`,
     )
   if (declaring.length > 0) throw new ERR_AUTH_ROUTE_INVALID(declaring.join('\n'))
-  return open.flatMap((route) => routePlaces(route, audited.scope).map(nameOf))
+  return open.flatMap((route) => routePlaces(route).map(nameOf))
 }
 
 /** By the names of their hooks: Fastify tells no more of an application that was made before this package was loaded. */
@@ -104,6 +105,9 @@ function uncoveredInPrint({ scope, guardName, guardNames, seen }: AuditedScope):
 function reportEarly(audited: AuditedScope, warn: Warn): void {
   const early = earlyPlaces(audited).filter((place) => !isOfCors(place)).length
   if (early === 0) return
+  if (audited.earlyProblems.length > 0) {
+    warn('routes that were written before the plugin had loaded are wrong', audited.earlyProblems)
+  }
   warn(
     `${early} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes`,
     early,
@@ -122,7 +126,7 @@ function reportMistaken(
   )
   if (suspects.length === 0) return
   warn(
-    `these paths have a parameter that looks like the tenant, which is :${rules.tenantParameter}; they are guarded for no tenant`,
+    `these paths have a parameter that looks like the tenant segment, which is :${rules.tenantParameter}; rename it, or set tenantParameter`,
     suspects.map(({ methods, url }) => `${methods.join(', ')} ${url}`),
   )
 }

@@ -25,13 +25,11 @@ export interface InspectedRoute {
   readonly urls: readonly string[]
   /** All that it was written for. */
   readonly methods: readonly string[]
-  /** Those of its methods that no route of this place had before. */
-  readonly freeMethods: readonly string[]
-  /** Those of its free methods that the router is found to have a route for. */
+  /** Those that Fastify has not refused. */
   readonly routedMethods: readonly string[]
   /** Undefined before ready, and for a route that no `onRoute` saw. */
   readonly policy: InspectedPolicy | undefined
-  /** The keys, but `noauth`, that it declares. */
+  /** What it declares, rightly or not, but that it is open. */
   readonly declares: readonly string[]
 }
 
@@ -47,6 +45,8 @@ export interface InspectedScope {
 
 /** A guarded scope as part of its application. */
 export interface AuditedScope extends InspectedScope {
+  /** What is wrong with early routes; it did not stop the boot. */
+  readonly earlyProblems: readonly string[]
   /** Whether the scope is the whole application. */
   readonly isRoot: boolean
   /** Every route of the application; undefined where they cannot be known. */

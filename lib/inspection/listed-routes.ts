@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import type {
   InspectedPolicy,
   InspectedRequirement,
@@ -6,7 +5,7 @@ import type {
   InspectedScope,
 } from './inspected-scope.ts'
 import { printedRoutes } from './printed-routes.ts'
-import { isPrinted, unseenRoutes } from './unseen-routes.ts'
+import { unseenRoutes } from './unseen-routes.ts'
 
 /** One route, as `authService.routes()` lists it. */
 export interface ListedRoute {
@@ -37,7 +36,7 @@ export interface ListedPlace {
 /** Every route of a guarded scope, with its policy. */
 export function listRoutes(inspected: InspectedScope): ListedRoute[] {
   const seen = inspected.seen.flatMap((route) =>
-    routePlaces(route, inspected.scope).map((place) => ({
+    routePlaces(route).map((place) => ({
       ...place,
       ...shown(route.policy),
       seen: true,
@@ -50,7 +49,7 @@ export function listRoutes(inspected: InspectedScope): ListedRoute[] {
 /** Where the routes stand that no `onRoute` saw. */
 export function earlyPlaces(inspected: InspectedScope): readonly ListedPlace[] {
   const { early, scope, guardName } = inspected
-  if (early) return early.flatMap((route) => routePlaces(route, inspected.scope))
+  if (early) return early.flatMap(routePlaces)
   const guarded = printedRoutes(scope, 'onRequest').filter(({ hooks }) => hooks.includes(guardName))
   const seen = inspected.seen.flatMap(({ methods, urls }) =>
     methods.flatMap((method) => urls.map((url) => ({ method, url }))),
@@ -59,14 +58,8 @@ export function earlyPlaces(inspected: InspectedScope): readonly ListedPlace[] {
 }
 
 /** Each method and url of a route, without those that Fastify refused to add. */
-export function routePlaces(route: InspectedRoute, scope: FastifyInstance): readonly ListedPlace[] {
-  const methods = route.routedMethods
-  const all = (names: readonly string[]): readonly ListedPlace[] =>
-    names.flatMap((method) => route.urls.map((url) => ({ method, url })))
-  if (methods.length > 0) return all(methods)
-  // The router may spell the path in another way, or may have refused it: what it prints has the last word.
-  const printed = printedRoutes(scope)
-  return all(route.freeMethods).filter((place) => isPrinted(place, printed))
+export function routePlaces({ routedMethods, urls }: InspectedRoute): readonly ListedPlace[] {
+  return routedMethods.flatMap((method) => urls.map((url) => ({ method, url })))
 }
 
 const UNKNOWN = {

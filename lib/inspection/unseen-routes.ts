@@ -1,3 +1,5 @@
+import { withAndWithoutOptional } from '../outside/router-spellings.ts'
+
 /** A method and a path, in whatever spelling. */
 interface Place {
   readonly method: string
@@ -20,12 +22,6 @@ export function unseenRoutes<Printed extends Place>(
   return match(exactly.printed, exactly.seen, roughly).printed
 }
 
-/** Whether the router prints a route of this method and path, in whatever spelling. */
-export function isPrinted({ method, url }: Place, printed: readonly Place[]): boolean {
-  const spellings = withAndWithoutOptional(url).map(roughly)
-  return printed.some((each) => each.method === method && spellings.includes(roughly(each.url)))
-}
-
 /** What is left of both where each printed route has taken a seen one that is spelled alike. */
 function match<Printed extends Place>(
   printed: readonly Printed[],
@@ -45,14 +41,6 @@ function match<Printed extends Place>(
     ),
     seen: [...left.values()].flat(),
   }
-}
-
-/** Fastify's router makes two routes of a path with an optional parameter. */
-function withAndWithoutOptional(url: string): string[] {
-  const optional = /(\/:[^/()]*?)\?(\/?)/
-  return optional.test(url)
-    ? [url.replace(optional, '$1$2'), url.replace(optional, '$2') || '/']
-    : [url]
 }
 
 /** In small letters, each slash once, and of a segment nothing from its first parameter on. */

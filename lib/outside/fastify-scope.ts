@@ -4,11 +4,24 @@ import type { FastifyInstance } from 'fastify'
 
 /** Whether a scope is the whole application: no scope is around it. */
 export function isRootScope(app: FastifyInstance): boolean {
-  const around = Reflect.getPrototypeOf(app)
-  return around === null || !('server' in around)
+  return rootScope(app) === app
+}
+
+/** The whole application that a scope is of. */
+export function rootScope(app: FastifyInstance): FastifyInstance {
+  let root = app
+  for (;;) {
+    const around = Reflect.getPrototypeOf(root)
+    if (around === null || !isScope(around)) return root
+    root = around
+  }
 }
 
 /** Whether a scope is another one, or below it. */
 export function isWithin(outer: FastifyInstance, scope: FastifyInstance): boolean {
   return outer === scope || Object.prototype.isPrototypeOf.call(outer, scope)
+}
+
+function isScope(value: object): value is FastifyInstance {
+  return 'server' in value
 }

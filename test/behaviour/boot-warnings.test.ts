@@ -142,6 +142,33 @@ const DECLARED: readonly [config: object, keys: string][] = [
   [{ noauth: true, require: [] }, 'require'],
 ]
 
+/** Declarations that are lost, or are none, and what is said of them. */
+const LOST: readonly [config: object, problem: string][] = [
+  [{ requires: 'order:read' }, 'requires looks like require'],
+  [{ requireAny: ['order:read'] }, 'requireAny looks like require'],
+  [Object.create({ require: 'order:read' }), 'require is inherited'],
+  [Object.defineProperty({}, 'require', { value: 'order:read' }), 'require is not enumerable'],
+]
+
+for (const [config, problem] of LOST) {
+  test(`an uncovered route whose ${problem} stops the boot`, async (t) => {
+    const app = bareApp(t)
+    await partlyGuarded(app, 'ignore')
+    app.put('/lost', { config }, handler)
+    await assert.rejects(async () => app.ready(), {
+      code: 'ERR_AUTH_ROUTE_INVALID',
+      message: `PUT /lost: ${problem}, and no guard covers it`,
+    })
+  })
+}
+
+test('an uncovered route that Fastify refused stops no boot', async (t) => {
+  const app = bareApp(t)
+  await partlyGuarded(app, 'ignore')
+  assert.throws(() => app.get('/open', { config: { require: 'order:read' } }, handler))
+  await app.ready()
+})
+
 for (const uncovered of ['warn', 'refuse', 'ignore'] as const) {
   for (const [config, keys] of DECLARED) {
     test(`an uncovered route that declares ${keys} stops the boot, with uncovered ${uncovered}`, async (t) => {

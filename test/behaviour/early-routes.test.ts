@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { AuthOptions } from '../../lib/index.ts'
 import tenantAuth from '../../lib/index.ts'
 import { as, bareApp, trusting } from '../helpers/guarded-app.ts'
+import { logLines } from '../helpers/log-lines.ts'
 import { outcome } from '../helpers/refusals.ts'
 
 const ROOT = { '*': ['authz:superuser'], held: [] }
@@ -23,7 +24,9 @@ const CONFIGS: readonly [
   [{ noauth: true, tenant: null }, STRANGER, '400 ERR_AUTH_TENANT_MISSING'],
   [{ noauth: true, userInfo: true }, STRANGER, '200'],
   [{ noauth: true, resources: null }, STRANGER, '200'],
-  [{ noauth: true, requires: 'a:b' }, STRANGER, '200'],
+  [{ noauth: true, requires: 'a:b' }, STRANGER, NEVER],
+  [{ requireAny: ['a:b'] }, STRANGER, NEVER],
+  [Object.create({ require: 'a:b' }), STRANGER, NEVER],
   [{ noauth: true, require: 'a:b' }, STRANGER, '200'],
   [{ noAuth: true }, STRANGER, '200'],
   [{ require: [] }, STRANGER, NEVER],
@@ -76,4 +79,14 @@ test('written too early, routes that share a config object are each read by thei
   assert.equal(await get('/x'), NEVER)
   assert.equal(await get('/lazy-raccoon/x'), '200')
   assert.equal(await get('/quiet-otter/x'), NEVER)
+})
+
+test('what is wrong with routes that were written too early is told by name', async (t) => {
+  const { logger, lines } = logLines()
+  const app = bareApp(t, { logger })
+  const config: object = { requireAny: ['a:b'] }
+  app.get('/x', { config }, async () => 'x')
+  await app.register(tenantAuth, trusting())
+  await app.ready()
+  assert.deepEqual(lines('are wrong')[0]?.['routes'], ['GET /x: requireAny looks like require'])
 })

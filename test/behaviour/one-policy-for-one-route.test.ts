@@ -140,11 +140,6 @@ test('both urls of a prefixed route have its policy, and a HEAD twin its own', a
 /** Routes that Fastify refuses to add beside `GET /x`, and what is left of each. */
 const REFUSED: readonly [what: string, route: object, left: string[]][] = [
   ['a duplicate', { method: 'GET', url: '/x' }, []],
-  [
-    'a duplicate of some of its methods',
-    { method: ['PUT', 'GET', 'DELETE'], url: '/x' },
-    ['PUT /x'],
-  ],
   ['a route with a hook that is none', { method: 'PUT', url: '/z', onSend: 'x' }, []],
   ['a path that the router cannot have', { method: 'PUT', url: '/*/z' }, []],
 ]
@@ -201,4 +196,121 @@ test('a service of two applications keeps their routes apart', async (t) => {
   }
   assert.equal(outcome(await first.inject('/x')), '200')
   assert.equal(outcome(await second.inject('/x')), STRANGER)
+})
+
+/** Routes of which Fastify adds a part before it refuses them. It cannot serve that part. */
+const HALVES: readonly [what: string, route: object][] = [
+  ['some methods', { method: ['PUT', 'GET', 'DELETE'], url: '/x' }],
+  ['the path without the optional parameter', { method: 'GET', url: '/x/:id?' }],
+]
+
+for (const [what, route] of HALVES) {
+  test(`a route whose place was taken for ${what}, and whose error is swallowed, stops the boot`, async (t) => {
+    const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+    app.get('/x', handler)
+    assert.throws(() => app.route({ method: 'GET', url: '/', ...route, handler }))
+    await assert.rejects(async () => app.ready(), /ERR_AUTH_ROUTE_INVALID|refused a part of it/)
+  })
+}
+
+/** Spellings of one place, where the router overlooks slashes. */
+for (const [first, second] of [
+  ['/foo', '/foo/'],
+  ['/a/b', '/a//b'],
+] as const) {
+  test(`a duplicate of ${first} that is spelled ${second} is not listed`, async (t) => {
+    const routerOptions = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true }
+    const app = await guardedApp(t, {}, { exposeHeadRoutes: false, routerOptions })
+    app.get(first, handler)
+    assert.throws(() => app.get(second, { config: { noauth: true } }, handler))
+    await app.ready()
+    assert.deepEqual(
+      app.authService.routes().map(({ url }) => url),
+      [first],
+    )
+  })
+}
+
+/** What an `onRoute` hook of the application makes of a route. */
+test('an onRoute hook may change methods, and the requests of each are decided', async (t) => {
+  const app = await guardedApp(t)
+  app.addHook('onRoute', (route) => {
+    if (route.method === 'PUT') route.method = ['PUT', 'PATCH']
+  })
+  const methods: ('POST' | 'DELETE')[] = ['POST']
+  app.put('/x', handler)
+  app.route({ method: methods, url: '/y', handler })
+  methods.push('DELETE')
+  const headers = await as()
+  for (const [method, url] of [
+    ['PUT', '/x'],
+    ['PATCH', '/x'],
+    ['POST', '/y'],
+  ] as const) {
+    assert.equal(outcome(await app.inject({ method, url })), STRANGER)
+    assert.equal(outcome(await app.inject({ method, url, headers })), '200')
+  }
+  const listed = app.authService.routes().map(({ method, url }) => `${method} ${url}`)
+  assert.deepEqual(listed, ['PUT /x', 'PATCH /x', 'POST /y'])
+})
+
+test('an onRoute hook that gives a path a look-alike of the tenant stops the boot', async (t) => {
+  const app = await guardedApp(t)
+  app.addHook('onRoute', (route) => {
+    route.url = `/orgs/:tenantId${route.url}`
+  })
+  app.get('/x', { config: { tenant: 'required' } }, handler)
+  await assert.rejects(async () => app.ready(), /:tenantId looks like the tenant segment/)
+})
+
+test('an onRoute hook that puts the tenant before a path makes the route one of that tenant', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.addHook('onRoute', (route) => {
+    route.url = `/:tenant${route.url}`
+  })
+  app.get('/:tenantId', { config: { tenant: 'required' } }, async ({ tenant }) => tenant)
+  const headers = await as()
+  assert.equal((await app.inject({ url: '/lazy-raccoon/x', headers })).body, 'lazy-raccoon')
+  const [listed] = app.authService.routes()
+  assert.deepEqual([listed?.url, listed?.tenant], ['/:tenant/:tenantId', 'path'])
+})
+
+for (const when of ['early', 'late'] as const) {
+  for (const what of ['what the other declares', 'the options of the other'] as const) {
+    test(`of two versions, written ${when}, a hook that gives one's live config ${what} opens nothing`, async (t) => {
+      const app = bareApp(t)
+      let open: object = {}
+      app.addHook('onRoute', ({ constraints, config }) => {
+        if (constraints?.['version'] === '1.0.0') open = config ?? {}
+      })
+      app.addHook('onRequest', async ({ routeOptions, headers }) => {
+        if (headers['accept-version'] !== '2.x') return
+        const change = { noauth: true, require: undefined }
+        Object.assign(routeOptions.config, what === 'what the other declares' ? change : open)
+      })
+      const write = () => {
+        const versions = { one: { version: '1.0.0' }, two: { version: '2.0.0' } }
+        app.get('/x', { config: { noauth: true }, constraints: versions.one }, handler)
+        app.get('/x', { config: { require: 'order:erase' }, constraints: versions.two }, handler)
+      }
+      if (when === 'early') write()
+      await app.register(tenantAuth, trusting())
+      if (when === 'late') write()
+      const second = { url: '/x', headers: { 'accept-version': '2.x' } }
+      for (const _ of [1, 2]) assert.equal(outcome(await app.inject(second)), STRANGER)
+      const user = { url: '/x', headers: { ...second.headers, ...(await as()) } }
+      assert.equal(outcome(await app.inject(user)), LACKING)
+      const first = { url: '/x', headers: { 'accept-version': '1.x' } }
+      for (const _ of [1, 2]) assert.equal(outcome(await app.inject(first)), '200')
+    })
+  }
+}
+
+test('a config that is no object declares nothing', async (t) => {
+  const app = await guardedApp(t)
+  for (const [index, config] of [true, 'x', 7].entries()) {
+    app.get(`/${index}`, Object({ config }), handler)
+    assert.equal(app.hasRoute({ method: 'GET', url: `/${index}` }), true)
+  }
+  for (const index of [0, 1, 2]) assert.equal(outcome(await app.inject(`/${index}`)), STRANGER)
 })

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { channel } from 'node:diagnostics_channel'
+import { createServer } from 'node:http'
 import { test } from 'node:test'
 import Fastify from 'fastify'
-import { applicationRoutes } from '../../lib/declaration/application-routes.ts'
+import { applicationRoutes, watchRoutes } from '../../lib/declaration/application-routes.ts'
+import type { WrittenRoute } from '../../lib/declaration/written-route.ts'
 
 const handler = async () => 'x'
 
@@ -16,14 +18,21 @@ test('all routes of an application are known, in the order of writing, with thei
   t.after(() => app.close())
   app.get('/one', handler)
   await app.register(async (child) => void child.get('/two', handler), { prefix: '/in' })
+  const told: WrittenRoute[] = []
+  assert.equal(
+    watchRoutes(app, (route) => told.push(route)),
+    true,
+  )
+  app.get('/three', handler)
   const routes = applicationRoutes(app) ?? []
+  assert.deepEqual(told, routes)
   assert.deepEqual(
     routes.map(({ url }) => url),
-    ['/one', '/in/two'],
+    ['/one', '/in/two', '/three'],
   )
   assert.equal(routes[0]?.scope === app, true)
   await app.ready()
-  assert.equal(applicationRoutes(app)?.length, 2)
+  assert.equal(applicationRoutes(app)?.length, 3)
 })
 
 test('without a guard that asks for them, routes are let go when the application is ready', async (t) => {
@@ -32,4 +41,15 @@ test('without a guard that asks for them, routes are let go when the application
   app.get('/one', handler)
   await app.ready()
   assert.deepEqual(applicationRoutes(app), [])
+})
+
+test('applications that share a server are told apart', async (t) => {
+  const server = createServer()
+  const applications = [1, 2].map(() => Fastify({ serverFactory: () => server }))
+  for (const [index, app] of applications.entries()) {
+    t.after(() => app.close())
+    app.get(`/${index}`, { exposeHeadRoute: false }, handler)
+  }
+  const urls = applications.map((app) => applicationRoutes(app)?.map(({ url }) => url))
+  assert.deepEqual(urls, [['/0'], ['/1']])
 })

@@ -322,26 +322,34 @@ const SILENT: readonly [what: string, options: FastifyCorsOptions, config: objec
 ]
 
 for (const [what, options, config] of SILENT) {
-  test(`where ${what} a preflight is refused before the schema and later hooks of the route`, async (t) => {
+  test(`where ${what} a preflight is refused before the hooks of the route and its schema`, async (t) => {
     const app = await guardedApp(t)
     await app.register(cors, options)
     const ran: string[] = []
     spoil(app, ran, config)
     const response = await app.inject({ method: 'OPTIONS', url: '/x', headers: PREFLIGHT })
     assertRefused(response, 'ERR_AUTH_TOKEN_MISSING')
-    assert.deepEqual(ran, ['onRequest'])
+    assert.deepEqual(ran, [])
   })
 }
 
-test('an OPTIONS route that was written before the plugin refuses preflights at once', async (t) => {
+test('an OPTIONS route that was written before the plugin leaves preflights to @fastify/cors', async (t) => {
   const app = bareApp(t)
   const ran: string[] = []
   spoil(app, ran)
   await app.register(tenantAuth, trusting())
   await app.register(cors, { origin: true })
   const response = await app.inject({ method: 'OPTIONS', url: '/x', headers: PREFLIGHT })
+  assert.deepEqual([response.statusCode, ran], [204, []])
+})
+
+test('a preflight that @fastify/cors does not answer meets no hook of the route that counts on the tenant', async (t) => {
+  const app = await guardedApp(t)
+  await app.register(cors, { origin: false })
+  const onRequest = async (request: { tenant: unknown }) => void String(request.tenant).length
+  app.options('/x', { config: { tenant: true }, onRequest }, async () => 'never')
+  const response = await app.inject({ method: 'OPTIONS', url: '/x', headers: PREFLIGHT })
   assertRefused(response, 'ERR_AUTH_TOKEN_MISSING')
-  assert.deepEqual(ran, [])
 })
 
 test('an onRoute hook that takes the gate away closes the route to preflights', async (t) => {

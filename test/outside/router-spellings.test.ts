@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { FastifyServerOptions } from 'fastify'
+import { routerSpellings } from '../../lib/outside/router-spellings.ts'
+import { bareApp } from '../helpers/guarded-app.ts'
+import { holds } from '../helpers/property.ts'
+
+/** Patterns that the router spells in ways of its own. */
+const PATTERNS = [
+  '/',
+  '*',
+  '/a',
+  '/A/B',
+  '/slash/',
+  '/two//slashes',
+  '//',
+  '/:a',
+  '/:Id/items/:Item',
+  '/r/:id(^\\d+$)',
+  '/s/:id(^(?:a|b/c)$)/below',
+  '/t/:id(^\\)$)/below',
+  '/near/:lat-:lng',
+  '/:file(^\\d+).png',
+  '/opt/:id?',
+  '/opt/:id/last/:id?/',
+  '/::literal',
+  '/::literal/:tail',
+  '/files/*',
+  '/paren(x)/y',
+  '/%41/é',
+]
+
+const LOOSE = { caseSensitive: false, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true }
+
+const OPTIONS: readonly (FastifyServerOptions & { [name: string]: unknown })[] = [
+  {},
+  { routerOptions: LOOSE },
+  { routerOptions: { ignoreTrailingSlash: true } },
+]
+
+for (const options of OPTIONS) {
+  for (const url of PATTERNS) {
+    test(`a route ${url} is found where the router keeps it, under ${JSON.stringify(options)}`, (t) => {
+      const app = bareApp(t, options)
+      const spellings = routerSpellings(url, app)
+      const isThere = () => spellings.map((each) => app.hasRoute({ method: 'GET', url: each }))
+      assert.equal(isThere().includes(true), false, 'before it is written')
+      app.get(url, async () => 'x')
+      assert.equal(isThere().includes(false), false, `${spellings}`)
+    })
+  }
+}
+
+test('every path that the router takes is found where it keeps it', async (t) => {
+  const part = fc.constantFrom(
+    '/',
+    '//',
+    'a',
+    'B',
+    ':x',
+    ':y?',
+    ':z(^\\d+$)',
+    '-',
+    '.',
+    '::',
+    '%20',
+  )
+  const paths = fc.array(part, { maxLength: 6 }).map((parts) => `/${parts.join('')}`)
+  const property = fc.asyncProperty(paths, fc.constantFrom(...OPTIONS), async (url, options) => {
+    const app = bareApp(t, options)
+    try {
+      app.get(url, async () => 'x')
+    } catch {
+      return
+    }
+    const found = routerSpellings(url, app).map((each) =>
+      app.hasRoute({ method: 'GET', url: each }),
+    )
+    assert.equal(found.includes(false), false, url)
+  })
+  await holds(t, property)
+})
