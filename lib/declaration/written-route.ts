@@ -89,10 +89,8 @@ export class WrittenRoute {
 
   /** Whether Fastify refused the route after it had added a part of it, which it cannot serve. */
   get isHalfAdded(): boolean {
-    const places = this.#places()
-    const taken = places.filter((place) => this.#isTaken(place))
-    const added = places.filter((place) => !this.#isTaken(place) && this.#isRouted(place))
-    return taken.length > 0 && added.length > 0
+    if (this.#taken.size === 0) return false
+    return this.#places().some((place) => !this.#isTaken(place) && this.#isRouted(place))
   }
 
   /** Whether another route, written later, has the place that was to be this one's: Fastify had refused this one. */
