@@ -67,6 +67,7 @@ export class AuthService {
    * Guards an application, or a scope of one. Keys are fetched from the first installation on, which neither
    * delays nor fails the boot.
    *
+   * @param app the application, or the scope of it that is to be guarded
    * @throws ERR_AUTH_CONFIG_INVALID where the scope, or one around or below it, is guarded already
    */
   install<
@@ -114,7 +115,11 @@ export class AuthService {
     return this.#authenticator.refreshKeys()
   }
 
-  /** Every route of one guarded application, or of all, with its policy. Complete from ready on. */
+  /**
+   * Every route of one guarded application, or of all, with its policy. Complete from ready on.
+   *
+   * @param app the Fastify instance that was given to `install`; not given: all of them
+   */
   routes(app?: object): ListedRoute[] {
     return [...this.#installed]
       .filter(([installed]) => app === undefined || installed === app)
@@ -126,6 +131,9 @@ export class AuthService {
    * parameter and refusals. Of one guarded application, or of all. An operation that several routes share is open only
    * if all of them are.
    *
+   * @param document an OpenAPI 3 document, as @fastify/swagger makes it; it stays as it is
+   * @param app the Fastify instance that was given to `install`; not given: all of them
+   * @returns the copy
    * @example transformObject: ({ openapiObject }) => app.authService.openapi(openapiObject)
    */
   openapi<Document extends object>(document: Document, app?: object): Document {

@@ -7,38 +7,57 @@ import { INI_KEYS, optionNames } from '../lib/settings/ini-values.ts'
 import { loadSettings } from '../lib/settings/load-settings.ts'
 import { type OptionName, Options } from '../lib/settings/options.ts'
 import { guardedApp } from './helpers/guarded-app.ts'
-import { codeBlocks, dedent, headings, sectionOf, tableRows } from './helpers/markdown.ts'
+import {
+  codeBlocks,
+  dedent,
+  headings,
+  listItems,
+  sectionOf,
+  tableRows,
+} from './helpers/markdown.ts'
 import { tempFolder } from './helpers/temp-folder.ts'
 
 const README = readFileSync('README.md', 'utf8')
+const CONTRIBUTING = readFileSync('.github/CONTRIBUTING.md', 'utf8')
 const blocks = codeBlocks(README)
 
-test('what a newcomer needs comes in the order in which it is needed', () => {
-  const needed = [
+test('what a reader needs comes in the order in which it is needed', () => {
+  assert.deepEqual(headings(README), [
     'What a route looks like',
     'Install',
-    'Quick start',
     'The two commands',
+    'Quick start',
     'What a route declares',
-    'Configuration',
-    'Dev mode',
     'How the tenant is found and permitted',
     'Errors',
-    'TypeScript',
     'Testing your application',
-    'Security notes',
-    'Map of the code',
+    'Dev mode',
+    'Configuration',
+    'Recipes',
+    'Beside other plugins',
+    'OpenAPI',
+    'TypeScript',
+    'Security',
+    'Performance',
+    'Contributing',
     'License',
-  ]
-  assert.deepEqual(
-    headings(README).filter((heading) => needed.includes(heading)),
-    needed,
-  )
+  ])
 })
+
+for (const page of ['README.md', '.github/CONTRIBUTING.md', '.github/SECURITY.md']) {
+  test(`a terminal of 100 columns shows each line of ${page} whole`, () => {
+    const lines = readFileSync(page, 'utf8').split('\n')
+    assert.deepEqual(
+      lines.filter((line) => line.length > 100),
+      [],
+    )
+  })
+}
 
 const SPECIFIERS = [
   ["'../../lib/index.ts'", "'fastify-tenant-auth'"],
   ["'../../lib/testing.ts'", "'fastify-tenant-auth/testing'"],
+  ["'../../lib/claims.ts'", "'fastify-tenant-auth/claims'"],
 ] as const
 
 /** An example as a reader of the page has it, who has installed the package. */
@@ -67,8 +86,7 @@ for (const { file, text } of blocks.filter(({ language }) => language === 'ts'))
 
 test('every block of code is of a language that is checked here', () => {
   const languages = new Set(blocks.map(({ language }) => language))
-  assert.deepEqual([...languages].sort(), ['', 'ini', 'json', 'sh', 'ts'])
-  assert.equal(blocks.filter(({ language }) => language === '').length, 1, 'the map')
+  assert.deepEqual([...languages].sort(), ['ini', 'json', 'sh', 'ts'])
 })
 
 function onlyBlock(language: string): string {
@@ -139,16 +157,17 @@ function iniKeyOf(name: OptionName): string {
     return `\`[tenants] ${ids}\` or \`${url}\``
   }
   const [key] = [...INI_KEYS.auth].find(([, option]) => option === name) ?? []
-  return key === undefined ? 'in code only' : `\`${key}\``
+  return key === undefined ? 'code only' : `\`${key}\``
 }
 
-test('the table of options is the schema: names, INI keys and defaults, in its order', () => {
-  const rows = tableRows(README, 'Configuration', 'option')
-  assert.deepEqual(
-    rows.map(([option, key, fallback]) => [option, key, fallback]),
-    optionNames().map((name) => [`\`${name}\``, iniKeyOf(name), defaultOf(name)]),
+test('the list of options is the schema: names, INI keys and defaults, each with its meaning', () => {
+  const told = listItems(README, 'Configuration')
+    .filter((item) => / default /.test(item))
+    .map((item) => /^(`\w+` \(.+, default .+?\)): \S/.exec(item)?.[1] ?? item)
+  const options = optionNames().map(
+    (name) => `\`${name}\` (${iniKeyOf(name)}, default ${defaultOf(name)})`,
   )
-  for (const [option, , , meaning] of rows) assert.ok(meaning, option)
+  assert.deepEqual(told.sort(), options.sort())
 })
 
 const REQUEST_ERRORS = [
@@ -165,26 +184,27 @@ const REQUEST_ERRORS = [
 ]
 const BOOT_ERRORS = [new errors.ERR_AUTH_CONFIG_INVALID(''), new errors.ERR_AUTH_ROUTE_INVALID('')]
 
-test('the table of errors is the classes of lib/errors.ts: code, status and challenge', async (t) => {
+test('the list of errors is the classes of lib/errors.ts: code, status and challenge', async (t) => {
   const app = await guardedApp(t)
   app.get('/:index', { config: { noauth: true } }, async ({ params }) => {
     throw REQUEST_ERRORS[Number(Object(params).index)]
   })
   const headersOf = async (error: (typeof REQUEST_ERRORS)[number]) =>
     (await app.inject(`/${REQUEST_ERRORS.indexOf(error)}`)).headers
-  const rows = tableRows(README, 'Errors', 'code')
+  const items = listItems(README, 'Errors')
+  const told = items.map((item) => {
+    const [, code, status] = /^`(\w+)` \((\w+)\): \S/.exec(item) ?? []
+    const [, challenge = ''] = /Challenge: `(.+)`$/.exec(item) ?? []
+    return [code, status, challenge]
+  })
   const ofRequests = await Promise.all(
     REQUEST_ERRORS.map(async (error) => {
       const { 'www-authenticate': challenge } = await headersOf(error)
-      const shown = challenge === undefined ? '' : `\`${challenge}\``
-      return [`\`${error.code}\``, String(error.statusCode), shown]
+      return [error.code, String(error.statusCode), challenge ?? '']
     }),
   )
-  const atBoot = BOOT_ERRORS.map(({ code }) => [`\`${code}\``, 'boot', ''])
-  assert.deepEqual(
-    rows.map(([code, status, challenge]) => [code, status, challenge]),
-    [...ofRequests, ...atBoot],
-  )
+  const atBoot = BOOT_ERRORS.map(({ code }) => [code, 'boot', ''])
+  assert.deepEqual(told, [...ofRequests, ...atBoot])
   assert.deepEqual(
     [...REQUEST_ERRORS, ...BOOT_ERRORS].map(({ code }) => code).sort(),
     Object.keys(errors)
@@ -192,13 +212,13 @@ test('the table of errors is the classes of lib/errors.ts: code, status and chal
       .sort(),
   )
   for (const error of REQUEST_ERRORS) {
-    const when = rows.find(([code]) => code === `\`${error.code}\``)?.[3]
-    const saysSo = when?.includes('`Retry-After`')
+    const item = items.find((each) => each.startsWith(`\`${error.code}\``))
+    const saysSo = item?.includes('`Retry-After`')
     assert.equal(saysSo, error.retryAfter !== null, error.code)
   }
 })
 
-test('the table of declarations has every key, and every word that a key may have', () => {
+test('the list of declarations has every key, and every word that a key may have', () => {
   const keys = {
     noauth: true,
     tenant: true,
@@ -207,19 +227,32 @@ test('the table of declarations has every key, and every word that a key may hav
     authorization: true,
     require: true,
   } satisfies Record<keyof RouteDeclaration, true>
-  const rows = tableRows(README, 'What a route declares', 'key')
-  const named = rows.map(([key = '']) => key).filter((key) => key !== '')
-  assert.deepEqual(
-    named,
-    Object.keys(keys).map((key) => `\`${key}\``),
+  const told = listItems(README, 'What a route declares').flatMap(
+    (item) => /^`(\w+: \S+?)`(?:\.|,)/.exec(item)?.[1] ?? [],
   )
-  const words = rows.map(([, value]) => value)
-  for (const word of ["`'required'`", "`'optional'`"]) assert.ok(words.includes(word), word)
+  assert.deepEqual([...new Set(told.map((each) => each.split(':')[0]))], Object.keys(keys))
+  for (const word of ["tenant: 'required'", "tenant: 'optional'"]) {
+    assert.ok(told.includes(word), word)
+  }
 })
 
-test('the map names every file and folder of lib/, and nothing else', () => {
-  const [map] = codeBlocks(sectionOf(README, 'Map of the code'))
-  assert.deepEqual(mappedPaths(map?.text ?? '').sort(), pathsBelow('lib').sort())
+const [MAP] = codeBlocks(sectionOf(CONTRIBUTING, 'The map of the code'))
+
+test('the map names every file of lib/, and no other', () => {
+  const mapped = new Set(mappedPaths(MAP?.text ?? ''))
+  const there = new Set(pathsBelow('lib'))
+  assert.deepEqual(
+    {
+      missing: [...there].filter((path) => !mapped.has(path)),
+      gone: [...mapped].filter((path) => !there.has(path)),
+    },
+    { missing: [], gone: [] },
+  )
+})
+
+test('the map says of each room, and of each door, what it is', () => {
+  const silent = (MAP?.text ?? '').split('\n').filter((line) => /^ {2}\S+(?:\/|\.ts) *$/.test(line))
+  assert.deepEqual(silent, [])
 })
 
 function pathsBelow(folder: string): string[] {
@@ -255,6 +288,9 @@ const packageFile: { scripts: Record<string, string> } = JSON.parse(
 /** They need a browser or a database, or take long. */
 const LONGER_CHECKS = ['test:e2e', 'test:deep', 'bench', 'bench:growth']
 
+/** They check nothing. */
+const HELP = ['start', 'fix', 'watch', 'docs', 'notes', 'prepack']
+
 test('the commands of the page are there, and so are the files that it names', () => {
   const scripts = JSON.stringify(manifest)
   const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text)
@@ -262,13 +298,13 @@ test('the commands of the page are there, and so are the files that it names', (
     assert.ok(scripts.includes(`"${script}":`), script)
   }
   assert.match(commands.join(''), /^npm ci && npm start\nnpm test$/m)
-  for (const [, path] of README.matchAll(/`((?:lib|test)\/[\w./-]*)`/g)) {
+  for (const [, path] of `${README}${CONTRIBUTING}`.matchAll(/`((?:lib|test)\/[\w./-]*)`/g)) {
     assert.ok(existsSync(path ?? ''), path)
   }
   assert.equal(existsSync('LICENSE'), true)
 })
 
-test('npm test runs every check, but for those that the page and CONTRIBUTING.md name', () => {
+test('npm test runs every check, but for those that CONTRIBUTING.md names', () => {
   const { scripts } = packageFile
   const run = (script: string): string[] => [
     script,
@@ -277,18 +313,22 @@ test('npm test runs every check, but for those that the page and CONTRIBUTING.md
     ),
   ]
   const others = Object.keys(scripts).filter((name) => !run('test').includes(name))
-  assert.deepEqual(others, ['start', 'prepack', ...LONGER_CHECKS])
-  const commands = tableRows(
-    readFileSync('.github/CONTRIBUTING.md', 'utf8'),
-    'The commands',
-    'command',
-  )
-  for (const name of LONGER_CHECKS) {
+  assert.deepEqual(others.sort(), [...HELP, ...LONGER_CHECKS].sort())
+})
+
+test('CONTRIBUTING.md names each command that a contributor gives', () => {
+  const told = listItems(CONTRIBUTING, 'The commands')
+  for (const name of [...HELP, ...LONGER_CHECKS].filter((each) => each !== 'prepack')) {
+    const command = new RegExp(`^[^:]*\`npm (?:run |ci && npm )?${name}\\b`)
     assert.ok(
-      commands.some(([command]) => command?.includes(`\`npm run ${name}\``)),
+      told.some((item) => command.test(item)),
       name,
     )
-    assert.match(sectionOf(README, 'The two commands'), new RegExp(`\`npm run ${name}\``))
+  }
+  for (const page of [CONTRIBUTING, README]) {
+    for (const [, name = ''] of page.matchAll(/`npm run ([\w:]+)/g)) {
+      assert.ok(name in packageFile.scripts, name)
+    }
   }
 })
 

@@ -46,15 +46,16 @@ Controller()(MenuController)
 class MenuModule {}
 Module({ controllers: [MenuController] })(MenuModule)
 
-async function nest(t: TestContext, options: AuthOptions = {}) {
-  // Nest tells of each error of a request here.
-  t.mock.method(Logger.prototype, 'error', () => {})
+async function nest(t: TestContext, given: AuthOptions = {}) {
+  // Nest tells of its start, and of each error of a request.
+  Logger.overrideLogger(false)
   const authority = await createTestAuthority()
+  const options = { ...authority.options, ...given }
+
   const adapter = new FastifyAdapter()
-  await adapter.getInstance().register(tenantAuth, { ...authority.options, ...options })
-  const app = await NestFactory.create<NestFastifyApplication>(MenuModule, adapter, {
-    logger: false,
-  })
+  await adapter.getInstance().register(tenantAuth, options)
+  const app = await NestFactory.create<NestFastifyApplication>(MenuModule, adapter)
+
   t.after(() => app.close())
   await app.init()
   await app.getHttpAdapter().getInstance().ready()

@@ -25,6 +25,12 @@ export function tableRows(markdown: string, heading: string, firstCell: string):
   return rest.slice(0, end === -1 ? undefined : end).map(cellsOf)
 }
 
+/** The items of all lists under a heading, each as one line. */
+export function listItems(markdown: string, heading: string): string[] {
+  const lists = sectionOf(markdown, heading).matchAll(/^- (.*(?:\n {2}\S.*)*)/gm)
+  return [...lists].map(([, item = '']) => item.replaceAll(/\n {2}/g, ' '))
+}
+
 /** What stands under a heading of the second level. */
 export function sectionOf(markdown: string, heading: string): string {
   const [, section] = markdown.split(new RegExp(`^## ${heading}$`, 'm'))

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createTestAuthority } from '../../lib/testing.ts'
+import { until } from '../helpers/until.ts'
+import { operatedApp } from './operations.ts'
+
+test('the log holds each request and its refusal, and no token', async (t) => {
+  const lines: string[] = []
+  const authority = await createTestAuthority()
+  const app = await operatedApp(
+    authority.options,
+    { write: (line) => lines.push(line) },
+    () => undefined,
+  )
+  t.after(() => app.close())
+  const headers = await authority.headers({ sub: 'dora', resources: { 'lazy-raccoon': [] } })
+  for (const tenant of ['lazy-raccoon', 'busy-beaver']) {
+    await app.inject({ url: `/${tenant}/menu`, headers: { ...headers, cookie: 'session=secret' } })
+  }
+  const log = lines.join('')
+  assert.match(log, /"authorization":"\[Redacted\]"/)
+  assert.match(log, /"reason":"the user may not act for the tenant"/)
+  assert.equal(log.includes(headers.authorization.slice('Bearer '.length)), false)
+  assert.equal(log.includes('secret'), false)
+})
+
+test('refusals are audited with their user, where there is one', async (t) => {
+  const audited: unknown[] = []
+  const authority = await createTestAuthority()
+  const app = await operatedApp(authority.options, { write: () => undefined }, (...entry) =>
+    audited.push(entry),
+  )
+  t.after(() => app.close())
+  const headers = await authority.headers({ sub: 'dora', resources: { 'lazy-raccoon': [] } })
+  await app.inject({ url: '/lazy-raccoon/menu', headers })
+  await app.inject({ url: '/busy-beaver/menu', headers })
+  await app.inject('/busy-beaver/menu')
+  await until(() => audited.length === 2)
+  assert.deepEqual(audited, [
+    ['ERR_AUTH_TENANT_FORBIDDEN', 'dora', 'busy-beaver'],
+    ['ERR_AUTH_TOKEN_MISSING', undefined, 'busy-beaver'],
+  ])
+})
+
+test('the application is ready when it has keys', async (t) => {
+  const authority = await createTestAuthority()
+  t.after(() => authority.close())
+  const publicKeysUrl = await authority.listen()
+  const { issuer, audience } = authority
+  const silent = { write: () => undefined }
+  const app = await operatedApp({ issuer, audience, publicKeysUrl }, silent, () => undefined)
+  t.after(() => app.close())
+  await app.ready()
+  await app.authService.refreshKeys()
+  assert.deepEqual((await app.inject('/ready')).json(), { isReady: true })
+  const without = await operatedApp(
+    { issuer, audience, publicKeysUrl: 'http://127.0.0.1:1/keys' },
+    silent,
+    () => undefined,
+  )
+  t.after(() => without.close())
+  const { statusCode } = await without.inject('/ready')
+  assert.equal(statusCode, 503)
+})

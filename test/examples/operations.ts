@@ -1,0 +1,34 @@
+import Fastify from 'fastify'
+import tenantAuth, { type AuthOptions, refusalOf } from '../../lib/index.ts'
+
+type Audit = (code: string, user: string | undefined, tenant: string | null) => void
+
+/** An application as its operators want it: its log keeps no token, refusals are audited, and it tells whether it is ready. */
+export async function operatedApp(
+  options: AuthOptions,
+  stream: { write(line: string): void },
+  audit: Audit,
+) {
+  const app = Fastify({
+    logger: {
+      stream,
+      // Needed where a serializer logs headers. Fastify's own does not.
+      redact: ['req.headers.authorization', 'req.headers.cookie'],
+      serializers: { req: ({ method, url, headers }) => ({ method, url, headers }) },
+    },
+  })
+  await app.register(tenantAuth, options)
+
+  app.addHook('onResponse', async (request) => {
+    const refusal = refusalOf(request) // { error, authorization, tenant } | null
+    if (refusal) audit(refusal.error.code, refusal.authorization?.userInfo.sub, refusal.tenant)
+  })
+
+  app.get('/ready', { config: { noauth: true } }, async (_request, reply) => {
+    const isReady = app.authService.isReady()
+    return reply.code(isReady ? 200 : 503).send({ isReady })
+  })
+
+  app.get('/:tenant/menu', { config: { tenant: 'required' } }, async () => ['soup'])
+  return app
+}

@@ -1,0 +1,48 @@
+import { auth0, cognito, entraId, keycloak, seacatAuth } from '../../lib/claims.ts'
+import type { AuthOptions } from '../../lib/index.ts'
+
+const forKeycloak: AuthOptions = {
+  publicKeysUrl: 'https://sso.example.com/realms/lunch/protocol/openid-connect/certs',
+  issuer: 'https://sso.example.com/realms/lunch',
+  audience: 'menu-api',
+  mapClaims: keycloak({
+    rolesOf: 'realm',
+    client: 'menu-api',
+    clientRoles: { cook: ['menu:read', 'menu:edit'] },
+  }),
+}
+
+const forAuth0: AuthOptions = {
+  publicKeysUrl: 'https://lunch.eu.auth0.com/.well-known/jwks.json',
+  issuer: 'https://lunch.eu.auth0.com/', // with the slash
+  audience: 'https://menu.example.com/api',
+  mapClaims: auth0(),
+}
+
+const forEntraId: AuthOptions = {
+  publicKeysUrl: 'https://login.microsoftonline.com/common/discovery/v2.0/keys',
+  // The directories that you serve, each with its id.
+  issuer: ['https://login.microsoftonline.com/aaaabbbb-0000-cccc-1111-dddd2222eeee/v2.0'],
+  audience: '00001111-aaaa-2222-bbbb-3333cccc4444',
+  mapClaims: entraId({ roles: { 'Menu.Read': ['menu:read'] } }),
+}
+
+const forCognito: AuthOptions = {
+  publicKeysUrl:
+    'https://cognito-idp.us-west-2.amazonaws.com/us-west-2_example/.well-known/jwks.json',
+  issuer: 'https://cognito-idp.us-west-2.amazonaws.com/us-west-2_example',
+  // In place of `audience`, which Cognito's access tokens lack.
+  mapClaims: cognito({
+    clientId: '57cbishk4j24pabc1234567890',
+    groups: { cook: ['menu:read', 'menu:edit'] },
+  }),
+}
+
+const forSeacatAuth: AuthOptions = {
+  publicKeysUrl: 'https://auth.example.com/openidconnect/public_keys',
+  issuer: 'https://auth.example.com',
+  audience: 'menu-app',
+  mapClaims: seacatAuth,
+}
+
+export { forAuth0, forCognito, forEntraId, forKeycloak, forSeacatAuth }

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+
+const filesIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.yml'))
+    .map((name) => ({ name, text: readFileSync(`${folder}/${name}`, 'utf8') }))
+
+const workflows = filesIn('.github/workflows')
+
+for (const { name, text } of workflows) {
+  test(`${name} names each action by its commit, and its version beside it`, () => {
+    const uses = text.split('\n').filter((line) => /\buses:/.test(line))
+    assert.notEqual(uses.length, 0)
+    const loose = uses.filter((line) => !/uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))
+    assert.deepEqual(loose, [])
+  })
+
+  test(`${name} installs what the lock file names, and runs no code of it`, () => {
+    const installs = [...text.matchAll(/npm (?:ci|install|i)\b.*/g)].map(([line]) => line)
+    assert.deepEqual(new Set(installs), new Set(['npm ci --ignore-scripts']))
+  })
+}
+
+test('the lock file holds no download addresses', () => {
+  assert.equal(readFileSync('package-lock.json', 'utf8').includes('"resolved"'), false)
+})
+
+test('a release publishes the package, its notes and its reference', () => {
+  const release: { jobs: object } = parse(readFileSync('.github/workflows/release.yml', 'utf8'))
+  assert.deepEqual(Object.keys(release.jobs), ['publish', 'notes', 'reference'])
+})
+
+const forms = filesIn('.github/ISSUE_TEMPLATE').filter(({ name }) => name !== 'config.yml')
+
+test('there is a form for what is wrong, and one for what is missing', () => {
+  assert.deepEqual(
+    forms.map(({ name }) => name),
+    ['bug.yml', 'feature.yml'],
+  )
+})
+
+for (const { name, text } of forms) {
+  test(`the form ${name} is one that GitHub shows`, () => {
+    const form: { name: string; description: string; body: { type: string; id?: string }[] } =
+      parse(text)
+    assert.deepEqual([typeof form.name, typeof form.description], ['string', 'string'])
+    const ids = form.body.filter(({ type }) => type !== 'markdown').map(({ id }) => id)
+    assert.equal(new Set(ids).size, ids.length)
+    assert.equal(ids.includes(undefined), false)
+  })
+}
