@@ -50,7 +50,10 @@ export const DECLARED_KEYS = ['noauth', 'tenant', ...FLAGS, 'require'] as const
 const TENANT_VALUES: readonly unknown[] = [true, false, undefined, 'required', 'optional']
 
 /** A requirement that no user meets, superusers included: how an unreadable one is understood. */
-export const NEVER_MET: Requirement = Object.freeze({ mode: 'any', ids: [] })
+export const NEVER_MET: Requirement = Object.freeze({
+  mode: 'any',
+  ids: Object.freeze([]),
+})
 
 /**
  * Reads a route's `config`, by own properties only. Mistakes are listed in `problems`; a wrong value counts as the
