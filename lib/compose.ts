@@ -2,6 +2,7 @@ import { BearerToken } from './authentication/bearer-token.ts'
 import { KeySet } from './keys/key-set.ts'
 import { type KeySource, RemoteKeys, StaticKeys } from './keys/key-source.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
+import { ImmutableSet } from './rights/resource-set.ts'
 import type { Settings } from './settings/options.ts'
 import {
   AnyTenant,
@@ -15,14 +16,16 @@ import { normalizeTokenType } from './tokens/jose-header.ts'
 /** Production: bearer tokens, verified with the authorization server's keys. */
 export function composeBearerToken(settings: Settings, events: RemoteDocumentEvents): BearerToken {
   const { issuer, audience, algorithms, tokenTypes } = settings
-  return new BearerToken(composeKeySource(settings, events), {
+  // Immutable: what decides must be the same for each request.
+  const rules = Object.freeze({
     ...settings,
     issuer: asList(issuer),
     audience: asList(audience),
-    algorithms: new Set(algorithms),
-    tokenTypes: new Set(tokenTypes?.map(normalizeTokenType) ?? DEFAULT_TOKEN_TYPES),
+    algorithms: new ImmutableSet(algorithms),
+    tokenTypes: new ImmutableSet(tokenTypes?.map(normalizeTokenType) ?? DEFAULT_TOKEN_TYPES),
     timeout: settings.tenantsTimeout,
   })
+  return new BearerToken(composeKeySource(settings, events), rules)
 }
 
 /** What is known of which tenants exist. */
@@ -51,5 +54,5 @@ function composeKeySource(settings: Settings, events: RemoteDocumentEvents): Key
 const DEFAULT_TOKEN_TYPES = [normalizeTokenType('JWT'), normalizeTokenType('at+jwt'), undefined]
 
 function asList(value: string | readonly string[] | undefined): readonly string[] | undefined {
-  return typeof value === 'string' ? [value] : value
+  return typeof value === 'string' ? Object.freeze([value]) : value
 }

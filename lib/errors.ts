@@ -6,11 +6,15 @@ export interface Challenge {
   readonly scope?: readonly string[]
 }
 
-/** What was expected of a token that is refused, and what was found. Unverified: for the log alone. */
+/**
+ * What was expected of a token that is refused, and what was found. For the log alone. Short texts
+ * of printable ASCII, which can do no harm in a terminal; frozen.
+ */
 export interface Mismatch {
   readonly of: 'iss' | 'aud' | 'kid' | 'alg' | 'typ'
-  readonly expected: Iterable<string | undefined>
-  readonly found: unknown
+  readonly expected: string
+  /** What a stranger's token says, and so marked. */
+  readonly unverified: string
 }
 
 /**
@@ -97,9 +101,10 @@ export class ERR_AUTH_TOKEN_MISSING extends AuthError {
 export class ERR_AUTH_TOKEN_INVALID extends AuthError {
   readonly code = 'ERR_AUTH_TOKEN_INVALID'
   readonly statusCode = 401
-  readonly #mismatch: Mismatch | undefined
+  readonly #mismatch: (() => Mismatch) | undefined
 
-  constructor(reason?: string, mismatch?: Mismatch) {
+  /** `mismatch` makes the texts where they are read: most logs do not show them. */
+  constructor(reason?: string, mismatch?: () => Mismatch) {
     super('The access token is not valid', reason)
     this.#mismatch = mismatch
   }
@@ -110,7 +115,7 @@ export class ERR_AUTH_TOKEN_INVALID extends AuthError {
 
   /** Which part of the token was not as expected, where that is the reason. For the log; never part of a response. */
   get mismatch(): Mismatch | undefined {
-    return this.#mismatch
+    return this.#mismatch?.()
   }
 }
 

@@ -60,9 +60,10 @@ export interface TestAuthority {
    * Serves the JWK set on loopback. It keeps no process alive: a test that fails before its `close()` still ends.
    * @param port 0: any free one
    * @returns its address, for `publicKeysUrl`
+   * @throws Error where it listens already, or is about to
    */
   listen(port?: number): Promise<string>
-  /** Ends the endpoint, its open connections too. */
+  /** Ends the endpoint, its open connections too; one that does not listen yet, as soon as it does. */
   close(): Promise<void>
   /** `close()`, at the end of the block. @example await using authority = await createTestAuthority() */
   [Symbol.asyncDispose](): Promise<void>
@@ -75,7 +76,7 @@ export async function createTestAuthority(
   const { issuer = 'https://authority.test', audience = 'api', algorithm = 'ES256' } = options
   let signing = await createKey(algorithm, 1)
   let serial = 1
-  let server: Server | undefined
+  let endpoint: Promise<Server> | undefined
 
   const publicKeys = () => ({ keys: [signing.publicJwk] })
   const token: TestAuthority['token'] = (userInfo = {}, tokenOptions = {}) => {
@@ -93,8 +94,10 @@ export async function createTestAuthority(
   }
 
   const close = async (): Promise<void> => {
-    const closing = server
-    server = undefined
+    const ending = endpoint
+    endpoint = undefined
+    // A server that does not listen yet cannot be closed; one that never will needs no end.
+    const closing = await ending?.catch(() => undefined)
     if (closing === undefined) return
     closing.close()
     closing.closeAllConnections()
@@ -119,22 +122,32 @@ export async function createTestAuthority(
       signing = await createKey(algorithm, serial)
     },
     async listen(port = 0) {
-      if (server !== undefined) throw new Error('the test authority listens already')
-      const created = createServer((_request, response) => {
-        response.setHeader('content-type', 'application/jwk-set+json')
-        response.end(JSON.stringify(publicKeys()))
-      })
-      created.on('connection', (socket) => socket.unref())
-      created.unref()
-      created.listen(port, '127.0.0.1')
-      await once(created, 'listening')
-      server = created
-      const { port: actual }: { port?: number } = Object(created.address())
-      return `http://127.0.0.1:${actual}/openidconnect/public_keys`
+      if (endpoint !== undefined) throw new Error('the test authority listens already')
+      const starting = serve(port, publicKeys)
+      endpoint = starting
+      try {
+        const { port: actual }: { port?: number } = Object((await starting).address())
+        return `http://127.0.0.1:${actual}/openidconnect/public_keys`
+      } catch (error) {
+        if (endpoint === starting) endpoint = undefined
+        throw error
+      }
     },
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+async function serve(port: number, jwks: () => object): Promise<Server> {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/jwk-set+json')
+    response.end(JSON.stringify(jwks()))
+  })
+  server.on('connection', (socket) => socket.unref())
+  server.unref()
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return server
 }
 
 interface SigningKey {

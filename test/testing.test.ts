@@ -210,6 +210,40 @@ test('close without listen does nothing, and may be repeated', async () => {
   await Promise.all([authority.close(), authority.close()])
 })
 
+test('of two calls of listen at once, the second throws', async (t) => {
+  const authority = await createTestAuthority()
+  t.after(() => authority.close())
+  const both = await Promise.allSettled([authority.listen(), authority.listen()])
+  assert.deepEqual(
+    both.map(({ status }) => status),
+    ['fulfilled', 'rejected'],
+  )
+  await assert.rejects(authority.listen(), /listens already/)
+})
+
+test('close ends a server that does not listen yet, and another one may listen then', async () => {
+  const authority = await createTestAuthority()
+  const pending = authority.listen()
+  await authority.close()
+  await assert.rejects(fetch(await pending))
+  const url = await authority.listen()
+  assert.equal((await fetch(url)).status, 200)
+  await authority.close()
+  await assert.rejects(fetch(url))
+})
+
+test('close and a listen that fails do not meet', async (t) => {
+  const [first, second] = await Promise.all([createTestAuthority(), createTestAuthority()])
+  t.after(() => Promise.all([first.close(), second.close()]))
+  const { port } = new URL(await first.listen())
+  const failing = assert.rejects(second.listen(Number(port)), { code: 'EADDRINUSE' })
+  await second.close()
+  const again = second.listen()
+  await failing
+  await assert.rejects(second.listen(), /listens already/)
+  assert.equal((await fetch(await again)).status, 200)
+})
+
 test('a port in use is an error of listen, and another port can be tried', async (t) => {
   const [first, second] = await Promise.all([createTestAuthority(), createTestAuthority()])
   t.after(() => Promise.all([first.close(), second.close()]))

@@ -4,6 +4,7 @@ import type { KeySet } from '../keys/key-set.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { JoseHeader } from '../tokens/jose-header.ts'
+import { mismatch } from '../tokens/mismatch.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 
 export interface FoundKey {
@@ -65,11 +66,7 @@ async function whenLoaded(source: KeySource, header: JoseHeader): Promise<FoundK
 async function whenNewer(source: KeySource, header: JoseHeader, tried: KeySet): Promise<FoundKey> {
   const found = await findNewerKey(source, header)
   if (found !== undefined) return found
-  throw new TokenRefused('the key is unknown', {
-    of: 'kid',
-    expected: tried.kids,
-    found: header.kid,
-  })
+  throw new TokenRefused('the key is unknown', mismatch('kid', tried.kids, header.kid))
 }
 
 function findIn(keys: KeySet, header: JoseHeader): FoundKey | undefined {

@@ -50,7 +50,10 @@ export const DECLARED_KEYS = ['noauth', 'tenant', ...FLAGS, 'require'] as const
 const TENANT_VALUES: readonly unknown[] = [true, false, undefined, 'required', 'optional']
 
 /** A requirement that no user meets, superusers included: how an unreadable one is understood. */
-export const NEVER_MET: Requirement = Object.freeze({ mode: 'any', ids: [] })
+export const NEVER_MET: Requirement = Object.freeze({
+  mode: 'any',
+  ids: Object.freeze([]),
+})
 
 /** A key of ours, or a slip of one, that a copy of a config loses or takes for a plain value; and why. */
 export type Hidden = ReadonlyMap<string, string>

@@ -1,9 +1,8 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onErrorHookHandler } from 'fastify'
-import { AuthError, type Challenge, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
+import { AuthError, type Challenge, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
 import { isResourceId } from '../rights/resource-id.ts'
 import { refusalOf } from './refusal.ts'
 import { authorizationOf } from './request-access.ts'
-import { type ShownMismatch, showMismatch } from './unverified.ts'
 
 /**
  * What the answer to a refusal carries beside its body, and its line in the log. Added in `onError`,
@@ -57,10 +56,10 @@ function log(request: FastifyRequest, error: AuthError): void {
 }
 
 /** What a token said may be personal, so it is for the debug level only. */
-function mismatchOf(log: Log, error: AuthError): ShownMismatch | undefined {
-  if (!(error instanceof ERR_AUTH_TOKEN_INVALID) || error.mismatch === undefined) return undefined
+function mismatchOf(log: Log, error: AuthError): Mismatch | undefined {
+  if (!(error instanceof ERR_AUTH_TOKEN_INVALID)) return undefined
   const isDebugging = log.isLevelEnabled?.('debug') ?? ['debug', 'trace'].includes(log.level)
-  return isDebugging ? showMismatch(error.mismatch) : undefined
+  return isDebugging ? error.mismatch : undefined
 }
 
 /** Pino's; a logger of the application's own need not have the method. */

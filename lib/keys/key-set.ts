@@ -20,6 +20,9 @@ export class KeySet {
   /** Two sets with the same fingerprint accept the same signatures. */
   readonly fingerprint: string
 
+  /** The names of the keys; undefined for those without one. */
+  readonly kids: readonly (string | undefined)[]
+
   /**
    * Takes the members that may verify tokens; the others are passed over, so that a bad one does not spoil the
    * good ones.
@@ -33,12 +36,8 @@ export class KeySet {
       if (sameKid) sameKid.push(key)
       else this.#byKid.set(key.kid, [key])
     }
+    this.kids = Object.freeze([...this.#byKid.keys()])
     this.fingerprint = this.#all.map(({ fingerprint }) => fingerprint).join('\n')
-  }
-
-  /** The names of the keys; undefined for those without one. */
-  get kids(): Iterable<string | undefined> {
-    return this.#byKid.keys()
   }
 
   /**

@@ -11,30 +11,27 @@ export type FindPolicies = (method: string, path: string) => readonly Documented
  * A request may reach each of them.
  */
 export function indexRoutes(routes: readonly DocumentedRoute[], document: unknown): FindPolicies {
-  const { servers, paths } = draft(document)
-  const documented = Object.keys(draft(paths))
-  const known = (places: Places): number => documented.filter((path) => places.has(path)).length
-  const stripped = placesOf(routes, basePathsOf(servers))
-  const whole = placesOf(routes, [])
-  // Only the document's paths show whether it was written with `stripBasePath: false`.
-  const places = known(whole) > known(stripped) ? whole : stripped
-  return (method, path) => places.get(path)?.get(method.toUpperCase()) ?? []
-}
-
-/** Policies by path, and then by method. */
-type Places = ReadonlyMap<string, ReadonlyMap<string, readonly DocumentedPolicy[]>>
-
-function placesOf(routes: readonly DocumentedRoute[], basePaths: readonly string[]): Places {
+  const basePaths = basePathsOf(draft(document)['servers'])
   const places = new Map<string, Map<string, DocumentedPolicy[]>>()
-  for (const { methods, url, policy, seen } of routes) {
-    for (const path of spellingsOf(withoutBasePaths(url, basePaths), seen)) {
+  for (const route of routes) {
+    for (const path of placesOf(route, basePaths)) {
       const byMethod = entryOf(places, path, () => new Map<string, DocumentedPolicy[]>())
-      for (const method of methods) {
-        entryOf(byMethod, method.toUpperCase(), (): DocumentedPolicy[] => []).push(policy)
+      for (const method of route.methods) {
+        entryOf(byMethod, method.toUpperCase(), (): DocumentedPolicy[] => []).push(route.policy)
       }
     }
   }
-  return places
+  return (method, path) => places.get(path)?.get(method.toUpperCase()) ?? []
+}
+
+/**
+ * Where a route may stand: without the base paths, and with them. A document does not tell whether
+ * it was written with `stripBasePath: false`, and a hidden route may have another route's place in
+ * one of the two readings.
+ */
+function placesOf({ url, seen }: DocumentedRoute, basePaths: readonly string[]): Set<string> {
+  const urls = [url, withoutBasePaths(url, basePaths)]
+  return new Set(urls.flatMap((each) => spellingsOf(each, seen)))
 }
 
 /** The router splits `/:tenant?` into two routes, and shows a literal colon as it is. */

@@ -1,3 +1,5 @@
+import { type InspectOptions, inspect } from 'node:util'
+
 /** Methods that a Set has on newer versions of Node, and that TypeScript then expects of a ReadonlySet. */
 const SET_ALGEBRA = [
   'union',
@@ -10,12 +12,13 @@ const SET_ALGEBRA = [
 ]
 
 /**
- * A set that nobody can change. Object.freeze does not stop `add`, so this is no Set but holds one. What it holds can
- * be looked at, and compared, in its list.
+ * A set that nobody can change. Object.freeze does not stop `add`, so this is no Set but holds one. What
+ * it holds can be looked at, and compared, in its sorted list. Everything else, its JSON too, keeps the
+ * order in which the items came.
  */
 export class ImmutableSet<T> implements ReadonlySet<T> {
-  /** Each item once, in the order in which they came. */
-  readonly items: readonly T[]
+  /** Each item once, sorted: two sets are equal whatever the order of their items. A new list at each reading. */
+  declare readonly items: readonly T[]
 
   readonly #set: ReadonlySet<T>
 
@@ -31,8 +34,16 @@ export class ImmutableSet<T> implements ReadonlySet<T> {
 
   constructor(items: Iterable<T>) {
     this.#set = new Set(items)
-    this.items = Object.freeze([...this.#set])
+    Object.defineProperty(this, 'items', ImmutableSet.#ITEMS)
     Object.freeze(this)
+  }
+
+  /** Of each set's own, so that a comparison sees it. Sorted late: most sets are never compared. */
+  static readonly #ITEMS = {
+    enumerable: true,
+    get(this: ImmutableSet<unknown>): readonly unknown[] {
+      return Object.freeze([...this.#set].sort())
+    },
   }
 
   get size(): number {
@@ -63,8 +74,13 @@ export class ImmutableSet<T> implements ReadonlySet<T> {
     return this.#set.values()
   }
 
-  toJSON(): readonly T[] {
-    return this.items
+  toJSON(): T[] {
+    return [...this.#set]
+  }
+
+  /** What console.log shows: the items, which a getter hides. */
+  [inspect.custom](_depth: number, options: InspectOptions): string {
+    return `ImmutableSet ${inspect({ ...this }, options)}`
   }
 
   get [Symbol.toStringTag](): string {

@@ -26,6 +26,8 @@ export function* readIniFile(file: string, problems: Problems): Generator<IniEnt
       sections.enter(line.name, where)
     } else if (line.kind === 'broken section') {
       sections.enterBroken(where)
+    } else if (line.kind === 'several lines') {
+      if (sections.current !== 'other') refuseSeveral(where, problems)
     } else if (line.kind === 'entry') {
       const section = sections.current
       if (section === 'top') refuseStray(line, where, problems)
@@ -57,6 +59,15 @@ function readRows(file: string, problems: Problems): string[] {
   }
 }
 
+/**
+ * What an editor shows as a line of its own must not be lost in a comment or a value. The line is not
+ * shown: above all sections it is the application's, and may hold a secret.
+ */
+function refuseSeveral(where: string, problems: Problems): void {
+  const expected = 'lines that end with LF or CR LF'
+  problems.add({ key: 'a line', where }, expected, 'another line separator within one')
+}
+
 /** A top-level key that is spelt like a section of ours. The others are the application's. */
 function refuseStray({ key }: EntryLine, where: string, problems: Problems): void {
   if (resemblanceOf(key)?.by !== 'spelling') return
@@ -69,7 +80,7 @@ function readEntry(
   where: string,
   problems: Problems,
 ): string | null {
-  if (key === '' || text === null || LINE_SEPARATOR.test(text)) {
+  if (key === '' || text === null) {
     problems.add({ key: row.trim(), where }, 'key = value', 'no value')
     return null
   }
@@ -78,6 +89,3 @@ function readEntry(
   problems.add({ key, where }, read.expected, read.found)
   return null
 }
-
-/** Editors show what follows as another line. */
-const LINE_SEPARATOR = /[\u2028\u2029]/

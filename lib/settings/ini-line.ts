@@ -7,6 +7,8 @@ export type IniLine =
   | { readonly kind: 'blank' }
   | { readonly kind: 'section'; readonly name: string }
   | { readonly kind: 'broken section' }
+  /** Several lines to a person's eye, without a section line among them. */
+  | { readonly kind: 'several lines' }
   | EntryLine
 
 export interface EntryLine {
@@ -28,7 +30,18 @@ const SECTION = /^[ \t]*\[([^\]]*)\][ \t]*(?:(?<=[ \t])[;#].*)?$/s
 
 const BLANKS_AROUND = /^[ \t]+|(?<![ \t])[ \t]+$/g
 
+/** VT, FF, NEL, LS and PS: editors begin a new line there (Unicode §5.8), and INI files do not. */
+const OTHER_LINE_END = /[\v\f\u0085\u2028\u2029]/
+
 export function readLine(line: string): IniLine {
+  const lines = line.split(OTHER_LINE_END)
+  if (lines.length === 1) return readOneLine(line)
+  const kinds = lines.map((each) => readOneLine(each).kind)
+  const hasSection = kinds.some((kind) => kind === 'section' || kind === 'broken section')
+  return { kind: hasSection ? 'broken section' : 'several lines' }
+}
+
+function readOneLine(line: string): IniLine {
   if (COMMENT_OR_BLANK.test(line)) return { kind: 'blank' }
   if (SECTION_START.test(line)) {
     const name = SECTION.exec(line)?.[1]

@@ -1,12 +1,38 @@
 import { setImmediate } from 'node:timers/promises'
 import { Unusable } from '../outside/unusable.ts'
-import { isTenantName } from './tenant-name.ts'
+import { isTenantName, MAX_TENANT_LENGTH } from './tenant-name.ts'
 
-/** Characters that are read at one go. It takes some milliseconds. */
+/** Characters that are read at one go. It takes a few milliseconds. */
 const PIECE_LENGTH = 64 * 1024
 
+/** What may come next. */
+type State = 'list' | 'first' | 'comma' | 'name' | 'nothing'
+
+/**
+ * The characters outside of strings, and what may follow each. A list of names has no other ones: what
+ * is nested is refused at its first bracket, since JSON.parse takes seconds for 15 MB of brackets.
+ */
+const NEXT: Readonly<Record<State, ReadonlyMap<string, State>>> = {
+  list: new Map([['[', 'first']]),
+  first: new Map([
+    ['"', 'comma'],
+    [']', 'nothing'],
+  ]),
+  comma: new Map([
+    [',', 'name'],
+    [']', 'nothing'],
+  ]),
+  name: new Map([['"', 'comma']]),
+  nothing: new Map(),
+}
+
+/** RFC 8259 §2. */
+const BLANKS: ReadonlySet<string> = new Set(' \t\n\r')
+
+/** Most characters of a name between its quotes, each written as an escape such as `\u0061`. */
+const MAX_WRITTEN = 6 * MAX_TENANT_LENGTH
+
 const QUOTE = 0x22
-const COMMA = 0x2c
 const BACKSLASH = 0x5c
 
 /**
@@ -19,54 +45,46 @@ export async function readTenantList(
   text: string,
   pieceLength = PIECE_LENGTH,
 ): Promise<ReadonlySet<string>> {
-  const begin = text.indexOf('[') + 1
-  const end = text.lastIndexOf(']')
-  // What is left without the members is the empty list.
-  assertList(readArray(text.slice(0, begin) + text.slice(end)).length === 0)
   const names = new Set<string>()
-  for (const piece of piecesOf(text, begin, end, pieceLength)) {
-    const members = readArray(`[${piece}]`)
-    // The empty list is one piece; any other one without a member is two commas in a row, or one too many.
-    assertList(members.length > 0 || piece.length === end - begin)
-    for (const member of members) {
-      assertList(isTenantName(member))
-      names.add(member)
+  let state: State = 'list'
+  let pieceEnd = pieceLength
+  for (let i = 0; i < text.length; i++) {
+    if (i >= pieceEnd) {
+      await setImmediate()
+      pieceEnd = i + pieceLength
     }
-    await setImmediate()
+    const character = text.charAt(i)
+    if (BLANKS.has(character)) continue
+    state = NEXT[state].get(character) ?? refuse()
+    if (character !== '"') continue
+    const end = endOfString(text, i)
+    names.add(readName(text.slice(i, end + 1)))
+    i = end
   }
-  return names
+  return state === 'nothing' ? names : refuse()
 }
 
-/**
- * Cuts the members at commas between strings. If every piece is a list of strings, so is the whole, however
- * it was cut.
- */
-function* piecesOf(text: string, begin: number, end: number, length: number): Generator<string> {
-  let isInString = false
-  let from = begin
-  for (let i = begin; i < end; i++) {
+/** The index of the quote that ends the string at `start`. */
+function endOfString(text: string, start: number): number {
+  const last = Math.min(start + MAX_WRITTEN + 1, text.length - 1)
+  for (let i = start + 1; i <= last; i++) {
     const character = text.charCodeAt(i)
+    if (character === QUOTE) return i
     if (character === BACKSLASH) i += 1
-    else if (character === QUOTE) isInString = !isInString
-    else if (character === COMMA && !isInString && i - from >= length) {
-      yield text.slice(from, i)
-      from = i + 1
-    }
   }
-  yield text.slice(from, end)
+  return refuse()
 }
 
-function readArray(text: string): readonly unknown[] {
-  let value: unknown
+function readName(written: string): string {
+  let name: unknown
   try {
-    value = JSON.parse(text)
+    name = JSON.parse(written)
   } catch {
-    // Not JSON, and so no list.
+    // A control character, or no escape: not JSON.
   }
-  assertList(Array.isArray(value))
-  return value
+  return isTenantName(name) ? name : refuse()
 }
 
-function assertList(isList: boolean): asserts isList {
-  if (!isList) throw new Unusable('the answer is no JSON array of tenant names')
+function refuse(): never {
+  throw new Unusable('the answer is no JSON array of tenant names')
 }

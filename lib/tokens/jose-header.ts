@@ -1,6 +1,7 @@
 import { ownProperty } from '../outside/own-property.ts'
 import { ownText } from '../outside/own-text.ts'
 import { decodeBase64url } from './decode-base64url.ts'
+import { mismatch } from './mismatch.ts'
 import { parseObject } from './parse-object.ts'
 import { TokenRefused } from './token-refused.ts'
 
@@ -76,14 +77,12 @@ function checkHeader(header: object, rules: HeaderRules): JoseHeader {
   }
   const alg = ownProperty(header, 'alg')
   if (typeof alg !== 'string' || !rules.algorithms.has(alg)) {
-    const mismatch = { of: 'alg', expected: rules.algorithms, found: alg } as const
-    throw new TokenRefused('the algorithm is not allowed', mismatch)
+    throw new TokenRefused('the algorithm is not allowed', mismatch('alg', rules.algorithms, alg))
   }
   const typ = ownProperty(header, 'typ')
   const type = typeof typ === 'string' ? normalizeTokenType(typ) : typ
   if ((type !== undefined && typeof type !== 'string') || !rules.tokenTypes.has(type)) {
-    const mismatch = { of: 'typ', expected: rules.tokenTypes, found: typ } as const
-    throw new TokenRefused('the token type is not allowed', mismatch)
+    throw new TokenRefused('the token type is not allowed', mismatch('typ', rules.tokenTypes, typ))
   }
   const kid = ownProperty(header, 'kid')
   if (kid !== undefined && typeof kid !== 'string')

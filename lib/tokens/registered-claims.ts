@@ -1,4 +1,5 @@
 import { ownProperty } from '../outside/own-property.ts'
+import { mismatch } from './mismatch.ts'
 import { TokenRefused } from './token-refused.ts'
 
 export interface ClaimRules {
@@ -26,13 +27,11 @@ export function checkClaims(claims: object, rules: ClaimRules): Lifetime {
   const { issuer, audience } = rules
   const iss = ownProperty(claims, 'iss')
   if (issuer && !issuer.some((accepted) => accepted === iss)) {
-    const mismatch = { of: 'iss', expected: issuer, found: iss } as const
-    throw new TokenRefused('the issuer is not accepted', mismatch)
+    throw new TokenRefused('the issuer is not accepted', mismatch('iss', issuer, iss))
   }
   const aud = ownProperty(claims, 'aud')
   if (audience && !names(aud, audience)) {
-    const mismatch = { of: 'aud', expected: audience, found: aud } as const
-    throw new TokenRefused('the audience is not accepted', mismatch)
+    throw new TokenRefused('the audience is not accepted', mismatch('aud', audience, aud))
   }
   if (rules.confirmation !== 'ignore' && isBound(ownProperty(claims, 'cnf'))) {
     throw new TokenRefused('bound to its sender')

@@ -7,9 +7,9 @@ import type { Mismatch } from '../errors.ts'
  */
 export class TokenRefused {
   readonly reason: string
-  readonly mismatch: Mismatch | undefined
+  readonly mismatch: (() => Mismatch) | undefined
 
-  constructor(reason: string, mismatch?: Mismatch) {
+  constructor(reason: string, mismatch?: () => Mismatch) {
     this.reason = reason
     this.mismatch = mismatch
   }

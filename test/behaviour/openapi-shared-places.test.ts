@@ -218,3 +218,41 @@ test('A path that goes on with letters of a base path leaves the others describe
   for (const { get } of Object.values(paths)) assert.deepEqual(get?.security, [{ bearerAuth: [] }])
   await app.close()
 })
+
+const shown = { get: { responses: {} } }
+
+/** A route that stands in another one's place, if the document is read as if base paths were stripped. */
+const HIDDEN_TWINS: readonly (readonly [what: string, urls: readonly string[]])[] = [
+  ['one hidden route', ['/api/api/x']],
+  ['more hidden routes than the document shows', ['/api/api/x', '/api/other', '/api/third']],
+]
+
+for (const [what, hidden] of HIDDEN_TWINS) {
+  for (const isHiddenOpen of [true, false]) {
+    const which = isHiddenOpen ? 'open' : 'guarded'
+    test(`A path with its base path is not shown as open beside ${what}, ${which}`, async () => {
+      const app = await documentedApp(
+        (app) => {
+          app.get('/api/x', { config: { noauth: !isHiddenOpen } }, handler)
+          for (const url of hidden) {
+            app.get(url, { schema: { hide: true }, config: { noauth: isHiddenOpen } }, handler)
+          }
+        },
+        {
+          swagger: {
+            openapi: {
+              openapi: '3.1.0',
+              info,
+              servers: [{ url: '/api' }],
+              paths: { '/other': shown, '/third': shown },
+            },
+            stripBasePath: false,
+          },
+        },
+      )
+      const { paths } = documentOf(app)
+      assert.deepEqual(paths['/api/x']?.['get']?.security, [{ bearerAuth: [] }])
+      await app.close()
+    })
+  }
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
-import { readDeclaration } from '../../lib/declaration/declaration.ts'
+import { NEVER_MET, readDeclaration } from '../../lib/declaration/declaration.ts'
 import { errors } from '../../lib/index.ts'
 import { guardedApp } from '../helpers/guarded-app.ts'
 
@@ -269,4 +269,8 @@ test('a boot error tells the problems of all routes at once, and of a HEAD twin 
 test('a value is cut where a message shows it', () => {
   const [problem = ''] = readDeclaration({ noauth: 'x'.repeat(200) }).problems
   assert.equal(problem, `noauth is no boolean, found '${'x'.repeat(79)}`)
+})
+
+test('no id can be added to what nobody meets', () => {
+  assert.deepEqual([Object.isFrozen(NEVER_MET), Object.isFrozen(NEVER_MET.ids)], [true, true])
 })

@@ -66,6 +66,8 @@ const MARKS = [
   '\t',
   '\r',
   '\u2028',
+  '\f',
+  '\u0085',
 ]
 
 /** A text of which a message shows a part. */

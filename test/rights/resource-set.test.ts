@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inspect } from 'node:util'
+import { inspect, isDeepStrictEqual } from 'node:util'
 
 // Newer versions of Node have the methods of set algebra. Older ones get one here, so that both ways are tried.
 if (!('union' in Set.prototype)) {
@@ -50,13 +50,21 @@ test('the items are copied when it is made', () => {
   assert.deepEqual([...set], ['a'])
 })
 
-test('what it holds can be looked at', () => {
+test('its JSON keeps the order in which the items came, as reading it does', () => {
+  const set = new ImmutableSet(['b', 'a', 'b'])
+  assert.equal(JSON.stringify(set), '["b","a"]')
+  assert.deepEqual([...set], ['b', 'a'])
+})
+
+test('what it holds can be looked at, sorted', () => {
+  assert.equal(inspect(new ImmutableSet(['b', 'a'])), "ImmutableSet { items: [ 'a', 'b' ] }")
   assert.equal(inspect(new ImmutableSet(['a', 'b'])), "ImmutableSet { items: [ 'a', 'b' ] }")
   assert.equal(inspect(new ImmutableSet([])), 'ImmutableSet { items: [] }')
 })
 
-test('two sets are equal where their items are', () => {
-  assert.deepEqual(new ImmutableSet(['a', 'b']), new ImmutableSet(['a', 'b', 'a']))
+test('two sets are equal where their items are, in whatever order these came', () => {
+  assert.deepEqual(new ImmutableSet(['a', 'b']), new ImmutableSet(['b', 'a', 'b']))
+  assert.equal(isDeepStrictEqual(new ImmutableSet(['a', 'b']), new ImmutableSet(['b', 'a'])), true)
   for (const other of [['a'], ['a', 'c'], ['a', 'b', 'c'], []]) {
     assert.notDeepEqual(new ImmutableSet(['a', 'b']), new ImmutableSet(other))
   }

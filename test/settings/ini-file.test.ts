@@ -38,7 +38,7 @@ describe('an INI file', () => {
 
   for (const [name, text] of [
     ['white space', ' \n\t\n'],
-    ['comments', '; [auth]\n# realm = x\n   ; realm = x\n; a\u2028b\n'],
+    ['comments', '; [auth]\n# realm = x\n   ; realm = x\n'],
     ['empty sections', '[tenants]\n[app]\n'],
     ['the sections of others', '[server]\nport = 80\nport = 81\nbare\n[server]\nlist[] = 1\n= 5\n'],
     [
@@ -299,18 +299,67 @@ describe('a section line', () => {
   }
 })
 
-describe('a key', () => {
-  for (const line of [
-    'dev_mode',
-    'dev_mode yes',
-    'dev_mode: yes',
-    '= yes',
-    '==',
-    'a ; = b\u2028c',
+describe('a line with a line separator of Unicode in it', () => {
+  /** VT, FF, NEL, LS and PS. In the rows, each stands where `|` does. */
+  const SEPARATORS = ['\v', '\f', '\u0085', '\u2028', '\u2029']
+
+  for (const row of [
+    '; comment|issuer = x',
+    '# comment|',
+    'issuer = x|audience = y',
+    'issuer = x|',
+    '|issuer = x',
+    'issuer|= x',
+    'issuer = "x|y"',
+    'issuer = x ; comment|audience = y',
+    'a ; = b|c',
+    'issuer|',
+    '|',
   ]) {
+    test(`is refused in our sections and above all sections: ${row}`, () => {
+      const expected = 'a line: expected lines that end with LF or CR LF'
+      const message = `${expected}, found another line separator within one`
+      for (const separator of SEPARATORS) {
+        const text = row.replace('|', separator)
+        refuses(`[auth]\n${text}\n`, message, 'line 2')
+        refuses(`[app]\n[tenants]\n${text}\n`, message, 'line 3')
+        refuses(`${text}\n[auth]\n`, message, 'line 1')
+      }
+    })
+  }
+
+  for (const row of [
+    '[auth]|issuer = x',
+    '|[auth]',
+    '[auth] ; comment|issuer = x',
+    '[auth|]',
+    '[app]|',
+    '; comment|[auth]',
+    'title = x|[tenants]|ids = a',
+    'title = x|auth]',
+  ]) {
+    test(`is a broken section: ${row}`, () => {
+      const message = 'a section: expected [name], found a broken section line'
+      for (const separator of SEPARATORS) {
+        const text = row.replaceAll('|', separator)
+        refuses(`[auth]\n[app]\n${text}\n`, message, 'line 3')
+        refuses(`${text}\n[tenants]\n`, message, 'line 1')
+      }
+    })
+  }
+
+  test('may stand in another section, where no section is lost', () => {
+    for (const separator of SEPARATORS) {
+      const lines = ['; a|b', 'title = x|auth = y', '|'].join('\n').replaceAll('|', separator)
+      assert.deepEqual(read(`[app]\n${lines}\n[auth]\n`), [])
+    }
+  })
+})
+
+describe('a key', () => {
+  for (const line of ['dev_mode', 'dev_mode yes', 'dev_mode: yes', '= yes', '==']) {
     test(`${JSON.stringify(line)} without a value is refused`, () => {
-      const shown = line.replace('\u2028', '\\u2028')
-      refuses(`[auth]\n${line}\n`, `${shown}: expected key = value, found no value`, 'line 2')
+      refuses(`[auth]\n${line}\n`, `${line}: expected key = value, found no value`, 'line 2')
     })
   }
 

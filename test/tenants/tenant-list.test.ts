@@ -15,10 +15,11 @@ const lists: [text: string, names: string[]][] = [
   ['["a","a"]', ['a']],
   ['[",","]","[","\\"","\\\\",",\\",\\""]', [',', ']', '[', '"', '\\', ',","']],
   ['["\\u0061","ä","🦝"]', ['a', 'ä', '🦝']],
+  [`["${'\\u0061'.repeat(255)}"]`, ['a'.repeat(255)]],
 ]
 
 for (const [text, names] of lists) {
-  test(`${text.trim()} lists ${names.length} tenants, in whatever pieces it is read`, async () => {
+  test(`${text.trim().slice(0, 40)} lists ${names.length} tenants, in whatever pieces it is read`, async () => {
     for (const length of [0, 1, 2, 5, 100]) {
       assert.deepEqual([...(await readTenantList(text, length))], names)
     }
@@ -64,6 +65,9 @@ const others = [
   '["a","\\u0085"]',
   '["a",{"b":"c"}]',
   `["${'a'.repeat(256)}"]`,
+  `["${'\\u0061'.repeat(256)}"]`,
+  '["a\\',
+  '["\\x"]',
 ]
 
 for (const text of others) {
@@ -79,8 +83,13 @@ for (const text of others) {
 }
 
 test('what is read in pieces is what is read at one go', async () => {
-  const token = fc.constantFrom('[', ']', ',', '"', '\\', ' ', '"a"', '"b,"', '"\\""', '7', '{}')
-  const bent = fc.array(token, { maxLength: 12 }).map((tokens) => `[${tokens.join('')}]`)
+  const token = fc.constantFrom(
+    ...['[', ']', ',', '"', '\\', ' ', '"a"', '"b,"', '"\\""', '7', '{}'],
+    ...['{', '}', ':', '\n', '\u00a0', '\ufeff', '\\u0061', '"*"', `"${'b'.repeat(256)}"`],
+  )
+  const bent = fc
+    .tuple(fc.constantFrom('[', ' [', ''), fc.array(token, { maxLength: 12 }))
+    .map(([start, tokens]) => `${start}${tokens.join('')}]`)
   const name = fc.string({
     unit: fc.constantFrom('a', ',', '"', '\\', '[', ']', 'ä'),
     maxLength: 5,
@@ -108,10 +117,49 @@ function atOneGo(text: string): string[] | null {
   }
 }
 
-test('while the largest list is read, the loop turns again and again', async () => {
-  const names = Array.from({ length: 950_000 }, (_, i) => `tenant-${1_000_000 + i}`)
-  const text = JSON.stringify(names)
-  assert.ok(text.length > 15 * 1024 * 1024, `${text.length} characters`)
+const LARGE = 15_000_000
+
+/** Texts of 15 MB that JSON.parse reads for seconds, or at one go. */
+const HOSTILE: readonly (readonly [what: string, text: string])[] = [
+  ['nested lists', '['.repeat(LARGE)],
+  ['nested lists that are closed', '['.repeat(LARGE / 2) + ']'.repeat(LARGE / 2)],
+  ['nested lists behind a name', `["a",${'['.repeat(LARGE)}`],
+  ['nested objects', `[${'{"a":'.repeat(LARGE / 5)}`],
+  ['nested objects before the list', `${'{"a":'.repeat(LARGE / 5)}[`],
+  ['nested lists behind the list', `["a"]${'['.repeat(LARGE)}]`],
+  ['numbers', `[${'1,'.repeat(LARGE / 2)}1]`],
+  ['one string', `["${'a'.repeat(LARGE)}"]`],
+  ['one string of escapes', `["${'\\'.repeat(LARGE)}"]`],
+  ['one string without an end', `["${'a'.repeat(LARGE)}`],
+]
+
+for (const [what, text] of HOSTILE) {
+  test(`15 MB of ${what} are refused before more than one name of them is parsed`, async (t) => {
+    const parse = t.mock.method(JSON, 'parse')
+    await assert.rejects(readTenantList(text), Unusable)
+    const lengths = parse.mock.calls.map((call) => String(call.arguments[0]).length)
+    assert.equal(Math.max(0, ...lengths) <= 6 * 255 + 2, true, `${lengths}`)
+    assert.equal(lengths.length <= 1, true, `${lengths.length} calls`)
+  })
+}
+
+const NAMES = Array.from({ length: 950_000 }, (_, i) => `tenant-${1_000_000 + i}`)
+
+const LARGEST: readonly (readonly [what: string, text: string, size: number])[] = [
+  ['the largest list', JSON.stringify(NAMES), NAMES.length],
+  ['a list of blanks', `["a",${' '.repeat(LARGE)}"b"]`, 2],
+  ['a list behind blanks', `${'\n'.repeat(LARGE)}["a"]`, 1],
+  ['a list before blanks', `["a"]${' '.repeat(LARGE)}`, 1],
+]
+
+for (const [what, text, size] of LARGEST) {
+  test(`while ${what} is read, the loop turns again and again`, async () => {
+    assert.ok(text.length >= LARGE, `${text.length} characters`)
+    await assertTurning(text, size)
+  })
+}
+
+async function assertTurning(text: string, size: number): Promise<void> {
   let turns = 0
   let isReading = true
   const turn = (): void => {
@@ -121,6 +169,6 @@ test('while the largest list is read, the loop turns again and again', async () 
   setImmediate(turn)
   const list = await readTenantList(text)
   isReading = false
-  assert.equal(list.size, names.length)
+  assert.equal(list.size, size)
   assert.ok(turns > 200, `${turns} turns`)
-})
+}

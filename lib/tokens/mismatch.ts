@@ -3,20 +3,22 @@ import type { Mismatch } from '../errors.ts'
 /** Most characters of each text. */
 const MAX_LENGTH = 100
 
-/** A mismatch as the log shows it. What was found is a stranger's, and marked so. */
-export interface ShownMismatch {
-  readonly of: Mismatch['of']
-  readonly expected: string
-  readonly unverified: string
-}
-
-/** In short texts of printable ASCII, which can do no harm in a terminal. */
-export function showMismatch({ of, expected, found }: Mismatch): ShownMismatch {
-  return {
-    of,
-    expected: cut([...expected].map(show).join(' or ')),
-    unverified: cut(Array.isArray(found) ? `[${showItems(found)}]` : show(found)),
-  }
+/**
+ * What was expected of a token, and what was found. The texts are made when somebody reads them, so
+ * that a refusal costs no more without a log of level debug. They are copies: an error passes
+ * through hooks of the application, and none of them must reach the rules that decide.
+ */
+export function mismatch(
+  of: Mismatch['of'],
+  expected: Iterable<string | undefined>,
+  found: unknown,
+): () => Mismatch {
+  return () =>
+    Object.freeze({
+      of,
+      expected: cut([...expected].map(show).join(' or ')),
+      unverified: cut(Array.isArray(found) ? `[${showItems(found)}]` : show(found)),
+    })
 }
 
 /** A list may be as long as a token allows; the first items fill the text. */
