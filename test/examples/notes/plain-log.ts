@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { authorizationOf, errors } from '../../../lib/index.ts'
+import { authorizationOf, errors, refusalOf } from '../../../lib/index.ts'
 
 /** For Fastify's logger: what it warns of outside of requests, in plain words. */
 export const plainWarnings = {
@@ -26,9 +26,11 @@ export function logRequests(app: FastifyInstance): void {
 }
 
 function who(request: FastifyRequest): string {
-  const authorization = authorizationOf(request)
+  const refusal = refusalOf(request)
+  const authorization = refusal?.authorization ?? authorizationOf(request)
   if (authorization === null) return ''
-  const { userInfo, tenant } = authorization
+  const { userInfo } = authorization
+  const tenant = refusal?.tenant ?? authorization.tenant
   return `${userInfo.preferred_username ?? userInfo.sub} in ${tenant ?? 'no tenant'}`
 }
 
