@@ -1,20 +1,32 @@
+import type { Authenticator } from './authentication/authenticator.ts'
 import { BearerToken } from './authentication/bearer-token.ts'
+import { Issuer } from './authentication/issuer.ts'
+import { MockUser } from './authentication/mock-user.ts'
+import type { GuardRules } from './guard/guard.ts'
 import { KeySet } from './keys/key-set.ts'
 import { type KeySource, RemoteKeys, StaticKeys } from './keys/key-source.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import { ImmutableSet } from './rights/resource-set.ts'
+import type { LoadedSettings } from './settings/load-settings.ts'
 import type { Settings } from './settings/options.ts'
-import {
-  AnyTenant,
-  AskedTenants,
-  type KnownTenants,
-  ListedTenants,
-  RemoteTenants,
-} from './tenants/known-tenants.ts'
+import { AnyTenant } from './tenants/any-tenant.ts'
+import { AskedTenants } from './tenants/asked-tenants.ts'
+import type { KnownTenants } from './tenants/known-tenants.ts'
+import { ListedTenants } from './tenants/listed-tenants.ts'
+import { RemoteTenants } from './tenants/remote-tenants.ts'
 import { normalizeTokenType } from './tokens/jose-header.ts'
 
-/** Production: bearer tokens, verified with the authorization server's keys. */
-export function composeBearerToken(settings: Settings, events: RemoteDocumentEvents): BearerToken {
+/** Who asks: in dev mode the mock user, in production the bearer of a token. */
+export function composeAuthenticator(
+  { settings, mockUser }: LoadedSettings,
+  events: RemoteDocumentEvents,
+): Authenticator {
+  if (mockUser) return new MockUser(mockUser, settings)
+  const { tokenFrom, isRevoked, tenantsTimeout: timeout } = settings
+  return new BearerToken(composeIssuer(settings, events), { tokenFrom, isRevoked, timeout })
+}
+
+function composeIssuer(settings: Settings, events: RemoteDocumentEvents): Issuer {
   const { issuer, audience, algorithms, tokenTypes } = settings
   // Immutable: what decides must be the same for each request.
   const rules = Object.freeze({
@@ -23,9 +35,8 @@ export function composeBearerToken(settings: Settings, events: RemoteDocumentEve
     audience: asList(audience),
     algorithms: new ImmutableSet(algorithms),
     tokenTypes: new ImmutableSet(tokenTypes?.map(normalizeTokenType) ?? DEFAULT_TOKEN_TYPES),
-    timeout: settings.tenantsTimeout,
   })
-  return new BearerToken(composeKeySource(settings, events), rules)
+  return new Issuer(composeKeySource(settings, events), rules)
 }
 
 /** What is known of which tenants exist. */
@@ -41,6 +52,14 @@ export function composeKnownTenants(
   if (devMode) return new AnyTenant()
   const { keysMaxStale: maxStale, keysRetry: retry, keysCooldown: retryMax } = settings
   return new RemoteTenants(tenants, { timeout, maxAge, maxStale, retry, retryMax }, events)
+}
+
+/** What a guard of one application rests on. */
+export function composeGuardRules(
+  { resolveTenant, tenantParameter, tenantsTimeout: timeout, realm }: Settings,
+  shared: Pick<GuardRules, 'authenticator' | 'knownTenants' | 'waits'>,
+): GuardRules {
+  return { ...shared, resolveTenant, tenantParameter, timeout, realm }
 }
 
 function composeKeySource(settings: Settings, events: RemoteDocumentEvents): KeySource {

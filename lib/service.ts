@@ -8,12 +8,11 @@ import type {
   RawServerBase,
 } from 'fastify'
 import type { Authenticator } from './authentication/authenticator.ts'
-import { MockUser } from './authentication/mock-user.ts'
-import { composeBearerToken, composeKnownTenants } from './compose.ts'
+import { composeAuthenticator, composeGuardRules, composeKnownTenants } from './compose.ts'
 import { documentedRoutes } from './declaration/documented-routes.ts'
 import type { RouteRegister } from './declaration/route-register.ts'
 import { auditedScope } from './guard/audited-scope.ts'
-import { addGuard, type GuardRules } from './guard/guard.ts'
+import { addGuard } from './guard/guard.ts'
 import { decorateRequest } from './guard/request-access.ts'
 import { auditRoutes } from './inspection/audit.ts'
 import { type ListedRoute, listRoutes } from './inspection/listed-routes.ts'
@@ -23,9 +22,8 @@ import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import { Waits } from './outside/waits.ts'
 import { bootWarnings, isLoopback } from './settings/boot-warnings.ts'
 import { type LoadedSettings, loadSettings } from './settings/load-settings.ts'
-import type { AuthOptions, Settings } from './settings/options.ts'
+import type { AuthOptions } from './settings/options.ts'
 import type { KnownTenants } from './tenants/known-tenants.ts'
-import type { UserInfo } from './tokens/user-info.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -44,7 +42,6 @@ declare module 'fastify' {
  */
 export class AuthService {
   readonly #loaded: LoadedSettings
-  readonly #mockUser: UserInfo | null
   readonly #authenticator: Authenticator
   readonly #knownTenants: KnownTenants
   readonly #installed = new Map<FastifyInstance, RouteRegister>()
@@ -55,12 +52,8 @@ export class AuthService {
    */
   constructor(options: AuthOptions = {}) {
     this.#loaded = loadSettings(options)
-    const { settings, mockUser } = this.#loaded
-    this.#mockUser = mockUser
-    this.#knownTenants = composeKnownTenants(settings, this.#events('tenants'))
-    this.#authenticator = this.#mockUser
-      ? new MockUser(this.#mockUser, settings)
-      : composeBearerToken(settings, this.#events('keys'))
+    this.#knownTenants = composeKnownTenants(this.#loaded.settings, this.#events('tenants'))
+    this.#authenticator = composeAuthenticator(this.#loaded, this.#events('keys'))
   }
 
   /**
@@ -80,7 +73,8 @@ export class AuthService {
   async install(app: FastifyInstance): Promise<void> {
     const { settings } = this.#loaded
     const waits = new Waits()
-    const { register, preflights } = addGuard(app, settings, this.#guardRules(settings, waits))
+    const shared = { authenticator: this.#authenticator, knownTenants: this.#knownTenants, waits }
+    const { register, preflights } = addGuard(app, settings, composeGuardRules(settings, shared))
     const below = register.early?.map(({ scope }) => scope) ?? []
     const neighbours = new Neighbours(app, below)
     decorate(app, this)
@@ -121,9 +115,7 @@ export class AuthService {
    * @param app the Fastify instance that was given to `install`; not given: all of them
    */
   routes(app?: object): ListedRoute[] {
-    return [...this.#installed]
-      .filter(([installed]) => app === undefined || installed === app)
-      .flatMap(([, register]) => listRoutes(register))
+    return this.#registers(app).flatMap((register) => listRoutes(register))
   }
 
   /**
@@ -138,9 +130,7 @@ export class AuthService {
    */
   openapi<Document extends object>(document: Document, app?: object): Document {
     const { settings } = this.#loaded
-    const routes = [...this.#installed]
-      .filter(([installed]) => app === undefined || installed === app)
-      .flatMap(([, register]) => documentedRoutes(register, settings))
+    const routes = this.#registers(app).flatMap((register) => documentedRoutes(register, settings))
     return describeGuard(document, routes, settings)
   }
 
@@ -150,16 +140,10 @@ export class AuthService {
     this.#knownTenants.close()
   }
 
-  #guardRules(settings: Settings, waits: Waits): GuardRules {
-    return {
-      authenticator: this.#authenticator,
-      knownTenants: this.#knownTenants,
-      resolveTenant: settings.resolveTenant,
-      tenantParameter: settings.tenantParameter,
-      timeout: settings.tenantsTimeout,
-      waits,
-      realm: settings.realm,
-    }
+  #registers(app?: object): RouteRegister[] {
+    return [...this.#installed]
+      .filter(([installed]) => app === undefined || installed === app)
+      .map(([, register]) => register)
   }
 
   #uninstall(app: FastifyInstance): void {
@@ -174,7 +158,7 @@ export class AuthService {
         typeof address === 'string' ? [] : [address.address],
       )
     const beyond = addresses.filter((address) => !isLoopback(address))
-    if (this.#mockUser && beyond.length > 0) {
+    if (this.#loaded.mockUser && beyond.length > 0) {
       app.log.warn(`tenant auth: dev mode listens beyond loopback, on ${beyond.join(', ')}`)
     }
   }

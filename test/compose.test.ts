@@ -5,12 +5,10 @@ import Fastify from 'fastify'
 import { composeKnownTenants } from '../lib/compose.ts'
 import tenantAuth, { type AuthOptions, AuthService } from '../lib/index.ts'
 import { loadSettings } from '../lib/settings/load-settings.ts'
-import {
-  AnyTenant,
-  AskedTenants,
-  ListedTenants,
-  RemoteTenants,
-} from '../lib/tenants/known-tenants.ts'
+import { AnyTenant } from '../lib/tenants/any-tenant.ts'
+import { AskedTenants } from '../lib/tenants/asked-tenants.ts'
+import { ListedTenants } from '../lib/tenants/listed-tenants.ts'
+import { RemoteTenants } from '../lib/tenants/remote-tenants.ts'
 import type { TestTokenOptions } from '../lib/testing.ts'
 import { ageByDate } from './helpers/age-by-date.ts'
 import { askedServer } from './helpers/asked-server.ts'

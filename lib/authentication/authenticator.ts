@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
+import type { NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
-import type { Principal } from '../rights/authorization.ts'
+import type { Principal } from '../rights/principal.ts'
 
 /** Finds out who a request acts as. One instance serves a whole service. */
 export interface Authenticator {
@@ -18,5 +19,5 @@ export interface Authenticator {
    * @throws ERR_AUTH_TOKEN_MISSING, ERR_AUTH_TOKEN_INVALID, ERR_AUTH_KEYS_UNAVAILABLE,
    * ERR_AUTH_REVOCATION_UNAVAILABLE
    */
-  authenticate(request: FastifyRequest, waits: Waits): Principal | Promise<Principal>
+  authenticate(request: FastifyRequest, waits: Waits): NowOrLater<Principal>
 }

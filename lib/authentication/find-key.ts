@@ -2,9 +2,11 @@ import { ERR_AUTH_KEYS_UNAVAILABLE } from '../errors.ts'
 import type { VerificationKey } from '../keys/json-web-key.ts'
 import type { KeySet } from '../keys/key-set.ts'
 import type { KeySource } from '../keys/key-source.ts'
+import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { JoseHeader } from '../tokens/jose-header.ts'
 import { mismatch } from '../tokens/mismatch.ts'
+import { SignatureMismatch } from '../tokens/signature-mismatch.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 
 export interface FoundKey {
@@ -17,13 +19,47 @@ export interface FoundKey {
 const MAX_LOOKS = 2
 
 /**
+ * What `prove` makes of the key that a token's header chooses. A server that names no `kid` rotates its
+ * keys too, and then only the signature tells that the key is another: as with an unknown `kid`, a
+ * newer set is looked for.
+ *
+ * @throws TokenRefused when no key fits, and what `prove` throws
+ * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when there are no keys
+ */
+export function withKey<T>(
+  source: KeySource,
+  header: JoseHeader,
+  prove: (found: FoundKey) => T,
+): NowOrLater<T> {
+  return after(findKey(source, header), (found) => {
+    try {
+      return prove(found)
+    } catch (error) {
+      if (!(error instanceof SignatureMismatch) || header.kid !== undefined) throw error
+      return proveWithNewer(source, header, prove, { error, tried: found.keys })
+    }
+  })
+}
+
+async function proveWithNewer<T>(
+  source: KeySource,
+  header: JoseHeader,
+  prove: (found: FoundKey) => T,
+  { error, tried }: { readonly error: SignatureMismatch; readonly tried: KeySet },
+): Promise<T> {
+  const newer = await findNewerKey(source, header, tried)
+  if (newer === undefined) throw error
+  return prove(newer)
+}
+
+/**
  * The one key that a token's header chooses. A promise only where there are no keys yet, or where a newer set may
  * have the key that this one lacks.
  *
  * @throws TokenRefused when no key fits
  * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when there are no keys
  */
-export function findKey(source: KeySource, header: JoseHeader): FoundKey | Promise<FoundKey> {
+function findKey(source: KeySource, header: JoseHeader): NowOrLater<FoundKey> {
   const keys = source.current()
   if (keys === undefined) return whenLoaded(source, header)
   return findIn(keys, header) ?? whenNewer(source, header, keys)
@@ -36,7 +72,7 @@ export function findKey(source: KeySource, header: JoseHeader): FoundKey | Promi
  * @throws TokenRefused when several keys fit
  * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when the keys become too old meanwhile
  */
-export async function findNewerKey(
+async function findNewerKey(
   source: KeySource,
   header: JoseHeader,
   tried?: KeySet,

@@ -1,4 +1,4 @@
-import { type AuthorizationRules, Principal } from '../rights/authorization.ts'
+import { type AuthorizationRules, Principal } from '../rights/principal.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import type { Authenticator } from './authenticator.ts'
 

@@ -1,8 +1,41 @@
+import type { FastifyRequest } from 'fastify'
+import { ERR_AUTH_TOKEN_MISSING } from '../errors.ts'
+import { ignoreRejection } from '../outside/thenable.ts'
+import { withoutStack } from '../outside/without-stack.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 
 /** RFC 9110 §11.4: `auth-scheme 1*SP token68`. The scheme's case does not matter. */
 const BEARER = /^bearer(?: +|$)/i
 const MISSPELT_BEARER = /^bearer[^!#$%&'*+.^_`|~0-9a-z-]/i
+
+/** Gives the token of a request without an Authorization header, from another place; null: it has none. */
+export type TokenFrom = (request: FastifyRequest) => string | null
+
+/**
+ * The bearer token of a request: of its Authorization header, or, where it has none, what the
+ * application's function gives.
+ *
+ * @throws ERR_AUTH_TOKEN_MISSING when there is none
+ * @throws TokenRefused when there is not exactly one
+ */
+export function tokenOfRequest(request: FastifyRequest, tokenFrom?: TokenFrom): string {
+  const { authorization } = request.headers
+  const token =
+    authorization === undefined
+      ? tokenElsewhere(tokenFrom?.(request))
+      : readBearerToken(String(authorization))
+  if (isRepeated(request.raw.rawHeaders)) throw new TokenRefused('several Authorization headers')
+  if (token === null) throw withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
+  return token
+}
+
+/** A function written in JavaScript may give anything. */
+function tokenElsewhere(token: unknown): string | null {
+  if (token === undefined || token === null || token === '') return null
+  if (typeof token === 'string') return token
+  ignoreRejection(token)
+  throw new TokenRefused('tokenFrom gave no string')
+}
 
 /**
  * The token of an Authorization header (RFC 6750 §2.1), or null where the header names no bearer token:
@@ -10,7 +43,7 @@ const MISSPELT_BEARER = /^bearer[^!#$%&'*+.^_`|~0-9a-z-]/i
  *
  * @throws TokenRefused when it is a bearer header without exactly one token
  */
-export function readBearerToken(authorization: string): string | null {
+function readBearerToken(authorization: string): string | null {
   const scheme = BEARER.exec(authorization)
   if (scheme) {
     const token = authorization.slice(scheme[0].length)
@@ -22,11 +55,11 @@ export function readBearerToken(authorization: string): string | null {
 }
 
 /**
- * Whether the request came with more than one Authorization line. Node keeps the first and drops the rest
- * in silence, while a proxy before us may have judged the last (RFC 9110 §5.3). A request that a test makes up may have
- * no raw headers at all.
+ * Whether the request came with more than one Authorization line. Node keeps the first and drops the
+ * rest in silence, while a proxy before us may have judged the last (RFC 9110 §5.3). A request that a
+ * test makes up may have no raw headers at all.
  */
-export function isRepeated(rawHeaders: readonly string[] = []): boolean {
+function isRepeated(rawHeaders: readonly string[] = []): boolean {
   let seen = false
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]

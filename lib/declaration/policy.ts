@@ -64,7 +64,7 @@ export function compilePolicy(
   problems.push(...mistaken)
   const policy = {
     noauth: declared.noauth,
-    tenant: declared.noauth ? null : placeOf(declared, hasSegment, rules, route.strict),
+    tenant: declared.noauth ? null : placeOf(declared, hasSegment, rules),
     mayBeAbsent: mayBeAbsent(declared, rules, route.strict),
     declared,
     // Its handler may well take the parameter for the tenant that was checked.
@@ -88,12 +88,11 @@ function placeOf(
   { tenant }: Declared,
   hasSegment: boolean,
   { multitenancy, devMode }: PolicyRules,
-  strict: boolean,
 ): TenantPlace {
   if (hasSegment) return 'path'
   if (tenant === false) return null
   if (!multitenancy && !devMode && tenant !== 'required') return null
-  return tenant === 'optional' && !strict ? 'optional' : 'query'
+  return 'query'
 }
 
 function mayBeAbsent({ tenant }: Declared, { devMode }: PolicyRules, strict: boolean): boolean {

@@ -2,9 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import type { Authenticator } from '../authentication/authenticator.ts'
 import type { Policy } from '../declaration/policy.ts'
 import { ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
+import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
-import type { Authorization, Principal } from '../rights/authorization.ts'
+import type { Authorization } from '../rights/authorization.ts'
+import type { Principal } from '../rights/principal.ts'
 import type { KnownTenants } from '../tenants/known-tenants.ts'
 import { askForTenant, readNoTenant, readTenant } from '../tenants/resolve-tenant.ts'
 
@@ -54,7 +56,7 @@ interface Permitted {
  * The decision on a guarded request, step by step; each refuses by throwing. A promise only where a step has to
  * wait for somebody.
  */
-export function decide(asked: Asked): Authorization | Promise<Authorization> {
+export function decide(asked: Asked): NowOrLater<Authorization> {
   const authenticated = authenticate(asked) //                      401, 503
   const addressed = after(authenticated, resolveTenant) //          400, 503
   const permitted = after(addressed, permitTenant) //               403
@@ -62,11 +64,7 @@ export function decide(asked: Asked): Authorization | Promise<Authorization> {
   return after(existing, meetRequirement) //                        403
 }
 
-function after<A, B>(before: A | Promise<A>, step: (value: A) => B | Promise<B>): B | Promise<B> {
-  return before instanceof Promise ? before.then(step) : step(before)
-}
-
-function authenticate(asked: Asked): Authenticated | Promise<Authenticated> {
+function authenticate(asked: Asked): NowOrLater<Authenticated> {
   const { authenticator, waits } = asked.rules
   return after(authenticator.authenticate(asked.request, waits), (principal) => {
     asked.principal = principal
@@ -74,14 +72,14 @@ function authenticate(asked: Asked): Authenticated | Promise<Authenticated> {
   })
 }
 
-function resolveTenant({ asked, principal }: Authenticated): Addressed | Promise<Addressed> {
+function resolveTenant({ asked, principal }: Authenticated): NowOrLater<Addressed> {
   return after(namedTenant(asked), (tenant) => {
     asked.tenant = tenant
     return { asked, principal, tenant }
   })
 }
 
-function namedTenant(asked: Asked): string | null | Promise<string | null> {
+function namedTenant(asked: Asked): NowOrLater<string | null> {
   const { request, policy, rules } = asked
   const inUrl = tenantInUrl(asked)
   if (inUrl !== undefined) return readTenant(inUrl)
@@ -107,10 +105,11 @@ export function tenantInUrl({ request, policy, rules }: Asked): unknown {
 
 /** Before it is asked whether the tenant exists, so that nobody can probe which do. */
 function permitTenant({ asked, principal, tenant }: Addressed): Permitted {
-  return { asked, authorization: withoutStack(() => principal.in(tenant)) }
+  const authorization = principal.find(tenant) ?? withoutStack(() => principal.in(tenant))
+  return { asked, authorization }
 }
 
-function refuseUnknownTenant(permitted: Permitted): Permitted | Promise<Permitted> {
+function refuseUnknownTenant(permitted: Permitted): NowOrLater<Permitted> {
   const { tenant } = permitted.authorization
   if (tenant === null) return permitted
   const { knownTenants, waits } = permitted.asked.rules
@@ -126,17 +125,15 @@ function meetRequirement({ asked, authorization }: Permitted): Authorization {
   const { requirement } = asked.policy
   if (requirement === null) return authorization
   const { mode, ids } = requirement
-  withoutStack(() =>
-    mode === 'all' ? authorization.require(...ids) : authorization.requireAny(...ids),
-  )
+  const isMet = mode === 'all' ? authorization.has(...ids) : authorization.hasAny(...ids)
+  // Who holds none of them does not hold all of them either.
+  if (!isMet) withoutStack(() => authorization.require(...ids))
   return authorization
 }
 
 /** By own properties: a query parser or a router may give any object. */
 function property(holder: unknown, name: string): unknown {
-  return isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
+  if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, name))
+    return undefined
+  return Reflect.get(holder, name)
 }

@@ -9,9 +9,10 @@ export interface InspectedRequirement {
 /** What holds for the requests of one route. */
 export interface InspectedPolicy {
   readonly noauth: boolean
-  readonly tenant: 'path' | 'query' | 'optional' | null
+  readonly tenant: 'path' | 'query' | null
   readonly requirement: InspectedRequirement | null
   readonly declared: {
+    readonly tenant: boolean | 'required' | 'optional'
     readonly userInfo: boolean
     readonly resources: boolean
     readonly authorization: boolean

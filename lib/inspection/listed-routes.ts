@@ -14,7 +14,7 @@ export interface ListedRoute {
   /** Null where the policy is not known. */
   readonly noauth: boolean | null
   /** Where the tenant stands; null: nowhere, or the policy is not known. */
-  readonly tenant: InspectedPolicy['tenant']
+  readonly tenant: 'path' | 'query' | 'optional' | null
   /** The ids that must be held: all of a list, or any; null: none, or the policy is not known. */
   readonly require: readonly string[] | { readonly any: readonly string[] } | null
   /** False for a route that was written before the plugin had loaded: it is guarded, in the stricter reading. */
@@ -73,8 +73,10 @@ const UNKNOWN = {
 
 function shown(policy: InspectedPolicy | undefined): Omit<ListedRoute, 'method' | 'url' | 'seen'> {
   if (policy === undefined) return UNKNOWN
-  const { noauth, tenant, requirement, declared } = policy
+  const { noauth, requirement, declared } = policy
   const { userInfo, resources, authorization } = declared
+  const isOptional = policy.tenant === 'query' && declared.tenant === 'optional'
+  const tenant = isOptional ? 'optional' : policy.tenant
   return { noauth, tenant, require: ids(requirement), userInfo, resources, authorization }
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { shownAddress } from '../outside/shown-address.ts'
 import { Unusable } from '../outside/unusable.ts'
@@ -68,8 +69,8 @@ function readKeys(jwks: unknown): readonly VerificationKey[] {
 
 /** What it is that is no JWK set, where that can be told: the mistakes that are made with addresses. */
 function inPlaceOfSet(value: unknown): string {
-  if (!isObject(value)) return 'not a JWK set'
   if (Array.isArray(value)) return 'this is a list; a JWK set is an object whose "keys" is the list'
+  if (!isObject(value)) return 'not a JWK set'
   if (Object.hasOwn(value, 'kty')) return 'this is a single key; a JWK set is {"keys": [that key]}'
   if (!Object.hasOwn(value, 'jwks_uri')) return 'not a JWK set'
   const address = shownAddress(ownProperty(value, 'jwks_uri'))
@@ -85,8 +86,4 @@ function withoutKeys(flaws: readonly unknown[]): string {
   })
   const members = flaws.length === 1 ? '1 member' : `${flaws.length} members`
   return [`no usable key: ${members}`, ...(kinds.length > 0 ? [kinds.join(', ')] : [])].join(': ')
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }

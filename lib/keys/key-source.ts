@@ -1,10 +1,7 @@
 import { clock } from '../outside/clock.ts'
 import { fetchJson } from '../outside/fetch-json.ts'
-import {
-  type Freshness,
-  RemoteDocument,
-  type RemoteDocumentEvents,
-} from '../outside/remote-document.ts'
+import type { Freshness } from '../outside/freshness.ts'
+import { RemoteDocument, type RemoteDocumentEvents } from '../outside/remote-document.ts'
 import { KeySet } from './key-set.ts'
 
 /** Where the authorization server's public keys come from. */

@@ -3,7 +3,7 @@ export interface DocumentedPolicy {
   /** No authentication. */
   readonly noauth: boolean
   /** Where the tenant stands. */
-  readonly tenant: 'path' | 'query' | 'optional' | null
+  readonly tenant: 'path' | 'query' | null
   /** Whether a request may name no tenant where it stands in the query. */
   readonly mayBeAbsent: boolean
   /** What must be held; null: nothing. */

@@ -27,8 +27,8 @@ export function withTenantParameter(
   outer: OuterParameters,
   { resolveTenant, tenantParameter: inPath }: TenantParameterRules,
 ): readonly unknown[] {
-  const place = policy.tenant === 'path' ? 'path' : 'query'
-  if (policy.tenant === null) return own
+  const place = policy.tenant
+  if (place === null) return own
   if (place === 'query' && resolveTenant !== undefined) return own
   const wanted = place === 'path' ? inPath : 'tenant'
   const required = place === 'path' || !policy.mayBeAbsent

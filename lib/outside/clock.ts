@@ -1,3 +1,5 @@
+// Outside: the clocks of the machine, which are set, stand still, and sleep.
+
 import os from 'node:os'
 
 /** Milliseconds between two looks at how long the machine has slept. */

@@ -1,3 +1,5 @@
+// Outside: errors of others, whose messages may hold what was sent.
+
 const CODE = /^[A-Z][A-Z0-9_]{0,39}$/
 const NAME = /^[A-Z][A-Za-z]{0,30}Error$/
 

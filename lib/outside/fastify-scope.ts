@@ -1,6 +1,7 @@
-import type { FastifyInstance } from 'fastify'
+// Outside: Fastify, which has no question for how its scopes stand to each other. The prototype of
+// a scope is the scope around it.
 
-// Fastify has no question for how its scopes stand to each other. The prototype of a scope is the scope around it.
+import type { FastifyInstance } from 'fastify'
 
 /** Whether a scope is the whole application: no scope is around it. */
 export function isRootScope(app: FastifyInstance): boolean {

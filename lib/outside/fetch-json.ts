@@ -1,3 +1,5 @@
+// Outside: other servers, which may redirect, send too much, break off, or send what is no JSON.
+
 import { errorCode } from './error-code.ts'
 import { Unusable } from './unusable.ts'
 

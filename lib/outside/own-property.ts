@@ -1,3 +1,5 @@
+// Outside: data of others, and Object.prototype, to which anybody may add.
+
 /**
  * A property that the object itself has. Data from outside is never asked by plain access: `constructor` and
  * whatever else Object.prototype holds would answer too.

@@ -1,20 +1,11 @@
+// Outside: other servers, which may be slow, fail, or be away for an hour.
+
+import { Alarm } from './alarm.ts'
+import { BackOff } from './back-off.ts'
 import { clock } from './clock.ts'
+import { type Freshness, lastAge, refreshAge } from './freshness.ts'
 import { shownAddress } from './shown-address.ts'
 import { Unusable } from './unusable.ts'
-
-/** How long a document serves and when it is asked for again. All in seconds. */
-export interface Freshness {
-  /** Limit of one whole load. */
-  readonly timeout: number
-  /** Age up to which the document is fresh. A new one is asked for before that. */
-  readonly maxAge: number
-  /** Time beyond `maxAge` for which it still serves while no new one can be had. */
-  readonly maxStale: number
-  /** Wait after a first failure; it doubles with each further one. */
-  readonly retry: number
-  /** Longest wait between two attempts. */
-  readonly retryMax: number
-}
 
 export interface RemoteDocumentEvents {
   /** A load failed. `reason` is constant text, `url` what may be shown of the address. */
@@ -28,18 +19,6 @@ export interface DocumentSource<T> {
   load(signal: AbortSignal): Promise<T>
 }
 
-/** The part of `maxAge` after which a new document is asked for in the background. */
-const REFRESH_AT = 0.8
-
-/** More would lead beyond any number; the longest wait is reached long before. */
-const MOST_DOUBLINGS = 40
-
-/** Milliseconds; keeps a zero in the configuration from becoming a busy loop. */
-const LEAST_WAIT = 20
-
-/** Milliseconds; a timer that is set for longer fires at once. */
-const LONGEST_WAIT = 2 ** 31 - 1
-
 /**
  * A document of another server, kept fresh in the background. One load at a time; a failed load never
  * replaces a good document; requests that have one never wait.
@@ -48,10 +27,11 @@ export class RemoteDocument<T> {
   readonly #source: DocumentSource<T>
   readonly #freshness: Freshness
   readonly #events: RemoteDocumentEvents
+  readonly #backOff: BackOff
+  readonly #alarm = new Alarm(() => void this.#attempt())
   #value: T | undefined
   // Times below are readings of `clock`, in milliseconds.
   #loadedAt = Number.NEGATIVE_INFINITY
-  #failures = 0
   /** When the next load is due. */
   #dueAt = Number.NEGATIVE_INFINITY
   /** No load before this time: the wait after a failure. */
@@ -59,7 +39,6 @@ export class RemoteDocument<T> {
   #running: Promise<boolean> | undefined
   #queued: Promise<boolean> | undefined
   #abort: AbortController | undefined
-  #timer: NodeJS.Timeout | undefined
   /** Whether the document is kept fresh by itself. */
   #isOpen = false
   #isClosed = false
@@ -68,6 +47,7 @@ export class RemoteDocument<T> {
     this.#source = source
     this.#freshness = freshness
     this.#events = events
+    this.#backOff = new BackOff(freshness)
   }
 
   /** Begins the first load, and keeps the document fresh from now on; resumes after `close()`. */
@@ -84,8 +64,7 @@ export class RemoteDocument<T> {
     const now = clock.now()
     // The timer does this too, but the timers of a machine that slept are late.
     if (now >= this.#dueAt && this.#isOpen) void this.#attempt()
-    const { maxAge, maxStale } = this.#freshness
-    return now - this.#loadedAt < (maxAge + maxStale) * 1000 ? this.#value : undefined
+    return now - this.#loadedAt < lastAge(this.#freshness) ? this.#value : undefined
   }
 
   /** As `current()`, after the load that is under way, if there is none to give before. */
@@ -123,7 +102,7 @@ export class RemoteDocument<T> {
   close(): void {
     this.#isOpen = false
     this.#isClosed = true
-    clearTimeout(this.#timer)
+    this.#alarm.stop()
     this.#abort?.abort()
     this.#abort = undefined
     this.#running = undefined
@@ -144,7 +123,7 @@ export class RemoteDocument<T> {
   }
 
   async #loadOnce(): Promise<boolean> {
-    clearTimeout(this.#timer)
+    this.#alarm.stop()
     const controller = new AbortController()
     this.#abort = controller
     // While a load is under way nothing else is due.
@@ -166,44 +145,26 @@ export class RemoteDocument<T> {
   #succeeded(value: T): true {
     this.#value = value
     this.#loadedAt = clock.now()
-    this.#failures = 0
+    this.#backOff.reset()
     this.#restUntil = this.#loadedAt
-    this.#dueAt = this.#loadedAt + this.#freshness.maxAge * 1000 * REFRESH_AT
+    this.#dueAt = this.#loadedAt + refreshAge(this.#freshness)
     this.#schedule()
     return true
   }
 
   #failed(reason: string): false {
     const now = clock.now()
-    this.#restUntil = now + this.#backOff()
+    this.#restUntil = now + this.#backOff.next()
     // A document that is still fresh is not asked for earlier because one more look has failed.
-    const refreshAt = this.#loadedAt + this.#freshness.maxAge * 1000 * REFRESH_AT
-    this.#dueAt = this.#value === undefined ? this.#restUntil : Math.max(refreshAt, this.#restUntil)
+    const refreshAt = this.#loadedAt + refreshAge(this.#freshness)
+    this.#dueAt = Math.max(refreshAt, this.#restUntil)
     this.#schedule()
     this.#events.onFailure(reason, shownAddress(this.#source.url))
     return false
   }
 
-  /**
-   * Milliseconds to wait: `retry` after the first failure, then doubling up to `retryMax`, with jitter
-   * that only shortens a doubled wait, so that many processes do not come back at one moment.
-   */
-  #backOff(): number {
-    const { retry, retryMax } = this.#freshness
-    const doublings = Math.min(this.#failures, MOST_DOUBLINGS)
-    const doubled = Math.min(retry * 2 ** doublings, Math.max(retry, retryMax))
-    this.#failures += 1
-    const least = Math.max(retry, doubled / 2)
-    return Math.max(LEAST_WAIT, (least + (doubled - least) * Math.random()) * 1000)
-  }
-
   #schedule(): void {
-    clearTimeout(this.#timer)
-    if (!this.#isOpen) return
-    const now = clock.now()
-    const wait = Math.min(Math.max(LEAST_WAIT, this.#dueAt - now), LONGEST_WAIT)
-    this.#dueAt = now + wait
-    this.#timer = setTimeout(() => void this.#attempt(), wait)
-    this.#timer.unref()
+    this.#alarm.stop()
+    if (this.#isOpen) this.#dueAt = this.#alarm.set(this.#dueAt)
   }
 }

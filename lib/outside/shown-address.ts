@@ -1,3 +1,5 @@
+// Outside: addresses from documents and configuration, which may hold a secret.
+
 /** Most characters of an address that are shown. */
 const MAX_LENGTH = 100
 

@@ -1,3 +1,5 @@
+// Outside: promises of others, by any library, which may reject when it is too late.
+
 /** A promise, by whichever library. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (

@@ -1,2 +1,4 @@
-/** Why something from outside cannot be used, in constant words: the words of others never get into a log. */
+// Outside: the words of other servers, which never get into a log.
+
+/** Why something from outside cannot be used, in constant words of ours. */
 export class Unusable extends Error {}

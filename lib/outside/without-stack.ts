@@ -1,3 +1,5 @@
+// Outside: V8, which captures a stack for every error.
+
 /**
  * Runs a function whose errors capture no stack. The stack of a refusal always leads to the guard,
  * and capturing it costs more than the decision. The function must run no code of the application.

@@ -1,3 +1,4 @@
+import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 
@@ -25,10 +26,6 @@ export function tenantIn(holder: object, name: string): string {
 export function tenantName(claim: string, value: unknown): string {
   if (typeof value !== 'string' || value === '' || value === EVERY_TENANT) throw malformed(claim)
   return value
-}
-
-export function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export function malformed(claim: string): TypeError {

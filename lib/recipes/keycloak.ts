@@ -1,6 +1,7 @@
+import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
-import { isObject, listIn, malformed, objectIn, tenantName } from './claim.ts'
+import { listIn, malformed, objectIn, tenantName } from './claim.ts'
 import { type Grants, granting } from './grants.ts'
 import { type MapClaims, type Right, userInfo } from './mapped-user.ts'
 

@@ -1,102 +1,24 @@
 import { inspect } from 'node:util'
-import {
-  ERR_AUTH_RESOURCE_MISSING,
-  ERR_AUTH_TENANT_FORBIDDEN,
-  ERR_AUTH_TENANT_INVALID,
-} from '../errors.ts'
+import { ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_INVALID } from '../errors.ts'
 import { ownText } from '../outside/own-text.ts'
 import { EVERY_TENANT, isTenantName } from '../tenants/tenant-name.ts'
-import { keptSize, SET_ITEM } from '../tokens/kept-size.ts'
-import { dateOf } from '../tokens/numeric-date.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import { isResourceId } from './resource-id.ts'
 import { ImmutableSet } from './resource-set.ts'
 
-export interface AuthorizationRules {
-  /** Who holds it under `*` passes every requirement and may act for every tenant. */
-  readonly superuserResource?: string | undefined
-}
-
-type Resources = NonNullable<UserInfo['resources']>
-
-const NO_RESOURCES: Resources = Object.freeze({})
-
-/** Most tenants of which one token's rights are kept: it may name thousands, and be kept with thousands of others. */
-const MAX_KEPT = 4
-
-/** Bytes of an authorization without the items of its set. */
-const AUTHORIZATION = 384
-
-/** A user who has proved who it is, and for which tenants it may act. Deeply immutable. */
-export class Principal {
+/** What an authorization has to know of its user. */
+export interface AuthorizedUser {
   readonly userInfo: UserInfo
-  readonly #resources: Resources
-  readonly #isSuperuser: boolean
-  readonly #exp: number
-  readonly #authorizations = new Map<string | null, Authorization>()
-  #tenants: ReadonlySet<string> | undefined
-
-  /** `exp` in seconds since the epoch. */
-  constructor(userInfo: UserInfo, exp: number, rules: AuthorizationRules) {
-    this.userInfo = userInfo
-    this.#resources = (Object.hasOwn(userInfo, 'resources') && userInfo.resources) || NO_RESOURCES
-    this.#exp = exp
-    const { superuserResource } = rules
-    this.#isSuperuser =
-      superuserResource !== undefined && this.granted(EVERY_TENANT).includes(superuserResource)
-    Object.freeze(this)
-  }
-
-  /**
-   * The user's rights in one tenant, or, for null, where there is none.
-   *
-   * @throws ERR_AUTH_TENANT_FORBIDDEN
-   */
-  in(tenant: string | null): Authorization {
-    const known = this.#authorizations.get(tenant)
-    if (known) return known
-    if (tenant !== null && !this.#isSuperuser && !this.#mayActFor(tenant)) {
-      throw new ERR_AUTH_TENANT_FORBIDDEN(this.explain('the user may not act for the tenant'))
-    }
-    const authorization = new Authorization(this, tenant, this.#isSuperuser)
-    if (this.#authorizations.size >= MAX_KEPT) this.#authorizations.clear()
-    this.#authorizations.set(authorization.tenant, authorization)
-    return authorization
-  }
-
-  /** Bytes that it keeps alive: the claims, and what has been made of them by then. An estimate, rather too high. */
-  get keptSize(): number {
-    const lists = Object.values(this.#resources)
-    const widest = lists.reduce((most, { length }) => Math.max(most, length), 0)
-    const rights = SET_ITEM * (this.granted(EVERY_TENANT).length + widest) + AUTHORIZATION
-    return keptSize(this.userInfo) + SET_ITEM * lists.length + MAX_KEPT * rights
-  }
-
+  /** The tenants that the user may act for. */
+  readonly tenants: ReadonlySet<string>
+  /** When the user's rights end. */
+  readonly expiresAt: Date
   /** Resource ids under one key of `resources`. */
-  granted(key: string): readonly string[] {
-    return (Object.hasOwn(this.#resources, key) && this.#resources[key]) || []
-  }
-
-  get tenants(): ReadonlySet<string> {
-    this.#tenants ??= new ImmutableSet(
-      Object.keys(this.#resources).filter((key) => key !== EVERY_TENANT),
-    )
-    return this.#tenants
-  }
-
-  get expiresAt(): Date {
-    return dateOf(this.#exp)
-  }
-
-  /** The reason of a refusal, for the log: a server that sends no rights at all is rather set up badly. */
-  explain(reason: string): string {
-    return this.#resources === NO_RESOURCES ? `${reason}: the claim resources is missing` : reason
-  }
-
-  /** By own keys only: `constructor` and its like are no tenants. */
-  #mayActFor(tenant: string): boolean {
-    return tenant !== EVERY_TENANT && Object.hasOwn(this.#resources, tenant)
-  }
+  granted(key: string): readonly string[]
+  /** @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for the tenant */
+  in(tenant: string): Authorization
+  /** The reason of a refusal, for the log. */
+  explain(reason: string): string
 }
 
 /**
@@ -121,18 +43,18 @@ export class Authorization {
   /** When the rights end: the token's `exp` (RFC 7519 §4.1.4). A new Date at each reading. */
   declare readonly expiresAt: Date
 
-  readonly #principal: Principal
+  readonly #user: AuthorizedUser
 
-  constructor(principal: Principal, tenant: string | null, isSuperuser: boolean) {
+  constructor(user: AuthorizedUser, tenant: string | null, isSuperuser: boolean) {
     this.tenant = tenant === null ? null : ownText(tenant)
-    this.userInfo = principal.userInfo
-    this.tenants = principal.tenants
+    this.userInfo = user.userInfo
+    this.tenants = user.tenants
     this.resources = new ImmutableSet([
-      ...principal.granted(EVERY_TENANT),
-      ...(tenant === null ? [] : principal.granted(tenant)),
+      ...user.granted(EVERY_TENANT),
+      ...(tenant === null ? [] : user.granted(tenant)),
     ])
     this.isSuperuser = isSuperuser
-    this.#principal = principal
+    this.#user = user
     Object.defineProperty(this, 'expiresAt', Authorization.#EXPIRES_AT)
     Object.freeze(this)
   }
@@ -141,7 +63,7 @@ export class Authorization {
   static readonly #EXPIRES_AT = {
     enumerable: true,
     get(this: Authorization): Date {
-      return this.#principal.expiresAt
+      return this.#user.expiresAt
     },
   }
 
@@ -173,7 +95,7 @@ export class Authorization {
    */
   in(tenant: string): Authorization {
     if (!isTenantName(tenant)) throw new ERR_AUTH_TENANT_INVALID('not a tenant name')
-    return this.#principal.in(tenant)
+    return this.#user.in(tenant)
   }
 
   /** What a route that sends the authorization on, or a log that holds it, shows of it. */
@@ -192,12 +114,8 @@ export class Authorization {
   }
 
   #refuse(ids: readonly string[]): never {
-    throw new ERR_AUTH_RESOURCE_MISSING(
-      ids,
-      this.#principal.explain('a required resource is missing'),
-    )
+    throw new ERR_AUTH_RESOURCE_MISSING(ids, this.#user.explain('a required resource is missing'))
   }
 }
 
 Object.freeze(Authorization.prototype)
-Object.freeze(Principal.prototype)

@@ -9,10 +9,10 @@ import { withoutStack } from '../outside/without-stack.ts'
 import { isTenantName } from './tenant-name.ts'
 
 /**
- * Where a route's tenant stands: in a segment of the path; in the query, required or not; or nowhere, since
- * the route declares none.
+ * Where a route's tenant stands: in a segment of the path, or in the query; null: nowhere, because
+ * the route declares none. Whether it may be absent is another question.
  */
-export type TenantPlace = 'path' | 'query' | 'optional' | null
+export type TenantPlace = 'path' | 'query' | null
 
 /** @throws ERR_AUTH_TENANT_INVALID unless the value is one tenant's name */
 export function readTenant(value: unknown): string {

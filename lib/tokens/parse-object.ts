@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { isObject } from '../outside/is-object.ts'
 import { TokenRefused } from './token-refused.ts'
 
 /**
@@ -17,8 +18,4 @@ export function parseObject(bytes: Buffer): Record<string, unknown> {
   }
   if (!isObject(value)) throw new TokenRefused('a part is not a JSON object')
   return value
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { mismatch } from './mismatch.ts'
 import { TokenRefused } from './token-refused.ts'
@@ -71,8 +72,7 @@ function time(claims: object, name: 'exp' | 'nbf' | 'iat'): number | undefined {
  */
 function isBound(cnf: unknown): boolean {
   if (cnf === undefined) return false
-  const isObject = typeof cnf === 'object' && cnf !== null && !Array.isArray(cnf)
-  return !isObject || Object.keys(cnf).length > 0
+  return !isObject(cnf) || Object.keys(cnf).length > 0
 }
 
 /** RFC 7519 §4.1.3: one string or a list of strings. A list with anything else in it is malformed. */

@@ -1,21 +1,22 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { TokenRefused } from './token-refused.ts'
 
-const UserInfoSchema = Type.Object({
-  /** The user's identifier at the authorization server (RFC 7519 §4.1.2). Never empty. */
-  sub: Type.String({ minLength: 1 }),
-  /** The name that the user goes by (OpenID Connect Core §5.1). */
-  preferred_username: Type.Optional(Type.String()),
-  /**
-   * From tenant name to the resource ids, each `<name>:<action>`, that the user holds there. Its own keys
-   * but `*` are the tenants that the user may act for; `*` holds what is granted in every tenant.
-   */
-  resources: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
-})
-
 /** Who a request acts as: the verified claims, in OpenID Connect's names. Deeply immutable. */
-export type UserInfo = DeepReadonly<Static<typeof UserInfoSchema>> & {
+export interface UserInfo {
+  /** The user's identifier at the authorization server (RFC 7519 §4.1.2). Never empty. */
+  readonly sub: string
+
+  /** The name that the user goes by (OpenID Connect Core §5.1). */
+  readonly preferred_username?: string
+
+  /**
+   * From tenant name to the resource ids, each `<name>:<action>`, that the user holds there. Its own
+   * keys but `*` are the tenants that the user may act for; `*` holds what is granted in every tenant.
+   */
+  readonly resources?: { readonly [tenant: string]: readonly string[] }
+
+  /** Every other claim of the token. */
   readonly [claim: string]: unknown
 }
 
@@ -56,10 +57,6 @@ function isListOfStrings(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** By recursion that ends at a depth of its own: thousands of levels fit into one token. */
 function freezeDeep(item: object, depth = 0): void {
   if (depth > MAX_DEPTH) throw new TokenRefused('the claims are nested too deeply')
@@ -68,5 +65,3 @@ function freezeDeep(item: object, depth = 0): void {
   }
   Object.freeze(item)
 }
-
-type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T

@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isRepeated, readBearerToken } from '../../lib/authentication/token-of-request.ts'
+import type { FastifyRequest } from 'fastify'
+import { tokenOfRequest } from '../../lib/authentication/token-of-request.ts'
+import { ERR_AUTH_TOKEN_MISSING } from '../../lib/errors.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
+
+/** As much of a request as is read of it. */
+function requestWith(authorization?: string, rawHeaders?: readonly string[]): FastifyRequest {
+  const headers = authorization === undefined ? {} : { authorization }
+  return Object.assign(Object.create(null), { headers, raw: { rawHeaders } })
+}
+
+const refused = (reason: string) => (error: unknown) =>
+  error instanceof TokenRefused && error.reason === reason
 
 const TOKENS = [
   ['Bearer a.b.c', 'a.b.c'],
@@ -17,7 +28,7 @@ const TOKENS = [
 
 for (const [header, token] of TOKENS) {
   test(`the token of ${JSON.stringify(header)} is ${JSON.stringify(token)}`, () => {
-    assert.equal(readBearerToken(header), token)
+    assert.equal(tokenOfRequest(requestWith(header)), token)
   })
 }
 
@@ -25,7 +36,7 @@ const OTHERS = ['', 'Basic YWxpY2U6', 'Bearerx a', 'Bearer-x a', 'DPoP a', 'bear
 
 for (const header of OTHERS) {
   test(`${JSON.stringify(header)} names no bearer token`, () => {
-    assert.equal(readBearerToken(header), null)
+    assert.throws(() => tokenOfRequest(requestWith(header)), ERR_AUTH_TOKEN_MISSING)
   })
 }
 
@@ -44,7 +55,7 @@ const MALFORMED = [
 
 for (const header of MALFORMED) {
   test(`${JSON.stringify(header)} is a bearer header without exactly one token`, () => {
-    assert.throws(() => readBearerToken(header), TokenRefused)
+    assert.throws(() => tokenOfRequest(requestWith(header)), TokenRefused)
   })
 }
 
@@ -65,10 +76,50 @@ const RAW_HEADERS = [
 
 for (const [rawHeaders, expected] of RAW_HEADERS) {
   test(`${JSON.stringify(rawHeaders)} ${expected ? 'repeats' : 'does not repeat'} the header`, () => {
-    assert.equal(isRepeated(rawHeaders), expected)
+    const ask = () => tokenOfRequest(requestWith('Bearer a', rawHeaders))
+    if (expected) assert.throws(ask, refused('several Authorization headers'))
+    else assert.equal(ask(), 'a')
   })
 }
 
 test('a made-up request without raw headers repeats nothing', () => {
-  assert.equal(isRepeated(undefined), false)
+  assert.equal(tokenOfRequest(requestWith('Bearer a', undefined)), 'a')
 })
+
+test('where there is no Authorization header, the function of the application is asked', () => {
+  const request = requestWith()
+  const asked: unknown[] = []
+  const tokenFrom = (given: unknown) => {
+    asked.push(given)
+    return 'a.b.c'
+  }
+  assert.equal(tokenOfRequest(request, tokenFrom), 'a.b.c')
+  assert.deepEqual(asked, [request])
+  assert.equal(tokenOfRequest(requestWith('Bearer x'), tokenFrom), 'x')
+  assert.throws(() => tokenOfRequest(requestWith(''), tokenFrom), ERR_AUTH_TOKEN_MISSING)
+  assert.equal(asked.length, 1)
+})
+
+test('a repeated header is refused, where the function has given a token too', () => {
+  const request = requestWith(undefined, ['Authorization', 'a', 'authorization', 'b'])
+  const ask = () => tokenOfRequest(request, () => 'a.b.c')
+  assert.throws(ask, refused('several Authorization headers'))
+})
+
+/** What a function gives that is no token. The type promises a string or null. */
+const NO_TOKENS: readonly [what: string, tokenFrom: () => unknown, isAbsent: boolean][] = [
+  ['null', () => null, true],
+  ['undefined', () => undefined, true],
+  ['the empty string', () => '', true],
+  ['a number', () => 7, false],
+  ['a list', () => ['a.b.c'], false],
+  ['a promise', async () => 'a.b.c', false],
+  ['a promise that rejects', () => Promise.reject(new Error('on purpose')), false],
+]
+
+for (const [what, tokenFrom, isAbsent] of NO_TOKENS) {
+  test(`a function that gives ${what} gives ${isAbsent ? 'no token' : 'what is refused'}`, () => {
+    const ask = () => Reflect.apply(tokenOfRequest, undefined, [requestWith(), tokenFrom])
+    assert.throws(ask, isAbsent ? ERR_AUTH_TOKEN_MISSING : refused('tokenFrom gave no string'))
+  })
+}

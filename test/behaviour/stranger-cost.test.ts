@@ -3,6 +3,7 @@ import { hrtime } from 'node:process'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import { BearerToken } from '../../lib/authentication/bearer-token.ts'
+import { Issuer } from '../../lib/authentication/issuer.ts'
 import { KeySet } from '../../lib/keys/key-set.ts'
 import { StaticKeys } from '../../lib/keys/key-source.ts'
 import { Waits } from '../../lib/outside/waits.ts'
@@ -68,7 +69,7 @@ const REQUESTS: readonly [what: string, request: FastifyRequest][] = [
   ['1 000 lines of headers', bearerRequest('Bearer x', new Array(2000).fill('AUTHORIZATIOM'))],
 ]
 
-const authenticator = new BearerToken(new StaticKeys(new KeySet({ keys: [KEY.publicJwk] })), {
+const issuer = new Issuer(new StaticKeys(new KeySet({ keys: [KEY.publicJwk] })), {
   algorithms: new Set(['RS256', 'ES256']),
   tokenTypes: new Set(['application/jwt', 'application/at+jwt', undefined]),
   issuer: [ISSUER],
@@ -76,8 +77,8 @@ const authenticator = new BearerToken(new StaticKeys(new KeySet({ keys: [KEY.pub
   clockTolerance: 5,
   maxTokenLength: 16_384,
   tokenCacheSize: 10_000,
-  timeout: 5,
 })
+const authenticator = new BearerToken(issuer, { timeout: 5 })
 
 /** Nanoseconds for one refusal. */
 async function costOf(request: FastifyRequest): Promise<number> {

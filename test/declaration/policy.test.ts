@@ -29,14 +29,14 @@ const SEEN: readonly Row[] = [
   ['/x', undefined, ON, null, false],
   ['/x', true, ON, 'query', false],
   ['/x', 'required', ON, 'query', false],
-  ['/x', 'optional', ON, 'optional', true],
+  ['/x', 'optional', ON, 'query', true],
   ['/x', true, OFF, null, false],
   ['/x', 'optional', OFF, null, true],
   ['/x', true, DEV, 'query', true],
   ['/x', 'required', DEV, 'query', false],
-  ['/x', 'optional', DEV, 'optional', true],
+  ['/x', 'optional', DEV, 'query', true],
   ['/x', true, DEV_OFF, 'query', true],
-  ['/x', 'optional', DEV_OFF, 'optional', true],
+  ['/x', 'optional', DEV_OFF, 'query', true],
 ]
 
 /** Routes that no hook saw: `'optional'` as `true`. */

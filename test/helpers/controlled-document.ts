@@ -1,7 +1,8 @@
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { FetchFailure } from '../../lib/outside/fetch-json.ts'
-import { type Freshness, RemoteDocument } from '../../lib/outside/remote-document.ts'
+import type { Freshness } from '../../lib/outside/freshness.ts'
+import { RemoteDocument } from '../../lib/outside/remote-document.ts'
 import { ageByDate } from './age-by-date.ts'
 
 /** Round numbers, in seconds. */

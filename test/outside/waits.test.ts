@@ -56,3 +56,11 @@ test('waits that are resumed last again', async () => {
   waits.resume()
   assert.equal(await waits.for(Promise.resolve('here'), closed), 'here')
 })
+
+test('a value that is there is not waited for, at the end neither', () => {
+  const waits = new Waits()
+  const value: string | Promise<string> = 'here'
+  assert.equal(waits.for(value, closed), 'here')
+  waits.end()
+  assert.equal(waits.for(value, closed), 'here')
+})

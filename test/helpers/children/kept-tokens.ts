@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { BearerToken } from '../../../lib/authentication/bearer-token.ts'
+import { Issuer } from '../../../lib/authentication/issuer.ts'
 import { TokenCache } from '../../../lib/authentication/token-cache.ts'
 import { KeySet } from '../../../lib/keys/key-set.ts'
 import { StaticKeys } from '../../../lib/keys/key-source.ts'
@@ -42,14 +43,14 @@ function headerOf(claims: object): string {
 }
 
 function open(): BearerToken {
-  return new BearerToken(new StaticKeys(new KeySet({ keys: [KEY.publicJwk] })), {
+  const issuer = new Issuer(new StaticKeys(new KeySet({ keys: [KEY.publicJwk] })), {
     algorithms: new Set([KEY.alg]),
     tokenTypes: new Set(['application/at+jwt']),
     clockTolerance: 5,
     maxTokenLength: 1_000_000,
     tokenCacheSize: Number(tokenCacheSize),
-    timeout: 5,
   })
+  return new BearerToken(issuer, { timeout: 5 })
 }
 
 /** Visits the tenants of the token, each by a long URL of its own. */

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { clock } from '../../lib/outside/clock.ts'
 import { Waits } from '../../lib/outside/waits.ts'
-import { AskedTenants } from '../../lib/tenants/known-tenants.ts'
+import { AskedTenants } from '../../lib/tenants/asked-tenants.ts'
 import { ageByDate } from '../helpers/age-by-date.ts'
 import { as, guardedApp } from '../helpers/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/refusals.ts'
 import { until } from '../helpers/until.ts'
 
-const USER = await as({ real: [], ghost: [], constructor: [] })
+const USER = await as({ real: [], ghost: [] })
 const WAITS = new Waits()
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
 
@@ -18,20 +18,6 @@ async function appKnowing(t: TestContext, options: object) {
   app.get('/:tenant/x', async () => 'x')
   return (tenant: string) => app.inject({ url: `/${tenant}/x`, headers: USER })
 }
-
-test('not configured, every tenant that a user may act for exists', async (t) => {
-  const get = await appKnowing(t, {})
-  assert.equal(outcome(await get('ghost')), '200')
-})
-
-test('a list knows the tenants on it, and the list is copied', async (t) => {
-  const tenants = ['real']
-  const get = await appKnowing(t, { tenants })
-  tenants.push('ghost')
-  assert.equal(outcome(await get('real')), '200')
-  assert.equal(outcome(await get('ghost')), UNKNOWN)
-  assert.equal(outcome(await get('constructor')), UNKNOWN)
-})
 
 for (const [how, answer] of [
   ['at once', (name: string) => name === 'real'],
@@ -193,11 +179,10 @@ test('no more than 100 000 tenants are remembered, and the oldest goes first', (
   assert.equal(asked, 100_002)
 })
 
-test('in dev mode a list and a function are asked', async (t) => {
-  for (const tenants of [['default'], (name: string) => name === 'default']) {
-    const app = await guardedApp(t, { devMode: true, tenants })
-    app.get('/:tenant/x', async () => 'x')
-    assert.equal(outcome(await app.inject('/default/x')), '200')
-    assert.equal(outcome(await app.inject('/test-tenant/x')), UNKNOWN)
-  }
+test('the function is told the name alone, and no object of ours', (t) => {
+  const exists = t.mock.fn((_name: string) => true)
+  const known = new AskedTenants(exists, { timeout: 5, maxAge: 60 })
+  void known.has('real', WAITS)
+  assert.deepEqual(exists.mock.calls[0]?.arguments, ['real'])
+  assert.equal(exists.mock.calls[0]?.this, undefined)
 })

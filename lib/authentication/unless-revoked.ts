@@ -1,0 +1,45 @@
+import { ERR_AUTH_REVOCATION_UNAVAILABLE } from '../errors.ts'
+import { askApplication } from '../outside/ask-application.ts'
+import { after, type NowOrLater } from '../outside/now-or-later.ts'
+import type { Waits } from '../outside/waits.ts'
+import { withoutStack } from '../outside/without-stack.ts'
+import { type TokenInfo, tokenInfo } from '../tokens/token-info.ts'
+import { TokenRefused } from '../tokens/token-refused.ts'
+import type { UserInfo } from '../tokens/user-info.ts'
+import type { Verified } from './verified-tokens.ts'
+
+export interface RevocationRules {
+  readonly isRevoked?:
+    | ((userInfo: UserInfo, token: TokenInfo) => boolean | Promise<boolean>)
+    | undefined
+  /** Seconds for one call of `isRevoked`. */
+  readonly timeout: number
+}
+
+/**
+ * The same token, unless it is revoked. Asked on every request anew, because a token that was
+ * verified before may be revoked since.
+ *
+ * @throws TokenRefused
+ * @throws ERR_AUTH_REVOCATION_UNAVAILABLE
+ */
+export function unlessRevoked(
+  verified: Verified,
+  { isRevoked, timeout }: RevocationRules,
+  waits: Waits,
+): NowOrLater<Verified> {
+  if (isRevoked === undefined) return verified
+  const { principal, names, lifetime } = verified
+  const revoked = askApplication({
+    ask: () => isRevoked(principal.userInfo, tokenInfo(names, lifetime)),
+    timeout,
+    waits,
+    isAnswer: (value) => typeof value === 'boolean',
+    refuse: (reason) =>
+      withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`)),
+  })
+  return after(revoked, (isSo) => {
+    if (isSo) throw new TokenRefused('revoked')
+    return verified
+  })
+}

@@ -1,0 +1,26 @@
+// Outside: documents of other servers, which grow old.
+
+import type { BackOffRules } from './back-off.ts'
+
+/** How long a document serves and when it is asked for again. All in seconds. */
+export interface Freshness extends BackOffRules {
+  /** Limit of one whole load. */
+  readonly timeout: number
+  /** Age up to which the document is fresh. A new one is asked for before that. */
+  readonly maxAge: number
+  /** Time beyond `maxAge` for which it still serves while no new one can be had. */
+  readonly maxStale: number
+}
+
+/** The part of `maxAge` after which a new document is asked for in the background. */
+const REFRESH_AT = 0.8
+
+/** Milliseconds of age at which a new document is asked for. */
+export function refreshAge({ maxAge }: Freshness): number {
+  return maxAge * 1000 * REFRESH_AT
+}
+
+/** Milliseconds of age from which a document serves no more. */
+export function lastAge({ maxAge, maxStale }: Freshness): number {
+  return (maxAge + maxStale) * 1000
+}

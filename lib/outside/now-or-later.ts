@@ -1,0 +1,29 @@
+// Outside: answers of others, such as servers and functions of the application. Some are there at
+// once, and some come later. A promise is made only where somebody waits: it costs more than a
+// whole decision, and requests that need none keep their order.
+
+/** A value that is there, or the promise of one that comes. */
+export type NowOrLater<T> = T | Promise<T>
+
+/** What `step` makes of a value: at once where the value is there. */
+export function after<A, B>(
+  before: NowOrLater<A>,
+  step: (value: A) => NowOrLater<B>,
+): NowOrLater<B> {
+  return before instanceof Promise ? before.then(step) : step(before)
+}
+
+/** Runs a step that may fail, at once or later, and goes on in one of two ways. */
+export function attempt<A, B>(
+  run: () => NowOrLater<A>,
+  done: (value: A) => NowOrLater<B>,
+  failed: (error: unknown) => NowOrLater<B>,
+): NowOrLater<B> {
+  let value: NowOrLater<A>
+  try {
+    value = run()
+  } catch (error) {
+    return failed(error)
+  }
+  return value instanceof Promise ? value.then(done, failed) : done(value)
+}

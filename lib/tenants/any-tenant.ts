@@ -1,0 +1,14 @@
+import type { KnownTenants } from './known-tenants.ts'
+
+/** Not configured: every tenant that a user may act for is taken to exist. */
+export class AnyTenant implements KnownTenants {
+  readonly isReady = true
+
+  open(): void {}
+
+  close(): void {}
+
+  has(): boolean {
+    return true
+  }
+}

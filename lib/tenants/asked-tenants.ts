@@ -1,0 +1,49 @@
+import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../errors.ts'
+import { AskedAnswers } from '../outside/asked-answers.ts'
+import type { NowOrLater } from '../outside/now-or-later.ts'
+import type { Waits } from '../outside/waits.ts'
+import { withoutStack } from '../outside/without-stack.ts'
+import type { KnownTenants } from './known-tenants.ts'
+
+/** Most tenants whose existence is remembered. */
+const MAX_REMEMBERED = 100_000
+
+export interface AskedTenantsOptions {
+  /** Seconds for one call. */
+  readonly timeout: number
+  /** Seconds that a `true` is kept; a `false` never is. */
+  readonly maxAge: number
+}
+
+/** A function of the application, asked once for requests that arrive together. */
+export class AskedTenants implements KnownTenants {
+  readonly isReady = true
+  readonly #answers: AskedAnswers<boolean>
+
+  constructor(
+    exists: (tenant: string) => boolean | Promise<boolean>,
+    { timeout, maxAge }: AskedTenantsOptions,
+  ) {
+    this.#answers = new AskedAnswers({
+      ask: (tenant) => exists(tenant),
+      timeout,
+      isAnswer: (value) => typeof value === 'boolean',
+      refuse: (reason) =>
+        withoutStack(() => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `the tenants function ${reason}`)),
+      keptFor: (doesExist) => (doesExist ? maxAge : 0),
+      maxKept: MAX_REMEMBERED,
+    })
+  }
+
+  open(): void {
+    this.#answers.open()
+  }
+
+  close(): void {
+    this.#answers.close()
+  }
+
+  has(tenant: string, waits: Waits): NowOrLater<boolean> {
+    return this.#answers.get(tenant, waits)
+  }
+}

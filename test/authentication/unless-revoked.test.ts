@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { unlessRevoked } from '../../lib/authentication/unless-revoked.ts'
+import type { Verified } from '../../lib/authentication/verified-tokens.ts'
+import { Waits } from '../../lib/outside/waits.ts'
+import { Principal } from '../../lib/rights/principal.ts'
+import { TokenRefused } from '../../lib/tokens/token-refused.ts'
+
+const WAITS = new Waits()
+const EXP = 1_900_000_000
+const NAMES = { issuer: 'https://a.test', sub: 'u', jti: 'j', sid: null }
+const VERIFIED: Verified = {
+  principal: new Principal({ sub: 'mapped' }, EXP, {}),
+  lifetime: { exp: EXP, nbf: undefined, iat: undefined },
+  names: NAMES,
+}
+
+const revoked = (error: unknown) => error instanceof TokenRefused && error.reason === 'revoked'
+
+test('where nothing is configured the token passes', () => {
+  assert.equal(unlessRevoked(VERIFIED, { timeout: 5 }, WAITS), VERIFIED)
+})
+
+test('an answer that is there at once costs no promise', () => {
+  assert.equal(unlessRevoked(VERIFIED, { isRevoked: () => false, timeout: 5 }, WAITS), VERIFIED)
+  assert.throws(
+    () => unlessRevoked(VERIFIED, { isRevoked: () => true, timeout: 5 }, WAITS),
+    revoked,
+  )
+})
+
+test('an answer that comes later is waited for', async () => {
+  const ask = async (answer: boolean) =>
+    unlessRevoked(VERIFIED, { isRevoked: async () => answer, timeout: 5 }, WAITS)
+  assert.equal(await ask(false), VERIFIED)
+  await assert.rejects(() => ask(true), revoked)
+})
+
+test('the function is told the user, and what the token says of itself', () => {
+  const asked: unknown[] = []
+  const isRevoked = (...told: unknown[]) => {
+    asked.push(...told)
+    return false
+  }
+  void unlessRevoked(VERIFIED, { isRevoked, timeout: 5 }, WAITS)
+  const token = { ...NAMES, issuedAt: null, expiresAt: new Date(EXP * 1000) }
+  assert.deepEqual(asked, [VERIFIED.principal.userInfo, token])
+})
+
+test('a function that fails, and one that an application does not wait for, is a 503', async () => {
+  const isRevoked = () => JSON.parse('')
+  assert.throws(() => unlessRevoked(VERIFIED, { isRevoked, timeout: 5 }, WAITS), {
+    code: 'ERR_AUTH_REVOCATION_UNAVAILABLE',
+    reason: 'isRevoked failed (SyntaxError)',
+  })
+  const waits = new Waits()
+  const hanging = { isRevoked: () => new Promise<boolean>(() => {}), timeout: 5 }
+  const ended = assert.rejects(async () => unlessRevoked(VERIFIED, hanging, waits), {
+    code: 'ERR_AUTH_REVOCATION_UNAVAILABLE',
+    reason: 'isRevoked had not answered when the application closed',
+  })
+  waits.end()
+  await ended
+})

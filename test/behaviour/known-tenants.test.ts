@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { as, guardedApp } from '../helpers/guarded-app.ts'
+import { outcome } from '../helpers/refusals.ts'
+
+const USER = await as({ real: [], ghost: [], constructor: [] })
+const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
+
+/** An application with a strictly multitenant route, and what a request of it comes to. */
+async function appKnowing(t: TestContext, options: object) {
+  const app = await guardedApp(t, options)
+  app.get('/:tenant/x', async () => 'x')
+  return (tenant: string) => app.inject({ url: `/${tenant}/x`, headers: USER })
+}
+
+test('not configured, every tenant that a user may act for exists', async (t) => {
+  const get = await appKnowing(t, {})
+  assert.equal(outcome(await get('ghost')), '200')
+})
+
+test('a list knows the tenants on it, and the list is copied', async (t) => {
+  const tenants = ['real']
+  const get = await appKnowing(t, { tenants })
+  tenants.push('ghost')
+  assert.equal(outcome(await get('real')), '200')
+  assert.equal(outcome(await get('ghost')), UNKNOWN)
+  assert.equal(outcome(await get('constructor')), UNKNOWN)
+})
+
+test('in dev mode a list and a function are asked', async (t) => {
+  for (const tenants of [['default'], (name: string) => name === 'default']) {
+    const app = await guardedApp(t, { devMode: true, tenants })
+    app.get('/:tenant/x', async () => 'x')
+    assert.equal(outcome(await app.inject('/default/x')), '200')
+    assert.equal(outcome(await app.inject('/test-tenant/x')), UNKNOWN)
+  }
+})

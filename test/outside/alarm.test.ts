@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Alarm } from '../../lib/outside/alarm.ts'
+import { LEAST_WAIT } from '../../lib/outside/back-off.ts'
+import { ageByDate } from '../helpers/age-by-date.ts'
+
+/** An alarm on a clock that the test moves, and how often it rang. */
+function alarmOf(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  ageByDate(t)
+  const ring = t.mock.fn()
+  return { alarm: new Alarm(ring), rings: () => ring.mock.callCount() }
+}
+
+test('it rings once, at its time', (t) => {
+  const { alarm, rings } = alarmOf(t)
+  assert.equal(alarm.set(1000), 1000)
+  t.mock.timers.tick(999)
+  assert.equal(rings(), 0)
+  t.mock.timers.tick(1)
+  assert.equal(rings(), 1)
+  t.mock.timers.tick(100_000)
+  assert.equal(rings(), 1)
+})
+
+test('set anew it forgets the time before, and stopped it does not ring', (t) => {
+  const { alarm, rings } = alarmOf(t)
+  alarm.set(1000)
+  alarm.set(2000)
+  t.mock.timers.tick(1999)
+  assert.equal(rings(), 0)
+  t.mock.timers.tick(1)
+  assert.equal(rings(), 1)
+  alarm.set(3000)
+  alarm.stop()
+  t.mock.timers.tick(5000)
+  assert.equal(rings(), 1)
+})
+
+test('a time that is over is no reason to ring at once', (t) => {
+  const { alarm, rings } = alarmOf(t)
+  assert.equal(alarm.set(Number.NEGATIVE_INFINITY), LEAST_WAIT)
+  assert.equal(rings(), 0)
+  t.mock.timers.tick(LEAST_WAIT)
+  assert.equal(rings(), 1)
+})
+
+test('a time that no timer can reach is brought nearer', (t) => {
+  const { alarm } = alarmOf(t)
+  assert.equal(alarm.set(1e15), 2 ** 31 - 1)
+})

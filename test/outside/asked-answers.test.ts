@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../lib/errors.ts'
+import { AskedAnswers, type AskedAnswersRules } from '../../lib/outside/asked-answers.ts'
+import { Waits } from '../../lib/outside/waits.ts'
+import { ageByDate } from '../helpers/age-by-date.ts'
+
+const WAITS = new Waits()
+
+/** Answers are texts, and `null` says no. */
+type Rules = AskedAnswersRules<string | null>
+
+const RULES: Omit<Rules, 'ask'> = {
+  timeout: 5,
+  isAnswer: (value): value is string | null => value === null || typeof value === 'string',
+  refuse: (reason) => new ERR_AUTH_TENANTS_UNAVAILABLE(1, reason),
+  keptFor: () => 60,
+  maxKept: 10,
+}
+
+const refused = (reason: string) => ({ code: 'ERR_AUTH_TENANTS_UNAVAILABLE', reason })
+
+/** A machine on a clock that the test moves, and the keys that its function was asked for. */
+function start(t: TestContext, ask: (key: string) => unknown, rules: Partial<Rules> = {}) {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'] })
+  ageByDate(t)
+  const asked: string[] = []
+  const answers = new AskedAnswers({
+    ...RULES,
+    ask(key) {
+      asked.push(key)
+      return ask(key)
+    },
+    ...rules,
+  })
+  return {
+    answers,
+    get: (key: string) => answers.get(key, WAITS),
+    /** The keys since the last call. */
+    asked: () => asked.splice(0).join(' '),
+    pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
+  }
+}
+
+/** A function of which the test answers each question itself. */
+function byHand() {
+  const open: { resolve(value: unknown): void; reject(error: Error): void }[] = []
+  const ask = () => new Promise((resolve, reject) => void open.push({ resolve, reject }))
+  return { ask, open }
+}
+
+const turn = () => new Promise(setImmediate)
+
+test('an answer is kept for its time, without a promise, and asked for anew after it', (t) => {
+  let version = 1
+  const { get, asked, pass } = start(t, (key) => `${key}${version}`)
+  assert.deepEqual([get('a'), get('a'), get('b')], ['a1', 'a1', 'b1'])
+  assert.equal(asked(), 'a b')
+  version = 2
+  pass(59.999)
+  assert.equal(get('a'), 'a1')
+  pass(0.001)
+  assert.equal(get('a'), 'a2')
+  assert.equal(asked(), 'a')
+})
+
+test('an answer that comes later is kept from then on', async (t) => {
+  const { get, asked, pass } = start(t, async (key) => key)
+  assert.equal(await get('a'), 'a')
+  pass(59)
+  assert.equal(get('a'), 'a')
+  assert.equal(asked(), 'a')
+})
+
+test('each answer says for itself how long it is kept; 0 and less: not at all', (t) => {
+  const { get, asked, pass } = start(t, (key) => key, { keptFor: (answer) => Number(answer) })
+  for (const key of ['0', '0', '-5', '-5', '2', '2', '9']) void get(key)
+  assert.equal(asked(), '0 0 -5 -5 2 9')
+  pass(2)
+  for (const key of ['2', '9']) void get(key)
+  assert.equal(asked(), '2')
+})
+
+test('requests that arrive together ask once, each key for itself', async (t) => {
+  const { ask, open } = byHand()
+  const { get, asked } = start(t, ask)
+  const together = ['a', 'b', 'a', 'a', 'b'].map((key) => get(key))
+  assert.equal(asked(), 'a b')
+  open[0]?.resolve('1')
+  open[1]?.resolve('2')
+  assert.deepEqual(await Promise.all(together), ['1', '2', '1', '1', '2'])
+})
+
+test('a failure is shared by the requests that wait for it, and not kept', async (t) => {
+  const { ask, open } = byHand()
+  const { get, asked } = start(t, ask)
+  const together = Promise.allSettled([get('a'), get('a')])
+  open[0]?.reject(new TypeError('secret'))
+  for (const outcome of await together) {
+    assert.equal(outcome.status === 'rejected' && outcome.reason.reason, 'failed (TypeError)')
+  }
+  const again = get('a')
+  open[1]?.resolve('1')
+  assert.equal(await again, '1')
+  assert.equal(asked(), 'a a')
+})
+
+test('a question is given up at its time limit, and may be asked again', async (t) => {
+  const { get, asked, pass } = start(t, () => new Promise(() => {}))
+  for (const _ of [1, 2]) {
+    const outcome = assert.rejects(async () => get('a'), refused('is late'))
+    pass(5)
+    await outcome
+  }
+  assert.equal(asked(), 'a a')
+})
+
+test('what is no answer is refused, and not kept', (t) => {
+  const { get, asked } = start(t, () => 7)
+  for (const _ of [1, 2]) assert.throws(() => get('a'), refused('gave no usable answer'))
+  assert.equal(asked(), 'a a')
+})
+
+test('no more than maxKept answers are kept: the oldest goes', (t) => {
+  const { get, asked } = start(t, (key) => key, { maxKept: 2 })
+  for (const key of ['a', 'b', 'c', 'c', 'b', 'a']) void get(key)
+  assert.equal(asked(), 'a b c a')
+})
+
+/** Upper-case keys are unknown. */
+const known = (key: string) => (key === key.toLowerCase() ? key : null)
+
+const APART: Partial<Rules> = {
+  keptFor: (answer) => (answer === null ? 2 : 60),
+  refusals: { is: (answer) => answer === null, maxKept: 2 },
+}
+
+test('answers that say no have a time and a table of their own', (t) => {
+  const { get, asked, pass } = start(t, known, { ...APART, maxKept: 2 })
+  assert.deepEqual([get('a'), get('b'), get('X'), get('Y'), get('X')], ['a', 'b', null, null, null])
+  assert.equal(asked(), 'a b X Y')
+  for (let i = 0; i < 100; i++) void get(`STRANGER-${i}`)
+  asked()
+  assert.deepEqual([get('a'), get('b'), get('X')], ['a', 'b', null])
+  assert.equal(asked(), 'X', 'made-up keys push out made-up keys alone')
+  pass(2)
+  assert.deepEqual([get('a'), get('X')], ['a', null])
+  assert.equal(asked(), 'X')
+})
+
+test('a no takes the place of a yes, and a yes that of a no', (t) => {
+  let answer: string | null = 'yes'
+  const { get, pass } = start(t, () => answer, { ...APART, maxStale: 1000 })
+  assert.equal(get('a'), 'yes')
+  answer = null
+  pass(60)
+  assert.equal(get('a'), null)
+  answer = 'yes'
+  pass(2)
+  assert.equal(get('a'), 'yes')
+})
+
+test('questions beyond maxOpen are refused at once, but not for what is kept or asked already', async (t) => {
+  const { ask, open } = byHand()
+  const { get, asked } = start(t, (key) => (key === 'kept' ? key : ask()), { maxOpen: 2 })
+  void get('kept')
+  const answers = [get('a'), get('b')]
+  assert.throws(() => get('c'), refused('has too many open questions'))
+  assert.equal(get('kept'), 'kept')
+  answers.push(get('a'))
+  assert.equal(asked(), 'kept a b')
+  open[0]?.resolve('1')
+  await answers[0]
+  answers.push(get('c'))
+  open[1]?.resolve('2')
+  open[2]?.resolve('3')
+  assert.deepEqual(await Promise.all(answers), ['1', '2', '1', '3'])
+})
+
+for (const [how, fail] of [
+  ['at once', () => JSON.parse('')],
+  ['later', () => Promise.reject(new Error('down'))],
+  ['with no answer', () => 7],
+] as const) {
+  test(`where the function fails ${how}, the last good answer serves for maxStale`, async (t) => {
+    let isDown = false
+    const { get, pass } = start(t, (key) => (isDown ? fail() : key), { maxStale: 100 })
+    assert.equal(get('a'), 'a')
+    isDown = true
+    pass(60)
+    assert.equal(await get('a'), 'a')
+    pass(99.999)
+    assert.equal(await get('a'), 'a')
+    pass(0.001)
+    await assert.rejects(async () => get('a'), { code: 'ERR_AUTH_TENANTS_UNAVAILABLE' })
+    isDown = false
+    assert.equal(await get('a'), 'a')
+  })
+}
+
+test('after a failure the function rests for a second, and then is asked again', (t) => {
+  let isDown = false
+  const { get, asked, pass } = start(t, (key) => (isDown ? JSON.parse('') : key), { maxStale: 100 })
+  void get('a')
+  isDown = true
+  pass(60)
+  for (const _ of [1, 2, 3]) void get('a')
+  assert.equal(asked(), 'a a')
+  pass(1)
+  for (const _ of [1, 2, 3]) void get('a')
+  assert.equal(asked(), 'a')
+})
+
+test('one request waits for a function that hangs, and the later ones have the last good answer', async (t) => {
+  const { ask, open } = byHand()
+  const { get, asked, pass } = start(t, ask, { maxStale: 100 })
+  const first = get('a')
+  open[0]?.resolve('old')
+  await first
+  pass(60)
+  const waiting = get('a')
+  pass(5)
+  assert.equal(await waiting, 'old')
+  assert.equal(asked(), 'a a')
+  pass(1)
+  assert.deepEqual([get('a'), get('a')], ['old', 'old'])
+  assert.equal(asked(), 'a', 'meanwhile it is asked again')
+  open[2]?.resolve('new')
+  await turn()
+  assert.equal(get('a'), 'new')
+  pass(60)
+  assert.equal(get('a') instanceof Promise, true, 'and then is waited for as before')
+})
+
+test('a failure that comes when the last good answer is too old disturbs nobody', async (t) => {
+  const { ask, open } = byHand()
+  const { get, pass } = start(t, ask, { maxStale: 10 })
+  const first = get('a')
+  open[0]?.resolve('old')
+  await first
+  pass(60)
+  const waiting = get('a')
+  open[1]?.reject(new Error('down'))
+  assert.equal(await waiting, 'old')
+  pass(8)
+  assert.equal(get('a'), 'old')
+  pass(2)
+  const outcome = assert.rejects(async () => get('a'), refused('failed (Error)'))
+  open[2]?.reject(new Error('down'))
+  await outcome
+})
+
+test('a known key has its last good answer where too many questions are open', async (t) => {
+  const { ask, open } = byHand()
+  const { get, pass } = start(t, (key) => (key === 'a' ? key : ask()), { maxStale: 3, maxOpen: 1 })
+  void get('a')
+  pass(60)
+  const other = get('b')
+  assert.equal(get('a'), 'a')
+  pass(3)
+  assert.throws(() => get('a'), refused('has too many open questions'))
+  open[0]?.resolve('b')
+  await other
+})
+
+test('a no never serves beyond its time', (t) => {
+  let isDown = false
+  const { get, pass } = start(t, () => (isDown ? JSON.parse('') : null), {
+    ...APART,
+    maxStale: 1000,
+  })
+  assert.equal(get('X'), null)
+  isDown = true
+  pass(2)
+  assert.throws(() => get('X'), refused('failed (SyntaxError)'))
+})
+
+test('closing ends the questions that are open, and opening again asks anew', async (t) => {
+  const { ask, open } = byHand()
+  const { answers, get } = start(t, ask)
+  answers.open()
+  const reason = 'had not answered when the application closed'
+  const ended = assert.rejects(async () => get('a'), refused(reason))
+  answers.close()
+  await ended
+  answers.open()
+  const again = get('a')
+  open[1]?.resolve('1')
+  assert.equal(await again, '1')
+})
+
+test('an application that closes ends its own waits, and those of another go on', async (t) => {
+  const { ask, open } = byHand()
+  const { answers } = start(t, ask)
+  const closing = new Waits()
+  const reason = 'had not answered when the application closed'
+  const ended = assert.rejects(async () => answers.get('a', closing), refused(reason))
+  const other = answers.get('a', WAITS)
+  closing.end()
+  await ended
+  open[0]?.resolve('1')
+  assert.equal(await other, '1')
+})

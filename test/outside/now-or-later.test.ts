@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { after, attempt } from '../../lib/outside/now-or-later.ts'
+
+const fail = (message: string) => () => {
+  throw new Error(message)
+}
+
+test('a step after a value is taken at once, and may itself come later', async () => {
+  assert.equal(
+    after(1, (value) => value + 1),
+    2,
+  )
+  assert.equal(await after(1, async (value) => value + 1), 2)
+  assert.throws(() => after(1, fail('step')), { message: 'step' })
+})
+
+test('a step after a promise is taken when it has come', async () => {
+  const later = after(Promise.resolve(1), (value) => value + 1)
+  assert.equal(later instanceof Promise, true)
+  assert.equal(await later, 2)
+  await assert.rejects(async () => after(Promise.resolve(1), fail('step')), { message: 'step' })
+  const down = Promise.reject(new Error('down'))
+  await assert.rejects(async () => after(down, () => 'never'), { message: 'down' })
+})
+
+test('an attempt goes on in one of two ways, at once where it can', () => {
+  const tell = (run: () => string) =>
+    attempt(
+      run,
+      (value) => `done: ${value}`,
+      (error) => `failed: ${error}`,
+    )
+  assert.equal(
+    tell(() => 'here'),
+    'done: here',
+  )
+  assert.equal(tell(fail('down')), 'failed: Error: down')
+})
+
+test('an attempt that comes later goes on in one of two ways later', async () => {
+  const tell = (pending: Promise<string>) =>
+    attempt(
+      () => pending,
+      (value) => `done: ${value}`,
+      (error) => `failed: ${error}`,
+    )
+  assert.equal(await tell(Promise.resolve('here')), 'done: here')
+  assert.equal(await tell(Promise.reject(new Error('down'))), 'failed: Error: down')
+})
+
+test('what goes wrong after an attempt is no failure of the attempt', async () => {
+  let failures = 0
+  const failed = () => {
+    failures += 1
+  }
+  assert.throws(() => attempt(() => 1, fail('next'), failed), { message: 'next' })
+  await assert.rejects(async () => attempt(async () => 1, fail('next'), failed), {
+    message: 'next',
+  })
+  assert.equal(failures, 0)
+})

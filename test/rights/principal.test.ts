@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { errors } from '../../lib/index.ts'
+import { Principal } from '../../lib/rights/principal.ts'
+import { readUserInfo } from '../../lib/tokens/user-info.ts'
+
+const RESOURCES = { '*': ['menu:read'], a: ['order:read', 'order:cancel'], b: ['order:read'] }
+const EXP = 1_900_000_000
+
+function principalOf(resources: object | undefined, superuserResource?: string): Principal {
+  const claims = resources === undefined ? { sub: 'u' } : { sub: 'u', resources }
+  return new Principal(readUserInfo(structuredClone(claims)), EXP, { superuserResource })
+}
+
+test('a user may act for the tenants that its resources name, and a superuser for each', () => {
+  const user = principalOf(RESOURCES)
+  const root = principalOf({ '*': ['authz:superuser'] }, 'authz:superuser')
+  for (const [tenant, may] of [
+    [null, true],
+    ['a', true],
+    ['b', true],
+    ['c', false],
+    ['constructor', false],
+  ] as const) {
+    assert.equal(user.find(tenant)?.tenant, may ? tenant : undefined)
+    if (may) assert.equal(user.in(tenant), user.find(tenant))
+    else assert.throws(() => user.in(tenant), errors.ERR_AUTH_TENANT_FORBIDDEN)
+    assert.equal(root.in(tenant).tenant, tenant)
+    assert.equal(root.in(tenant).isSuperuser, true)
+  }
+})
+
+test('without the option the same resource makes no superuser', () => {
+  const user = principalOf({ '*': ['authz:superuser'] })
+  assert.equal(user.find('a'), undefined)
+  assert.equal(user.in(null).isSuperuser, false)
+})
+
+test('tenants are the own keys of resources but *', () => {
+  assert.deepEqual([...principalOf(RESOURCES).tenants], ['a', 'b'])
+  assert.deepEqual([...principalOf(undefined).tenants], [])
+  const odd = principalOf(JSON.parse('{"__proto__":[],"*":[],"toString":[]}'))
+  assert.deepEqual([...odd.tenants], ['__proto__', 'toString'])
+})
+
+test('a principal is in no tenant by the name of *', () => {
+  assert.throws(() => principalOf(RESOURCES).in('*'), errors.ERR_AUTH_TENANT_FORBIDDEN)
+})
+
+test('expiresAt is the exp claim; its last moment where exp is beyond what a Date can tell', () => {
+  assert.equal(principalOf({}).expiresAt.getTime(), EXP * 1000)
+  const info = readUserInfo({ sub: 'u' })
+  for (const exp of [Number.POSITIVE_INFINITY, 1e300]) {
+    const { expiresAt } = new Principal(info, exp, {})
+    assert.equal(expiresAt.getTime(), 8.64e15)
+  }
+})
+
+test('the rights of the last few tenants are kept', () => {
+  const tenants = Array.from({ length: 50 }, (_, i) => `tenant-${i}`)
+  const many = principalOf(Object.fromEntries(tenants.map((tenant) => [tenant, []])))
+  const superuser = principalOf({ '*': ['authz:superuser'], a: [] }, 'authz:superuser')
+  for (const principal of [many, superuser]) {
+    const first = principal.in('tenant-0')
+    assert.equal(principal.in('tenant-0'), first)
+    assert.equal(principal.in(null), principal.in(null))
+    for (const tenant of tenants) assert.equal(principal.in(tenant), principal.in(tenant))
+    assert.notEqual(principal.in('tenant-0'), first)
+    assert.deepEqual(principal.in('tenant-0'), first)
+  }
+})
+
+const REASONS: readonly [resources: object | undefined, reason: RegExp][] = [
+  [undefined, /: the claim resources is missing$/],
+  [{}, /(?<!the claim resources is missing)$/],
+  [{ '*': [] }, /(?<!the claim resources is missing)$/],
+]
+
+for (const [resources, reason] of REASONS) {
+  test(`the log says whether the claim is missing, with resources ${JSON.stringify(resources)}`, () => {
+    const principal = principalOf(resources)
+    for (const [refused, code] of [
+      [() => principal.in('a'), 'ERR_AUTH_TENANT_FORBIDDEN'],
+      [() => principal.in(null).require('a:b'), 'ERR_AUTH_RESOURCE_MISSING'],
+      [() => principal.in(null).requireAny('a:b', 'c:d'), 'ERR_AUTH_RESOURCE_MISSING'],
+    ] as const) {
+      assert.throws(refused, { code, reason })
+    }
+  })
+}
