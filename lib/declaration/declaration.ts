@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { isResourceId } from '../rights/resource-id.ts'
-import { misspelt } from './misspelling.ts'
+import { DECLARED_KEYS, type FLAGS, meantKey } from './declared-keys.ts'
+import { type Hidden, hiddenDeclarations } from './hidden-declarations.ts'
 
 /** What a route declares of itself, in its `config`. `false` and `undefined` mean not declared. */
 export interface RouteDeclaration {
@@ -42,11 +43,6 @@ export interface Declared {
   readonly requirement: Requirement | null
 }
 
-const FLAGS = ['userInfo', 'resources', 'authorization'] as const
-
-/** The keys of `config` that are ours. */
-export const DECLARED_KEYS = ['noauth', 'tenant', ...FLAGS, 'require'] as const
-
 const TENANT_VALUES: readonly unknown[] = [true, false, undefined, 'required', 'optional']
 
 /** A requirement that no user meets, superusers included: how an unreadable one is understood. */
@@ -54,9 +50,6 @@ export const NEVER_MET: Requirement = Object.freeze({
   mode: 'any',
   ids: Object.freeze([]),
 })
-
-/** A key of ours, or a slip of one, that a copy of a config loses or takes for a plain value; and why. */
-export type Hidden = ReadonlyMap<string, string>
 
 /**
  * Reads a route's `config`, by own properties only. Mistakes are listed in `problems`; a wrong value counts as the
@@ -87,32 +80,6 @@ export function readDeclaration(
   // Last: a mistake elsewhere keeps the route closed.
   const declared = { ...guarded, noauth: noauth && problems.length === 0 }
   return { declared: Object.freeze(declared), problems }
-}
-
-/** What of ours is inherited, not enumerable or a getter. */
-export function hiddenDeclarations(config: object): Hidden {
-  const found = new Map<string, string>()
-  let holder: object | null = config
-  // What every object inherits is no declaration of this one.
-  while (holder !== null && !Object.hasOwn(holder, 'hasOwnProperty')) {
-    for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(holder))) {
-      const why = holder === config ? whyHidden(property) : 'inherited'
-      if (why !== '' && !Object.hasOwn(config, key) === (holder !== config) && isOurs(key)) {
-        found.set(key, why)
-      }
-    }
-    holder = Reflect.getPrototypeOf(holder)
-  }
-  return found
-}
-
-function isOurs(key: string): boolean {
-  return DECLARED_KEYS.some((ours) => ours === key) || meantKey(key) !== undefined
-}
-
-function whyHidden({ get, set, enumerable }: PropertyDescriptor): string {
-  if (get || set) return 'a getter'
-  return enumerable ? '' : 'not enumerable'
 }
 
 function readNoauth(values: ReadonlyMap<string, unknown>, problems: string[]): boolean {
@@ -165,11 +132,6 @@ function readRequirement(value: unknown, problems: string[]): Requirement | null
 
 function isAnyOf(value: unknown): value is { any: unknown } {
   return typeof value === 'object' && value !== null && Object.keys(value).join() === 'any'
-}
-
-/** The key of ours that a slip is of. */
-function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefined {
-  return misspelt(key, DECLARED_KEYS)
 }
 
 /** A key that is nearly ours: the door that it was to close would stay open. */

@@ -1,11 +1,6 @@
 import type { TenantPlace } from '../tenants/resolve-tenant.ts'
-import {
-  type Declared,
-  type Hidden,
-  NEVER_MET,
-  type Requirement,
-  readDeclaration,
-} from './declaration.ts'
+import { type Declared, NEVER_MET, type Requirement, readDeclaration } from './declaration.ts'
+import type { Hidden } from './hidden-declarations.ts'
 import { resembles } from './misspelling.ts'
 import { hasTenantSegment, parameterNames } from './tenant-segment.ts'
 

@@ -1,5 +1,6 @@
+import { valuesIn } from './declared-keys.ts'
 import { CLOSED, type Policy } from './policy.ts'
-import { markIn, valuesIn, type WrittenRoute } from './written-route.ts'
+import { markIn, type WrittenRoute } from './written-route.ts'
 
 /** Where a route stands: its methods and its url. */
 export interface Place {

@@ -1,25 +1,15 @@
-import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { isWithin } from '../outside/fastify-scope.ts'
+import { addedRoutes } from './added-routes.ts'
 import { applicationRoutes, watchRoutes, writtenRoute } from './application-routes.ts'
 import { CLOSED, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
 import { placeOf, RouteClaims } from './route-claims.ts'
-import { type FinalOptions, markIn, type WrittenRoute } from './written-route.ts'
+import type { RouteKeeper } from './route-keeper.ts'
+import { routeProblems } from './route-problems.ts'
+import { markIn, type WrittenRoute } from './written-route.ts'
 
 type RouteOptions = FastifyRequest['routeOptions']
-type RequestConfig = RouteOptions['config']
-
-/** What the guard does for the routes of its scope. */
-export interface RouteKeeper {
-  /** Whether a request carries what was decided, and nothing of another scope stands before it. */
-  isSound(request: FastifyRequest): boolean
-  /** Told of each route, once, while its options are live. */
-  keep(route: WrittenRoute): void
-  /** A hook of one route that shares its place with others. It decides anew where the route was taken for another. */
-  confirm(route: WrittenRoute): onRequestHookHandler
-  /** Told of each route when its policy is known. */
-  settle(policy: Policy, options: FinalOptions, scope: FastifyInstance): void
-}
 
 /** The routes of one guarded scope, and the policy of each. */
 export class RouteRegister {
@@ -107,7 +97,7 @@ export class RouteRegister {
     isEarly: boolean,
     marks: ReadonlyMap<WrittenRoute, number>,
   ): string[] {
-    return tell(
+    return routeProblems(
       routes.flatMap((route) => {
         const found = this.#compileRoute(route, isEarly, marks)
         return found.length > 0 ? [{ route, found: found.join('; ') }] : []
@@ -164,7 +154,7 @@ export class RouteRegister {
   }
 
   /** Before ready no route is compiled. Without a list of all routes, an early one is known by its requests only. */
-  #policyOfUnknown(config: RequestConfig): Policy {
+  #policyOfUnknown(config: RouteOptions['config']): Policy {
     if (this.#isCompiled && this.#application !== undefined) {
       const { method, url } = config
       this.scope.log.error(
@@ -179,20 +169,6 @@ export class RouteRegister {
   }
 }
 
-/** One line for each route. What is wrong with a GET route is wrong with its HEAD twin, and told once. */
-function tell(
-  problems: readonly { readonly route: WrittenRoute; readonly found: string }[],
-): string[] {
-  const lines = problems.map(({ route: { methods, url }, found }) => ({
-    methods: methods.join(', '),
-    text: `${url}: ${found}`,
-  }))
-  const told = new Set(lines.flatMap(({ methods, text }) => (methods === 'GET' ? [text] : [])))
-  return lines
-    .filter(({ methods, text }) => methods !== 'HEAD' || !told.has(text))
-    .map(({ methods, text }) => `${methods} ${text}`)
-}
-
 /** How many routes' configs bear each mark. */
 function countMarks(routes: readonly WrittenRoute[]): ReadonlyMap<WrittenRoute, number> {
   const counts = new Map<WrittenRoute, number>()
@@ -201,20 +177,4 @@ function countMarks(routes: readonly WrittenRoute[]): ReadonlyMap<WrittenRoute, 
     if (marked) counts.set(marked, (counts.get(marked) ?? 0) + 1)
   }
   return counts
-}
-
-/** Without the routes that Fastify refused: their place was taken, or was free still for another like them. */
-export function addedRoutes(routes: readonly WrittenRoute[]): readonly WrittenRoute[] {
-  const later = new Map<string, WrittenRoute[]>()
-  const kept = routes.toReversed().filter((route) => {
-    const place = placeOf(route)
-    const alike = later.get(place) ?? []
-    later.set(place, alike)
-    if (route.freeMethods.length === 0 || alike.some((other) => route.isReplacedBy(other))) {
-      return false
-    }
-    alike.push(route)
-    return true
-  })
-  return kept.reverse()
 }

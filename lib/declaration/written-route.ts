@@ -6,7 +6,9 @@ import type {
   RouteOptions,
 } from 'fastify'
 import { routerSpellings } from '../outside/router-spellings.ts'
-import { DECLARED_KEYS, type Hidden, hiddenDeclarations, readDeclaration } from './declaration.ts'
+import { readDeclaration } from './declaration.ts'
+import { DECLARED_KEYS } from './declared-keys.ts'
+import { type Hidden, hiddenDeclarations } from './hidden-declarations.ts'
 import type { Policy } from './policy.ts'
 
 const kRoute = Symbol('fastify-tenant-auth.route')
@@ -173,9 +175,4 @@ function nameOf({ method, url }: Place): string {
 /** The route whose mark a config bears. Whoever copies the config copies the mark. */
 export function markIn(config: object): WrittenRoute | undefined {
   return kRoute in config && config[kRoute] instanceof WrittenRoute ? config[kRoute] : undefined
-}
-
-/** The values of our keys, by own properties. */
-export function valuesIn(config: object): readonly unknown[] {
-  return DECLARED_KEYS.map((key) => Object.getOwnPropertyDescriptor(config, key)?.value)
 }

@@ -1,6 +1,7 @@
+import { addedRoutes } from '../declaration/added-routes.ts'
 import { applicationRoutes } from '../declaration/application-routes.ts'
 import { mistakenSegments } from '../declaration/policy.ts'
-import { addedRoutes, type RouteRegister } from '../declaration/route-register.ts'
+import type { RouteRegister } from '../declaration/route-register.ts'
 import type { AuditedScope } from '../inspection/inspected-scope.ts'
 import { isRootScope, isWithin } from '../outside/fastify-scope.ts'
 import { guardedScopes } from './guarded-scopes.ts'

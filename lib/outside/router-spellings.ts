@@ -1,3 +1,5 @@
+// Outside: Fastify's router, which keeps a route under other paths than the one it was written with.
+
 import type { FastifyInstance } from 'fastify'
 
 const OPTIONAL = /(\/:[^/()]*?)\?(\/?)/

@@ -1,0 +1,17 @@
+import { misspelt } from './misspelling.ts'
+
+/** Keys that are declared by `true`. */
+export const FLAGS = ['userInfo', 'resources', 'authorization'] as const
+
+/** The keys of `config` that are ours. */
+export const DECLARED_KEYS = ['noauth', 'tenant', ...FLAGS, 'require'] as const
+
+/** The key of ours that a slip is of. */
+export function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefined {
+  return misspelt(key, DECLARED_KEYS)
+}
+
+/** The values of our keys, by own properties. */
+export function valuesIn(config: object): readonly unknown[] {
+  return DECLARED_KEYS.map((key) => Object.getOwnPropertyDescriptor(config, key)?.value)
+}

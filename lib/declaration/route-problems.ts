@@ -1,0 +1,15 @@
+import type { WrittenRoute } from './written-route.ts'
+
+/** One line for each route. What is wrong with a GET route is wrong with its HEAD twin, and told once. */
+export function routeProblems(
+  problems: readonly { readonly route: WrittenRoute; readonly found: string }[],
+): string[] {
+  const lines = problems.map(({ route: { methods, url }, found }) => ({
+    methods: methods.join(', '),
+    text: `${url}: ${found}`,
+  }))
+  const told = new Set(lines.flatMap(({ methods, text }) => (methods === 'GET' ? [text] : [])))
+  return lines
+    .filter(({ methods, text }) => methods !== 'HEAD' || !told.has(text))
+    .map(({ methods, text }) => `${methods} ${text}`)
+}
