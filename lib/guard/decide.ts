@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Authenticator } from '../authentication/authenticator.ts'
 import type { Policy } from '../declaration/policy.ts'
 import { ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
+import { isObject } from '../outside/is-object.ts'
 import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
@@ -133,7 +134,5 @@ function meetRequirement({ asked, authorization }: Permitted): Authorization {
 
 /** By own properties: a query parser or a router may give any object. */
 function property(holder: unknown, name: string): unknown {
-  if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, name))
-    return undefined
-  return Reflect.get(holder, name)
+  return isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined
 }

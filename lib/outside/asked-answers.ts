@@ -92,18 +92,17 @@ export class AskedAnswers<T> {
 
   #learn(key: string, answer: T): T {
     const { refusals, maxStale = 0 } = this.#rules
-    const isRefusal = refusals?.is(answer) ?? false
     this.#answers.delete(key)
-    this.#refusals.delete(key)
     const keptFor = this.#rules.keptFor(answer)
     if (keptFor <= 0) return answer
     const freshUntil = clock.now() + keptFor * 1000
-    const goodUntil = freshUntil + (isRefusal ? 0 : maxStale * 1000)
-    const table = isRefusal ? this.#refusals : this.#answers
+    const goodUntil = freshUntil + maxStale * 1000
+    const table = refusals?.is(answer) ? this.#refusals : this.#answers
     table.set(key, { answer, freshUntil, goodUntil, isFailing: false })
     return answer
   }
 
+  /** Not one that says no: it is never served beyond its time. */
   #lastGood(key: string, error: unknown): T {
     const now = clock.now()
     const kept = this.#answers.get(key)

@@ -37,12 +37,12 @@ function issuerWith(t: TestContext, keys: KeySource, rules: Partial<IssuerRules>
 class MovedKeys implements KeySource {
   readonly retryAfter = 7
   now: KeySet | undefined
-  next: KeySet | undefined
+  readonly #next: KeySet[]
   looks = 0
 
-  constructor(now: KeySet | undefined, next?: KeySet) {
+  constructor(now: KeySet | undefined, ...next: KeySet[]) {
     this.now = now
-    this.next = next
+    this.#next = next
   }
 
   open(): void {}
@@ -59,15 +59,14 @@ class MovedKeys implements KeySource {
   }
 
   lookAgain(): Promise<unknown> | undefined {
-    if (this.next === undefined) return undefined
+    if (this.#next.length === 0) return undefined
     this.looks += 1
     return this.reload()
   }
 
   async reload(): Promise<boolean> {
-    if (this.next === undefined) return false
-    this.now = this.next
-    this.next = undefined
+    if (this.#next.length === 0) return false
+    this.now = this.#next.shift()
     return true
   }
 }
@@ -136,12 +135,30 @@ test('without a kid a signature that does not match leads to newer keys', async 
   assert.equal(keys.looks, 1)
 })
 
+test('a fetch under way that brings the same keys is followed by one more', async (t) => {
+  for (const header of [{}, { kid: undefined }]) {
+    t.mock.timers.reset()
+    const keys = new MovedKeys(SET_ONE, SET_ONE, SET_TWO)
+    const { issuer } = issuerWith(t, keys)
+    const verified = await issuer.verify(tokenBy(TWO, {}, header), WAITS)
+    assert.deepEqual([verified.principal.userInfo.sub, keys.looks], ['u', 2])
+  }
+})
+
+test('no more than two fetches are waited for', async (t) => {
+  const keys = new MovedKeys(SET_ONE, SET_ONE, SET_ONE, SET_TWO)
+  const { issuer } = issuerWith(t, keys)
+  const outcome = async () => issuer.verify(tokenBy(TWO), WAITS)
+  await assert.rejects(outcome, withReason('the key is unknown'))
+  assert.equal(keys.looks, 2)
+})
+
 test('a signature that matches no newer key either is a forgery', async (t) => {
   const mismatch = withReason('the signature does not match')
   const nameless = tokenBy(forgeKey('ES256', 'forged'), {}, { kid: undefined })
-  for (const next of [undefined, SET_ONE, SET_TWO]) {
+  for (const next of [[], [SET_ONE], [SET_TWO]]) {
     t.mock.timers.reset()
-    const { issuer } = issuerWith(t, new MovedKeys(SET_ONE, next))
+    const { issuer } = issuerWith(t, new MovedKeys(SET_ONE, ...next))
     await assert.rejects(async () => issuer.verify(nameless, WAITS), mismatch)
   }
 })

@@ -42,6 +42,24 @@ test('routes() tells the policy of every route', async (t) => {
   ])
 })
 
+/** What a route without a segment declares, and where routes() says that its tenant stands. */
+for (const [settings, places] of [
+  [{}, { true: 'query', required: 'query', optional: 'optional' }],
+  [{ multitenancy: false }, { true: null, optional: null }],
+  [{ devMode: true }, { true: 'query', required: 'query', optional: 'optional' }],
+] as const) {
+  test(`with ${JSON.stringify(settings)} routes() says optional only where it is declared`, async (t) => {
+    const app = await guardedApp(t, settings, { exposeHeadRoutes: false })
+    for (const declared of Object.keys(places)) {
+      const tenant = declared === 'true' || (declared === 'required' ? 'required' : 'optional')
+      app.get(`/${declared}`, { config: { tenant } }, handler)
+    }
+    await app.ready()
+    const found = app.authService.routes().map(({ url, tenant }) => [url.slice(1), tenant])
+    assert.deepEqual(Object.fromEntries(found), places)
+  })
+}
+
 test('routes() lists each method, HEAD twins, prefixes, and routes of public scopes', async (t) => {
   const app = await guardedApp(t)
   app.route({ method: ['PUT', 'PATCH'], url: '/x', handler })

@@ -149,15 +149,18 @@ test('answers that say no have a time and a table of their own', (t) => {
 })
 
 test('a no takes the place of a yes, and a yes that of a no', (t) => {
-  let answer: string | null = 'yes'
-  const { get, pass } = start(t, () => answer, { ...APART, maxStale: 1000 })
+  let answer: string | null | undefined = 'yes'
+  const { get, asked, pass } = start(t, () => answer, { ...APART, maxStale: 1000 })
   assert.equal(get('a'), 'yes')
   answer = null
   pass(60)
-  assert.equal(get('a'), null)
-  answer = 'yes'
+  assert.deepEqual([get('a'), get('a')], [null, null])
+  assert.equal(asked(), 'a a')
+  answer = undefined
   pass(2)
-  assert.equal(get('a'), 'yes')
+  assert.throws(() => get('a'), refused('gave no usable answer'), 'the yes of before is gone')
+  answer = 'yes'
+  assert.deepEqual([get('a'), get('a')], ['yes', 'yes'])
 })
 
 test('questions beyond maxOpen are refused at once, but not for what is kept or asked already', async (t) => {
@@ -233,6 +236,9 @@ test('one request waits for a function that hangs, and the later ones have the l
 })
 
 test('a failure that comes when the last good answer is too old disturbs nobody', async (t) => {
+  const unhandled = t.mock.fn()
+  process.on('unhandledRejection', unhandled)
+  t.after(() => process.off('unhandledRejection', unhandled))
   const { ask, open } = byHand()
   const { get, pass } = start(t, ask, { maxStale: 10 })
   const first = get('a')
@@ -245,8 +251,11 @@ test('a failure that comes when the last good answer is too old disturbs nobody'
   pass(8)
   assert.equal(get('a'), 'old')
   pass(2)
-  const outcome = assert.rejects(async () => get('a'), refused('failed (Error)'))
   open[2]?.reject(new Error('down'))
+  for (let round = 0; round < 3; round++) await turn()
+  assert.equal(unhandled.mock.callCount(), 0)
+  const outcome = assert.rejects(async () => get('a'), refused('failed (Error)'))
+  open[3]?.reject(new Error('down'))
   await outcome
 })
 
