@@ -37,6 +37,7 @@ const everything: Required<AuthOptions> = {
   clockTolerance: 0.5,
   maxTokenLength: 8192,
   realm: 'orders',
+  tenantParameter: 'org',
   superuserResource: 'authz:superuser',
   tenants: ['lazy-raccoon'],
   tenantsTimeout: 5,
