@@ -1,4 +1,6 @@
-/** What a challenge tells the client (RFC 6750 §3). How it is spelled in a header is not said here. */
+/**
+ * What a challenge tells the client (RFC 6750 §3). How it is spelled in a header is not said here.
+ */
 export interface Challenge {
   /** Absent where no credentials were tried. */
   readonly error?: 'invalid_token' | 'insufficient_scope'
@@ -18,8 +20,8 @@ export interface Mismatch {
 }
 
 /**
- * Every way to say no. The wire text of each error is constant: no token, no claim, no tenant and no
- * library's words ever reach a response. Why exactly is in `reason`, which is for the log alone.
+ * Every way to say no. The wire text of each error is constant: no token, no claim, no tenant and
+ * no library's words ever reach a response. Why exactly is in `reason`, which is for the log alone.
  */
 export abstract class AuthError extends Error {
   /** Stable and machine-readable: the name of the class. */

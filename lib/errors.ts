@@ -18,7 +18,10 @@ abstract class Unavailable extends AuthError {
   }
 }
 
-/** 401: no credentials, an empty header, or another scheme. No error code in the challenge, since none was tried (RFC 6750 §3.1). */
+/**
+ * 401: no credentials, an empty header, or another scheme. No error code in the challenge, since
+ * none was tried (RFC 6750 §3.1).
+ */
 export class ERR_AUTH_TOKEN_MISSING extends AuthError {
   readonly code = 'ERR_AUTH_TOKEN_MISSING'
   readonly statusCode = 401
@@ -32,7 +35,10 @@ export class ERR_AUTH_TOKEN_MISSING extends AuthError {
   }
 }
 
-/** 401: a bearer token was sent and cannot be accepted, whatever is wrong with it (RFC 6750 §3.1 `invalid_token`). */
+/**
+ * 401: a bearer token was sent and cannot be accepted, whatever is wrong with it (RFC 6750 §3.1
+ * `invalid_token`).
+ */
 export class ERR_AUTH_TOKEN_INVALID extends AuthError {
   readonly code = 'ERR_AUTH_TOKEN_INVALID'
   readonly statusCode = 401
@@ -48,13 +54,19 @@ export class ERR_AUTH_TOKEN_INVALID extends AuthError {
     return { error: 'invalid_token' }
   }
 
-  /** Which part of the token was not as expected, where that is the reason. For the log; never part of a response. */
+  /**
+   * Which part of the token was not as expected, where that is the reason. For the log; never part
+   * of a response.
+   */
   get mismatch(): Mismatch | undefined {
     return this.#mismatch?.()
   }
 }
 
-/** 403: the user may not act for this tenant, whether it exists or not (RFC 6750 §3.1 `insufficient_scope`). */
+/**
+ * 403: the user may not act for this tenant, whether it exists or not (RFC 6750 §3.1
+ * `insufficient_scope`).
+ */
 export class ERR_AUTH_TENANT_FORBIDDEN extends AuthError {
   readonly code = 'ERR_AUTH_TENANT_FORBIDDEN'
   readonly statusCode = 403
@@ -68,7 +80,10 @@ export class ERR_AUTH_TENANT_FORBIDDEN extends AuthError {
   }
 }
 
-/** 403: the user lacks a required resource. The challenge's `scope` names what is required (RFC 6750 §3). */
+/**
+ * 403: the user lacks a required resource. The challenge's `scope` names what is required (RFC 6750
+ * §3).
+ */
 export class ERR_AUTH_RESOURCE_MISSING extends AuthError {
   readonly code = 'ERR_AUTH_RESOURCE_MISSING'
   readonly statusCode = 403
@@ -94,7 +109,9 @@ export class ERR_AUTH_TENANT_MISSING extends AuthError {
   }
 }
 
-/** 400: the request names a tenant in a form that no tenant's name has: empty, repeated, too long … */
+/**
+ * 400: the request names a tenant in a form that no tenant's name has: empty, repeated, too long …
+ */
 export class ERR_AUTH_TENANT_INVALID extends AuthError {
   readonly code = 'ERR_AUTH_TENANT_INVALID'
   readonly statusCode = 400
@@ -114,7 +131,10 @@ export class ERR_AUTH_TENANT_UNKNOWN extends AuthError {
   }
 }
 
-/** 503: no usable key set can be had now. A 401 would make clients throw good tokens away (RFC 9110 §15.6.4). */
+/**
+ * 503: no usable key set can be had now. A 401 would make clients throw good tokens away (RFC 9110
+ * §15.6.4).
+ */
 export class ERR_AUTH_KEYS_UNAVAILABLE extends Unavailable {
   readonly code = 'ERR_AUTH_KEYS_UNAVAILABLE'
 
@@ -141,7 +161,10 @@ export class ERR_AUTH_REVOCATION_UNAVAILABLE extends Unavailable {
   }
 }
 
-/** At boot: an option or an INI key cannot be used. The message names the key, what was expected, what was found and where. */
+/**
+ * At boot: an option or an INI key cannot be used. The message names the key, what was expected,
+ * what was found and where.
+ */
 export class ERR_AUTH_CONFIG_INVALID extends AuthError {
   readonly code = 'ERR_AUTH_CONFIG_INVALID'
   readonly statusCode = 500

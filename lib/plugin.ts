@@ -16,7 +16,10 @@ export const tenantAuth = fp(
   { name: 'fastify-tenant-auth', fastify: '>=5.8.5 <6' },
 )
 
-/** Without what `register` itself takes, which loaders such as @fastify/autoload add to every plugin's options. */
+/**
+ * Without what `register` itself takes, which loaders such as @fastify/autoload add to every
+ * plugin's options.
+ */
 function ownOptions(options: object): AuthOptions {
   const registerOptions = ['prefix', 'logLevel', 'logSerializers']
   const own = Object.entries(Object.getOwnPropertyDescriptors(options))

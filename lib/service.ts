@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net'
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -12,15 +11,15 @@ import { composeAuthenticator, composeGuardRules, composeKnownTenants } from './
 import { documentedRoutes } from './declaration/documented-routes.ts'
 import type { RouteRegister } from './declaration/route-register.ts'
 import { auditedScope } from './guard/audited-scope.ts'
+import { decorateRequest } from './guard/decorated-request.ts'
 import { addGuard } from './guard/guard.ts'
-import { decorateRequest } from './guard/request-access.ts'
 import { auditRoutes } from './inspection/audit.ts'
 import { type ListedRoute, listRoutes } from './inspection/listed-routes.ts'
 import { Neighbours } from './inspection/neighbours.ts'
 import { describeGuard } from './openapi/describe-guard.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import { Waits } from './outside/waits.ts'
-import { bootWarnings, isLoopback } from './settings/boot-warnings.ts'
+import { bootWarnings, listeningWarning } from './settings/boot-warnings.ts'
 import { type LoadedSettings, loadSettings } from './settings/load-settings.ts'
 import type { AuthOptions } from './settings/options.ts'
 import type { KnownTenants } from './tenants/known-tenants.ts'
@@ -33,7 +32,8 @@ declare module 'fastify' {
 }
 
 /**
- * The service behind the plugin, for an application with several Fastify instances that share keys and caches.
+ * The service behind the plugin, for an application with several Fastify instances that share keys
+ * and caches.
  *
  * @example
  * const auth = new AuthService(options)
@@ -57,8 +57,8 @@ export class AuthService {
   }
 
   /**
-   * Guards an application, or a scope of one. Keys are fetched from the first installation on, which neither
-   * delays nor fails the boot.
+   * Guards an application, or a scope of one. Keys are fetched from the first installation on,
+   * which neither delays nor fails the boot.
    *
    * @param app the application, or the scope of it that is to be guarded
    * @throws ERR_AUTH_CONFIG_INVALID where the scope, or one around or below it, is guarded already
@@ -84,7 +84,10 @@ export class AuthService {
       auditRoutes(auditedScope(register, settings), neighbours, settings)
       for (const advice of preflights.inspect()) app.log.warn(`tenant auth: ${advice}`)
     })
-    app.addHook('onListen', async () => this.#warnOfListening(app))
+    app.addHook('onListen', async () => {
+      const warning = listeningWarning(this.#loaded, app.addresses())
+      if (warning !== undefined) app.log.warn(`tenant auth: ${warning}`)
+    })
     app.addHook('preClose', async () => waits.end())
     app.addHook('onClose', async () => this.#uninstall(app))
     this.#installed.set(app, register)
@@ -95,7 +98,10 @@ export class AuthService {
     this.#knownTenants.open()
   }
 
-  /** Whether requests can be decided now: keys usable, and the tenant list loaded where there is one. */
+  /**
+   * Whether requests can be decided now: keys usable, and the tenant list loaded where there is
+   * one.
+   */
   isReady(): boolean {
     return this.#authenticator.isReady && this.#knownTenants.isReady
   }
@@ -119,9 +125,8 @@ export class AuthService {
   }
 
   /**
-   * A copy of an OpenAPI document with what the guard does: the bearer scheme, and each operation's `security`, `tenant`
-   * parameter and refusals. Of one guarded application, or of all. An operation that several routes share is open only
-   * if all of them are.
+   * A copy of an OpenAPI document with what the guard does: the bearer scheme, and each operation's
+   * `security`, `tenant` parameter and refusals. An operation of several routes is open if all are.
    *
    * @param document an OpenAPI 3 document, as @fastify/swagger makes it; it stays as it is
    * @param app the Fastify instance that was given to `install`; not given: all of them
@@ -149,18 +154,6 @@ export class AuthService {
   #uninstall(app: FastifyInstance): void {
     this.#installed.delete(app)
     if (this.#installed.size === 0) this.close()
-  }
-
-  #warnOfListening(app: FastifyInstance): void {
-    const addresses = app
-      .addresses()
-      .flatMap((address: string | AddressInfo) =>
-        typeof address === 'string' ? [] : [address.address],
-      )
-    const beyond = addresses.filter((address) => !isLoopback(address))
-    if (this.#loaded.mockUser && beyond.length > 0) {
-      app.log.warn(`tenant auth: dev mode listens beyond loopback, on ${beyond.join(', ')}`)
-    }
   }
 
   #events(what: string): RemoteDocumentEvents {

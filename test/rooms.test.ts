@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 /** The rooms of lib/, from the top floor down. Imports go down only. */
 const ROOMS = [
   ['index', 'plugin', 'service', 'compose', 'testing', 'claims'],
+  ['tools'],
   ['guard'],
   ['declaration'],
   ['inspection'],
@@ -64,7 +65,7 @@ test('each file of outside/ begins with the outside thing that it guards against
 })
 
 /** To be taken apart. */
-const TOO_LONG = ['guard/request-access.ts', 'settings/options.ts']
+const TOO_LONG = ['settings/options.ts']
 
 test('no file of lib/ is longer than 180 lines', () => {
   const long = files.filter(

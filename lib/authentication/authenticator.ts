@@ -14,7 +14,8 @@ export interface Authenticator {
   /** Gets new keys, where there are any to get. Rejects with ERR_AUTH_KEYS_UNAVAILABLE. */
   refreshKeys(): Promise<void>
   /**
-   * The principal of a request; a promise only where it cannot be told at once, and then one of `waits`.
+   * The principal of a request; a promise only where it cannot be told at once, and then one of
+   * `waits`.
    *
    * @throws ERR_AUTH_TOKEN_MISSING, ERR_AUTH_TOKEN_INVALID, ERR_AUTH_KEYS_UNAVAILABLE,
    * ERR_AUTH_REVOCATION_UNAVAILABLE

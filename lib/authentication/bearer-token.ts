@@ -45,7 +45,9 @@ export class BearerToken implements Authenticator {
     return attempt(() => this.#verified(request, waits), principalOf, refuse)
   }
 
-  /** Step by step; each refuses by throwing. A promise only where a step has to wait for somebody. */
+  /**
+   * Step by step; each refuses by throwing. A promise only where a step has to wait for somebody.
+   */
   #verified(request: FastifyRequest, waits: Waits): NowOrLater<Verified> {
     const token = tokenOfRequest(request, this.#rules.tokenFrom) //                401
     const verified = this.#issuer.verify(token, waits) //                          401, 503

@@ -15,13 +15,16 @@ export interface FoundKey {
   readonly keys: KeySet
 }
 
-/** A request whose key is unknown waits for two fetches at most: one that is under way, and one of its own. */
+/**
+ * A request whose key is unknown waits for two fetches at most: one that is under way, and one of
+ * its own.
+ */
 const MAX_LOOKS = 2
 
 /**
- * What `prove` makes of the key that a token's header chooses. A server that names no `kid` rotates its
- * keys too, and then only the signature tells that the key is another: as with an unknown `kid`, a
- * newer set is looked for.
+ * What `prove` makes of the key that a token's header chooses. A server that names no `kid` rotates
+ * its keys too, and then only the signature tells that the key is another: as with an unknown
+ * `kid`, a newer set is looked for.
  *
  * @throws TokenRefused when no key fits, and what `prove` throws
  * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when there are no keys
@@ -53,8 +56,8 @@ async function proveWithNewer<T>(
 }
 
 /**
- * The one key that a token's header chooses. A promise only where there are no keys yet, or where a newer set may
- * have the key that this one lacks.
+ * The one key that a token's header chooses. A promise only where there are no keys yet, or where a
+ * newer set may have the key that this one lacks.
  *
  * @throws TokenRefused when no key fits
  * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when there are no keys
@@ -66,8 +69,8 @@ function findKey(source: KeySource, header: JoseHeader): NowOrLater<FoundKey> {
 }
 
 /**
- * The key that fits in a newer set than `tried`; undefined where none can be had, or none fits. A look for
- * newer keys is taken once in the cooldown, however many requests ask for it.
+ * The key that fits in a newer set than `tried`; undefined where none can be had, or none fits. A
+ * look for newer keys is taken once in the cooldown, however many requests ask for it.
  *
  * @throws TokenRefused when several keys fit
  * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when the keys become too old meanwhile

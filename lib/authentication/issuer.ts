@@ -18,7 +18,10 @@ export interface IssuerRules extends HeaderRules, VerifyRules, AuthorizationRule
   readonly tokenCacheSize: number
 }
 
-/** An authorization server that is trusted: its keys, the rules for its tokens, and those it has proved. */
+/**
+ * An authorization server that is trusted: its keys, the rules for its tokens, and those it has
+ * proved.
+ */
 export class Issuer {
   readonly #keys: KeySource
   readonly #rules: IssuerRules

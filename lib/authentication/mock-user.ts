@@ -2,7 +2,10 @@ import { type AuthorizationRules, Principal } from '../rights/principal.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import type { Authenticator } from './authenticator.ts'
 
-/** Dev mode: every request acts as one user. Nothing of the request is read, and there is no network. */
+/**
+ * Dev mode: every request acts as one user. Nothing of the request is read, and there is no
+ * network.
+ */
 export class MockUser implements Authenticator {
   readonly isReady = true
   readonly #principal: Principal

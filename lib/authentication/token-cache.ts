@@ -17,12 +17,13 @@ interface Entry<T> {
 }
 
 /**
- * What verified tokens stand for, by the whole token. Bounded in entries, and in all that they keep alive: 2 KiB of
- * text and 8 KiB of memory for each on average. A token above the whole bound is kept alone. When the cache is full,
- * the oldest entry that was not used since the last look goes (the SIEVE algorithm): a hit costs one write.
+ * What verified tokens stand for, by the whole token. Bounded in entries, and in all that they keep
+ * alive: 2 KiB of text and 8 KiB of memory for each on average. A token above the whole bound is
+ * kept alone. When the cache is full, the oldest entry that was not used since the last look goes
+ * (the SIEVE algorithm): a hit costs one write.
  *
- * A token is found by its end, which is of its signature, and then compared as a whole: to hash 16 KiB costs as much
- * as to verify them.
+ * A token is found by its end, which is of its signature, and then compared as a whole: to hash 16
+ * KiB costs as much as to verify them.
  */
 export class TokenCache<T> {
   readonly #maxEntries: number
@@ -91,7 +92,10 @@ export class TokenCache<T> {
   }
 }
 
-/** Random letters: where an ML-DSA signature ends in up to 84 bytes of hints, 96 bytes reach beyond these. */
+/**
+ * Random letters: where an ML-DSA signature ends in up to 84 bytes of hints, 96 bytes reach beyond
+ * these.
+ */
 function endOf(token: string): string {
   return token.slice(-128)
 }

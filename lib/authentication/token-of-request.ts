@@ -8,7 +8,10 @@ import { TokenRefused } from '../tokens/token-refused.ts'
 const BEARER = /^bearer(?: +|$)/i
 const MISSPELT_BEARER = /^bearer[^!#$%&'*+.^_`|~0-9a-z-]/i
 
-/** Gives the token of a request without an Authorization header, from another place; null: it has none. */
+/**
+ * Gives the token of a request without an Authorization header, from another place; null: it has
+ * none.
+ */
 export type TokenFrom = (request: FastifyRequest) => string | null
 
 /**
@@ -38,8 +41,8 @@ function tokenElsewhere(token: unknown): string | null {
 }
 
 /**
- * The token of an Authorization header (RFC 6750 §2.1), or null where the header names no bearer token:
- * it is empty or of another scheme.
+ * The token of an Authorization header (RFC 6750 §2.1), or null where the header names no bearer
+ * token: it is empty or of another scheme.
  *
  * @throws TokenRefused when it is a bearer header without exactly one token
  */
@@ -55,9 +58,9 @@ function readBearerToken(authorization: string): string | null {
 }
 
 /**
- * Whether the request came with more than one Authorization line. Node keeps the first and drops the
- * rest in silence, while a proxy before us may have judged the last (RFC 9110 §5.3). A request that a
- * test makes up may have no raw headers at all.
+ * Whether the request came with more than one Authorization line. Node keeps the first and drops
+ * the rest in silence, while a proxy before us may have judged the last (RFC 9110 §5.3). A request
+ * that a test makes up may have no raw headers at all.
  */
 function isRepeated(rawHeaders: readonly string[] = []): boolean {
   let seen = false

@@ -13,7 +13,10 @@ export interface Verified {
   readonly names: TokenNames
 }
 
-/** The tokens that were verified, bound to the key set that proved them: another set proves them anew. */
+/**
+ * The tokens that were verified, bound to the key set that proved them: another set proves them
+ * anew.
+ */
 export class VerifiedTokens {
   readonly #cache: TokenCache<Verified>
   /** The key set that everything in the cache was verified with. */

@@ -1,7 +1,10 @@
 import { placeOf } from './route-claims.ts'
 import type { WrittenRoute } from './written-route.ts'
 
-/** Without the routes that Fastify refused: their place was taken, or was free still for another like them. */
+/**
+ * Without the routes that Fastify refused: their place was taken, or was free still for another
+ * like them.
+ */
 export function addedRoutes(routes: readonly WrittenRoute[]): readonly WrittenRoute[] {
   const later = new Map<string, WrittenRoute[]>()
   const kept = routes.toReversed().filter((route) => {

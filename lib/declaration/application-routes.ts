@@ -16,7 +16,8 @@ const applications = new WeakMap<object, ApplicationRoutes>()
 /** Routes by their options, since two hooks may be told of one route. */
 const known = new WeakMap<RouteOptions, WrittenRoute>()
 
-// Fastify tells of each application that it makes. A hook that is there first sees every route, with its scope.
+// Fastify tells of each application that it makes. A hook that is there first sees every route,
+// with its scope.
 subscribe('fastify.initialization', (message) => {
   if (!isInitialization(message)) return
   const { fastify } = message
@@ -35,14 +36,17 @@ subscribe('fastify.initialization', (message) => {
 })
 
 /**
- * Every route of an application, in the order of writing. Undefined where the application was made before this package
- * was loaded: then a guard sees only what is written below it, and after it.
+ * Every route of an application, in the order of writing. Undefined where the application was made
+ * before this package was loaded: then a guard sees only what is written below it, and after it.
  */
 export function applicationRoutes(app: FastifyInstance): readonly WrittenRoute[] | undefined {
   return applications.get(rootScope(app))?.routes
 }
 
-/** Tells of each route of an application, those that are written already first; and whether that can be done. */
+/**
+ * Tells of each route of an application, those that are written already first; and whether that can
+ * be done.
+ */
 export function watchRoutes(
   app: FastifyInstance,
   listener: (route: WrittenRoute) => void,

@@ -1,15 +1,19 @@
 import { inspect } from 'node:util'
 import { isResourceId } from '../rights/resource-id.ts'
-import { DECLARED_KEYS, type FLAGS, meantKey } from './declared-keys.ts'
+import { declaredBeside, type FLAGS, meantKey } from './declared-keys.ts'
 import { type Hidden, hiddenDeclarations } from './hidden-declarations.ts'
 
 /** What a route declares of itself, in its `config`. `false` and `undefined` mean not declared. */
 export interface RouteDeclaration {
-  /** `true`: no authentication, and the request carries nothing. Excludes every other key. @default false */
+  /**
+   * `true`: no authentication, and the request carries nothing. Excludes every other key.
+   * @default false
+   */
   noauth?: boolean | undefined
   /**
-   * `true`: `request.tenant` is the tenant of the path's segment, or, without a segment, of `?tenant=`.
-   * `'required'`: the same, and never null. `'optional'`: without a segment only; null where the query names none.
+   * `true`: `request.tenant` is the tenant of the path's segment, or, without a segment, of
+   * `?tenant=`. `'required'`: the same, and never null. `'optional'`: without a segment only; null
+   * where the query names none.
    * @default false
    */
   tenant?: boolean | 'required' | 'optional' | undefined
@@ -17,9 +21,15 @@ export interface RouteDeclaration {
   userInfo?: boolean | undefined
   /** `true`: `request.resources` is what the user holds in the request's tenant. @default false */
   resources?: boolean | undefined
-  /** `true`: `request.authorization` is all of it, with methods that ask and that refuse. @default false */
+  /**
+   * `true`: `request.authorization` is all of it, with methods that ask and that refuse.
+   * @default false
+   */
   authorization?: boolean | undefined
-  /** Resource ids, each `<name>:<action>`, that the user must hold: the one, all, or any. 403 otherwise. */
+  /**
+   * Resource ids, each `<name>:<action>`, that the user must hold: the one, all, or any. 403
+   * otherwise.
+   */
   require?: string | readonly string[] | { readonly any: readonly string[] } | false | undefined
 }
 
@@ -52,8 +62,8 @@ export const NEVER_MET: Requirement = Object.freeze({
 })
 
 /**
- * Reads a route's `config`, by own properties only. Mistakes are listed in `problems`; a wrong value counts as the
- * strictest one.
+ * Reads a route's `config`, by own properties only. Mistakes are listed in `problems`; a wrong
+ * value counts as the strictest one.
  *
  * @param hidden what the config had when it was written, if that is known
  */
@@ -88,9 +98,7 @@ function readNoauth(values: ReadonlyMap<string, unknown>, problems: string[]): b
     problems.push(`noauth is no boolean, found ${show(noauth)}`)
   }
   if (noauth !== true) return false
-  const others = DECLARED_KEYS.filter(
-    (key) => key !== 'noauth' && (values.get(key) ?? false) !== false,
-  )
+  const others = declaredBeside(values)
   if (others.length > 0) problems.push(`noauth contradicts ${others.join(', ')}`)
   return true
 }

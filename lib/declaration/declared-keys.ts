@@ -6,6 +6,14 @@ export const FLAGS = ['userInfo', 'resources', 'authorization'] as const
 /** The keys of `config` that are ours. */
 export const DECLARED_KEYS = ['noauth', 'tenant', ...FLAGS, 'require'] as const
 
+/**
+ * What a config declares beside `noauth`, rightly or not. `false` and `undefined` mean not
+ * declared.
+ */
+export function declaredBeside(values: ReadonlyMap<string, unknown>): readonly string[] {
+  return DECLARED_KEYS.filter((key) => key !== 'noauth' && (values.get(key) ?? false) !== false)
+}
+
 /** The key of ours that a slip is of. */
 export function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefined {
   return misspelt(key, DECLARED_KEYS)

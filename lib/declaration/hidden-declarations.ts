@@ -1,6 +1,9 @@
 import { DECLARED_KEYS, meantKey } from './declared-keys.ts'
 
-/** A key of ours, or a slip of one, that a copy of a config loses or takes for a plain value; and why. */
+/**
+ * A key of ours, or a slip of one, that a copy of a config loses or takes for a plain value; and
+ * why.
+ */
 export type Hidden = ReadonlyMap<string, string>
 
 /** What of ours is inherited, not enumerable or a getter. */

@@ -36,7 +36,8 @@ export const CLOSED: Policy = Object.freeze({
 /**
  * The policy of a route, and all that is wrong with it.
  *
- * @param route.strict whether what leaves a choice is read in the stricter way; a contradiction always is
+ * @param route.strict whether what leaves a choice is read in the stricter way; a contradiction
+ * always is
  */
 export function compilePolicy(
   route: {
@@ -68,7 +69,10 @@ export function compilePolicy(
   return { policy: Object.freeze(policy), problems }
 }
 
-/** Parameters of a path without a tenant segment that look like one: its tenant would be read from the query. */
+/**
+ * Parameters of a path without a tenant segment that look like one: its tenant would be read from
+ * the query.
+ */
 export function mistakenSegments(
   url: string,
   { tenantParameter }: Pick<PolicyRules, 'tenantParameter'>,

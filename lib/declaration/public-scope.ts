@@ -8,7 +8,8 @@ import fp from 'fastify-plugin'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 
 /**
- * The same plugin in a scope of its own whose routes are all `noauth`: for plugins whose routes one cannot edit.
+ * The same plugin in a scope of its own whose routes are all `noauth`: for plugins whose routes one
+ * cannot edit.
  *
  * @example app.register(publicScope(swaggerUi), { routePrefix: '/docs' })
  * @throws ERR_AUTH_CONFIG_INVALID at boot, when the plugin adds no route
@@ -37,6 +38,7 @@ export function publicScope<Options extends FastifyPluginOptions>(
       )
     }
   }
-  // Without a scope here, so that `prefix` and the like mean to the plugin just what they would without us.
+  // Without a scope here, so that `prefix` and the like mean to the plugin just what they would
+  // without us.
   return fp(tenantAuthPublicScope)
 }

@@ -22,15 +22,17 @@ interface Claimable {
 }
 
 /**
- * Finds the compiled route that a live config of Fastify's belongs to. The config is no proof: the application may have
- * copied it from another route, or changed it before its first request. So each route is claimed as often as it has
- * urls, and by what no copy has.
+ * Finds the compiled route that a live config of Fastify's belongs to. The config is no proof: the
+ * application may have copied it from another route, or changed it before its first request. So
+ * each route is claimed as often as it has urls, and by what no copy has.
  */
 export class RouteClaims {
   readonly #byPlace = new Map<string, Claimable[]>()
   readonly #isComplete: boolean
 
-  /** @param isComplete whether every route is added, so that the only route of a place is its route */
+  /**
+   * @param isComplete whether every route is added, so that the only route of a place is its route
+   */
   constructor(isComplete: boolean) {
     this.#isComplete = isComplete
   }
@@ -77,6 +79,16 @@ export class RouteClaims {
   }
 }
 
+/** The routes whose own config bears their mark, and no other of these does. */
+export function ownMarked(routes: readonly WrittenRoute[]): ReadonlySet<WrittenRoute> {
+  const bearers = new Map<WrittenRoute, WrittenRoute | null>()
+  for (const route of routes) {
+    const marked = markIn(route.config)
+    if (marked) bearers.set(marked, bearers.has(marked) ? null : route)
+  }
+  return new Set(routes.filter((route) => bearers.get(route) === route))
+}
+
 /** The place that Fastify tells requests of a route. */
 export function placeOf({ methods, writtenUrl }: WrittenRoute): string {
   return placeName({ method: methods, url: writtenUrl })
@@ -87,8 +99,8 @@ function placeName({ method, url }: Place): string {
 }
 
 /**
- * By its mark, unless that was copied; otherwise by what it declares, which is enough: routes of one place that declare
- * the same have the same policy.
+ * By its mark, unless that was copied; otherwise by what it declares, which is enough: routes of
+ * one place that declare the same have the same policy.
  */
 function find(config: object, claimable: readonly Claimable[]): Claimable | undefined {
   const marked = markIn(config)
@@ -99,7 +111,10 @@ function find(config: object, claimable: readonly Claimable[]): Claimable | unde
   )
 }
 
-/** The config of an early route may be shared with others. So its own request must say too that it is open. */
+/**
+ * The config of an early route may be shared with others. So its own request must say too that it
+ * is open.
+ */
 function policyFor(config: object, { policy, isEarly, values }: Claimable): Policy {
   const isDoubtful = policy.noauth && isEarly && !areSame(values, valuesIn(config))
   return isDoubtful ? CLOSED : policy

@@ -8,7 +8,10 @@ export interface RouteKeeper {
   isSound(request: FastifyRequest): boolean
   /** Told of each route, once, while its options are live. */
   keep(route: WrittenRoute): void
-  /** A hook of one route that shares its place with others. It decides anew where the route was taken for another. */
+  /**
+   * A hook of one route that shares its place with others. It decides anew where the route was
+   * taken for another.
+   */
   confirm(route: WrittenRoute): onRequestHookHandler
   /** Told of each route when its policy is known. */
   settle(policy: Policy, options: FinalOptions, scope: FastifyInstance): void

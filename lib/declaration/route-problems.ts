@@ -1,6 +1,9 @@
 import type { WrittenRoute } from './written-route.ts'
 
-/** One line for each route. What is wrong with a GET route is wrong with its HEAD twin, and told once. */
+/**
+ * One line for each route. What is wrong with a GET route is wrong with its HEAD twin, and told
+ * once.
+ */
 export function routeProblems(
   problems: readonly { readonly route: WrittenRoute; readonly found: string }[],
 ): string[] {

@@ -4,10 +4,10 @@ import { isWithin } from '../outside/fastify-scope.ts'
 import { addedRoutes } from './added-routes.ts'
 import { applicationRoutes, watchRoutes, writtenRoute } from './application-routes.ts'
 import { CLOSED, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
-import { placeOf, RouteClaims } from './route-claims.ts'
+import { ownMarked, placeOf, RouteClaims } from './route-claims.ts'
 import type { RouteKeeper } from './route-keeper.ts'
 import { routeProblems } from './route-problems.ts'
-import { markIn, type WrittenRoute } from './written-route.ts'
+import type { WrittenRoute } from './written-route.ts'
 
 type RouteOptions = FastifyRequest['routeOptions']
 
@@ -27,7 +27,9 @@ export class RouteRegister {
   #earlyProblems: readonly string[] = []
   #isCompiled = false
 
-  /** Learns of the routes that are written from now on, and, where it can, of those that are there. */
+  /**
+   * Learns of the routes that are written from now on, and, where it can, of those that are there.
+   */
   constructor(scope: FastifyInstance, guardName: string, rules: PolicyRules, keeper: RouteKeeper) {
     this.scope = scope
     this.guardName = guardName
@@ -50,10 +52,14 @@ export class RouteRegister {
     if (!isWithin(this.scope, route.scope)) return
     this.#keeper.keep(route)
     const place = placeOf(route)
-    const shared = [...(this.#byPlace.get(place) ?? []), route]
-    this.#byPlace.set(place, shared)
-    if (shared.length === 1) return
-    // What tells them apart at a request may be changed by the application, a hook of their own not.
+    const shared = this.#byPlace.get(place)
+    if (shared === undefined) {
+      this.#byPlace.set(place, [route])
+      return
+    }
+    shared.push(route)
+    // What tells them apart at a request may be changed by the application, a hook of their own
+    // not.
     for (const each of shared.length === 2 ? shared : [route]) {
       each.prependOnRequest(this.#keeper.confirm(each))
     }
@@ -65,8 +71,8 @@ export class RouteRegister {
   }
 
   /**
-   * The routes below the scope that no `onRoute` saw: written before the plugin had loaded, or in a scope that was there
-   * before. Undefined where they cannot be known, see `applicationRoutes`.
+   * The routes below the scope that no `onRoute` saw: written before the plugin had loaded, or in a
+   * scope that was there before. Undefined where they cannot be known, see `applicationRoutes`.
    */
   get early(): readonly WrittenRoute[] | undefined {
     const early = this.#application?.filter(
@@ -78,16 +84,18 @@ export class RouteRegister {
   /** @throws ERR_AUTH_ROUTE_INVALID with the problems of every route that was seen */
   compile(): void {
     const { seen, early = [] } = this
-    const marks = countMarks([...seen, ...early])
+    const marked = ownMarked([...seen, ...early])
     // Early ones first: where two routes cannot be told apart, the stricter reading counts.
-    const earlyProblems = this.#compileRoutes(early, true, marks)
-    const problems = this.#compileRoutes(seen, false, marks)
+    const earlyProblems = this.#compileRoutes(early, true, marked)
+    const problems = this.#compileRoutes(seen, false, marked)
     if (problems.length > 0) throw new ERR_AUTH_ROUTE_INVALID(problems.join('\n'))
     this.#earlyProblems = earlyProblems
     this.#isCompiled = true
   }
 
-  /** What is wrong with early routes. It did not stop the boot: they are read in the stricter way. */
+  /**
+   * What is wrong with early routes. It did not stop the boot: they are read in the stricter way.
+   */
   get earlyProblems(): readonly string[] {
     return this.#earlyProblems
   }
@@ -95,19 +103,20 @@ export class RouteRegister {
   #compileRoutes(
     routes: readonly WrittenRoute[],
     isEarly: boolean,
-    marks: ReadonlyMap<WrittenRoute, number>,
+    marked: ReadonlySet<WrittenRoute>,
   ): string[] {
     return routeProblems(
       routes.flatMap((route) => {
-        const found = this.#compileRoute(route, isEarly, marks)
+        const found = this.#compileRoute(route, isEarly, marked)
         return found.length > 0 ? [{ route, found: found.join('; ') }] : []
       }),
     )
   }
 
   /**
-   * The policy of a request's route; null where no route matched. Found out once for each config of Fastify's: that is
-   * one live object for all requests, and what an application writes into it later changes no policy.
+   * The policy of a request's route; null where no route matched. Found out once for each config of
+   * Fastify's: that is one live object for all requests, and what an application writes into it
+   * later changes no policy.
    */
   policyOf(request: FastifyRequest): Policy | null {
     const { routeOptions } = request
@@ -122,18 +131,16 @@ export class RouteRegister {
   #compileRoute(
     route: WrittenRoute,
     isEarly: boolean,
-    marks: ReadonlyMap<WrittenRoute, number>,
+    marked: ReadonlySet<WrittenRoute>,
   ): string[] {
     const { url, config, hidden, scope } = route
     const facts = { url, config, hidden, strict: isEarly }
     const { policy, problems } = compilePolicy(facts, this.#rules)
     if (route.isHalfAdded)
       problems.push('Fastify refused a part of it, since another route is there')
-    const isMarked = markIn(config) === route && marks.get(route) === 1
-    this.#claims.add(route, policy, { isEarly, isMarked })
+    this.#claims.add(route, policy, { isEarly, isMarked: marked.has(route) })
     this.#compiled.set(route, policy)
-    // Of a route that no `onRoute` saw the tools know nothing but that it is guarded.
-    this.#keeper.settle(policy, isEarly ? route.options : route.settle(policy), scope)
+    this.#keeper.settle(policy, route.settle(policy), scope)
     return problems
   }
 
@@ -153,7 +160,10 @@ export class RouteRegister {
     return this.#claims.claim(config) ?? this.#policyOfUnknown(config)
   }
 
-  /** Before ready no route is compiled. Without a list of all routes, an early one is known by its requests only. */
+  /**
+   * Before ready no route is compiled. Without a list of all routes, an early one is known by its
+   * requests only.
+   */
   #policyOfUnknown(config: RouteOptions['config']): Policy {
     if (this.#isCompiled && this.#application !== undefined) {
       const { method, url } = config
@@ -167,14 +177,4 @@ export class RouteRegister {
     const declared = this.#claims.has(config) ? { ...config, noauth: false } : config
     return compilePolicy({ url: config.url, config: declared, strict: true }, this.#rules).policy
   }
-}
-
-/** How many routes' configs bear each mark. */
-function countMarks(routes: readonly WrittenRoute[]): ReadonlyMap<WrittenRoute, number> {
-  const counts = new Map<WrittenRoute, number>()
-  for (const { config } of routes) {
-    const marked = markIn(config)
-    if (marked) counts.set(marked, (counts.get(marked) ?? 0) + 1)
-  }
-  return counts
 }

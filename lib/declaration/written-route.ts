@@ -5,9 +5,9 @@ import type {
   preParsingHookHandler,
   RouteOptions,
 } from 'fastify'
-import { routerSpellings } from '../outside/router-spellings.ts'
+import { isRouted, nameOf, type RouterPlace, routerPlaces } from '../outside/router-place.ts'
 import { readDeclaration } from './declaration.ts'
-import { DECLARED_KEYS } from './declared-keys.ts'
+import { declaredBeside } from './declared-keys.ts'
 import { type Hidden, hiddenDeclarations } from './hidden-declarations.ts'
 import type { Policy } from './policy.ts'
 
@@ -18,12 +18,6 @@ export type FinalOptions = Pick<
   RouteOptions,
   'method' | 'url' | 'config' | 'onRequest' | 'preParsing'
 >
-
-/** A method, and a path as the router keeps it. */
-interface Place {
-  readonly method: string
-  readonly url: string
-}
 
 /** A route that an application has written. Its options are live until every plugin has loaded. */
 export class WrittenRoute {
@@ -64,7 +58,10 @@ export class WrittenRoute {
     return this.#options.url
   }
 
-  /** The root of a prefixed scope has a second url, with a slash at its end. `onRoute` is not told of it. */
+  /**
+   * The root of a prefixed scope has a second url, with a slash at its end. `onRoute` is not told
+   * of it.
+   */
   get urls(): readonly string[] {
     const { url } = this
     return url === `${this.writtenUrl}/` ? [this.writtenUrl, url] : [url]
@@ -82,7 +79,10 @@ export class WrittenRoute {
     )
   }
 
-  /** Those of its free methods that the router has a route for. It reads some paths in a way of its own. */
+  /**
+   * Those of its free methods that the router has a route for. It reads some paths in a way of its
+   * own.
+   */
   get routedMethods(): readonly string[] {
     return this.freeMethods.filter((method) =>
       this.#ofMethod(method).every((place) => this.#isRouted(place)),
@@ -95,15 +95,19 @@ export class WrittenRoute {
     return this.#places().some((place) => !this.#isTaken(place) && this.#isRouted(place))
   }
 
-  /** Whether another route, written later, has the place that was to be this one's: Fastify had refused this one. */
+  /**
+   * Whether another route, written later, has the place that was to be this one's: Fastify had
+   * refused this one.
+   */
   isReplacedBy(other: WrittenRoute): boolean {
     return isDeepStrictEqual(this.#constraints, other.#constraints)
   }
 
   /**
-   * Gives the route a config of its own, which bears its mark: routes may share one, and what an `onRoute` hook writes
-   * into it is meant for one of them. A route without a config stays without, since one more property on each of ten
-   * thousand routes would be most of what the plugin adds to their boot.
+   * Gives the route a config of its own, which bears its mark: routes may share one, and what an
+   * `onRoute` hook writes into it is meant for one of them. A route without a config stays without,
+   * since one more property on each of ten thousand routes would be most of what the plugin adds to
+   * their boot.
    */
   mark(options: RouteOptions): void {
     if (options.config) options.config = Object.assign({}, options.config, { [kRoute]: this })
@@ -119,12 +123,12 @@ export class WrittenRoute {
     this.#options.preParsing = [hook, ...[this.#options.preParsing ?? []].flat()]
   }
 
-  /** What it declares, but that it is open; where that is nothing, what it may have been meant to declare. */
+  /**
+   * What it declares, but that it is open; where that is nothing, what it may have been meant to
+   * declare.
+   */
   get declares(): readonly string[] {
-    const values = new Map<string, unknown>(Object.entries(this.config))
-    const keys = DECLARED_KEYS.filter(
-      (key) => key !== 'noauth' && (values.get(key) ?? false) !== false,
-    )
+    const keys = declaredBeside(new Map(Object.entries(this.config)))
     if (keys.length > 0) return [`declares ${keys.join(', ')}`]
     return readDeclaration(this.config, this.hidden).problems
   }
@@ -133,12 +137,10 @@ export class WrittenRoute {
     return this.#policy
   }
 
-  /** As they stand now. */
-  get options(): FinalOptions {
-    return this.#options
-  }
-
-  /** Every plugin has loaded: the options cannot change any more, and need not live as long as the route. */
+  /**
+   * Every plugin has loaded: the options cannot change any more, and need not live as long as the
+   * route.
+   */
   settle(policy: Policy): FinalOptions {
     const options = this.#options
     this.#policy = policy
@@ -146,30 +148,21 @@ export class WrittenRoute {
     return options
   }
 
-  #places(): Place[] {
+  #places(): RouterPlace[] {
     return this.methods.flatMap((method) => this.#ofMethod(method))
   }
 
-  #ofMethod(method: string): Place[] {
-    return routerSpellings(this.url, this.scope).map((url) => ({ method, url }))
+  #ofMethod(method: string): RouterPlace[] {
+    return routerPlaces(this.scope, method, this.url)
   }
 
-  #isTaken(place: Place): boolean {
+  #isTaken(place: RouterPlace): boolean {
     return this.#taken.has(nameOf(place))
   }
 
-  #isRouted(place: Place): boolean {
-    try {
-      return this.scope.hasRoute({ ...place, constraints: this.#constraints })
-    } catch {
-      // The router throws at a path that it cannot have.
-      return false
-    }
+  #isRouted(place: RouterPlace): boolean {
+    return isRouted(this.scope, place, this.#constraints)
   }
-}
-
-function nameOf({ method, url }: Place): string {
-  return `${method} ${url}`
 }
 
 /** The route whose mark a config bears. Whoever copies the config copies the mark. */

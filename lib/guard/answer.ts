@@ -5,9 +5,9 @@ import { refusalOf } from './refusal.ts'
 import { authorizationOf } from './request-access.ts'
 
 /**
- * What the answer to a refusal carries beside its body, and its line in the log. Added in `onError`,
- * not by the thrower: an error handler of the application cannot forget it, and an error that a
- * handler catches leaves no trace.
+ * What the answer to a refusal carries beside its body, and its line in the log. Added in
+ * `onError`, not by the thrower: an error handler of the application cannot forget it, and an error
+ * that a handler catches leaves no trace.
  */
 export function answerIn(realm: string): onErrorHookHandler {
   // The realm is a quoted-string (RFC 9110 §5.6.4).
@@ -39,7 +39,9 @@ function spell(scheme: string, { error, scope = [] }: Challenge): string {
   return `${scheme}, error="${error}"${required}`
 }
 
-/** One line for each refusal. It names no user: `refusalOf` does, for an application that wants to. */
+/**
+ * One line for each refusal. It names no user: `refusalOf` does, for an application that wants to.
+ */
 function log(request: FastifyRequest, error: AuthError): void {
   const { code, reason, statusCode, challenge } = error
   const { tenant } = refusalOf(request) ?? authorizationOf(request) ?? {}
@@ -65,7 +67,10 @@ function mismatchOf(log: Log, error: AuthError): Mismatch | undefined {
 /** Pino's; a logger of the application's own need not have the method. */
 type Log = FastifyBaseLogger & { isLevelEnabled?(level: string): boolean }
 
-/** Whether Node's server has let go of the socket. It does so only where somebody listens for upgrades. */
+/**
+ * Whether Node's server has let go of the socket. It does so only where somebody listens for
+ * upgrades.
+ */
 function isUpgraded({ raw }: FastifyRequest): boolean {
   return 'upgrade' in raw && raw.upgrade === true
 }

@@ -24,7 +24,10 @@ export interface DecisionRules {
   readonly waits: Waits
 }
 
-/** A guarded request. What is known of its user and tenant is noted, so that a refusal can name them. */
+/**
+ * A guarded request. What is known of its user and tenant is noted, so that a refusal can name
+ * them.
+ */
 export class Asked {
   readonly request: FastifyRequest
   readonly policy: Policy
@@ -54,8 +57,8 @@ interface Permitted {
 }
 
 /**
- * The decision on a guarded request, step by step; each refuses by throwing. A promise only where a step has to
- * wait for somebody.
+ * The decision on a guarded request, step by step; each refuses by throwing. A promise only where a
+ * step has to wait for somebody.
  */
 export function decide(asked: Asked): NowOrLater<Authorization> {
   const authenticated = authenticate(asked) //                      401, 503

@@ -7,14 +7,16 @@ import type {
 import type { Policy, PolicyRules } from '../declaration/policy.ts'
 import { RouteRegister } from '../declaration/route-register.ts'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
+import { attempt } from '../outside/now-or-later.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import { answerIn } from './answer.ts'
 import { Asked, type DecisionRules, decide } from './decide.ts'
+import { readsDeclared } from './decorated-request.ts'
 import { claimScope } from './guarded-scopes.ts'
 import { isPreflight, Preflights } from './preflight.ts'
 import { HeldBack, Refused } from './refusal.ts'
-import { Access, decisionOf, readsDeclared, setDecision } from './request-access.ts'
+import { Access, decisionOf, setDecision } from './request-access.ts'
 
 export interface GuardRules extends DecisionRules {
   /** Of the challenges. */
@@ -25,8 +27,9 @@ export interface GuardRules extends DecisionRules {
 type Settle = (refused: Refused, done: HookHandlerDoneFunction) => void
 
 /**
- * Adds the guard to a scope: at `onRequest`, before a byte of the body is read; and at `preHandler`, the last gate,
- * where whatever has come so far undecided is decided. No handler runs before.
+ * Adds the guard to a scope: at `onRequest`, before a byte of the body is read; and at
+ * `preHandler`, the last gate, where whatever has come so far undecided is decided. No handler runs
+ * before.
  */
 export function addGuard(
   app: FastifyInstance,
@@ -58,24 +61,17 @@ export function addGuard(
       return
     }
     const asked = new Asked(request, policy, rules)
-    let authorization: Authorization | Promise<Authorization>
-    try {
-      authorization = decide(asked)
-    } catch (error) {
-      settle(new Refused(asRefusal(error), asked), done)
-      return
-    }
-    if (authorization instanceof Promise) {
-      authorization.then(
-        (late) => admit(request, late, policy, done),
-        (error) => settle(new Refused(asRefusal(error), asked), done),
-      )
-    } else {
-      admit(request, authorization, policy, done)
-    }
+    void attempt(
+      () => decide(asked),
+      (authorization) => admit(request, authorization, policy, done),
+      (error) => settle(new Refused(asRefusal(error), asked), done),
+    )
   }
 
-  /** A preflight goes on where @fastify/cors may answer it; one that it does not answer meets a gate. */
+  /**
+   * A preflight goes on where @fastify/cors may answer it; one that it does not answer meets a
+   * gate.
+   */
   const holdBackOrRefuse: Settle = (refused, done) => {
     const { request, policy } = refused.asked
     if (isPreflight(request) && preflights.mayHoldBack(policy)) {
@@ -117,7 +113,10 @@ function refuse(refused: Refused, done: HookHandlerDoneFunction): void {
   done(refused.error)
 }
 
-/** An error of the guard's own is no reason to open a route, nor for a 500 that a caller could cause. */
+/**
+ * An error of the guard's own is no reason to open a route, nor for a 500 that a caller could
+ * cause.
+ */
 function asRefusal(error: unknown): AuthError {
   if (error instanceof AuthError) return error
   return withoutStack(() => new ERR_AUTH_TOKEN_INVALID('the guard failed'))

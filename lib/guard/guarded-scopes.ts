@@ -14,8 +14,8 @@ interface GuardedScope {
 const scopesOf = new WeakMap<object, readonly GuardedScope[]>()
 
 /**
- * Notes a scope as guarded, and gives the name of its guard's hook. Scopes beside each other are independent; one below
- * another would be guarded twice, in either order of installing.
+ * Notes a scope as guarded, and gives the name of its guard's hook. Scopes beside each other are
+ * independent; one below another would be guarded twice, in either order of installing.
  *
  * @throws ERR_AUTH_CONFIG_INVALID
  */

@@ -7,12 +7,13 @@ import type {
 import type { Policy } from '../declaration/policy.ts'
 import type { FinalOptions, WrittenRoute } from '../declaration/written-route.ts'
 import type { AuthError } from '../errors.ts'
+import { printedRoutes } from '../inspection/printed-routes.ts'
 import { HeldBack } from './refusal.ts'
 import { decisionOf, setDecision } from './request-access.ts'
 
 /**
- * Whether a request is a CORS preflight (Fetch §3.2.2) and can be nothing else: without credentials, and without
- * a body, which would be parsed on the way.
+ * Whether a request is a CORS preflight (Fetch §3.2.2) and can be nothing else: without
+ * credentials, and without a body, which would be parsed on the way.
  */
 export function isPreflight(request: FastifyRequest): boolean {
   if (request.method !== 'OPTIONS') return false
@@ -27,12 +28,16 @@ export function isPreflight(request: FastifyRequest): boolean {
   )
 }
 
-/** Later than the gates. Before the guard even `preParsing` is too late, as nothing is held back there. */
+/**
+ * Later than the gates. Before the guard even `preParsing` is too late, as nothing is held back
+ * there.
+ */
 const LATE_HOOKS = ['preValidation', 'preHandler', 'preSerialization']
 
 /**
- * Which routes of a guarded scope may leave a refused preflight to @fastify/cors. Gates refuse it after the hooks of the
- * route's scope, @fastify/cors among them, and before the route's own hooks and its schema.
+ * Which routes of a guarded scope may leave a refused preflight to @fastify/cors. Gates refuse it
+ * after the hooks of the route's scope, @fastify/cors among them, and before the route's own hooks
+ * and its schema.
  */
 export class Preflights {
   readonly #app: FastifyInstance
@@ -61,8 +66,9 @@ export class Preflights {
   }
 
   /**
-   * Decides for one route, when every plugin has loaded. @fastify/cors can answer where it is in the
-   * scope of the route, and a later `onRoute` hook may have put its own hooks in place of the gates.
+   * Decides for one route, when every plugin has loaded. @fastify/cors can answer where it is in
+   * the scope of the route, and a later `onRoute` hook may have put its own hooks in place of the
+   * gates.
    */
   settle(policy: Policy, { preParsing = [] }: FinalOptions, scope: FastifyInstance): void {
     if (this.#isCorsBefore || !isCorsIn(scope)) return
@@ -75,17 +81,17 @@ export class Preflights {
   }
 
   /**
-   * Finds out, when every plugin has loaded, on which hooks @fastify/cors answers: in print, by the name of its
-   * function. Where another plugin has wrapped that, no hook is found.
+   * Finds out, when every plugin has loaded, on which hooks @fastify/cors answers: in print, by the
+   * name of its function. Where another plugin has wrapped that, no hook is found.
    *
    * @returns what to tell where it answers too late
    */
   inspect(): string[] {
     if (!this.#isCorsBefore && !this.#isCorsAfter) return []
-    const kinds = ['onRequest', 'preParsing', ...LATE_HOOKS]
-    const lines = this.#app.printRoutes({ method: 'OPTIONS', includeMeta: kinds }).split('\n')
-    const found = kinds.filter((kind) =>
-      lines.some((line) => line.includes(`• (${kind}) `) && line.includes('"handleCors()"')),
+    const found = ['onRequest', 'preParsing', ...LATE_HOOKS].filter((hooks) =>
+      printedRoutes(this.#app, { hooks, methods: ['OPTIONS'] }).some((route) =>
+        route.hooks.includes('handleCors'),
+      ),
     )
     this.#mayAnswerLater = found.includes('preParsing') || found.length === 0
     const late = this.#isCorsBefore ? ['preParsing', ...LATE_HOOKS] : LATE_HOOKS

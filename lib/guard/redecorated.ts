@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import { GETTERS } from './request-access.ts'
+import { GETTERS } from './decorated-request.ts'
 
 /**
- * Which of our names a scope below the guard decorates its requests with as well. Told by Fastify's symbol for the
- * constructor of requests; without it nothing is found here, and `readsDeclared` refuses.
+ * Which of our names a scope below the guard decorates its requests with as well. Told by Fastify's
+ * symbol for the constructor of requests; without it nothing is found here, and `readsDeclared`
+ * refuses.
  */
 export function redecorated(guarded: FastifyInstance, scope: FastifyInstance): string[] {
   const end = requestOf(guarded)

@@ -59,7 +59,10 @@ export function refusalOf(request: FastifyRequest): Refusal | null {
   })
 }
 
-/** Params and query may be any objects of the application's router and parser, with getters that throw. */
+/**
+ * Params and query may be any objects of the application's router and parser, with getters that
+ * throw.
+ */
 function namedInUrl(asked: Asked): string | null {
   try {
     const name = tenantInUrl(asked)

@@ -1,7 +1,6 @@
 import type {
   ContextConfigDefault,
   FastifyBaseLogger,
-  FastifyInstance,
   FastifyRequest,
   FastifyTypeProvider,
   FastifyTypeProviderDefault,
@@ -13,14 +12,13 @@ import type {
 } from 'fastify'
 import type { FastifyRequestType, ResolveFastifyRequestType } from 'fastify/types/type-provider.js'
 import type { Declared } from '../declaration/declaration.ts'
-import { decoratedAgain } from '../inspection/audit.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import type { HeldBack, Refused } from './refusal.ts'
 
 declare module 'fastify' {
-  // The parameters must be Fastify's own, all of them, for the declarations to merge. `Schema` has a name of its own here, since
-  // plugins declare a FastifySchema in this module too.
+  // The parameters must be Fastify's own, all of them, for the declarations to merge. `Schema` has
+  // a name of its own here, since plugins declare a FastifySchema in this module too.
   interface FastifyRequest<
     RouteGeneric extends RouteGenericInterface = RouteGenericInterface,
     RawServer extends RawServerBase = RawServerDefault,
@@ -47,10 +45,14 @@ declare module 'fastify' {
   }
 }
 
-// Below, keys are asked for as `Key & keyof Config`: asked as `Key extends keyof Config`, TypeScript 5.9 takes
-// Config for invariant, and a declared request would not fit a parameter of type FastifyRequest.
+// Below, keys are asked for as `Key & keyof Config`: asked as `Key extends keyof Config`,
+// TypeScript 5.9 takes Config for invariant, and a declared request would not fit a parameter of
+// type FastifyRequest.
 
-/** The type of `request.tenant` under a route's `config`: the union of all that may be there, where the config is not seen. */
+/**
+ * The type of `request.tenant` under a route's `config`: the union of all that may be there, where
+ * the config is not seen.
+ */
 export type RequestTenant<Config> = Config extends { tenant: infer Value }
   ? TenantOf<Value>
   : IfDeclarable<Config, 'tenant', string | null | undefined>
@@ -91,7 +93,10 @@ export class Access {
   }
 }
 
-/** What is known of a request: let through, refused, to be refused at the gate, or not guarded (null). */
+/**
+ * What is known of a request: let through, refused, to be refused at the gate, or not guarded
+ * (null).
+ */
 export type Decision = Access | Refused | HeldBack | null
 
 const kDecision = Symbol('fastify-tenant-auth.decision')
@@ -107,14 +112,15 @@ export function setDecision(request: Decided, decision: Decision | undefined): v
   request[kDecision] = decision
 }
 
-function accessOf(request: FastifyRequest): Access | undefined {
+/** Undefined where the request was not let through. */
+export function accessOf(request: FastifyRequest): Access | undefined {
   const decision = decisionOf(request)
   return decision instanceof Access ? decision : undefined
 }
 
 /**
- * The authorization of any guarded request, whatever its route declares: for hooks and other plugins. Null where
- * the request is not guarded, or not yet let through.
+ * The authorization of any guarded request, whatever its route declares: for hooks and other
+ * plugins. Null where the request is not guarded, or not yet let through.
  */
 export function authorizationOf<
   RouteGeneric extends RouteGenericInterface,
@@ -123,70 +129,4 @@ export function authorizationOf<
 >(request: FastifyRequest<RouteGeneric, RawServer, RawRequest>): Authorization | null
 export function authorizationOf(request: FastifyRequest): Authorization | null {
   return accessOf(request)?.authorization ?? null
-}
-
-type Getter = (this: FastifyRequest) => unknown
-
-const declared =
-  <T>(isDeclared: (declared: Declared) => boolean, read: (authorization: Authorization) => T) =>
-  (request: FastifyRequest): T | undefined => {
-    const access = accessOf(request)
-    return access && isDeclared(access.declared) ? read(access.authorization) : undefined
-  }
-
-/** What reads each of our properties of a request. */
-export const GETTERS: ReadonlyMap<string, Getter> = new Map(
-  Object.entries({
-    tenant: declared(
-      ({ tenant }) => tenant !== false,
-      ({ tenant }) => tenant,
-    ),
-    userInfo: declared(
-      ({ userInfo }) => userInfo,
-      ({ userInfo }) => userInfo,
-    ),
-    resources: declared(
-      ({ resources }) => resources,
-      ({ resources }) => resources,
-    ),
-    authorization: declared(
-      ({ authorization }) => authorization,
-      (authorization) => authorization,
-    ),
-  }).map(([name, read]): [string, Getter] => [
-    name,
-    function getter(this: FastifyRequest) {
-      return read(this)
-    },
-  ]),
-)
-
-/** Gives requests the properties that their routes declare. On the prototype: a request pays for what it reads. */
-export function decorateRequest(app: FastifyInstance): void {
-  for (const [name, getter] of GETTERS) {
-    app.decorateRequest(name, {
-      getter,
-      setter(this: FastifyRequest) {
-        // A prototype of requests: a scope below decorates its own with a function of this name.
-        if (Object.hasOwn(this, 'constructor')) throw decoratedAgain([name])
-        // Fastify's constructor assigns values that a scope below decorates. An exception would end the process.
-        if (decisionOf(this) !== undefined) throw new TypeError(`request.${name} is read-only`)
-      },
-    })
-  }
-}
-
-/** Whether a request's properties are those that were decided, and no decoration of another scope stands before them. */
-export function readsDeclared(request: FastifyRequest): boolean {
-  return [...GETTERS].every(([name, getter]) => propertyOf(request, name)?.get === getter)
-}
-
-function propertyOf(object: object, name: string): PropertyDescriptor | undefined {
-  let holder: object | null = object
-  while (holder !== null) {
-    const property = Object.getOwnPropertyDescriptor(holder, name)
-    if (property) return property
-    holder = Reflect.getPrototypeOf(holder)
-  }
-  return undefined
 }

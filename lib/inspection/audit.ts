@@ -14,8 +14,8 @@ export interface AuditRules {
 /**
  * What only a look at the whole application shows, once every plugin has loaded.
  *
- * @throws ERR_AUTH_CONFIG_INVALID for uncovered routes where they are refused, and for requests that a scope below
- * decorates with our names
+ * @throws ERR_AUTH_CONFIG_INVALID for uncovered routes where they are refused, and for requests
+ * that a scope below decorates with our names
  * @throws ERR_AUTH_ROUTE_INVALID for uncovered routes that declare what no guard will hold
  */
 export function auditRoutes(
@@ -94,9 +94,12 @@ function uncoveredAmong(routes: readonly InspectedRoute[], audited: AuditedScope
   return open.flatMap((route) => routePlaces(route).map(nameOf))
 }
 
-/** By the names of their hooks: Fastify tells no more of an application that was made before this package was loaded. */
+/**
+ * By the names of their hooks: Fastify tells no more of an application that was made before this
+ * package was loaded.
+ */
 function uncoveredInPrint({ scope, guardName, guardNames, seen }: AuditedScope): string[] | null {
-  const routes = printedRoutes(scope, 'onRequest')
+  const routes = printedRoutes(scope, { hooks: 'onRequest' })
   const isRenamed = seen.length > 0 && !routes.some(({ hooks }) => hooks.includes(guardName))
   if (isRenamed) return null
   return routes.filter(({ hooks }) => !hooks.some((name) => guardNames.includes(name))).map(nameOf)

@@ -28,7 +28,7 @@ export interface InspectedRoute {
   readonly methods: readonly string[]
   /** Those that Fastify has not refused. */
   readonly routedMethods: readonly string[]
-  /** Undefined before ready, and for a route that no `onRoute` saw. */
+  /** Undefined before ready. */
   readonly policy: InspectedPolicy | undefined
   /** What it declares, rightly or not, but that it is open. */
   readonly declares: readonly string[]

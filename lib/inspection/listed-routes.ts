@@ -17,7 +17,10 @@ export interface ListedRoute {
   readonly tenant: 'path' | 'query' | 'optional' | null
   /** The ids that must be held: all of a list, or any; null: none, or the policy is not known. */
   readonly require: readonly string[] | { readonly any: readonly string[] } | null
-  /** False for a route that was written before the plugin had loaded: it is guarded, in the stricter reading. */
+  /**
+   * False for a route that was written before the plugin had loaded: it is guarded, in the stricter
+   * reading.
+   */
   readonly seen: boolean
   /** Whether the route declares `userInfo`. Null where the policy is not known. */
   readonly userInfo: boolean | null
@@ -50,7 +53,9 @@ export function listRoutes(inspected: InspectedScope): ListedRoute[] {
 export function earlyPlaces(inspected: InspectedScope): readonly ListedPlace[] {
   const { early, scope, guardName } = inspected
   if (early) return early.flatMap(routePlaces)
-  const guarded = printedRoutes(scope, 'onRequest').filter(({ hooks }) => hooks.includes(guardName))
+  const guarded = printedRoutes(scope, { hooks: 'onRequest' }).filter(({ hooks }) =>
+    hooks.includes(guardName),
+  )
   const seen = inspected.seen.flatMap(({ methods, urls }) =>
     methods.flatMap((method) => urls.map((url) => ({ method, url }))),
   )

@@ -14,13 +14,24 @@ const META = /^(?:│ {3}| {4})*• \(\w+\) (\[.*\])$/
 const LEAF = /^(.*) \(([A-Z-]+)\)(?: \{.*\})?$/
 const EMPTY_ROOT = '(empty root node)'
 
+/** What is printed, beside every route. */
+export interface Printed {
+  /** Kind of hooks whose names are wanted. From ready on they are those that each route runs. */
+  readonly hooks?: string
+  /** Methods whose routes are wanted; not given: all. */
+  readonly methods?: FastifyInstance['supportedMethods']
+}
+
 /**
- * Every route of the whole application, other scopes' too: Fastify tells of them only in print. From ready on the
- * hooks of the kind are those that each route runs; printed with them, the routes of a large application take several times as long.
+ * The routes of the whole application, other scopes' too: Fastify tells of them only in print. With
+ * hooks, printing the routes of a large application takes several times as long.
  */
-export function printedRoutes(app: FastifyInstance, kind?: 'onRequest'): PrintedRoute[] {
-  const hooks = kind === undefined ? {} : { includeMeta: [kind] }
-  return app.supportedMethods.flatMap((method) => parse(app.printRoutes({ method, ...hooks })))
+export function printedRoutes(
+  app: FastifyInstance,
+  { hooks, methods = app.supportedMethods }: Printed = {},
+): PrintedRoute[] {
+  const includeMeta = hooks === undefined ? {} : { includeMeta: [hooks] }
+  return methods.flatMap((method) => parse(app.printRoutes({ method, ...includeMeta })))
 }
 
 function parse(text: string): PrintedRoute[] {

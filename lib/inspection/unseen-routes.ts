@@ -7,8 +7,8 @@ interface Place {
 }
 
 /**
- * Those of the routes that the router prints that are none of the `seen` ones: one for one, since a place has as many routes as there
- * are constraints to tell them apart.
+ * Those of the routes that the router prints that are none of the `seen` ones: one for one, since a
+ * place has as many routes as there are constraints to tell them apart.
  */
 export function unseenRoutes<Printed extends Place>(
   printed: readonly Printed[],
@@ -18,7 +18,8 @@ export function unseenRoutes<Printed extends Place>(
     withAndWithoutOptional(url).map((each) => ({ method, url: each })),
   )
   const exactly = match(printed, written, (url) => url)
-  // The router joins parameters of one place, and may have been told to overlook letters' case and slashes.
+  // The router joins parameters of one place, and may have been told to overlook letters' case and
+  // slashes.
   return match(exactly.printed, exactly.seen, roughly).printed
 }
 

@@ -1,13 +1,19 @@
 import { constants, createVerify, type KeyObject, verify } from 'node:crypto'
 import { importKey } from './import-key.ts'
 
-/** How Node verifies one JWS algorithm (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864), and which keys fit it. */
+/**
+ * How Node verifies one JWS algorithm (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864), and which keys fit
+ * it.
+ */
 interface Algorithm {
   readonly kty: string
   readonly crv?: string
   readonly hash?: string
   readonly padding?: 'pss'
-  /** Bytes of a signature, where the algorithm rather than the key fixes it: another encoding of the same (DER for ECDSA) is another token. */
+  /**
+   * Bytes of a signature, where the algorithm rather than the key fixes it: another encoding of the
+   * same (DER for ECDSA) is another token.
+   */
   readonly signatureLength?: number
 }
 
@@ -37,7 +43,10 @@ const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map(
 /** Every asymmetric JWS algorithm that jose supports on this Node. */
 export const supportedAlgorithms: readonly string[] = Object.freeze([...ALGORITHMS.keys()])
 
-/** The algorithms that a key of this type and curve can serve; `alg`, where the key names one, leaves only that (RFC 7517 §4.4). */
+/**
+ * The algorithms that a key of this type and curve can serve; `alg`, where the key names one,
+ * leaves only that (RFC 7517 §4.4).
+ */
 export function algorithmsOf({
   kty,
   crv,
@@ -56,8 +65,9 @@ export function algorithmsOf({
 }
 
 /**
- * Whether the signature is the key's over `input`. Synchronous on purpose: one verification costs less
- * than the way to the thread pool and back, and a guard without promises keeps requests in their order.
+ * Whether the signature is the key's over `input`. Synchronous on purpose: one verification costs
+ * less than the way to the thread pool and back, and a guard without promises keeps requests in
+ * their order.
  */
 export function verifySignature(
   name: string,
@@ -70,7 +80,8 @@ export function verifySignature(
   const { hash, padding, signatureLength } = algorithm
   if (signature.length !== (signatureLength ?? modulusBytes(key))) return false
   try {
-    // Of Node's two ways, the streaming one leaves less to collect; algorithms with a hash of their own have the other only.
+    // Of Node's two ways, the streaming one leaves less to collect; algorithms with a hash of their
+    // own have the other only.
     if (hash === undefined) return verify(undefined, Buffer.from(input, 'latin1'), key, signature)
     const verifier = createVerify(hash).update(input, 'latin1')
     if (padding === 'pss') return verifier.verify({ key, ...PSS }, signature)
@@ -80,7 +91,10 @@ export function verifySignature(
   }
 }
 
-/** RFC 8017 §8.1.2, §8.2.2: a signature is as long as the modulus. OpenSSL takes one without its leading zeros too. */
+/**
+ * RFC 8017 §8.1.2, §8.2.2: a signature is as long as the modulus. OpenSSL takes one without its
+ * leading zeros too.
+ */
 function modulusBytes(key: KeyObject): number {
   return Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8)
 }
@@ -90,7 +104,10 @@ const PSS = {
   saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
 } as const
 
-/** Node 24.7 and later, and only where its OpenSSL has it. Asked by an import, since a question of its own is experimental still, and warns. */
+/**
+ * Node 24.7 and later, and only where its OpenSSL has it. Asked by an import, since a question of
+ * its own is experimental still, and warns.
+ */
 function hasMlDsa(): boolean {
   const pub = Buffer.alloc(1312).toString('base64url')
   return importKey({ kty: 'AKP', alg: 'ML-DSA-44', pub }) !== null

@@ -39,8 +39,8 @@ export type KeyFlaw =
   | 'too weak'
 
 /**
- * The key of one member of a JWK set, or why it must not verify a token. A symmetric or private key that is
- * published is not secret.
+ * The key of one member of a JWK set, or why it must not verify a token. A symmetric or private key
+ * that is published is not secret.
  */
 export function readKey(member: unknown): VerificationKey | KeyFlaw {
   const jwk = readMember(member)
@@ -63,7 +63,10 @@ export function readKey(member: unknown): VerificationKey | KeyFlaw {
   }
 }
 
-/** Own members only, each of its type. `use` and `key_ops`, where present, must allow verifying (RFC 7517 §4.2, §4.3). */
+/**
+ * Own members only, each of its type. `use` and `key_ops`, where present, must allow verifying (RFC
+ * 7517 §4.2, §4.3).
+ */
 function readMember(member: unknown): Strings | KeyFlaw {
   if (typeof member !== 'object' || member === null) return 'malformed'
   const values = new Map<string, unknown>(

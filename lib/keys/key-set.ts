@@ -25,10 +25,11 @@ export class KeySet {
   readonly kids: readonly (string | undefined)[]
 
   /**
-   * Takes the members that may verify tokens; the others are passed over, so that a bad one does not spoil the
-   * good ones.
+   * Takes the members that may verify tokens; the others are passed over, so that a bad one does
+   * not spoil the good ones.
    *
-   * @throws Unusable when it is no JWK set, has too many members, or none that may verify; the message says why
+   * @throws Unusable when it is no JWK set, has too many members, or none that may verify; the
+   * message says why
    */
   constructor(jwks: unknown) {
     this.#all = readKeys(jwks)
@@ -42,8 +43,9 @@ export class KeySet {
   }
 
   /**
-   * The one key that fits the header. `unknown`: the set has no such `kid`, or, without a `kid`, no key of
-   * that kind; a newer set may have it. `unfit`: a key of that name for something else, or several that fit.
+   * The one key that fits the header. `unknown`: the set has no such `kid`, or, without a `kid`, no
+   * key of that kind; a newer set may have it. `unfit`: a key of that name for something else, or
+   * several that fit.
    */
   find({ kid, alg }: KeyChoice): VerificationKey | 'unknown' | 'unfit' {
     const named = kid === undefined ? this.#all : this.#byKid.get(kid)
@@ -67,7 +69,9 @@ function readKeys(jwks: unknown): readonly VerificationKey[] {
   return [...distinct.values()].sort((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1))
 }
 
-/** What it is that is no JWK set, where that can be told: the mistakes that are made with addresses. */
+/**
+ * What it is that is no JWK set, where that can be told: the mistakes that are made with addresses.
+ */
 function inPlaceOfSet(value: unknown): string {
   if (Array.isArray(value)) return 'this is a list; a JWK set is an object whose "keys" is the list'
   if (!isObject(value)) return 'not a JWK set'

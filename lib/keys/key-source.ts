@@ -12,7 +12,10 @@ export interface KeySource {
   current(): KeySet | undefined
   /** As `current()`, after the load that is under way. */
   settled(): Promise<KeySet | undefined>
-  /** Asks for a newer set because a token names a key that this one lacks; undefined when none may be asked for now. */
+  /**
+   * Asks for a newer set because a token names a key that this one lacks; undefined when none may
+   * be asked for now.
+   */
   lookAgain(): Promise<unknown> | undefined
   /** Asks for a newer set at once; resolves to whether it came. */
   reload(): Promise<boolean>

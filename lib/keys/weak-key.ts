@@ -8,8 +8,9 @@ const LEAST_EXPONENT = 65_537n
 const EXPONENT_LIMIT = 2n ** 256n
 
 /**
- * Points of small order on Curve25519 in Edwards form, the sign bit cleared, in hexadecimal: with one of them as the key,
- * one signature fits every message (RFC 8032 §8.2 leaves the check to whoever takes the key).
+ * Points of small order on Curve25519 in Edwards form, the sign bit cleared, in hexadecimal: with
+ * one of them as the key, one signature fits every message (RFC 8032 §8.2 leaves the check to
+ * whoever takes the key).
  */
 const SMALL_ORDER = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',

@@ -1,5 +1,6 @@
+import { isObject } from '../outside/is-object.ts'
 import type { DocumentedPolicy, DocumentedRoute } from './documented-route.ts'
-import { type Draft, draft, freeName, isDraft, list, mapValues } from './draft.ts'
+import { type Draft, draft, freeName, list, mapValues } from './draft.ts'
 import { indexRoutes } from './find-policies.ts'
 import { type AnswerRules, answerOf, errorSchema, refusalsOf } from './refusal-answers.ts'
 import {
@@ -25,8 +26,9 @@ interface Description {
 }
 
 /**
- * A copy of an OpenAPI document that tells what the guard does: the bearer scheme, and each operation's `security`,
- * `tenant` parameter and refusals. What the application has written itself is kept.
+ * A copy of an OpenAPI document that tells what the guard does: the bearer scheme, and each
+ * operation's `security`, `tenant` parameter and refusals. What the application has written itself
+ * is kept.
  */
 export function describeGuard<Document extends object>(
   document: Document,
@@ -52,14 +54,14 @@ export function describeGuard<Document extends object>(
     }
     const describe = (operation: unknown, method: string): unknown => {
       const policies = policiesOf(method, path)
-      return policies.length > 0 && isDraft(operation)
+      return policies.length > 0 && isObject(operation)
         ? describeOperation(operation, policies, description)
         : operation
     }
     // OpenAPI 3.2 §4.9: the methods that have no field of their own.
     const { additionalOperations: more } = item
     const described = mapValues(item, describe)
-    return isDraft(more)
+    return isObject(more)
       ? { ...described, additionalOperations: mapValues(more, describe) }
       : described
   }
@@ -72,7 +74,7 @@ export function describeGuard<Document extends object>(
       schemas: { ...draft(schemas), [names.errors]: errorSchema() },
     },
     paths: mapValues(draft(paths), (item, path) =>
-      isDraft(item) ? describePath(path, item) : item,
+      isObject(item) ? describePath(path, item) : item,
     ),
   }
 }

@@ -3,8 +3,9 @@ import { type Draft, draft, list } from './draft.ts'
 const NAME = /^\w+/
 
 /**
- * A route's url as @fastify/swagger writes it: `/:tenant/x` is `/{tenant}/x`, `*` is `{*}`, a regular expression is
- * left out, `::` is a colon. To the letter, since a path that is written otherwise is another path.
+ * A route's url as @fastify/swagger writes it: `/:tenant/x` is `/{tenant}/x`, `*` is `{*}`, a
+ * regular expression is left out, `::` is a colon. To the letter, since a path that is written
+ * otherwise is another path.
  */
 export function documentPath(url: string): string {
   let path = ''
@@ -32,7 +33,10 @@ export function documentPath(url: string): string {
   return path
 }
 
-/** The index of the parenthesis that closes the one at `start`; escaped ones count, as they do for @fastify/swagger. */
+/**
+ * The index of the parenthesis that closes the one at `start`; escaped ones count, as they do for
+ * @fastify/swagger.
+ */
 function endOfExpression(url: string, start: number): number {
   let depth = 0
   for (let i = start; i < url.length; i++) {
@@ -42,7 +46,10 @@ function endOfExpression(url: string, start: number): number {
   return url.length
 }
 
-/** A url without the base paths of a document's servers, which @fastify/swagger takes off unless told not to. */
+/**
+ * A url without the base paths of a document's servers, which @fastify/swagger takes off unless
+ * told not to.
+ */
 export function withoutBasePaths(url: string, basePaths: readonly string[]): string {
   return basePaths.reduce(
     (rest, basePath) => (rest.startsWith(basePath) ? rest.slice(basePath.length) : rest),

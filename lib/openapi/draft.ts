@@ -1,14 +1,14 @@
-/** An object of a document, of which we know what we look at. */
-export type Draft = Readonly<Record<string, unknown>>
+import { isObject } from '../outside/is-object.ts'
 
-/** Documents are read before anything has validated them, so every member may be anything. */
-export function isDraft(value: unknown): value is Draft {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+/**
+ * An object of a document. It is read before anything has validated it, so each member may be
+ * anything.
+ */
+export type Draft = Readonly<Record<string, unknown>>
 
 /** A copy of an object; an empty one where there is none. */
 export function draft(value: unknown): Draft {
-  return isDraft(value) ? { ...value } : {}
+  return isObject(value) ? { ...value } : {}
 }
 
 /** A list; an empty one where there is none. */

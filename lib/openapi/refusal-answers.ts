@@ -6,7 +6,10 @@ export interface AnswerRules {
   readonly tenants?: unknown
 }
 
-/** The statuses that requests of a guarded route may be refused with: the same wherever the document is printed, so in dev mode too. */
+/**
+ * The statuses that requests of a guarded route may be refused with: the same wherever the document
+ * is printed, so in dev mode too.
+ */
 export function refusalsOf(
   policy: DocumentedPolicy,
   { tenants }: AnswerRules,
@@ -22,7 +25,10 @@ export function refusalsOf(
   ]
 }
 
-/** The Response Object (OpenAPI 3.1 §4.8.17) of a refusal. A new one at each call: in YAML one object in two places becomes an alias. */
+/**
+ * The Response Object (OpenAPI 3.1 §4.8.17) of a refusal. A new one at each call: in YAML one
+ * object in two places becomes an alias.
+ */
 export function answerOf(status: keyof typeof REFUSALS, schema: string): object {
   const { description, header } = REFUSALS[status]
   return {

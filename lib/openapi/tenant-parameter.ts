@@ -1,6 +1,7 @@
+import { isObject } from '../outside/is-object.ts'
 import { MAX_TENANT_LENGTH } from '../tenants/tenant-name.ts'
 import type { DocumentedPolicy } from './documented-route.ts'
-import { type Draft, draft, isDraft } from './draft.ts'
+import { type Draft, draft } from './draft.ts'
 
 export interface TenantParameterRules {
   /** Name of the path parameter that is the tenant. */
@@ -18,8 +19,8 @@ export interface OuterParameters {
 }
 
 /**
- * An operation's own parameters with its tenant among them. One that is there already is kept, and is required
- * where the guard requires it.
+ * An operation's own parameters with its tenant among them. One that is there already is kept, and
+ * is required where the guard requires it.
  */
 export function withTenantParameter(
   own: readonly unknown[],
@@ -38,7 +39,7 @@ export function withTenantParameter(
   }
   if (own.some(isTenant)) {
     return own.map((parameter) =>
-      required && isDraft(parameter) && isTenant(parameter) && !isReference(parameter)
+      required && isObject(parameter) && isTenant(parameter) && !isReference(parameter)
         ? { ...parameter, required }
         : parameter,
     )

@@ -12,7 +12,10 @@ export interface AnswerRules<T> {
   /** Seconds. */
   readonly timeout: number
   isAnswer(value: unknown): value is T
-  /** The error of a constant reason: it failed, is late, gave no usable answer, or is not waited for. */
+  /**
+   * The error of a constant reason: it failed, is late, gave no usable answer, or is not waited
+   * for.
+   */
   refuse(reason: string): AuthError
 }
 

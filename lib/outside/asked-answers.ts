@@ -1,4 +1,5 @@
-// Outside: functions of the application that are slow, fail, or are asked by many strangers at once.
+// Outside: functions of the application that are slow, fail, or are asked by many strangers at
+// once.
 
 import { type AnswerRules, askApplication } from './ask-application.ts'
 import { clock } from './clock.ts'
@@ -14,12 +15,17 @@ export interface AskedAnswersRules<T> extends AnswerRules<T> {
   keptFor(answer: T): number
   /** Most answers that are kept, but those that say no. */
   readonly maxKept: number
-  /** Answers that say no, where they are kept: in a table of their own, because strangers make up keys. */
+  /**
+   * Answers that say no, where they are kept: in a table of their own, because strangers make up
+   * keys.
+   */
   readonly refusals?: {
     is(answer: T): boolean
     readonly maxKept: number
   }
-  /** Seconds beyond its time for which the last good answer serves while a newer one cannot be had. */
+  /**
+   * Seconds beyond its time for which the last good answer serves while a newer one cannot be had.
+   */
   readonly maxStale?: number
   /** Most questions that are open. Further ones are refused at once. */
   readonly maxOpen?: number
@@ -29,8 +35,8 @@ export interface AskedAnswersRules<T> extends AnswerRules<T> {
 const REST = 1
 
 /**
- * What a function of the application answers, by key. Requests that arrive together ask it once, and
- * an answer that is kept costs no promise.
+ * What a function of the application answers, by key. Requests that arrive together ask it once,
+ * and an answer that is kept costs no promise.
  */
 export class AskedAnswers<T> {
   readonly #rules: AskedAnswersRules<T>

@@ -4,8 +4,8 @@ const CODE = /^[A-Z][A-Z0-9_]{0,39}$/
 const NAME = /^[A-Z][A-Za-z]{0,30}Error$/
 
 /**
- * What may be told of somebody else's error: its code, such as ECONNREFUSED, or its name. Its message is
- * not ours to repeat, since it may hold what was sent.
+ * What may be told of somebody else's error: its code, such as ECONNREFUSED, or its name. Its
+ * message is not ours to repeat, since it may hold what was sent.
  */
 export function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'no error object'

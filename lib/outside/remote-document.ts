@@ -20,8 +20,8 @@ export interface DocumentSource<T> {
 }
 
 /**
- * A document of another server, kept fresh in the background. One load at a time; a failed load never
- * replaces a good document; requests that have one never wait.
+ * A document of another server, kept fresh in the background. One load at a time; a failed load
+ * never replaces a good document; requests that have one never wait.
  */
 export class RemoteDocument<T> {
   readonly #source: DocumentSource<T>
@@ -59,7 +59,10 @@ export class RemoteDocument<T> {
     else this.#schedule()
   }
 
-  /** The last good document, unless it is beyond its stale time. Never waits; asks for a new one where that is due. */
+  /**
+   * The last good document, unless it is beyond its stale time. Never waits; asks for a new one
+   * where that is due.
+   */
   current(): T | undefined {
     const now = clock.now()
     // The timer does this too, but the timers of a machine that slept are late.
@@ -78,7 +81,9 @@ export class RemoteDocument<T> {
     return this.#running
   }
 
-  /** Whether a load may begin out of turn: none is under way, and the wait after a failure is over. */
+  /**
+   * Whether a load may begin out of turn: none is under way, and the wait after a failure is over.
+   */
   get mayLoad(): boolean {
     return this.#isOpen && this.#running === undefined && clock.now() >= this.#restUntil
   }

@@ -1,12 +1,13 @@
-// Outside: Fastify's router, which keeps a route under other paths than the one it was written with.
+// Outside: Fastify's router, which keeps a route under other paths than the one it was written
+// with.
 
 import type { FastifyInstance } from 'fastify'
 
 const OPTIONAL = /(\/:[^/()]*?)\?(\/?)/
 
 /**
- * The paths under which Fastify's router keeps a route. It makes two of one with an optional parameter, and leaves
- * slashes out where the application has told it to.
+ * The paths under which Fastify's router keeps a route. It makes two of one with an optional
+ * parameter, and leaves slashes out where the application has told it to.
  */
 export function routerSpellings(url: string, app: FastifyInstance): string[] {
   const { ignoreTrailingSlash, ignoreDuplicateSlashes } = routerOptionsOf(app)

@@ -11,8 +11,8 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /**
- * For what must be answered at once: a promise is no answer, and should it reject later, nobody listens, which must
- * not end the process.
+ * For what must be answered at once: a promise is no answer, and should it reject later, nobody
+ * listens, which must not end the process.
  */
 export function ignoreRejection(answer: unknown): void {
   if (isThenable(answer)) answer.then(undefined, () => {})

@@ -11,8 +11,8 @@ export class Waits {
   #isOver = false
 
   /**
-   * What `pending` comes to; where the application closes before that, the error that `refuse` makes.
-   * A value that is there already is not waited for.
+   * What `pending` comes to; where the application closes before that, the error that `refuse`
+   * makes. A value that is there already is not waited for.
    */
   for<T>(pending: Promise<T>, refuse: () => Error): Promise<T>
   for<T>(pending: NowOrLater<T>, refuse: () => Error): NowOrLater<T>

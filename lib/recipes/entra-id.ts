@@ -9,10 +9,11 @@ export interface EntraIdOptions {
 }
 
 /**
- * Microsoft Entra ID, access tokens of version 1.0 and 2.0. The tenant is the directory, by its id `tid`; the app
- * roles in `roles` are assigned in that directory, and granted in it. `tid` must be the directory in `iss`. The keys
- * are those of all directories: list in the option `issuer` those that you serve. Microsoft identity platform:
- * "Access token claims reference", "Secure applications and APIs by validating claims".
+ * Microsoft Entra ID, access tokens of version 1.0 and 2.0. The tenant is the directory, by its id
+ * `tid`; the app roles in `roles` are assigned in that directory, and granted in it. `tid` must be
+ * the directory in `iss`. The keys are those of all directories: list in the option `issuer` those
+ * that you serve. Microsoft identity platform: "Access token claims reference", "Secure
+ * applications and APIs by validating claims".
  */
 export function entraId({ roles }: EntraIdOptions = {}): MapClaims {
   const grants = granting('role', roles)

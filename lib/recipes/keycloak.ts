@@ -7,14 +7,18 @@ import { type MapClaims, type Right, userInfo } from './mapped-user.ts'
 
 export interface KeycloakOptions {
   /**
-   * Whose roles count. `realm`: those at the top of the token, granted under `*`, so in every organization that
-   * the token names, and where a request has no tenant. Keycloak adds the roles of all organization groups to
-   * them, whichever organization they come from: where such groups have roles, this is the wrong choice.
-   * `organization`: those inside `organization.<alias>` (mapper Organization Group Membership with "Add group
-   * role mappings"), granted in that organization only.
+   * Whose roles count. `realm`: those at the top of the token, granted under `*`, so in every
+   * organization that the token names, and where a request has no tenant. Keycloak adds the roles
+   * of all organization groups to them, whichever organization they come from: where such groups
+   * have roles, this is the wrong choice. `organization`: those inside `organization.<alias>`
+   * (mapper Organization Group Membership with "Add group role mappings"), granted in that
+   * organization only.
    */
   readonly rolesOf: 'realm' | 'organization'
-  /** The client whose roles count: its key in `resource_access`. Not given: client roles grant nothing. */
+  /**
+   * The client whose roles count: its key in `resource_access`. Not given: client roles grant
+   * nothing.
+   */
   readonly client?: string | undefined
   /** What realm roles grant. Not given: `realm:<role>`. */
   readonly realmRoles?: Grants | undefined
@@ -23,11 +27,17 @@ export interface KeycloakOptions {
 }
 
 /**
- * Keycloak 26, access tokens. Tenants are the aliases in the claim `organization`, in each of its three shapes:
- * one string, a list, an object. Roles are those of `realm_access.roles` and `resource_access.<client>.roles`.
- * ID tokens (`typ: ID`) are refused. Server Administration Guide: "Mapping organization claims", "Managing groups".
+ * Keycloak 26, access tokens. Tenants are the aliases in the claim `organization`, in each of its
+ * three shapes: one string, a list, an object. Roles are those of `realm_access.roles` and
+ * `resource_access.<client>.roles`. ID tokens (`typ: ID`) are refused. Server Administration Guide:
+ * "Mapping organization claims", "Managing groups".
  *
- * @example mapClaims: keycloak({ rolesOf: 'realm', client: 'menu-api', clientRoles: { cook: ['menu:read', 'menu:edit'] } })
+ * @example
+ * mapClaims: keycloak({
+ *   rolesOf: 'realm',
+ *   client: 'menu-api',
+ *   clientRoles: { cook: ['menu:read', 'menu:edit'] },
+ * })
  */
 export function keycloak(options: KeycloakOptions): MapClaims {
   const { rolesOf, client } = options
@@ -54,7 +64,10 @@ export function keycloak(options: KeycloakOptions): MapClaims {
   }
 }
 
-/** Keycloak's three shapes: an alias, a list of aliases, an object from alias to what else is known of it. */
+/**
+ * Keycloak's three shapes: an alias, a list of aliases, an object from alias to what else is known
+ * of it.
+ */
 function organizationsOf(claim: unknown): (readonly [alias: string, details: object])[] {
   if (claim === undefined) return []
   if (typeof claim === 'string') return [[tenantName('organization', claim), {}]]

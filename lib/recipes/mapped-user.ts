@@ -3,12 +3,14 @@ import type { UserInfo } from '../tokens/user-info.ts'
 import { malformed } from './claim.ts'
 
 /**
- * Recipes for the option `mapClaims`, one for each authorization server that is met often: pure functions from
- * its verified claims to user info. What they have in common:
+ * Recipes for the option `mapClaims`, one for each authorization server that is met often: pure
+ * functions from its verified claims to user info. What they have in common:
  *
- * - `resources` is made of the claims that the recipe names, and of nothing else: a claim of that name that such
+ * - `resources` is made of the claims that the recipe names, and of nothing else: a claim of that
+ * name that such
  *   a server sends as well does not count. All other claims stay as they are.
- * - A named claim that is absent grants nothing. One of another shape than the server documents throws, and so
+ * - A named claim that is absent grants nothing. One of another shape than the server documents
+ * throws, and so
  *   the token is refused.
  * - What cannot be written as `<name>:<action>`, in the characters of a scope, grants nothing.
  */

@@ -22,7 +22,8 @@ export interface AuthorizedUser {
 }
 
 /**
- * What a user may do in one tenant, or, where `tenant` is null, what it may do everywhere. Deeply immutable.
+ * What a user may do in one tenant, or, where `tenant` is null, what it may do everywhere. Deeply
+ * immutable.
  */
 export class Authorization {
   /** The tenant that these rights are for; null where the request belongs to none. */

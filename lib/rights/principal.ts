@@ -15,7 +15,10 @@ type Resources = NonNullable<UserInfo['resources']>
 
 const NO_RESOURCES: Resources = Object.freeze({})
 
-/** Most tenants of which one token's rights are kept: it may name thousands, and be kept with thousands of others. */
+/**
+ * Most tenants of which one token's rights are kept: it may name thousands, and be kept with
+ * thousands of others.
+ */
 const MAX_KEPT = 4
 
 /** Bytes of an authorization without the items of its set. */
@@ -63,7 +66,10 @@ export class Principal implements AuthorizedUser {
     return authorization
   }
 
-  /** Bytes that it keeps alive: the claims, and what has been made of them by then. An estimate, rather too high. */
+  /**
+   * Bytes that it keeps alive: the claims, and what has been made of them by then. An estimate,
+   * rather too high.
+   */
   get keptSize(): number {
     const lists = Object.values(this.#resources)
     const widest = lists.reduce((most, { length }) => Math.max(most, length), 0)
@@ -87,7 +93,10 @@ export class Principal implements AuthorizedUser {
     return dateOf(this.#exp)
   }
 
-  /** The reason of a refusal, for the log: a server that sends no rights at all is rather set up badly. */
+  /**
+   * The reason of a refusal, for the log: a server that sends no rights at all is rather set up
+   * badly.
+   */
   explain(reason: string): string {
     return this.#resources === NO_RESOURCES ? `${reason}: the claim resources is missing` : reason
   }

@@ -1,4 +1,7 @@
-/** `<name>:<action>`, in the characters of a scope token (RFC 6749 §3.3), since the challenge names it as one. */
+/**
+ * `<name>:<action>`, in the characters of a scope token (RFC 6749 §3.3), since the challenge names
+ * it as one.
+ */
 const RESOURCE_ID = /^[!#-9;-[\]-~]+:[!#-[\]-~]+$/
 
 /** Whether a value can be a resource id, `<name>:<action>`. */

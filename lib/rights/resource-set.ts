@@ -1,6 +1,9 @@
 import { type InspectOptions, inspect } from 'node:util'
 
-/** Methods that a Set has on newer versions of Node, and that TypeScript then expects of a ReadonlySet. */
+/**
+ * Methods that a Set has on newer versions of Node, and that TypeScript then expects of a
+ * ReadonlySet.
+ */
 const SET_ALGEBRA = [
   'union',
   'intersection',
@@ -12,12 +15,15 @@ const SET_ALGEBRA = [
 ]
 
 /**
- * A set that nobody can change. Object.freeze does not stop `add`, so this is no Set but holds one. What
- * it holds can be looked at, and compared, in its sorted list. Everything else, its JSON too, keeps the
- * order in which the items came.
+ * A set that nobody can change. Object.freeze does not stop `add`, so this is no Set but holds one.
+ * What it holds can be looked at, and compared, in its sorted list. Everything else, its JSON too,
+ * keeps the order in which the items came.
  */
 export class ImmutableSet<T> implements ReadonlySet<T> {
-  /** Each item once, sorted: two sets are equal whatever the order of their items. A new list at each reading. */
+  /**
+   * Each item once, sorted: two sets are equal whatever the order of their items. A new list at
+   * each reading.
+   */
   declare readonly items: readonly T[]
 
   readonly #set: ReadonlySet<T>

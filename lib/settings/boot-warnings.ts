@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import type { LoadedSettings } from './load-settings.ts'
 
@@ -21,6 +22,18 @@ export function bootWarnings(loaded: LoadedSettings): string[] {
     warnings.push('superuserResource without tenants: a superuser may act for any tenant name')
   }
   return warnings
+}
+
+/** What an operator should know once the application listens: dev mode, open to the network. */
+export function listeningWarning(
+  { mockUser }: LoadedSettings,
+  addresses: readonly (AddressInfo | string)[],
+): string | undefined {
+  const beyond = addresses
+    .flatMap((address) => (typeof address === 'string' ? [] : [address.address]))
+    .filter((address) => !isLoopback(address))
+  if (!mockUser || beyond.length === 0) return undefined
+  return `dev mode listens beyond loopback, on ${beyond.join(', ')}`
 }
 
 function productionWarnings({ settings, given }: LoadedSettings): string[] {

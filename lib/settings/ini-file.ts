@@ -60,8 +60,8 @@ function readRows(file: string, problems: Problems): string[] {
 }
 
 /**
- * What an editor shows as a line of its own must not be lost in a comment or a value. The line is not
- * shown: above all sections it is the application's, and may hold a secret.
+ * What an editor shows as a line of its own must not be lost in a comment or a value. The line is
+ * not shown: above all sections it is the application's, and may hold a secret.
  */
 function refuseSeveral(where: string, problems: Problems): void {
   const expected = 'lines that end with LF or CR LF'

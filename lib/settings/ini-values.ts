@@ -36,7 +36,10 @@ const BOOLEANS = new Map([
   ...['no', 'false', 'off', '0'].map((word) => [word, false] as const),
 ])
 
-/** The value that a key's text stands for; the text itself where it stands for none, to be refused as such. */
+/**
+ * The value that a key's text stands for; the text itself where it stands for none, to be refused
+ * as such.
+ */
 export function readIniText(key: string, name: OptionName, text: string): unknown {
   const schema = Options.properties[name]
   if (TypeGuard.IsBoolean(schema)) return BOOLEANS.get(text.toLowerCase()) ?? text

@@ -1,57 +1,24 @@
-import { FormatRegistry, type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { supportedAlgorithms } from '../keys/algorithms.ts'
-import { isResourceId } from '../rights/resource-id.ts'
-import { isTenantName } from '../tenants/tenant-name.ts'
 import type { TokenInfo } from '../tokens/token-info.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
-
-// Formats live in a registry that an application may share with us, so their names are ours alone.
-const HTTP_URL = 'fastify-tenant-auth/http-url'
-const RESOURCE_ID = 'fastify-tenant-auth/resource-id'
-const TENANT_NAME = 'fastify-tenant-auth/tenant-name'
-FormatRegistry.Set(HTTP_URL, isHttpUrl)
-FormatRegistry.Set(RESOURCE_ID, isResourceId)
-FormatRegistry.Set(TENANT_NAME, isTenantName)
-
-const Seconds = (fallback: number) =>
-  Type.Number({
-    default: fallback,
-    minimum: 0,
-    // Above this a timer would fire at once.
-    maximum: 2_147_483,
-    expected: 'seconds from 0 to 2147483',
-  })
-
-const Size = (fallback: number) =>
-  Type.Integer({
-    default: fallback,
-    minimum: 0,
-    maximum: Number.MAX_SAFE_INTEGER,
-    expected: 'a whole number from 0',
-  })
-
-const Switch = (fallback: boolean) =>
-  Type.Boolean({
-    default: fallback,
-    expected: 'a boolean (in the INI file yes or no)',
-  })
-
-const Text = (expected: string, options: object = {}) =>
-  Type.String({ minLength: 1, expected, ...options })
-
-const List = <T extends TSchema>(item: T) =>
-  Type.Unsafe<readonly Static<T>[]>(Type.Array(item, { minItems: 1 }))
-
-const TextOrList = (expected: string) =>
-  Type.Union([Type.String({ minLength: 1 }), List(Type.String({ minLength: 1 }))], { expected })
-
-const Callable = <T>() =>
-  Type.Unsafe<T>(Type.Function([], Type.Unknown(), { expected: 'a function' }))
+import {
+  Callable,
+  HTTP_URL,
+  List,
+  RESOURCE_ID,
+  Seconds,
+  Size,
+  Switch,
+  TENANT_NAME,
+  Text,
+  TextOrList,
+} from './option-kinds.ts'
 
 /**
- * Every option: its type, its default, and what a value must be. The INI keys are the snake_case of the names,
- * where an INI file can say it at all.
+ * Every option: its type, its default, and what a value must be. The INI keys are the snake_case of
+ * the names, where an INI file can say it at all.
  */
 export const Options = Type.Object({
   /**
@@ -64,23 +31,36 @@ export const Options = Type.Object({
     default: 'http://localhost:8081/openidconnect/public_keys',
   }),
 
-  /** Whether routes that declare a tenant and have no tenant segment take it from `?tenant=`. @default true */
+  /**
+   * Whether routes that declare a tenant and have no tenant segment take it from `?tenant=`.
+   * @default true
+   */
   multitenancy: Switch(true),
 
-  /** Whether every request acts as a mock user, without tokens and without network. Refused where NODE_ENV is `production`. @default false */
+  /**
+   * Whether every request acts as a mock user, without tokens and without network. Refused where
+   * NODE_ENV is `production`.
+   * @default false
+   */
   devMode: Switch(false),
 
   /**
-   * JSON file of the mock user of dev mode. A relative path counts from the INI file's folder, or from the
-   * working directory where it is given in code.
+   * JSON file of the mock user of dev mode. A relative path counts from the INI file's folder, or
+   * from the working directory where it is given in code.
    * @default '/conf/dev-userinfo.json'
    */
   devUserInfoPath: Text('a path', { default: '/conf/dev-userinfo.json' }),
 
-  /** Accepted `iss` claims, compared exactly (RFC 7519 §4.1.1). Not given: not checked, with a warning at boot. */
+  /**
+   * Accepted `iss` claims, compared exactly (RFC 7519 §4.1.1). Not given: not checked, with a
+   * warning at boot.
+   */
   issuer: Type.Optional(TextOrList('a string or a list of strings')),
 
-  /** Accepted `aud` claims, one of which the token must name (RFC 7519 §4.1.3, RFC 9068 §4). Not given: not checked, with a warning at boot. */
+  /**
+   * Accepted `aud` claims, one of which the token must name (RFC 7519 §4.1.3, RFC 9068 §4). Not
+   * given: not checked, with a warning at boot.
+   */
   audience: Type.Optional(TextOrList('a string or a list of strings')),
 
   /**
@@ -96,8 +76,8 @@ export const Options = Type.Object({
   ),
 
   /**
-   * Accepted `typ` headers, compared as media types (RFC 7515 §4.1.9, RFC 8725 §3.11). Where the list is
-   * given, a token without `typ` is refused.
+   * Accepted `typ` headers, compared as media types (RFC 7515 §4.1.9, RFC 8725 §3.11). Where the
+   * list is given, a token without `typ` is refused.
    * @default JWT, at+jwt, and no `typ`
    */
   tokenTypes: Type.Optional(
@@ -110,8 +90,9 @@ export const Options = Type.Object({
   ),
 
   /**
-   * What becomes of a token that is bound to its sender (a `cnf` claim with members, RFC 7800), which is no bearer
-   * token. `ignore` is for tokens whose binding a gateway in front has checked; a warning at boot.
+   * What becomes of a token that is bound to its sender (a `cnf` claim with members, RFC 7800),
+   * which is no bearer token. `ignore` is for tokens whose binding a gateway in front has checked;
+   * a warning at boot.
    * @default 'refuse'
    */
   confirmation: Type.Union([Type.Literal('refuse'), Type.Literal('ignore')], {
@@ -129,21 +110,21 @@ export const Options = Type.Object({
   realm: Text('printable ASCII', { pattern: '^[ -~]+$', default: 'api' }),
 
   /**
-   * Name of the path parameter that is the tenant, such as `org` in `/orgs/:org/members`; letters, digits and `_`.
-   * The query keeps its name, `?tenant=`.
+   * Name of the path parameter that is the tenant, such as `org` in `/orgs/:org/members`; letters,
+   * digits and `_`. The query keeps its name, `?tenant=`.
    * @default 'tenant'
    */
   tenantParameter: Text('the name of a path parameter', { pattern: '^\\w+$', default: 'tenant' }),
 
   /**
-   * A resource id: a user who holds it under `*` passes every requirement and may act for every tenant that
-   * exists. A warning at boot where `tenants` is not given.
+   * A resource id: a user who holds it under `*` passes every requirement and may act for every
+   * tenant that exists. A warning at boot where `tenants` is not given.
    */
   superuserResource: Type.Optional(Text('a resource id <name>:<action>', { format: RESOURCE_ID })),
 
   /**
-   * Which tenants exist: a list, the URL of a JSON array of names, or a function. Not given: every tenant that a
-   * user may act for is taken to exist.
+   * Which tenants exist: a list, the URL of a JSON array of names, or a function. Not given: every
+   * tenant that a user may act for is taken to exist.
    */
   tenants: Type.Optional(
     Type.Union(
@@ -158,29 +139,52 @@ export const Options = Type.Object({
     ),
   ),
 
-  /** Limit of one call of `tenants`, `isRevoked` or `resolveTenant`, in seconds from 0. @default 5 */
+  /**
+   * Limit of one call of `tenants`, `isRevoked` or `resolveTenant`, in seconds from 0.
+   * @default 5
+   */
   tenantsTimeout: Seconds(5),
 
-  /** How long a list of an URL is fresh, and a function's `true` is kept, in seconds from 0. @default 60 */
+  /**
+   * How long a list of an URL is fresh, and a function's `true` is kept, in seconds from 0.
+   * @default 60
+   */
   tenantsMaxAge: Seconds(60),
 
   /** Limit of one fetch of the key set, body included, in seconds from 0. @default 5 */
   keysTimeout: Seconds(5),
 
-  /** How long a key set is fresh, in seconds from 0. A new one is fetched in the background before that. @default 600 */
+  /**
+   * How long a key set is fresh, in seconds from 0. A new one is fetched in the background before
+   * that.
+   * @default 600
+   */
   keysMaxAge: Seconds(600),
 
-  /** How long beyond `keysMaxAge` a key set still serves while no newer one can be had, in seconds from 0. @default 3600 */
+  /**
+   * How long beyond `keysMaxAge` a key set still serves while no newer one can be had, in seconds
+   * from 0.
+   * @default 3600
+   */
   keysMaxStale: Seconds(3600),
 
-  /** Least time between two fetches that unknown keys cause, in seconds from 0; also the longest wait between retries. @default 30 */
+  /**
+   * Least time between two fetches that unknown keys cause, in seconds from 0; also the longest
+   * wait between retries.
+   * @default 30
+   */
   keysCooldown: Seconds(30),
 
-  /** Wait before a failed fetch is tried again, in seconds from 0; doubles with each failure up to `keysCooldown`. @default 1 */
+  /**
+   * Wait before a failed fetch is tried again, in seconds from 0; doubles with each failure up to
+   * `keysCooldown`.
+   * @default 1
+   */
   keysRetry: Seconds(1),
 
   /**
-   * Verified tokens that are kept, with at most 2 KiB of text and 8 KiB of memory for each on average; 0: none.
+   * Verified tokens that are kept, with at most 2 KiB of text and 8 KiB of memory for each on
+   * average; 0: none.
    * @default 10000
    */
   tokenCacheSize: Size(10_000),
@@ -202,29 +206,32 @@ export const Options = Type.Object({
   ),
 
   /**
-   * Turns the verified claims of another server into user info; run once for each token. The token is refused
-   * where it throws, or where its result is no user info.
+   * Turns the verified claims of another server into user info; run once for each token. The token
+   * is refused where it throws, or where its result is no user info.
    */
   mapClaims: Type.Optional(Callable<(claims: Record<string, unknown>) => UserInfo>()),
 
   /**
-   * Asked on every request, cached token or not, but in dev mode. `true`: 401 ERR_AUTH_TOKEN_INVALID; late,
-   * thrown or no boolean: 503 ERR_AUTH_REVOCATION_UNAVAILABLE. `token` is what the token itself says, whatever
-   * `mapClaims` made of it.
+   * Asked on every request, cached token or not, but in dev mode. `true`: 401
+   * ERR_AUTH_TOKEN_INVALID; late, thrown or no boolean: 503 ERR_AUTH_REVOCATION_UNAVAILABLE.
+   * `token` is what the token itself says, whatever `mapClaims` made of it.
    */
   isRevoked: Type.Optional(
     Callable<(userInfo: UserInfo, token: TokenInfo) => boolean | Promise<boolean>>(),
   ),
 
   /**
-   * Gives the tenant in place of the query, where the query would be read. `null`: absent; any other value that
-   * is no string: 400; thrown or late: 503.
+   * Gives the tenant in place of the query, where the query would be read. `null`: absent; any
+   * other value that is no string: 400; thrown or late: 503.
    */
   resolveTenant: Type.Optional(
     Callable<(request: FastifyRequest) => string | null | Promise<string | null>>(),
   ),
 
-  /** Another place for the token, asked only where there is no Authorization header. A cookie brings CSRF with it. */
+  /**
+   * Another place for the token, asked only where there is no Authorization header. A cookie brings
+   * CSRF with it.
+   */
   tokenFrom: Type.Optional(Callable<(request: FastifyRequest) => string | null>()),
 })
 
@@ -235,16 +242,13 @@ export type Settings = Readonly<Static<typeof Options>>
 export type OptionName = keyof Settings
 
 /**
- * What the plugin and `AuthService` take. An option that is `undefined` stops the boot: it may be an
- * environment variable that is missing.
+ * What the plugin and `AuthService` take. An option that is `undefined` stops the boot: it may be
+ * an environment variable that is missing.
  */
 export interface AuthOptions extends Partial<Settings> {
-  /** INI file whose `[auth]` and `[tenants]` sections give options too; an option given in code wins. */
+  /**
+   * INI file whose `[auth]` and `[tenants]` sections give options too; an option given in code
+   * wins.
+   */
   readonly configFile?: string
-}
-
-function isHttpUrl(value: string): boolean {
-  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false
-  const { username, password } = new URL(value)
-  return username === '' && password === ''
 }

@@ -10,7 +10,9 @@ export interface Source {
 /** Most problems that one boot error tells. A file of another kind may have thousands. */
 const MOST_TOLD = 50
 
-/** What is wrong with a configuration. All of it is told at once, each problem on a line of its own. */
+/**
+ * What is wrong with a configuration. All of it is told at once, each problem on a line of its own.
+ */
 export class Problems {
   readonly #lines: string[] = []
 

@@ -42,7 +42,9 @@ function isAnagramOneSwapAway(letters: string, ours: string): boolean {
   return isWithin(1, letters, ours) && sorted(letters) === sorted(ours)
 }
 
-/** A letter beyond ASCII may look like any of ours. A word without a Latin letter is another word. */
+/**
+ * A letter beyond ASCII may look like any of ours. A word without a Latin letter is another word.
+ */
 function looksLike(letters: string, ours: string): boolean {
   const each = [...letters]
   return (

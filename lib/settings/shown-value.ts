@@ -20,7 +20,10 @@ function holdsSecret(value: unknown): boolean {
   return typeof value === 'string' && withoutSecrets(value) !== value
 }
 
-/** A key or a section's name: each character beyond ASCII by its number, since it may look like another. */
+/**
+ * A key or a section's name: each character beyond ASCII by its number, since it may look like
+ * another.
+ */
 export function showName(name: string): string {
   return cut(withoutSecrets(name).replace(/[^ -~]/gu, asNumbers))
 }
@@ -60,7 +63,9 @@ function asNumbers(character: string): string {
   return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
 }
 
-/** What is left of a text without the credentials and the query of an address, a token, or a key. */
+/**
+ * What is left of a text without the credentials and the query of an address, a token, or a key.
+ */
 function withoutSecrets(text: string): string {
   return withoutCredentials(text)
     .replace(/([?#]).+/s, '$1***')
@@ -69,7 +74,10 @@ function withoutSecrets(text: string): string {
     .replace(/eyJ[\w.-]{8,}/g, 'eyJ***')
 }
 
-/** Up to the last `@`, and however it is spelt: an address that cannot be parsed has credentials too. */
+/**
+ * Up to the last `@`, and however it is spelt: an address that cannot be parsed has credentials
+ * too.
+ */
 function withoutCredentials(text: string): string {
   const at = [...text.matchAll(/@|%40|\uff20/g)].at(-1)
   if (at === undefined) return text

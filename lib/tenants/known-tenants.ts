@@ -8,7 +8,8 @@ export interface KnownTenants {
   /** Whether the answers can be given now. */
   readonly isReady: boolean
   /**
-   * Whether the tenant exists; a promise only where that is not known at once, and then one of `waits`.
+   * Whether the tenant exists; a promise only where that is not known at once, and then one of
+   * `waits`.
    *
    * @throws ERR_AUTH_TENANTS_UNAVAILABLE
    */

@@ -9,8 +9,9 @@ const PIECE_LENGTH = 64 * 1024
 type State = 'list' | 'first' | 'comma' | 'name' | 'nothing'
 
 /**
- * The characters outside of strings, and what may follow each. A list of names has no other ones: what
- * is nested is refused at its first bracket, since JSON.parse takes seconds for 15 MB of brackets.
+ * The characters outside of strings, and what may follow each. A list of names has no other ones:
+ * what is nested is refused at its first bracket, since JSON.parse takes seconds for 15 MB of
+ * brackets.
  */
 const NEXT: Readonly<Record<State, ReadonlyMap<string, State>>> = {
   list: new Map([['[', 'first']]),
@@ -36,8 +37,8 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /**
- * The names of a JSON array. It is read piece by piece, and requests are served between two pieces: a list
- * of 16 MiB takes a second in all.
+ * The names of a JSON array. It is read piece by piece, and requests are served between two pieces:
+ * a list of 16 MiB takes a second in all.
  *
  * @throws Unusable unless it is a list of tenant names, and nothing else
  */

@@ -12,7 +12,8 @@ export interface CompactJws {
 }
 
 /**
- * The gate before any cryptography: three parts, each in its only spelling, and a header that the rules allow.
+ * The gate before any cryptography: three parts, each in its only spelling, and a header that the
+ * rules allow.
  *
  * @throws TokenRefused
  */

@@ -20,7 +20,10 @@ export interface HeaderRules {
 /** Longest header, in characters. It is read before anything is proven. */
 const MAX_LENGTH = 2048
 
-/** More lists, objects and members than a header has. Reading 1 400 nested lists costs two forged signatures. */
+/**
+ * More lists, objects and members than a header has. Reading 1 400 nested lists costs two forged
+ * signatures.
+ */
 const CROWDED = /^(?:[^,[{]*[,[{]){65}/
 
 /** Most headers that are kept, and the longest, in characters. */
@@ -28,8 +31,9 @@ const MAX_KEPT = 100
 const MAX_KEPT_LENGTH = 512
 
 /**
- * Reads the headers of tokens. An authorization server signs with very few, and so the accepted ones are kept by
- * their text. Whoever sends many others makes nobody wait for more than reading one anew.
+ * Reads the headers of tokens. An authorization server signs with very few, and so the accepted
+ * ones are kept by their text. Whoever sends many others makes nobody wait for more than reading
+ * one anew.
  */
 export class JoseHeaders {
   readonly #rules: HeaderRules

@@ -1,4 +1,7 @@
-/** Bytes of V8's heap, measured and rounded up. A member counts with its part in a shape that may be its object's own. */
+/**
+ * Bytes of V8's heap, measured and rounded up. A member counts with its part in a shape that may be
+ * its object's own.
+ */
 const OBJECT = 192
 const MEMBER = 128
 const LIST = 80
@@ -11,8 +14,8 @@ const OTHER = 24
 export const SET_ITEM = 56
 
 /**
- * What JSON data keeps alive, in bytes: an estimate, and rather too high, since most objects share their shapes, and
- * most letters need one byte. Of data whose depth is bounded: it recurses.
+ * What JSON data keeps alive, in bytes: an estimate, and rather too high, since most objects share
+ * their shapes, and most letters need one byte. Of data whose depth is bounded: it recurses.
  */
 export function keptSize(value: unknown): number {
   if (typeof value === 'string') return TEXT + LETTER * value.length

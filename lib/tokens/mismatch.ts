@@ -26,7 +26,9 @@ function showItems(items: readonly unknown[]): string {
   return items.slice(0, MAX_LENGTH).map(show).join(', ')
 }
 
-/** Strings in quotes, so that no string reads as one of the words. Other values by their type only. */
+/**
+ * Strings in quotes, so that no string reads as one of the words. Other values by their type only.
+ */
 function show(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (typeof value !== 'string') return value === null ? 'null' : `a value of type ${typeof value}`

@@ -20,7 +20,8 @@ export interface Lifetime {
 }
 
 /**
- * Checks whose token it is, and for whom; reads its times. Each claim is an own property of the right type.
+ * Checks whose token it is, and for whom; reads its times. Each claim is an own property of the
+ * right type.
  *
  * @throws TokenRefused
  */
@@ -67,15 +68,17 @@ function time(claims: object, name: 'exp' | 'nbf' | 'iat'): number | undefined {
 }
 
 /**
- * RFC 7800 §3.1: `cnf` is an object whose members name the key that the sender has to show. One without members
- * names none. Any other value is malformed, and so rather a binding than none.
+ * RFC 7800 §3.1: `cnf` is an object whose members name the key that the sender has to show. One
+ * without members names none. Any other value is malformed, and so rather a binding than none.
  */
 function isBound(cnf: unknown): boolean {
   if (cnf === undefined) return false
   return !isObject(cnf) || Object.keys(cnf).length > 0
 }
 
-/** RFC 7519 §4.1.3: one string or a list of strings. A list with anything else in it is malformed. */
+/**
+ * RFC 7519 §4.1.3: one string or a list of strings. A list with anything else in it is malformed.
+ */
 function names(aud: unknown, accepted: readonly string[]): boolean {
   const audiences = Array.isArray(aud) ? aud : [aud]
   if (!audiences.every((item) => typeof item === 'string')) return false

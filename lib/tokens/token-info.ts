@@ -15,8 +15,8 @@ export interface TokenNames {
 }
 
 /**
- * What a verified token says of itself, whatever `mapClaims` made of its claims; null where it does not say. Immutable
- * but for the dates, which are the reader's own.
+ * What a verified token says of itself, whatever `mapClaims` made of its claims; null where it does
+ * not say. Immutable but for the dates, which are the reader's own.
  */
 export interface TokenInfo extends TokenNames {
   /** `iat` (RFC 7519 §4.1.6). */

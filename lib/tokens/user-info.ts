@@ -11,8 +11,9 @@ export interface UserInfo {
   readonly preferred_username?: string
 
   /**
-   * From tenant name to the resource ids, each `<name>:<action>`, that the user holds there. Its own
-   * keys but `*` are the tenants that the user may act for; `*` holds what is granted in every tenant.
+   * From tenant name to the resource ids, each `<name>:<action>`, that the user holds there. Its
+   * own keys but `*` are the tenants that the user may act for; `*` holds what is granted in every
+   * tenant.
    */
   readonly resources?: { readonly [tenant: string]: readonly string[] }
 
@@ -20,12 +21,15 @@ export interface UserInfo {
   readonly [claim: string]: unknown
 }
 
-/** Deepest nesting of claims that is accepted. A handler may send them on, and JSON.stringify recurses. */
+/**
+ * Deepest nesting of claims that is accepted. A handler may send them on, and JSON.stringify
+ * recurses.
+ */
 const MAX_DEPTH = 64
 
 /**
- * Makes user info of verified claims: checks what decides anything, by own properties only, and freezes the
- * whole. The argument is frozen in place.
+ * Makes user info of verified claims: checks what decides anything, by own properties only, and
+ * freezes the whole. The argument is frozen in place.
  *
  * @throws TokenRefused
  */

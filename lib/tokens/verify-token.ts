@@ -44,7 +44,10 @@ export function verifyToken(
   return { userInfo, names, lifetime }
 }
 
-/** The application's function may return what it shares with others, so a copy of it is frozen and kept. */
+/**
+ * The application's function may return what it shares with others, so a copy of it is frozen and
+ * kept.
+ */
 function mapped(
   claims: Record<string, unknown>,
   mapClaims: (claims: Record<string, unknown>) => UserInfo,

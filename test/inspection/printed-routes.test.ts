@@ -62,7 +62,7 @@ test('routes of one path under other constraints are read one by one, with the h
   }
   await app.ready()
   const found = new Map<string, boolean[]>()
-  for (const { url, hooks } of printedRoutes(app, 'onRequest')) {
+  for (const { url, hooks } of printedRoutes(app, { hooks: 'onRequest' })) {
     found.set(url, [...(found.get(url) ?? []), hooks.includes('guardA')])
   }
   assert.deepEqual([...found.keys()], ['/', '/deep/below/x', '/deep/below/y'])
@@ -102,7 +102,7 @@ test('the hooks of a route are those of its scope and its own, by name', async (
     child.get('/child', { onRequest: async () => {} }, async () => 'x')
   })
   await app.ready()
-  assert.deepEqual(printedRoutes(app, 'onRequest'), [
+  assert.deepEqual(printedRoutes(app, { hooks: 'onRequest' }), [
     { method: 'GET', url: '/plain', hooks: ['outer'] },
     { method: 'GET', url: '/child', hooks: ['outer', 'inner', 'onRequest'] },
   ])

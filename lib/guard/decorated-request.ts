@@ -1,0 +1,78 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Declared } from '../declaration/declaration.ts'
+import { decoratedAgain } from '../inspection/audit.ts'
+import type { Authorization } from '../rights/authorization.ts'
+import { accessOf, decisionOf } from './request-access.ts'
+
+type Getter = (this: FastifyRequest) => unknown
+
+const declared =
+  <T>(isDeclared: (declared: Declared) => boolean, read: (authorization: Authorization) => T) =>
+  (request: FastifyRequest): T | undefined => {
+    const access = accessOf(request)
+    return access && isDeclared(access.declared) ? read(access.authorization) : undefined
+  }
+
+/** What reads each of our properties of a request. */
+export const GETTERS: ReadonlyMap<string, Getter> = new Map(
+  Object.entries({
+    tenant: declared(
+      ({ tenant }) => tenant !== false,
+      ({ tenant }) => tenant,
+    ),
+    userInfo: declared(
+      ({ userInfo }) => userInfo,
+      ({ userInfo }) => userInfo,
+    ),
+    resources: declared(
+      ({ resources }) => resources,
+      ({ resources }) => resources,
+    ),
+    authorization: declared(
+      ({ authorization }) => authorization,
+      (authorization) => authorization,
+    ),
+  }).map(([name, read]): [string, Getter] => [
+    name,
+    function getter(this: FastifyRequest) {
+      return read(this)
+    },
+  ]),
+)
+
+/**
+ * Gives requests the properties that their routes declare. On the prototype: a request pays for
+ * what it reads.
+ */
+export function decorateRequest(app: FastifyInstance): void {
+  for (const [name, getter] of GETTERS) {
+    app.decorateRequest(name, {
+      getter,
+      setter(this: FastifyRequest) {
+        // A prototype of requests: a scope below decorates its own with a function of this name.
+        if (Object.hasOwn(this, 'constructor')) throw decoratedAgain([name])
+        // Fastify's constructor assigns values that a scope below decorates. An exception would end
+        // the process.
+        if (decisionOf(this) !== undefined) throw new TypeError(`request.${name} is read-only`)
+      },
+    })
+  }
+}
+
+/**
+ * Whether a request's properties are those that were decided, and no decoration of another scope
+ * stands before them.
+ */
+export function readsDeclared(request: FastifyRequest): boolean {
+  return [...GETTERS].every(([name, getter]) => propertyOf(request, name)?.get === getter)
+}
+
+function propertyOf(object: object, name: string): PropertyDescriptor | undefined {
+  let holder: object | null = object
+  while (holder !== null) {
+    const property = Object.getOwnPropertyDescriptor(holder, name)
+    if (property) return property
+    holder = Reflect.getPrototypeOf(holder)
+  }
+  return undefined
+}

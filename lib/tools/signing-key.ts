@@ -1,0 +1,16 @@
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK } from 'jose'
+
+/** A key pair whose public half a JWKS publishes. */
+export interface SigningKey {
+  readonly kid: string
+  readonly privateKey: CryptoKey
+  readonly publicJwk: JWK
+}
+
+/** A fresh key of that algorithm, named `test-SERIAL`. */
+export async function createSigningKey(algorithm: string, serial: number): Promise<SigningKey> {
+  const { publicKey, privateKey } = await generateKeyPair(algorithm)
+  const kid = `test-${serial}`
+  const publicJwk = { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: 'sig' }
+  return { kid, privateKey, publicJwk: Object.freeze(publicJwk) }
+}

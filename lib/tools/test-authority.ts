@@ -1,0 +1,172 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { type JWK, SignJWT } from 'jose'
+import { createSigningKey } from './signing-key.ts'
+
+export interface TestAuthorityOptions {
+  /** The `iss` claim of the tokens. @default 'https://authority.test' */
+  readonly issuer?: string | undefined
+  /** The `aud` claim of the tokens. @default 'api' */
+  readonly audience?: string | undefined
+  /** The JWS algorithm of the keys and tokens; asymmetric. @default 'ES256' */
+  readonly algorithm?: string | undefined
+}
+
+/**
+ * What a test token says, apart from who the user is. Given as `undefined`, a claim or header is
+ * left out.
+ */
+export interface TestTokenOptions {
+  /** Seconds from now until `exp`; negative: expired. @default 300 */
+  readonly expiresIn?: number | undefined
+  /** Seconds from now until `nbf`. Not given: no `nbf`. */
+  readonly notBefore?: number | undefined
+  /** Seconds from now of `iat`. @default 0 */
+  readonly issuedAt?: number | undefined
+  /** @default the authority's */
+  readonly issuer?: string | undefined
+  /** @default the authority's */
+  readonly audience?: string | readonly string[] | undefined
+  /** Protected header parameters, over `alg`, `kid` and `typ: at+jwt`. */
+  readonly header?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What a test user holds; any further claims too. */
+export interface TestUserInfo {
+  readonly sub?: string
+  readonly preferred_username?: string
+  readonly resources?: Readonly<Record<string, readonly string[]>>
+  readonly [claim: string]: unknown
+}
+
+/**
+ * An authorization server for an application's own tests: real keys, real tokens, and, after
+ * `listen()`, a real JWKS endpoint. Its tokens go through the real verifier; nothing is stubbed.
+ */
+export interface TestAuthority {
+  /** The JWK set of now, for the option of this name. */
+  readonly publicKeys: { readonly keys: readonly JWK[] }
+  readonly issuer: string
+  readonly audience: string
+  /** `publicKeys`, `issuer` and `audience`, to spread over an application's own options. */
+  readonly options: Pick<TestAuthority, 'publicKeys' | 'issuer' | 'audience'>
+  /** A signed token for a user; without `sub` it is for `test-user`. */
+  token(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<string>
+  /** The headers of a request of that user, to hand to `app.inject`. */
+  headers(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<{ authorization: string }>
+  /** Replaces the key: what `publicKeys` and the endpoint give from now on lacks the old one. */
+  rotate(): Promise<void>
+  /**
+   * Serves the JWK set on loopback. It keeps no process alive: a test that fails before its
+   * `close()` still ends.
+   * @param port 0: any free one
+   * @returns its address, for `publicKeysUrl`
+   * @throws Error where it listens already, or is about to
+   */
+  listen(port?: number): Promise<string>
+  /**
+   * Ends the endpoint, its open connections too; one that does not listen yet, as soon as it does.
+   */
+  close(): Promise<void>
+  /**
+   * `close()`, at the end of the block.
+   * @example await using authority = await createTestAuthority()
+   */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/**
+ * @example
+ * const authority = await createTestAuthority()
+ * await app.register(tenantAuth, authority.options)
+ */
+export async function createTestAuthority(
+  options: TestAuthorityOptions = {},
+): Promise<TestAuthority> {
+  const { issuer = 'https://authority.test', audience = 'api', algorithm = 'ES256' } = options
+  let signing = await createSigningKey(algorithm, 1)
+  let serial = 1
+  let endpoint: Promise<Server> | undefined
+
+  const publicKeys = () => ({ keys: [signing.publicJwk] })
+  const token: TestAuthority['token'] = (userInfo = {}, tokenOptions = {}) => {
+    const claims = { ...timesOf(tokenOptions), iss: issuer, aud: audience, sub: 'test-user' }
+    if ('issuer' in tokenOptions) Object.assign(claims, { iss: tokenOptions.issuer })
+    if ('audience' in tokenOptions) Object.assign(claims, { aud: tokenOptions.audience })
+    return new SignJWT({ ...claims, ...userInfo })
+      .setProtectedHeader({
+        alg: algorithm,
+        kid: signing.kid,
+        typ: 'at+jwt',
+        ...tokenOptions.header,
+      })
+      .sign(signing.privateKey)
+  }
+
+  const close = async (): Promise<void> => {
+    const ending = endpoint
+    endpoint = undefined
+    // A server that does not listen yet cannot be closed; one that never will needs no end.
+    const closing = await ending?.catch(() => undefined)
+    if (closing === undefined) return
+    closing.close()
+    closing.closeAllConnections()
+    await once(closing, 'close')
+  }
+
+  return {
+    get publicKeys() {
+      return publicKeys()
+    },
+    issuer,
+    audience,
+    get options() {
+      return { publicKeys: publicKeys(), issuer, audience }
+    },
+    token,
+    async headers(userInfo, tokenOptions) {
+      return { authorization: `Bearer ${await token(userInfo, tokenOptions)}` }
+    },
+    async rotate() {
+      serial += 1
+      signing = await createSigningKey(algorithm, serial)
+    },
+    async listen(port = 0) {
+      if (endpoint !== undefined) throw new Error('the test authority listens already')
+      const starting = serve(port, publicKeys)
+      endpoint = starting
+      try {
+        const { port: actual }: { port?: number } = Object((await starting).address())
+        return `http://127.0.0.1:${actual}/openidconnect/public_keys`
+      } catch (error) {
+        if (endpoint === starting) endpoint = undefined
+        throw error
+      }
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+async function serve(port: number, jwks: () => object): Promise<Server> {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/jwk-set+json')
+    response.end(JSON.stringify(jwks()))
+  })
+  server.on('connection', (socket) => socket.unref())
+  server.unref()
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+function timesOf(options: TestTokenOptions): { exp?: number; nbf?: number; iat?: number } {
+  const now = Math.floor(Date.now() / 1000)
+  const expiresIn = 'expiresIn' in options ? options.expiresIn : 300
+  const issuedAt = 'issuedAt' in options ? options.issuedAt : 0
+  return {
+    ...(expiresIn !== undefined && { exp: now + expiresIn }),
+    ...(options.notBefore !== undefined && { nbf: now + options.notBefore }),
+    ...(issuedAt !== undefined && { iat: now + issuedAt }),
+  }
+}
