@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { STATUS_CODES } from 'node:http'
 import { test } from 'node:test'
 import { errors } from '../lib/index.ts'
-import { guardedApp } from './helpers/guarded-app.ts'
-import { REFUSALS, type Refusal, type RefusalCode } from './helpers/refusals.ts'
+import { guardedApp } from './helpers/app/guarded-app.ts'
+import { REFUSALS, type Refusal, type RefusalCode } from './helpers/app/refusals.ts'
 
 const REASON = 'a reason for the log'
 

@@ -15,7 +15,7 @@ import {
   root,
   runScript,
   tsc,
-} from './helpers/packed-package.ts'
+} from './helpers/documents/packed-package.ts'
 
 let folder: string
 let manifest: Manifest

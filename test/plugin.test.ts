@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import Fastify from 'fastify'
 import tenantAuth, { AuthService, tenantAuth as named } from '../lib/index.ts'
-import { configError } from './helpers/config-error.ts'
-import { as, bareApp, trusting } from './helpers/guarded-app.ts'
-import { tempFolder } from './helpers/temp-folder.ts'
-import { untyped } from './helpers/untyped-options.ts'
+import { configError } from './helpers/app/config-error.ts'
+import { as, bareApp, trusting } from './helpers/app/guarded-app.ts'
+import { untyped } from './helpers/app/untyped-options.ts'
+import { tempFolder } from './helpers/documents/temp-folder.ts'
 
 const folder = tempFolder()
 

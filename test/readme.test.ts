@@ -6,7 +6,7 @@ import { AuthService, errors, type RouteDeclaration } from '../lib/index.ts'
 import { INI_KEYS, optionNames } from '../lib/settings/ini-values.ts'
 import { loadSettings } from '../lib/settings/load-settings.ts'
 import { type OptionName, Options } from '../lib/settings/options.ts'
-import { guardedApp } from './helpers/guarded-app.ts'
+import { guardedApp } from './helpers/app/guarded-app.ts'
 import {
   codeBlocks,
   dedent,
@@ -14,8 +14,8 @@ import {
   listItems,
   sectionOf,
   tableRows,
-} from './helpers/markdown.ts'
-import { tempFolder } from './helpers/temp-folder.ts'
+} from './helpers/documents/markdown.ts'
+import { tempFolder } from './helpers/documents/temp-folder.ts'
 
 const README = readFileSync('README.md', 'utf8')
 const CONTRIBUTING = readFileSync('.github/CONTRIBUTING.md', 'utf8')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { listItems } from './helpers/markdown.ts'
+import { listItems } from './helpers/documents/markdown.ts'
 
 const promises = listItems(readFileSync('.github/SECURITY.md', 'utf8'), 'What is promised')
 

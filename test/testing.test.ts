@@ -263,7 +263,9 @@ test('at the end of its block, an authority that is used with await closes', asy
 })
 
 test('a test that fails after listen() ends, and its process with it', async () => {
-  const program = fileURLToPath(new URL('helpers/children/failing-test.ts', import.meta.url))
+  const program = fileURLToPath(
+    new URL('helpers/processes/children/failing-test.ts', import.meta.url),
+  )
   const { NODE_TEST_CONTEXT: _context, ...env } = process.env
   const child = spawn(process.execPath, ['--import', 'tsx', program], {
     env,

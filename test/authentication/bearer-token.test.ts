@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify from 'fastify'
 import { errors, tenantAuth } from '../../lib/index.ts'
-import { undetailed } from '../helpers/log-lines.ts'
-import { assertTokenRefused, goodToken, KEY, startProbe } from '../helpers/probe.ts'
-import { outcomeOf, rawRequest } from '../helpers/raw-request.ts'
+import { undetailed } from '../helpers/app/log-lines.ts'
+import { outcomeOf, rawRequest } from '../helpers/app/raw-request.ts'
+import { assertTokenRefused, goodToken, KEY, startProbe } from '../helpers/tokens/probe.ts'
 
 const TOKEN = goodToken()
 const MISSING = '401 ERR_AUTH_TOKEN_MISSING'

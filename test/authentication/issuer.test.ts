@@ -6,7 +6,7 @@ import { type KeySource, StaticKeys } from '../../lib/keys/key-source.ts'
 import { Waits } from '../../lib/outside/waits.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 import type { UserInfo } from '../../lib/tokens/user-info.ts'
-import { type ForgeKey, forge, forgeKey } from '../helpers/forge.ts'
+import { type ForgeKey, forge, forgeKey } from '../helpers/tokens/forge.ts'
 
 const NOW = 1_800_000_000
 const WAITS = new Waits()

@@ -5,12 +5,12 @@ import { describe, type TestContext, test } from 'node:test'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { MockUser } from '../../lib/authentication/mock-user.ts'
 import tenantAuth, { type AuthOptions, errors } from '../../lib/index.ts'
-import { askedServer } from '../helpers/asked-server.ts'
-import { configError } from '../helpers/config-error.ts'
-import { bareApp } from '../helpers/guarded-app.ts'
-import { logLines } from '../helpers/log-lines.ts'
-import { outcome } from '../helpers/refusals.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { configError } from '../helpers/app/config-error.ts'
+import { bareApp } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { outcome } from '../helpers/app/refusals.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
 
 const folder = tempFolder()
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Verified, VerifiedTokens } from '../../lib/authentication/verified-tokens.ts'
 import { KeySet } from '../../lib/keys/key-set.ts'
 import { Principal } from '../../lib/rights/principal.ts'
-import { forgeKey } from '../helpers/forge.ts'
+import { forgeKey } from '../helpers/tokens/forge.ts'
 
 const KEYS = new KeySet({ keys: [forgeKey('ES256', 'one').publicJwk] })
 const OTHERS = new KeySet({ keys: [forgeKey('ES256', 'two').publicJwk] })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { errors } from '../../lib/index.ts'
-import { as, bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
-import { assertRefused } from '../helpers/refusals.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { assertRefused } from '../helpers/app/refusals.ts'
 
 const CHALLENGE = 'Bearer realm="api"'
 

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { errors } from '../../lib/index.ts'
-import { bareApp, trusting } from '../helpers/guarded-app.ts'
-import { logLines } from '../helpers/log-lines.ts'
+import { bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
 
 const handler = async () => 'x'
 

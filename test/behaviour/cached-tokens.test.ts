@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { AuthOptions } from '../../lib/index.ts'
-import { ageByDate } from '../helpers/age-by-date.ts'
-import { forge, forgeKey } from '../helpers/forge.ts'
-import { assertTokenRefused, goodClaims, goodToken, KEY, startProbe } from '../helpers/probe.ts'
-import { DOWN, publishKeys } from '../helpers/published-keys.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { DOWN, publishKeys } from '../helpers/servers/published-keys.ts'
+import { forge, forgeKey } from '../helpers/tokens/forge.ts'
+import {
+  assertTokenRefused,
+  goodClaims,
+  goodToken,
+  KEY,
+  startProbe,
+} from '../helpers/tokens/probe.ts'
 
 const OTHER = forgeKey('ES256', 'other')
 const NOW = 1_800_000_000

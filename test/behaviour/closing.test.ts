@@ -3,10 +3,10 @@ import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { AuthService } from '../../lib/index.ts'
-import { askedServer } from '../helpers/asked-server.ts'
-import { as, authority, bareApp, trusting } from '../helpers/guarded-app.ts'
-import { KeyServer } from '../helpers/key-server.ts'
-import { until } from '../helpers/until.ts'
+import { as, authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { until } from '../helpers/processes/until.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
+import { KeyServer } from '../helpers/servers/key-server.ts'
 
 /** Beyond the limit of a test: what is waited for ends by the closing alone. */
 const LONG = { keysTimeout: 30, tenantsTimeout: 30 }

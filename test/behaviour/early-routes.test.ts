@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AuthOptions } from '../../lib/index.ts'
 import tenantAuth from '../../lib/index.ts'
-import { as, bareApp, trusting } from '../helpers/guarded-app.ts'
-import { logLines } from '../helpers/log-lines.ts'
-import { outcome } from '../helpers/refusals.ts'
+import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { outcome } from '../helpers/app/refusals.ts'
 
 const ROOT = { '*': ['authz:superuser'], held: [] }
 const STRANGER = '401 ERR_AUTH_TOKEN_MISSING'

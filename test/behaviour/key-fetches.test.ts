@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { encode, partsOf } from '../helpers/forge.ts'
+import { until } from '../helpers/processes/until.ts'
 import {
   badlySignedToken,
   freshToken,
   type KeyOutage,
   startKeyOutage,
   unknownKeyToken,
-} from '../helpers/key-outage.ts'
-import { assertTokenRefused } from '../helpers/probe.ts'
-import { until } from '../helpers/until.ts'
+} from '../helpers/servers/key-outage.ts'
+import { encode, partsOf } from '../helpers/tokens/forge.ts'
+import { assertTokenRefused } from '../helpers/tokens/probe.ts'
 
 /** Asks with so many tokens, many at a time, while the clock goes on; gives how often each status came. */
 async function flood(probe: KeyOutage, count: number, token: () => string, seconds = 0) {

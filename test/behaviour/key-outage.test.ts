@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
-import { hangingFaults } from '../helpers/key-faults.ts'
+import { until } from '../helpers/processes/until.ts'
+import { hangingFaults } from '../helpers/servers/key-faults.ts'
 import {
   badlySignedToken,
   freshToken,
   type KeyOutage,
   startKeyOutage,
   unknownKeyToken,
-} from '../helpers/key-outage.ts'
-import { type FaultName, faultNames } from '../helpers/key-server.ts'
-import { assertTokenRefused, KEY } from '../helpers/probe.ts'
-import { until } from '../helpers/until.ts'
+} from '../helpers/servers/key-outage.ts'
+import { type FaultName, faultNames } from '../helpers/servers/key-server.ts'
+import { assertTokenRefused, KEY } from '../helpers/tokens/probe.ts'
 
 /** Seconds that only a request which waits for a refresh would notice. */
 const LONG = { keysTimeout: 60 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freshToken, startKeyOutage } from '../helpers/key-outage.ts'
-import type { FaultName } from '../helpers/key-server.ts'
-import { until } from '../helpers/until.ts'
+import { until } from '../helpers/processes/until.ts'
+import { freshToken, startKeyOutage } from '../helpers/servers/key-outage.ts'
+import type { FaultName } from '../helpers/servers/key-server.ts'
 
 /** Short waits on a real clock, in seconds. */
 const SHORT = { keysRetry: 0.15, keysCooldown: 0.6, keysTimeout: 0.3 }

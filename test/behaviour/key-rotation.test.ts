@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { forge, forgeKey } from '../helpers/forge.ts'
-import { freshToken, startKeyOutage } from '../helpers/key-outage.ts'
-import { assertTokenRefused, goodClaims, KEY, startProbe } from '../helpers/probe.ts'
-import { until } from '../helpers/until.ts'
+import { until } from '../helpers/processes/until.ts'
+import { freshToken, startKeyOutage } from '../helpers/servers/key-outage.ts'
+import { forge, forgeKey } from '../helpers/tokens/forge.ts'
+import { assertTokenRefused, goodClaims, KEY, startProbe } from '../helpers/tokens/probe.ts'
 
 const next = forgeKey('ES256', 'next')
 const impostor = forgeKey('ES256', KEY.kid)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { runChild } from '../helpers/child.ts'
-import { type FaultName, KeyServer } from '../helpers/key-server.ts'
-import { KEY } from '../helpers/probe.ts'
+import { runChild } from '../helpers/processes/child.ts'
+import { type FaultName, KeyServer } from '../helpers/servers/key-server.ts'
+import { KEY } from '../helpers/tokens/probe.ts'
 
 const idle: [what: string, fault: FaultName | null, options: object][] = [
   ['its keys are there and a refresh is to come', null, {}],

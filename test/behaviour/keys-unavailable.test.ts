@@ -2,11 +2,17 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { errors } from '../../lib/index.ts'
-import { ageByDate } from '../helpers/age-by-date.ts'
-import { forge, forgeKey } from '../helpers/forge.ts'
-import { assertTokenRefused, goodClaims, goodToken, KEY, startProbe } from '../helpers/probe.ts'
-import { DOWN, publishKeys } from '../helpers/published-keys.ts'
-import { until } from '../helpers/until.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { until } from '../helpers/processes/until.ts'
+import { DOWN, publishKeys } from '../helpers/servers/published-keys.ts'
+import { forge, forgeKey } from '../helpers/tokens/forge.ts'
+import {
+  assertTokenRefused,
+  goodClaims,
+  goodToken,
+  KEY,
+  startProbe,
+} from '../helpers/tokens/probe.ts'
 
 const NEW = forgeKey('ES256', 'new')
 const NOW = 1_800_000_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { as, guardedApp } from '../helpers/guarded-app.ts'
-import { outcome } from '../helpers/refusals.ts'
+import { as, guardedApp } from '../helpers/app/guarded-app.ts'
+import { outcome } from '../helpers/app/refusals.ts'
 
 const USER = await as({ real: [], ghost: [], constructor: [] })
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertNoLeak, CANARY_CLAIMS, textOf } from '../helpers/canaries.ts'
-import { authority, guardedApp } from '../helpers/guarded-app.ts'
-import { ATTEMPTS, type Attempt, INVALID, writeRoutes } from '../helpers/leak-attempts.ts'
-import { logLines } from '../helpers/log-lines.ts'
-import { outcome } from '../helpers/refusals.ts'
-import { tenantServer } from '../helpers/tenant-server.ts'
+import { assertNoLeak, CANARY_CLAIMS, textOf } from '../helpers/app/canaries.ts'
+import { authority, guardedApp } from '../helpers/app/guarded-app.ts'
+import { ATTEMPTS, type Attempt, INVALID, writeRoutes } from '../helpers/app/leak-attempts.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { outcome } from '../helpers/app/refusals.ts'
+import { tenantServer } from '../helpers/servers/tenant-server.ts'
 
 /** The token of the attempt under way, for functions of the application that cannot keep it to themselves. */
 let sent = ''

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { AuthService, publicScope } from '../../lib/index.ts'
-import { bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
-import { logLines } from '../helpers/log-lines.ts'
+import { bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
 
 const handler = async () => 'x'
 const guard = async (app: FastifyInstance) => {

@@ -8,8 +8,8 @@ const lines: string[] = []
 const logger = { level: 'warn', stream: { write: (line: string) => void lines.push(line) } }
 const applications = Array.from({ length: 6 }, () => Fastify({ logger, exposeHeadRoutes: false }))
 const { default: tenantAuth } = await import('../../lib/index.ts')
-const { trusting, as } = await import('../helpers/guarded-app.ts')
-const { outcome } = await import('../helpers/refusals.ts')
+const { trusting, as } = await import('../helpers/app/guarded-app.ts')
+const { outcome } = await import('../helpers/app/refusals.ts')
 
 const handler = async () => 'x'
 

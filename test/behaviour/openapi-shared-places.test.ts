@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import type { RouteDeclaration } from '../../lib/index.ts'
-import { documentedApp, documentOf, type Operation } from '../helpers/documented.ts'
+import { documentedApp, documentOf, type Operation } from '../helpers/documents/documented.ts'
 
 const handler = async () => 'ok'
 const info = { title: 'test', version: '1' }

@@ -8,8 +8,8 @@ import websocket from '@fastify/websocket'
 import type { FastifyInstance } from 'fastify'
 import { WebSocket } from 'ws'
 import tenantAuth, { authorizationOf } from '../../lib/index.ts'
-import { as, bareApp, trusting } from '../helpers/guarded-app.ts'
-import { assertRefused, outcome } from '../helpers/refusals.ts'
+import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
 const guard = async (app: FastifyInstance) => {
   await app.register(tenantAuth, trusting())

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ClosedRoute, PLACES } from '../helpers/closed-routes.ts'
-import { as, bareApp } from '../helpers/guarded-app.ts'
-import { assertRefused } from '../helpers/refusals.ts'
-import { SHAPES } from '../helpers/route-shapes.ts'
+import { type ClosedRoute, PLACES } from '../helpers/app/closed-routes.ts'
+import { as, bareApp } from '../helpers/app/guarded-app.ts'
+import { assertRefused } from '../helpers/app/refusals.ts'
+import { SHAPES } from '../helpers/app/route-shapes.ts'
 
 const FORGED = { authorization: 'Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.AA' }
 

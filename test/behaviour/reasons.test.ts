@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
-import { forge, forgeKey, partsOf } from '../helpers/forge.ts'
-import { bareApp } from '../helpers/guarded-app.ts'
-import { logLines } from '../helpers/log-lines.ts'
-import { AUDIENCE, goodClaims, goodToken, ISSUER, KEY } from '../helpers/probe.ts'
-import { outcomeOf, rawRequest } from '../helpers/raw-request.ts'
-import { REFUSALS, type RefusalCode } from '../helpers/refusals.ts'
+import { bareApp } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { outcomeOf, rawRequest } from '../helpers/app/raw-request.ts'
+import { REFUSALS, type RefusalCode } from '../helpers/app/refusals.ts'
+import { forge, forgeKey, partsOf } from '../helpers/tokens/forge.ts'
+import { AUDIENCE, goodClaims, goodToken, ISSUER, KEY } from '../helpers/tokens/probe.ts'
 
 interface Row {
   readonly reason: string

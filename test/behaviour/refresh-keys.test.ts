@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthService, errors } from '../../lib/index.ts'
-import { forgeKey } from '../helpers/forge.ts'
-import { freshToken, startKeyOutage, unknownKeyToken } from '../helpers/key-outage.ts'
-import { KEY } from '../helpers/probe.ts'
-import { until } from '../helpers/until.ts'
+import { until } from '../helpers/processes/until.ts'
+import { freshToken, startKeyOutage, unknownKeyToken } from '../helpers/servers/key-outage.ts'
+import { forgeKey } from '../helpers/tokens/forge.ts'
+import { KEY } from '../helpers/tokens/probe.ts'
 
 const next = forgeKey('ES256', 'next')
 

@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test'
 import websocket from '@fastify/websocket'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth from '../../lib/index.ts'
-import { bareApp, trusting } from '../helpers/guarded-app.ts'
-import { until } from '../helpers/until.ts'
+import { bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { until } from '../helpers/processes/until.ts'
 
 /** A guarded application that listens, with a neighbour that takes upgrades, or without. */
 async function listening(t: TestContext, hasWebSockets: boolean): Promise<FastifyInstance> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TokenInfo, UserInfo } from '../../lib/index.ts'
-import { assertTokenRefused, goodToken, ISSUER, KEY, startProbe } from '../helpers/probe.ts'
-import { publishKeys } from '../helpers/published-keys.ts'
+import { publishKeys } from '../helpers/servers/published-keys.ts'
+import { assertTokenRefused, goodToken, ISSUER, KEY, startProbe } from '../helpers/tokens/probe.ts'
 
 const TOKEN = goodToken()
 

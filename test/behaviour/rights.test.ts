@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RouteDeclaration } from '../../lib/index.ts'
-import { as, authority, guardedApp } from '../helpers/guarded-app.ts'
-import { assertRefused, outcome } from '../helpers/refusals.ts'
+import { as, authority, guardedApp } from '../helpers/app/guarded-app.ts'
+import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
 const RIGHTS = { '*': ['menu:read'], a: ['order:read'], b: ['order:read', 'order:cancel'] }
 

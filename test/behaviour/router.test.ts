@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyServerOptions } from 'fastify'
-import { as, guardedApp } from '../helpers/guarded-app.ts'
-import { assertRefused } from '../helpers/refusals.ts'
+import { as, guardedApp } from '../helpers/app/guarded-app.ts'
+import { assertRefused } from '../helpers/app/refusals.ts'
 
 /** Ways of the router to take one path for another, and the path of a request for `/Admin/x`. */
 const SPELLINGS: readonly [what: string, server: FastifyServerOptions, url: string][] = [

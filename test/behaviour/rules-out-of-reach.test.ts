@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { type AuthOptions, refusalOf } from '../../lib/index.ts'
-import { as, authority, guardedApp } from '../helpers/guarded-app.ts'
-import { outcome } from '../helpers/refusals.ts'
+import { as, authority, guardedApp } from '../helpers/app/guarded-app.ts'
+import { outcome } from '../helpers/app/refusals.ts'
 
 /** A refusal of each kind that knows what was expected, and what would let its request through. */
 const REFUSALS: readonly {

@@ -7,9 +7,9 @@ import { Issuer } from '../../lib/authentication/issuer.ts'
 import { KeySet } from '../../lib/keys/key-set.ts'
 import { StaticKeys } from '../../lib/keys/key-source.ts'
 import { Waits } from '../../lib/outside/waits.ts'
-import { bearerRequest } from '../helpers/bearer-request.ts'
-import { encode, forge, forgeKey, partsOf } from '../helpers/forge.ts'
-import { AUDIENCE, goodClaims, ISSUER } from '../helpers/probe.ts'
+import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
+import { encode, forge, forgeKey, partsOf } from '../helpers/tokens/forge.ts'
+import { AUDIENCE, goodClaims, ISSUER } from '../helpers/tokens/probe.ts'
 
 /** The cheapest signature of all: whoever sends forged ones costs a server this much at least. */
 const KEY = forgeKey('RS256', 'rsa')

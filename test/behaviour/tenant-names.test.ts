@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { as, guardedApp } from '../helpers/guarded-app.ts'
-import { outcome } from '../helpers/refusals.ts'
+import { as, guardedApp } from '../helpers/app/guarded-app.ts'
+import { outcome } from '../helpers/app/refusals.ts'
 
 const FORBIDDEN = '403 ERR_AUTH_TENANT_FORBIDDEN'
 const INVALID = '400 ERR_AUTH_TENANT_INVALID'

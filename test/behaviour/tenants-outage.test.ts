@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
-import { as, guardedApp } from '../helpers/guarded-app.ts'
-import { assertRefused, outcome } from '../helpers/refusals.ts'
-import { json, tenantServer } from '../helpers/tenant-server.ts'
-import { until } from '../helpers/until.ts'
+import { as, guardedApp } from '../helpers/app/guarded-app.ts'
+import { assertRefused, outcome } from '../helpers/app/refusals.ts'
+import { until } from '../helpers/processes/until.ts'
+import { json, tenantServer } from '../helpers/servers/tenant-server.ts'
 
 const USER = await as({ real: [], ghost: [] })
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { numberOf, runChild } from '../helpers/child.ts'
+import { numberOf, runChild } from '../helpers/processes/child.ts'
 
 /** What one entry may cost on average, whatever its token, its claims and its rights are. */
 const BYTES_PER_ENTRY = 8 * 1024

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { NEVER_MET, readDeclaration } from '../../lib/declaration/declaration.ts'
 import { errors } from '../../lib/index.ts'
-import { guardedApp } from '../helpers/guarded-app.ts'
+import { guardedApp } from '../helpers/app/guarded-app.ts'
 
 /** A config that would open a door, and what is said about it. */
 const REFUSED: readonly [config: object, problem: string][] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compilePolicy } from '../../lib/declaration/policy.ts'
 import type { TenantPlace } from '../../lib/tenants/resolve-tenant.ts'
-import { guardedApp } from '../helpers/guarded-app.ts'
+import { guardedApp } from '../helpers/app/guarded-app.ts'
 
 const ON = { tenantParameter: 'tenant', multitenancy: true, devMode: false }
 const OFF = { tenantParameter: 'tenant', multitenancy: false, devMode: false }

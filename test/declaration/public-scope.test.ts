@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import tenantAuth, { errors, publicScope } from '../../lib/index.ts'
-import { as, bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
-import { assertRefused, outcome } from '../helpers/refusals.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
 const page = async (app: FastifyInstance) => {
   app.get('/page', async () => 'page')

@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:http'
 import { test } from 'node:test'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import tenantAuth, { type RouteDeclaration } from '../../lib/index.ts'
-import { as, bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
-import { assertRefused, outcome } from '../helpers/refusals.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
 test('a later onRoute hook may replace the config wholesale, and that is what holds', async (t) => {
   const app = await guardedApp(t)

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { hasTenantSegment } from '../../lib/declaration/tenant-segment.ts'
-import { as, bareApp, guardedApp } from '../helpers/guarded-app.ts'
-import { holds } from '../helpers/property.ts'
-import { assertRefused } from '../helpers/refusals.ts'
+import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
+import { assertRefused } from '../helpers/app/refusals.ts'
+import { holds } from '../helpers/arbitraries/property.ts'
 
 /** A path pattern, whether it has a tenant segment, and a path that it matches. */
 const PATTERNS: readonly [pattern: string, has: boolean, path: string][] = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { numberOf, runChild } from '../helpers/child.ts'
-import { type FaultName, KeyServer } from '../helpers/key-server.ts'
-import { KEY } from '../helpers/probe.ts'
+import { numberOf, runChild } from '../helpers/processes/child.ts'
+import { type FaultName, KeyServer } from '../helpers/servers/key-server.ts'
+import { KEY } from '../helpers/tokens/probe.ts'
 
 const MEGABYTE = 1024 * 1024
 const GOOD = 20

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { hangingFaults } from '../helpers/key-faults.ts'
-import { freshToken, type KeyOutage, startKeyOutage } from '../helpers/key-outage.ts'
-import { type FaultName, faultNames } from '../helpers/key-server.ts'
-import { until } from '../helpers/until.ts'
+import { until } from '../helpers/processes/until.ts'
+import { hangingFaults } from '../helpers/servers/key-faults.ts'
+import { freshToken, type KeyOutage, startKeyOutage } from '../helpers/servers/key-outage.ts'
+import { type FaultName, faultNames } from '../helpers/servers/key-server.ts'
 
 const REQUESTS = 10_000
 const AT_ONCE = 50

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { numberOf, runChild } from '../helpers/child.ts'
+import { numberOf, runChild } from '../helpers/processes/child.ts'
 
 const MEGABYTE = 1024 * 1024
 const TOKENS = 20_000

@@ -8,7 +8,7 @@ import {
   type Database,
   openDatabase,
 } from '../examples/tenants-in-a-database/database.ts'
-import { describeTenantsIn } from '../helpers/database-suite.ts'
+import { describeTenantsIn } from '../helpers/processes/database-suite.ts'
 
 const server = process.env['DATABASE_URL']
 

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { createNotesApp } from '../examples/notes/app.ts'
 import { type Authority, createAuthority } from '../examples/notes/authority.ts'
-import { chromiumOptions, noChromium } from '../helpers/chromium.ts'
+import { chromiumOptions, noChromium } from '../helpers/processes/chromium.ts'
 
 type App = Awaited<ReturnType<typeof createNotesApp>>
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import autoload from '@fastify/autoload'
 import Fastify from 'fastify'
 import { createTestAuthority } from '../../lib/testing.ts'
-import { ALICE, beside, SIDES } from '../helpers/beside.ts'
+import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 
 // @fastify/autoload does not see by itself that this process understands TypeScript.
 process.env['FASTIFY_AUTOLOAD_TYPESCRIPT'] = 'yes'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import cookie from '@fastify/cookie'
 import type { FastifyRequest } from 'fastify'
-import { ALICE, beside, SIDES } from '../helpers/beside.ts'
+import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 
 /** Undefined where @fastify/cookie has not run yet: it belongs before the guard. */
 const tokenFrom = ({ cookies }: FastifyRequest): string | null => cookies['token'] ?? null

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import cors from '@fastify/cors'
-import { ALICE, beside, SIDES } from '../helpers/beside.ts'
+import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 
 const origin = 'https://menus.example'
 const preflight = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { createSchema, openDatabase } from '../examples/tenants-in-a-database/database.ts'
-import { describeTenantsIn } from '../helpers/database-suite.ts'
-import { runExample } from '../helpers/running-example.ts'
+import { describeTenantsIn } from '../helpers/processes/database-suite.ts'
+import { runExample } from '../helpers/processes/running-example.ts'
 
 describeTenantsIn('an embedded PostgreSQL', async () => {
   const database = await openDatabase()

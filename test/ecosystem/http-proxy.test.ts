@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import proxy from '@fastify/http-proxy'
 import websocket from '@fastify/websocket'
 import Fastify from 'fastify'
-import { ALICE, beside, SIDES, type Side } from '../helpers/beside.ts'
-import { greeting, refusal, socketTo } from '../helpers/sockets.ts'
+import { ALICE, beside, SIDES, type Side } from '../helpers/app/beside.ts'
+import { greeting, refusal, socketTo } from '../helpers/app/sockets.ts'
 
 /** A service that trusts its proxy, and counts what reaches it. */
 async function trustingService() {

@@ -5,8 +5,8 @@ import type { FastifyRequest } from 'fastify'
 import mercurius, { type IResolvers } from 'mercurius'
 import type { WebSocket } from 'ws'
 import { type Authorization, authorizationOf } from '../../lib/index.ts'
-import { ALICE, beside, SIDES, type Side } from '../helpers/beside.ts'
-import { refusal, socketTo } from '../helpers/sockets.ts'
+import { ALICE, beside, SIDES, type Side } from '../helpers/app/beside.ts'
+import { refusal, socketTo } from '../helpers/app/sockets.ts'
 
 const schema = `
   type Query { tenant: String me: String menu: String }

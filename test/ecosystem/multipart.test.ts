@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import multipart from '@fastify/multipart'
-import { ALICE, beside, SIDES } from '../helpers/beside.ts'
+import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 
 for (const side of SIDES) {
   test(`With @fastify/multipart ${side} the guard no byte of a stranger's upload is read`, async (t) => {

@@ -7,8 +7,8 @@ import { FastifyAdapter, type NestFastifyApplication, RouteConfig } from '@nestj
 import type { FastifyRequest } from 'fastify'
 import tenantAuth, { type AuthOptions, type RouteDeclaration } from '../../lib/index.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
-import { ALICE } from '../helpers/beside.ts'
-import { REFUSALS, type RefusalCode } from '../helpers/refusals.ts'
+import { ALICE } from '../helpers/app/beside.ts'
+import { REFUSALS, type RefusalCode } from '../helpers/app/refusals.ts'
 
 class MenuController {
   menu({ tenant, userInfo }: FastifyRequest): object {

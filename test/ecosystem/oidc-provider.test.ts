@@ -4,8 +4,8 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import * as client from 'openid-client'
 import tenantAuth, { type AuthOptions, type UserInfo } from '../../lib/index.ts'
-import { Browser } from '../helpers/browser.ts'
-import { API, CALLBACK, type OidcServer, startOidcServer } from '../helpers/oidc-server.ts'
+import { Browser } from '../helpers/processes/browser.ts'
+import { API, CALLBACK, type OidcServer, startOidcServer } from '../helpers/servers/oidc-server.ts'
 
 describe('with a real authorization server', () => {
   let server: OidcServer

@@ -10,9 +10,9 @@ import {
 } from '@opentelemetry/sdk-trace-base'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth from '../../lib/index.ts'
-import { as, bareApp, trusting } from '../helpers/guarded-app.ts'
-import { logLines } from '../helpers/log-lines.ts'
-import { outcome } from '../helpers/refusals.ts'
+import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { outcome } from '../helpers/app/refusals.ts'
 
 // @fastify/otel wraps every hook that is added after it in a function of its own name.
 const exporter = new InMemorySpanExporter()

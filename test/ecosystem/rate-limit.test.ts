@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import rateLimit from '@fastify/rate-limit'
 import { authorizationOf } from '../../lib/index.ts'
-import { beside, SIDES } from '../helpers/beside.ts'
+import { beside, SIDES } from '../helpers/app/beside.ts'
 
 const TENANTS = { sub: 'alice', resources: { 'lazy-raccoon': [], 'busy-badger': [] } }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { fastifyRequestContext, requestContext } from '@fastify/request-context'
 import { authorizationOf } from '../../lib/index.ts'
-import { beside, SIDES } from '../helpers/beside.ts'
+import { beside, SIDES } from '../helpers/app/beside.ts'
 
 declare module '@fastify/request-context' {
   interface RequestContextData {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import { publicScope } from '../../lib/index.ts'
-import { ALICE, beside, SIDES } from '../helpers/beside.ts'
+import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 
 const root = fileURLToPath(new URL('../fixtures/static', import.meta.url))
 const page = 'The menu of the day\n'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { JsonSchemaToTsProvider } from '@fastify/type-provider-json-schema-to-ts'
 import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { ALICE, beside, SIDES } from '../helpers/beside.ts'
+import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 
 const TypeBoxOrder = Type.Object({ meal: Type.String(), count: Type.Integer({ minimum: 1 }) })
 const JsonOrder = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import underPressure from '@fastify/under-pressure'
-import { ALICE, beside, SIDES } from '../helpers/beside.ts'
+import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 
 for (const side of SIDES) {
   test(`With @fastify/under-pressure ${side} the guard its status route is closed unless it is declared open`, async (t) => {

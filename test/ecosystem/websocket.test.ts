@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import websocket from '@fastify/websocket'
 import type { FastifyRequest } from 'fastify'
-import { ALICE, beside, SIDES } from '../helpers/beside.ts'
-import { greeting, refusal, socketTo } from '../helpers/sockets.ts'
+import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
+import { greeting, refusal, socketTo } from '../helpers/app/sockets.ts'
 
 /** A browser cannot send an Authorization header with a WebSocket, so its token comes as a second subprotocol. */
 const PROTOCOL = 'menus.v1'

@@ -3,12 +3,17 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import {
+  answerTo,
+  type ShownCall,
+  shownCalls,
+  shownVariables,
+} from '../helpers/documents/shown-calls.ts'
+import {
   type RunningExample,
   runCommand,
   runExample,
   takenPort,
-} from '../helpers/running-example.ts'
-import { answerTo, type ShownCall, shownCalls, shownVariables } from '../helpers/shown-calls.ts'
+} from '../helpers/processes/running-example.ts'
 
 const START = 'test/examples/notes/start.ts'
 const ANY_PORT = { PORT: '0', AUTH_PORT: '0' }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createTestAuthority } from '../../lib/testing.ts'
-import { until } from '../helpers/until.ts'
+import { until } from '../helpers/processes/until.ts'
 import { operatedApp } from './operations.ts'
 
 test('the log holds each request and its refusal, and no token', async (t) => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import { sectionOf } from '../helpers/markdown.ts'
-import { runExample } from '../helpers/running-example.ts'
-import { answerTo, shownCalls } from '../helpers/shown-calls.ts'
+import { sectionOf } from '../helpers/documents/markdown.ts'
+import { answerTo, shownCalls } from '../helpers/documents/shown-calls.ts'
+import { runExample } from '../helpers/processes/running-example.ts'
 
 const quickStart = sectionOf(readFileSync('README.md', 'utf8'), 'Quick start')
 

@@ -9,7 +9,7 @@ import {
   entraIdToken,
   keycloakToken,
   seacatToken,
-} from '../helpers/vendor-tokens.ts'
+} from '../helpers/tokens/vendor-tokens.ts'
 import { forAuth0, forCognito, forEntraId, forKeycloak, forSeacatAuth } from './recipes.ts'
 
 /** The options, a token in the server's documented shape, its user's tenant, and what is held there. */

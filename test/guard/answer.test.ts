@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errors } from '../../lib/index.ts'
-import { as, authority, guardedApp } from '../helpers/guarded-app.ts'
-import { logLines } from '../helpers/log-lines.ts'
-import { assertRefused } from '../helpers/refusals.ts'
+import { as, authority, guardedApp } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { assertRefused } from '../helpers/app/refusals.ts'
 
 test('a realm with quotes and backslashes is escaped', async (t) => {
   const app = await guardedApp(t, { realm: 'the "api" of a\\b, x="y"' })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RouteDeclaration } from '../../lib/index.ts'
-import { as, guardedApp } from '../helpers/guarded-app.ts'
-import { outcome, type RefusalCode } from '../helpers/refusals.ts'
+import { as, guardedApp } from '../helpers/app/guarded-app.ts'
+import { outcome, type RefusalCode } from '../helpers/app/refusals.ts'
 
 /**
  * Each row mends what the row before was refused for, and keeps everything that comes later in the order wrong:

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import tenantAuth, { authorizationOf, errors } from '../../lib/index.ts'
-import { as, bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
-import { logLines } from '../helpers/log-lines.ts'
-import { assertRefused, outcome } from '../helpers/refusals.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
 /** Requests that the application would refuse in its own way, and how. */
 const BAD_REQUESTS: readonly [what: string, request: InjectOptions, own: string][] = [

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { AuthService, errors } from '../../lib/index.ts'
-import { as, bareApp, trusting } from '../helpers/guarded-app.ts'
-import { assertRefused, outcome } from '../helpers/refusals.ts'
+import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
 const guard = async (app: FastifyInstance) => {
   await app.register(tenantAuth, trusting())

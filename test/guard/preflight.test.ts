@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { authorizationOf } from '../../lib/index.ts'
-import { as, bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
-import { logLines } from '../helpers/log-lines.ts'
-import { assertRefused, outcome } from '../helpers/refusals.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
 const PREFLIGHT = {
   origin: 'https://app.test',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { redecorated } from '../../lib/guard/redecorated.ts'
-import { bareApp } from '../helpers/guarded-app.ts'
+import { bareApp } from '../helpers/app/guarded-app.ts'
 
 /** A scope that keeps this in place of its constructor of requests. */
 function scopeWith(value: unknown) {

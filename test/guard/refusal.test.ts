@@ -6,9 +6,9 @@ import { setTimeout } from 'node:timers/promises'
 import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify'
 import tenantAuth, { type AuthOptions, authorizationOf, refusalOf } from '../../lib/index.ts'
-import { as, authority, bareApp, guardedApp, trusting } from '../helpers/guarded-app.ts'
-import { outcome } from '../helpers/refusals.ts'
-import { until } from '../helpers/until.ts'
+import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { outcome } from '../helpers/app/refusals.ts'
+import { until } from '../helpers/processes/until.ts'
 
 /** What a hook has seen of a refusal: status, code, user and tenant. */
 type Seen = [hook: string, code: string | null, sub: string | null, tenant: string | null]

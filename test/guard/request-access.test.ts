@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import { readsDeclared } from '../../lib/guard/decorated-request.ts'
 import tenantAuth, { authorizationOf, type RouteDeclaration } from '../../lib/index.ts'
-import { as, bareApp, guardedApp, RIGHTS, trusting } from '../helpers/guarded-app.ts'
+import { as, bareApp, guardedApp, RIGHTS, trusting } from '../helpers/app/guarded-app.ts'
 
 const KEYS = ['tenant', 'userInfo', 'resources', 'authorization'] as const
 

@@ -4,8 +4,8 @@ import cors from '@fastify/cors'
 import middie from '@fastify/middie'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth from '../../lib/index.ts'
-import { bareApp, trusting } from '../helpers/guarded-app.ts'
-import { logLines } from '../helpers/log-lines.ts'
+import { bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
 
 const guard = async (app: FastifyInstance) => {
   await app.register(tenantAuth, trusting())

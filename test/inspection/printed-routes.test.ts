@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { printedRoutes } from '../../lib/inspection/printed-routes.ts'
-import { bareApp } from '../helpers/guarded-app.ts'
+import { bareApp } from '../helpers/app/guarded-app.ts'
 
 async function urls(app: FastifyInstance): Promise<string[]> {
   await app.ready()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import { printedRoutes } from '../../lib/inspection/printed-routes.ts'
 import { unseenRoutes } from '../../lib/inspection/unseen-routes.ts'
-import { bareApp } from '../helpers/guarded-app.ts'
+import { bareApp } from '../helpers/app/guarded-app.ts'
 
 const LOOSE = { caseSensitive: false, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true }
 

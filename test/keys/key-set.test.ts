@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KeySet, MAX_KEYS } from '../../lib/keys/key-set.ts'
 import { Unusable } from '../../lib/outside/unusable.ts'
-import { forgeKey } from '../helpers/forge.ts'
+import { forgeKey } from '../helpers/tokens/forge.ts'
 
 const es = forgeKey('ES256', 'es').publicJwk
 const otherEs = forgeKey('ES256', 'other-es').publicJwk

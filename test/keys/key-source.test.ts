@@ -3,11 +3,11 @@ import { beforeEach, type TestContext, test } from 'node:test'
 import { KeySet } from '../../lib/keys/key-set.ts'
 import { RemoteKeys, type RemoteKeysOptions, StaticKeys } from '../../lib/keys/key-source.ts'
 import { clock } from '../../lib/outside/clock.ts'
-import { ageByDate } from '../helpers/age-by-date.ts'
-import { forgeKey } from '../helpers/forge.ts'
-import { hangingFaults } from '../helpers/key-faults.ts'
-import { faultNames, KeyServer } from '../helpers/key-server.ts'
-import { until } from '../helpers/until.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { until } from '../helpers/processes/until.ts'
+import { hangingFaults } from '../helpers/servers/key-faults.ts'
+import { faultNames, KeyServer } from '../helpers/servers/key-server.ts'
+import { forgeKey } from '../helpers/tokens/forge.ts'
 
 const one = forgeKey('ES256', 'one').publicJwk
 const two = forgeKey('ES256', 'two').publicJwk

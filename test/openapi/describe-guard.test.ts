@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import type { FastifyInstance } from 'fastify'
 import { parse } from 'yaml'
-import { SIDES } from '../helpers/beside.ts'
-import { documentedApp, documentedRoute, documentOf } from '../helpers/documented.ts'
+import { SIDES } from '../helpers/app/beside.ts'
+import { documentedApp, documentedRoute, documentOf } from '../helpers/documents/documented.ts'
 
 const handler = async () => 'ok'
 const info = { title: 'test', version: '1' }

@@ -4,7 +4,7 @@ import swagger from '@fastify/swagger'
 import Fastify, { type FastifyInstance } from 'fastify'
 import tenantAuth, { AuthService, publicScope } from '../../lib/index.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
-import { documentedApp, documentOf, type Operation } from '../helpers/documented.ts'
+import { documentedApp, documentOf, type Operation } from '../helpers/documents/documented.ts'
 
 const handler = async () => 'ok'
 const PATHS = [

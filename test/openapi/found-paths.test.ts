@@ -6,7 +6,7 @@ import Fastify from 'fastify'
 import { compilePolicy } from '../../lib/declaration/policy.ts'
 import { describeGuard } from '../../lib/openapi/describe-guard.ts'
 import type { DocumentedRoute } from '../../lib/openapi/documented-route.ts'
-import { PROPERTY_SEED } from '../helpers/property.ts'
+import { PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
 
 const info = { title: 'test', version: '1' }
 const rules = { tenantParameter: 'tenant', multitenancy: true, devMode: false }

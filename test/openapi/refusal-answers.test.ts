@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AuthOptions, RouteDeclaration } from '../../lib/index.ts'
-import { documentedRoute } from '../helpers/documented.ts'
+import { documentedRoute } from '../helpers/documents/documented.ts'
 
 interface Case {
   readonly when: string

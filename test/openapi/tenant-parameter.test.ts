@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifySchema } from 'fastify'
 import type { AuthOptions, RouteDeclaration } from '../../lib/index.ts'
-import { documentedApp, documentedRoute, documentOf } from '../helpers/documented.ts'
+import { documentedApp, documentedRoute, documentOf } from '../helpers/documents/documented.ts'
 
 interface Case {
   readonly when: string

@@ -5,8 +5,8 @@ import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
 import { compilePolicy } from '../../lib/declaration/policy.ts'
 import { describeGuard } from '../../lib/openapi/describe-guard.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
-import { SIDES } from '../helpers/beside.ts'
-import { documentedApp } from '../helpers/documented.ts'
+import { SIDES } from '../helpers/app/beside.ts'
+import { documentedApp } from '../helpers/documents/documented.ts'
 
 const handler = async () => 'ok'
 const rules = { tenantParameter: 'tenant', multitenancy: true, devMode: false }

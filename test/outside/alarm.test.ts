@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Alarm } from '../../lib/outside/alarm.ts'
 import { LEAST_WAIT } from '../../lib/outside/back-off.ts'
-import { ageByDate } from '../helpers/age-by-date.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
 
 /** An alarm on a clock that the test moves, and how often it rang. */
 function alarmOf(t: TestContext) {

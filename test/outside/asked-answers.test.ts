@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../lib/errors.ts'
 import { AskedAnswers, type AskedAnswersRules } from '../../lib/outside/asked-answers.ts'
 import { Waits } from '../../lib/outside/waits.ts'
-import { ageByDate } from '../helpers/age-by-date.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
 
 const WAITS = new Waits()
 

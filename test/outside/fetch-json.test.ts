@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { FetchFailure, fetchJson } from '../../lib/outside/fetch-json.ts'
-import { askedServer } from '../helpers/asked-server.ts'
-import { hangingFaults, keyFaults } from '../helpers/key-faults.ts'
-import { type FaultName, faultNames, KeyServer } from '../helpers/key-server.ts'
-import { until } from '../helpers/until.ts'
+import { until } from '../helpers/processes/until.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
+import { hangingFaults, keyFaults } from '../helpers/servers/key-faults.ts'
+import { type FaultName, faultNames, KeyServer } from '../helpers/servers/key-server.ts'
 
 const MAX_BYTES = 512 * 1024
 const GOOD = { keys: [{ kty: 'oct', kid: 'a key as good as any' }] }

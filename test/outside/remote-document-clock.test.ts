@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { clock } from '../../lib/outside/clock.ts'
-import { controlledDocument, FRESHNESS } from '../helpers/controlled-document.ts'
+import { controlledDocument, FRESHNESS } from '../helpers/servers/controlled-document.ts'
 
 const HOUR = 3600_000
 

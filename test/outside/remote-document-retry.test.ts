@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { controlledDocument } from '../helpers/controlled-document.ts'
+import { controlledDocument } from '../helpers/servers/controlled-document.ts'
 
 /** What a wait is without jitter: `retry` doubled per failure, at most `retryMax`. */
 const NOMINAL = [1, 2, 4, 8, 16, 30, 30, 30]

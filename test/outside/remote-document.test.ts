@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RemoteDocument } from '../../lib/outside/remote-document.ts'
-import { controlledDocument, FRESHNESS } from '../helpers/controlled-document.ts'
+import { controlledDocument, FRESHNESS } from '../helpers/servers/controlled-document.ts'
 
 const URL = 'https://login.test/keys'
 

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { FastifyServerOptions } from 'fastify'
 import { routerSpellings } from '../../lib/outside/router-spellings.ts'
-import { bareApp } from '../helpers/guarded-app.ts'
-import { holds } from '../helpers/property.ts'
+import { bareApp } from '../helpers/app/guarded-app.ts'
+import { holds } from '../helpers/arbitraries/property.ts'
 
 /** Patterns that the router spells in ways of its own. */
 const PATTERNS = [

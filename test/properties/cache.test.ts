@@ -8,12 +8,12 @@ import {
   Mint,
   type Model,
   TOLERANCE,
-} from '../helpers/cache-model.ts'
-import { forge, forgeKey } from '../helpers/forge.ts'
-import { goodClaims, openSmallProbe } from '../helpers/probe.ts'
-import { holds } from '../helpers/property.ts'
-import { expectUnspoiltPrototypes } from '../helpers/unspoilt.ts'
-import { settle, VIRTUAL_URL, VirtualAuthority } from '../helpers/virtual-authority.ts'
+} from '../helpers/arbitraries/cache-model.ts'
+import { holds } from '../helpers/arbitraries/property.ts'
+import { expectUnspoiltPrototypes } from '../helpers/processes/unspoilt.ts'
+import { settle, VIRTUAL_URL, VirtualAuthority } from '../helpers/servers/virtual-authority.ts'
+import { forge, forgeKey } from '../helpers/tokens/forge.ts'
+import { goodClaims, openSmallProbe } from '../helpers/tokens/probe.ts'
 
 expectUnspoiltPrototypes()
 const KEYS = ['a', 'b', 'c'].map((kid) => forgeKey('ES256', kid))

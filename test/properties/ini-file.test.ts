@@ -7,9 +7,9 @@ import fc from 'fast-check'
 import { errors } from '../../lib/index.ts'
 import { INI_KEYS } from '../../lib/settings/ini-values.ts'
 import { loadSettings } from '../../lib/settings/load-settings.ts'
-import { anyText, INHERITED } from '../helpers/arbitrary-claims.ts'
-import { holds, PROPERTY_RUNS } from '../helpers/property.ts'
-import { expectUnspoiltPrototypes } from '../helpers/unspoilt.ts'
+import { anyText, INHERITED } from '../helpers/arbitraries/arbitrary-claims.ts'
+import { holds, PROPERTY_RUNS } from '../helpers/arbitraries/property.ts'
+import { expectUnspoiltPrototypes } from '../helpers/processes/unspoilt.ts'
 
 expectUnspoiltPrototypes()
 const folder = mkdtempSync(join(tmpdir(), 'tenant-auth-'))

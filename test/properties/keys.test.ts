@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { anyJson, anyText, objectText } from '../helpers/arbitrary-claims.ts'
-import { encode, forge, forgeKey } from '../helpers/forge.ts'
-import { goodClaims, KEY, openSmallProbe } from '../helpers/probe.ts'
-import { holds } from '../helpers/property.ts'
-import { expectUnspoiltPrototypes } from '../helpers/unspoilt.ts'
-import { settle, VIRTUAL_URL, VirtualAuthority } from '../helpers/virtual-authority.ts'
+import { anyJson, anyText, objectText } from '../helpers/arbitraries/arbitrary-claims.ts'
+import { holds } from '../helpers/arbitraries/property.ts'
+import { expectUnspoiltPrototypes } from '../helpers/processes/unspoilt.ts'
+import { settle, VIRTUAL_URL, VirtualAuthority } from '../helpers/servers/virtual-authority.ts'
+import { encode, forge, forgeKey } from '../helpers/tokens/forge.ts'
+import { goodClaims, KEY, openSmallProbe } from '../helpers/tokens/probe.ts'
 
 expectUnspoiltPrototypes()
 const MALLORY = forgeKey('ES256', 'mallory')

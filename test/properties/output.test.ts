@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import type { LightMyRequestResponse } from 'fastify'
-import { anyJson, anyText, objectText } from '../helpers/arbitrary-claims.ts'
-import { forge, forgeKey } from '../helpers/forge.ts'
-import { undetailed } from '../helpers/log-lines.ts'
-import { goodClaims, goodToken, KEY, openProbe } from '../helpers/probe.ts'
-import { holds, PROPERTY_RUNS, PROPERTY_SEED } from '../helpers/property.ts'
-import { expectUnspoiltPrototypes } from '../helpers/unspoilt.ts'
+import { undetailed } from '../helpers/app/log-lines.ts'
+import { anyJson, anyText, objectText } from '../helpers/arbitraries/arbitrary-claims.ts'
+import { holds, PROPERTY_RUNS, PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
+import { expectUnspoiltPrototypes } from '../helpers/processes/unspoilt.ts'
+import { forge, forgeKey } from '../helpers/tokens/forge.ts'
+import { goodClaims, goodToken, KEY, openProbe } from '../helpers/tokens/probe.ts'
 
 expectUnspoiltPrototypes()
 const probe = await openProbe()

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { anyResources, anyText } from '../helpers/arbitrary-claims.ts'
-import { forge } from '../helpers/forge.ts'
-import { goodClaims, goodToken, KEY, openProbe } from '../helpers/probe.ts'
-import { holds } from '../helpers/property.ts'
-import { expectUnspoiltPrototypes } from '../helpers/unspoilt.ts'
+import { anyResources, anyText } from '../helpers/arbitraries/arbitrary-claims.ts'
+import { holds } from '../helpers/arbitraries/property.ts'
+import { expectUnspoiltPrototypes } from '../helpers/processes/unspoilt.ts'
+import { forge } from '../helpers/tokens/forge.ts'
+import { goodClaims, goodToken, KEY, openProbe } from '../helpers/tokens/probe.ts'
 
 expectUnspoiltPrototypes()
 const SUPERUSER = 'authz:superuser'

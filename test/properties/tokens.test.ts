@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { anyJson, anyText, objectText } from '../helpers/arbitrary-claims.ts'
-import { forge, partsOf } from '../helpers/forge.ts'
-import { goodClaims, goodToken, ISSUER, KEY, openProbe } from '../helpers/probe.ts'
-import { holds } from '../helpers/property.ts'
-import { expectUnspoiltPrototypes } from '../helpers/unspoilt.ts'
+import { anyJson, anyText, objectText } from '../helpers/arbitraries/arbitrary-claims.ts'
+import { holds } from '../helpers/arbitraries/property.ts'
+import { expectUnspoiltPrototypes } from '../helpers/processes/unspoilt.ts'
+import { forge, partsOf } from '../helpers/tokens/forge.ts'
+import { goodClaims, goodToken, ISSUER, KEY, openProbe } from '../helpers/tokens/probe.ts'
 
 expectUnspoiltPrototypes()
 const probe = await openProbe()

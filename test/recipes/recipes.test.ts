@@ -20,7 +20,7 @@ import {
   entraIdToken,
   keycloakToken,
   seacatToken,
-} from '../helpers/vendor-tokens.ts'
+} from '../helpers/tokens/vendor-tokens.ts'
 
 type Claims = Record<string, unknown>
 

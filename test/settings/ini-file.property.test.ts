@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { ERR_AUTH_CONFIG_INVALID } from '../../lib/errors.ts'
 import { loadSettings } from '../../lib/settings/load-settings.ts'
 import type { Settings } from '../../lib/settings/options.ts'
-import { holds, PROPERTY_RUNS } from '../helpers/property.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { holds, PROPERTY_RUNS } from '../helpers/arbitraries/property.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
 const configFile = tempFolder().write('', 'app.ini')
 

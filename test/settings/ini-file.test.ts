@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type IniEntry, readIniFile } from '../../lib/settings/ini-file.ts'
 import { Problems } from '../../lib/settings/problems.ts'
-import { configError } from '../helpers/config-error.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { configError } from '../helpers/app/config-error.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
 const folder = tempFolder()
 

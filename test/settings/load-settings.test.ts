@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, test } from 'node:test'
 import { loadSettings } from '../../lib/settings/load-settings.ts'
-import { configError } from '../helpers/config-error.ts'
-import { OPTION_TABLE } from '../helpers/option-table.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { configError } from '../helpers/app/config-error.ts'
+import { OPTION_TABLE } from '../helpers/app/option-table.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
 const folder = tempFolder()
 

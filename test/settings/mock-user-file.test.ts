@@ -6,8 +6,8 @@ import type { UserInfo } from '../../lib/index.ts'
 import { loadMockUser } from '../../lib/settings/mock-user-file.ts'
 import { Options } from '../../lib/settings/options.ts'
 import { Problems } from '../../lib/settings/problems.ts'
-import { configError } from '../helpers/config-error.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { configError } from '../helpers/app/config-error.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
 const folder = tempFolder()
 const missing = join(folder.path, 'missing.json')

@@ -4,9 +4,9 @@ import { generateKeyPair } from 'jose'
 import { isOptionName } from '../../lib/settings/ini-values.ts'
 import { loadSettings } from '../../lib/settings/load-settings.ts'
 import { Options } from '../../lib/settings/options.ts'
-import { configError } from '../helpers/config-error.ts'
-import { OPTION_TABLE, type OptionKind, type OptionRow } from '../helpers/option-table.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { configError } from '../helpers/app/config-error.ts'
+import { OPTION_TABLE, type OptionKind, type OptionRow } from '../helpers/app/option-table.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
 const folder = tempFolder()
 

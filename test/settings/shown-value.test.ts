@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loadSettings } from '../../lib/settings/load-settings.ts'
 import { showName, showPath, showReason, showValue } from '../../lib/settings/shown-value.ts'
-import { configError } from '../helpers/config-error.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { configError } from '../helpers/app/config-error.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
 const folder = tempFolder()
 

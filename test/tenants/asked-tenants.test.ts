@@ -3,10 +3,10 @@ import { type TestContext, test } from 'node:test'
 import { clock } from '../../lib/outside/clock.ts'
 import { Waits } from '../../lib/outside/waits.ts'
 import { AskedTenants } from '../../lib/tenants/asked-tenants.ts'
-import { ageByDate } from '../helpers/age-by-date.ts'
-import { as, guardedApp } from '../helpers/guarded-app.ts'
-import { assertRefused, outcome } from '../helpers/refusals.ts'
-import { until } from '../helpers/until.ts'
+import { as, guardedApp } from '../helpers/app/guarded-app.ts'
+import { assertRefused, outcome } from '../helpers/app/refusals.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { until } from '../helpers/processes/until.ts'
 
 const USER = await as({ real: [], ghost: [] })
 const WAITS = new Waits()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { as, guardedApp } from '../helpers/guarded-app.ts'
-import { assertRefused, outcome, type RefusalCode } from '../helpers/refusals.ts'
+import { as, guardedApp } from '../helpers/app/guarded-app.ts'
+import { assertRefused, outcome, type RefusalCode } from '../helpers/app/refusals.ts'
 
 /** What the application's function says, and what comes of it. */
 const ANSWERS: readonly [what: string, resolve: () => unknown, code: RefusalCode | null][] = [

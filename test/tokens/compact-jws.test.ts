@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { parseCompactJws } from '../../lib/tokens/compact-jws.ts'
 import { JoseHeaders } from '../../lib/tokens/jose-header.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
-import { encode, partsOf } from '../helpers/forge.ts'
-import { assertTokenRefused, goodToken, startProbe } from '../helpers/probe.ts'
+import { encode, partsOf } from '../helpers/tokens/forge.ts'
+import { assertTokenRefused, goodToken, startProbe } from '../helpers/tokens/probe.ts'
 
 const HEADERS = new JoseHeaders({
   algorithms: new Set(['ES256', 'RS256']),

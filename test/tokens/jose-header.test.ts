@@ -2,9 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type HeaderRules, JoseHeaders, normalizeTokenType } from '../../lib/tokens/jose-header.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
-import { encode, forge, type Part, partsOf } from '../helpers/forge.ts'
-import { assertTokenRefused, goodClaims, goodToken, KEY, startProbe } from '../helpers/probe.ts'
-import { usedHeap } from '../helpers/used-heap.ts'
+import { usedHeap } from '../helpers/processes/used-heap.ts'
+import { encode, forge, type Part, partsOf } from '../helpers/tokens/forge.ts'
+import {
+  assertTokenRefused,
+  goodClaims,
+  goodToken,
+  KEY,
+  startProbe,
+} from '../helpers/tokens/probe.ts'
 
 const RULES: HeaderRules = {
   algorithms: new Set(['ES256', 'RS256']),

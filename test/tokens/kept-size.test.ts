@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keptSize } from '../../lib/tokens/kept-size.ts'
 import { readUserInfo } from '../../lib/tokens/user-info.ts'
-import { usedHeap } from '../helpers/used-heap.ts'
+import { usedHeap } from '../helpers/processes/used-heap.ts'
 
 let serial = 0
 const name = () => `n${(serial++).toString(36)}`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { checkClaims, checkLifetime } from '../../lib/tokens/registered-claims.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
-import { forge } from '../helpers/forge.ts'
+import { forge } from '../helpers/tokens/forge.ts'
 import {
   assertTokenRefused,
   goodClaims,
@@ -10,7 +10,7 @@ import {
   ISSUER,
   KEY,
   startProbe,
-} from '../helpers/probe.ts'
+} from '../helpers/tokens/probe.ts'
 
 const NOW = 1_700_000_000
 const RULES = { issuer: ['https://a.test', 'https://b.test'], audience: ['api', 'web'] }

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 import { readUserInfo } from '../../lib/tokens/user-info.ts'
-import { forge } from '../helpers/forge.ts'
-import { assertTokenRefused, goodClaims, goodToken, KEY, startProbe } from '../helpers/probe.ts'
+import { forge } from '../helpers/tokens/forge.ts'
+import {
+  assertTokenRefused,
+  goodClaims,
+  goodToken,
+  KEY,
+  startProbe,
+} from '../helpers/tokens/probe.ts'
 
 const USER = {
   sub: 'alice',

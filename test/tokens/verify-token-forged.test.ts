@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { createHmac, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
-import { startAttacker } from '../helpers/attacker.ts'
-import { encode, forge, forgeKey, partsOf, signatureOf } from '../helpers/forge.ts'
-import { assertTokenRefused, goodClaims, goodToken, KEY, startProbe } from '../helpers/probe.ts'
+import { startAttacker } from '../helpers/servers/attacker.ts'
+import { encode, forge, forgeKey, partsOf, signatureOf } from '../helpers/tokens/forge.ts'
+import {
+  assertTokenRefused,
+  goodClaims,
+  goodToken,
+  KEY,
+  startProbe,
+} from '../helpers/tokens/probe.ts'
 
 const RSA = forgeKey('RS256', 'rsa')
 const ED = forgeKey('EdDSA', 'ed')

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { forge, forgeKey } from '../helpers/forge.ts'
-import { assertTokenRefused, goodClaims, goodToken, KEY, startProbe } from '../helpers/probe.ts'
+import { forge, forgeKey } from '../helpers/tokens/forge.ts'
+import {
+  assertTokenRefused,
+  goodClaims,
+  goodToken,
+  KEY,
+  startProbe,
+} from '../helpers/tokens/probe.ts'
 
 const RSA = forgeKey('RS256', 'rsa')
 const KEYS = { keys: [KEY.publicJwk, RSA.publicJwk] }

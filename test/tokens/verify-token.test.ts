@@ -6,8 +6,14 @@ import { JoseHeaders } from '../../lib/tokens/jose-header.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 import type { UserInfo } from '../../lib/tokens/user-info.ts'
 import { type VerifyRules, verifyToken } from '../../lib/tokens/verify-token.ts'
-import { encode, forge, partsOf } from '../helpers/forge.ts'
-import { assertTokenRefused, goodClaims, goodToken, KEY, startProbe } from '../helpers/probe.ts'
+import { encode, forge, partsOf } from '../helpers/tokens/forge.ts'
+import {
+  assertTokenRefused,
+  goodClaims,
+  goodToken,
+  KEY,
+  startProbe,
+} from '../helpers/tokens/probe.ts'
 
 const KEY_OF_PROBE = importedKey()
 

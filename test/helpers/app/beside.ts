@@ -1,0 +1,27 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
+import { createTestAuthority } from '../../../lib/testing.ts'
+
+/** A neighbour may be registered on either side of the guard. */
+export const SIDES = ['before', 'after'] as const
+
+export type Side = (typeof SIDES)[number]
+
+/** Somebody who may act for one tenant, and may read its menu. */
+export const ALICE = { sub: 'alice', resources: { 'lazy-raccoon': ['menu:read'] } }
+
+/** A guarded application with a neighbour on one side of the guard, the authority of its users, and what it warns of. */
+export async function beside(
+  side: Side,
+  registerNeighbour: (app: FastifyInstance) => PromiseLike<unknown>,
+  options: AuthOptions = {},
+) {
+  const authority = await createTestAuthority()
+  const warnings: string[] = []
+  const stream = { write: (line: string) => void warnings.push(String(JSON.parse(line).msg)) }
+  const app = Fastify({ logger: { level: 'warn', stream }, forceCloseConnections: true })
+  if (side === 'before') await registerNeighbour(app)
+  await app.register(tenantAuth, { ...authority.options, ...options })
+  if (side === 'after') await registerNeighbour(app)
+  return { app, authority, warnings }
+}

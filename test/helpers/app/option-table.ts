@@ -1,0 +1,365 @@
+import { createTestAuthority } from '../../../lib/testing.ts'
+
+/** One row of the contract's table of options. */
+export interface OptionRow {
+  readonly option: string
+  /** Its key in the section `[auth]`; absent for options of code. */
+  readonly key?: string
+  readonly fallback?: unknown
+  readonly kind: OptionKind
+}
+
+/** What options of one kind take, with values to try. */
+export interface OptionKind {
+  /** The words after "expected". */
+  readonly expected: string
+  /** Texts of an INI file, and what each gives. */
+  readonly ini?: readonly (readonly [text: string, value: unknown])[]
+  readonly badIni?: readonly string[]
+  readonly good: readonly unknown[]
+  /** Values that code must not give, and how a message shows each. `null` and `''` are bad everywhere. */
+  readonly bad: readonly (readonly [value: unknown, found: string])[]
+}
+
+const SECONDS: OptionKind = {
+  expected: 'seconds from 0 to 2147483',
+  ini: [
+    ['0', 0],
+    ['7', 7],
+    ['0.25', 0.25],
+    ['2147483', 2_147_483],
+  ],
+  badIni: [
+    '-1',
+    '2147484',
+    '1e3',
+    '5s',
+    '.5',
+    '5.',
+    'NaN',
+    'Infinity',
+    '0x10',
+    'yes',
+    '1 2',
+    '1,5',
+  ],
+  good: [0, 0.5, 2_147_483],
+  bad: [
+    [-1, '-1'],
+    [-0.001, '-0.001'],
+    [2_147_484, '2147484'],
+    [Number.NaN, 'NaN'],
+    [Number.POSITIVE_INFINITY, 'Infinity'],
+    ['5', '"5"'],
+    [true, 'true'],
+    [5n, '5'],
+    [[5], '[5]'],
+  ],
+}
+
+const SIZE: OptionKind = {
+  expected: 'a whole number from 0',
+  ini: [
+    ['0', 0],
+    ['12345', 12_345],
+  ],
+  badIni: ['-1', '1.5', '1e3', '10k', '9007199254740993', 'no', '1_000'],
+  good: [0, 1, Number.MAX_SAFE_INTEGER],
+  bad: [
+    [-1, '-1'],
+    [1.5, '1.5'],
+    [2 ** 53, '9007199254740992'],
+    [Number.NaN, 'NaN'],
+    ['10', '"10"'],
+    [false, 'false'],
+  ],
+}
+
+const SWITCH: OptionKind = {
+  expected: 'a boolean (in the INI file yes or no)',
+  ini: [
+    ...['yes', 'true', 'on', '1', 'YES', 'True', 'oN', '"yes"'].map(
+      (text) => [text, true] as const,
+    ),
+    ...['no', 'false', 'off', '0', 'NO', 'False', 'oFf', "'no'"].map(
+      (text) => [text, false] as const,
+    ),
+  ],
+  badIni: ['y', 'n', 'enabled', '2', '01', 'yes no', 'null', 'undefined', 'yes,'],
+  good: [true, false],
+  bad: [
+    ['yes', '"yes"'],
+    ['false', '"false"'],
+    [0, '0'],
+    [1, '1'],
+    [{}, 'an object'],
+  ],
+}
+
+const NAMES: OptionKind = {
+  expected: 'a string or a list of strings',
+  ini: [
+    ['https://a.test', ['https://a.test']],
+    ['a b,c ,  d', ['a', 'b', 'c', 'd']],
+  ],
+  badIni: [','],
+  good: ['a', ['a'], ['a', 'b']],
+  bad: [
+    [[], '[]'],
+    [[''], '[""]'],
+    [['a', 1], '["a", 1]'],
+    [[null], '[null]'],
+    [new Array(1), '[undefined]'],
+    [/a/, 'an object'],
+    [7, '7'],
+  ],
+}
+
+const URLS = [
+  ['ftp://localhost/keys', '"ftp://localhost/keys"'],
+  ['file:///etc/passwd', '"file:///etc/passwd"'],
+  ['data:application/json,[]', '"data:application/json,[]"'],
+  ['localhost:8081/keys', '"localhost:8081/keys"'],
+  ['/keys', '"/keys"'],
+  ['http://', '"http://"'],
+  ['http://a b/', '"http://a b/"'],
+  ['https://user:secret@a.test/', '"https://***@a.test/"'],
+  ['https://user@a.test/', '"https://***@a.test/"'],
+] as const
+
+const CALLABLE: OptionKind = {
+  expected: 'a function',
+  good: [() => null],
+  bad: [
+    ['() => true', '"() => true"'],
+    [true, 'true'],
+    [{}, 'an object'],
+  ],
+}
+
+const authority = await createTestAuthority()
+const [publicJwk] = authority.publicKeys.keys
+
+/** Section 3 of the contract, row by row. `algorithms` lacks its default, which depends on Node. */
+export const OPTION_TABLE: readonly OptionRow[] = [
+  {
+    option: 'publicKeysUrl',
+    key: 'public_keys_url',
+    fallback: 'http://localhost:8081/openidconnect/public_keys',
+    kind: {
+      expected: 'an http or https URL without credentials',
+      ini: [
+        ['https://a.test/keys', 'https://a.test/keys'],
+        ['HTTP://a.test/keys?x=1&y=2', 'HTTP://a.test/keys?x=1&y=2'],
+      ],
+      badIni: ['no', ...URLS.map(([url]) => url)],
+      good: ['http://localhost:1/', 'https://[::1]/keys'],
+      bad: [...URLS, [new URL('https://a.test'), 'an object'], [7, '7']],
+    },
+  },
+  { option: 'multitenancy', key: 'multitenancy', fallback: true, kind: SWITCH },
+  { option: 'devMode', key: 'dev_mode', fallback: false, kind: SWITCH },
+  {
+    option: 'devUserInfoPath',
+    key: 'dev_user_info_path',
+    fallback: '/conf/dev-userinfo.json',
+    kind: {
+      expected: 'a path',
+      ini: [['/somewhere/me.json', '/somewhere/me.json']],
+      good: ['/somewhere/me.json', 'me.json'],
+      bad: [
+        [7, '7'],
+        [{ sub: 'me' }, 'an object'],
+        [['me.json'], '["me.json"]'],
+      ],
+    },
+  },
+  { option: 'issuer', key: 'issuer', kind: NAMES },
+  { option: 'audience', key: 'audience', kind: NAMES },
+  {
+    option: 'algorithms',
+    key: 'algorithms',
+    kind: {
+      expected: 'a list of RS256, ',
+      ini: [
+        ['RS256', ['RS256']],
+        ['RS256 PS512, ES384 ,EdDSA', ['RS256', 'PS512', 'ES384', 'EdDSA']],
+      ],
+      badIni: ['none', 'HS256', 'ES256 HS512', 'ES256, none', 'es256', 'ES257', 'RSA', ','],
+      good: [['ES256'], ['EdDSA', 'Ed25519']],
+      bad: [
+        [[], '[]'],
+        [['none'], '["none"]'],
+        [['HS256'], '["HS256"]'],
+        [['ES256', 'HS384'], '["ES256", "HS384"]'],
+        [['es256'], '["es256"]'],
+        [['constructor'], '["constructor"]'],
+        [[undefined], '[undefined]'],
+        ['ES256', '"ES256"'],
+      ],
+    },
+  },
+  {
+    option: 'tokenTypes',
+    key: 'token_types',
+    kind: {
+      expected: 'a list of token types such as at+jwt',
+      ini: [
+        ['at+jwt', ['at+jwt']],
+        ['JWT, application/at+jwt', ['JWT', 'application/at+jwt']],
+      ],
+      badIni: [',', 'très'],
+      good: [['JWT'], ['at+jwt', 'logout+jwt']],
+      bad: [
+        [[], '[]'],
+        [[''], '[""]'],
+        [['a b'], '["a b"]'],
+        ['JWT', '"JWT"'],
+        [[null], '[null]'],
+      ],
+    },
+  },
+  {
+    option: 'confirmation',
+    key: 'confirmation',
+    fallback: 'refuse',
+    kind: {
+      expected: 'refuse or ignore',
+      ini: [
+        ['refuse', 'refuse'],
+        ['ignore', 'ignore'],
+      ],
+      badIni: ['Ignore', 'no', 'off', 'refuse ignore'],
+      good: ['refuse', 'ignore'],
+      bad: [
+        ['IGNORE', '"IGNORE"'],
+        [false, 'false'],
+        [['ignore'], '["ignore"]'],
+      ],
+    },
+  },
+  { option: 'clockTolerance', key: 'clock_tolerance', fallback: 5, kind: SECONDS },
+  { option: 'maxTokenLength', key: 'max_token_length', fallback: 16_384, kind: SIZE },
+  {
+    option: 'realm',
+    key: 'realm',
+    fallback: 'api',
+    kind: {
+      expected: 'printable ASCII',
+      ini: [
+        ['notes', 'notes'],
+        ['the notes', 'the notes'],
+        ['"a; b # c"', 'a; b # c'],
+      ],
+      badIni: ['é', 'a\tb', '"a\\nb"'],
+      good: ['a "quoted" \\ realm', ' '],
+      bad: [
+        ['a\r\nset-cookie: x', '"a\\r\\nset-cookie: x"'],
+        ['a\u007f', '"a\\u007f"'],
+        ['ü', '"ü"'],
+        [7, '7'],
+      ],
+    },
+  },
+  {
+    option: 'tenantParameter',
+    key: 'tenant_parameter',
+    fallback: 'tenant',
+    kind: {
+      expected: 'the name of a path parameter',
+      ini: [['org', 'org']],
+      badIni: [':org', 'my-org', 'org?', 'a b'],
+      good: ['org', 'Org_1'],
+      bad: [
+        ['', '""'],
+        ['a/b', '"a/b"'],
+        ['org\n', '"org\\n"'],
+        [['org'], '["org"]'],
+      ],
+    },
+  },
+  {
+    option: 'superuserResource',
+    key: 'superuser_resource',
+    kind: {
+      expected: 'a resource id <name>:<action>',
+      ini: [['authz:superuser', 'authz:superuser']],
+      badIni: ['superuser', 'authz:', ':superuser', 'authz: superuser', 'é:x'],
+      good: ['authz:superuser', 'a:b:c'],
+      bad: [
+        ['superuser', '"superuser"'],
+        ['authz:super user', '"authz:super user"'],
+        ['a:"b"', '"a:\\"b\\""'],
+        [['authz:superuser'], '["authz:superuser"]'],
+      ],
+    },
+  },
+  {
+    option: 'tenants',
+    kind: {
+      expected: 'a list of tenant names, an http or https URL, or (in code) a function',
+      good: ['https://a.test/tenants', ['a'], ['a', 'b c', 'ü'], () => true],
+      bad: [
+        ...URLS,
+        ['lazy-raccoon', '"lazy-raccoon"'],
+        [[], '[]'],
+        [['*'], '["*"]'],
+        [['a', ''], '["a", ""]'],
+        [['a\n'], '["a\\n"]'],
+        [['x'.repeat(256)], '["xxx'],
+        [new Set(['a']), 'an object'],
+        [true, 'true'],
+      ],
+    },
+  },
+  { option: 'tenantsTimeout', key: 'tenants_timeout', fallback: 5, kind: SECONDS },
+  { option: 'tenantsMaxAge', key: 'tenants_max_age', fallback: 60, kind: SECONDS },
+  { option: 'keysTimeout', key: 'keys_timeout', fallback: 5, kind: SECONDS },
+  { option: 'keysMaxAge', key: 'keys_max_age', fallback: 600, kind: SECONDS },
+  { option: 'keysMaxStale', key: 'keys_max_stale', fallback: 3600, kind: SECONDS },
+  { option: 'keysCooldown', key: 'keys_cooldown', fallback: 30, kind: SECONDS },
+  { option: 'keysRetry', key: 'keys_retry', fallback: 1, kind: SECONDS },
+  { option: 'tokenCacheSize', key: 'token_cache_size', fallback: 10_000, kind: SIZE },
+  {
+    option: 'uncovered',
+    key: 'uncovered',
+    fallback: 'warn',
+    kind: {
+      expected: 'warn, refuse or ignore',
+      ini: [
+        ['warn', 'warn'],
+        ['refuse', 'refuse'],
+        ['ignore', 'ignore'],
+      ],
+      badIni: ['Warn', 'warning', 'no', 'warn refuse'],
+      good: ['warn', 'refuse', 'ignore'],
+      bad: [
+        ['REFUSE', '"REFUSE"'],
+        [false, 'false'],
+        [['warn'], '["warn"]'],
+      ],
+    },
+  },
+  {
+    option: 'publicKeys',
+    kind: {
+      expected: 'a JWK set with at least one public key that may verify',
+      good: [authority.publicKeys, { keys: [{ kty: 'unheard-of' }, null, publicJwk] }],
+      bad: [
+        [{}, 'an object'],
+        [{ keys: [] }, 'an object'],
+        [{ keys: [{ kty: 'oct', k: 'c2VjcmV0' }] }, 'an object'],
+        [{ keys: [{ ...publicJwk, use: 'enc' }] }, 'an object'],
+        [{ keys: [{ ...publicJwk, d: 'c2VjcmV0' }] }, 'an object'],
+        [{ keys: new Array(101).fill(publicJwk) }, 'an object'],
+        [[publicJwk], '['],
+        ['https://a.test/keys', '"https://a.test/keys"'],
+        [() => authority.publicKeys, 'a function'],
+      ],
+    },
+  },
+  { option: 'mapClaims', kind: CALLABLE },
+  { option: 'isRevoked', kind: CALLABLE },
+  { option: 'resolveTenant', kind: CALLABLE },
+  { option: 'tokenFrom', kind: CALLABLE },
+]

@@ -1,0 +1,70 @@
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import tenantAuth from '../../../lib/index.ts'
+import type { ClosedRoute } from './closed-routes.ts'
+import { trusting } from './guarded-app.ts'
+
+type Shape = Omit<RouteOptions, 'handler'> & { readonly prefix?: string }
+
+/** A shape of route, once before the plugin and once after. */
+function shaped(name: string, { prefix, ...shape }: Shape, request: ClosedRoute['request']) {
+  return (['before', 'after'] as const).map(
+    (when): ClosedRoute => ({
+      name: `${name}, ${when} the plugin`,
+      request,
+      async write(app, ran) {
+        if (shape.method === 'PROPFIND') app.addHttpMethod('PROPFIND')
+        if (when === 'after') await app.register(tenantAuth, trusting())
+        const write = async (scope: FastifyInstance) =>
+          void scope.route({ ...shape, handler: async () => ran() })
+        await app.register(write, prefix === undefined ? {} : { prefix })
+        if (when === 'before') await app.register(tenantAuth, trusting())
+      },
+    }),
+  )
+}
+
+const at = (url: string, more: Partial<Shape> = {}): Shape => ({ method: 'GET', url, ...more })
+
+/** Every kind of route that Fastify has. */
+export const SHAPES: readonly ClosedRoute[] = [
+  ...shaped('of a HEAD twin', at('/x'), { method: 'HEAD', url: '/x' }),
+  ...shaped('of an explicit HEAD', at('/x', { method: 'HEAD' }), { method: 'HEAD', url: '/x' }),
+  ...shaped('of several methods', at('/x', { method: ['PUT', 'PATCH'] }), {
+    method: 'PATCH',
+    url: '/x',
+  }),
+  ...shaped('of a custom method', at('/x', { method: 'PROPFIND' }), {
+    method: 'PROPFIND',
+    url: '/x',
+  }),
+  ...shaped("of a prefixed '/'", at('/', { prefix: '/in' }), { url: '/in' }),
+  ...shaped("of a prefixed '/', with its slash", at('/', { prefix: '/in' }), { url: '/in/' }),
+  ...shaped("of a prefixed '/', HEAD, with its slash", at('/', { prefix: '/in' }), {
+    method: 'HEAD',
+    url: '/in/',
+  }),
+  ...shaped(
+    "of a prefixed '/' that is 'slash'",
+    at('/', { prefix: '/in', prefixTrailingSlash: 'slash' }),
+    { url: '/in/' },
+  ),
+  ...shaped(
+    "of a prefixed '/' that is 'no-slash'",
+    at('/', { prefix: '/in', prefixTrailingSlash: 'no-slash' }),
+    { url: '/in' },
+  ),
+  ...shaped("of a prefix that ends in '/'", at('/x', { prefix: '/in/' }), { url: '/in/x' }),
+  ...shaped('of a wildcard', at('/files/*'), { url: '/files/a/b' }),
+  ...shaped('of the wildcard of all', at('*'), { url: '/whatever' }),
+  ...shaped('of a host', at('/x', { constraints: { host: 'admin.test' } }), {
+    url: '/x',
+    headers: { host: 'admin.test' },
+  }),
+  ...shaped('of a version', at('/x', { constraints: { version: '1.2.0' } }), {
+    url: '/x',
+    headers: { 'accept-version': '1.x' },
+  }),
+  ...shaped('of a regular expression', at('/:file(^\\d+).png'), { url: '/12.png' }),
+  ...shaped('of an optional parameter', at('/x/:id?'), { url: '/x' }),
+  ...shaped('of several parameters', at('/near/:lat-:lng'), { url: '/near/1-2' }),
+]

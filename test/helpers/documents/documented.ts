@@ -1,0 +1,79 @@
+import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+import Fastify, { type FastifyInstance } from 'fastify'
+import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
+import { createTestAuthority } from '../../../lib/testing.ts'
+import type { Side } from '../app/beside.ts'
+
+/** An Operation Object, as far as the tests look at it. */
+export interface Operation {
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly parameters?: readonly Parameter[]
+  readonly responses: Readonly<Record<string, Answer>>
+  readonly [key: string]: unknown
+}
+
+export interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required: boolean
+  readonly [key: string]: unknown
+}
+
+export interface Answer {
+  readonly description: string
+  readonly content?: Readonly<Record<string, { readonly schema: { readonly $ref?: string } }>>
+}
+
+/** A document, as far as the tests look at it. */
+export interface OpenapiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+export interface DocumentedOptions {
+  readonly side?: Side
+  readonly auth?: AuthOptions
+  readonly swagger?: FastifyDynamicSwaggerOptions
+}
+
+/** An application that documents itself, with @fastify/swagger on one side of the guard. */
+export async function documentedApp(
+  routes: (app: FastifyInstance) => unknown,
+  { side = 'before', auth = {}, swagger: own = {} }: DocumentedOptions = {},
+): Promise<FastifyInstance> {
+  const authority = await createTestAuthority()
+  const app = Fastify()
+  const document = () =>
+    app.register(swagger, {
+      openapi: { openapi: '3.1.0', info: { title: 'test', version: '1' } },
+      transformObject: (given) =>
+        'openapiObject' in given
+          ? app.authService.openapi(given.openapiObject)
+          : given.swaggerObject,
+      ...own,
+    })
+  if (side === 'before') await document()
+  await app.register(tenantAuth, { ...authority.options, ...auth })
+  if (side === 'after') await document()
+  await routes(app)
+  await app.ready()
+  return app
+}
+
+/** The document as a client gets it. */
+export function documentOf(app: FastifyInstance): OpenapiDocument {
+  return JSON.parse(JSON.stringify(app.swagger()))
+}
+
+/** The one operation of an application with one route. */
+export async function documentedRoute(
+  route: (app: FastifyInstance) => unknown,
+  options: DocumentedOptions = {},
+): Promise<Operation> {
+  const app = await documentedApp(route, options)
+  const { paths } = documentOf(app)
+  await app.close()
+  const [operation] = Object.values(paths).flatMap((item) => Object.values(item))
+  if (operation === undefined) throw new Error('expected one operation, found none')
+  return operation
+}

@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+/** The repository that the tests run in. Nothing is written into it. */
+export const root = resolve(import.meta.dirname, '../../..')
+
+export interface Manifest {
+  readonly version: string
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
+  readonly scripts: Readonly<Record<string, string>>
+  /** Packages that npm 11 may run, or may not run, when it installs them. */
+  readonly allowScripts: Readonly<Record<string, boolean>>
+}
+
+/** What `npm pack --json` tells. */
+export interface Packed {
+  readonly filename: string
+  /** Bytes of the archive. */
+  readonly size: number
+  readonly files: readonly { readonly path: string }[]
+}
+
+export async function readManifest(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+}
+
+/** A copy of the repository as it would be cloned, with its dependencies and nothing that was built. */
+export async function cloneInto(folder: string): Promise<string> {
+  const clone = await mkdtemp(join(folder, 'clone-'))
+  const left = ['.git', 'node_modules', 'dist', 'coverage']
+  await cp(root, clone, { recursive: true, filter: (path) => !left.includes(basename(path)) })
+  await symlink(join(root, 'node_modules'), join(clone, 'node_modules'))
+  return clone
+}
+
+/** What `npm pack` makes of a clone, by itself. */
+export async function packInto(folder: string): Promise<Packed> {
+  const clone = await cloneInto(folder)
+  const options = ['--json', '--foreground-scripts=false', '--pack-destination', folder]
+  const [packed]: Packed[] = JSON.parse(await run(clone, 'npm', ['pack', ...options]))
+  if (packed === undefined) throw new Error('npm packed nothing')
+  return packed
+}
+
+/** What `npm publish` would send, as JSON, for a user who told npm to run no scripts. */
+export async function publishedFrom(clone: string): Promise<string> {
+  const userconfig = join(clone, '..', 'npmrc')
+  await writeFile(userconfig, 'ignore-scripts=true\n')
+  // Nothing listens there; a dry run that is forced asks no registry.
+  const nowhere = ['--registry=http://127.0.0.1:9/', '--force', '--dry-run']
+  const options = [...nowhere, '--foreground-scripts=false', `--userconfig=${userconfig}`, '--json']
+  return run(clone, 'npm', ['publish', ...options])
+}
+
+/** A new folder below `folder` in which the packed archive is installed with its dependencies, and no more. */
+export async function installIn(
+  folder: string,
+  { filename }: Packed,
+  host: string,
+): Promise<string> {
+  const app = await mkdtemp(join(folder, 'app-'))
+  const target = join(app, 'node_modules/fastify-tenant-auth')
+  await mkdir(target, { recursive: true })
+  await run(folder, 'tar', ['-xzf', filename, '-C', target, '--strip-components=1'])
+  const { dependencies } = await readManifest(target)
+  for (const name of Object.keys(dependencies)) await link(app, name)
+  await link(app, 'fastify', host)
+  return app
+}
+
+/** Makes a package of this repository one of an application's own, by another name perhaps. */
+export async function link(app: string, name: string, installed = name): Promise<void> {
+  const path = join(app, 'node_modules', name)
+  await mkdir(dirname(path), { recursive: true })
+  await symlink(join(root, 'node_modules', installed), path)
+}
+
+/** Runs a script in an application's folder; gives what it prints, which is JSON. */
+export async function runScript(app: string, name: string, script: string): Promise<unknown> {
+  await writeFile(join(app, name), script)
+  return JSON.parse(await run(app, process.execPath, [name]))
+}
+
+/** Runs a compiler in a folder, by the tsconfig.json there; gives what it prints. */
+export function tsc(
+  folder: string,
+  compiler = 'typescript',
+  ...options: string[]
+): Promise<string> {
+  const path = join(root, 'node_modules', compiler, 'bin/tsc')
+  return run(folder, process.execPath, [path, ...options])
+}
+
+/** Without what the process that runs the tests was told by its own npm and Node. Rejects with what was printed. */
+async function run(cwd: string, command: string, options: string[]): Promise<string> {
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_)/i.test(name)),
+  )
+  const ended = promisify(execFile)(command, options, { cwd, env, maxBuffer: 2 ** 26 })
+  const { stdout } = await ended.catch((error: { stdout: string; stderr: string }) => {
+    throw new Error(`${command} ${options.join(' ')}: ${error.stdout}${error.stderr}`)
+  })
+  return stdout
+}

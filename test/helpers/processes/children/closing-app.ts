@@ -1,0 +1,37 @@
+import { setTimeout } from 'node:timers/promises'
+import Fastify from 'fastify'
+import { tenantAuth } from '../../../../lib/index.ts'
+
+/**
+ * An application that is closed while its keys are being fetched; tells how long that took, and what was left
+ * that had not been there before. Arguments: the address of the keys, and the further options as JSON.
+ */
+const [url = '', options = '{}'] = process.argv.slice(2)
+
+const before = process.getActiveResourcesInfo()
+const app = Fastify()
+await app.register(tenantAuth, { publicKeysUrl: url, issuer: 'a', ...JSON.parse(options) })
+const address = await app.listen({ port: 0, host: '127.0.0.1' })
+await setTimeout(200)
+// A second fetch, which waits for the first to end.
+const refreshed = app.authService.refreshKeys().then(
+  () => 'refreshed',
+  (error: { code: string }) => error.code,
+)
+await fetch(address).then((response) => response.text())
+
+const begin = performance.now()
+await app.close()
+const closedAfter = performance.now() - begin
+// What has been destroyed is gone in the next turns of the event loop.
+await setTimeout(100)
+const left = process.getActiveResourcesInfo()
+for (const name of before) {
+  const at = left.indexOf(name)
+  if (at >= 0) left.splice(at, 1)
+}
+const told = { closedAfter, left, refreshed: await refreshed }
+const end = performance.now()
+process.once('exit', () => {
+  process.stdout.write(JSON.stringify({ ...told, exitedAfter: performance.now() - end }))
+})

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { BearerToken } from '../../../../lib/authentication/bearer-token.ts'
+import { Issuer } from '../../../../lib/authentication/issuer.ts'
+import { TokenCache } from '../../../../lib/authentication/token-cache.ts'
+import { KeySet } from '../../../../lib/keys/key-set.ts'
+import { StaticKeys } from '../../../../lib/keys/key-source.ts'
+import { Waits } from '../../../../lib/outside/waits.ts'
+import { bearerRequest } from '../../tokens/bearer-request.ts'
+import { forge } from '../../tokens/forge.ts'
+import { goodClaims, KEY } from '../../tokens/probe.ts'
+
+/**
+ * Tells by how much the heap grows with so many distinct tokens of one kind, as they come from the network, and how
+ * many of them are kept. Arguments: the kind, how many, and `tokenCacheSize`.
+ */
+const [kind = '', count = '0', tokenCacheSize = '0'] = process.argv.slice(2)
+
+/** Every cache that something was put into; the real one does its work. */
+const caches = new Set<TokenCache<unknown>>()
+const { set } = TokenCache.prototype
+TokenCache.prototype.set = function remember(...args) {
+  caches.add(this)
+  set.apply(this, args)
+}
+
+let serial = 0
+// Of 13 letters and more V8 makes a view, not a copy.
+const name = () => `tenant-${(serial++).toString(36).padStart(6, '0')}`
+const names = (length: number) => Array.from({ length }, name)
+const tenants = (length: number) => Object.fromEntries(names(length).map((tenant) => [tenant, []]))
+
+const CLAIMS: Readonly<Record<string, () => object>> = {
+  blanks: () => ({}),
+  // Each tenant has all that is granted under `*`.
+  tenants: () => ({ resources: { '*': names(50).map((id) => `${id}:x`), ...tenants(50) } }),
+  wide: () => ({ resources: tenants(10_000) }),
+  shapes: () => ({ x: names(700).map((member) => ({ [member]: 0 })) }),
+}
+
+function headerOf(claims: object): string {
+  const token = forge(KEY, { payload: goodClaims({ jti: name(), ...claims }) })
+  return `Bearer${' '.repeat(kind === 'blanks' ? 15_000 : 1)}${token}`
+}
+
+function open(): BearerToken {
+  const issuer = new Issuer(new StaticKeys(new KeySet({ keys: [KEY.publicJwk] })), {
+    algorithms: new Set([KEY.alg]),
+    tokenTypes: new Set(['application/at+jwt']),
+    clockTolerance: 5,
+    maxTokenLength: 1_000_000,
+    tokenCacheSize: Number(tokenCacheSize),
+  })
+  return new BearerToken(issuer, { timeout: 5 })
+}
+
+/** Visits the tenants of the token, each by a long URL of its own. */
+function ask(authenticator: BearerToken, header: string): void {
+  const principal = authenticator.authenticate(bearerRequest(header), new Waits())
+  assert.ok(!(principal instanceof Promise), 'the keys are there')
+  for (const tenant of [...principal.tenants].slice(0, 50)) {
+    const url = Buffer.from(`/${tenant}?${'x'.repeat(15_000)}`).toString('latin1')
+    principal.in(url.slice(1, 1 + tenant.length))
+  }
+}
+
+const claimsOf = CLAIMS[kind] ?? assert.fail(`no kind of token: ${kind}`)
+const heap = async () => {
+  for (let i = 0; i < 3; i++) {
+    await new Promise(setImmediate)
+    globalThis.gc?.()
+  }
+  return process.memoryUsage().heapUsed
+}
+
+const warmedUp = open()
+for (let i = 0; i < 3; i++) ask(warmedUp, headerOf(claimsOf()))
+caches.clear()
+const authenticator = open()
+const before = await heap()
+for (let i = 0; i < Number(count); i++) ask(authenticator, headerOf(claimsOf()))
+const grown = (await heap()) - before
+const [cache] = caches
+
+process.stdout.write(JSON.stringify({ grown, entries: cache?.size ?? 0 }))
+// Held until here.
+assert.ok(authenticator.isReady, 'keys given in code')

@@ -1,0 +1,78 @@
+import type { TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { FetchFailure } from '../../../lib/outside/fetch-json.ts'
+import type { Freshness } from '../../../lib/outside/freshness.ts'
+import { RemoteDocument } from '../../../lib/outside/remote-document.ts'
+import { ageByDate } from '../processes/age-by-date.ts'
+
+/** Round numbers, in seconds. */
+export const FRESHNESS: Freshness = {
+  timeout: 5,
+  maxAge: 600,
+  maxStale: 3600,
+  retry: 1,
+  retryMax: 30,
+}
+
+interface Load {
+  /** When it began, in seconds since the test did. */
+  readonly at: number
+  readonly signal: AbortSignal
+  readonly resolve: (value: string) => void
+  readonly reject: (error: Error) => void
+}
+
+/**
+ * A remote document of strings whose loads a test ends by hand, on a clock that a test moves by hand. As a
+ * fetch does, a load fails when its signal is aborted.
+ */
+export function controlledDocument(t: TestContext, freshness: Partial<Freshness> = {}) {
+  const begin = 1_800_000_000_000
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: begin })
+  ageByDate(t)
+  const loads: Load[] = []
+  const failures: string[] = []
+  const told: (string | null)[] = []
+  const load = (signal: AbortSignal) =>
+    new Promise<string>((resolve, reject) => {
+      loads.push({ at: (Date.now() - begin) / 1000, signal, resolve, reject })
+      signal.addEventListener('abort', () => reject(new FetchFailure('no answer in time')))
+    })
+  const document = new RemoteDocument(
+    { url: 'https://login.test/keys?secret', load },
+    { ...FRESHNESS, ...freshness },
+    {
+      onFailure(reason, url) {
+        failures.push(reason)
+        told.push(url)
+      },
+    },
+  )
+  const last = (): Load => {
+    const latest = loads.at(-1)
+    if (latest === undefined) throw new Error('no load has begun')
+    return latest
+  }
+  return {
+    document,
+    loads,
+    failures,
+    /** The addresses that were told with them. */
+    told,
+    /** Moves clock and timers on. */
+    async pass(seconds: number): Promise<void> {
+      t.mock.timers.tick(seconds * 1000)
+      await setImmediate()
+    },
+    /** The load under way brings this. */
+    async succeed(value: string): Promise<void> {
+      last().resolve(value)
+      await setImmediate()
+    },
+    /** The load under way fails. */
+    async fail(error: Error = new FetchFailure('answered with status 500')): Promise<void> {
+      last().reject(error)
+      await setImmediate()
+    },
+  }
+}

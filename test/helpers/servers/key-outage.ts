@@ -1,0 +1,73 @@
+import type { TestContext } from 'node:test'
+import type { AuthOptions } from '../../../lib/settings/options.ts'
+import { ageByDate } from '../processes/age-by-date.ts'
+import { encode, partsOf } from '../tokens/forge.ts'
+import { goodToken, KEY, type Probe, startProbe } from '../tokens/probe.ts'
+import { KeyServer } from './key-server.ts'
+
+export interface KeyOutage extends Probe {
+  readonly server: KeyServer
+  /** What the server publishes from now on. */
+  publish(...keys: unknown[]): void
+  /** What the server publishes once it has answered one request more. */
+  publishAfterNext(...keys: unknown[]): void
+  /** Moves the clock, and no timer. */
+  pass(seconds: number): void
+}
+
+/**
+ * A probe whose keys come from a server that can be made to fail, on a clock that a test moves by hand: the
+ * options are the defaults but for those given. The timers run, and no test waits for those of the defaults.
+ */
+export async function startKeyOutage(
+  t: TestContext,
+  options: AuthOptions = {},
+  begin: (server: KeyServer) => Promise<void> = async () => {},
+): Promise<KeyOutage> {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  ageByDate(t)
+  let keys: unknown[] = [KEY.publicJwk]
+  let later: unknown[] | undefined
+  const server = await KeyServer.start(() => {
+    const answer = { keys }
+    keys = later ?? keys
+    later = undefined
+    return answer
+  })
+  await begin(server)
+  const probe = await startProbe(t, { publicKeysUrl: server.url, ...options })
+  t.after(() => server.close())
+  return {
+    ...probe,
+    server,
+    publish(...published) {
+      keys = published
+    },
+    publishAfterNext(...published) {
+      later = published
+    },
+    pass: (seconds) => t.mock.timers.setTime(Date.now() + seconds * 1000),
+  }
+}
+
+let serial = 0
+
+/** A good token for a day, unlike any before it. */
+export function freshToken(): string {
+  serial += 1
+  return goodToken({ exp: Math.floor(Date.now() / 1000) + 86_400, jti: `${serial}` })
+}
+
+/** Good but for a `kid` that no set has, unlike any before it. */
+export function unknownKeyToken(): string {
+  const [, payload, signature] = partsOf(freshToken())
+  const header = encode({ alg: KEY.alg, kid: `unknown-${serial}`, typ: 'at+jwt' })
+  return `${header}.${payload}.${signature}`
+}
+
+/** Good but for its signature. */
+export function badlySignedToken(): string {
+  const [header, , signature] = partsOf(freshToken())
+  const [, payload] = partsOf(freshToken())
+  return `${header}.${payload}.${signature}`
+}
