@@ -1,0 +1,22 @@
+// Outside: functions that an application got from a door of ours and gave back as an option. Some
+// hold a connection or a timer, which has to begin and end with the service.
+
+/** The key under which such a function carries its attendant. No other code can name it. */
+export const ATTENDED: unique symbol = Symbol('fastify-tenant-auth.attended')
+
+/** What of a function begins with the first installation of a service, and ends with its last. */
+export interface Attended {
+  /** @param onFailure tells the operator of a failure, in constant text, at level error */
+  open(onFailure: (reason: string) => void): void
+  close(): void
+}
+
+/** The attendant of an option's value, where it has one. */
+export function attendantOf(value: unknown): Attended | undefined {
+  if (typeof value !== 'function' || !isAttended(value)) return undefined
+  return value[ATTENDED]
+}
+
+function isAttended(value: object): value is { readonly [ATTENDED]: Attended } {
+  return Object.hasOwn(value, ATTENDED)
+}
