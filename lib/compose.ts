@@ -17,26 +17,99 @@ import { RemoteTenants } from './tenants/remote-tenants.ts'
 import { normalizeTokenType } from './tokens/jose-header.ts'
 
 /** Who asks: in dev mode the mock user, in production the bearer of a token. */
-export function composeAuthenticator(
-  { settings, mockUser }: LoadedSettings,
-  events: RemoteDocumentEvents,
-): Authenticator {
+export function composeAuthenticator(loaded: LoadedSettings, events: KeyEvents): Authenticator {
+  const { settings, mockUser } = loaded
   if (mockUser) return new MockUser(mockUser, settings)
-  const { tokenFrom, isRevoked, tenantsTimeout: timeout } = settings
-  return new BearerToken(composeIssuer(settings, events), { tokenFrom, isRevoked, timeout })
+  const { tokenFrom, isRevoked, tenantsTimeout: timeout, maxTokenLength } = settings
+  const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance)
+  const issuers = composeIssuers(loaded, tokens, events)
+  const jwts = new Jwts(issuers, tokens, maxTokenLength)
+  const opaqueTokens = composeOpaqueTokens(settings, { jwts, issuers, tokens })
+  const parts = { issuers, tokens, jwts, opaqueTokens }
+  return new BearerToken(parts, { tokenFrom, isRevoked, timeout })
 }
 
-function composeIssuer(settings: Settings, events: RemoteDocumentEvents): Issuer {
-  const { issuer, audience, algorithms, tokenTypes } = settings
-  // Immutable: what decides must be the same for each request.
-  const rules = Object.freeze({
-    ...settings,
-    issuer: asList(issuer),
-    audience: asList(audience),
+/** What the operator is told of keys that cannot be fetched, by the name of their issuer. */
+export type KeyEvents = (issuer: string) => RemoteDocumentEvents
+
+function composeIssuers(
+  { settings, issuers }: LoadedSettings,
+  tokens: VerifiedTokens,
+  events: KeyEvents,
+): Issuers {
+  const slots = new Slots(MOST_FETCHES)
+  if (typeof issuers !== 'function') {
+    const fetching = { slots, isLazy: false, publicOnly: false }
+    return new ListedIssuers(
+      issuers.map((entry) => {
+        const keys = composeKeys(entry, settings, fetching, events)
+        return new Issuer(keys, rulesOf(entry, settings), tokens)
+      }),
+    )
+  }
+  const { tenantsTimeout, issuersMaxAge, keysMaxStale, keysCooldown, allowPrivateIssuers } = settings
+  const fetching = {
+    slots: new Slots(MOST_FETCHES_OF_ASKED, slots),
+    isLazy: true,
+    publicOnly: !allowPrivateIssuers,
+  }
+  return new AskedIssuers({
+    ask: issuers,
+    read: (iss, answer) => readIssuerRules(iss, answer, settings),
+    keysOf: (entry) => composeKeys(entry, settings, fetching, events),
+    issuerOf: (entry, keys, isTrusted) =>
+      new Issuer(keys, rulesOf(entry, settings), tokens, isTrusted),
+    timeout: tenantsTimeout,
+    maxAge: issuersMaxAge,
+    maxStale: keysMaxStale,
+    cooldown: keysCooldown,
+  })
+}
+
+/** Fetches at one time, over all issuers; and those of them for issuers that were asked for. */
+const MOST_FETCHES = 32
+const MOST_FETCHES_OF_ASKED = 24
+
+/** Immutable: what decides must be the same for each request. */
+function rulesOf(entry: IssuerEntry, settings: Settings): IssuerRules {
+  const { name, issuer, audience, algorithms, tokenTypes, mapClaims, tenants } = entry
+  const { clockTolerance, confirmation, superuserResource } = settings
+  return Object.freeze({
+    name,
+    issuer,
+    audience,
     algorithms: new ImmutableSet(algorithms),
     tokenTypes: new ImmutableSet(tokenTypes?.map(normalizeTokenType) ?? DEFAULT_TOKEN_TYPES),
+    mapClaims,
+    tenants: tenants === '*' ? tenants : new ImmutableSet(tenants),
+    clockTolerance,
+    confirmation,
+    superuserResource,
   })
-  return new Issuer(composeKeySource(settings, events), rules)
+}
+
+function composeKeys(
+  { publicKeys, publicKeysUrl, issuer, name }: IssuerEntry,
+  settings: Settings,
+  fetching: Pick<RemoteKeysOptions, 'slots' | 'isLazy' | 'publicOnly'>,
+  events: KeyEvents,
+): KeySource {
+  if (publicKeys !== undefined) return new StaticKeys(new KeySet(publicKeys))
+  const { keysTimeout: timeout, keysMaxAge: maxAge, keysMaxStale: maxStale } = settings
+  const { keysCooldown: cooldown, keysRetry: retry } = settings
+  const location =
+    publicKeysUrl === undefined ? { issuer: String(issuer?.[0]) } : { url: publicKeysUrl }
+  const freshness = { timeout, maxAge, maxStale, retry, retryMax: cooldown }
+  return new RemoteKeys({ location, cooldown, ...freshness, ...fetching }, events(name))
+}
+
+function composeOpaqueTokens(
+  settings: Settings,
+  known: { readonly jwts: Jwts; readonly issuers: Issuers; readonly tokens: VerifiedTokens },
+): OpaqueTokens | undefined {
+  const { opaqueToken, opaqueMaxAge: maxAge, tenantsTimeout: timeout, maxTokenLength } = settings
+  if (opaqueToken === undefined) return undefined
+  return new OpaqueTokens({ opaqueToken, maxAge, timeout, maxTokenLength }, known)
 }
 
 /** What is known of which tenants exist. */
@@ -62,16 +135,4 @@ export function composeGuardRules(
   return { ...shared, resolveTenant, tenantParameter, timeout, realm }
 }
 
-function composeKeySource(settings: Settings, events: RemoteDocumentEvents): KeySource {
-  const { publicKeys, publicKeysUrl: url, keysCooldown: cooldown } = settings
-  if (publicKeys) return new StaticKeys(new KeySet(publicKeys))
-  const { keysTimeout: timeout, keysMaxAge: maxAge, keysMaxStale: maxStale } = settings
-  const retry = { retry: settings.keysRetry, retryMax: cooldown }
-  return new RemoteKeys({ url, cooldown, timeout, maxAge, maxStale, ...retry }, events)
-}
-
 const DEFAULT_TOKEN_TYPES = [normalizeTokenType('JWT'), normalizeTokenType('at+jwt'), undefined]
-
-function asList(value: string | readonly string[] | undefined): readonly string[] | undefined {
-  return typeof value === 'string' ? Object.freeze([value]) : value
-}

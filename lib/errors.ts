@@ -161,6 +161,24 @@ export class ERR_AUTH_REVOCATION_UNAVAILABLE extends Unavailable {
   }
 }
 
+/** 503: whether the token's issuer is trusted cannot be found out now. */
+export class ERR_AUTH_ISSUERS_UNAVAILABLE extends Unavailable {
+  readonly code = 'ERR_AUTH_ISSUERS_UNAVAILABLE'
+
+  constructor(retryAfter: number, reason?: string) {
+    super('Issuers cannot be checked now', retryAfter, reason)
+  }
+}
+
+/** 503: what a token that is no JWT stands for cannot be found out now. */
+export class ERR_AUTH_INTROSPECTION_UNAVAILABLE extends Unavailable {
+  readonly code = 'ERR_AUTH_INTROSPECTION_UNAVAILABLE'
+
+  constructor(retryAfter: number, reason?: string) {
+    super('Tokens cannot be introspected now', retryAfter, reason)
+  }
+}
+
 /**
  * At boot: an option or an INI key cannot be used. The message names the key, what was expected,
  * what was found and where.

@@ -11,13 +11,19 @@ export interface Authenticator {
   close(): void
   /** Whether a request can be authenticated now. */
   readonly isReady: boolean
-  /** Gets new keys, where there are any to get. Rejects with ERR_AUTH_KEYS_UNAVAILABLE. */
-  refreshKeys(): Promise<void>
+  /**
+   * Gets new keys, where there are any to get.
+   *
+   * @param iss of one issuer; not given: of all that are configured
+   * @throws ERR_AUTH_KEYS_UNAVAILABLE
+   */
+  refreshKeys(iss?: string): Promise<void>
   /**
    * The principal of a request; a promise only where it cannot be told at once, and then one of
    * `waits`.
    *
    * @throws ERR_AUTH_TOKEN_MISSING, ERR_AUTH_TOKEN_INVALID, ERR_AUTH_KEYS_UNAVAILABLE,
+   * ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_INTROSPECTION_UNAVAILABLE,
    * ERR_AUTH_REVOCATION_UNAVAILABLE
    */
   authenticate(request: FastifyRequest, waits: Waits): NowOrLater<Principal>

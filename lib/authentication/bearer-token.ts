@@ -4,54 +4,75 @@ import { after, attempt, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Principal } from '../rights/principal.ts'
+import { isJwt } from '../tokens/is-jwt.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 import type { Authenticator } from './authenticator.ts'
-import type { Issuer } from './issuer.ts'
+import type { Issuers } from './issuers.ts'
+import type { Jwts } from './jwts.ts'
+import type { OpaqueTokens } from './opaque-tokens.ts'
 import { type TokenFrom, tokenOfRequest } from './token-of-request.ts'
 import { type RevocationRules, unlessRevoked } from './unless-revoked.ts'
-import type { Verified } from './verified-tokens.ts'
+import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 export interface BearerTokenRules extends RevocationRules {
   readonly tokenFrom?: TokenFrom | undefined
 }
 
-/** Production: a bearer token (RFC 6750), verified with the keys of its issuer. */
+/** What a token is verified by. */
+export interface TokenParts {
+  readonly issuers: Issuers
+  readonly tokens: VerifiedTokens
+  readonly jwts: Jwts
+  /** Undefined: a token that is no JWT is refused. */
+  readonly opaqueTokens?: OpaqueTokens | undefined
+}
+
+/** Production: a bearer token (RFC 6750), verified by its issuer. */
 export class BearerToken implements Authenticator {
-  readonly #issuer: Issuer
+  readonly #parts: TokenParts
   readonly #rules: BearerTokenRules
 
-  constructor(issuer: Issuer, rules: BearerTokenRules) {
-    this.#issuer = issuer
+  constructor(parts: TokenParts, rules: BearerTokenRules) {
+    this.#parts = parts
     this.#rules = rules
   }
 
   open(): void {
-    this.#issuer.open()
+    this.#parts.issuers.open()
+    this.#parts.opaqueTokens?.open()
   }
 
   close(): void {
-    this.#issuer.close()
+    this.#parts.issuers.close()
+    this.#parts.opaqueTokens?.close()
   }
 
   get isReady(): boolean {
-    return this.#issuer.isReady
+    return this.#parts.issuers.isReady
   }
 
-  refreshKeys(): Promise<void> {
-    return this.#issuer.refreshKeys()
+  refreshKeys(iss?: string): Promise<void> {
+    return this.#parts.issuers.refreshKeys(iss)
   }
 
   authenticate(request: FastifyRequest, waits: Waits): NowOrLater<Principal> {
-    return attempt(() => this.#verified(request, waits), principalOf, refuse)
+    return attempt(() => this.#authenticated(request, waits), principalOf, refuse)
   }
 
   /**
    * Step by step; each refuses by throwing. A promise only where a step has to wait for somebody.
    */
-  #verified(request: FastifyRequest, waits: Waits): NowOrLater<Verified> {
-    const token = tokenOfRequest(request, this.#rules.tokenFrom) //                401
-    const verified = this.#issuer.verify(token, waits) //                          401, 503
-    return after(verified, (known) => unlessRevoked(known, this.#rules, waits)) // 401, 503
+  #authenticated(request: FastifyRequest, waits: Waits): NowOrLater<Verified> {
+    const token = tokenOfRequest(request, this.#rules.tokenFrom) //                    401
+    const verified = this.#parts.tokens.get(token) ?? this.#verify(token, waits) //    401, 503
+    return after(verified, (proved) => unlessRevoked(proved, this.#rules, waits)) //   401, 503
+  }
+
+  /** Which kind a token is is decided once: what fails as one kind is never tried as the other. */
+  #verify(token: string, waits: Waits): NowOrLater<Verified> {
+    const { jwts, opaqueTokens } = this.#parts
+    if (opaqueTokens === undefined || isJwt(token)) return jwts.verify(token, waits)
+    return opaqueTokens.verify(token, waits)
   }
 }
 

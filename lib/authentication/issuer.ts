@@ -1,55 +1,89 @@
 import type { VerificationKey } from '../keys/json-web-key.ts'
+import type { KeySet } from '../keys/key-set.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import type { NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
+import { type Pin, pinned } from '../rights/pin.ts'
 import { type AuthorizationRules, Principal } from '../rights/principal.ts'
-import { type CompactJws, parseCompactJws } from '../tokens/compact-jws.ts'
-import { type HeaderRules, JoseHeaders } from '../tokens/jose-header.ts'
-import { checkLifetime } from '../tokens/registered-claims.ts'
-import { type VerifyRules, verifyToken } from '../tokens/verify-token.ts'
+import { EVERY_TENANT } from '../tenants/tenant-name.ts'
+import { type AcceptedClaims, acceptClaims } from '../tokens/accept-claims.ts'
+import type { CompactJws } from '../tokens/compact-jws.ts'
+import type { UserInfo } from '../tokens/user-info.ts'
+import { refuseUnfit, type VerifyRules, verifyToken } from '../tokens/verify-token.ts'
 import { keysUnavailable, withKey } from './find-key.ts'
-import { type Verified, VerifiedTokens } from './verified-tokens.ts'
+import { EndingProof, type Proof } from './proof.ts'
+import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
-export interface IssuerRules extends HeaderRules, VerifyRules, AuthorizationRules {
-  /** In characters. */
-  readonly maxTokenLength: number
-  /** Most verified tokens that are kept. */
-  readonly tokenCacheSize: number
+export interface IssuerRules extends VerifyRules, AuthorizationRules {
+  /** What logs and `stats()` call it. */
+  readonly name: string
+  readonly tenants: Pin
 }
 
 /**
- * An authorization server that is trusted: its keys, the rules for its tokens, and those it has
- * proved.
+ * An authorization server that is trusted: its keys, the rules for its tokens, and the tenants that
+ * it may speak for.
  */
 export class Issuer {
-  readonly #keys: KeySource
-  readonly #rules: IssuerRules
-  readonly #headers: JoseHeaders
-  readonly #verified: VerifiedTokens
+  readonly keys: KeySource
+  readonly #tokens: VerifiedTokens
+  readonly #isTrusted: () => boolean
+  readonly #trust: EndingProof
+  #rules: IssuerRules
+  /** The keys of the last proof. */
+  #provedBy: KeySet | undefined
+  #proof: EndingProof | undefined
 
-  constructor(keys: KeySource, rules: IssuerRules) {
-    this.#keys = keys
+  /**
+   * @param tokens where the tokens are kept that it has proved
+   * @param isTrusted asked for each token, kept or new
+   */
+  constructor(
+    keys: KeySource,
+    rules: IssuerRules,
+    tokens: VerifiedTokens,
+    isTrusted: () => boolean = () => true,
+  ) {
+    this.keys = keys
     this.#rules = rules
-    this.#headers = new JoseHeaders(rules)
-    this.#verified = new VerifiedTokens(rules.tokenCacheSize)
+    this.#tokens = tokens
+    this.#isTrusted = isTrusted
+    this.#trust = new EndingProof(isTrusted)
   }
 
-  open(): void {
-    this.#keys.open()
+  get name(): string {
+    return this.#rules.name
   }
 
-  close(): void {
-    this.#keys.close()
+  /** Its `iss` claims; empty: any. */
+  get identifiers(): readonly string[] {
+    return this.#rules.issuer ?? []
+  }
+
+  /** Whether it may speak for some tenants only. */
+  get isPinned(): boolean {
+    return this.#rules.tenants !== EVERY_TENANT
   }
 
   get isReady(): boolean {
-    return this.#keys.current() !== undefined
+    return this.keys.current() !== undefined
   }
 
   /** @throws ERR_AUTH_KEYS_UNAVAILABLE */
   async refreshKeys(): Promise<void> {
-    if (!(await this.#keys.reload())) throw keysUnavailable(this.#keys)
+    if (!(await this.keys.reload())) throw keysUnavailable(this.keys)
+  }
+
+  /** Tokens are mapped so from now on. Those that are kept stay as they are. */
+  mapBy(mapClaims: ((claims: Record<string, unknown>) => UserInfo) | undefined): void {
+    this.#rules = { ...this.#rules, mapClaims }
+  }
+
+  /** No token that it has proved is believed any more. */
+  retire(): void {
+    this.#trust.end()
+    this.#proof?.end()
   }
 
   /**
@@ -59,23 +93,45 @@ export class Issuer {
    * @throws TokenRefused
    * @throws ERR_AUTH_KEYS_UNAVAILABLE
    */
-  verify(token: string, waits: Waits): NowOrLater<Verified> {
-    const known = this.#verified.get(token, this.#keys.current())
-    if (known !== undefined) {
-      checkLifetime(known.lifetime, this.#rules.clockTolerance)
-      return known
-    }
-    const jws = parseCompactJws(token, this.#rules.maxTokenLength, this.#headers)
-    const proved = withKey(this.#keys, jws.header, ({ key, keys }) => {
-      const verified = this.#prove(jws, key)
-      this.#verified.set(token, keys, verified)
+  verify(token: string, jws: CompactJws, waits: Waits): NowOrLater<Verified> {
+    refuseUnfit(jws, this.#rules)
+    const proved = withKey(this.keys, jws.header, ({ key, keys }) => {
+      const verified = this.#prove(jws, key, keys)
+      this.#tokens.set(token, verified)
       return verified
     })
-    return waits.for(proved, () => withoutStack(() => keysUnavailable(this.#keys)))
+    return waits.for(proved, () => withoutStack(() => keysUnavailable(this.keys)))
   }
 
-  #prove(jws: CompactJws, key: VerificationKey): Verified {
-    const { userInfo, names, lifetime } = verifyToken(jws, key, this.#rules)
-    return { principal: new Principal(userInfo, lifetime.exp, this.#rules), lifetime, names }
+  /**
+   * What claims stand for that this issuer has told in another way than by its signature.
+   *
+   * @param until seconds since the epoch: when they end where they do not say so themselves
+   * @throws TokenRefused
+   */
+  accept(claims: Record<string, unknown>, until: number): Verified {
+    return this.#verified(acceptClaims(claims, this.#rules), until, this.#trust)
+  }
+
+  #prove(jws: CompactJws, key: VerificationKey, keys: KeySet): Verified {
+    const accepted = verifyToken(jws, key, this.#rules)
+    return this.#verified(accepted, Number.POSITIVE_INFINITY, this.#proofBy(keys))
+  }
+
+  #verified({ userInfo, names, lifetime }: AcceptedClaims, until: number, proof: Proof): Verified {
+    const { exp = until } = lifetime
+    const user = pinned(userInfo, this.#rules.tenants)
+    const principal = new Principal(user, { exp, issuer: names.issuer }, this.#rules)
+    return { principal, lifetime, names, proof }
+  }
+
+  /** One for each key set. The one before ends: what other keys have proved is proved anew. */
+  #proofBy(keys: KeySet): Proof {
+    if (this.#proof === undefined || this.#provedBy !== keys) {
+      this.#proof?.end()
+      this.#provedBy = keys
+      this.#proof = new EndingProof(() => this.#isTrusted() && this.keys.current() === keys)
+    }
+    return this.#proof
   }
 }

@@ -11,7 +11,11 @@ export class MockUser implements Authenticator {
   readonly #principal: Principal
 
   constructor(userInfo: UserInfo, rules: AuthorizationRules) {
-    this.#principal = new Principal(userInfo, Number.POSITIVE_INFINITY, rules)
+    this.#principal = new Principal(
+      userInfo,
+      { exp: Number.POSITIVE_INFINITY, issuer: null },
+      rules,
+    )
   }
 
   open(): void {}

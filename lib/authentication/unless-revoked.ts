@@ -34,7 +34,7 @@ export function unlessRevoked(
     ask: () => isRevoked(principal.userInfo, tokenInfo(names, lifetime)),
     timeout,
     waits,
-    isAnswer: (value) => typeof value === 'boolean',
+    read: (value) => (typeof value === 'boolean' ? value : undefined),
     refuse: (reason) =>
       withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`)),
   })

@@ -1,8 +1,8 @@
-import type { KeySet } from '../keys/key-set.ts'
 import type { Principal } from '../rights/principal.ts'
 import { keptSize } from '../tokens/kept-size.ts'
-import type { Lifetime } from '../tokens/registered-claims.ts'
+import { checkLifetime, type Lifetime } from '../tokens/registered-claims.ts'
 import type { TokenNames } from '../tokens/token-info.ts'
+import type { Proof } from './proof.ts'
 import { TokenCache } from './token-cache.ts'
 
 /** What a verified token stands for. */
@@ -11,32 +11,37 @@ export interface Verified {
   readonly lifetime: Lifetime
   /** For `isRevoked`. */
   readonly names: TokenNames
+  readonly proof: Proof
 }
 
-/**
- * The tokens that were verified, bound to the key set that proved them: another set proves them
- * anew.
- */
+/** The tokens that were verified, of all issuers, each bound to what proved it. */
 export class VerifiedTokens {
   readonly #cache: TokenCache<Verified>
-  /** The key set that everything in the cache was verified with. */
-  #provedBy: KeySet | undefined
 
-  /** @param size most tokens that are kept */
-  constructor(size: number) {
+  readonly #clockTolerance: number
+
+  /**
+   * @param size most tokens that are kept
+   * @param clockTolerance in seconds
+   */
+  constructor(size: number, clockTolerance: number) {
     this.#cache = new TokenCache(size)
+    this.#clockTolerance = clockTolerance
   }
 
-  /** What the token stands for, where these keys have proved it. Its lifetime may be over. */
-  get(token: string, keys: KeySet | undefined): Verified | undefined {
-    return keys !== undefined && keys === this.#provedBy ? this.#cache.get(token) : undefined
+  /**
+   * What the token stands for, where it is known and its proof still holds.
+   *
+   * @throws TokenRefused where it is out of its time
+   */
+  get(token: string): Verified | undefined {
+    const verified = this.#cache.get(token)
+    if (verified === undefined || !verified.proof.holds) return undefined
+    checkLifetime(verified.lifetime, this.#clockTolerance)
+    return verified
   }
 
-  set(token: string, keys: KeySet, verified: Verified): void {
-    if (keys !== this.#provedBy) {
-      this.#cache.clear()
-      this.#provedBy = keys
-    }
+  set(token: string, verified: Verified): void {
     const { principal, names } = verified
     this.#cache.set(token, verified, principal.keptSize + keptSize(names))
   }

@@ -11,7 +11,8 @@ import type { Waits } from './waits.ts'
 export interface AnswerRules<T> {
   /** Seconds. */
   readonly timeout: number
-  isAnswer(value: unknown): value is T
+  /** What an answer stands for; undefined: it is none. */
+  read(value: unknown): T | undefined
   /**
    * The error of a constant reason: it failed, is late, gave no usable answer, or is not waited
    * for.
@@ -36,7 +37,8 @@ export function askApplication<T>(question: Question<T>): NowOrLater<T> {
   )
   const inTime = answer instanceof Promise ? withinLimit(answer, question) : answer
   return after(inTime, (value) => {
-    if (question.isAnswer(value)) return value
+    const read = question.read(value)
+    if (read !== undefined) return read
     throw question.refuse('gave no usable answer')
   })
 }

@@ -1,54 +1,43 @@
 // Outside: functions of the application that are slow, fail, or are asked by many strangers at
 // once.
 
-import { type AnswerRules, askApplication } from './ask-application.ts'
+import { askApplication, type Question } from './ask-application.ts'
+import type { AskingRules } from './asking-rules.ts'
 import { clock } from './clock.ts'
-import { KeptAnswers } from './kept-answers.ts'
+import { type Kept, KeptAnswers } from './kept-answers.ts'
 import { attempt, type NowOrLater } from './now-or-later.ts'
+import { OpenQuestions } from './open-questions.ts'
 import { ignoreRejection } from './thenable.ts'
 import { Waits } from './waits.ts'
 
-/** How a function of the application is asked, and for how long its answers serve. */
-export interface AskedAnswersRules<T> extends AnswerRules<T> {
-  ask(key: string): unknown
-  /** Seconds that an answer is kept; 0: it is not. */
-  keptFor(answer: T): number
-  /** Most answers that are kept, but those that say no. */
-  readonly maxKept: number
-  /**
-   * Answers that say no, where they are kept: in a table of their own, because strangers make up
-   * keys.
-   */
-  readonly refusals?: {
-    is(answer: T): boolean
-    readonly maxKept: number
-  }
-  /**
-   * Seconds beyond its time for which the last good answer serves while a newer one cannot be had.
-   */
-  readonly maxStale?: number
-  /** Most questions that are open. Further ones are refused at once. */
-  readonly maxOpen?: number
-}
-
 /** Seconds that the last good answer serves after a failure, before the function is asked again. */
 const REST = 1
+
+/** The part of its time after which an answer that renews is asked for anew. */
+const RENEW_AT = 0.8
 
 /**
  * What a function of the application answers, by key. Requests that arrive together ask it once,
  * and an answer that is kept costs no promise.
  */
-export class AskedAnswers<T> {
-  readonly #rules: AskedAnswersRules<T>
-  readonly #answers: KeptAnswers<T>
-  readonly #refusals: KeptAnswers<T>
-  readonly #open = new Map<string, Promise<T>>()
+export class AskedAnswers<A, K = A> {
+  readonly #rules: AskingRules<A, K>
+  readonly #answers: KeptAnswers<K>
+  readonly #refusals: KeptAnswers<K>
+  readonly #open: OpenQuestions<K>
+  /** Those of known keys, where they are counted apart. */
+  readonly #openOfKnown: OpenQuestions<K>
   /** Of the questions, which the requests of several applications may share. */
   readonly #waits = new Waits()
+  /** Counts how often answers were forgotten. */
+  #generation = 0
 
-  constructor(rules: AskedAnswersRules<T>) {
+  constructor(rules: AskingRules<A, K>) {
+    const { maxOpen = Number.POSITIVE_INFINITY } = rules
     this.#rules = rules
-    this.#answers = new KeptAnswers(rules.maxKept)
+    this.#open = new OpenQuestions(maxOpen)
+    this.#openOfKnown = rules.knownApart === true ? new OpenQuestions(maxOpen) : this.#open
+    this.#answers = new KeptAnswers(rules.maxKept, (kept) => rules.drop?.(kept))
     this.#refusals = new KeptAnswers(rules.refusals?.maxKept ?? 0)
   }
 
@@ -64,12 +53,13 @@ export class AskedAnswers<T> {
   /**
    * The answer for a key; a promise only where it has to be asked for, and then one of `waits`.
    *
+   * @param about what the function is asked, where that is not the key
    * @throws what the rules refuse with, where no answer can be had
    */
-  get(key: string, waits: Waits): NowOrLater<T> {
-    const kept = this.#answers.get(key) ?? this.#refusals.get(key)
-    if (kept !== undefined && clock.now() < kept.freshUntil) return kept.answer
-    const answer = this.#open.get(key) ?? this.#ask(key)
+  get(key: string, waits: Waits, about = key): NowOrLater<K> {
+    const kept = this.#find(key)
+    if (kept !== undefined && this.#isFresh(key, kept)) return kept.answer
+    const answer = this.#asked(key) ?? this.#ask(key, about)
     if (kept?.isFailing && answer instanceof Promise && clock.now() < kept.goodUntil) {
       // One request has waited in vain. The others do not wait for what they can do without.
       ignoreRejection(answer)
@@ -80,40 +70,105 @@ export class AskedAnswers<T> {
     )
   }
 
-  #ask(key: string): NowOrLater<T> {
-    const { maxOpen = Number.POSITIVE_INFINITY } = this.#rules
-    if (this.#open.size >= maxOpen) {
-      return this.#lastGood(key, this.#rules.refuse('has too many open questions'))
-    }
-    const answer = attempt(
-      () => askApplication({ ...this.#rules, ask: () => this.#rules.ask(key), waits: this.#waits }),
-      (learnt) => this.#learn(key, learnt),
-      (error) => this.#lastGood(key, error),
-    )
-    if (!(answer instanceof Promise)) return answer
-    const settled = answer.finally(() => this.#open.delete(key))
-    this.#open.set(key, settled)
-    return settled
+  /** The answer that is kept for a key and serves now; undefined: it has to be asked for. */
+  fresh(key: string): K | undefined {
+    const kept = this.#find(key)
+    return kept !== undefined && this.#isFresh(key, kept) ? kept.answer : undefined
   }
 
-  #learn(key: string, answer: T): T {
-    const { refusals, maxStale = 0 } = this.#rules
+  /** What is kept for a key, or for each, serves no more. Answers that are under way neither. */
+  forget(key?: string): void {
+    this.#generation += 1
+    this.#answers.expire(key)
+    this.#refusals.expire(key)
+    this.#open.clear()
+    this.#openOfKnown.clear()
+  }
+
+  /** What is kept, but what says no. */
+  values(): K[] {
+    return this.#answers.values()
+  }
+
+  #find(key: string): Kept<K> | undefined {
+    return this.#answers.get(key) ?? this.#refusals.get(key)
+  }
+
+  #isFresh(key: string, kept: Kept<K>): boolean {
+    const now = clock.now()
+    if (now >= kept.freshUntil) return false
+    if (now >= kept.renewAt && this.#asked(key) === undefined) this.#renew(key, kept)
+    return true
+  }
+
+  #renew(key: string, kept: Kept<K>): void {
+    kept.renewAt = Number.POSITIVE_INFINITY
+    attempt(
+      () => this.#ask(key),
+      () => undefined,
+      () => undefined,
+    )
+  }
+
+  #asked(key: string): Promise<K> | undefined {
+    return this.#openOfKnown.get(key) ?? this.#open.get(key)
+  }
+
+  #ask(key: string, about = key): NowOrLater<K> {
+    const open = this.#answers.get(key) === undefined ? this.#open : this.#openOfKnown
+    if (open.isFull) return this.#lastGood(key, this.#rules.refuse('has too many open questions'))
+    const generation = this.#generation
+    const answer = attempt(
+      () => askApplication(this.#question(key, about)),
+      (learnt) => this.#learn(key, learnt, generation),
+      (error) => this.#lastGood(key, error),
+    )
+    return answer instanceof Promise ? open.add(key, answer) : answer
+  }
+
+  #question(key: string, about: string): Question<A> {
+    const { timeout, refuse } = this.#rules
+    return {
+      timeout,
+      refuse,
+      ask: () => this.#rules.ask(about),
+      read: (value) => this.#rules.read(value, key),
+      waits: this.#waits,
+    }
+  }
+
+  #learn(key: string, answer: A, generation: number): K {
+    // Asked before something was forgotten: it may be what was forgotten.
+    if (generation !== this.#generation) return this.#rules.learn(answer, key, undefined)
+    const before = this.#answers.get(key)?.answer
+    const kept = this.#rules.learn(answer, key, before)
+    const isRefusal = this.#rules.refusals?.is(kept) ?? false
+    const keptFor = this.#rules.keptFor(kept) * 1000
     this.#answers.delete(key)
-    const keptFor = this.#rules.keptFor(answer)
-    if (keptFor <= 0) return answer
-    const freshUntil = clock.now() + keptFor * 1000
-    const goodUntil = freshUntil + maxStale * 1000
-    const table = refusals?.is(answer) ? this.#refusals : this.#answers
-    table.set(key, { answer, freshUntil, goodUntil, isFailing: false })
-    return answer
+    if (before !== undefined && (isRefusal || keptFor <= 0)) this.#rules.drop?.(before)
+    if (keptFor > 0) this.#keep(key, kept, keptFor, isRefusal)
+    return kept
+  }
+
+  #keep(key: string, kept: K, keptFor: number, isRefusal: boolean): void {
+    const { maxStale = 0, renews = false } = this.#rules
+    const now = clock.now()
+    const table = isRefusal ? this.#refusals : this.#answers
+    table.set(key, {
+      answer: kept,
+      renewAt: renews && !isRefusal ? now + keptFor * RENEW_AT : Number.POSITIVE_INFINITY,
+      freshUntil: now + keptFor,
+      goodUntil: now + keptFor + maxStale * 1000,
+      isFailing: false,
+    })
   }
 
   /** Not one that says no: it is never served beyond its time. */
-  #lastGood(key: string, error: unknown): T {
+  #lastGood(key: string, error: unknown): K {
     const now = clock.now()
     const kept = this.#answers.get(key)
     if (kept === undefined || now >= kept.goodUntil) throw error
-    kept.freshUntil = Math.min(now + REST * 1000, kept.goodUntil)
+    kept.freshUntil = Math.max(kept.freshUntil, Math.min(now + REST * 1000, kept.goodUntil))
     kept.isFailing = true
     return kept.answer
   }

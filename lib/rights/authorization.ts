@@ -9,6 +9,8 @@ import { ImmutableSet } from './resource-set.ts'
 /** What an authorization has to know of its user. */
 export interface AuthorizedUser {
   readonly userInfo: UserInfo
+  /** By whose word; null: the token names none, or there is no token. */
+  readonly issuer: string | null
   /** The tenants that the user may act for. */
   readonly tenants: ReadonlySet<string>
   /** When the user's rights end. */
@@ -32,7 +34,13 @@ export class Authorization {
   /** Who the request acts as. */
   readonly userInfo: UserInfo
 
-  /** The tenants that the user may act for, as the token names them. */
+  /**
+   * Who has issued the token: its verified `iss` (RFC 7519 §4.1.1); null in dev mode, and where the
+   * token has none. `sub` is unique within one issuer only: a user is the pair of both.
+   */
+  readonly issuer: string | null
+
+  /** The tenants that the user may act for, of those that the issuer may speak for. */
   readonly tenants: ReadonlySet<string>
 
   /** Ids granted under `*` and in this tenant, literally; superuser rights add nothing here. */
@@ -49,6 +57,7 @@ export class Authorization {
   constructor(user: AuthorizedUser, tenant: string | null, isSuperuser: boolean) {
     this.tenant = tenant === null ? null : ownText(tenant)
     this.userInfo = user.userInfo
+    this.issuer = user.issuer
     this.tenants = user.tenants
     this.resources = new ImmutableSet([
       ...user.granted(EVERY_TENANT),
@@ -101,8 +110,8 @@ export class Authorization {
 
   /** What a route that sends the authorization on, or a log that holds it, shows of it. */
   toJSON(): object {
-    const { tenant, userInfo, tenants, resources, expiresAt } = this
-    return { tenant, userInfo, tenants, resources, expiresAt }
+    const { tenant, userInfo, issuer, tenants, resources, expiresAt } = this
+    return { tenant, userInfo, issuer, tenants, resources, expiresAt }
   }
 
   /** What console.log shows: all of it, with the date that a getter hides. */

@@ -11,6 +11,14 @@ export interface AuthorizationRules {
   readonly superuserResource?: string | undefined
 }
 
+/** By whose word, and until when, somebody is who it is. */
+export interface Vouched {
+  /** In seconds since the epoch. */
+  readonly exp: number
+  /** The verified `iss`; null: none. */
+  readonly issuer: string | null
+}
+
 type Resources = NonNullable<UserInfo['resources']>
 
 const NO_RESOURCES: Resources = Object.freeze({})
@@ -29,13 +37,14 @@ export class Principal implements AuthorizedUser {
   readonly userInfo: UserInfo
   readonly #resources: Resources
   readonly #isSuperuser: boolean
+  readonly issuer: string | null
   readonly #exp: number
   readonly #authorizations = new Map<string | null, Authorization>()
   #tenants: ReadonlySet<string> | undefined
 
-  /** `exp` in seconds since the epoch. */
-  constructor(userInfo: UserInfo, exp: number, rules: AuthorizationRules) {
+  constructor(userInfo: UserInfo, { exp, issuer }: Vouched, rules: AuthorizationRules) {
     this.userInfo = userInfo
+    this.issuer = issuer
     this.#resources = (Object.hasOwn(userInfo, 'resources') && userInfo.resources) || NO_RESOURCES
     this.#exp = exp
     const { superuserResource } = rules

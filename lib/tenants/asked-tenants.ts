@@ -18,7 +18,7 @@ export interface AskedTenantsOptions {
 /** A function of the application, asked once for requests that arrive together. */
 export class AskedTenants implements KnownTenants {
   readonly isReady = true
-  readonly #answers: AskedAnswers<boolean>
+  readonly #answers: AskedAnswers<boolean, boolean>
 
   constructor(
     exists: (tenant: string) => boolean | Promise<boolean>,
@@ -27,7 +27,8 @@ export class AskedTenants implements KnownTenants {
     this.#answers = new AskedAnswers({
       ask: (tenant) => exists(tenant),
       timeout,
-      isAnswer: (value) => typeof value === 'boolean',
+      read: (value) => (typeof value === 'boolean' ? value : undefined),
+      learn: (doesExist) => doesExist,
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `the tenants function ${reason}`)),
       keptFor: (doesExist) => (doesExist ? maxAge : 0),

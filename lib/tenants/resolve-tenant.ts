@@ -4,6 +4,7 @@ import {
   ERR_AUTH_TENANTS_UNAVAILABLE,
 } from '../errors.ts'
 import { askApplication } from '../outside/ask-application.ts'
+import { after } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import { isTenantName } from './tenant-name.ts'
@@ -33,12 +34,14 @@ export function readNoTenant(mayBeAbsent: boolean): null {
  * @throws ERR_AUTH_TENANTS_UNAVAILABLE when it fails, is late, or the application closes
  */
 export function askForTenant(ask: () => unknown, timeout: number, waits: Waits): unknown {
-  return askApplication({
+  const answer = askApplication({
     ask,
     timeout,
     waits,
-    isAnswer: (_answer): _answer is unknown => true,
+    // Any value is an answer. What is no tenant's name is refused by its reader.
+    read: (value) => ({ value }),
     refuse: (reason) =>
       withoutStack(() => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `resolveTenant ${reason}`)),
   })
+  return after(answer, ({ value }) => value)
 }

@@ -1,19 +1,19 @@
 import { decodeBase64url } from './decode-base64url.ts'
 import type { JoseHeader, JoseHeaders } from './jose-header.ts'
 import { TokenRefused } from './token-refused.ts'
+import { UnverifiedPayload } from './unverified-payload.ts'
 
 /** A token in JWS compact serialization (RFC 7515 §3.1), taken apart and not yet believed. */
 export interface CompactJws {
   readonly header: JoseHeader
   /** What was signed: header and payload as they stand in the token (RFC 7515 §5.2). */
   readonly signingInput: string
-  readonly payload: Buffer
+  readonly payload: UnverifiedPayload
   readonly signature: Buffer
 }
 
 /**
- * The gate before any cryptography: three parts, each in its only spelling, and a header that the
- * rules allow.
+ * The gate before any cryptography: three parts, each in its only spelling.
  *
  * @throws TokenRefused
  */
@@ -26,11 +26,10 @@ export function parseCompactJws(
   const first = token.indexOf('.')
   const last = token.lastIndexOf('.')
   if (first === last) throw new TokenRefused('not three parts')
-  return {
-    header: headers.read(token.slice(0, first)),
-    signingInput: token.slice(0, last),
-    // A further dot would be a letter of this part, and none of its alphabet.
-    payload: decodeBase64url(token.slice(first + 1, last)),
-    signature: decodeBase64url(token.slice(last + 1)),
-  }
+  const header = headers.read(token.slice(0, first))
+  // A further dot would be a letter of this part, and none of its alphabet.
+  const payload = decodeBase64url(token.slice(first + 1, last))
+  const signature = decodeBase64url(token.slice(last + 1))
+  const signingInput = token.slice(0, last)
+  return { header, signingInput, payload: new UnverifiedPayload(payload), signature }
 }

@@ -1,14 +1,16 @@
 import { ownProperty } from '../outside/own-property.ts'
 import { ownText } from '../outside/own-text.ts'
+import { isCrowded } from './crowded.ts'
 import { decodeBase64url } from './decode-base64url.ts'
 import { mismatch } from './mismatch.ts'
 import { parseObject } from './parse-object.ts'
 import { TokenRefused } from './token-refused.ts'
 
-/** What a token's header (RFC 7515 §4) says of its key. Immutable. */
+/** What a token's header (RFC 7515 §4) says of its key and type. Immutable. */
 export interface JoseHeader {
   readonly alg: string
   readonly kid: string | undefined
+  readonly typ: string | undefined
 }
 
 export interface HeaderRules {
@@ -18,50 +20,65 @@ export interface HeaderRules {
 }
 
 /** Longest header, in characters. It is read before anything is proven. */
-const MAX_LENGTH = 2048
-
-/**
- * More lists, objects and members than a header has. Reading 1 400 nested lists costs two forged
- * signatures.
- */
-const CROWDED = /^(?:[^,[{]*[,[{]){65}/
+export const MAX_HEADER_LENGTH = 2048
 
 /** Most headers that are kept, and the longest, in characters. */
 const MAX_KEPT = 100
 const MAX_KEPT_LENGTH = 512
 
 /**
- * Reads the headers of tokens. An authorization server signs with very few, and so the accepted
- * ones are kept by their text. Whoever sends many others makes nobody wait for more than reading
- * one anew.
+ * Reads the headers of tokens. Authorization servers sign with very few, and so they are kept by
+ * their text. A stranger who sends many others makes a request wait for no more than reading one
+ * anew.
  */
 export class JoseHeaders {
-  readonly #rules: HeaderRules
-  readonly #accepted = new Map<string, JoseHeader>()
-
-  constructor(rules: HeaderRules) {
-    this.#rules = rules
-  }
+  readonly #read = new Map<string, JoseHeader>()
 
   /**
    * The header that a token's first part holds.
    *
-   * @throws TokenRefused where the rules do not allow it
+   * @throws TokenRefused where it is none
    */
   read(part: string): JoseHeader {
-    if (part.length > MAX_LENGTH) throw new TokenRefused('the header is too long')
-    const known = this.#accepted.get(part)
+    if (part.length > MAX_HEADER_LENGTH) throw new TokenRefused('the header is too long')
+    const known = this.#read.get(part)
     if (known) return known
     const bytes = decodeBase64url(part)
-    if (CROWDED.test(bytes.toString('latin1'))) throw new TokenRefused('the header is crowded')
-    const header = checkHeader(parseObject(bytes), this.#rules)
+    if (isCrowded(bytes)) throw new TokenRefused('the header is crowded')
+    const header = readHeader(parseObject(bytes))
     if (part.length <= MAX_KEPT_LENGTH) this.#keep(part, header)
     return header
   }
 
   #keep(part: string, header: JoseHeader): void {
-    if (this.#accepted.size >= MAX_KEPT) this.#accepted.clear()
-    this.#accepted.set(ownText(part), header)
+    if (this.#read.size >= MAX_KEPT) this.#read.clear()
+    this.#read.set(ownText(part), header)
+  }
+}
+
+function readHeader(header: object): JoseHeader {
+  // RFC 7515 §4.1.11: an extension that is not understood must be refused; none is understood here.
+  if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) {
+    throw new TokenRefused('header extensions are not supported')
+  }
+  const alg = text(header, 'alg')
+  if (alg === undefined) throw new TokenRefused('the alg is missing')
+  return Object.freeze({ alg, kid: text(header, 'kid'), typ: text(header, 'typ') })
+}
+
+function text(header: object, name: 'alg' | 'kid' | 'typ'): string | undefined {
+  const value = ownProperty(header, name)
+  if (value === undefined || typeof value === 'string') return value
+  throw new TokenRefused(`the ${name} is not a string`)
+}
+
+/** @throws TokenRefused where the rules do not allow the header */
+export function checkHeader({ alg, typ }: JoseHeader, rules: HeaderRules): void {
+  if (!rules.algorithms.has(alg)) {
+    throw new TokenRefused('the algorithm is not allowed', mismatch('alg', rules.algorithms, alg))
+  }
+  if (!rules.tokenTypes.has(typ === undefined ? typ : normalizeTokenType(typ))) {
+    throw new TokenRefused('the token type is not allowed', mismatch('typ', rules.tokenTypes, typ))
   }
 }
 
@@ -72,24 +89,4 @@ export function normalizeTokenType(type: string): string {
   // Of ASCII only: in Unicode other letters become these too.
   const lower = ASCII.test(type) ? type.toLowerCase() : type
   return lower.includes('/') ? lower : `application/${lower}`
-}
-
-function checkHeader(header: object, rules: HeaderRules): JoseHeader {
-  // RFC 7515 §4.1.11: an extension that is not understood must be refused; none is understood here.
-  if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) {
-    throw new TokenRefused('header extensions are not supported')
-  }
-  const alg = ownProperty(header, 'alg')
-  if (typeof alg !== 'string' || !rules.algorithms.has(alg)) {
-    throw new TokenRefused('the algorithm is not allowed', mismatch('alg', rules.algorithms, alg))
-  }
-  const typ = ownProperty(header, 'typ')
-  const type = typeof typ === 'string' ? normalizeTokenType(typ) : typ
-  if ((type !== undefined && typeof type !== 'string') || !rules.tokenTypes.has(type)) {
-    throw new TokenRefused('the token type is not allowed', mismatch('typ', rules.tokenTypes, typ))
-  }
-  const kid = ownProperty(header, 'kid')
-  if (kid !== undefined && typeof kid !== 'string')
-    throw new TokenRefused('the kid is not a string')
-  return Object.freeze({ alg, kid })
 }

@@ -14,7 +14,7 @@ export interface ClaimRules {
 
 /** When a token is valid, in seconds since the epoch (RFC 7519 §4.1.4 to §4.1.6). */
 export interface Lifetime {
-  readonly exp: number
+  readonly exp: number | undefined
   readonly nbf: number | undefined
   readonly iat: number | undefined
 }
@@ -38,9 +38,7 @@ export function checkClaims(claims: object, rules: ClaimRules): Lifetime {
   if (rules.confirmation !== 'ignore' && isBound(ownProperty(claims, 'cnf'))) {
     throw new TokenRefused('bound to its sender')
   }
-  const exp = time(claims, 'exp')
-  if (exp === undefined) throw new TokenRefused('exp is missing')
-  return { exp, nbf: time(claims, 'nbf'), iat: time(claims, 'iat') }
+  return { exp: time(claims, 'exp'), nbf: time(claims, 'nbf'), iat: time(claims, 'iat') }
 }
 
 /**
@@ -51,7 +49,7 @@ export function checkClaims(claims: object, rules: ClaimRules): Lifetime {
  */
 export function checkLifetime({ exp, nbf, iat }: Lifetime, tolerance: number): void {
   const now = Date.now() / 1000
-  if (now >= exp + tolerance) throw new TokenRefused('expired')
+  if (exp !== undefined && now >= exp + tolerance) throw new TokenRefused('expired')
   const latestStart = Math.floor(now) + tolerance
   if (nbf !== undefined && nbf > latestStart) throw new TokenRefused('not valid yet')
   if (iat !== undefined && iat > latestStart) throw new TokenRefused('issued in the future')

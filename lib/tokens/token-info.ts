@@ -22,7 +22,7 @@ export interface TokenInfo extends TokenNames {
   /** `iat` (RFC 7519 §4.1.6). */
   readonly issuedAt: Date | null
   /** `exp` (RFC 7519 §4.1.4). */
-  readonly expiresAt: Date
+  readonly expiresAt: Date | null
 }
 
 export function readTokenNames(claims: object): TokenNames {
@@ -39,7 +39,7 @@ export function tokenInfo(names: TokenNames, { iat, exp }: Lifetime): TokenInfo 
   return Object.freeze({
     ...names,
     issuedAt: iat === undefined ? null : dateOf(iat),
-    expiresAt: dateOf(exp),
+    expiresAt: exp === undefined ? null : dateOf(exp),
   })
 }
 

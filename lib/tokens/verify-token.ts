@@ -1,29 +1,31 @@
 import { verifySignature } from '../keys/algorithms.ts'
 import type { VerificationKey } from '../keys/json-web-key.ts'
-import { ignoreRejection } from '../outside/thenable.ts'
+import { type AcceptedClaims, type AcceptRules, acceptClaims } from './accept-claims.ts'
 import type { CompactJws } from './compact-jws.ts'
-import { parseObject } from './parse-object.ts'
-import { type ClaimRules, checkClaims, checkLifetime, type Lifetime } from './registered-claims.ts'
+import { checkHeader, type HeaderRules } from './jose-header.ts'
+import { checkClaims, checkLifetime, type Lifetime } from './registered-claims.ts'
 import { SignatureMismatch } from './signature-mismatch.ts'
-import { readTokenNames, type TokenNames } from './token-info.ts'
 import { TokenRefused } from './token-refused.ts'
-import { readUserInfo, type UserInfo } from './user-info.ts'
 
-export interface VerifyRules extends ClaimRules {
-  /** Seconds. */
-  readonly clockTolerance: number
-  /** Turns another server's claims into user info. */
-  readonly mapClaims?: ((claims: Record<string, unknown>) => UserInfo) | undefined
-}
+export interface VerifyRules extends HeaderRules, AcceptRules {}
 
-export interface VerifiedToken {
-  readonly userInfo: UserInfo
-  readonly names: TokenNames
-  readonly lifetime: Lifetime
+/**
+ * Refuses what no signature can save: a header that the rules do not allow, and claims that they do
+ * not accept, where these are cheap to read. It costs a part of a signature.
+ *
+ * @throws TokenRefused
+ */
+export function refuseUnfit({ header, payload }: CompactJws, rules: VerifyRules): void {
+  checkHeader(header, rules)
+  if (payload.claims === undefined) return
+  const lifetime = checkClaims(payload.claims, rules)
+  checkLifetime(lifetime, rules.clockTolerance)
+  refuseEndless(lifetime)
 }
 
 /**
  * Proves a token with the key that its header chose: the signature first, then everything it says.
+ * What could be refused before is checked again, since the key may have been waited for.
  *
  * @throws TokenRefused
  */
@@ -31,34 +33,16 @@ export function verifyToken(
   jws: CompactJws,
   key: VerificationKey,
   rules: VerifyRules,
-): VerifiedToken {
+): AcceptedClaims {
   if (!verifySignature(jws.header.alg, key.key, jws.signingInput, jws.signature)) {
     throw new SignatureMismatch()
   }
-  const claims = parseObject(jws.payload)
-  const lifetime = checkClaims(claims, rules)
-  checkLifetime(lifetime, rules.clockTolerance)
-  // Before the application's function, which may change the claims.
-  const names = readTokenNames(claims)
-  const userInfo = rules.mapClaims ? mapped(claims, rules.mapClaims) : readUserInfo(claims)
-  return { userInfo, names, lifetime }
+  const accepted = acceptClaims(jws.payload.read(), rules)
+  refuseEndless(accepted.lifetime)
+  return accepted
 }
 
-/**
- * The application's function may return what it shares with others, so a copy of it is frozen and
- * kept.
- */
-function mapped(
-  claims: Record<string, unknown>,
-  mapClaims: (claims: Record<string, unknown>) => UserInfo,
-): UserInfo {
-  let copy: unknown
-  try {
-    const userInfo = mapClaims(claims)
-    ignoreRejection(userInfo)
-    copy = JSON.parse(JSON.stringify(userInfo))
-  } catch {
-    throw new TokenRefused('mapClaims failed')
-  }
-  return readUserInfo(copy)
+/** A JWT says itself when it ends. */
+function refuseEndless({ exp }: Lifetime): void {
+  if (exp === undefined) throw new TokenRefused('exp is missing')
 }

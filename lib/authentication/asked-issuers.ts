@@ -1,0 +1,132 @@
+import { ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE } from '../errors.ts'
+import type { KeySource } from '../keys/key-source.ts'
+import { AskedAnswers } from '../outside/asked-answers.ts'
+import { after, type NowOrLater } from '../outside/now-or-later.ts'
+import type { Waits } from '../outside/waits.ts'
+import { withoutStack } from '../outside/without-stack.ts'
+import { mismatch } from '../tokens/mismatch.ts'
+import { TokenRefused } from '../tokens/token-refused.ts'
+import type { Issuer } from './issuer.ts'
+import type { IssuerEntry } from './issuer-entry.ts'
+import type { Claimed, Issuers } from './issuers.ts'
+
+/** Most issuers that are held; most answers that name none. */
+const MOST = 1000
+
+/** What was expected of `iss`, for the log. */
+const KNOWN = ['one that the issuers function knows']
+
+/** Most questions at one time about issuers that are not known. */
+const MOST_OPEN = 16
+
+export interface AskedIssuersRules {
+  ask(iss: string): unknown
+  /** What an answer stands for; null: no issuer; undefined: it is no answer. */
+  read(iss: string, answer: unknown): IssuerEntry | null | undefined
+  /** Where the keys of an entry come from. */
+  keysOf(entry: IssuerEntry): KeySource
+  issuerOf(entry: IssuerEntry, keys: KeySource, isTrusted: () => boolean): Issuer
+  /** Seconds for one question. */
+  readonly timeout: number
+  /** Seconds that an answer is kept. */
+  readonly maxAge: number
+  /** Seconds beyond that for which it serves while no newer one can be had. */
+  readonly maxStale: number
+  /** Seconds that it is kept that there is no such issuer. */
+  readonly cooldown: number
+}
+
+/** An issuer by the application's word. */
+interface Held {
+  readonly issuer: Issuer
+  /** All of the answer that is data. */
+  readonly data: string
+  /** Where its keys come from. */
+  readonly place: string
+}
+
+/** Issuers that the application knows by a function. `iss` is a key to look up, and nothing else. */
+export class AskedIssuers implements Issuers {
+  readonly isReady = true
+  readonly #rules: AskedIssuersRules
+  readonly #answers: AskedAnswers<IssuerEntry | null, Held | null>
+
+  constructor(rules: AskedIssuersRules) {
+    this.#rules = rules
+    this.#answers = new AskedAnswers<IssuerEntry | null, Held | null>({
+      ask: rules.ask,
+      read: (answer, iss) => rules.read(iss, answer),
+      learn: (entry, iss, before) => this.#learn(entry, iss, before ?? undefined),
+      drop: (held) => end(held),
+      refuse: (reason) =>
+        withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, `the issuers function ${reason}`)),
+      timeout: rules.timeout,
+      keptFor: (held) => (held === null ? rules.cooldown : rules.maxAge),
+      maxKept: MOST,
+      refusals: { is: (held) => held === null, maxKept: MOST },
+      maxStale: rules.maxStale,
+      renews: true,
+      maxOpen: MOST_OPEN,
+      knownApart: true,
+    })
+  }
+
+  open(): void {
+    this.#answers.open()
+    for (const { keys } of this.all()) keys.open()
+  }
+
+  close(): void {
+    this.#answers.close()
+    for (const { keys } of this.all()) keys.close()
+  }
+
+  async refreshKeys(iss?: string): Promise<void> {
+    if (iss === undefined) return
+    const issuer = this.#answers.fresh(iss)?.issuer
+    if (issuer === undefined) throw new ERR_AUTH_KEYS_UNAVAILABLE(1, 'the issuer is not known')
+    await issuer.refreshKeys()
+  }
+
+  find({ iss }: Claimed, waits: Waits): NowOrLater<Issuer> {
+    if (iss === undefined) throw new TokenRefused('the issuer is missing')
+    return after(this.#answers.get(iss, waits), (held) => {
+      if (held !== null) return held.issuer
+      throw new TokenRefused('the issuer is not accepted', mismatch('iss', KNOWN, iss))
+    })
+  }
+
+  all(): readonly Issuer[] {
+    return this.#answers.values().flatMap((held) => (held === null ? [] : [held.issuer]))
+  }
+
+  /** An answer that has changed as data makes another issuer, whose tokens are proved anew. */
+  #learn(entry: IssuerEntry | null, iss: string, before: Held | undefined): Held | null {
+    if (entry === null) return null
+    const { mapClaims, name, ...rest } = entry
+    const data = JSON.stringify({ name, ...rest })
+    if (before?.data === data) {
+      before.issuer.mapBy(mapClaims)
+      return before
+    }
+    return this.#make(entry, iss, data, before)
+  }
+
+  #make(entry: IssuerEntry, iss: string, data: string, before: Held | undefined): Held {
+    const { publicKeys, publicKeysUrl, issuer: discovered } = entry
+    const place = JSON.stringify(publicKeys ?? publicKeysUrl ?? [discovered])
+    const isSamePlace = before?.place === place
+    before?.issuer.retire()
+    if (!isSamePlace) before?.issuer.keys.close()
+    const keys = isSamePlace ? before.issuer.keys : this.#rules.keysOf(entry)
+    keys.open()
+    const issuer = this.#rules.issuerOf(entry, keys, () => this.#answers.fresh(iss) === held)
+    const held = { issuer, data, place }
+    return held
+  }
+}
+
+function end(held: Held | null): void {
+  held?.issuer.retire()
+  held?.issuer.keys.close()
+}

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import { ERR_AUTH_INTROSPECTION_UNAVAILABLE } from '../errors.ts'
+import { AskedAnswers } from '../outside/asked-answers.ts'
+import { clock } from '../outside/clock.ts'
+import { isObject } from '../outside/is-object.ts'
+import { after, type NowOrLater } from '../outside/now-or-later.ts'
+import { ownProperty } from '../outside/own-property.ts'
+import type { Waits } from '../outside/waits.ts'
+import { withoutStack } from '../outside/without-stack.ts'
+import { isJwt } from '../tokens/is-jwt.ts'
+import { TokenRefused } from '../tokens/token-refused.ts'
+import type { Issuers } from './issuers.ts'
+import type { Jwts } from './jwts.ts'
+import type { OpaqueToken } from './opaque-answer.ts'
+import type { Proof } from './proof.ts'
+import type { Verified, VerifiedTokens } from './verified-tokens.ts'
+
+export interface OpaqueTokensRules {
+  readonly opaqueToken: OpaqueToken
+  /** Seconds for one question. */
+  readonly timeout: number
+  /** Most seconds that an answer is kept. */
+  readonly maxAge: number
+  /** Most characters of a token that is asked for. */
+  readonly maxTokenLength: number
+}
+
+/** RFC 6750 §2.1: the characters of a bearer token. */
+const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/
+
+/** Tokens that nobody knows are asked for by strangers: few of them are kept, and not for long. */
+const MOST_REFUSED = 1000
+const REFUSED_FOR = 2
+
+/** Most questions at one time. */
+const MOST_OPEN = 64
+
+/** What the application knows of a token: claims, or a JWT in its place; null: nothing. */
+type Answer = Record<string, unknown> | string | null
+
+/** Tokens that are no JWTs: the application's function tells what stands behind each. */
+export class OpaqueTokens {
+  readonly #rules: OpaqueTokensRules
+  readonly #answers: AskedAnswers<Answer>
+  readonly #jwts: Jwts
+  readonly #issuers: Issuers
+  readonly #tokens: VerifiedTokens
+
+  constructor(
+    rules: OpaqueTokensRules,
+    known: { readonly jwts: Jwts; readonly issuers: Issuers; readonly tokens: VerifiedTokens },
+  ) {
+    this.#rules = rules
+    this.#jwts = known.jwts
+    this.#issuers = known.issuers
+    this.#tokens = known.tokens
+    this.#answers = new AskedAnswers<Answer>({
+      ask: (token) => rules.opaqueToken(token),
+      read: readAnswer,
+      learn: (answer) => answer,
+      refuse: (reason) =>
+        withoutStack(() => new ERR_AUTH_INTROSPECTION_UNAVAILABLE(1, `opaqueToken ${reason}`)),
+      timeout: rules.timeout,
+      // What stands behind a token is kept once it is verified, with all other tokens.
+      keptFor: (answer) => (answer === null ? REFUSED_FOR : 0),
+      maxKept: 0,
+      refusals: { is: (answer) => answer === null, maxKept: MOST_REFUSED },
+      maxOpen: MOST_OPEN,
+    })
+  }
+
+  open(): void {
+    this.#answers.open()
+  }
+
+  /** Ends the questions that are open. */
+  close(): void {
+    this.#answers.close()
+  }
+
+  /**
+   * What a token stands for; a promise only where it has to be asked for, and then one of `waits`.
+   *
+   * @throws TokenRefused
+   * @throws ERR_AUTH_INTROSPECTION_UNAVAILABLE, and what verifying a JWT throws
+   */
+  verify(token: string, waits: Waits): NowOrLater<Verified> {
+    if (token.length > this.#rules.maxTokenLength) {
+      throw new TokenRefused('longer than maxTokenLength')
+    }
+    if (!BEARER_TOKEN.test(token)) throw new TokenRefused('characters that no token has')
+    return after(this.#answers.get(digestOf(token), waits, token), (answer) => {
+      const known = this.#tokens.get(token)
+      if (known !== undefined) return known
+      return after(this.#believe(answer, waits), (verified) => this.#keep(token, verified))
+    })
+  }
+
+  #believe(answer: Answer, waits: Waits): NowOrLater<Verified> {
+    if (answer === null) throw new TokenRefused('opaqueToken does not know the token')
+    if (typeof answer === 'string') return this.#jwts.verify(answer, waits)
+    const iss = ownProperty(answer, 'iss')
+    const claimed = { iss: typeof iss === 'string' ? iss : undefined }
+    const until = Date.now() / 1000 + this.#rules.maxAge
+    return after(this.#issuers.find(claimed, waits), (issuer) =>
+      // Each of the requests that asked together freezes claims of its own.
+      issuer.accept(structuredClone(answer), until),
+    )
+  }
+
+  #keep(token: string, verified: Verified): Verified {
+    const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
+    const left = Math.min(this.#rules.maxAge * 1000, exp * 1000 - Date.now())
+    const kept = { ...verified, proof: new UntilThen(verified.proof, clock.now() + left) }
+    this.#tokens.set(token, kept)
+    return kept
+  }
+}
+
+/** A token that is refused may be long. What is kept of it is short. */
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url')
+}
+
+/** A proof for some time. */
+class UntilThen implements Proof {
+  readonly #proof: Proof
+  /** A reading of `clock`. */
+  readonly #until: number
+
+  constructor(proof: Proof, until: number) {
+    this.#proof = proof
+    this.#until = until
+  }
+
+  get holds(): boolean {
+    return clock.now() < this.#until && this.#proof.holds
+  }
+}
+
+/** A copy, since the application may change or share what it gave. */
+function readAnswer(answer: unknown): Answer | undefined {
+  if (answer === null) return null
+  if (typeof answer === 'string') return isJwt(answer) ? answer : undefined
+  try {
+    const copy: unknown = JSON.parse(JSON.stringify(answer))
+    return isObject(copy) ? copy : undefined
+  } catch {
+    return undefined
+  }
+}

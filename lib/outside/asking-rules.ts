@@ -1,0 +1,48 @@
+// Outside: functions of the application, and the strangers whose requests ask them.
+
+import type { AnswerRules } from './ask-application.ts'
+
+/**
+ * How a function of the application is asked, and for how long its answers serve. `A` is what it
+ * answers, `K` what is made of that and kept.
+ */
+export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
+  ask(about: string): unknown
+  /** What an answer stands for; undefined: it is none. */
+  read(value: unknown, key: string): A | undefined
+  /**
+   * What is kept of an answer, and given for it.
+   *
+   * @param before what is kept of the answer before; undefined: nothing
+   */
+  learn(answer: A, key: string, before: K | undefined): K
+  /** Is told what is kept no more, because the table is full or another answer says no. */
+  drop?(kept: K): void
+  /** Seconds that an answer is kept; 0: it is not. */
+  keptFor(kept: K): number
+  /** Most answers that are kept, but those that say no. */
+  readonly maxKept: number
+  /**
+   * Answers that say no, where they are kept: in a table of their own, because strangers make up
+   * keys.
+   */
+  readonly refusals?: {
+    is(kept: K): boolean
+    readonly maxKept: number
+  }
+  /**
+   * Seconds beyond its time for which the last good answer serves while a newer one cannot be had.
+   */
+  readonly maxStale?: number
+  /**
+   * Whether an answer that is used is asked for anew in the background before its time is over, so
+   * that no request waits for it.
+   */
+  readonly renews?: boolean
+  /** Most questions that are open. Further ones are refused at once. */
+  readonly maxOpen?: number
+  /**
+   * Whether the limit is another one for keys that are known, so that strangers cannot use it up.
+   */
+  readonly knownApart?: boolean
+}

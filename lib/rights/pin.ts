@@ -1,0 +1,23 @@
+import { EVERY_TENANT } from '../tenants/tenant-name.ts'
+import type { UserInfo } from '../tokens/user-info.ts'
+
+/** The tenants that an issuer may speak for; `*`: every one. */
+export type Pin = '*' | ReadonlySet<string>
+
+/**
+ * What a user is by the word of an issuer that speaks for these tenants. Rights in other tenants
+ * are removed. What is granted in every tenant becomes a right in each of its tenants that the user
+ * has, so that it counts in no other tenant, and not where there is no tenant. Nothing later knows
+ * of the pin.
+ *
+ * @returns a frozen copy, or the same user where nothing is pinned
+ */
+export function pinned(userInfo: UserInfo, tenants: Pin): UserInfo {
+  const resources = Object.hasOwn(userInfo, 'resources') ? userInfo.resources : undefined
+  if (tenants === EVERY_TENANT || resources === undefined) return userInfo
+  const everywhere = Object.hasOwn(resources, EVERY_TENANT) ? (resources[EVERY_TENANT] ?? []) : []
+  const served = Object.entries(resources)
+    .filter(([tenant]) => tenant !== EVERY_TENANT && tenants.has(tenant))
+    .map(([tenant, ids]) => [tenant, Object.freeze([...new Set([...ids, ...everywhere])])] as const)
+  return Object.freeze({ ...userInfo, resources: Object.freeze(Object.fromEntries(served)) })
+}

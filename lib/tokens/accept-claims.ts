@@ -1,0 +1,52 @@
+import { ignoreRejection } from '../outside/thenable.ts'
+import { type ClaimRules, checkClaims, checkLifetime, type Lifetime } from './registered-claims.ts'
+import { readTokenNames, type TokenNames } from './token-info.ts'
+import { TokenRefused } from './token-refused.ts'
+import { readUserInfo, type UserInfo } from './user-info.ts'
+
+export interface AcceptRules extends ClaimRules {
+  /** Seconds. */
+  readonly clockTolerance: number
+  /** Turns another server's claims into user info. */
+  readonly mapClaims?: ((claims: Record<string, unknown>) => UserInfo) | undefined
+}
+
+export interface AcceptedClaims {
+  readonly userInfo: UserInfo
+  readonly names: TokenNames
+  readonly lifetime: Lifetime
+}
+
+/**
+ * What proven claims stand for. They become the user info, or the argument of `mapClaims`, and are
+ * frozen.
+ *
+ * @throws TokenRefused
+ */
+export function acceptClaims(claims: Record<string, unknown>, rules: AcceptRules): AcceptedClaims {
+  const lifetime = checkClaims(claims, rules)
+  checkLifetime(lifetime, rules.clockTolerance)
+  // Before the application's function, which may change the claims.
+  const names = readTokenNames(claims)
+  const userInfo = rules.mapClaims ? mapped(claims, rules.mapClaims) : readUserInfo(claims)
+  return { userInfo, names, lifetime }
+}
+
+/**
+ * The application's function may return what it shares with others, so a copy of it is frozen and
+ * kept.
+ */
+function mapped(
+  claims: Record<string, unknown>,
+  mapClaims: (claims: Record<string, unknown>) => UserInfo,
+): UserInfo {
+  let copy: unknown
+  try {
+    const userInfo = mapClaims(claims)
+    ignoreRejection(userInfo)
+    copy = JSON.parse(JSON.stringify(userInfo))
+  } catch {
+    throw new TokenRefused('mapClaims failed')
+  }
+  return readUserInfo(copy)
+}
