@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Issuer, type IssuerRules } from '../../lib/authentication/issuer.ts'
+import { VerifiedTokens } from '../../lib/authentication/verified-tokens.ts'
 import { KeySet } from '../../lib/keys/key-set.ts'
 import { type KeySource, StaticKeys } from '../../lib/keys/key-source.ts'
 import { Waits } from '../../lib/outside/waits.ts'
+import { parseCompactJws } from '../../lib/tokens/compact-jws.ts'
+import { JoseHeaders } from '../../lib/tokens/jose-header.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 import type { UserInfo } from '../../lib/tokens/user-info.ts'
 import { type ForgeKey, forge, forgeKey } from '../helpers/tokens/forge.ts'
@@ -18,19 +21,30 @@ function setOf(...keys: ForgeKey[]): KeySet {
 }
 
 /** An issuer in a time that stands still, and how many tokens it has verified: each is mapped once. */
-function issuerWith(t: TestContext, keys: KeySource, rules: Partial<IssuerRules> = {}) {
+function issuerWith(
+  t: TestContext,
+  keys: KeySource,
+  rules: Partial<IssuerRules> = {},
+  isTrusted?: () => boolean,
+) {
   t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
   const mapClaims = t.mock.fn((claims: object): UserInfo => ({ sub: 'nobody', ...claims }))
-  const issuer = new Issuer(keys, {
+  const tokens = new VerifiedTokens(10, 5)
+  const own: IssuerRules = {
+    name: 'a.test',
+    tenants: '*',
     algorithms: new Set(['ES256']),
     tokenTypes: new Set(['application/at+jwt']),
     clockTolerance: 5,
-    maxTokenLength: 16_384,
-    tokenCacheSize: 10,
     mapClaims,
     ...rules,
-  })
-  return { issuer, verified: () => mapClaims.mock.callCount() }
+  }
+  const issuer = new Issuer(keys, own, tokens, isTrusted)
+  /** As a request is verified: what is known is not proved again. */
+  const verify = (token: string, waits = WAITS) =>
+    tokens.get(token) ??
+    issuer.verify(token, parseCompactJws(token, 16_384, new JoseHeaders()), waits)
+  return { issuer, verify, tokens, verified: () => mapClaims.mock.callCount() }
 }
 
 /** Keys that the test changes: those of now, and those that come next. */
@@ -79,31 +93,31 @@ const withReason = (reason: string) => (error: unknown) =>
   error instanceof TokenRefused && error.reason === reason
 
 test('a token is verified at once and once, and then known until its end', (t) => {
-  const { issuer, verified } = issuerWith(t, new StaticKeys(SET_ONE))
+  const { verify, verified } = issuerWith(t, new StaticKeys(SET_ONE))
   const token = tokenBy(ONE)
-  const first = issuer.verify(token, WAITS)
+  const first = verify(token)
   assert.ok(!(first instanceof Promise), 'the keys are there')
   assert.deepEqual([first.principal.userInfo.sub, first.names.sub], ['u', 'u'])
-  assert.equal(issuer.verify(token, WAITS), first)
+  assert.equal(verify(token), first)
   assert.equal(verified(), 1)
   t.mock.timers.tick(64_999)
-  assert.equal(issuer.verify(token, WAITS), first)
+  assert.equal(verify(token), first)
   t.mock.timers.tick(1)
-  assert.throws(() => issuer.verify(token, WAITS), withReason('expired'))
+  assert.throws(() => verify(token), withReason('expired'))
 })
 
 test('other keys prove a token anew, and no keys at all know it no more', async (t) => {
   const keys = new MovedKeys(SET_ONE)
-  const { issuer, verified } = issuerWith(t, keys)
+  const { issuer, verify, verified } = issuerWith(t, keys)
   const token = tokenBy(ONE)
-  void issuer.verify(token, WAITS)
+  void verify(token)
   keys.now = setOf(ONE, TWO)
-  void issuer.verify(token, WAITS)
+  void verify(token)
   assert.equal(verified(), 2)
   keys.now = SET_TWO
-  await assert.rejects(async () => issuer.verify(token, WAITS), withReason('the key is unknown'))
+  await assert.rejects(async () => verify(token), withReason('the key is unknown'))
   keys.now = undefined
-  await assert.rejects(async () => issuer.verify(token, WAITS), {
+  await assert.rejects(async () => verify(token), {
     code: 'ERR_AUTH_KEYS_UNAVAILABLE',
     retryAfter: 7,
   })
@@ -111,27 +125,27 @@ test('other keys prove a token anew, and no keys at all know it no more', async 
 })
 
 test('the first keys are waited for', async (t) => {
-  const { issuer } = issuerWith(t, new MovedKeys(undefined, SET_ONE))
+  const { issuer, verify } = issuerWith(t, new MovedKeys(undefined, SET_ONE))
   const token = tokenBy(ONE)
-  const first = issuer.verify(token, WAITS)
+  const first = verify(token)
   assert.equal(first instanceof Promise, true)
   const verified = await first
-  assert.equal(issuer.verify(token, WAITS), verified)
+  assert.equal(verify(token), verified)
   assert.equal(issuer.isReady, true)
 })
 
 test('an unknown kid leads to newer keys', async (t) => {
   const keys = new MovedKeys(SET_ONE, SET_TWO)
-  const { issuer } = issuerWith(t, keys)
-  assert.equal((await issuer.verify(tokenBy(TWO), WAITS)).principal.userInfo.sub, 'u')
+  const { verify } = issuerWith(t, keys)
+  assert.equal((await verify(tokenBy(TWO))).principal.userInfo.sub, 'u')
   assert.equal(keys.looks, 1)
 })
 
 test('without a kid a signature that does not match leads to newer keys', async (t) => {
   const keys = new MovedKeys(SET_ONE, SET_TWO)
-  const { issuer } = issuerWith(t, keys)
+  const { verify } = issuerWith(t, keys)
   const nameless = tokenBy(TWO, {}, { kid: undefined })
-  assert.equal((await issuer.verify(nameless, WAITS)).principal.userInfo.sub, 'u')
+  assert.equal((await verify(nameless)).principal.userInfo.sub, 'u')
   assert.equal(keys.looks, 1)
 })
 
@@ -139,16 +153,16 @@ test('a fetch under way that brings the same keys is followed by one more', asyn
   for (const header of [{}, { kid: undefined }]) {
     t.mock.timers.reset()
     const keys = new MovedKeys(SET_ONE, SET_ONE, SET_TWO)
-    const { issuer } = issuerWith(t, keys)
-    const verified = await issuer.verify(tokenBy(TWO, {}, header), WAITS)
+    const { verify } = issuerWith(t, keys)
+    const verified = await verify(tokenBy(TWO, {}, header))
     assert.deepEqual([verified.principal.userInfo.sub, keys.looks], ['u', 2])
   }
 })
 
 test('no more than two fetches are waited for', async (t) => {
   const keys = new MovedKeys(SET_ONE, SET_ONE, SET_ONE, SET_TWO)
-  const { issuer } = issuerWith(t, keys)
-  const outcome = async () => issuer.verify(tokenBy(TWO), WAITS)
+  const { verify } = issuerWith(t, keys)
+  const outcome = async () => verify(tokenBy(TWO))
   await assert.rejects(outcome, withReason('the key is unknown'))
   assert.equal(keys.looks, 2)
 })
@@ -158,25 +172,25 @@ test('a signature that matches no newer key either is a forgery', async (t) => {
   const nameless = tokenBy(forgeKey('ES256', 'forged'), {}, { kid: undefined })
   for (const next of [[], [SET_ONE], [SET_TWO]]) {
     t.mock.timers.reset()
-    const { issuer } = issuerWith(t, new MovedKeys(SET_ONE, ...next))
-    await assert.rejects(async () => issuer.verify(nameless, WAITS), mismatch)
+    const { verify } = issuerWith(t, new MovedKeys(SET_ONE, ...next))
+    await assert.rejects(async () => verify(nameless), mismatch)
   }
 })
 
 test('with a kid a signature that does not match is refused at once', (t) => {
   const keys = new MovedKeys(SET_ONE, SET_TWO)
-  const { issuer } = issuerWith(t, keys)
+  const { verify } = issuerWith(t, keys)
   const forged = tokenBy(forgeKey('ES256', 'one'))
-  assert.throws(() => issuer.verify(forged, WAITS), withReason('the signature does not match'))
+  assert.throws(() => verify(forged), withReason('the signature does not match'))
   assert.equal(keys.looks, 0)
 })
 
 test('an application that closes waits for no keys', async (t) => {
   const keys = new MovedKeys(undefined)
   keys.settled = () => new Promise(() => {})
-  const { issuer } = issuerWith(t, keys)
+  const { verify } = issuerWith(t, keys)
   const waits = new Waits()
-  const ended = assert.rejects(async () => issuer.verify(tokenBy(ONE), waits), {
+  const ended = assert.rejects(async () => verify(tokenBy(ONE), waits), {
     code: 'ERR_AUTH_KEYS_UNAVAILABLE',
   })
   waits.end()
@@ -191,13 +205,78 @@ test('keys are had anew on demand, or it is said that they cannot be', async (t)
   await assert.rejects(issuer.refreshKeys(), { code: 'ERR_AUTH_KEYS_UNAVAILABLE' })
 })
 
-test('keys are opened and closed with their issuer', (t) => {
-  const keys = new MovedKeys(SET_ONE)
-  const calls: string[] = []
-  keys.open = () => void calls.push('open')
-  keys.close = () => void calls.push('close')
+test('it is known by its name and its identifiers, and whether it is pinned', (t) => {
+  const keys = new StaticKeys(SET_ONE)
   const { issuer } = issuerWith(t, keys)
-  issuer.open()
-  issuer.close()
-  assert.deepEqual(calls, ['open', 'close'])
+  assert.deepEqual([issuer.name, issuer.identifiers, issuer.isPinned], ['a.test', [], false])
+  t.mock.timers.reset()
+  const rules = { name: 'acme', issuer: ['https://a.test'], tenants: new Set(['acme']) }
+  const { issuer: pinned } = issuerWith(t, keys, rules)
+  assert.deepEqual(
+    [pinned.name, pinned.identifiers, pinned.isPinned],
+    ['acme', ['https://a.test'], true],
+  )
+})
+
+test('what a pinned issuer grants counts in its own tenants, and nowhere else', async (t) => {
+  const rules = { tenants: new Set(['acme']), superuserResource: 'authz:superuser' }
+  const { verify } = issuerWith(t, new StaticKeys(SET_ONE), rules)
+  const resources = { acme: ['menu:read'], other: ['menu:read'], '*': ['authz:superuser'] }
+  const { principal } = await verify(tokenBy(ONE, { iss: 'https://a.test', resources }))
+  assert.deepEqual(principal.userInfo.resources, { acme: ['menu:read', 'authz:superuser'] })
+  assert.deepEqual([principal.in(null).isSuperuser, principal.find('other')], [false, undefined])
+  assert.equal(principal.issuer, 'https://a.test')
+})
+
+test('an issuer that is trusted no more proves nothing that is known', async (t) => {
+  let isTrusted = true
+  const keys = new StaticKeys(SET_ONE)
+  const { verify, tokens } = issuerWith(t, keys, {}, () => isTrusted)
+  const token = tokenBy(ONE)
+  await verify(token)
+  assert.notEqual(tokens.get(token), undefined)
+  isTrusted = false
+  assert.equal(tokens.get(token), undefined)
+  isTrusted = true
+  assert.notEqual(tokens.get(token), undefined)
+})
+
+test('what a retired issuer has proved is known no more', async (t) => {
+  const { issuer, verify, tokens } = issuerWith(t, new StaticKeys(SET_ONE))
+  const token = tokenBy(ONE)
+  await verify(token)
+  const accepted = issuer.accept({ sub: 'u' }, NOW + 60)
+  assert.equal(accepted.proof.holds, true)
+  issuer.retire()
+  assert.deepEqual([tokens.get(token), accepted.proof.holds], [undefined, false])
+})
+
+test('an issuer that has proved nothing can be retired', (t) => {
+  const { issuer } = issuerWith(t, new StaticKeys(SET_ONE))
+  issuer.retire()
+  assert.equal(issuer.accept({ sub: 'u' }, NOW).proof.holds, false)
+})
+
+test('claims that it has told in another way are judged by its rules', (t) => {
+  const rules = { issuer: ['https://a.test'], audience: ['api'], tenants: new Set(['acme']) }
+  const { issuer } = issuerWith(t, new StaticKeys(SET_ONE), rules)
+  const good = { iss: 'https://a.test', aud: 'api', sub: 'u', resources: { acme: [], b: [] } }
+  const { principal, lifetime } = issuer.accept({ ...good }, NOW + 60)
+  assert.deepEqual([...principal.tenants], ['acme'])
+  assert.equal(lifetime.exp, undefined)
+  assert.equal(principal.expiresAt.getTime(), (NOW + 60) * 1000, 'it ends where it is said to')
+  const bounded = issuer.accept({ ...good, exp: NOW + 7 }, NOW + 60)
+  assert.equal(bounded.principal.expiresAt.getTime(), (NOW + 7) * 1000)
+  for (const bad of [{ aud: 'other' }, { iss: 'other' }, { exp: NOW - 5 }, { cnf: { jkt: 'x' } }]) {
+    assert.throws(() => issuer.accept({ ...good, ...bad }, NOW + 60), TokenRefused)
+  }
+})
+
+test('another mapping counts for the tokens that come', async (t) => {
+  const { issuer, verify } = issuerWith(t, new StaticKeys(SET_ONE))
+  const [before, after] = [tokenBy(ONE, { n: 1 }), tokenBy(ONE, { n: 2 })]
+  await verify(before)
+  issuer.mapBy(() => ({ sub: 'mapped' }))
+  assert.equal((await verify(before)).principal.userInfo.sub, 'u')
+  assert.equal((await verify(after)).principal.userInfo.sub, 'mapped')
 })

@@ -10,9 +10,10 @@ const WAITS = new Waits()
 const EXP = 1_900_000_000
 const NAMES = { issuer: 'https://a.test', sub: 'u', jti: 'j', sid: null }
 const VERIFIED: Verified = {
-  principal: new Principal({ sub: 'mapped' }, EXP, {}),
+  principal: new Principal({ sub: 'mapped' }, { exp: EXP, issuer: NAMES.issuer }, {}),
   lifetime: { exp: EXP, nbf: undefined, iat: undefined },
   names: NAMES,
+  proof: { holds: true },
 }
 
 const revoked = (error: unknown) => error instanceof TokenRefused && error.reason === 'revoked'

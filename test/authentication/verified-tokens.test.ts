@@ -1,59 +1,69 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Verified, VerifiedTokens } from '../../lib/authentication/verified-tokens.ts'
-import { KeySet } from '../../lib/keys/key-set.ts'
 import { Principal } from '../../lib/rights/principal.ts'
-import { forgeKey } from '../helpers/tokens/forge.ts'
+import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 
-const KEYS = new KeySet({ keys: [forgeKey('ES256', 'one').publicJwk] })
-const OTHERS = new KeySet({ keys: [forgeKey('ES256', 'two').publicJwk] })
+const EXP = 1_900_000_000
 
-function verified(sub: string, claims: object = {}): Verified {
+function verified(sub: string, claims: object = {}, proof = { holds: true }): Verified {
   return {
-    principal: new Principal({ sub, ...claims }, 1_900_000_000, {}),
-    lifetime: { exp: 1_900_000_000, nbf: undefined, iat: undefined },
+    principal: new Principal({ sub, ...claims }, { exp: EXP, issuer: null }, {}),
+    lifetime: { exp: EXP, nbf: undefined, iat: undefined },
     names: { issuer: null, sub, jti: null, sid: null },
+    proof,
   }
 }
 
-test('a token is known by the keys that proved it, and by no others', () => {
-  const tokens = new VerifiedTokens(10)
+test('a token is known by its text, and by no other', () => {
+  const tokens = new VerifiedTokens(10, 5)
   const alice = verified('alice')
-  assert.equal(tokens.get('a', KEYS), undefined)
-  tokens.set('a', KEYS, alice)
-  assert.equal(tokens.get('a', KEYS), alice)
-  assert.equal(tokens.get('b', KEYS), undefined)
-  assert.equal(tokens.get('a', OTHERS), undefined)
+  assert.equal(tokens.get('a'), undefined)
+  tokens.set('a', alice)
+  assert.deepEqual([tokens.get('a'), tokens.get('b')], [alice, undefined])
 })
 
-test('while there are no keys, no token is known', () => {
-  const tokens = new VerifiedTokens(10)
-  assert.equal(tokens.get('a', undefined), undefined)
-  tokens.set('a', KEYS, verified('alice'))
-  assert.equal(tokens.get('a', undefined), undefined)
+test('a token is known as long as its proof holds', () => {
+  const tokens = new VerifiedTokens(10, 5)
+  const proof = { holds: false }
+  tokens.set('a', verified('alice', {}, proof))
+  assert.equal(tokens.get('a'), undefined)
+  proof.holds = true
+  assert.equal(tokens.get('a')?.names.sub, 'alice')
 })
 
-test('what other keys prove takes the place of all that was proved before', () => {
-  const tokens = new VerifiedTokens(10)
-  tokens.set('a', KEYS, verified('alice'))
+test('what is proved anew takes the place of what was known', () => {
+  const tokens = new VerifiedTokens(10, 5)
+  tokens.set('a', verified('alice', {}, { holds: false }))
   const bob = verified('bob')
-  tokens.set('b', OTHERS, bob)
-  assert.equal(tokens.get('b', OTHERS), bob)
-  assert.equal(tokens.get('a', OTHERS), undefined)
-  assert.equal(tokens.get('a', KEYS), undefined, 'the keys of before are believed no more')
+  tokens.set('a', bob)
+  assert.equal(tokens.get('a'), bob)
+})
+
+test('a known token is refused when its time is over, with the tolerance', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: (EXP + 5) * 1000 - 1 })
+  const tokens = new VerifiedTokens(10, 5)
+  const alice = verified('alice')
+  tokens.set('a', alice)
+  assert.equal(tokens.get('a'), alice)
+  t.mock.timers.tick(1)
+  assert.throws(
+    () => tokens.get('a'),
+    (error) => error instanceof TokenRefused && error.reason === 'expired',
+  )
 })
 
 test('an entry counts with all that it keeps alive', () => {
-  const tokens = new VerifiedTokens(10)
+  const tokens = new VerifiedTokens(10, 5)
   const wide = { padding: Array.from({ length: 1000 }, (_, i) => `claim ${i}`) }
-  for (let i = 0; i < 10; i++) tokens.set(`t${i}`, KEYS, verified('u', wide))
-  const known = Array.from({ length: 10 }, (_, i) => tokens.get(`t${i}`, KEYS)).filter(Boolean)
+  for (let i = 0; i < 10; i++) tokens.set(`t${i}`, verified('u', wide))
+  const known = Array.from({ length: 10 }, (_, i) => tokens.get(`t${i}`)).filter(Boolean)
   assert.equal(known.length < 5, true, `${known.length} are kept`)
-  assert.notEqual(tokens.get('t9', KEYS), undefined, 'the last one is')
+  assert.notEqual(tokens.get('t9'), undefined, 'the last one is')
 })
 
 test('with size 0 none is kept', () => {
-  const tokens = new VerifiedTokens(0)
-  tokens.set('a', KEYS, verified('alice'))
-  assert.equal(tokens.get('a', KEYS), undefined)
+  const tokens = new VerifiedTokens(0, 5)
+  tokens.set('a', verified('alice'))
+  assert.equal(tokens.get('a'), undefined)
 })

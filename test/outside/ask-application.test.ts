@@ -9,7 +9,7 @@ const asking = (ask: () => unknown, timeout = 5, waits = new Waits()) =>
     ask,
     timeout,
     waits,
-    isAnswer: (value) => typeof value === 'boolean',
+    read: (value) => (typeof value === 'boolean' ? value : undefined),
     refuse: (reason) => new ERR_AUTH_TENANTS_UNAVAILABLE(1, reason),
   })
 

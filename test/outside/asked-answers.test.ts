@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../lib/errors.ts'
-import { AskedAnswers, type AskedAnswersRules } from '../../lib/outside/asked-answers.ts'
+import { AskedAnswers } from '../../lib/outside/asked-answers.ts'
+import type { AskingRules } from '../../lib/outside/asking-rules.ts'
 import { Waits } from '../../lib/outside/waits.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 
 const WAITS = new Waits()
 
 /** Answers are texts, and `null` says no. */
-type Rules = AskedAnswersRules<string | null>
+type Rules = AskingRules<string | null>
 
 const RULES: Omit<Rules, 'ask'> = {
   timeout: 5,
-  isAnswer: (value): value is string | null => value === null || typeof value === 'string',
+  read: (value) => (value === null || typeof value === 'string' ? value : undefined),
+  learn: (answer) => answer,
   refuse: (reason) => new ERR_AUTH_TENANTS_UNAVAILABLE(1, reason),
   keptFor: () => 60,
   maxKept: 10,
@@ -309,4 +311,145 @@ test('an application that closes ends its own waits, and those of another go on'
   await ended
   open[0]?.resolve('1')
   assert.equal(await other, '1')
+})
+
+test('an answer that renews is asked for in the background before its time is over', async (t) => {
+  let version = 1
+  const { get, asked, pass, answers } = start(t, async (key) => `${key}${version}`, {
+    renews: true,
+  })
+  await get('a')
+  pass(47.999)
+  assert.equal(get('a'), 'a1')
+  assert.equal(asked(), 'a')
+  version = 2
+  pass(0.001)
+  assert.deepEqual([get('a'), get('a'), answers.fresh('a')], ['a1', 'a1', 'a1'])
+  assert.equal(asked(), 'a', 'asked once, and not waited for')
+  await turn()
+  assert.deepEqual([get('a'), asked()], ['a2', ''])
+})
+
+test('an answer that nobody uses is not asked for anew', async (t) => {
+  const { get, asked, pass } = start(t, async (key) => key, { renews: true })
+  await get('a')
+  asked()
+  pass(3600)
+  assert.equal(asked(), '')
+})
+
+test('a background question that fails changes nothing before the time is over', async (t) => {
+  let isDown = false
+  const { get, asked, pass } = start(t, (key) => (isDown ? JSON.parse('') : key), { renews: true })
+  void get('a')
+  isDown = true
+  pass(50)
+  assert.deepEqual([get('a'), get('a')], ['a', 'a'])
+  assert.equal(asked(), 'a a')
+  pass(10)
+  assert.throws(() => get('a'), refused('failed (SyntaxError)'))
+})
+
+test('what serves now is told without a question', (t) => {
+  const { get, asked, pass, answers } = start(t, known, APART)
+  assert.deepEqual([answers.fresh('a'), asked()], [undefined, ''])
+  void get('a')
+  void get('X')
+  assert.deepEqual([answers.fresh('a'), answers.fresh('X'), answers.values()], ['a', null, ['a']])
+  pass(60)
+  assert.equal(answers.fresh('a'), undefined)
+})
+
+test('known keys have a limit of their own, where they are counted apart', async (t) => {
+  const { ask, open } = byHand()
+  const rules = { maxStale: 100, maxOpen: 2, knownApart: true }
+  const { get, asked, pass } = start(t, ask, rules)
+  for (const key of ['a', 'b', 'c']) {
+    const first = get(key)
+    open.at(-1)?.resolve(key)
+    await first
+  }
+  pass(60)
+  const strangers = [get('x'), get('y')]
+  assert.throws(() => get('z'), refused('has too many open questions'))
+  asked()
+  const waiting = [get('a'), get('b')]
+  assert.equal(asked(), 'a b', 'strangers do not use up the limit of known keys')
+  assert.equal(get('c'), 'c', 'beyond it the last good answer serves')
+  for (const question of open) question.resolve('new')
+  assert.deepEqual(await Promise.all([...strangers, ...waiting]), ['new', 'new', 'new', 'new'])
+})
+
+test('what is forgotten is asked for anew, one key or all, and serves no more', (t) => {
+  let isDown = false
+  const { get, asked, answers } = start(t, (key) => (isDown ? JSON.parse('') : known(key)), {
+    ...APART,
+    maxStale: 100,
+  })
+  for (const key of ['a', 'b', 'X']) void get(key)
+  asked()
+  answers.forget('a')
+  for (const key of ['a', 'b', 'X']) void get(key)
+  assert.equal(asked(), 'a')
+  answers.forget()
+  for (const key of ['a', 'b', 'X']) void get(key)
+  assert.equal(asked(), 'a b X')
+  answers.forget()
+  isDown = true
+  assert.throws(
+    () => get('a'),
+    refused('failed (SyntaxError)'),
+    'the last good answer is forgotten',
+  )
+})
+
+test('an answer that was on its way when something was forgotten is not kept', async (t) => {
+  const { ask, open } = byHand()
+  const learnt: unknown[] = []
+  const { get, asked, answers } = start(t, ask, {
+    learn: (answer, _key, before) => {
+      learnt.push(before)
+      return answer
+    },
+  })
+  const first = get('a')
+  answers.forget()
+  const second = get('a')
+  assert.equal(asked(), 'a a')
+  open[0]?.resolve('old')
+  assert.equal(await first, 'old')
+  assert.equal(get('a') instanceof Promise, true)
+  open[1]?.resolve('new')
+  assert.deepEqual([await second, get('a')], ['new', 'new'])
+  answers.forget()
+  const third = get('a')
+  open[2]?.resolve('newer')
+  await third
+  assert.deepEqual(learnt, [undefined, undefined, 'new'])
+})
+
+test('what is kept no more is told: replaced by a no, or pushed out', (t) => {
+  let isThere = true
+  const dropped: unknown[] = []
+  const { get, pass } = start(t, (key) => (isThere ? key : null), {
+    ...APART,
+    maxKept: 1,
+    drop: (kept) => void dropped.push(kept),
+  })
+  void get('a')
+  void get('b')
+  assert.deepEqual(dropped, ['a'])
+  pass(60)
+  isThere = false
+  void get('b')
+  assert.deepEqual(dropped, ['a', 'b'])
+})
+
+test('a function is asked about something else than the key where that is said', (t) => {
+  const { answers, asked } = start(t, (about) => about)
+  assert.deepEqual(
+    [answers.get('key', WAITS, 'thing'), answers.get('key', WAITS)],
+    ['thing', 'thing'],
+  )
+  assert.equal(asked(), 'thing')
 })

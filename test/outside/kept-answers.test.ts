@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KeptAnswers } from '../../lib/outside/kept-answers.ts'
 
-const kept = (answer: number) => ({ answer, freshUntil: 1, goodUntil: 2, isFailing: false })
+const kept = (answer: number) => ({
+  answer,
+  renewAt: 0,
+  freshUntil: 1,
+  goodUntil: 2,
+  isFailing: false,
+})
 
 test('an answer is found by its key, the newer one in the place of the older', () => {
   const answers = new KeptAnswers<number>(10)
@@ -17,14 +23,59 @@ test('an answer is found by its key, the newer one in the place of the older', (
   assert.equal(answers.get('a'), undefined)
 })
 
-test('where the table is full, the oldest answer goes', () => {
+test('where the table is full, the oldest answer goes of those that were not used', () => {
+  const dropped: number[] = []
+  const answers = new KeptAnswers<number>(2, (answer) => void dropped.push(answer))
+  answers.set('a', kept(1))
+  answers.set('b', kept(2))
+  answers.get('a')
+  answers.set('c', kept(3))
+  assert.deepEqual([dropped, answers.values()], [[2], [1, 3]])
+  answers.get('a')
+  answers.get('c')
+  answers.set('d', kept(4))
+  assert.deepEqual(
+    [dropped, answers.values()],
+    [
+      [2, 1],
+      [3, 4],
+    ],
+    'where all were used: the oldest',
+  )
+})
+
+test('one answer, or each, can be made one that has to be asked for anew', () => {
   const answers = new KeptAnswers<number>(2)
-  const there = () => ['a', 'b', 'c'].filter((key) => answers.get(key) !== undefined).join('')
+  answers.set('a', kept(1))
+  answers.set('b', kept(2))
+  answers.expire('a')
+  answers.expire('constructor')
+  const times = (key: string) => [answers.get(key)?.freshUntil, answers.get(key)?.goodUntil]
+  assert.deepEqual(
+    [times('a'), times('b')],
+    [
+      [-Infinity, -Infinity],
+      [1, 2],
+    ],
+  )
+  answers.expire()
+  assert.deepEqual(times('b'), [-Infinity, -Infinity])
+})
+
+test('a table for no answer keeps none', () => {
+  const answers = new KeptAnswers<number>(0)
+  answers.set('a', kept(1))
+  assert.equal(answers.get('a'), undefined)
+})
+
+test('an answer that is set again needs no room', () => {
+  const answers = new KeptAnswers<number>(2)
+  const there = () => answers.values().join('')
   answers.set('a', kept(1))
   answers.set('b', kept(2))
   answers.set('b', kept(3))
-  assert.equal(there(), 'ab', 'an answer that is set again needs no room')
+  assert.equal(there(), '13')
   answers.set('a', kept(4))
   answers.set('c', kept(5))
-  assert.equal(there(), 'ac', 'b was set before a was set again')
+  assert.equal(there(), '45', 'b was set before a was set again')
 })

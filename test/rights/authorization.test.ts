@@ -8,12 +8,17 @@ import { readUserInfo } from '../../lib/tokens/user-info.ts'
 
 const RESOURCES = { '*': ['menu:read'], a: ['order:read', 'order:cancel'], b: ['order:read'] }
 const EXP = 1_900_000_000
+const ISSUER = 'https://a.test'
 
 function principalOf(resources: object | undefined, superuserResource?: string): Principal {
   const claims = resources === undefined ? { sub: 'u' } : { sub: 'u', resources }
-  return new Principal(readUserInfo(structuredClone(claims)), EXP, {
-    superuserResource,
-  })
+  return new Principal(
+    readUserInfo(structuredClone(claims)),
+    { exp: EXP, issuer: ISSUER },
+    {
+      superuserResource,
+    },
+  )
 }
 
 const user = principalOf(RESOURCES).in('a')
@@ -109,6 +114,7 @@ test('its JSON shows all of it, and nothing else', () => {
   assert.deepEqual(JSON.parse(JSON.stringify(user)), {
     tenant: 'a',
     userInfo: { sub: 'u', resources: RESOURCES },
+    issuer: ISSUER,
     tenants: ['a', 'b'],
     resources: ['menu:read', 'order:read', 'order:cancel'],
     expiresAt: new Date(EXP * 1000).toISOString(),
@@ -163,7 +169,7 @@ const DIFFERENT: readonly [what: string, a: Authorization, b: Authorization][] =
 ]
 
 function ofClaims(claims: object, exp = EXP): Authorization {
-  return new Principal(readUserInfo(claims), exp, {}).in(null)
+  return new Principal(readUserInfo(claims), { exp, issuer: ISSUER }, {}).in(null)
 }
 
 for (const [what, a, b] of DIFFERENT) {

@@ -6,10 +6,15 @@ import { readUserInfo } from '../../lib/tokens/user-info.ts'
 
 const RESOURCES = { '*': ['menu:read'], a: ['order:read', 'order:cancel'], b: ['order:read'] }
 const EXP = 1_900_000_000
+const ISSUER = 'https://a.test'
 
 function principalOf(resources: object | undefined, superuserResource?: string): Principal {
   const claims = resources === undefined ? { sub: 'u' } : { sub: 'u', resources }
-  return new Principal(readUserInfo(structuredClone(claims)), EXP, { superuserResource })
+  return new Principal(
+    readUserInfo(structuredClone(claims)),
+    { exp: EXP, issuer: ISSUER },
+    { superuserResource },
+  )
 }
 
 test('a user may act for the tenants that its resources name, and a superuser for each', () => {
@@ -51,7 +56,7 @@ test('expiresAt is the exp claim; its last moment where exp is beyond what a Dat
   assert.equal(principalOf({}).expiresAt.getTime(), EXP * 1000)
   const info = readUserInfo({ sub: 'u' })
   for (const exp of [Number.POSITIVE_INFINITY, 1e300]) {
-    const { expiresAt } = new Principal(info, exp, {})
+    const { expiresAt } = new Principal(info, { exp, issuer: null }, {})
     assert.equal(expiresAt.getTime(), 8.64e15)
   }
 })

@@ -5,8 +5,8 @@ import { parseCompactJws } from '../../lib/tokens/compact-jws.ts'
 import { JoseHeaders } from '../../lib/tokens/jose-header.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 import type { UserInfo } from '../../lib/tokens/user-info.ts'
-import { type VerifyRules, verifyToken } from '../../lib/tokens/verify-token.ts'
-import { encode, forge, partsOf } from '../helpers/tokens/forge.ts'
+import { refuseUnfit, type VerifyRules, verifyToken } from '../../lib/tokens/verify-token.ts'
+import { encode, forge, forgeKey, partsOf } from '../helpers/tokens/forge.ts'
 import {
   assertTokenRefused,
   goodClaims,
@@ -23,13 +23,16 @@ function importedKey(): VerificationKey {
   return key
 }
 
+const RULES: VerifyRules = {
+  algorithms: new Set(['ES256']),
+  tokenTypes: new Set(['application/at+jwt']),
+  clockTolerance: 5,
+}
+
+const taken = (token: string) => parseCompactJws(token, 100_000, new JoseHeaders())
+
 function verified(token: string, rules: Partial<VerifyRules> = {}) {
-  const headers = new JoseHeaders({
-    algorithms: new Set(['ES256']),
-    tokenTypes: new Set(['application/at+jwt']),
-  })
-  const jws = parseCompactJws(token, 100_000, headers)
-  return verifyToken(jws, KEY_OF_PROBE, { clockTolerance: 5, ...rules })
+  return verifyToken(taken(token), KEY_OF_PROBE, { ...RULES, ...rules })
 }
 
 test('a good token gives its claims, deeply frozen, and its lifetime', () => {
@@ -42,10 +45,48 @@ test('a good token gives its claims, deeply frozen, and its lifetime', () => {
 
 test('the signature is asked before a word of the payload is believed', () => {
   const [header, , signature] = partsOf(goodToken())
-  for (const payload of ['not JSON', '{}', '[]']) {
+  for (const payload of ['{}', '{"sub":1}', `${' '.repeat(4096)}no JSON`]) {
     const token = `${header}.${encode(payload)}.${signature}`
     assert.throws(() => verified(token), { reason: 'the signature does not match' })
   }
+})
+
+/** What a token says that no signature can save. */
+const UNFIT: [what: string, claims: object, header: object, reason: string][] = [
+  ['an algorithm that is not allowed', {}, { alg: 'RS256' }, 'the algorithm is not allowed'],
+  ['another type', {}, { typ: 'JWT' }, 'the token type is not allowed'],
+  ['another issuer', { iss: 'other' }, {}, 'the issuer is not accepted'],
+  ['another audience', { aud: 'other' }, {}, 'the audience is not accepted'],
+  ['an end that is over', { exp: 1 }, {}, 'expired'],
+  ['no end', { exp: undefined }, {}, 'exp is missing'],
+  ['an end that is no time', { exp: '1' }, {}, 'exp is not a time'],
+  ['a beginning to come', { nbf: 1e12 }, {}, 'not valid yet'],
+  ['an issue to come', { iat: 1e12 }, {}, 'issued in the future'],
+  ['a sender', { cnf: { jkt: 'x' } }, {}, 'bound to its sender'],
+]
+
+for (const [what, claims, header, reason] of UNFIT) {
+  test(`a token of ${what} is refused without a signature, and with one too`, () => {
+    const rules = { ...RULES, issuer: ['https://authority.test'], audience: ['api'] }
+    const stranger = forge(forgeKey('ES256', 'probe'), { header, payload: goodClaims(claims) })
+    assert.throws(() => refuseUnfit(taken(stranger), rules), { reason })
+    const isOfHeader = 'alg' in header || 'typ' in header
+    if (!isOfHeader) assert.throws(() => verified(goodToken(claims, header), rules), { reason })
+  })
+}
+
+test('claims that cost more to read than a signature are read after it', () => {
+  const crowd = Array.from({ length: 70 }, () => [])
+  const padding = 'x'.repeat(4096)
+  for (const dear of [{ crowd }, { padding }]) {
+    const claims = { ...dear, exp: 1 }
+    refuseUnfit(taken(goodToken(claims)), RULES)
+    assert.throws(() => verified(goodToken(claims)), { reason: 'expired' })
+  }
+})
+
+test('nothing of a fit token is refused', () => {
+  refuseUnfit(taken(goodToken()), RULES)
 })
 
 test('mapClaims gives the user info, and what it returned stays the application’s own', () => {

@@ -1,0 +1,10 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isCrowded } from '../../lib/tokens/crowded.ts'
+
+for (const mark of ['[', '{', ',']) {
+  test(`64 times ${mark} is no crowd, and 65 times is one`, () => {
+    const text = (times: number) => Buffer.from(`x${`${mark}x`.repeat(times)}`)
+    assert.deepEqual([isCrowded(text(64)), isCrowded(text(65))], [false, true])
+  })
+}

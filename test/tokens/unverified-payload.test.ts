@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { UnverifiedPayload } from '../../lib/tokens/unverified-payload.ts'
+
+const payload = (json: string) => new UnverifiedPayload(Buffer.from(json))
+
+/** An object with one more member, so that it has that many bytes. */
+const sized = (bytes: number) => `{"iss":"a","x":"${'x'.repeat(bytes - 18)}"}`
+
+/** An object with that many brackets and commas. */
+const marked = (marks: number) => `{"iss":"a","x":[${','.repeat(marks - 3)}]}`
+
+test('a payload that is cheap to read is read once', () => {
+  const read = payload('{"iss":"a","sub":"b"}')
+  assert.deepEqual(read.claims, { iss: 'a', sub: 'b' })
+  assert.equal(read.read(), read.claims)
+  assert.equal(read.iss, 'a')
+})
+
+test('what is cheap and no JSON object is refused at once', () => {
+  assert.throws(() => payload('no JSON'), { reason: 'a part is not JSON' })
+  assert.throws(() => payload('[]'), { reason: 'a part is not a JSON object' })
+})
+
+test('up to 4096 bytes and 64 marks are cheap, and not one more', () => {
+  assert.equal(payload(sized(4096)).claims?.['iss'], 'a')
+  assert.equal(payload(sized(4097)).claims, undefined)
+  const list = JSON.stringify({ iss: 'a', x: Array.from({ length: 62 }, () => 0) })
+  assert.equal(payload(list).claims?.['iss'], 'a')
+  assert.equal(payload(list.replace('0', '0,0')).claims, undefined)
+})
+
+test('a payload that is dear to read tells its issuer, and is no JSON until it is read', () => {
+  const dear = payload(marked(65))
+  assert.equal(dear.iss, 'a')
+  assert.throws(() => dear.read(), { reason: 'a part is not JSON' })
+  assert.deepEqual(Object.keys(payload(sized(5000)).read()), ['iss', 'x'])
+})
+
+test('an issuer that is no string, or not its own, is none', () => {
+  for (const json of ['{}', '{"iss":1}', '{"iss":["a"]}', '{"__proto__":{"iss":"a"}}']) {
+    assert.equal(payload(json).iss, undefined, json)
+  }
+})
