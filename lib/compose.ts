@@ -67,7 +67,10 @@ function composeKeySource(settings: Settings, events: RemoteDocumentEvents): Key
   if (publicKeys) return new StaticKeys(new KeySet(publicKeys))
   const { keysTimeout: timeout, keysMaxAge: maxAge, keysMaxStale: maxStale } = settings
   const retry = { retry: settings.keysRetry, retryMax: cooldown }
-  return new RemoteKeys({ url, cooldown, timeout, maxAge, maxStale, ...retry }, events)
+  return new RemoteKeys(
+    { location: { url }, cooldown, timeout, maxAge, maxStale, ...retry },
+    events,
+  )
 }
 
 const DEFAULT_TOKEN_TYPES = [normalizeTokenType('JWT'), normalizeTokenType('at+jwt'), undefined]

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { Issuer, type IssuerRules } from '../../lib/authentication/issuer.ts'
 import { KeySet } from '../../lib/keys/key-set.ts'
 import { type KeySource, StaticKeys } from '../../lib/keys/key-source.ts'
+import type { DocumentState } from '../../lib/outside/document-times.ts'
 import { Waits } from '../../lib/outside/waits.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 import type { UserInfo } from '../../lib/tokens/user-info.ts'
@@ -68,6 +69,10 @@ class MovedKeys implements KeySource {
     if (this.#next.length === 0) return false
     this.now = this.#next.shift()
     return true
+  }
+
+  state(): DocumentState {
+    return { state: 'none', age: null, failure: null }
   }
 }
 
