@@ -1,8 +1,9 @@
 import { clock } from '../outside/clock.ts'
-import { fetchJson } from '../outside/fetch-json.ts'
+import type { DocumentState } from '../outside/document-times.ts'
 import type { Freshness } from '../outside/freshness.ts'
 import { RemoteDocument, type RemoteDocumentEvents } from '../outside/remote-document.ts'
-import { KeySet } from './key-set.ts'
+import { FetchedKeys, type FetchedKeysOptions } from './fetched-keys.ts'
+import type { KeySet } from './key-set.ts'
 
 /** Where the authorization server's public keys come from. */
 export interface KeySource {
@@ -21,18 +22,16 @@ export interface KeySource {
   reload(): Promise<boolean>
   /** Seconds until the next attempt. */
   readonly retryAfter: number
+  /** Asks for nothing. */
+  state(): DocumentState
 }
 
-/** Most bytes of a JWK set, after decompression. */
-const MAX_BYTES = 512 * 1024
-
-export interface RemoteKeysOptions extends Freshness {
-  readonly url: string
+export interface RemoteKeysOptions extends Freshness, FetchedKeysOptions {
   /** Least seconds between two loads caused by unknown keys. */
   readonly cooldown: number
 }
 
-/** The key set at a `jwks_uri` (RFC 8414 §2). */
+/** The key set of another server, with what is known of it by now. */
 export class RemoteKeys implements KeySource {
   readonly #document: RemoteDocument<KeySet>
   readonly #cooldown: number
@@ -40,16 +39,7 @@ export class RemoteKeys implements KeySource {
 
   constructor(options: RemoteKeysOptions, events: RemoteDocumentEvents) {
     this.#cooldown = options.cooldown * 1000
-    const { url } = options
-    let last: KeySet | undefined
-    const load = async (signal: AbortSignal) => {
-      const jwks = await fetchJson(url, { maxBytes: MAX_BYTES, signal })
-      const set = new KeySet(jwks)
-      // The same keys stay the same object: what was verified with them stays verified.
-      if (set.fingerprint !== last?.fingerprint) last = set
-      return last
-    }
-    this.#document = new RemoteDocument({ url, load }, options, events)
+    this.#document = new RemoteDocument(new FetchedKeys(options), options, events)
   }
 
   open(): void {
@@ -84,6 +74,10 @@ export class RemoteKeys implements KeySource {
   get retryAfter(): number {
     return this.#document.retryAfter
   }
+
+  state(): DocumentState {
+    return this.#document.state()
+  }
 }
 
 /** A key set given in code. */
@@ -113,5 +107,9 @@ export class StaticKeys implements KeySource {
 
   async reload(): Promise<boolean> {
     return true
+  }
+
+  state(): DocumentState {
+    return { state: 'fresh', age: null, failure: null }
   }
 }

@@ -1,10 +1,7 @@
 // Outside: other servers, which may redirect, send too much, break off, or send what is no JSON.
 
-import { errorCode } from './error-code.ts'
-import { Unusable } from './unusable.ts'
-
-/** Why a document could not be had. */
-export class FetchFailure extends Unusable {}
+import { badStatus, FetchFailure, noAnswer } from './fetch-failure.ts'
+import { type AddressRule, judgedRequest } from './judged-request.ts'
 
 /** JSON between systems is UTF-8 (RFC 8259 §8.1), so that text in another encoding is none. */
 const NOT_JSON = 'the answer is not JSON'
@@ -14,6 +11,14 @@ export interface FetchLimits {
   readonly maxBytes: number
   /** Ends the whole exchange, body included. */
   readonly signal: AbortSignal
+  /** Which IP addresses may be connected to; without it any may, and Node's fetch is used. */
+  readonly isAllowed?: AddressRule | undefined
+}
+
+const HEADERS = {
+  accept: 'application/json, application/jwk-set+json',
+  // One exchange in minutes is not worth an idle socket that outlives `close()`.
+  connection: 'close',
 }
 
 /**
@@ -37,39 +42,35 @@ export async function fetchJson(url: string, limits: FetchLimits): Promise<unkno
  * @throws FetchFailure
  */
 export async function fetchText(url: string, limits: FetchLimits): Promise<string> {
-  const response = await request(url, limits.signal)
-  if (response.status !== 200 || response.body === null) {
-    await response.body?.cancel().catch(() => {})
-    throw new FetchFailure(`answered with status ${response.status}`)
-  }
-  return decode(await readBody(response.body, limits))
+  const { signal, isAllowed } = limits
+  const body = isAllowed
+    ? await judgedRequest(url, { headers: HEADERS, signal, isAllowed })
+    : await fetched(url, signal)
+  return decode(await readBody(body, limits))
+}
+
+async function fetched(url: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+  const response = await request(url, signal)
+  if (response.status === 200 && response.body !== null) return response.body
+  await response.body?.cancel().catch(() => {})
+  throw badStatus(response.status)
 }
 
 async function request(url: string, signal: AbortSignal): Promise<Response> {
   try {
-    return await fetch(url, {
-      redirect: 'manual',
-      signal,
-      // One exchange in minutes is not worth an idle socket that outlives `close()`.
-      headers: {
-        accept: 'application/json, application/jwk-set+json',
-        connection: 'close',
-      },
-    })
+    return await fetch(url, { redirect: 'manual', signal, headers: HEADERS })
   } catch (error) {
-    throw new FetchFailure(
-      signal.aborted ? 'no answer in time' : `no answer (${errorCode(causeOf(error))})`,
-    )
+    throw noAnswer(causeOf(error), signal)
   }
 }
 
-async function readBody(body: ReadableStream<Uint8Array>, limits: FetchLimits): Promise<Buffer> {
-  const reader = body.getReader()
+async function readBody(body: AsyncIterable<Uint8Array>, limits: FetchLimits): Promise<Buffer> {
+  const pieces = body[Symbol.asyncIterator]()
   const chunks: Uint8Array[] = []
   let size = 0
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      const { done, value } = await pieces.next()
       if (done) return Buffer.concat(chunks, size)
       size += value.byteLength
       if (size > limits.maxBytes) throw new FetchFailure('the answer is too large')
@@ -77,7 +78,7 @@ async function readBody(body: ReadableStream<Uint8Array>, limits: FetchLimits): 
     }
   } catch (error) {
     // Not awaited: a hanging server must not hold the refusal back.
-    reader.cancel().catch(() => {})
+    pieces.return?.().catch(() => {})
     if (error instanceof FetchFailure) throw error
     throw new FetchFailure(
       limits.signal.aborted ? 'no whole answer in time' : 'the answer broke off',

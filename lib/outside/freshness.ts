@@ -2,7 +2,7 @@
 
 import type { BackOffRules } from './back-off.ts'
 
-/** How long a document serves and when it is asked for again. All in seconds. */
+/** How long a document serves and when it is asked for again. Times are in seconds. */
 export interface Freshness extends BackOffRules {
   /** Limit of one whole load. */
   readonly timeout: number
@@ -10,6 +10,11 @@ export interface Freshness extends BackOffRules {
   readonly maxAge: number
   /** Time beyond `maxAge` for which it still serves while no new one can be had. */
   readonly maxStale: number
+  /**
+   * Whether it is loaded on demand: a load that is due begins when somebody asks, so that what is
+   * not used is not asked for. Otherwise a timer keeps it fresh.
+   */
+  readonly isLazy?: boolean
 }
 
 /** The part of `maxAge` after which a new document is asked for in the background. */

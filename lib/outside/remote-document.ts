@@ -1,11 +1,11 @@
 // Outside: other servers, which may be slow, fail, or be away for an hour.
 
 import { Alarm } from './alarm.ts'
-import { BackOff } from './back-off.ts'
 import { clock } from './clock.ts'
-import { type Freshness, lastAge, refreshAge } from './freshness.ts'
+import { type DocumentState, DocumentTimes } from './document-times.ts'
+import type { Freshness } from './freshness.ts'
 import { shownAddress } from './shown-address.ts'
-import { Unusable } from './unusable.ts'
+import { reasonOf } from './unusable.ts'
 
 export interface RemoteDocumentEvents {
   /** A load failed. `reason` is constant text, `url` what may be shown of the address. */
@@ -14,32 +14,28 @@ export interface RemoteDocumentEvents {
 
 /** Where a document comes from. */
 export interface DocumentSource<T> {
+  /** The address that was asked last. */
   readonly url: string
   /** @throws Unusable, whose message is told */
   load(signal: AbortSignal): Promise<T>
 }
 
 /**
- * A document of another server, kept fresh in the background. One load at a time; a failed load
- * never replaces a good document; requests that have one never wait.
+ * A document of another server, kept fresh in the background, by a timer or by those who use it
+ * (`isLazy`). One load at a time; a failed load never replaces a good document; requests that have
+ * one never wait.
  */
 export class RemoteDocument<T> {
   readonly #source: DocumentSource<T>
   readonly #freshness: Freshness
   readonly #events: RemoteDocumentEvents
-  readonly #backOff: BackOff
+  readonly #times: DocumentTimes
   readonly #alarm = new Alarm(() => void this.#attempt())
   #value: T | undefined
-  // Times below are readings of `clock`, in milliseconds.
-  #loadedAt = Number.NEGATIVE_INFINITY
-  /** When the next load is due. */
-  #dueAt = Number.NEGATIVE_INFINITY
-  /** No load before this time: the wait after a failure. */
-  #restUntil = Number.NEGATIVE_INFINITY
   #running: Promise<boolean> | undefined
   #queued: Promise<boolean> | undefined
   #abort: AbortController | undefined
-  /** Whether the document is kept fresh by itself. */
+  /** Whether the document is kept fresh. */
   #isOpen = false
   #isClosed = false
 
@@ -47,14 +43,18 @@ export class RemoteDocument<T> {
     this.#source = source
     this.#freshness = freshness
     this.#events = events
-    this.#backOff = new BackOff(freshness)
+    this.#times = new DocumentTimes(freshness)
   }
 
-  /** Begins the first load, and keeps the document fresh from now on; resumes after `close()`. */
+  /**
+   * Begins the first load, unless it is lazy, and keeps the document fresh from now on; resumes
+   * after `close()`.
+   */
   open(): void {
     if (this.#isOpen) return
     this.#isOpen = true
     this.#isClosed = false
+    if (this.#freshness.isLazy) return
     if (this.current() === undefined) void this.#attempt()
     else this.#schedule()
   }
@@ -65,9 +65,9 @@ export class RemoteDocument<T> {
    */
   current(): T | undefined {
     const now = clock.now()
-    // The timer does this too, but the timers of a machine that slept are late.
-    if (now >= this.#dueAt && this.#isOpen) void this.#attempt()
-    return now - this.#loadedAt < lastAge(this.#freshness) ? this.#value : undefined
+    // A timer does this too, but the timers of a machine that slept are late.
+    if (this.#times.isDue(now) && this.#isOpen) void this.#attempt()
+    return this.#times.serves(now) ? this.#value : undefined
   }
 
   /** As `current()`, after the load that is under way, if there is none to give before. */
@@ -85,7 +85,7 @@ export class RemoteDocument<T> {
    * Whether a load may begin out of turn: none is under way, and the wait after a failure is over.
    */
   get mayLoad(): boolean {
-    return this.#isOpen && this.#running === undefined && clock.now() >= this.#restUntil
+    return this.#isOpen && this.#running === undefined && this.#times.hasRested
   }
 
   /** A load that began after this call; resolves to whether it succeeded. */
@@ -100,7 +100,12 @@ export class RemoteDocument<T> {
 
   /** Seconds until the next attempt. */
   get retryAfter(): number {
-    return (this.#dueAt - clock.now()) / 1000
+    return this.#times.retryAfter
+  }
+
+  /** Asks for nothing. */
+  state(): DocumentState {
+    return this.#times.state
   }
 
   /** Ends a running load and all timers. */
@@ -131,17 +136,15 @@ export class RemoteDocument<T> {
     this.#alarm.stop()
     const controller = new AbortController()
     this.#abort = controller
-    // While a load is under way nothing else is due.
-    this.#dueAt = clock.now() + this.#freshness.timeout * 1000
+    this.#times.began()
     const limit = setTimeout(() => controller.abort(), this.#freshness.timeout * 1000)
     limit.unref()
     try {
       const value = await this.#source.load(controller.signal)
       return this.#abort === controller && this.#succeeded(value)
     } catch (error) {
-      const reason = error instanceof Unusable ? error.message : 'the answer cannot be used'
       // A load that `close()` has ended is no failure.
-      return this.#abort === controller && this.#failed(reason)
+      return this.#abort === controller && this.#failed(reasonOf(error))
     } finally {
       clearTimeout(limit)
     }
@@ -149,20 +152,13 @@ export class RemoteDocument<T> {
 
   #succeeded(value: T): true {
     this.#value = value
-    this.#loadedAt = clock.now()
-    this.#backOff.reset()
-    this.#restUntil = this.#loadedAt
-    this.#dueAt = this.#loadedAt + refreshAge(this.#freshness)
+    this.#times.succeeded()
     this.#schedule()
     return true
   }
 
   #failed(reason: string): false {
-    const now = clock.now()
-    this.#restUntil = now + this.#backOff.next()
-    // A document that is still fresh is not asked for earlier because one more look has failed.
-    const refreshAt = this.#loadedAt + refreshAge(this.#freshness)
-    this.#dueAt = Math.max(refreshAt, this.#restUntil)
+    this.#times.failed(reason)
     this.#schedule()
     this.#events.onFailure(reason, shownAddress(this.#source.url))
     return false
@@ -170,6 +166,7 @@ export class RemoteDocument<T> {
 
   #schedule(): void {
     this.#alarm.stop()
-    if (this.#isOpen) this.#dueAt = this.#alarm.set(this.#dueAt)
+    if (!this.#isOpen || this.#freshness.isLazy) return
+    this.#times.dueAt = this.#alarm.set(this.#times.dueAt)
   }
 }

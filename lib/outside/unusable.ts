@@ -2,3 +2,8 @@
 
 /** Why something from outside cannot be used, in constant words of ours. */
 export class Unusable extends Error {}
+
+/** What may be told of any error: our own words, or that there are none. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Unusable ? error.message : 'the answer cannot be used'
+}

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { isLoopback } from '../outside/loopback.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import type { LoadedSettings } from './load-settings.ts'
 
@@ -67,9 +68,4 @@ function productionWarnings({ settings, given }: LoadedSettings): string[] {
 function isPlainBeyondLoopback(url: string): boolean {
   const { protocol, hostname } = new URL(url)
   return protocol === 'http:' && !isLoopback(hostname)
-}
-
-/** Whether an address or a host name stays on this machine. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\.[\d.]+$/.test(host)
 }

@@ -1,3 +1,4 @@
+import type { DocumentState } from '../outside/document-times.ts'
 import type { NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 
@@ -14,4 +15,6 @@ export interface KnownTenants {
    * @throws ERR_AUTH_TENANTS_UNAVAILABLE
    */
   has(tenant: string, waits: Waits): NowOrLater<boolean>
+  /** Of the document that tells it, where there is one. */
+  state?(): DocumentState
 }

@@ -1,4 +1,5 @@
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../errors.ts'
+import type { DocumentState } from '../outside/document-times.ts'
 import { fetchText } from '../outside/fetch-json.ts'
 import type { Freshness } from '../outside/freshness.ts'
 import type { NowOrLater } from '../outside/now-or-later.ts'
@@ -37,6 +38,10 @@ export class RemoteTenants implements KnownTenants {
     const names = this.#document.current()
     if (names) return names.has(tenant)
     return waits.for(this.#whenLoaded(), () => this.#unavailable()).then((late) => late.has(tenant))
+  }
+
+  state(): DocumentState {
+    return this.#document.state()
   }
 
   async #whenLoaded(): Promise<ReadonlySet<string>> {

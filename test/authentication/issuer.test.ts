@@ -4,6 +4,7 @@ import { Issuer, type IssuerRules } from '../../lib/authentication/issuer.ts'
 import { VerifiedTokens } from '../../lib/authentication/verified-tokens.ts'
 import { KeySet } from '../../lib/keys/key-set.ts'
 import { type KeySource, StaticKeys } from '../../lib/keys/key-source.ts'
+import type { DocumentState } from '../../lib/outside/document-times.ts'
 import { Waits } from '../../lib/outside/waits.ts'
 import { parseCompactJws } from '../../lib/tokens/compact-jws.ts'
 import { JoseHeaders } from '../../lib/tokens/jose-header.ts'
@@ -82,6 +83,10 @@ class MovedKeys implements KeySource {
     if (this.#next.length === 0) return false
     this.now = this.#next.shift()
     return true
+  }
+
+  state(): DocumentState {
+    return { state: 'none', age: null, failure: null }
   }
 }
 

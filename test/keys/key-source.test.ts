@@ -27,7 +27,7 @@ async function remoteKeys(t: TestContext, options: Partial<RemoteKeysOptions> = 
   const server = await KeyServer.start(() => ({ keys }))
   const failures: string[] = []
   const source = new RemoteKeys(
-    { ...DEFAULTS, url: server.url, ...options },
+    { ...DEFAULTS, location: { url: server.url }, ...options },
     { onFailure: (reason) => failures.push(reason) },
   )
   t.after(async () => {

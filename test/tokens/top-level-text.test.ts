@@ -44,10 +44,11 @@ for (const [what, json] of NOT_FOUND) {
   test(`no member is found: ${what}`, () => assert.equal(find(json), undefined))
 }
 
-test('what is found is what parsing gives', async () => {
+test('what is found is what parsing gives', async (t) => {
   const others = fc.dictionary(fc.string(), fc.jsonValue())
   await holds(
-    fc.property(others, fc.string(), others, fc.constantFrom(0, 2), (before, iss, after, space) => {
+    t,
+    fc.asyncProperty(others, fc.string(), others, fc.constantFrom(0, 2), async (before, iss, after, space) => {
       const { iss: _one, ...rest } = before
       const { iss: _two, ...more } = after
       const json = JSON.stringify({ ...rest, iss, more }, null, space)

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { FetchFailure } from '../../../lib/outside/fetch-json.ts'
+import { FetchFailure } from '../../../lib/outside/fetch-failure.ts'
 import type { Freshness } from '../../../lib/outside/freshness.ts'
 import { RemoteDocument } from '../../../lib/outside/remote-document.ts'
 import { ageByDate } from '../processes/age-by-date.ts'

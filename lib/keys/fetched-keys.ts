@@ -1,0 +1,68 @@
+import { type FetchLimits, fetchJson } from '../outside/fetch-json.ts'
+import { isPublicAddress } from '../outside/public-address.ts'
+import type { DocumentSource } from '../outside/remote-document.ts'
+import type { Slots } from '../outside/slots.ts'
+import { Discovery } from './discovery.ts'
+import { KeySet } from './key-set.ts'
+
+/** Most bytes of a JWK set, and of an issuer's metadata, after decompression. */
+const MAX_BYTES = 512 * 1024
+
+/** Where a key set is: at its own address, or where the issuer's metadata says. */
+export type KeyLocation = { readonly url: string } | { readonly issuer: string }
+
+export interface FetchedKeysOptions {
+  readonly location: KeyLocation
+  /** Whether only public addresses may be connected to. Default: any, as the operator says. */
+  readonly publicOnly?: boolean
+  /** Places that fetches have to share. Default: as many as there are. */
+  readonly slots?: Slots
+}
+
+/** A key set over HTTP (RFC 8414 §2, `jwks_uri`), as often as it is asked for. */
+export class FetchedKeys implements DocumentSource<KeySet> {
+  readonly #place: Place
+  readonly #isAllowed: FetchLimits['isAllowed']
+  readonly #slots: Slots | undefined
+  #url: string
+  #last: KeySet | undefined
+
+  constructor({ location, publicOnly, slots }: FetchedKeysOptions) {
+    this.#place = 'url' in location ? placeAt(location.url) : new Discovery(location.issuer)
+    this.#isAllowed = publicOnly ? isPublicAddress : undefined
+    this.#slots = slots
+    this.#url = this.#place.url
+  }
+
+  get url(): string {
+    return this.#url
+  }
+
+  load(signal: AbortSignal): Promise<KeySet> {
+    const limits = { maxBytes: MAX_BYTES, signal, isAllowed: this.#isAllowed }
+    const load = () => this.#load(limits)
+    return this.#slots ? this.#slots.run(load, signal) : load()
+  }
+
+  async #load(limits: FetchLimits): Promise<KeySet> {
+    this.#url = this.#place.url
+    const set = await this.#place.locate(limits, async (url) => {
+      this.#url = url
+      return new KeySet(await fetchJson(url, limits))
+    })
+    // The same keys stay the same object: what was verified with them stays verified.
+    if (set.fingerprint !== this.#last?.fingerprint) this.#last = set
+    return this.#last
+  }
+}
+
+/** What tells where the keys are now. */
+interface Place {
+  /** The address that is asked first. */
+  readonly url: string
+  locate<T>(limits: FetchLimits, read: (url: string) => Promise<T>): Promise<T>
+}
+
+function placeAt(url: string): Place {
+  return { url, locate: (_limits, read) => read(url) }
+}
