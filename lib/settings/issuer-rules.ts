@@ -68,6 +68,17 @@ export const Rules = Type.Object({
  */
 export type IssuerRules = Readonly<Static<typeof Rules>>
 
+export type IssuerMember = keyof IssuerRules
+
+/** Names of all members, in the order of the schema. */
+export function issuerMembers(): IssuerMember[] {
+  return Object.keys(Rules.properties).filter((name) => isIssuerMember(name))
+}
+
+export function isIssuerMember(name: string): name is IssuerMember {
+  return Object.hasOwn(Rules.properties, name)
+}
+
 /** An issuer of a list in `issuers`. */
 export interface ListedIssuer extends IssuerRules {
   /** The `iss` claim of its tokens, compared exactly (RFC 7519 §4.1.1); no white space. */
