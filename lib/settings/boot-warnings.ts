@@ -37,24 +37,27 @@ export function listeningWarning(
   return `dev mode listens beyond loopback, on ${beyond.join(', ')}`
 }
 
-function productionWarnings({ settings, given }: LoadedSettings): string[] {
+function productionWarnings({ settings, given, issuers }: LoadedSettings): string[] {
   const warnings: string[] = []
-  const { publicKeys, publicKeysUrl, issuer, audience, tenants, confirmation } = settings
-  if (publicKeys === undefined && !given.has('publicKeysUrl')) {
+  const { publicKeysUrl, tenants, confirmation } = settings
+  const listed = typeof issuers === 'function' ? [] : issuers
+  const hasDefaultKeys = !given.has('publicKeysUrl') && !given.has('issuers')
+  if (hasDefaultKeys && listed.some((entry) => entry.publicKeysUrl !== undefined)) {
     warnings.push(`publicKeysUrl is not configured: using the default ${publicKeysUrl}`)
   }
-  if (publicKeys === undefined && isPlainBeyondLoopback(publicKeysUrl)) {
+  for (const { name, publicKeysUrl: url } of listed) {
+    if (url === undefined || !isPlainBeyondLoopback(url)) continue
     warnings.push(
-      'publicKeysUrl is plain http beyond loopback: the keys can be replaced on the way',
+      `publicKeysUrl of the issuer ${name} is plain http beyond loopback: the keys can be replaced on the way`,
     )
   }
   if (typeof tenants === 'string' && isPlainBeyondLoopback(tenants)) {
     warnings.push('tenants is plain http beyond loopback: the list can be replaced on the way')
   }
-  if (issuer === undefined) {
+  if (listed.some(({ issuer }) => issuer === undefined)) {
     warnings.push('issuer is not configured: a token of any issuer with these keys is accepted')
   }
-  if (audience === undefined) {
+  if (listed.some(({ audience }) => audience === undefined)) {
     warnings.push('audience is not configured: any token of that server is accepted')
   }
   if (confirmation === 'ignore') {

@@ -2,11 +2,20 @@ import { readFileSync } from 'node:fs'
 import { type EntryLine, readLine, readValue } from './ini-line.ts'
 import { IniSections } from './ini-sections.ts'
 import type { Problems } from './problems.ts'
-import { resemblanceOf, type SectionName } from './section-name.ts'
+import { OUR_SECTIONS, resemblanceOf, type SectionName } from './section-name.ts'
 import { showPath } from './shown-value.ts'
+
+/** The line that begins a section of ours. */
+export interface IniSection {
+  readonly kind: 'section'
+  readonly section: SectionName
+  /** File and line, for messages. */
+  readonly where: string
+}
 
 /** One `key = value` line of a section of ours. */
 export interface IniEntry {
+  readonly kind: 'entry'
   readonly section: SectionName
   readonly key: string
   readonly value: string
@@ -14,8 +23,11 @@ export interface IniEntry {
   readonly where: string
 }
 
-/** The readable lines of `[auth]` and `[tenants]`. Problems come in the order of the file. */
-export function* readIniFile(file: string, problems: Problems): Generator<IniEntry, void> {
+/** The readable lines of our sections. Problems come in the order of the file. */
+export function* readIniFile(
+  file: string,
+  problems: Problems,
+): Generator<IniSection | IniEntry, void> {
   const before = problems.count
   const sections = new IniSections(problems)
   const seen = new Set<string>()
@@ -24,6 +36,8 @@ export function* readIniFile(file: string, problems: Problems): Generator<IniEnt
     const line = readLine(row)
     if (line.kind === 'section') {
       sections.enter(line.name, where)
+      const { current: section } = sections
+      if (section !== 'top' && section !== 'other') yield { kind: 'section', section, where }
     } else if (line.kind === 'broken section') {
       sections.enterBroken(where)
     } else if (line.kind === 'several lines') {
@@ -36,14 +50,14 @@ export function* readIniFile(file: string, problems: Problems): Generator<IniEnt
       if (value === null) continue
       const name = `[${section}] ${line.key}`
       if (seen.has(name)) problems.add({ key: name, where }, 'it once', 'it again')
-      else yield { section, key: line.key, value, where }
+      else yield { kind: 'entry', section, key: line.key, value, where }
       seen.add(name)
     }
   }
   sections.leave()
   // Where something is wrong with the file, its section may be what was refused.
   if (!sections.hasOurs && problems.count === before) {
-    problems.add({ key: 'configFile', where: file }, 'a section [auth] or [tenants]', 'none')
+    problems.add({ key: 'configFile', where: file }, `a section ${OUR_SECTIONS}`, 'none')
   }
 }
 
@@ -71,7 +85,7 @@ function refuseSeveral(where: string, problems: Problems): void {
 /** A top-level key that is spelt like a section of ours. The others are the application's. */
 function refuseStray({ key }: EntryLine, where: string, problems: Problems): void {
   if (resemblanceOf(key)?.by !== 'spelling') return
-  problems.add({ key, where }, 'a section [auth] or [tenants]', 'a top-level key')
+  problems.add({ key, where }, `a section ${OUR_SECTIONS}`, 'a top-level key')
 }
 
 function readEntry(

@@ -1,5 +1,11 @@
 import type { Problems } from './problems.ts'
-import { isOurs, type Resemblance, resemblanceOf, type SectionName } from './section-name.ts'
+import {
+  isOurs,
+  OUR_SECTIONS,
+  type Resemblance,
+  resemblanceOf,
+  type SectionName,
+} from './section-name.ts'
 import { showName } from './shown-value.ts'
 
 /** A section that is the application's only if ours stands in the file too. */
@@ -11,7 +17,7 @@ interface Doubtful extends Resemblance {
 /** The sections of one INI file, line by line. */
 export class IniSections {
   readonly #problems: Problems
-  readonly #seen = new Set<SectionName>()
+  readonly #seen = new Set<string>()
   readonly #doubtful: Doubtful[] = []
   #current: SectionName | 'top' | 'other' = 'top'
 
@@ -66,6 +72,6 @@ export class IniSections {
 
   #refuse(name: string, where: string, hint: string): void {
     const found = `[${showName(name)}]`
-    this.#problems.add({ key: 'a section', where }, '[auth] or [tenants]', found, hint)
+    this.#problems.add({ key: 'a section', where }, OUR_SECTIONS, found, hint)
   }
 }

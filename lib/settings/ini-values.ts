@@ -1,8 +1,12 @@
-import { TypeGuard } from '@sinclair/typebox'
+import { type TSchema, TypeGuard } from '@sinclair/typebox'
+import { type IssuerMember, issuerMembers } from './issuer-rules.ts'
 import { type OptionName, Options } from './options.ts'
 
 const CODE_ONLY: readonly string[] = [
   'publicKeys',
+  'issuers',
+  'allowPrivateIssuers',
+  'opaqueToken',
   'mapClaims',
   'isRevoked',
   'resolveTenant',
@@ -22,6 +26,15 @@ export const INI_KEYS: Readonly<Record<'auth' | 'tenants', ReadonlyMap<string, O
   ]),
 }
 
+const NO_KEYS: readonly string[] = ['name', 'publicKeys', 'mapClaims'] satisfies IssuerMember[]
+
+/** Which member of an issuer's rules a key of `[auth.NAME]` gives. */
+export const ISSUER_KEYS: ReadonlyMap<string, IssuerMember> = new Map(
+  issuerMembers()
+    .filter((member) => !NO_KEYS.includes(member))
+    .map((member) => [snakeCase(member), member]),
+)
+
 /** Names of all options, in the order of the schema. */
 export function optionNames(): OptionName[] {
   return Object.keys(Options.properties).filter((name) => isOptionName(name))
@@ -37,22 +50,20 @@ const BOOLEANS = new Map([
 ])
 
 /**
- * The value that a key's text stands for; the text itself where it stands for none, to be refused
- * as such.
+ * The value that a text stands for, where one of this schema is meant; the text itself where it
+ * stands for none, to be refused as such.
  */
-export function readIniText(key: string, name: OptionName, text: string): unknown {
-  const schema = Options.properties[name]
+export function readIniText(schema: TSchema, text: string): unknown {
   if (TypeGuard.IsBoolean(schema)) return BOOLEANS.get(text.toLowerCase()) ?? text
   if (TypeGuard.IsNumber(schema) || TypeGuard.IsInteger(schema)) {
     return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : text
   }
-  const isList =
-    TypeGuard.IsArray(schema) ||
-    (TypeGuard.IsUnion(schema) && schema.anyOf.some((type) => TypeGuard.IsArray(type)))
-  if (!isList || key === 'tenant_url') return text
+  const kinds = TypeGuard.IsUnion(schema) ? schema.anyOf : [schema]
+  const isWord = kinds.some((kind) => TypeGuard.IsLiteral(kind) && kind.const === text)
+  if (isWord || !kinds.some((kind) => TypeGuard.IsArray(kind))) return text
   return text.split(/[\s,]+/).filter((item) => item !== '')
 }
 
-function snakeCase(name: string): string {
+export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

@@ -1,17 +1,34 @@
 import { isWithin, lettersOf } from './look-alike.ts'
 
-/** The sections that are ours. All others belong to the application. */
-export type SectionName = 'auth' | 'tenants'
+/** The sections of options. */
+export type OptionSection = 'auth' | 'tenants'
 
-const OURS: readonly SectionName[] = ['auth', 'tenants']
+/** The section of an issuer. */
+export type IssuerSection = `auth.${string}`
+
+/** The sections that are ours. All others belong to the application. */
+export type SectionName = OptionSection | IssuerSection
+
+/** Our sections, as a message names them. */
+export const OUR_SECTIONS = '[auth], [auth.NAME] or [tenants]'
+
+const WORDS: readonly OptionSection[] = ['auth', 'tenants']
 
 export function isOurs(name: string): name is SectionName {
-  return OURS.some((ours) => ours === name)
+  return isOptionSection(name) || isIssuerSection(name)
+}
+
+export function isOptionSection(name: string): name is OptionSection {
+  return WORDS.some((word) => word === name)
+}
+
+function isIssuerSection(name: string): name is IssuerSection {
+  return /^auth\.[\w.-]{1,64}$/.test(name)
 }
 
 /** A name that is nearly one of ours. */
 export interface Resemblance {
-  readonly ours: SectionName
+  readonly ours: OptionSection | 'auth.NAME'
   /**
    * `spelling`: the same word, spelt in another way, or a subsection of it.
    * `letter`: one letter differs, as in `[oauth]`, which may be a word of the application.
@@ -21,16 +38,27 @@ export interface Resemblance {
 
 /** Which section a name may have been meant for. One rule for each kind of slip. */
 export function resemblanceOf(name: string): Resemblance | null {
-  const sameWord = OURS.find((ours) => isSameWord(lettersOf(firstPart(name)), ours))
-  if (sameWord !== undefined) return { ours: sameWord, by: 'spelling' }
-  const oneLetterOff = OURS.find((ours) => isWithin(1, lettersOf(name), ours))
+  for (const separator of [BETWEEN_PARTS, BETWEEN_WORDS]) {
+    const { first, isAlone } = partsOf(name, separator)
+    const word = WORDS.find((each) => isSameWord(lettersOf(first), each))
+    if (word === 'auth' && !isAlone) return { ours: 'auth.NAME', by: 'spelling' }
+    if (word !== undefined) return { ours: word, by: 'spelling' }
+  }
+  const { first } = partsOf(name, BETWEEN_PARTS)
+  const oneLetterOff = WORDS.find((word) => isWithin(1, lettersOf(first), word))
   return oneLetterOff === undefined ? null : { ours: oneLetterOff, by: 'letter' }
 }
 
-/** `auth` of `auth.x`, `"auth"`, `auth:x` and `auth[x]`. */
-function firstPart(name: string): string {
-  const parts = name.normalize('NFKC').split(/[.:/\\[\]"']/)
-  return parts.find((part) => part.trim() !== '') ?? ''
+/** As in `auth.x`, `"auth"`, `auth:x` and `auth[x]`. */
+const BETWEEN_PARTS = /[.:/\\[\]"']/
+
+/** As in `auth x` and `auth|x`. What nobody sees separates nothing. */
+const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}\p{DI}_-]/u
+
+function partsOf(name: string, separator: RegExp): { first: string; isAlone: boolean } {
+  const parts = name.normalize('NFKC').split(separator)
+  const [first = '', second] = parts.filter((part) => lettersOf(part) !== '')
+  return { first, isAlone: second === undefined }
 }
 
 function isSameWord(letters: string, ours: string): boolean {

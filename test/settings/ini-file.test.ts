@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { type IniEntry, readIniFile } from '../../lib/settings/ini-file.ts'
+import { type IniEntry, type IniSection, readIniFile } from '../../lib/settings/ini-file.ts'
 import { Problems } from '../../lib/settings/problems.ts'
 import { configError } from '../helpers/app/config-error.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
@@ -10,14 +10,18 @@ import { tempFolder } from '../helpers/documents/temp-folder.ts'
 const folder = tempFolder()
 
 /** @throws ERR_AUTH_CONFIG_INVALID */
-function entriesOf(file: string): IniEntry[] {
+function linesOf(file: string): (IniSection | IniEntry)[] {
   const problems = new Problems()
-  const entries = [...readIniFile(file, problems)]
+  const lines = [...readIniFile(file, problems)]
   problems.throwIfAny()
-  return entries
+  return lines
 }
 
-/** Key and value of each line of `[auth]` and `[tenants]`. */
+function entriesOf(file: string): IniEntry[] {
+  return linesOf(file).filter((line) => line.kind === 'entry')
+}
+
+/** Key and value of each entry of our sections. */
 function read(text: string | Uint8Array): string[][] {
   return entriesOf(folder.write(text)).map(({ key, value }) => [key, value])
 }
@@ -28,11 +32,15 @@ function refuses(text: string | Uint8Array, ...parts: (string | RegExp)[]): void
 }
 
 describe('an INI file', () => {
-  test('gives the lines of [auth] and [tenants], with section and place', () => {
-    const file = folder.write('[auth]\nrealm = a\n\n[tenants]\nids = b\n')
-    assert.deepEqual(entriesOf(file), [
-      { section: 'auth', key: 'realm', value: 'a', where: `${file}, line 2` },
-      { section: 'tenants', key: 'ids', value: 'b', where: `${file}, line 5` },
+  test('gives the lines of our sections, with section and place', () => {
+    const file = folder.write('[auth]\nrealm = a\n\n[tenants]\n[app]\nx = y\n[auth.acme]\nissuer=b')
+    const at = (line: number) => `${file}, line ${line}`
+    assert.deepEqual(linesOf(file), [
+      { kind: 'section', section: 'auth', where: at(1) },
+      { kind: 'entry', section: 'auth', key: 'realm', value: 'a', where: at(2) },
+      { kind: 'section', section: 'tenants', where: at(4) },
+      { kind: 'section', section: 'auth.acme', where: at(7) },
+      { kind: 'entry', section: 'auth.acme', key: 'issuer', value: 'b', where: at(8) },
     ])
   })
 
@@ -63,7 +71,10 @@ describe('an INI file', () => {
     ['top-level keys', 'issuer = https://a.test\n'],
   ] as const) {
     test(`must not hold ${name} alone`, () => {
-      refuses(text, /^configFile: expected a section \[auth\] or \[tenants\], found none \(/)
+      refuses(
+        text,
+        /^configFile: expected a section \[auth\], \[auth\.NAME\] or \[tenants\], found none \(/,
+      )
     })
   }
 
@@ -153,6 +164,9 @@ describe('a section line', () => {
     '[__proto__]',
     '[constructor]',
     '[authx.auth]',
+    '[auth_acme]',
+    '[authority of ours]',
+    '[app auth]',
   ]) {
     test(`${line} belongs to the application`, () => {
       assert.deepEqual(read(`[auth]\nrealm = a\n${line}\ndev_mode = yes\nrealm = b\n`), [
@@ -161,10 +175,61 @@ describe('a section line', () => {
     })
   }
 
+  for (const name of ['acme', 'acme-test_1.x', '7', '.', '__proto__', 'N'.repeat(64)]) {
+    test(`[auth.${name}] is that of an issuer, and ours`.slice(0, 60), () => {
+      assert.deepEqual(read(`[ auth.${name} ] ; ours\nissuer = a\n`), [['issuer', 'a']])
+      const again = `[auth.${name}]: expected it once, found it again`
+      refuses(`[auth.${name}]\n[app]\n[auth.${name}]\n`, again, 'line 3')
+    })
+  }
+
+  for (const line of [
+    '[auth.]',
+    '[auth.acme test]',
+    '[auth. acme]',
+    '[auth acme]',
+    '[auth\tacme]',
+    '[auth|acme]',
+    '[auth@acme]',
+    '[auth=acme]',
+    '[auth,acme]',
+    '[Auth acme]',
+    '[Auth.acme]',
+    '[AUTH.ACME]',
+    '[auht.acme]',
+    '[auth..acme\u200b]',
+    '[auth.acm\u00e9]',
+    '[\uff41uth\uff0eacme]',
+    '[auth\u2024acme]',
+    '[\u0430uth.acme]',
+    '[auth:acme]',
+    '[auth/acme]',
+    '[auth "acme"]',
+    `[auth.${'N'.repeat(65)}]`,
+  ]) {
+    test(`${JSON.stringify(line)} is nearly that of an issuer, and refused`.slice(0, 80), () => {
+      const message = 'a section: expected [auth], [auth.NAME] or [tenants], found ['
+      const hint = line === '[auth.]' ? 'did you mean [auth]?' : 'did you mean [auth.NAME]?'
+      refuses(`[auth]\n[auth.acme]\n${line}\n`, message, 'line 3', hint)
+    })
+  }
+
+  for (const line of ['[oauth.github]', '[auto.acme]', '[aut.acme]']) {
+    test(`${line} is refused, unless [auth] stands in the file too`, () => {
+      refuses(`[auth.acme]\n${line}\n`, 'did you mean [auth]?', `found ${line}`, 'line 2')
+      assert.deepEqual(read(`${line}\nrealm = a\n[auth]\nrealm = b\n`), [['realm', 'b']])
+    })
+  }
+
   for (const line of ['[oauth]', '[authn]', '[auto]', '[auth0]', '[aut]', '[Oauth]']) {
     test(`${line} is refused, unless [auth] stands in the file too`, () => {
       const hint = 'did you mean [auth]? An application may have it beside a section [auth]'
-      refuses(`${line}\n`, `expected [auth] or [tenants], found ${line}`, 'line 1', hint)
+      refuses(
+        `${line}\n`,
+        `expected [auth], [auth.NAME] or [tenants], found ${line}`,
+        'line 1',
+        hint,
+      )
       refuses(`[tenants]\nids = a\n${line}\nissuer = a\n`, hint, 'line 3')
       assert.deepEqual(read(`${line}\nrealm = a\n[auth]\nrealm = b\n`), [['realm', 'b']])
     })
@@ -190,9 +255,7 @@ describe('a section line', () => {
     '["auth"]',
     "['auth']",
     '[" auth "]',
-    '[auth.x]',
     '[auth .x]',
-    '[ auth.keys ]',
     '["auth.x"]',
     '[auth\\.x]',
     '[Tenants]',
@@ -200,7 +263,7 @@ describe('a section line', () => {
     '[tenants.ids]',
   ]) {
     test(`${line} is almost ours, and refused, beside ours too`, () => {
-      const message = 'a section: expected [auth] or [tenants], found ['
+      const message = 'a section: expected [auth], [auth.NAME] or [tenants], found ['
       refuses(`${line}\n`, message, 'line 1', 'did you mean [')
       refuses(`[auth]\n[tenants]\n${line}\n`, message, 'line 3')
     })
@@ -292,7 +355,7 @@ describe('a section line', () => {
       const key = line.split('=')[0]?.trim()
       refuses(
         `name = x\n${line}\n[auth]\n`,
-        `${key}: expected a section [auth] or [tenants], found a top-level key`,
+        `${key}: expected a section [auth], [auth.NAME] or [tenants], found a top-level key`,
         'line 2',
       )
     })

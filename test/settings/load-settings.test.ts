@@ -13,13 +13,13 @@ const loadIni = (text: string) => load({ configFile: folder.write(text) })
 
 describe('who gives an option', () => {
   test('file and code are put together, option by option', () => {
-    const configFile = folder.write('[auth]\nrealm = notes\nissuer = a\n[tenants]\nids = a b\n')
-    const { settings, given } = load({ configFile, issuer: 'b', keysRetry: 2 })
+    const configFile = folder.write('[auth]\nrealm = notes\naudience = a\n[tenants]\nids = a b\n')
+    const { settings, given } = load({ configFile, audience: 'b', keysRetry: 2 })
     assert.equal(settings.realm, 'notes')
-    assert.equal(settings.issuer, 'b')
+    assert.equal(settings.audience, 'b')
     assert.equal(settings.keysRetry, 2)
     assert.deepEqual(settings.tenants, ['a', 'b'])
-    assert.deepEqual([...given].toSorted(), ['issuer', 'keysRetry', 'realm', 'tenants'])
+    assert.deepEqual([...given].toSorted(), ['audience', 'keysRetry', 'realm', 'tenants'])
   })
 
   test('a default that is spelt out counts as given', () => {
@@ -85,12 +85,12 @@ describe('who gives an option', () => {
   }
 
   test('settings and their lists are frozen, and are copies', () => {
-    const issuer = ['a']
-    const { settings } = load({ issuer })
-    issuer.push('b')
-    assert.deepEqual(settings.issuer, ['a'])
+    const audience = ['a']
+    const { settings } = load({ audience })
+    audience.push('b')
+    assert.deepEqual(settings.audience, ['a'])
     assert.equal(Object.isFrozen(settings), true)
-    assert.equal(Object.isFrozen(settings.issuer), true)
+    assert.equal(Object.isFrozen(settings.audience), true)
     assert.equal(Object.isFrozen(load({}).settings.algorithms), true)
   })
 
@@ -100,7 +100,7 @@ describe('who gives an option', () => {
 })
 
 describe('misspelt names', () => {
-  const inCode = ['issuers', 'dev_mode', 'Issuer', 'toString', '__proto__', 'constructor', '0', '']
+  const inCode = ['isuers', 'dev_mode', 'Issuer', 'toString', '__proto__', 'constructor', '0', '']
   for (const name of inCode) {
     test(`refuses the option ${JSON.stringify(name)}`, () => {
       const options = JSON.parse(`{ ${JSON.stringify(name)}: 1 }`)
@@ -135,6 +135,7 @@ describe('misspelt names', () => {
     'tenant_url',
     'config_file',
     ...['public_keys', 'map_claims', 'is_revoked', 'resolve_tenant', 'token_from'],
+    ...['issuers', 'allow_private_issuers', 'opaque_token'],
   ]
   for (const key of inFile) {
     test(`refuses the key ${key} of [auth]`, () => {
@@ -303,7 +304,9 @@ describe('dev mode where NODE_ENV is production', () => {
 describe('a name that is misspelt by little', () => {
   for (const [name, nearest] of [
     ['isuer', 'issuer'],
-    ['issuers', 'issuer'],
+    ['isuers', 'issuers'],
+    ['issuer_s', 'issuers'],
+    ['allowPrivateIssuer', 'allowPrivateIssuers'],
     ['dev_mode', 'devMode'],
     ['Issuer', 'issuer'],
     ['keysMaxage', 'keysMaxAge'],

@@ -1,0 +1,28 @@
+import { Type } from '@sinclair/typebox'
+import { Switch, Text } from './option-kinds.ts'
+
+/** How the guard behaves in its application. */
+export const applicationOptions = {
+  /**
+   * Whether every request acts as a mock user, without tokens and without network. Refused where
+   * NODE_ENV is `production`.
+   * @default false
+   */
+  devMode: Switch(false),
+
+  /**
+   * JSON file of the mock user of dev mode. A relative path counts from the INI file's folder, or
+   * from the working directory where it is given in code.
+   * @default '/conf/dev-userinfo.json'
+   */
+  devUserInfoPath: Text('a path', { default: '/conf/dev-userinfo.json' }),
+
+  /** The realm of the challenges (RFC 9110 §11.5); printable ASCII. @default 'api' */
+  realm: Text('printable ASCII', { pattern: '^[ -~]+$', default: 'api' }),
+
+  /** What to do at boot about routes that no guard covers. @default 'warn' */
+  uncovered: Type.Union([Type.Literal('warn'), Type.Literal('refuse'), Type.Literal('ignore')], {
+    default: 'warn',
+    expected: 'warn, refuse or ignore',
+  }),
+}
