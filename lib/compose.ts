@@ -1,5 +1,5 @@
-import type { Authenticator } from './authentication/authenticator.ts'
 import { AskedIssuers } from './authentication/asked-issuers.ts'
+import type { Authenticator } from './authentication/authenticator.ts'
 import { BearerToken } from './authentication/bearer-token.ts'
 import { Issuer, type IssuerRules } from './authentication/issuer.ts'
 import type { IssuerEntry } from './authentication/issuer-entry.ts'
@@ -11,7 +11,13 @@ import { OpaqueTokens } from './authentication/opaque-tokens.ts'
 import { VerifiedTokens } from './authentication/verified-tokens.ts'
 import type { GuardRules } from './guard/guard.ts'
 import { KeySet } from './keys/key-set.ts'
-import { type KeySource, RemoteKeys, type RemoteKeysOptions, StaticKeys } from './keys/key-source.ts'
+import {
+  type KeySource,
+  RemoteKeys,
+  type RemoteKeysOptions,
+  StaticKeys,
+} from './keys/key-source.ts'
+import { attendantOf } from './outside/attended.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import { Slots } from './outside/slots.ts'
 import { ImmutableSet } from './rights/resource-set.ts'
@@ -38,6 +44,25 @@ export function composeAuthenticator(loaded: LoadedSettings, events: KeyEvents):
   return new BearerToken(parts, { tokenFrom, isRevoked, timeout })
 }
 
+/** What begins with the first installation of a service, and ends with its last. */
+export interface Background {
+  open(): void
+  close(): void
+}
+
+/** Of the functions that were given as options, those that work in the background. */
+export function composeAttendants(
+  { settings, mockUser }: LoadedSettings,
+  tell: (reason: string) => void,
+): Background[] {
+  // Dev mode asks none of them.
+  const functions = mockUser ? [] : [settings.opaqueToken, settings.isRevoked]
+  return functions.flatMap((given) => {
+    const attendant = attendantOf(given)
+    return attendant ? [{ open: () => attendant.open(tell), close: () => attendant.close() }] : []
+  })
+}
+
 /** What the operator is told of keys that cannot be fetched, by the name of their issuer. */
 export type KeyEvents = (issuer: string) => RemoteDocumentEvents
 
@@ -56,7 +81,8 @@ function composeIssuers(
       }),
     )
   }
-  const { tenantsTimeout, issuersMaxAge, keysMaxStale, keysCooldown, allowPrivateIssuers } = settings
+  const { tenantsTimeout, issuersMaxAge, keysMaxStale, keysCooldown, allowPrivateIssuers } =
+    settings
   const fetching = {
     slots: new Slots(MOST_FETCHES_OF_ASKED, slots),
     isLazy: true,

@@ -7,19 +7,24 @@ import type {
   RawServerBase,
 } from 'fastify'
 import type { Authenticator } from './authentication/authenticator.ts'
-import { composeAuthenticator, composeGuardRules, composeKnownTenants } from './compose.ts'
+import { reportBoot } from './boot-report.ts'
+import {
+  type Background,
+  composeAttendants,
+  composeAuthenticator,
+  composeGuardRules,
+  composeKnownTenants,
+} from './compose.ts'
 import { documentedRoutes } from './declaration/documented-routes.ts'
 import type { RouteRegister } from './declaration/route-register.ts'
-import { auditedScope } from './guard/audited-scope.ts'
 import { decorateRequest } from './guard/decorated-request.ts'
 import { addGuard } from './guard/guard.ts'
-import { auditRoutes } from './inspection/audit.ts'
 import { type ListedRoute, listRoutes } from './inspection/listed-routes.ts'
 import { Neighbours } from './inspection/neighbours.ts'
+import { documentStats, type Stats } from './inspection/stats.ts'
 import { describeGuard } from './openapi/describe-guard.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import { Waits } from './outside/waits.ts'
-import { bootWarnings, listeningWarning } from './settings/boot-warnings.ts'
 import { type LoadedSettings, loadSettings } from './settings/load-settings.ts'
 import type { AuthOptions } from './settings/options.ts'
 import type { KnownTenants } from './tenants/known-tenants.ts'
@@ -44,6 +49,7 @@ export class AuthService {
   readonly #loaded: LoadedSettings
   readonly #authenticator: Authenticator
   readonly #knownTenants: KnownTenants
+  readonly #background: readonly Background[]
   readonly #installed = new Map<FastifyInstance, RouteRegister>()
 
   /**
@@ -53,7 +59,13 @@ export class AuthService {
   constructor(options: AuthOptions = {}) {
     this.#loaded = loadSettings(options)
     this.#knownTenants = composeKnownTenants(this.#loaded.settings, this.#events('tenants'))
-    this.#authenticator = composeAuthenticator(this.#loaded, this.#events('keys'))
+    this.#authenticator = composeAuthenticator(this.#loaded, (issuer) =>
+      this.#events('keys', { issuer }),
+    )
+    const attendants = composeAttendants(this.#loaded, (reason) =>
+      this.#log?.error(`tenant auth: ${reason}`),
+    )
+    this.#background = [this.#authenticator, this.#knownTenants, ...attendants]
   }
 
   /**
@@ -77,29 +89,18 @@ export class AuthService {
     const { register, preflights } = addGuard(app, settings, composeGuardRules(settings, shared))
     const below = register.early?.map(({ scope }) => scope) ?? []
     const neighbours = new Neighbours(app, below)
-    decorate(app, this)
+    app.decorate('authService', this)
     decorateRequest(app)
-    app.addHook('onReady', async () => {
-      register.compile()
-      auditRoutes(auditedScope(register, settings), neighbours, settings)
-      for (const advice of preflights.inspect()) app.log.warn(`tenant auth: ${advice}`)
-    })
-    app.addHook('onListen', async () => {
-      const warning = listeningWarning(this.#loaded, app.addresses())
-      if (warning !== undefined) app.log.warn(`tenant auth: ${warning}`)
-    })
+    reportBoot(app, this.#loaded, { register, preflights, neighbours })
     app.addHook('preClose', async () => waits.end())
     app.addHook('onClose', async () => this.#uninstall(app))
     this.#installed.set(app, register)
-    for (const warning of bootWarnings(this.#loaded)) {
-      app.log.warn(`tenant auth: ${warning}`)
-    }
-    this.#authenticator.open()
-    this.#knownTenants.open()
+    for (const part of this.#background) part.open()
   }
 
   /**
-   * Whether requests can be decided now: keys usable, and the tenant list loaded where there is
+   * Whether requests can be decided now: the keys of each configured issuer of all tenants are
+   * usable, or, where each is pinned, those of one; and the tenant list is loaded where there is
    * one.
    */
   isReady(): boolean {
@@ -107,12 +108,18 @@ export class AuthService {
   }
 
   /**
-   * Fetches the key set now, whatever the cooldown.
+   * Fetches keys now, whatever the cooldown.
    *
-   * @throws ERR_AUTH_KEYS_UNAVAILABLE
+   * @param issuer whose: its `iss`; not given: those of all configured issuers
+   * @throws ERR_AUTH_KEYS_UNAVAILABLE where they cannot be had, or there is no such issuer
    */
-  refreshKeys(): Promise<void> {
-    return this.#authenticator.refreshKeys()
+  refreshKeys(issuer?: string): Promise<void> {
+    return this.#authenticator.refreshKeys(issuer)
+  }
+
+  /** What the service knows of itself by now. Nothing is asked to find it. */
+  stats(): Stats {
+    return { documents: documentStats(this.#authenticator, this.#knownTenants) }
   }
 
   /**
@@ -141,8 +148,13 @@ export class AuthService {
 
   /** Ends all background work. Called when the last application that it is installed in closes. */
   close(): void {
-    this.#authenticator.close()
-    this.#knownTenants.close()
+    for (const part of this.#background) part.close()
+  }
+
+  /** Of the first application: the service has none of its own. */
+  get #log(): FastifyBaseLogger | undefined {
+    const [app] = this.#installed.keys()
+    return app?.log
   }
 
   #registers(app?: object): RouteRegister[] {
@@ -156,16 +168,11 @@ export class AuthService {
     if (this.#installed.size === 0) this.close()
   }
 
-  #events(what: string): RemoteDocumentEvents {
+  #events(what: string, about: object = {}): RemoteDocumentEvents {
     return {
       onFailure: (reason, url) => {
-        const [app] = this.#installed.keys()
-        app?.log.warn({ reason, url }, `tenant auth: ${what} cannot be fetched`)
+        this.#log?.warn({ ...about, reason, url }, `tenant auth: ${what} cannot be fetched`)
       },
     }
   }
-}
-
-function decorate(app: FastifyInstance, service: AuthService): void {
-  app.decorate('authService', service)
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 /** The rooms of lib/, from the top floor down. Imports go down only. */
 const ROOMS = [
-  ['index', 'plugin', 'service', 'compose', 'testing', 'claims'],
+  ['index', 'plugin', 'service', 'boot-report', 'compose', 'testing', 'claims'],
   ['tools'],
   ['guard'],
   ['declaration'],

@@ -3,6 +3,8 @@ import type { NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import type { Principal } from '../rights/principal.ts'
 
+import type { Issuer } from './issuer.ts'
+
 /** Finds out who a request acts as. One instance serves a whole service. */
 export interface Authenticator {
   /** Starts what runs in the background. */
@@ -18,6 +20,8 @@ export interface Authenticator {
    * @throws ERR_AUTH_KEYS_UNAVAILABLE
    */
   refreshKeys(iss?: string): Promise<void>
+  /** The issuers that are known now. */
+  issuers(): readonly Issuer[]
   /**
    * The principal of a request; a promise only where it cannot be told at once, and then one of
    * `waits`.

@@ -7,6 +7,7 @@ import type { Principal } from '../rights/principal.ts'
 import { isJwt } from '../tokens/is-jwt.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 import type { Authenticator } from './authenticator.ts'
+import type { Issuer } from './issuer.ts'
 import type { Issuers } from './issuers.ts'
 import type { Jwts } from './jwts.ts'
 import type { OpaqueTokens } from './opaque-tokens.ts'
@@ -53,6 +54,10 @@ export class BearerToken implements Authenticator {
 
   refreshKeys(iss?: string): Promise<void> {
     return this.#parts.issuers.refreshKeys(iss)
+  }
+
+  issuers(): readonly Issuer[] {
+    return this.#parts.issuers.all()
   }
 
   authenticate(request: FastifyRequest, waits: Waits): NowOrLater<Principal> {

@@ -24,6 +24,10 @@ export class MockUser implements Authenticator {
 
   async refreshKeys(): Promise<void> {}
 
+  issuers(): readonly [] {
+    return []
+  }
+
   authenticate(): Principal {
     return this.#principal
   }

@@ -16,7 +16,7 @@ export class EndingProof implements Proof {
   }
 
   get holds(): boolean {
-    return this.#isSo !== undefined && this.#isSo()
+    return this.#isSo?.() ?? false
   }
 
   end(): void {

@@ -103,11 +103,11 @@ export class AskedAnswers<A, K = A> {
 
   #renew(key: string, kept: Kept<K>): void {
     kept.renewAt = Number.POSITIVE_INFINITY
-    attempt(
-      () => this.#ask(key),
-      () => undefined,
-      () => undefined,
-    )
+    try {
+      ignoreRejection(this.#ask(key))
+    } catch {
+      // It is asked again when its time is over.
+    }
   }
 
   #asked(key: string): Promise<K> | undefined {

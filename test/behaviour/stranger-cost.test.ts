@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { hrtime } from 'node:process'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
-import { BearerToken } from '../../lib/authentication/bearer-token.ts'
-import { Issuer } from '../../lib/authentication/issuer.ts'
-import { KeySet } from '../../lib/keys/key-set.ts'
-import { StaticKeys } from '../../lib/keys/key-source.ts'
+import { composeAuthenticator } from '../../lib/compose.ts'
 import { Waits } from '../../lib/outside/waits.ts'
+import { loadSettings } from '../../lib/settings/load-settings.ts'
 import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
 import { encode, forge, forgeKey, partsOf } from '../helpers/tokens/forge.ts'
 import { AUDIENCE, goodClaims, ISSUER } from '../helpers/tokens/probe.ts'
@@ -69,16 +67,15 @@ const REQUESTS: readonly [what: string, request: FastifyRequest][] = [
   ['1 000 lines of headers', bearerRequest('Bearer x', new Array(2000).fill('AUTHORIZATIOM'))],
 ]
 
-const issuer = new Issuer(new StaticKeys(new KeySet({ keys: [KEY.publicJwk] })), {
-  algorithms: new Set(['RS256', 'ES256']),
-  tokenTypes: new Set(['application/jwt', 'application/at+jwt', undefined]),
-  issuer: [ISSUER],
-  audience: [AUDIENCE],
-  clockTolerance: 5,
-  maxTokenLength: 16_384,
-  tokenCacheSize: 10_000,
-})
-const authenticator = new BearerToken(issuer, { timeout: 5 })
+const authenticator = composeAuthenticator(
+  loadSettings({
+    publicKeys: { keys: [KEY.publicJwk] },
+    algorithms: ['RS256', 'ES256'],
+    issuer: ISSUER,
+    audience: AUDIENCE,
+  }),
+  () => ({ onFailure: () => assert.fail('nothing is fetched') }),
+)
 
 /** Nanoseconds for one refusal. */
 async function costOf(request: FastifyRequest): Promise<number> {

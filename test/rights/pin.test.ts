@@ -57,8 +57,9 @@ test('each grant counts in tenants of the pin alone, and only where it was grant
   const names = fc.constantFrom('a', 'b', 'c', '*', '__proto__', 'constructor')
   const ids = fc.array(fc.constantFrom('x:y', 'z:y', 'authz:superuser'))
   const grants = fc.array(fc.tuple(names, ids))
-  const pins = fc.uniqueArray(fc.constantFrom('a', 'b', '__proto__'), { minLength: 1 })
-  await holds(t, 
+  const pins = fc.uniqueArray(fc.constantFrom<string[]>('a', 'b', '__proto__'), { minLength: 1 })
+  await holds(
+    t,
     fc.asyncProperty(grants, pins, async (given, pin) => {
       const resources = Object.fromEntries(given)
       const kept = pinned({ sub: 'u', resources }, new Set(pin)).resources ?? {}

@@ -48,11 +48,17 @@ test('what is found is what parsing gives', async (t) => {
   const others = fc.dictionary(fc.string(), fc.jsonValue())
   await holds(
     t,
-    fc.asyncProperty(others, fc.string(), others, fc.constantFrom(0, 2), async (before, iss, after, space) => {
-      const { iss: _one, ...rest } = before
-      const { iss: _two, ...more } = after
-      const json = JSON.stringify({ ...rest, iss, more }, null, space)
-      assert.equal(find(json), iss)
-    }),
+    fc.asyncProperty(
+      others,
+      fc.string(),
+      others,
+      fc.constantFrom(0, 2),
+      async (before, iss, after, space) => {
+        const { iss: _one, ...rest } = before
+        const { iss: _two, ...more } = after
+        const json = JSON.stringify({ ...rest, iss, more }, null, space)
+        assert.equal(find(json), iss)
+      },
+    ),
   )
 })

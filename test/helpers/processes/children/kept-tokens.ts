@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { BearerToken } from '../../../../lib/authentication/bearer-token.ts'
-import { Issuer } from '../../../../lib/authentication/issuer.ts'
+import type { Authenticator } from '../../../../lib/authentication/authenticator.ts'
 import { TokenCache } from '../../../../lib/authentication/token-cache.ts'
-import { KeySet } from '../../../../lib/keys/key-set.ts'
-import { StaticKeys } from '../../../../lib/keys/key-source.ts'
+import { composeAuthenticator } from '../../../../lib/compose.ts'
 import { Waits } from '../../../../lib/outside/waits.ts'
+import { loadSettings } from '../../../../lib/settings/load-settings.ts'
 import { bearerRequest } from '../../tokens/bearer-request.ts'
 import { forge } from '../../tokens/forge.ts'
 import { goodClaims, KEY } from '../../tokens/probe.ts'
@@ -42,19 +41,19 @@ function headerOf(claims: object): string {
   return `Bearer${' '.repeat(kind === 'blanks' ? 15_000 : 1)}${token}`
 }
 
-function open(): BearerToken {
-  const issuer = new Issuer(new StaticKeys(new KeySet({ keys: [KEY.publicJwk] })), {
-    algorithms: new Set([KEY.alg]),
-    tokenTypes: new Set(['application/at+jwt']),
-    clockTolerance: 5,
+function open(): Authenticator {
+  const settings = loadSettings({
+    publicKeys: { keys: [KEY.publicJwk] },
     maxTokenLength: 1_000_000,
     tokenCacheSize: Number(tokenCacheSize),
   })
-  return new BearerToken(issuer, { timeout: 5 })
+  return composeAuthenticator(settings, () => ({
+    onFailure: () => assert.fail('nothing is fetched'),
+  }))
 }
 
 /** Visits the tenants of the token, each by a long URL of its own. */
-function ask(authenticator: BearerToken, header: string): void {
+function ask(authenticator: Authenticator, header: string): void {
   const principal = authenticator.authenticate(bearerRequest(header), new Waits())
   assert.ok(!(principal instanceof Promise), 'the keys are there')
   for (const tenant of [...principal.tenants].slice(0, 50)) {
