@@ -89,7 +89,7 @@ export class AuthService {
     const { register, preflights } = addGuard(app, settings, composeGuardRules(settings, shared))
     const below = register.early?.map(({ scope }) => scope) ?? []
     const neighbours = new Neighbours(app, below)
-    app.decorate('authService', this)
+    app.decorate<AuthService>('authService', this)
     decorateRequest(app)
     reportBoot(app, this.#loaded, { register, preflights, neighbours })
     app.addHook('preClose', async () => waits.end())

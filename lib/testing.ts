@@ -2,6 +2,7 @@ export {
   createTestAuthority,
   type TestAuthority,
   type TestAuthorityOptions,
-  type TestTokenOptions,
+  type TestIssuerRules,
   type TestUserInfo,
 } from './tools/test-authority.ts'
+export type { TestTokenOptions } from './tools/token-times.ts'

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type JWK, SignJWT } from 'jose'
 import { createSigningKey } from './signing-key.ts'
+import { type TestTokenOptions, timesOf } from './token-times.ts'
 
 export interface TestAuthorityOptions {
   /** The `iss` claim of the tokens. @default 'https://authority.test' */
@@ -12,31 +13,17 @@ export interface TestAuthorityOptions {
   readonly algorithm?: string | undefined
 }
 
-/**
- * What a test token says, apart from who the user is. Given as `undefined`, a claim or header is
- * left out.
- */
-export interface TestTokenOptions {
-  /** Seconds from now until `exp`; negative: expired. @default 300 */
-  readonly expiresIn?: number | undefined
-  /** Seconds from now until `nbf`. Not given: no `nbf`. */
-  readonly notBefore?: number | undefined
-  /** Seconds from now of `iat`. @default 0 */
-  readonly issuedAt?: number | undefined
-  /** @default the authority's */
-  readonly issuer?: string | undefined
-  /** @default the authority's */
-  readonly audience?: string | readonly string[] | undefined
-  /** Protected header parameters, over `alg`, `kid` and `typ: at+jwt`. */
-  readonly header?: Readonly<Record<string, unknown>> | undefined
-}
-
 /** What a test user holds; any further claims too. */
 export interface TestUserInfo {
   readonly sub?: string
   readonly preferred_username?: string
   readonly resources?: Readonly<Record<string, readonly string[]>>
   readonly [claim: string]: unknown
+}
+
+/** What `issuerRules` gives. */
+export interface TestIssuerRules extends Pick<TestAuthority, 'publicKeys' | 'issuer' | 'audience'> {
+  readonly tenants: '*' | readonly string[]
 }
 
 /**
@@ -50,6 +37,12 @@ export interface TestAuthority {
   readonly audience: string
   /** `publicKeys`, `issuer` and `audience`, to spread over an application's own options. */
   readonly options: Pick<TestAuthority, 'publicKeys' | 'issuer' | 'audience'>
+  /**
+   * An entry of the option `issuers`, so that an application trusts this authority among others.
+   *
+   * @param pin the tenants that it may speak for; `*`: every one
+   */
+  issuerRules(pin: { readonly tenants: '*' | readonly string[] }): TestIssuerRules
   /** A signed token for a user; without `sub` it is for `test-user`. */
   token(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<string>
   /** The headers of a request of that user, to hand to `app.inject`. */
@@ -123,6 +116,9 @@ export async function createTestAuthority(
     get options() {
       return { publicKeys: publicKeys(), issuer, audience }
     },
+    issuerRules({ tenants }) {
+      return { publicKeys: publicKeys(), issuer, audience, tenants }
+    },
     token,
     async headers(userInfo, tokenOptions) {
       return { authorization: `Bearer ${await token(userInfo, tokenOptions)}` }
@@ -158,15 +154,4 @@ async function serve(port: number, jwks: () => object): Promise<Server> {
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   return server
-}
-
-function timesOf(options: TestTokenOptions): { exp?: number; nbf?: number; iat?: number } {
-  const now = Math.floor(Date.now() / 1000)
-  const expiresIn = 'expiresIn' in options ? options.expiresIn : 300
-  const issuedAt = 'issuedAt' in options ? options.issuedAt : 0
-  return {
-    ...(expiresIn !== undefined && { exp: now + expiresIn }),
-    ...(options.notBefore !== undefined && { nbf: now + options.notBefore }),
-    ...(issuedAt !== undefined && { iat: now + issuedAt }),
-  }
 }
