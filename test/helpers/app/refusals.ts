@@ -53,6 +53,18 @@ export const REFUSALS = {
     challenge: null,
     retry: true,
   },
+  ERR_AUTH_ISSUERS_UNAVAILABLE: {
+    status: 503,
+    message: 'Issuers cannot be checked now',
+    challenge: null,
+    retry: true,
+  },
+  ERR_AUTH_INTROSPECTION_UNAVAILABLE: {
+    status: 503,
+    message: 'Tokens cannot be introspected now',
+    challenge: null,
+    retry: true,
+  },
 } as const satisfies Record<string, Refusal>
 
 export type RefusalCode = keyof typeof REFUSALS

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { composeAuthenticator } from '../../lib/compose.ts'
+import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { Waits } from '../../lib/outside/waits.ts'
+import { loadSettings } from '../../lib/settings/load-settings.ts'
+import { createTestAuthority } from '../../lib/testing.ts'
+import { bareApp } from '../helpers/app/guarded-app.ts'
+import { assertRefused } from '../helpers/app/refusals.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { KeyServer } from '../helpers/servers/key-server.ts'
+import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
+
+const authority = await createTestAuthority({ issuer: 'https://acme.test', audience: 'lunch' })
+const { publicKeys, issuer: ACME } = authority
+const RULES = { publicKeys, audience: 'lunch', tenants: ['acme'] }
+
+/** An application whose issuers are rows that the test changes, on a clock that it moves. */
+async function start(t: TestContext, answer: (iss: string) => unknown, more: AuthOptions = {}) {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
+  ageByDate(t)
+  const asked: string[] = []
+  const app = bareApp(t)
+  const given: object = {
+    ...more,
+    issuers: (iss: string) => {
+      asked.push(iss)
+      return answer(iss)
+    },
+  }
+  await app.register(tenantAuth, given)
+  app.get('/t/:tenant', async () => 'ok')
+  app.get('/me', { config: { authorization: true } }, async ({ authorization }) => authorization)
+  await app.ready()
+  return {
+    app,
+    asked: () => asked.splice(0),
+    pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
+  }
+}
+
+const get = async (app: FastifyInstance, url: string, headers: { authorization: string }) =>
+  app.inject({ url, headers })
+
+const as = (claims: object = {}) => authority.headers({ resources: { acme: [], b: [] }, ...claims })
+
+test('a function says who is trusted, and is asked once in issuersMaxAge', async (t) => {
+  const { app, asked, pass } = await start(t, async (iss) => (iss === ACME ? RULES : null))
+  const headers = await authority.headers({ resources: { acme: [] } }, { expiresIn: 3600 })
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+  pass(200)
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+  assert.deepEqual(asked(), [ACME])
+  pass(100)
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+  assert.deepEqual(asked(), [ACME])
+})
+
+test('a row that changes counts after issuersMaxAge, for cached tokens too', async (t) => {
+  let tenants = ['acme']
+  const { app, pass } = await start(t, () => ({ ...RULES, tenants }))
+  const headers = await authority.headers({ resources: { acme: [], b: [] } }, { expiresIn: 3600 })
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+  tenants = ['b']
+  pass(299)
+  void (await get(app, '/t/acme', headers))
+  pass(1)
+  assertRefused(await get(app, '/t/acme', headers), 'ERR_AUTH_TENANT_FORBIDDEN')
+  assert.equal((await get(app, '/t/b', headers)).statusCode, 200)
+})
+
+test('a row that is taken away ends its cached tokens', async (t) => {
+  let isThere = true
+  const { app, pass } = await start(t, () => (isThere ? RULES : null))
+  const headers = await authority.headers({ resources: { acme: [] } }, { expiresIn: 3600 })
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+  isThere = false
+  pass(300)
+  assertRefused(await get(app, '/t/acme', headers), 'ERR_AUTH_TOKEN_INVALID')
+  isThere = true
+  assertRefused(await get(app, '/t/acme', headers), 'ERR_AUTH_TOKEN_INVALID')
+  pass(30)
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+})
+
+test('another mapping is no change: it counts for the tokens that come', async (t) => {
+  let sub = 'one'
+  const answer = () => {
+    const mapped = sub
+    return { ...RULES, mapClaims: () => ({ sub: mapped }) }
+  }
+  const { app, pass } = await start(t, answer)
+  const [known, fresh] = [
+    await authority.headers({ n: 1 }, { expiresIn: 3600 }),
+    await authority.headers({ n: 2 }, { expiresIn: 3600 }),
+  ]
+  const subOf = async (headers: { authorization: string }) =>
+    (await get(app, '/me', headers)).json().userInfo.sub
+  assert.equal(await subOf(known), 'one')
+  pass(300)
+  sub = 'two'
+  assert.deepEqual([await subOf(known), await subOf(fresh)], ['one', 'two'])
+})
+
+/** What is no answer: 503, and never a guess. */
+const NO_ANSWERS: [what: string, answer: () => unknown][] = [
+  ['nothing', () => undefined],
+  ['true', () => true],
+  ['a list', () => [RULES]],
+  ['no tenants', () => ({ ...RULES, tenants: undefined })],
+  ['an empty list of tenants', () => ({ ...RULES, tenants: [] })],
+  ['another issuer', () => ({ ...RULES, issuer: 'https://other.test' })],
+  ['an unknown member', () => ({ ...RULES, tenant: 'acme' })],
+  ['no audience', () => ({ publicKeys, tenants: ['acme'] })],
+  ['keys that are none', () => ({ ...RULES, publicKeys: { keys: [] } })],
+  ['two places of keys', () => ({ ...RULES, publicKeysUrl: 'https://a.test/keys' })],
+  ['rules that are inherited', () => Object.create(RULES)],
+  ['an error', () => assert.fail('secret')],
+  ['a rejection', () => Promise.reject(new Error('secret'))],
+]
+
+for (const [what, answer] of NO_ANSWERS) {
+  test(`a function that answers ${what} gives 503`, async (t) => {
+    const { app } = await start(t, answer)
+    assertRefused(await get(app, '/me', await as()), 'ERR_AUTH_ISSUERS_UNAVAILABLE')
+  })
+}
+
+test('an answer that is late gives 503, and its request waits no longer', async (t) => {
+  const { app, pass } = await start(t, () => new Promise(() => {}))
+  const response = get(app, '/me', await as())
+  await new Promise(setImmediate)
+  pass(5)
+  assertRefused(await response, 'ERR_AUTH_ISSUERS_UNAVAILABLE')
+})
+
+test('while the function fails, its last good answer serves for keysMaxStale', async (t) => {
+  let isDown = false
+  const { app, pass } = await start(t, () => (isDown ? assert.fail('down') : RULES))
+  const headers = await authority.headers({ resources: { acme: [] } }, { expiresIn: 7200 })
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+  isDown = true
+  pass(300 + 3599)
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+  pass(1)
+  assertRefused(await get(app, '/t/acme', headers), 'ERR_AUTH_ISSUERS_UNAVAILABLE')
+})
+
+test('10 000 invented issuers are asked for once each, and known ones never wait', async (t) => {
+  const server = await KeyServer.start(() => publicKeys)
+  t.after(() => server.close())
+  const asked: string[] = []
+  const rules = { audience: 'lunch', tenants: ['acme'], publicKeysUrl: server.url }
+  const issuers = async (iss: string) => {
+    asked.push(iss)
+    return iss === ACME ? rules : null
+  }
+  const authenticator = composeAuthenticator(
+    loadSettings({ issuers, allowPrivateIssuers: true }),
+    () => ({ onFailure: () => assert.fail('the keys can be fetched') }),
+  )
+  authenticator.open()
+  t.after(() => authenticator.close())
+  const ask = async (token: string) =>
+    authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits())
+  const token = await authority.token({ resources: { acme: [] } })
+  await ask(token)
+  for (let batch = 0; batch < 1000; batch++) {
+    const strangers = Array.from({ length: 10 }, (_, i) => ask(inventedToken(batch * 10 + i)))
+    for (const { status } of await Promise.allSettled(strangers)) assert.equal(status, 'rejected')
+    const known = authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits())
+    assert.equal(known instanceof Promise, false, 'a known issuer is not waited for')
+  }
+  assert.deepEqual([asked.length, new Set(asked).size, server.fetches], [10_001, 10_001, 1])
+})
+
+const [HEADER = '', , SIGNATURE = ''] = (await authority.token()).split('.')
+
+function inventedToken(serial: number): string {
+  const exp = Math.floor(Date.now() / 1000) + 60
+  const claims = { iss: `https://${serial}.test`, aud: 'lunch', sub: 'u', exp }
+  const payload = Buffer.from(JSON.stringify(claims)).toString('base64url')
+  return `${HEADER}.${payload}.${SIGNATURE}`
+}
+
+test('at most 16 questions about unknown issuers are open, and known issuers are not held up', async (t) => {
+  const open: (() => void)[] = []
+  const { app, asked, pass } = await start(t, (iss) =>
+    iss === ACME ? RULES : new Promise((resolve) => open.push(() => resolve(null))),
+  )
+  const headers = await authority.headers({ resources: { acme: [] } }, { expiresIn: 3600 })
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+  const responses = Array.from({ length: 20 }, (_, i) =>
+    get(app, '/me', { authorization: `Bearer ${inventedToken(i)}` }),
+  )
+  for (const refused of await Promise.all(responses.slice(16))) {
+    assertRefused(refused, 'ERR_AUTH_ISSUERS_UNAVAILABLE')
+  }
+  assert.equal(asked().length, 17)
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+  for (const answer of open) answer()
+  for (const refused of await Promise.all(responses.slice(0, 16))) {
+    assertRefused(refused, 'ERR_AUTH_TOKEN_INVALID')
+  }
+  pass(0)
+})
+
+test('requests of one issuer that arrive together ask once', async (t) => {
+  const { app, asked } = await start(t, async () => RULES)
+  const headers = await as()
+  const responses = await Promise.all(
+    Array.from({ length: 100 }, () => get(app, '/t/acme', headers)),
+  )
+  assert.deepEqual(
+    responses.map(({ statusCode }) => statusCode),
+    responses.map(() => 200),
+  )
+  assert.deepEqual(asked(), [ACME])
+})
+
+test('at most 1 000 issuers are held, and the one that is used stays', async (t) => {
+  const { app, asked } = await start(t, (iss) => ({ ...RULES, name: iss.slice(8, 20) }))
+  const headers = await as()
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+  for (let i = 0; i < 1500; i++) {
+    await get(app, '/me', { authorization: `Bearer ${inventedToken(i)}` })
+    if (i % 100 === 0) await get(app, '/t/acme', headers)
+  }
+  assert.equal(app.authService.stats().documents.length, 1000)
+  asked()
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+  assert.deepEqual(asked(), [])
+})
+
+test('a service with a function is ready at once, and refreshes the keys of issuers by name', async (t) => {
+  const { app } = await start(t, (iss) => (iss === ACME ? RULES : null))
+  const { authService } = app
+  assert.equal(authService.isReady(), true)
+  await assert.rejects(authService.refreshKeys(ACME), { code: 'ERR_AUTH_KEYS_UNAVAILABLE' })
+  await authService.refreshKeys()
+  await get(app, '/me', await as())
+  await authService.refreshKeys(ACME)
+  assert.deepEqual(authService.stats().documents, [
+    { kind: 'keys', name: 'acme.test', state: 'fresh', age: null, failure: null },
+  ])
+})
