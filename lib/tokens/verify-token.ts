@@ -15,8 +15,9 @@ export interface VerifyRules extends HeaderRules, AcceptRules {}
  *
  * @throws TokenRefused
  */
-export function refuseUnfit({ header, payload }: CompactJws, rules: VerifyRules): void {
+export function refuseUnfit({ header, payload, signature }: CompactJws, rules: VerifyRules): void {
   checkHeader(header, rules)
+  if (signature.length === 0) throw new TokenRefused('there is no signature')
   if (payload.claims === undefined) return
   const lifetime = checkClaims(payload.claims, rules)
   checkLifetime(lifetime, rules.clockTolerance)

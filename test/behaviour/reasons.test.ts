@@ -45,6 +45,7 @@ const PARTS: readonly Row[] = [
     token: forge(KEY, { payload: Buffer.from([0x7b, 0xff, 0x7d]) }),
   },
   { reason: 'a part is not JSON', code: INVALID, token: forge(KEY, { payload: '{' }) },
+  { reason: 'there is no signature', code: INVALID, token: `${header}.${payload}.` },
   { reason: 'a part is not a JSON object', code: INVALID, token: forge(KEY, { payload: '[]' }) },
 ]
 
@@ -76,6 +77,9 @@ const HEADERS: readonly Row[] = [
     token: goodToken({}, { typ: 'logout+jwt' }),
   },
   { reason: 'the kid is not a string', code: INVALID, token: goodToken({}, { kid: 5 }) },
+  { reason: 'the alg is not a string', code: INVALID, token: goodToken({}, { alg: 5 }) },
+  { reason: 'the typ is not a string', code: INVALID, token: goodToken({}, { typ: 5 }) },
+  { reason: 'the alg is missing', code: INVALID, token: goodToken({}, { alg: undefined }) },
   {
     reason: 'the header is too long',
     code: INVALID,
@@ -163,27 +167,69 @@ const TENANTS: readonly Row[] = [
   { reason: 'not a tenant name', code: 'ERR_AUTH_TENANT_INVALID', url: '/handler' },
 ]
 
+/** Options of several issuers, in the place of the only one. */
+const SEVERAL = { publicKeys: undefined, issuer: undefined }
+
 /** Functions of the application, what their reasons begin with, and the code of each. */
 const ASKED = [
   ['isRevoked', 'isRevoked', 'ERR_AUTH_REVOCATION_UNAVAILABLE'],
   ['tenants', 'the tenants function', 'ERR_AUTH_TENANTS_UNAVAILABLE'],
   ['resolveTenant', 'resolveTenant', 'ERR_AUTH_TENANTS_UNAVAILABLE'],
+  ['issuers', 'the issuers function', 'ERR_AUTH_ISSUERS_UNAVAILABLE'],
+  ['opaqueToken', 'opaqueToken', 'ERR_AUTH_INTROSPECTION_UNAVAILABLE'],
 ] as const
 
-const FUNCTIONS: readonly Row[] = ASKED.flatMap(([option, name, code]): Row[] => [
-  { reason: `${name} failed (TypeError)`, code, options: { [option]: fail } },
-  { reason: `${name} failed (TypeError)`, code, options: { [option]: async () => fail() } },
+const FUNCTIONS: readonly Row[] = ASKED.flatMap(([option, name, code]): Row[] => {
+  const more = option === 'issuers' ? SEVERAL : {}
+  const token = option === 'opaqueToken' ? 'opaque' : goodToken()
+  const row = (reason: string, given: () => unknown, limits = {}): Row => {
+    const options = { ...more, ...limits, [option]: given }
+    return { reason: `${name} ${reason}`, code, token, options }
+  }
+  return [
+    row('failed (TypeError)', fail),
+    row('failed (TypeError)', async () => fail()),
+    row('failed (no error object)', () => Promise.reject('no')),
+    row('is late', never, { tenantsTimeout: 0.01 }),
+    // Of a tenant's name each answer is judged as the query would be.
+    ...(option === 'resolveTenant' ? [] : [row('gave no usable answer', () => 'maybe')]),
+  ]
+})
+
+const ISSUERS: readonly Row[] = [
   {
-    reason: `${name} failed (no error object)`,
-    code,
-    options: { [option]: () => Promise.reject('no') },
+    reason: 'the issuer is missing',
+    code: INVALID,
+    token: goodToken({ iss: undefined }),
+    options: { ...SEVERAL, issuers: () => null },
   },
-  { reason: `${name} is late`, code, options: { [option]: never, tenantsTimeout: 0.01 } },
-  // Of a tenant's name whatever comes is judged as the query would be.
-  ...(option === 'resolveTenant'
-    ? []
-    : [{ reason: `${name} gave no usable answer`, code, options: { [option]: () => 'maybe' } }]),
-])
+  {
+    reason: 'the issuer is not accepted',
+    code: INVALID,
+    options: { ...SEVERAL, issuers: () => null },
+  },
+]
+
+const OPAQUE: readonly Row[] = [
+  {
+    reason: 'longer than maxTokenLength',
+    code: INVALID,
+    token: 'a'.repeat(16_385),
+    options: { opaqueToken: () => goodClaims() },
+  },
+  {
+    reason: 'characters that no token has',
+    code: INVALID,
+    token: 'a\u00e4',
+    options: { opaqueToken: () => goodClaims() },
+  },
+  {
+    reason: 'opaqueToken does not know the token',
+    code: INVALID,
+    token: 'opaque',
+    options: { opaqueToken: () => null },
+  },
+]
 
 const GUARD: readonly Row[] = [
   { reason: 'the guard failed', code: INVALID, url: '/query?tenant=throw' },
@@ -191,7 +237,7 @@ const GUARD: readonly Row[] = [
 
 const ROWS = [
   ...[...PARTS, ...HEADERS, ...KEYS, ...CLAIMS, ...TENANTS],
-  ...[...FUNCTIONS, ...GUARD],
+  ...[...FUNCTIONS, ...ISSUERS, ...OPAQUE, ...GUARD],
 ]
 
 function writeRoutes(app: FastifyInstance): void {

@@ -41,7 +41,6 @@ const SPELLINGS: [what: string, token: string][] = [
   ['two parts', `${HEADER}.${PAYLOAD}`],
   ['an empty header', `.${PAYLOAD}.${SIGNATURE}`],
   ['an empty payload', `${HEADER}..${SIGNATURE}`],
-  ['an empty signature', `${HEADER}.${PAYLOAD}.`],
   ['four parts', `${HEADER}.${PAYLOAD}.${SIGNATURE}.AAAA`],
   ['a dot at the end', `${HEADER}.${PAYLOAD}.${SIGNATURE}.`],
   ['a dot at the start', `.${HEADER}.${PAYLOAD}.${SIGNATURE}`],
@@ -105,4 +104,11 @@ test('a token over maxTokenLength is refused by the whole application', async (t
   assertTokenRefused(await short.ask(goodToken()), 'over a configured one')
   const long = await startProbe(t, { maxTokenLength: 100_000 })
   assert.equal((await long.ask(longest)).statusCode, 200)
+})
+
+test('an empty signature is none, and refused by the whole application', async (t) => {
+  const token = `${HEADER}.${PAYLOAD}.`
+  assert.equal(parseCompactJws(token, MAX_LENGTH, HEADERS).signature.length, 0)
+  const probe = await startProbe(t)
+  assertTokenRefused(await probe.ask(token), 'an empty signature')
 })

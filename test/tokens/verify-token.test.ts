@@ -85,6 +85,12 @@ test('claims that cost more to read than a signature are read after it', () => {
   }
 })
 
+test('a token without a signature is refused by that name', () => {
+  const [header, payload] = partsOf(goodToken())
+  const reason = 'there is no signature'
+  assert.throws(() => refuseUnfit(taken(`${header}.${payload}.`), RULES), { reason })
+})
+
 test('nothing of a fit token is refused', () => {
   refuseUnfit(taken(goodToken()), RULES)
 })
