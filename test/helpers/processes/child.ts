@@ -10,12 +10,18 @@ export async function runChild(
   args: readonly string[],
   nodeOptions: readonly string[] = [],
   limit = 60_000,
+  env: NodeJS.ProcessEnv = {},
 ): Promise<Record<string, unknown>> {
   const program = fileURLToPath(new URL(`./children/${name}.ts`, import.meta.url))
   const child = spawn(
     process.execPath,
     [...nodeOptions, '--import', 'tsx', '--unhandled-rejections=strict', program, ...args],
-    { stdio: ['ignore', 'pipe', 'pipe'], timeout: limit, killSignal: 'SIGKILL' },
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: limit,
+      killSignal: 'SIGKILL',
+      env: { ...process.env, ...env },
+    },
   )
   const [out, errors, [code, signal]] = await Promise.all([
     text(child.stdout),

@@ -1,0 +1,10 @@
+import { fetchJson } from '../../../../lib/outside/fetch-json.ts'
+
+/** Fetches the address of its argument from any host, and tells the answer or the failure. */
+const [url = ''] = process.argv.slice(2)
+const limits = { maxBytes: 1000, signal: AbortSignal.timeout(20_000), isAllowed: () => true }
+const told = await fetchJson(url, limits).then(
+  (answer) => ({ answer }),
+  (failure: Error) => ({ failure: failure.message }),
+)
+process.stdout.write(JSON.stringify(told))

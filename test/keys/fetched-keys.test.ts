@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { FetchedKeys } from '../../lib/keys/fetched-keys.ts'
+import { Slots } from '../../lib/outside/slots.ts'
+import { Unusable } from '../../lib/outside/unusable.ts'
+import { until } from '../helpers/processes/until.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
+import { forgeKey } from '../helpers/tokens/forge.ts'
+
+const one = forgeKey('ES256', 'one').publicJwk
+const two = forgeKey('ES256', 'two').publicJwk
+const OPENID = '/.well-known/openid-configuration'
+
+let asked: string[] = []
+let published: Record<string, unknown> = {}
+const server = await askedServer((request, response) => {
+  const path = request.url ?? ''
+  asked.push(path)
+  if (Object.hasOwn(published, path)) response.end(JSON.stringify(published[path]))
+  else response.writeHead(500).end()
+})
+const issuer = server.url.slice(0, -1)
+beforeEach(() => {
+  asked = []
+  published = {
+    [OPENID]: { issuer, jwks_uri: `${issuer}/keys` },
+    '/keys': { keys: [one] },
+  }
+})
+
+const soon = () => AbortSignal.timeout(10_000)
+const NOT_PUBLIC = new Unusable('the address is not public')
+
+test('keys at an address of their own are fetched there', async () => {
+  const source = new FetchedKeys({ location: { url: `${issuer}/keys` } })
+  assert.deepEqual((await source.load(soon())).kids, ['one'])
+  assert.deepEqual(asked, ['/keys'])
+  assert.equal(source.url, `${issuer}/keys`)
+})
+
+test('keys of an issuer are fetched where its metadata says, in one load', async () => {
+  const source = new FetchedKeys({ location: { issuer } })
+  assert.equal(source.url, `${issuer}${OPENID}`)
+  assert.deepEqual((await source.load(soon())).kids, ['one'])
+  assert.deepEqual(asked, [OPENID, '/keys'])
+  assert.equal(source.url, `${issuer}/keys`)
+  await source.load(soon())
+  assert.deepEqual(asked, [OPENID, '/keys', '/keys'])
+})
+
+for (const location of [{ url: `${issuer}/keys` }, { issuer }]) {
+  const [what] = Object.keys(location)
+  test(`the same keys stay the same object, by ${what}`, async () => {
+    const source = new FetchedKeys({ location })
+    const first = await source.load(soon())
+    assert.equal(await source.load(soon()), first)
+    published['/keys'] = { keys: [one, two] }
+    const second = await source.load(soon())
+    assert.notEqual(second, first)
+    assert.deepEqual(second.kids, ['one', 'two'])
+  })
+}
+
+test('which of the two addresses failed is told', async () => {
+  const source = new FetchedKeys({ location: { issuer } })
+  const { [OPENID]: metadata } = published
+  delete published[OPENID]
+  const undiscovered = new Unusable('no discovery document: answered with status 500')
+  await assert.rejects(source.load(soon()), { message: undiscovered.message })
+  assert.equal(source.url, `${issuer}${OPENID}`)
+  published = { [OPENID]: metadata }
+  await assert.rejects(source.load(soon()), { message: 'answered with status 500' })
+  assert.equal(source.url, `${issuer}/keys`)
+})
+
+for (const [what, location] of [
+  ['keys', { url: `${issuer}/keys` }],
+  ['an issuer', { issuer }],
+] as const) {
+  test(`where only public addresses are allowed, ${what} on loopback is not asked`, async () => {
+    const source = new FetchedKeys({ location, publicOnly: true })
+    await assert.rejects(source.load(soon()), (error: Unusable) =>
+      error.message.endsWith(NOT_PUBLIC.message),
+    )
+    assert.deepEqual(asked, [])
+  })
+}
+
+test('only so many load at once, and metadata takes no place of its own', async () => {
+  const slots = new Slots(1)
+  const hanging = await askedServer(() => {})
+  const limit = new AbortController()
+  const busy = new FetchedKeys({ location: { url: hanging.url }, slots }).load(limit.signal)
+  const ended = assert.rejects(busy, { message: 'no answer in time' })
+  await until(() => hanging.count === 1)
+  const waiting = new FetchedKeys({ location: { issuer }, slots }).load(soon())
+  const late = new AbortController()
+  const impatient = new FetchedKeys({ location: { issuer }, slots }).load(late.signal)
+  const refused = assert.rejects(impatient, { message: 'too many other fetches were under way' })
+  late.abort()
+  await refused
+  assert.deepEqual(asked, [])
+  limit.abort()
+  await ended
+  assert.deepEqual((await waiting).kids, ['one'])
+  assert.deepEqual(asked, [OPENID, '/keys'])
+})

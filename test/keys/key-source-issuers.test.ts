@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { KeySet } from '../../lib/keys/key-set.ts'
+import { RemoteKeys, type RemoteKeysOptions, StaticKeys } from '../../lib/keys/key-source.ts'
+import { Slots } from '../../lib/outside/slots.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { until } from '../helpers/processes/until.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
+import { forgeKey } from '../helpers/tokens/forge.ts'
+
+const one = forgeKey('ES256', 'one').publicJwk
+const two = forgeKey('ES256', 'two').publicJwk
+const OPENID = '/.well-known/openid-configuration'
+const DEFAULTS = { timeout: 60, maxAge: 600, maxStale: 3600, retry: 1, retryMax: 30, cooldown: 30 }
+
+/** An issuer that is discovered, on a clock that moves by hand; what is published at `null` hangs. */
+async function issuerKeys(t: TestContext, options: Partial<RemoteKeysOptions> = {}) {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  ageByDate(t)
+  const asked: string[] = []
+  const published: Record<string, unknown> = { '/keys': { keys: [one] } }
+  const { url } = await askedServer((request, response) => {
+    const path = request.url ?? ''
+    asked.push(path)
+    const body = published[path]
+    if (body === undefined) response.writeHead(500).end()
+    else if (body !== null) response.end(JSON.stringify(body))
+  })
+  const issuer = url.slice(0, -1)
+  const moveKeys = (path: string) => {
+    published[OPENID] = { issuer, jwks_uri: `${issuer}${path}` }
+  }
+  moveKeys('/keys')
+  const failures: string[] = []
+  const source = new RemoteKeys(
+    { ...DEFAULTS, location: { issuer }, ...options },
+    { onFailure: (reason, address) => failures.push(`${reason} @ ${address}`) },
+  )
+  t.after(() => source.close())
+  const pass = (seconds: number) => t.mock.timers.setTime(Date.now() + seconds * 1000)
+  return { issuer, asked, published, moveKeys, failures, source, pass }
+}
+
+test('the metadata is read with a refresh, hourly, and then the new address counts', async (t) => {
+  const { asked, published, moveKeys, source, pass } = await issuerKeys(t)
+  source.open()
+  assert.deepEqual((await source.settled())?.kids, ['one'])
+  assert.deepEqual(asked, [OPENID, '/keys'])
+  moveKeys('/new')
+  published['/new'] = { keys: [two] }
+  for (let refresh = 1; refresh <= 7; refresh++) {
+    pass(480)
+    source.current()
+    await until(() => source.state().age === 0)
+    assert.equal(asked.length, 2 + refresh)
+  }
+  assert.deepEqual(source.current()?.kids, ['one'])
+  pass(480)
+  source.current()
+  await until(() => source.state().age === 0)
+  assert.deepEqual(asked.slice(-2), [OPENID, '/new'])
+  assert.deepEqual(source.current()?.kids, ['two'])
+})
+
+test('an outage of the metadata costs no keys before they are too old', async (t) => {
+  const { issuer, published, failures, source, pass } = await issuerKeys(t)
+  source.open()
+  await source.settled()
+  delete published[OPENID]
+  pass(3600)
+  source.current()
+  await until(() => failures.length === 1)
+  const reason = 'no discovery document: answered with status 500'
+  assert.deepEqual(failures, [`${reason} @ ${issuer}${OPENID}`])
+  assert.deepEqual(source.current()?.kids, ['one'])
+  assert.deepEqual(source.state(), { state: 'stale', age: 3600, failure: reason })
+})
+
+for (const path of [OPENID, '/keys']) {
+  test(`one time limit holds for both steps: ${path} hangs`, async (t) => {
+    const { published, source } = await issuerKeys(t, { timeout: 0.1 })
+    published[path] = null
+    source.open()
+    assert.equal(await source.settled(), undefined)
+    assert.match(source.state().failure ?? '', /no answer in time$/)
+  })
+}
+
+test('the wait for a place counts in the time limit', async (t) => {
+  const slots = new Slots(1)
+  const { signal } = new AbortController()
+  void slots.run(() => new Promise(() => {}), signal)
+  const { asked, source } = await issuerKeys(t, { slots, timeout: 0.1 })
+  source.open()
+  assert.equal(await source.settled(), undefined)
+  assert.equal(source.state().failure, 'too many other fetches were under way')
+  assert.deepEqual(asked, [])
+})
+
+test('closing ends the wait for a place, in silence', async (t) => {
+  const slots = new Slots(1)
+  const other = new AbortController()
+  const busy = slots.run(() => once(other.signal, 'abort'), other.signal)
+  const { asked, failures, source } = await issuerKeys(t, { slots })
+  source.open()
+  const waiting = source.settled()
+  await setImmediate()
+  source.close()
+  assert.equal(await waiting, undefined)
+  other.abort()
+  await busy
+  await slots.run(async () => {}, new AbortController().signal)
+  assert.deepEqual([asked, failures], [[], []])
+})
+
+test('keys on demand are never asked for while nobody uses them', async (t) => {
+  const { issuer, asked, source, pass } = await issuerKeys(t, { isLazy: true })
+  /** A request of the test's own, which comes after what was sent before it. */
+  const ping = () => fetch(`${issuer}/ping`)
+  source.open()
+  pass(100_000)
+  await ping()
+  assert.deepEqual(asked, ['/ping'])
+  assert.deepEqual((await source.settled())?.kids, ['one'])
+  pass(100_000)
+  await ping()
+  assert.deepEqual(asked, ['/ping', OPENID, '/keys', '/ping'])
+  assert.equal(source.state().state, 'none')
+})
+
+test('keys on demand that are used are refreshed in the background', async (t) => {
+  const { asked, published, source, pass } = await issuerKeys(t, { isLazy: true })
+  source.open()
+  await source.settled()
+  published['/keys'] = { keys: [two] }
+  pass(480)
+  assert.deepEqual(source.current()?.kids, ['one'])
+  await until(() => source.current()?.kids[0] === 'two')
+  assert.deepEqual(asked, [OPENID, '/keys', '/keys'])
+})
+
+test('addresses that are not public are keys that cannot be had', async (t) => {
+  const { asked, source } = await issuerKeys(t, { publicOnly: true, isLazy: true })
+  source.open()
+  assert.equal(await source.settled(), undefined)
+  const failure = 'no discovery document: the address is not public'
+  assert.deepEqual(source.state(), { state: 'none', age: null, failure })
+  assert.deepEqual(asked, [])
+})
+
+test('keys given in code have no age, and never fail', () => {
+  const source = new StaticKeys(new KeySet({ keys: [one] }))
+  assert.deepEqual(source.state(), { state: 'fresh', age: null, failure: null })
+})

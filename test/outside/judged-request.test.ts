@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict'
+import dns, { type LookupAddress } from 'node:dns'
+import { once } from 'node:events'
+import http, { createServer } from 'node:http'
+import https from 'node:https'
+import { createServer as createRawServer } from 'node:net'
+import { after, type TestContext, test } from 'node:test'
+import { fetchJson } from '../../lib/outside/fetch-json.ts'
+import type { AddressRule } from '../../lib/outside/judged-request.ts'
+import { isPublicAddress } from '../../lib/outside/public-address.ts'
+import { until } from '../helpers/processes/until.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
+import { hangingFaults, keyFaults } from '../helpers/servers/key-faults.ts'
+import { type FaultName, faultNames, KeyServer } from '../helpers/servers/key-server.ts'
+
+const NOT_PUBLIC = 'the address is not public'
+const GOOD = { keys: [{ kty: 'oct', kid: 'a key as good as any' }] }
+const OUR_SERVERS: AddressRule = (address) => address === '127.0.0.1'
+
+/** A server at every address of this machine that tells how often, and where, it was reached. */
+async function watchedServer() {
+  const server = createServer((_, response) => response.end(JSON.stringify(GOOD)))
+  let connections = 0
+  let connectedTo = ''
+  server.on('connection', (socket) => {
+    connections += 1
+    connectedTo = socket.localAddress ?? ''
+  })
+  server.listen(0)
+  await once(server, 'listening')
+  after(() => server.close())
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return { port, connections: () => connections, connectedTo: () => connectedTo }
+}
+
+const watched = await watchedServer()
+
+const read = (url: string, isAllowed = OUR_SERVERS, signal = AbortSignal.timeout(10_000)) =>
+  fetchJson(url, { maxBytes: 512 * 1024, signal, isAllowed })
+
+async function failure(reading: Promise<unknown>): Promise<string> {
+  const error = await reading.then(
+    () => assert.fail('the answer was accepted'),
+    (reason: unknown) => reason,
+  )
+  assert.ok(error instanceof Error, `no error: ${error}`)
+  assert.equal(error.constructor.name, 'FetchFailure')
+  return error.message
+}
+
+/** The answers that look-ups get from now on, one after another; the last one stays. */
+function answering(t: TestContext, ...answers: readonly (readonly string[])[]) {
+  let asked = 0
+  const lookup = (...args: unknown[]) => {
+    const answer = answers[Math.min(asked, answers.length - 1)] ?? []
+    asked += 1
+    const addresses: LookupAddress[] = answer.map((address) => ({
+      address,
+      family: address.includes(':') ? 6 : 4,
+    }))
+    const done = args.at(-1)
+    assert.ok(typeof done === 'function', 'a look-up without a callback')
+    setImmediate(() => done(null, addresses))
+  }
+  t.mock.method(dns, 'lookup', lookup)
+  return () => asked
+}
+
+const LITERALS = [
+  '127.0.0.1',
+  '127.1',
+  '0x7f.1',
+  '0x7f000001',
+  '2130706433',
+  '017700000001',
+  '0177.0.0.1',
+  '127.0.0.1.',
+  '１２７.0.0.1',
+  '127。0。0。1',
+  '%31%32%37.0.0.1',
+  '0.0.0.0',
+  '0',
+  '[::1]',
+  '[::]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[0:0:0:0:0:FFFF:7F00:0001]',
+  '[::127.0.0.1]',
+  '[64:ff9b::127.0.0.1]',
+]
+
+for (const host of LITERALS) {
+  test(`the literal ${host} is not public, and is not connected to`, async (t) => {
+    const asked = answering(t, ['8.8.8.8'])
+    const before = watched.connections()
+    const url = `http://${host}:${watched.port}/`
+    assert.equal(await failure(read(url, isPublicAddress)), NOT_PUBLIC)
+    assert.equal(watched.connections(), before)
+    assert.equal(asked(), 0, 'a literal was looked up')
+  })
+}
+
+test('localhost, which the machine itself resolves, is not public', async () => {
+  const before = watched.connections()
+  const url = `http://localhost:${watched.port}/`
+  assert.equal(await failure(read(url, isPublicAddress)), NOT_PUBLIC)
+  assert.equal(watched.connections(), before)
+})
+
+const ANSWERS: readonly (readonly [what: string, ...answer: string[]])[] = [
+  ['loopback', '127.0.0.1'],
+  ['loopback in IPv6', '::1'],
+  ['mapped loopback', '::ffff:127.0.0.1'],
+  ['a private address', '10.1.2.3'],
+  ["a cloud's metadata", '169.254.169.254'],
+  ['a link-local address with a zone', 'fe80::1%eth0'],
+  ['one good and one bad address', '93.184.215.14', '127.0.0.1'],
+  ['a bad and a good address', '127.0.0.1', '93.184.215.14'],
+  ['a good address, and a bad one in IPv6', '93.184.215.14', 'fd00::1'],
+  ['no address'],
+]
+
+for (const [what, ...answer] of ANSWERS) {
+  test(`a name that leads to ${what} is refused`, async (t) => {
+    const asked = answering(t, answer)
+    const before = watched.connections()
+    const url = `http://idp.customer.test:${watched.port}/`
+    assert.equal(await failure(read(url, isPublicAddress)), NOT_PUBLIC)
+    assert.equal(asked(), 1)
+    assert.equal(watched.connections(), before)
+  })
+}
+
+test('a name that leads to loopback at the second look-up only is connected as first told', async (t) => {
+  const asked = answering(t, ['127.0.0.2'], ['127.0.0.1'])
+  const judged: string[] = []
+  const isAllowed: AddressRule = (address) => {
+    judged.push(address)
+    return true
+  }
+  await read(`http://idp.customer.test:${watched.port}/`, isAllowed)
+  assert.equal(asked(), 1, 'it was looked up again')
+  assert.deepEqual(judged, ['127.0.0.2'])
+  assert.match(watched.connectedTo(), /127\.0\.0\.2$/)
+})
+
+test('and at the next fetch the second answer is judged anew', async (t) => {
+  const isAllowed: AddressRule = (address) => address === '127.0.0.1'
+  answering(t, ['127.0.0.1'], ['127.0.0.2'])
+  const url = `http://idp.customer.test:${watched.port}/`
+  assert.deepEqual(await read(url, isAllowed), GOOD)
+  assert.equal(await failure(read(url, isAllowed)), NOT_PUBLIC)
+})
+
+test('a name that is not found is told by its code', async (t) => {
+  const lookup = (...args: unknown[]) => {
+    const done = args.at(-1)
+    assert.ok(typeof done === 'function', 'a look-up without a callback')
+    done(Object.assign(new Error('idp.customer.test'), { code: 'ENOTFOUND' }))
+  }
+  t.mock.method(dns, 'lookup', lookup)
+  const url = 'https://idp.customer.test/'
+  assert.equal(await failure(read(url, isPublicAddress)), 'no answer (ENOTFOUND)')
+})
+
+test('a look-up that never ends ends with the signal', async (t) => {
+  let hasAsked = false
+  t.mock.method(dns, 'lookup', () => {
+    hasAsked = true
+  })
+  const limit = new AbortController()
+  const reading = failure(read('https://idp.customer.test/', isPublicAddress, limit.signal))
+  await until(() => hasAsked)
+  limit.abort()
+  assert.equal(await reading, 'no answer in time')
+})
+
+test('a name may lead to several addresses, of which one is connected to', async (t) => {
+  answering(t, ['127.0.0.1', '::1'])
+  const url = `http://idp.customer.test:${watched.port}/`
+  assert.deepEqual(await read(url, () => true), GOOD)
+})
+
+for (const [what, url, reason] of [
+  ['another protocol', 'ftp://127.0.0.1/', 'no answer (ERR_INVALID_PROTOCOL)'],
+  ['no URL', 'nowhere', 'no answer (ERR_INVALID_URL)'],
+] as const) {
+  test(`${what} is a failure as any other`, async () => {
+    assert.equal(await failure(read(url)), reason)
+  })
+}
+
+/** As Node's fetch tells it, but for what is encoded, which is refused at once here. */
+const reasons: [fault: FaultName, reason: string | RegExp][] = [
+  ['status 404', 'answered with status 404'],
+  ['status 500', 'answered with status 500'],
+  ['no content', 'answered with status 204'],
+  ['partial content', 'answered with status 206'],
+  ['a redirect', 'answered with status 302'],
+  ['a permanent redirect', 'answered with status 308'],
+  ['a failure whose body never ends', 'answered with status 500'],
+  ['a reset', 'no answer (ECONNRESET)'],
+  ['a reset in the body', 'the answer broke off'],
+  ['no HTTP', 'no answer (HPE_INVALID_CONSTANT)'],
+  ['truncated text', 'the answer is not JSON'],
+  ['a truncated body', 'the answer broke off'],
+  ['a truncated chunk', 'the answer broke off'],
+  ['truncated gzip', 'the answer is encoded, unasked'],
+  ['a huge body in brotli', 'the answer is encoded, unasked'],
+  ['an empty body', 'the answer is not JSON'],
+  ['no UTF-8', 'the answer is not JSON'],
+  ['20 000 keys', 'the answer is too large'],
+  ['a huge body', 'the answer is too large'],
+  ['a huge failure', 'answered with status 500'],
+  ['refused', 'no answer (ECONNREFUSED)'],
+]
+
+for (const [fault, reason] of reasons) {
+  test(`of ${fault} it says: ${reason}`, async (t) => {
+    const failing = await KeyServer.start(() => GOOD)
+    t.after(() => failing.close())
+    await failing.fail(fault)
+    const message = await failure(read(failing.url))
+    if (typeof reason === 'string') assert.equal(message, reason)
+    else assert.match(message, reason)
+    assert.equal(failing.targetHits, 0, 'a redirect was followed')
+  })
+}
+
+for (const fault of faultNames.filter((name) => name in hangingFaults)) {
+  test(`${fault} ends with the signal, and so does its connection`, async () => {
+    let open = 0
+    const { url } = await askedServer((_, response) => {
+      open += 1
+      response.once('close', () => {
+        open -= 1
+      })
+      const answer = new Map<string, (typeof hangingFaults)['no body']>(
+        Object.entries(hangingFaults),
+      )
+      answer.get(fault)?.({ response, good: '{"keys":[]}'.padEnd(40), target: '' })
+    })
+    const limit = new AbortController()
+    const reading = failure(read(url, OUR_SERVERS, limit.signal))
+    await until(() => open === 1)
+    limit.abort()
+    assert.match(await reading, /^no (whole )?answer in time$/)
+    await until(() => open === 0)
+  })
+}
+
+for (const fault of ['a huge body', 'a huge body in gzip', 'a huge failure'] as const) {
+  test(`${fault} is not received any further once it is given up`, async () => {
+    let open = 0
+    const { url } = await askedServer((_, response) => {
+      open += 1
+      response.once('close', () => {
+        open -= 1
+      })
+      keyFaults[fault]({ response, good: '', target: '' })
+    })
+    await failure(read(url, OUR_SERVERS, new AbortController().signal))
+    await until(() => open === 0)
+  })
+}
+
+test('a signal that is aborted already ends it at once', async () => {
+  const url = `http://127.0.0.1:${watched.port}/`
+  assert.equal(await failure(read(url, OUR_SERVERS, AbortSignal.abort())), 'no answer in time')
+})
+
+test('a server that switches protocols gives no answer', async (t) => {
+  const server = createRawServer((socket) => {
+    socket.on('error', () => {})
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  assert.equal(await failure(read(`http://127.0.0.1:${port}/`)), 'no answer')
+})
+
+test('it asks for what is not encoded, and keeps no connection', async () => {
+  let headers: http.IncomingHttpHeaders = {}
+  let open = 0
+  const { url } = await askedServer((request, response) => {
+    headers = request.headers
+    open += 1
+    request.socket.once('close', () => {
+      open -= 1
+    })
+    response.setHeader('content-encoding', 'identity').end('{}')
+  })
+  assert.deepEqual(await read(url), {})
+  assert.equal(headers['accept-encoding'], 'identity')
+  assert.equal(headers.accept, 'application/json, application/jwk-set+json')
+  assert.equal(headers.connection, 'close')
+  await until(() => open === 0)
+})
+
+test('what an application has made of the agents of its process is not used', async (t) => {
+  const { globalAgent } = http
+  const { globalAgent: secureAgent } = https
+  t.after(() => {
+    http.globalAgent = globalAgent
+    https.globalAgent = secureAgent
+  })
+  const throws = () => {
+    throw new Error('an agent of the process was used')
+  }
+  http.globalAgent = Object.assign(new http.Agent(), { createConnection: throws })
+  https.globalAgent = Object.assign(new https.Agent(), { createConnection: throws })
+  const host = `127.0.0.1:${watched.port}`
+  assert.deepEqual(await read(`http://${host}`), GOOD)
+  assert.match(await failure(read(`https://${host}`)), /^no answer \((ERR_SSL_\w+|EPROTO)\)$/)
+})
