@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { createTestAuthority } from '../../lib/testing.ts'
+import { authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { assertRefused } from '../helpers/app/refusals.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { partsOf } from '../helpers/tokens/forge.ts'
+
+const { issuer: iss, audience: aud } = authority
+const GOOD = { iss, aud, sub: 'machine', resources: { acme: ['menu:read'] } }
+
+/** An application behind a function that the test writes, on a clock that it moves. */
+async function start(t: TestContext, answer: (token: string) => unknown, more: object = {}) {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
+  ageByDate(t)
+  const asked: string[] = []
+  const log = logLines()
+  const app = bareApp(t, { logger: log.logger })
+  const given: object = {
+    opaqueToken: (token: string) => {
+      asked.push(token)
+      return answer(token)
+    },
+    ...more,
+  }
+  const options: AuthOptions = 'issuers' in more ? given : trusting(given)
+  await app.register(tenantAuth, options)
+  app.get('/t/:tenant', async () => 'ok')
+  app.get('/me', { config: { authorization: true } }, async ({ authorization }) => authorization)
+  await app.ready()
+  return {
+    app,
+    log,
+    asked: () => asked.splice(0),
+    pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
+  }
+}
+
+const get = async (app: FastifyInstance, token: string, url = '/t/acme') =>
+  app.inject({ url, headers: { authorization: `Bearer ${token}` } })
+
+const soon = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
+
+test('claims stand for an opaque token, and are kept for opaqueMaxAge', async (t) => {
+  const { app, asked, pass } = await start(t, async () => GOOD)
+  for (const _ of [1, 2]) assert.equal((await get(app, 'key-1')).statusCode, 200)
+  assert.deepEqual(asked(), ['key-1'])
+  pass(29.999)
+  assert.equal((await get(app, 'key-1')).statusCode, 200)
+  assert.deepEqual(asked(), [])
+  pass(0.001)
+  assert.equal((await get(app, 'key-1')).statusCode, 200)
+  assert.deepEqual(asked(), ['key-1'])
+})
+
+test('claims are kept no longer than their exp, and end with it', async (t) => {
+  const exp = soon(10)
+  const { app, asked, pass } = await start(t, (token) =>
+    token === 'short' ? { ...GOOD, exp } : null,
+  )
+  const { expiresAt } = (await get(app, 'short', '/me')).json()
+  assert.equal(new Date(expiresAt).getTime(), exp * 1000)
+  pass(9)
+  assert.equal((await get(app, 'short')).statusCode, 200)
+  assert.deepEqual(asked(), ['short'])
+  pass(3)
+  assert.equal((await get(app, 'short')).statusCode, 200, 'within the tolerance, and asked anew')
+  assert.deepEqual(asked(), ['short'])
+  pass(5)
+  assertRefused(await get(app, 'short'), 'ERR_AUTH_TOKEN_INVALID')
+})
+
+test('without exp opaqueMaxAge is their life', async (t) => {
+  const { app } = await start(t, () => GOOD, { opaqueMaxAge: 60 })
+  const before = Date.now()
+  const { expiresAt } = (await get(app, 'key', '/me')).json()
+  assert.equal(new Date(expiresAt).getTime(), before + 60_000)
+})
+
+const UNFIT: [what: string, claims: object][] = [
+  ['another issuer', { iss: 'https://other.test' }],
+  ['no issuer', { iss: undefined }],
+  ['another audience', { aud: 'other' }],
+  ['no audience', { aud: undefined }],
+  ['an end that is over', { exp: 1 }],
+  ['an end that is no time', { exp: 'soon' }],
+  ['a beginning to come', { nbf: 1e12 }],
+  ['a sender', { cnf: { jkt: 'x' } }],
+  ['no sub', { sub: undefined }],
+  ['rights that are none', { resources: ['acme'] }],
+]
+
+for (const [what, claims] of UNFIT) {
+  test(`claims with ${what} are refused as those of a JWT are`, async (t) => {
+    const { app } = await start(t, () => ({ ...GOOD, ...claims }))
+    assertRefused(await get(app, 'key'), 'ERR_AUTH_TOKEN_INVALID')
+  })
+}
+
+test('claims go through mapClaims and the pin of their issuer', async (t) => {
+  const other = await createTestAuthority({ issuer: 'https://b.test', audience: aud })
+  const issuers = [
+    {
+      ...authority.issuerRules({ tenants: ['acme'] }),
+      mapClaims: (c: object) => ({ ...GOOD, ...c }),
+    },
+    other.issuerRules({ tenants: '*' }),
+  ]
+  const everywhere = { ...GOOD, resources: { '*': ['a:b'], acme: [], b: [] } }
+  const answers = new Map<string, object>([
+    ['pinned', everywhere],
+    ['free', { ...everywhere, iss: 'https://b.test' }],
+    ['nameless', { ...everywhere, iss: undefined }],
+    ['strange', { ...everywhere, iss: 'https://c.test' }],
+  ])
+  const { app } = await start(t, (token) => answers.get(token) ?? null, { issuers })
+  const pinned = (await get(app, 'pinned', '/me')).json()
+  assert.deepEqual([pinned.issuer, pinned.userInfo.resources], [iss, { acme: ['a:b'] }])
+  assert.deepEqual((await get(app, 'free', '/me')).json().tenants, ['acme', 'b'])
+  for (const token of ['nameless', 'strange', 'unknown']) {
+    assertRefused(await get(app, token), 'ERR_AUTH_TOKEN_INVALID')
+  }
+})
+
+test('a JWT in place of the token is verified as if it had come itself', async (t) => {
+  const good = await authority.token({ resources: { acme: [] } }, { expiresIn: 3600 })
+  const [header, payload, signature] = partsOf(good)
+  const stranger = await createTestAuthority()
+  const answers = new Map([
+    ['good', good],
+    ['expired', await authority.token({}, { expiresIn: -60 })],
+    ['forged', `${header}.${payload}.${signature.slice(4)}AAAA`],
+    ['strange', await stranger.token()],
+  ])
+  const { app, asked, pass } = await start(t, (token) => answers.get(token) ?? 'no JWT')
+  for (const _ of [1, 2]) assert.equal((await get(app, 'good')).statusCode, 200)
+  assert.deepEqual(asked(), ['good'])
+  pass(30)
+  assert.equal((await get(app, 'good')).statusCode, 200)
+  assert.deepEqual(asked(), ['good'], 'asked anew after opaqueMaxAge, though the JWT lasts longer')
+  for (const token of ['expired', 'forged', 'strange']) {
+    assertRefused(await get(app, token), 'ERR_AUTH_TOKEN_INVALID')
+  }
+  assertRefused(await get(app, 'other'), 'ERR_AUTH_INTROSPECTION_UNAVAILABLE')
+})
+
+const NO_ANSWERS: [what: string, answer: () => unknown][] = [
+  ['nothing', () => undefined],
+  ['true', () => true],
+  ['a list', () => [GOOD]],
+  ['an opaque token again', () => 'key-2'],
+  ['an object in itself', () => circular()],
+  ['what JSON cannot say', () => ({ ...GOOD, n: 1n })],
+  ['an object that is text as JSON', () => ({ toJSON: () => 'text' })],
+  ['an error', () => assert.fail('secret')],
+  ['a rejection', () => Promise.reject(new Error('secret'))],
+]
+
+function circular(): object {
+  const claims: Record<string, unknown> = { ...GOOD }
+  claims['self'] = claims
+  return claims
+}
+
+for (const [what, answer] of NO_ANSWERS) {
+  test(`a function that answers ${what} gives 503`, async (t) => {
+    const { app, log } = await start(t, answer)
+    assertRefused(await get(app, 'key-1'), 'ERR_AUTH_INTROSPECTION_UNAVAILABLE')
+    assert.equal(/secret|key-1/.test(log.raw.join()), false)
+  })
+}
+
+test('null is 401, kept for two seconds, and never beyond', async (t) => {
+  let answer: object | null = null
+  const { app, asked, pass } = await start(t, () => answer)
+  for (const _ of [1, 2]) assertRefused(await get(app, 'key'), 'ERR_AUTH_TOKEN_INVALID')
+  assert.deepEqual(asked(), ['key'])
+  answer = GOOD
+  pass(2)
+  assert.equal((await get(app, 'key')).statusCode, 200)
+})
+
+test('a good answer is never served beyond its time, when the function fails too', async (t) => {
+  let isDown = false
+  const { app, pass } = await start(t, () => (isDown ? assert.fail('down') : GOOD))
+  assert.equal((await get(app, 'key')).statusCode, 200)
+  isDown = true
+  pass(30)
+  assertRefused(await get(app, 'key'), 'ERR_AUTH_INTROSPECTION_UNAVAILABLE')
+})
+
+test('requests with the same token ask once', async (t) => {
+  const { app, asked } = await start(t, async () => GOOD)
+  const responses = await Promise.all(Array.from({ length: 100 }, () => get(app, 'key')))
+  assert.deepEqual(
+    responses.filter(({ statusCode }) => statusCode !== 200),
+    [],
+  )
+  assert.deepEqual(asked(), ['key'])
+})
+
+test('at most 64 questions are open, and further ones are 503', async (t) => {
+  const open: (() => void)[] = []
+  const { app, asked } = await start(
+    t,
+    () => new Promise((resolve) => open.push(() => resolve(GOOD))),
+  )
+  const responses = Array.from({ length: 70 }, (_, i) => get(app, `key-${i}`))
+  for (const refused of await Promise.all(responses.slice(64))) {
+    assertRefused(refused, 'ERR_AUTH_INTROSPECTION_UNAVAILABLE')
+  }
+  assert.equal(asked().length, 64)
+  for (const answer of open) answer()
+  for (const response of await Promise.all(responses.slice(0, 64))) {
+    assert.equal(response.statusCode, 200)
+  }
+})
+
+test('what is a JWT is never sent out, good or bad', async (t) => {
+  const { app, asked } = await start(t, () => GOOD)
+  const good = await authority.token()
+  const [header, payload, signature] = partsOf(good)
+  const stranger = await createTestAuthority()
+  const tokens = [
+    await authority.token({}, { expiresIn: -60 }),
+    await stranger.token(),
+    `${header}.${payload}.`,
+    `${header}=.${payload}.${signature}`,
+    `${header}.${payload}=.${signature}`,
+    `${header}.${payload}.${signature}=`,
+    `${header}.x.y`,
+  ]
+  for (const token of tokens) assertRefused(await get(app, token), 'ERR_AUTH_TOKEN_INVALID')
+  assert.equal((await get(app, good, '/me')).statusCode, 200)
+  assert.deepEqual(asked(), [])
+})
+
+test('tokens that are too long, or of other characters, never leave the process', async (t) => {
+  const { app, asked } = await start(t, () => GOOD, { maxTokenLength: 100 })
+  for (const token of ['a'.repeat(101), 'a b', 'a"b', 'a=b', 'a,b', '{}']) {
+    assertRefused(await get(app, token), 'ERR_AUTH_TOKEN_INVALID')
+  }
+  assert.equal((await get(app, 'a'.repeat(100))).statusCode, 200)
+  assert.equal((await get(app, 'AZaz09-._~+/==')).statusCode, 200)
+  assert.equal(asked().length, 2)
+})
+
+test('without the option what is no JWT is 401', async (t) => {
+  const app = bareApp(t)
+  await app.register(tenantAuth, trusting())
+  app.get('/t/:tenant', async () => 'ok')
+  assertRefused(await get(app, 'key'), 'ERR_AUTH_TOKEN_INVALID')
+})
+
+test('isRevoked is told of an opaque token by its claims', async (t) => {
+  const seen: unknown[] = []
+  const isRevoked = (_userInfo: unknown, token: { sub: string | null; expiresAt: Date | null }) => {
+    seen.push([token.sub, token.expiresAt])
+    return token.sub === 'bad'
+  }
+  const { app } = await start(t, (token) => ({ ...GOOD, sub: token }), { isRevoked })
+  assert.equal((await get(app, 'good')).statusCode, 200)
+  assertRefused(await get(app, 'bad'), 'ERR_AUTH_TOKEN_INVALID')
+  assert.deepEqual(seen, [
+    ['good', null],
+    ['bad', null],
+  ])
+})
+
+test('what the function does to its answer later changes nothing', async (t) => {
+  const shared = structuredClone(GOOD)
+  const { app } = await start(t, () => shared)
+  assert.equal((await get(app, 'key')).statusCode, 200)
+  Object.assign(shared.resources, { other: [] })
+  assert.deepEqual((await get(app, 'key', '/me')).json().tenants, ['acme'])
+  assert.equal(Object.isFrozen(shared.resources), false)
+})
+
+test('an application that closes waits for no answer', async (t) => {
+  const { app } = await start(t, () => new Promise(() => {}))
+  const response = get(app, 'key')
+  await new Promise(setImmediate)
+  await app.close()
+  assert.equal((await response).statusCode, 503)
+})
