@@ -6,6 +6,7 @@ import { AuthService, errors, type RouteDeclaration } from '../lib/index.ts'
 import { INI_KEYS, optionNames } from '../lib/settings/ini-values.ts'
 import { loadSettings } from '../lib/settings/load-settings.ts'
 import { type OptionName, Options } from '../lib/settings/options.ts'
+import { listed } from './examples/several-issuers.ts'
 import { guardedApp } from './helpers/app/guarded-app.ts'
 import {
   codeBlocks,
@@ -89,16 +90,18 @@ test('every block of code is of a language that is checked here', () => {
   assert.deepEqual([...languages].sort(), ['ini', 'json', 'sh', 'ts'])
 })
 
-function onlyBlock(language: string): string {
-  const [block, ...others] = blocks.filter((each) => each.language === language)
+function onlyBlock(language: string, page: string): string {
+  const [block, ...others] = codeBlocks(page).filter((each) => each.language === language)
   assert.ok(block && others.length === 0, 'one block')
   return block.text
 }
 
+const [ABOVE = '', SEVERAL_ISSUERS = ''] = README.split('### Several issuers')
+
 const folder = tempFolder()
 
 test('the INI file is one that the service takes, and says what it seems to say', () => {
-  const configFile = folder.write(onlyBlock('ini'), 'app.ini')
+  const configFile = folder.write(onlyBlock('ini', ABOVE), 'app.ini')
   new AuthService({ configFile }).close()
   const { settings, given } = loadSettings({ configFile })
   assert.deepEqual(
@@ -115,6 +118,21 @@ test('the INI file is one that the service takes, and says what it seems to say'
   )
 })
 
+test('the INI file of several issuers says what the list in code says', () => {
+  const configFile = folder.write(onlyBlock('ini', SEVERAL_ISSUERS), 'issuers.ini')
+  const { issuers } = loadSettings({ configFile })
+  const inCode = loadSettings(listed).issuers
+  assert.ok(typeof issuers !== 'function' && typeof inCode !== 'function', 'two lists')
+  assert.deepEqual(
+    issuers.map(({ name }) => name),
+    ['own', 'acme'],
+  )
+  assert.deepEqual(
+    issuers.map((entry, index) => ({ ...entry, name: inCode[index]?.name })),
+    inCode,
+  )
+})
+
 function asOption(name: string): OptionName {
   const option = optionNames().find((each) => each === name)
   assert.ok(option, name)
@@ -122,10 +140,10 @@ function asOption(name: string): OptionName {
 }
 
 test('the mock user is one that dev mode takes, from where the INI file names it', () => {
-  const configFile = folder.write(onlyBlock('ini'), 'dev.ini')
+  const configFile = folder.write(onlyBlock('ini', ABOVE), 'dev.ini')
   folder.write('{}', 'dev-userinfo.json')
   assert.throws(() => new AuthService({ configFile, devMode: true }), /devUserInfoPath/)
-  folder.write(onlyBlock('json'), 'dev-userinfo.json')
+  folder.write(onlyBlock('json', README), 'dev-userinfo.json')
   new AuthService({ configFile, devMode: true }).close()
 })
 
@@ -138,6 +156,8 @@ const DEFAULTS_IN_WORDS: { readonly [name in OptionName]?: string } = {
   superuserResource: 'none',
   tenants: 'not checked',
   publicKeys: 'none',
+  issuers: 'none',
+  opaqueToken: 'none',
   mapClaims: 'none',
   isRevoked: 'none',
   resolveTenant: 'none',
@@ -156,6 +176,7 @@ function iniKeyOf(name: OptionName): string {
     const [ids, url] = INI_KEYS.tenants.keys()
     return `\`[tenants] ${ids}\` or \`${url}\``
   }
+  if (name === 'issuers') return '`[auth.NAME]`'
   const [key] = [...INI_KEYS.auth].find(([, option]) => option === name) ?? []
   return key === undefined ? 'code only' : `\`${key}\``
 }

@@ -1,4 +1,4 @@
-import { isDiscoverable } from '../keys/discoverable.ts'
+import { isDiscoverable } from '../keys/discovery.ts'
 import { asList } from './as-list.ts'
 import type { GivenOptions } from './given-options.ts'
 import { Rules } from './issuer-rules.ts'

@@ -4,7 +4,6 @@ import tenantAuth from '../../lib/index.ts'
 const app = Fastify({ logger: true })
 
 await app.register(tenantAuth, {
-  publicKeysUrl: 'https://login.example.com/openidconnect/public_keys',
   issuer: 'https://login.example.com',
   audience: 'lunch',
   devMode: process.argv.includes('--dev'),

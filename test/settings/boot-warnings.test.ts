@@ -15,7 +15,9 @@ const audience = 'api'
 const QUIET = { publicKeysUrl, issuer, audience }
 
 const DEFAULT_URL = 'publicKeysUrl is not configured: using the default http://localhost:8081/'
-const PLAIN_KEYS = 'publicKeysUrl is plain http beyond loopback'
+const plainKeysOf = (name: string) =>
+  `publicKeysUrl of the issuer ${name} is plain http beyond loopback`
+const PLAIN_KEYS = plainKeysOf('a.test')
 const PLAIN_TENANTS = 'tenants is plain http beyond loopback'
 const NO_ISSUER = 'issuer is not configured'
 const NO_AUDIENCE = 'audience is not configured'
@@ -25,7 +27,43 @@ const SUPERUSER = 'superuserResource without tenants'
 const TABLE: readonly (readonly [name: string, options: AuthOptions, warnings: string[]])[] = [
   ['a full configuration', QUIET, []],
   ['no configuration', {}, [DEFAULT_URL, NO_ISSUER, NO_AUDIENCE]],
-  ['the default URL', { issuer, audience }, [DEFAULT_URL]],
+  ['the default URL', { audience }, [DEFAULT_URL, NO_ISSUER]],
+  ['an issuer that is discovered', { issuer, audience }, []],
+  ['an issuer of a list of one, discovered', { issuer: [issuer], audience }, []],
+  [
+    'plain http for the keys of any issuer',
+    { publicKeysUrl: 'http://a.test/', audience },
+    [plainKeysOf('default'), NO_ISSUER],
+  ],
+  [
+    'several issuers',
+    {
+      issuers: [
+        { issuer, audience, tenants: '*', publicKeys },
+        { issuer: 'https://b.test', audience, tenants: ['b'], publicKeysUrl },
+        {
+          issuer: 'https://c.test',
+          audience,
+          tenants: ['c'],
+          publicKeysUrl: 'http://localhost:8081/openidconnect/public_keys',
+        },
+      ],
+    },
+    [],
+  ],
+  [
+    'plain http for the keys of some of several issuers',
+    {
+      audience,
+      issuers: [
+        { issuer, tenants: '*' },
+        { issuer: 'https://b.test:444', tenants: ['b'], publicKeysUrl: 'http://b.test/' },
+        { issuer: 'c', name: 'C', tenants: ['c'], publicKeysUrl: 'http://c.test/' },
+      ],
+    },
+    [plainKeysOf('b.test:444'), plainKeysOf('C')],
+  ],
+  ['issuers that a function knows', { issuers: () => null }, []],
   [
     'the default URL, spelt out',
     { ...QUIET, publicKeysUrl: 'http://localhost:8081/openidconnect/public_keys' },
@@ -67,7 +105,7 @@ for (const [name, options, expected] of TABLE) {
 }
 
 describe('in dev mode', () => {
-  const loaded = loadSettings({ devMode: true })
+  const loaded = loadSettings({ devMode: true, issuers: () => null })
 
   test('one warning names the user and its tenants, and nothing is said of keys', () => {
     const user = { sub: 'u1', preferred_username: 'Ann', resources: { acme: ['a:b'], 'b c': [] } }

@@ -3,10 +3,17 @@ import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import ts from 'typescript'
 import { optionNames } from '../../lib/settings/ini-values.ts'
+import { issuerMembers } from '../../lib/settings/issuer-rules.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const dist = join(root, 'dist')
-const names: readonly string[] = [...optionNames(), 'configFile']
+
+/** What an application reads: the name of an option, or of a member of an issuer's rules. */
+const EXPRESSIONS: readonly string[] = [
+  ...[...optionNames(), 'configFile'].map((name) => `options.${name}`),
+  ...issuerMembers().map((member) => `rules.${member}`),
+  'listed.issuer',
+]
 
 const compilerOptions: ts.CompilerOptions = {
   ...ts.parseJsonConfigFileContent(
@@ -17,7 +24,7 @@ const compilerOptions: ts.CompilerOptions = {
   skipLibCheck: true,
 }
 
-test('an editor shows the documentation of each option', () => {
+test('an editor shows the documentation of each option, and of each rule of an issuer', () => {
   expectDocs(hoveredDocs('../../lib/index.ts', new Map()))
 })
 
@@ -26,22 +33,22 @@ test('an editor shows it from the declarations that are published too', () => {
 })
 
 function expectDocs(docs: ReadonlyMap<string, string>): void {
-  const silent = names.filter((name) => !docs.get(name))
+  const silent = EXPRESSIONS.filter((expression) => !docs.get(expression))
   assert.deepEqual(silent, [])
   assert.match(
-    docs.get('keysMaxStale') ?? '',
+    docs.get('options.keysMaxStale') ?? '',
     /^How long beyond `keysMaxAge` a key set still serves/,
   )
-  assert.match(docs.get('configFile') ?? '', /^INI file whose `\[auth\]`/)
+  assert.match(docs.get('options.configFile') ?? '', /^INI file whose `\[auth\]`/)
 }
 
 /** What an editor shows where an application reads each option; `emitted` are files that no disk has. */
 function hoveredDocs(library: string, emitted: ReadonlyMap<string, string>): Map<string, string> {
   const application = join(root, 'test/settings/application.ts')
   const text = [
-    `import type { AuthOptions } from '${library}'`,
-    'declare const options: AuthOptions',
-    ...names.map((name) => `options.${name};`),
+    `import type { AuthOptions, IssuerRules, ListedIssuer } from '${library}'`,
+    'declare const options: AuthOptions, rules: IssuerRules, listed: ListedIssuer',
+    ...EXPRESSIONS.map((expression) => `${expression};`),
   ].join('\n')
   const files = new Map([...emitted, [application, text]])
   const read = (file: string) => files.get(file) ?? ts.sys.readFile(file)
@@ -64,7 +71,10 @@ function hoveredDocs(library: string, emitted: ReadonlyMap<string, string>): Map
     return ts.displayPartsToString(info?.documentation)
   }
   return new Map(
-    names.map((name) => [name, docsAt(text.indexOf(`options.${name};`) + 'options.'.length)]),
+    EXPRESSIONS.map((expression) => {
+      const start = text.indexOf(`${expression};`)
+      return [expression, docsAt(start + expression.indexOf('.') + 1)]
+    }),
   )
 }
 

@@ -2,6 +2,8 @@ import Fastify, { type FastifyRequest } from 'fastify'
 import tenantAuth, {
   type AuthOptions,
   AuthService,
+  type IssuerRules,
+  type ListedIssuer,
   type tenantAuth as named,
   type TokenInfo,
   type UserInfo,
@@ -21,9 +23,30 @@ await app.register(tenantAuth, () => ({ configFile: 'app.ini' }))
 new AuthService()
 new AuthService({})
 
+// Every member of an issuer's rules, with a value of each kind that it takes.
+const everyRule: Required<ListedIssuer> = {
+  name: 'acme',
+  issuer: 'https://idp.acme.example',
+  tenants: '*',
+  audience: ['orders', 'menus'],
+  publicKeysUrl: 'https://idp.acme.example/keys',
+  publicKeys: { keys: [{ kty: 'EC' }] },
+  algorithms: ['ES256'],
+  tokenTypes: ['at+jwt'],
+  mapClaims: (claims) => {
+    expectType(claims).is<Record<string, unknown>>()
+    return { sub: String(claims['oid']) }
+  },
+}
+
 // Every option, with a value of each kind that it takes.
 const everything: Required<AuthOptions> = {
   configFile: 'app.ini',
+  issuers: [everyRule, { issuer: 'https://a.example', tenants: ['acme'] }],
+  issuersMaxAge: 300,
+  allowPrivateIssuers: false,
+  opaqueToken: async (token) => (token.startsWith('key-') ? { sub: token.slice(4) } : null),
+  opaqueMaxAge: 30,
   publicKeysUrl: 'https://auth.example/openidconnect/public_keys',
   publicKeys: { keys: [{ kty: 'EC' }] },
   multitenancy: true,
@@ -78,6 +101,12 @@ new AuthService({ tenants: (tenant) => tenant.length > 3 })
 new AuthService({ tenants: async (tenant) => tenant.length > 3 })
 new AuthService({ issuer: ['https://a.example', 'https://b.example'] as const })
 
+// A function knows issuers by what a token says; it need not repeat it.
+const rules: IssuerRules = { tenants: ['acme'] as const }
+new AuthService({ issuers: (issuer) => (issuer.length > 3 ? rules : null) })
+new AuthService({ issuers: async (issuer) => ({ ...rules, issuer }) })
+new AuthService({ opaqueToken: (token) => token })
+
 // A variable that may be missing needs a decision: without one any issuer would be accepted.
 const issuer: string | undefined = process.env['ISSUER']
 await app.register(tenantAuth, issuer === undefined ? {} : { issuer })
@@ -106,6 +135,20 @@ new AuthService({ issuer: null })
 new AuthService({ keysMaxAge: '10m' })
 // @ts-expect-error a word that means nothing
 new AuthService({ uncovered: 'error' })
+// @ts-expect-error the pin has no default
+new AuthService({ issuers: [{ issuer: 'https://a.example' }] })
+// @ts-expect-error in a list each names its issuer
+new AuthService({ issuers: [{ tenants: '*' }] })
+// @ts-expect-error `*` is every tenant, and any other text is a slip
+new AuthService({ issuers: [{ issuer: 'https://a.example', tenants: 'acme' }] })
+// @ts-expect-error a misspelt member would be one that is not set
+new AuthService({ issuers: [{ issuer: 'https://a.example', tenants: '*', audiences: 'a' }] })
+// @ts-expect-error nothing is no answer: `null` says that an issuer is unknown
+new AuthService({ issuers: () => undefined })
+// @ts-expect-error a column that is missing is no pin
+new AuthService({ issuers: () => ({ tenants: undefined }) })
+// @ts-expect-error true is no answer about a token
+new AuthService({ opaqueToken: () => true })
 // @ts-expect-error a list of names, not of objects
 new AuthService({ tenants: [{ id: 'lazy-raccoon' }] })
 // @ts-expect-error an answer that is no boolean decides nothing

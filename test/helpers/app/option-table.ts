@@ -7,6 +7,8 @@ export interface OptionRow {
   readonly key?: string
   readonly fallback?: unknown
   readonly kind: OptionKind
+  /** What must be given beside it. */
+  readonly beside?: Readonly<Record<string, unknown>>
 }
 
 /** What options of one kind take, with values to try. */
@@ -174,7 +176,12 @@ export const OPTION_TABLE: readonly OptionRow[] = [
       ],
     },
   },
-  { option: 'issuer', key: 'issuer', kind: NAMES },
+  {
+    option: 'issuer',
+    key: 'issuer',
+    kind: NAMES,
+    beside: { publicKeysUrl: 'https://a.test/keys' },
+  },
   { option: 'audience', key: 'audience', kind: NAMES },
   {
     option: 'algorithms',
@@ -358,6 +365,42 @@ export const OPTION_TABLE: readonly OptionRow[] = [
       ],
     },
   },
+  {
+    option: 'issuers',
+    kind: {
+      expected: 'a list of issuers, or a function',
+      good: [
+        [{ issuer: 'https://a.test', tenants: '*', audience: 'api' }],
+        () => null,
+        async () => null,
+      ],
+      bad: [
+        [[], '[]'],
+        [[undefined], '[undefined]'],
+        [[null], '[null]'],
+        [[[]], '[a list]'],
+        [['https://a.test'], '["https://a.test"]'],
+        ['https://a.test', '"https://a.test"'],
+        [{ issuer: 'https://a.test', tenants: '*' }, 'an object'],
+        [new Map(), 'an object'],
+      ],
+    },
+  },
+  { option: 'issuersMaxAge', key: 'issuers_max_age', fallback: 300, kind: SECONDS },
+  {
+    option: 'allowPrivateIssuers',
+    fallback: false,
+    kind: {
+      expected: 'a boolean',
+      good: [true, false],
+      bad: [
+        ['yes', '"yes"'],
+        [1, '1'],
+      ],
+    },
+  },
+  { option: 'opaqueToken', kind: CALLABLE },
+  { option: 'opaqueMaxAge', key: 'opaque_max_age', fallback: 30, kind: SECONDS },
   { option: 'mapClaims', kind: CALLABLE },
   { option: 'isRevoked', kind: CALLABLE },
   { option: 'resolveTenant', kind: CALLABLE },

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { loadSettings } from '../../lib/settings/load-settings.ts'
+import { readIssuerRules } from '../../lib/settings/read-issuer-rules.ts'
+import { asked, listed } from './several-issuers.ts'
+
+const OWN = 'https://login.example.com'
+const ACME = 'https://idp.acme.example/realms/staff'
+
+test('each issuer of the list speaks for its tenants, and its keys are discovered', () => {
+  const { issuers } = loadSettings(listed)
+  assert.ok(typeof issuers !== 'function', 'a list')
+  assert.deepEqual(
+    issuers.map(({ issuer, tenants, audience }) => [issuer, tenants, audience]),
+    [
+      [[OWN], '*', ['lunch']],
+      [[ACME], ['acme', 'acme-test'], ['lunch']],
+    ],
+  )
+  assert.deepEqual(
+    issuers.map(({ publicKeys, publicKeysUrl }) => publicKeys ?? publicKeysUrl),
+    [undefined, undefined],
+  )
+})
+
+test('the function knows a customer’s issuer, and no other', async () => {
+  const { issuers, settings } = loadSettings(asked)
+  assert.ok(typeof issuers === 'function', 'a function')
+  const entry = readIssuerRules(ACME, await issuers(ACME), settings)
+  assert.deepEqual([entry?.name, entry?.tenants], ['acme', ['acme', 'acme-test']])
+  assert.equal(readIssuerRules(OWN, await issuers(OWN), settings), null)
+})

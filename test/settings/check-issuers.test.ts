@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { loadSettings } from '../../lib/settings/load-settings.ts'
+import { createTestAuthority } from '../../lib/testing.ts'
+import { configError } from '../helpers/app/config-error.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
+
+const { publicKeys } = await createTestAuthority()
+const folder = tempFolder()
+
+const load = (options: object) => loadSettings(options)
+
+const publicKeysUrl = 'https://a.test/keys'
+const KEYS_URL = 'publicKeysUrl (in the INI file public_keys_url)'
+const NO_KEYS = `no keys can be discovered there; give ${KEYS_URL}`
+
+/** A list of one issuer that is right but for these members. */
+const listOf = (rules: object) => ({
+  issuers: [{ issuer: 'https://a.test', tenants: '*', audience: 'api', ...rules }],
+})
+
+/** Issuers whose keys cannot be discovered. */
+const NOT_DISCOVERED = [
+  'http://a.test',
+  'http://10.0.0.1',
+  'a',
+  'urn:a',
+  'https://a.test?x=1',
+  'https://a.test#x',
+  'https://u:p@a.test',
+]
+
+describe('one issuer without a key option', () => {
+  for (const issuer of ['https://a.test', ['https://a.test'], 'http://127.0.0.1:1']) {
+    test(`is discovered: ${issuer}`, () => void load({ issuer }))
+  }
+
+  for (const issuer of NOT_DISCOVERED) {
+    test(`stops the boot where it cannot be discovered: ${issuer}`, () => {
+      for (const given of [issuer, [issuer]]) {
+        const refused = configError('issuer: expected an https URL (http on loopback)', NO_KEYS)
+        assert.throws(() => load({ issuer: given }), refused)
+      }
+    })
+
+    test(`needs no discovery with a key option, nor in dev mode: ${issuer}`, () => {
+      load({ issuer, publicKeysUrl })
+      load({ issuer, publicKeys })
+      load({ issuer, devMode: true })
+    })
+  }
+
+  test('is told with its line in the INI file, and without what may be a secret', () => {
+    const configFile = folder.write('[auth]\nissuer = https://user:secret@a.test/\n')
+    assert.throws(
+      () => load({ configFile }),
+      configError('issuer: ', 'found "https://***@a.test/"', `${configFile}, line 2`),
+    )
+  })
+
+  test('is not told of twice where a key option is wrong', () => {
+    assert.throws(() => load({ issuer: 'a', publicKeysUrl: 'b' }), configError(/^publicKeysUrl.*$/))
+    assert.throws(() => load({ issuer: '', realm: 'a' }), configError(/^issuer: .*$/))
+  })
+})
+
+describe('several in the option issuer', () => {
+  const issuer = ['https://a.test', 'https://b.test']
+
+  test('stop the boot without a key option', () => {
+    assert.throws(
+      () => load({ issuer }),
+      configError(
+        `issuer: expected ${KEYS_URL} beside several issuers, which share one key set, found none`,
+        'issuers (in the INI file [auth.NAME])',
+      ),
+    )
+  })
+
+  test('share the keys of one, and need none in dev mode', () => {
+    load({ issuer, publicKeysUrl })
+    load({ issuer, publicKeys })
+    load({ issuer, devMode: true })
+  })
+})
+
+describe('issuers beside an option for one issuer', () => {
+  for (const [option, value] of [
+    ['issuer', 'https://a.test'],
+    ['publicKeysUrl', publicKeysUrl],
+    ['publicKeys', publicKeys],
+  ] as const) {
+    test(`stop the boot: ${option}`, () => {
+      const both = `${option}: expected ${option} or issuers, found both (option)`
+      assert.throws(() => load({ ...listOf({}), [option]: value }), configError(both))
+      assert.throws(() => load({ issuers: () => null, [option]: value }), configError(both))
+    })
+  }
+
+  test('stop the boot in an INI file, and where one of them is in code', () => {
+    const rules = 'issuer = https://a.test\ntenants = *\naudience = a\n'
+    const sections = `[auth.acme]\n${rules}[auth]\n`
+    const both = folder.write(`${sections}issuer = https://b.test\n`)
+    const expected = 'issuer: expected issuer or [auth.acme], found both'
+    assert.throws(() => load({ configFile: both }), configError(expected, `${both}, line 6`))
+    const configFile = folder.write(sections)
+    assert.throws(() => load({ configFile, issuer: 'https://b.test' }), configError(expected))
+    const one = folder.write('[auth]\nissuer = https://b.test\n')
+    const inCode = configError('issuer: expected issuer or issuers, found both', `${one}, line 2`)
+    assert.throws(() => load({ configFile: one, ...listOf({}) }), inCode)
+  })
+})
+
+describe('the rules of an issuer', () => {
+  for (const [name, rules, message] of [
+    [
+      'a misspelt member',
+      { audiences: 'a' },
+      'audiences: expected one of audience, name, issuer, ',
+    ],
+    ['an unknown member', { jwks: 'a' }, 'jwks: expected one of name, issuer, '],
+    ['an unknown member that is undefined', { x: undefined }, 'x: expected one of '],
+    ['an option that is no member', { realm: 'a' }, 'realm: expected one of '],
+    ['a member of Object.prototype', { constructor: 'a' }, 'constructor: expected one of '],
+    ['no issuer text', { issuer: 7 }, 'issuer: expected a string without white space, found 7'],
+    ['several issuers in one', { issuer: ['https://a.test'] }, 'issuer: expected a string'],
+    ['an issuer with white space', { issuer: 'https://a.test b' }, 'issuer: expected a string'],
+    ['one tenant as text', { tenants: 'acme' }, "tenants: expected '*' or a list of tenant names"],
+    ['no tenant', { tenants: [] }, 'tenants: expected'],
+    ['every tenant within a list', { tenants: ['acme', '*'] }, 'tenants: expected'],
+    ['a bad tenant name', { tenants: ['acme\n'] }, 'tenants: expected'],
+    ['an empty tenant name', { tenants: [''] }, 'tenants: expected'],
+    ['true for every tenant', { tenants: true }, 'tenants: expected'],
+    ['a number for an audience', { audience: 7 }, 'audience: expected a string or a list'],
+    ['no audience in a list', { audience: [] }, 'audience: expected a string or a list'],
+    ['a secret algorithm', { algorithms: ['HS256'] }, 'algorithms: expected a list of RS256'],
+    ['an empty list of algorithms', { algorithms: [] }, 'algorithms: expected a list of RS256'],
+    ['a token type as text', { tokenTypes: 'JWT' }, 'tokenTypes: expected a list of token types'],
+    ['no function for mapClaims', { mapClaims: {} }, 'mapClaims: expected a function'],
+    ['a name with a line break', { name: 'a\nb' }, 'name: expected printable ASCII of at most 100'],
+    ['a long name', { name: 'a'.repeat(101) }, 'name: expected printable ASCII of at most 100'],
+    [
+      'another scheme',
+      { publicKeysUrl: 'ftp://a.test' },
+      'publicKeysUrl: expected an http or http',
+    ],
+    ['credentials', { publicKeysUrl: 'https://u:p@a.test/' }, 'publicKeysUrl: expected an http'],
+    ['keys that are no set', { publicKeys: { keys: [] } }, /publicKeys: .*found an object: no usa/],
+    [
+      'keys that cannot be read',
+      { publicKeys: { keys: [{ k: 5n }] } },
+      /publicKeys: .*cannot be r/,
+    ],
+    [
+      'both key members',
+      { publicKeys, publicKeysUrl },
+      'publicKeys: expected publicKeysUrl or pub',
+    ],
+  ] as const) {
+    test(`stop the boot: ${name}`, () => {
+      const parts = typeof message === 'string' ? `issuers[0].${message}` : message
+      assert.throws(() => load(listOf(rules)), configError(parts, '(option)'))
+    })
+  }
+
+  for (const member of [
+    ...['name', 'issuer', 'tenants', 'audience', 'publicKeysUrl', 'publicKeys'],
+    ...['algorithms', 'tokenTypes', 'mapClaims'],
+  ]) {
+    test(`stop the boot where ${member} is undefined, null or empty`, () => {
+      for (const [value, found] of [
+        [undefined, 'found undefined (option): is an environment variable missing?'],
+        [null, 'found null (option)'],
+        ['', 'found "" (option)'],
+      ] as const) {
+        const key = `issuers[0].${member}: expected `
+        assert.throws(() => load(listOf({ [member]: value })), configError(key, found))
+      }
+    })
+  }
+
+  for (const [member, expected] of [
+    ['issuer', 'a string without white space'],
+    ['tenants', "'*' or a list of tenant names"],
+    ['audience', 'a string or a list of strings'],
+  ] as const) {
+    test(`stop the boot without ${member}`, () => {
+      const { [member]: _, ...rules } = { issuer: 'https://a.test', tenants: '*', audience: 'api' }
+      const message = `issuers[0].${member}: expected ${expected}, found none (option)`
+      assert.throws(() => load({ issuers: [rules] }), configError(message))
+      const inherited = Object.assign(Object.create({ [member]: '*' }), rules)
+      assert.throws(() => load({ issuers: [inherited] }), configError(message))
+    })
+  }
+
+  test('stop the boot without what only Object.prototype has', (t) => {
+    t.after(() => Reflect.deleteProperty(Object.prototype, 'tenants'))
+    const value = { value: '*', configurable: true, writable: true }
+    Object.defineProperty(Object.prototype, 'tenants', value)
+    const issuers = [{ issuer: 'https://a.test', audience: 'a' }]
+    assert.throws(() => load({ issuers }), configError('issuers[0].tenants: ', 'found none'))
+  })
+
+  test('need no audience where the option gives one, and say so', () => {
+    const issuers = [{ issuer: 'https://a.test', tenants: '*' }]
+    load({ issuers, audience: 'api' })
+    assert.throws(() => load({ issuers }), configError('as the option audience for all issuers'))
+    assert.throws(() => load({ issuers, audience: 7 }), configError(/^audience: .*$/))
+  })
+
+  for (const issuer of NOT_DISCOVERED) {
+    test(`stop the boot where there are no keys to be had: ${issuer}`, () => {
+      const message = 'issuers[0].issuer: expected an https URL (http on loopback)'
+      assert.throws(() => load(listOf({ issuer })), configError(message, NO_KEYS))
+      load(listOf({ issuer, publicKeysUrl }))
+      load(listOf({ issuer, publicKeys }))
+    })
+  }
+
+  test('stop the boot for the same issuer twice, and not for one that is spelt in another way', () => {
+    const rules = { tenants: '*', audience: 'api' }
+    const list = (...names: string[]) => names.map((issuer) => ({ ...rules, issuer }))
+    assert.throws(
+      () => load({ issuers: list('https://a.test', 'https://b.test', 'https://a.test') }),
+      configError('issuers[2].issuer: expected each issuer once, found "https://a.test" again'),
+    )
+    load({ issuers: list('https://a.test', 'https://a.test/', 'https://A.test') })
+  })
+
+  test('may have the same name twice', () => {
+    const [first] = listOf({ name: 'a' }).issuers
+    load({ issuers: [first, { ...first, issuer: 'https://b.test' }] })
+  })
+
+  test('stop the boot in dev mode too, where they are not used', () => {
+    assert.throws(() => load({ ...listOf({ tenants: 7 }), devMode: true }), configError('tenants'))
+    assert.throws(() => load({ ...listOf({ issuer: 'a' }), devMode: true }), configError(NO_KEYS))
+    assert.deepEqual(load({ ...listOf({}), devMode: true }).issuers, [])
+  })
+
+  test('are told of all at once, in the order in which they were written', () => {
+    const issuers = [
+      { issuer: 'https://a.test', tenant: 'acme', audience: undefined },
+      { issuer: 'a', tenants: '*', name: '' },
+    ]
+    assert.throws(
+      () => load({ realm: 7, issuers, keysRetry: '1' }),
+      (error: Error) => {
+        assert.deepEqual(
+          error.message.split('\n').map((line) => line.split(':')[0]),
+          [
+            'realm',
+            'issuers[0].tenant',
+            'issuers[0].audience',
+            'issuers[1].name',
+            'keysRetry',
+            'issuers[0].tenants',
+            'issuers[1].audience',
+            'issuers[1].issuer',
+          ],
+        )
+        return true
+      },
+    )
+  })
+})
