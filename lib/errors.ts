@@ -1,22 +1,6 @@
-import { AuthError, type Challenge, type Mismatch } from './auth-error.ts'
+import { AuthError, type Challenge, type Mismatch, Unavailable } from './auth-error.ts'
 
 export { AuthError, type Challenge, type Mismatch } from './auth-error.ts'
-
-/** 503: something that the decision rests on cannot be had now. */
-abstract class Unavailable extends AuthError {
-  readonly statusCode = 503
-  readonly #retryAfter: number
-
-  /** `retryAfter` in seconds. */
-  constructor(message: string, retryAfter: number, reason?: string) {
-    super(message, reason)
-    this.#retryAfter = retryAfter
-  }
-
-  override get retryAfter(): number {
-    return this.#retryAfter
-  }
-}
 
 /**
  * 401: no credentials, an empty header, or another scheme. No error code in the challenge, since

@@ -97,10 +97,12 @@ function withoutSlash(text: string): string {
   return text.replace(/\/$/, '')
 }
 
+/** Without credentials, of which an `@` is the sign, and without what URL parsers mend. */
+const PLAIN_URL = /^https?:\/\/[^\s/?#@\\]+(?:[/?#][^\s\\]*)?$/i
+
 /** Whether what comes from an address cannot be replaced on the way. */
 function isProtected(address: string): boolean {
-  if (!/^https?:\/\/[^\s\\]+$/i.test(address) || !URL.canParse(address)) return false
-  const { protocol, hostname, username, password } = new URL(address)
-  const hasCredentials = username !== '' || password !== ''
-  return !hasCredentials && (protocol === 'https:' || isLoopback(hostname))
+  if (!PLAIN_URL.test(address) || !URL.canParse(address)) return false
+  const { protocol, hostname } = new URL(address)
+  return protocol === 'https:' || isLoopback(hostname)
 }
