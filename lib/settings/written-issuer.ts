@@ -59,7 +59,7 @@ export class WrittenIssuer {
   /** The members that are right. */
   get rules(): Partial<IssuerRules> {
     const values = this.#ownValues()
-    Value.Assert(Type.Partial(Rules), values)
+    Value.Assert(Right, values)
     return values
   }
 
@@ -75,5 +75,7 @@ export class WrittenIssuer {
     return Object.fromEntries(issuerMembers().map((name) => [name, this.#values.get(name)]))
   }
 }
+
+const Right = Type.Partial(Rules)
 
 const Listed = Type.Object({ ...Rules.properties, issuer: Type.String() })
