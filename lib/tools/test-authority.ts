@@ -13,11 +13,11 @@ export interface TestAuthorityOptions {
 }
 
 /**
- * What a test token says, apart from who the user is. Given as `undefined`, a claim or header is
- * left out.
+ * What a test token says, apart from who the user is. A claim or header that is given as
+ * `undefined` is left out.
  */
 export interface TestTokenOptions {
-  /** Seconds from now until `exp`; negative: expired. @default 300 */
+  /** Seconds from now until `exp`. Negative: the token has expired. @default 300 */
   readonly expiresIn?: number | undefined
   /** Seconds from now until `nbf`. Not given: no `nbf`. */
   readonly notBefore?: number | undefined
@@ -27,11 +27,11 @@ export interface TestTokenOptions {
   readonly issuer?: string | undefined
   /** @default the authority's */
   readonly audience?: string | readonly string[] | undefined
-  /** Protected header parameters, over `alg`, `kid` and `typ: at+jwt`. */
+  /** Protected header parameters. They replace `alg`, `kid` and `typ: at+jwt`. */
   readonly header?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What a test user holds; any further claims too. */
+/** What a test user holds. Further claims may be given too. */
 export interface TestUserInfo {
   readonly sub?: string
   readonly preferred_username?: string
@@ -40,36 +40,40 @@ export interface TestUserInfo {
 }
 
 /**
- * An authorization server for an application's own tests: real keys, real tokens, and, after
- * `listen()`, a real JWKS endpoint. Its tokens go through the real verifier; nothing is stubbed.
+ * An authorization server for an application's own tests. It has real keys and real tokens, and
+ * after `listen()` a real JWKS endpoint. Its tokens go through the real verifier; nothing is
+ * stubbed.
  */
 export interface TestAuthority {
-  /** The JWK set of now, for the option of this name. */
+  /** The current JWK set, for the option of this name. */
   readonly publicKeys: { readonly keys: readonly JWK[] }
   readonly issuer: string
   readonly audience: string
   /** `publicKeys`, `issuer` and `audience`, to spread over an application's own options. */
   readonly options: Pick<TestAuthority, 'publicKeys' | 'issuer' | 'audience'>
-  /** A signed token for a user; without `sub` it is for `test-user`. */
+  /** A signed token for a user. Without `sub` it is for `test-user`. */
   token(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<string>
   /** The headers of a request of that user, to hand to `app.inject`. */
   headers(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<{ authorization: string }>
-  /** Replaces the key: what `publicKeys` and the endpoint give from now on lacks the old one. */
+  /** Replaces the key. `publicKeys` and the endpoint no longer hold the old one. */
   rotate(): Promise<void>
   /**
    * Serves the JWK set on loopback. It keeps no process alive: a test that fails before its
    * `close()` still ends.
-   * @param port 0: any free one
+   *
+   * @param port TCP port; 0: any free one
    * @returns its address, for `publicKeysUrl`
-   * @throws Error where it listens already, or is about to
+   * @throws Error if it listens already, or is about to
    */
   listen(port?: number): Promise<string>
   /**
-   * Ends the endpoint, its open connections too; one that does not listen yet, as soon as it does.
+   * Ends the endpoint and its open connections. If it does not listen yet, it ends as soon as it
+   * does.
    */
   close(): Promise<void>
   /**
-   * `close()`, at the end of the block.
+   * The same as `close()`, at the end of the block.
+   *
    * @example await using authority = await createTestAuthority()
    */
   [Symbol.asyncDispose](): Promise<void>
@@ -106,7 +110,7 @@ export async function createTestAuthority(
   const close = async (): Promise<void> => {
     const ending = endpoint
     endpoint = undefined
-    // A server that does not listen yet cannot be closed; one that never will needs no end.
+    // A server that does not listen yet cannot be closed. A server that never listens needs no end.
     const closing = await ending?.catch(() => undefined)
     if (closing === undefined) return
     closing.close()
