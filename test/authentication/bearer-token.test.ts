@@ -59,7 +59,7 @@ test('the challenge names an error only where a token was tried', async (t) => {
   )
 })
 
-test('the same holds on the wire, where white space at the ends of a header is none of it', async (t) => {
+test('the same holds on the wire, where white space around a header does not count', async (t) => {
   const { app } = await startProbe(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const lines: [outcome: string, ...lines: string[]][] = [
@@ -115,7 +115,7 @@ for (const joinDuplicateHeaders of [false, true]) {
   })
 }
 
-test('what Node itself refuses never reaches a handler', async (t) => {
+test('a request that Node itself refuses never reaches a handler', async (t) => {
   const probe = await startProbe(t)
   await probe.app.listen({ port: 0, host: '127.0.0.1' })
   const broken = [
@@ -191,7 +191,7 @@ test('tokenFrom is asked only where there is no Authorization header', async (t)
   assert.equal(asked, 0)
   assert.equal(await askWith({ 'x-token': TOKEN }), 'let in')
   assert.equal(await askWith({ 'x-token': `${TOKEN}=` }), 'ERR_AUTH_TOKEN_INVALID')
-  // The place is the application's own: no scheme is cut off.
+  // The place is the application's own, so no scheme is cut off.
   assert.equal(await askWith({ 'x-token': `Bearer ${TOKEN}` }), 'ERR_AUTH_TOKEN_INVALID')
   assert.equal(await askWith({ 'x-token': '' }), 'ERR_AUTH_TOKEN_MISSING')
   assert.equal(await askWith({}), 'ERR_AUTH_TOKEN_MISSING')
@@ -218,7 +218,7 @@ const ANSWERS: [what: string, tokenFrom: () => unknown, code: string][] = [
 
 for (const [what, tokenFrom, code] of ANSWERS) {
   test(`where tokenFrom gives ${what} the answer is ${code}`, async (t) => {
-    // What a JavaScript application may give all the same.
+    // A value that a JavaScript application may give all the same.
     const options: object = { tokenFrom }
     const { app } = await startProbe(t, options)
     const response = await app.inject('/me')
@@ -227,7 +227,7 @@ for (const [what, tokenFrom, code] of ANSWERS) {
   })
 }
 
-test('mapClaims makes user info of another server’s claims', async (t) => {
+test('mapClaims makes user info of the claims of another server', async (t) => {
   const { app, ask } = await startProbe(t, {
     mapClaims: ({ oid, groups }) => ({
       sub: String(oid),
@@ -247,7 +247,7 @@ test('mapClaims makes user info of another server’s claims', async (t) => {
   assertTokenRefused(await ask(goodToken({ exp: 1, oid: 'a1' })), 'expired')
 })
 
-test('no token, claim or reason is in a response, and no token or claim in a line of the log', async (t) => {
+test('no response shows a token, claim or reason, and no line of the log a token or claim', async (t) => {
   const probe = await startProbe(t)
   const canary = 'canary-0123456789-canary'
   const resources = { [canary]: [`${canary}:read`] }

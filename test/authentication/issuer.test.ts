@@ -17,7 +17,7 @@ function setOf(...keys: ForgeKey[]): KeySet {
   return new KeySet({ keys: keys.map(({ publicJwk }) => publicJwk) })
 }
 
-/** An issuer in a time that stands still, and how many tokens it has verified: each is mapped once. */
+/** An issuer on a clock that stands still, with a count of verified tokens: each is mapped once. */
 function issuerWith(t: TestContext, keys: KeySource, rules: Partial<IssuerRules> = {}) {
   t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
   const mapClaims = t.mock.fn((claims: object): UserInfo => ({ sub: 'nobody', ...claims }))
@@ -33,7 +33,7 @@ function issuerWith(t: TestContext, keys: KeySource, rules: Partial<IssuerRules>
   return { issuer, verified: () => mapClaims.mock.callCount() }
 }
 
-/** Keys that the test changes: those of now, and those that come next. */
+/** Keys that the test changes: the current ones, and the ones that come next. */
 class MovedKeys implements KeySource {
   readonly retryAfter = 7
   now: KeySet | undefined
@@ -78,7 +78,7 @@ function tokenBy(key: ForgeKey, claims: object = {}, header: object = {}): strin
 const withReason = (reason: string) => (error: unknown) =>
   error instanceof TokenRefused && error.reason === reason
 
-test('a token is verified at once and once, and then known until its end', (t) => {
+test('a token is verified at once and only once, and is known until its end', (t) => {
   const { issuer, verified } = issuerWith(t, new StaticKeys(SET_ONE))
   const token = tokenBy(ONE)
   const first = issuer.verify(token, WAITS)
@@ -92,7 +92,7 @@ test('a token is verified at once and once, and then known until its end', (t) =
   assert.throws(() => issuer.verify(token, WAITS), withReason('expired'))
 })
 
-test('other keys prove a token anew, and no keys at all know it no more', async (t) => {
+test('other keys prove a token anew, and without keys the token is not known', async (t) => {
   const keys = new MovedKeys(SET_ONE)
   const { issuer, verified } = issuerWith(t, keys)
   const token = tokenBy(ONE)
@@ -110,7 +110,7 @@ test('other keys prove a token anew, and no keys at all know it no more', async 
   assert.equal(issuer.isReady, false)
 })
 
-test('the first keys are waited for', async (t) => {
+test('a request waits for the first keys', async (t) => {
   const { issuer } = issuerWith(t, new MovedKeys(undefined, SET_ONE))
   const token = tokenBy(ONE)
   const first = issuer.verify(token, WAITS)
@@ -135,7 +135,7 @@ test('without a kid a signature that does not match leads to newer keys', async 
   assert.equal(keys.looks, 1)
 })
 
-test('a fetch under way that brings the same keys is followed by one more', async (t) => {
+test('if a fetch under way brings the same keys, one more fetch follows', async (t) => {
   for (const header of [{}, { kid: undefined }]) {
     t.mock.timers.reset()
     const keys = new MovedKeys(SET_ONE, SET_ONE, SET_TWO)
@@ -145,7 +145,7 @@ test('a fetch under way that brings the same keys is followed by one more', asyn
   }
 })
 
-test('no more than two fetches are waited for', async (t) => {
+test('a request waits for two fetches at most', async (t) => {
   const keys = new MovedKeys(SET_ONE, SET_ONE, SET_ONE, SET_TWO)
   const { issuer } = issuerWith(t, keys)
   const outcome = async () => issuer.verify(tokenBy(TWO), WAITS)
@@ -153,7 +153,7 @@ test('no more than two fetches are waited for', async (t) => {
   assert.equal(keys.looks, 2)
 })
 
-test('a signature that matches no newer key either is a forgery', async (t) => {
+test('a signature that does not match the newer keys either is a forgery', async (t) => {
   const mismatch = withReason('the signature does not match')
   const nameless = tokenBy(forgeKey('ES256', 'forged'), {}, { kid: undefined })
   for (const next of [[], [SET_ONE], [SET_TWO]]) {
@@ -171,7 +171,7 @@ test('with a kid a signature that does not match is refused at once', (t) => {
   assert.equal(keys.looks, 0)
 })
 
-test('an application that closes waits for no keys', async (t) => {
+test('an application that closes does not wait for keys', async (t) => {
   const keys = new MovedKeys(undefined)
   keys.settled = () => new Promise(() => {})
   const { issuer } = issuerWith(t, keys)
@@ -183,7 +183,7 @@ test('an application that closes waits for no keys', async (t) => {
   await ended
 })
 
-test('keys are had anew on demand, or it is said that they cannot be', async (t) => {
+test('keys are fetched on demand, or the issuer says that they cannot be had', async (t) => {
   const keys = new MovedKeys(SET_ONE, SET_TWO)
   const { issuer } = issuerWith(t, keys)
   await issuer.refreshKeys()
@@ -191,7 +191,7 @@ test('keys are had anew on demand, or it is said that they cannot be', async (t)
   await assert.rejects(issuer.refreshKeys(), { code: 'ERR_AUTH_KEYS_UNAVAILABLE' })
 })
 
-test('keys are opened and closed with their issuer', (t) => {
+test('keys open and close with their issuer', (t) => {
   const keys = new MovedKeys(SET_ONE)
   const calls: string[] = []
   keys.open = () => void calls.push('open')

@@ -16,7 +16,7 @@ function verified(sub: string, claims: object = {}): Verified {
   }
 }
 
-test('a token is known by the keys that proved it, and by no others', () => {
+test('a token is known under the keys that proved it, and under no others', () => {
   const tokens = new VerifiedTokens(10)
   const alice = verified('alice')
   assert.equal(tokens.get('a', KEYS), undefined)
@@ -33,7 +33,7 @@ test('while there are no keys, no token is known', () => {
   assert.equal(tokens.get('a', undefined), undefined)
 })
 
-test('what other keys prove takes the place of all that was proved before', () => {
+test('tokens that other keys prove replace all that were proved before', () => {
   const tokens = new VerifiedTokens(10)
   tokens.set('a', KEYS, verified('alice'))
   const bob = verified('bob')
@@ -52,7 +52,7 @@ test('an entry counts with all that it keeps alive', () => {
   assert.notEqual(tokens.get('t9', KEYS), undefined, 'the last one is')
 })
 
-test('with size 0 none is kept', () => {
+test('with size 0 no token is kept', () => {
   const tokens = new VerifiedTokens(0)
   tokens.set('a', KEYS, verified('alice'))
   assert.equal(tokens.get('a', KEYS), undefined)

@@ -13,10 +13,10 @@ import {
 import { type FaultName, faultNames } from '../helpers/servers/key-server.ts'
 import { assertTokenRefused, KEY } from '../helpers/tokens/probe.ts'
 
-/** Seconds that only a request which waits for a refresh would notice. */
+/** Seconds. Only a request that waits for a refresh would notice them. */
 const LONG = { keysTimeout: 60 }
 
-/** A fetch that hangs ends with its server: the test waits for no limit of its own. */
+/** A fetch that hangs ends with its server, so the test needs no limit of its own. */
 async function endHanging(fault: FaultName, probe: KeyOutage, fetches: number): Promise<void> {
   if (!(fault in hangingFaults)) return
   await until(() => probe.server.fetches >= fetches)
@@ -36,7 +36,7 @@ function assertUnavailable(response: LightMyRequestResponse): void {
 }
 
 for (const fault of faultNames) {
-  test(`cold, ${fault}: 503, and 401 for what is no token`, async (t) => {
+  test(`cold, ${fault}: a good token is 503, and a text that is no token is 401`, async (t) => {
     const options = { ...LONG, keysRetry: 60 }
     const probe = await startKeyOutage(t, options, (server) => server.fail(fault))
     assert.equal(probe.service.isReady(), false)
@@ -88,7 +88,7 @@ for (const fault of faultNames) {
   })
 }
 
-test('beyond its stale time the set answers no more, for cached tokens either', async (t) => {
+test('beyond its stale time the set does not serve, for cached tokens either', async (t) => {
   const probe = await startKeyOutage(t)
   const known = freshToken()
   assert.equal((await probe.ask(known)).statusCode, 200)
@@ -104,7 +104,7 @@ test('beyond its stale time the set answers no more, for cached tokens either', 
   assert.equal((await probe.ask(known)).statusCode, 200)
 })
 
-test('keysMaxStale 0: what is not fresh does not serve', async (t) => {
+test('with keysMaxStale 0, a set that is not fresh does not serve', async (t) => {
   const probe = await startKeyOutage(t, { keysMaxStale: 0 })
   const known = freshToken()
   assert.equal((await probe.ask(known)).statusCode, 200)
@@ -115,7 +115,7 @@ test('keysMaxStale 0: what is not fresh does not serve', async (t) => {
   assertUnavailable(await probe.ask(known))
 })
 
-test('while a refresh hangs, a token of an unknown key waits for it and no other does', async (t) => {
+test('while a refresh hangs, only a token of an unknown key waits for it', async (t) => {
   const probe = await startKeyOutage(t, LONG)
   assert.equal((await probe.ask(freshToken())).statusCode, 200)
   await probe.server.fail('a dripping body')
@@ -130,7 +130,7 @@ test('while a refresh hangs, a token of an unknown key waits for it and no other
   assertTokenRefused(await unknown, 'unknown key')
 })
 
-test('cold, keysTimeout ends the wait with 503, whenever the server stops', async (t) => {
+test('cold, keysTimeout ends the wait with 503, at any stage of the answer', async (t) => {
   for (const fault of ['no answer', 'no body', 'a body that stops', 'a dripping body'] as const) {
     await t.test(fault, async (t) => {
       const probe = await startKeyOutage(t, { keysTimeout: 0.3 }, (server) => server.fail(fault))
@@ -164,7 +164,7 @@ test('the log tells of an outage in constant words, once per attempt', async (t)
   assert.doesNotMatch(probe.log.join(), /wireless/)
 })
 
-test('the log tells what the answer is in place of keys', async (t) => {
+test('the log tells what the server answered in place of keys', async (t) => {
   const probe = await startKeyOutage(t)
   assert.equal((await probe.ask(freshToken())).statusCode, 200)
   probe.publish({ kty: 'oct', k: 'c2VjcmV0' }, { ...KEY.publicJwk, use: 'enc' })

@@ -16,7 +16,7 @@ for (const [what, fault, options] of idle) {
     const server = await KeyServer.start(() => ({ keys: [KEY.publicJwk] }))
     after(() => server.close())
     await server.fail(fault)
-    // A child that does not end by itself is killed, which fails.
+    // A child that does not end by itself is killed, and then the test fails.
     await runChild('idle-app', [server.url, JSON.stringify(options)])
   })
 }

@@ -36,7 +36,7 @@ test('a first request waits for the keys', async (t) => {
   assert.equal(published.fetches, 1)
 })
 
-test('without keys a good token is 503, and what the gate refuses is 401', async (t) => {
+test('without keys a good token is 503, and a token that the gate refuses is 401', async (t) => {
   const published = await publishKeys(t, KEY)
   published.answer = DOWN
   const { ask, app, service, handled } = await startProbe(t, { publicKeysUrl: published.url })
@@ -59,7 +59,7 @@ test('without keys a good token is 503, and what the gate refuses is 401', async
   assert.equal(handled.count, 0)
 })
 
-test('refreshKeys gets new keys, and rejects where none can be had', async (t) => {
+test('refreshKeys gets new keys, or rejects if there are none', async (t) => {
   const published = await publishKeys(t, KEY)
   const { ask, service } = await startProbe(t, { publicKeysUrl: published.url })
   await service.refreshKeys()
@@ -76,7 +76,7 @@ test('with keys given in code refreshKeys finds them there', async (t) => {
   assertTokenRefused(await ask(forge(NEW, { payload: goodClaims() })), 'an unknown key')
 })
 
-test('an unknown kid is looked for once, and is 401 where it is not found', async (t) => {
+test('an unknown kid is looked for once, and is 401 if it is not found', async (t) => {
   const published = await publishKeys(t, KEY)
   const { ask } = await startProbe(t, { publicKeysUrl: published.url })
   assert.equal((await ask(TOKEN)).statusCode, 200)
@@ -87,7 +87,7 @@ test('an unknown kid is looked for once, and is 401 where it is not found', asyn
   assert.equal(published.fetches, 2)
 })
 
-test('an unknown kid is 401 even where looking for it failed', async (t) => {
+test('an unknown kid is 401 even if looking for it failed', async (t) => {
   const published = await publishKeys(t, KEY)
   const { ask } = await startProbe(t, { publicKeysUrl: published.url })
   assert.equal((await ask(TOKEN)).statusCode, 200)
@@ -129,7 +129,7 @@ test('a request waits for the fetch under way, then for one of its own, and no l
   assert.ok(published.fetches <= 5, String(published.fetches))
 })
 
-test('where the keys become too old while one is looked for nobody can tell: 503', async (t) => {
+test('if the keys become too old while a kid is looked for, the answer is 503', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
   ageByDate(t)
   const published = await publishKeys(t, KEY)
@@ -145,7 +145,7 @@ test('where the keys become too old while one is looked for nobody can tell: 503
   assert.equal(response.json().code, 'ERR_AUTH_KEYS_UNAVAILABLE')
 })
 
-test('a bad signature is no reason to fetch keys', async (t) => {
+test('no keys are fetched for a bad signature', async (t) => {
   const published = await publishKeys(t, KEY)
   const { ask } = await startProbe(t, { publicKeysUrl: published.url, keysCooldown: 0 })
   assert.equal((await ask(TOKEN)).statusCode, 200)

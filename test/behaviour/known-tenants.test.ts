@@ -6,19 +6,21 @@ import { outcome } from '../helpers/app/refusals.ts'
 const USER = await as({ real: [], ghost: [], constructor: [] })
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
 
-/** An application with a strictly multitenant route, and what a request of it comes to. */
+/**
+ * An application with a strictly multitenant route, and a way to get the answers to its requests.
+ */
 async function appKnowing(t: TestContext, options: object) {
   const app = await guardedApp(t, options)
   app.get('/:tenant/x', async () => 'x')
   return (tenant: string) => app.inject({ url: `/${tenant}/x`, headers: USER })
 }
 
-test('not configured, every tenant that a user may act for exists', async (t) => {
+test('without configuration, every tenant that a user may act for exists', async (t) => {
   const get = await appKnowing(t, {})
   assert.equal(outcome(await get('ghost')), '200')
 })
 
-test('a list knows the tenants on it, and the list is copied', async (t) => {
+test('a list knows the tenants on it, and is copied', async (t) => {
   const tenants = ['real']
   const get = await appKnowing(t, { tenants })
   tenants.push('ghost')

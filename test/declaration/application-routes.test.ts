@@ -35,7 +35,7 @@ test('all routes of an application are known, in the order of writing, with thei
   assert.equal(applicationRoutes(app)?.length, 3)
 })
 
-test('without a guard that asks for them, routes are let go when the application is ready', async (t) => {
+test('without a guard, routes are let go when the application is ready', async (t) => {
   const app = Fastify()
   t.after(() => app.close())
   app.get('/one', handler)

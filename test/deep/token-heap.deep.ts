@@ -24,7 +24,7 @@ test('20 000 distinct bad tokens add nothing to the cache, and at most 10 MB to 
   assert.equal(told['entriesAfter'], 1)
 })
 
-test('20 000 distinct good tokens leave the cache within its bounds', async (t) => {
+test('20 000 distinct good tokens keep the cache within its bounds', async (t) => {
   const told = await heapAfter('good')
   const grown = numberOf(told, 'grown')
   t.diagnostic(`heap: ${(grown / MEGABYTE).toFixed(1)} MB for ${told['entriesAfter']} tokens`)
