@@ -21,9 +21,9 @@ describe('which tenants exist', () => {
   const url = 'http://127.0.0.1:1/'
   const events = { onFailure() {} }
   for (const [name, options, kind] of [
-    ['nobody knows where nothing is configured', {}, AnyTenant],
+    ['any tenant exists without configuration', {}, AnyTenant],
     ['a list tells', { tenants: ['a'] }, ListedTenants],
-    ['an URL tells', { tenants: url }, RemoteTenants],
+    ['a URL tells', { tenants: url }, RemoteTenants],
     ['a function tells', { tenants: () => true }, AskedTenants],
     ['a list tells in dev mode', { tenants: ['a'], devMode: true }, ListedTenants],
     ['a function tells in dev mode', { tenants: () => true, devMode: true }, AskedTenants],

@@ -28,7 +28,7 @@ const files = readdirSync(lib, { recursive: true })
   .map(String)
   .filter((name) => name.endsWith('.ts'))
 
-/** The floor of a file's room; doors beside each other in the first room are told by their order. */
+/** The floor of a file's room. The order of the doors in the first room counts too. */
 function floorOf(file: string): number {
   const room = file.includes('/') ? dirname(file) : basename(file, '.ts')
   const floor = ROOMS.findIndex((names) => names.includes(room))
@@ -64,7 +64,7 @@ test('each file of outside/ begins with the outside thing that it guards against
   assert.notEqual(room.length, 0)
 })
 
-/** To be taken apart. */
+/** Still to be taken apart. */
 const TOO_LONG = ['settings/options.ts']
 
 test('no file of lib/ is longer than 180 lines', () => {

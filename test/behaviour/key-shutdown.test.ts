@@ -7,7 +7,7 @@ import { KEY } from '../helpers/tokens/probe.ts'
 const idle: [what: string, fault: FaultName | null, options: object][] = [
   ['its keys are there and a refresh is to come', null, {}],
   ['a refresh is about to come again and again', null, { keysMaxAge: 0.3 }],
-  ['nobody listens and a retry is to come', 'refused', { keysRetry: 600, keysCooldown: 600 }],
+  ['no server listens and a retry is to come', 'refused', { keysRetry: 600, keysCooldown: 600 }],
   ['its fetch hangs, and ends at its limit', 'a dripping body', { keysTimeout: 0.5 }],
 ]
 

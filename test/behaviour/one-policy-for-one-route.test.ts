@@ -146,7 +146,7 @@ test('both urls of a prefixed route have its policy, and a HEAD twin has its own
 /** Routes that Fastify refuses to add beside `GET /x`, and what is left of each. */
 const REFUSED: readonly [what: string, route: object, left: string[]][] = [
   ['a duplicate', { method: 'GET', url: '/x' }, []],
-  ['a route with a hook that is none', { method: 'PUT', url: '/z', onSend: 'x' }, []],
+  ['a route with an unusable hook', { method: 'PUT', url: '/z', onSend: 'x' }, []],
   ['a path that the router cannot have', { method: 'PUT', url: '/*/z' }, []],
 ]
 

@@ -7,7 +7,7 @@ const FORBIDDEN = '403 ERR_AUTH_TENANT_FORBIDDEN'
 const INVALID = '400 ERR_AUTH_TENANT_INVALID'
 const MISSING = '400 ERR_AUTH_TENANT_MISSING'
 
-/** Encoded names as they stand in a request. The user may act for none of these tenants. */
+/** Encoded names as they stand in a request. The user may not act for these tenants. */
 const NAMES: readonly [what: string, encoded: string, refused: string][] = [
   ['__proto__', '__proto__', FORBIDDEN],
   ['constructor', 'constructor', FORBIDDEN],
@@ -101,7 +101,7 @@ test('names are compared exactly: NFC and NFD of one word are two tenants', asyn
   assert.equal(await get('ä'.normalize('NFD')), FORBIDDEN)
 })
 
-test('a user who holds * and no tenant may act for none', async (t) => {
+test('a user who holds * and no tenant may act for no tenant', async (t) => {
   const app = await guardedApp(t)
   app.get('/:tenant/x', async () => 'never')
   const headers = await as({ '*': ['order:read'] })

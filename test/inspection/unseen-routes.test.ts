@@ -42,7 +42,7 @@ async function printed(app: FastifyInstance): Promise<{ method: string; url: str
   return printedRoutes(app).map(({ method, url }) => ({ method, url }))
 }
 
-/** What `onRoute` sees of patterns while they are written. */
+/** Writes patterns, and gives what `onRoute` sees of them. */
 function write(app: FastifyInstance, patterns: readonly string[], version?: string) {
   return patterns.flatMap((url) => {
     const constraints = version === undefined ? {} : { version }
@@ -57,7 +57,7 @@ function write(app: FastifyInstance, patterns: readonly string[], version?: stri
 for (const options of OPTIONS) {
   const under = `under ${JSON.stringify(options)}`
 
-  test(`none of the routes that were seen is unseen, ${under}`, async (t) => {
+  test(`each route that was seen is found, ${under}`, async (t) => {
     const app = bareApp(t, options)
     const seen = write(app, PATTERNS)
     const routes = await printed(app)
@@ -98,7 +98,7 @@ test('an optional parameter at the root makes two routes of one that was seen', 
   assert.deepEqual(unseenRoutes(routes, seen), [])
 })
 
-test('each route takes one: the second of a place, under a constraint, is not seen with the first', async (t) => {
+test('a second route of a place, under a constraint, is not seen because of the first', async (t) => {
   const app = bareApp(t)
   const seen = write(app, ['/x', '/:a'])
   write(app, ['/x', '/:b'], '1.0.0')
@@ -111,7 +111,7 @@ test('each route takes one: the second of a place, under a constraint, is not se
   ])
 })
 
-test('of two that are roughly alike the one that is spelled otherwise is unseen', () => {
+test('of two similar routes, the one with the other spelling is unseen', () => {
   const get = (url: string) => ({ method: 'GET', url })
   const printed = [get('/:id'), get('/:id(^\\d+$)'), get('/x'), get('/X'), get('/y/')]
   assert.deepEqual(unseenRoutes(printed, [get('/:id(^\\d+$)'), get('/X'), get('/y')]), [

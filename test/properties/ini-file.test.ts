@@ -125,7 +125,7 @@ interface OurRow {
   readonly value: string
 }
 
-/** The rows of `[auth]` and `[tenants]`, but comments and blank ones. */
+/** The rows of `[auth]` and `[tenants]`, without comments and blank rows. */
 function ourRows(content: string): OurRow[] {
   const rows: OurRow[] = []
   let section = ''

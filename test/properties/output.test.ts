@@ -30,7 +30,7 @@ function membersOf(object: object): [string, string][] {
   return Object.entries(object).map(([name, value]) => [name, JSON.stringify(value)])
 }
 
-test('nothing that comes in changes what every object inherits', async (t) => {
+test('no input changes what every object inherits', async (t) => {
   const before = Reflect.ownKeys(Object.prototype)
   const query = fc.constantFrom(
     '',
@@ -59,7 +59,7 @@ const canaryClaims = {
   resources: { [CANARY]: [CANARY] },
 }
 
-/** Good tokens and bad ones, each with the canary wherever a claim or a header parameter can hold it. */
+/** Good and bad tokens, with the canary in each claim and header parameter that can hold it. */
 const secretToken = fc
   .tuple(
     fc.constantFrom(KEY, MALLORY),
@@ -99,7 +99,7 @@ test('no response and no line of the log holds a part of a token, or a claim', a
   )
 })
 
-/** Whatever somebody would like to put behind a line feed. */
+/** Texts that an attacker would like to put behind a line feed. */
 const splitting = fc.oneof(
   anyText,
   fc.constantFrom(
@@ -111,7 +111,7 @@ const splitting = fc.oneof(
   ),
 )
 
-/** Applications of many realms: one for each run would take too long. */
+/** Applications of many realms. One for each run would take too long. */
 const realms = fc.sample(fc.string({ minLength: 1, unit: 'grapheme-ascii' }), {
   numRuns: Math.min(200, Math.ceil(PROPERTY_RUNS / 20)),
   seed: PROPERTY_SEED,
@@ -119,7 +119,7 @@ const realms = fc.sample(fc.string({ minLength: 1, unit: 'grapheme-ascii' }), {
 const probes = await Promise.all(realms.map((realm) => openProbe({ realm })))
 after(() => Promise.all(probes.map(({ app }) => app.close())))
 
-test('no header of a response holds a line break, whatever the request and the realm', async (t) => {
+test('no header of a response holds a line break, with any request and realm', async (t) => {
   await holds(
     t,
     fc.asyncProperty(

@@ -105,7 +105,9 @@ test('of any bytes, those are read that are text with a section of ours', async 
   assert.ok(Math.min(...Object.values(outcomes)) > PROPERTY_RUNS / 100, JSON.stringify(outcomes))
 })
 
-/** What a person means by a value, read by hand, character by character; null where it is refused. */
+/**
+ * What a person means by a value, read by hand, character by character; null where it is refused.
+ */
 function meantBy(text: string): string | null {
   const [quote] = text
   return quote === '"' || quote === "'" ? meantByQuoted(text, quote) : meantByPlain(text)

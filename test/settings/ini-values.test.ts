@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { INI_KEYS, optionNames, readIniText } from '../../lib/settings/ini-values.ts'
 
-test('every option has an INI key, but those that only code can give', () => {
+test('every option has an INI key, except those that only code can give', () => {
   const keyed = new Set([...INI_KEYS.auth.values(), ...INI_KEYS.tenants.values()])
   assert.deepEqual(
     optionNames().filter((name) => !keyed.has(name)),
@@ -10,7 +10,7 @@ test('every option has an INI key, but those that only code can give', () => {
   )
 })
 
-test('only what spells a boolean is one', () => {
+test('only the spellings of a boolean are a boolean', () => {
   assert.equal(readIniText('dev_mode', 'devMode', 'On'), true)
   assert.equal(readIniText('dev_mode', 'devMode', 'nO'), false)
   assert.equal(readIniText('dev_mode', 'devMode', 'yes!'), 'yes!')
@@ -22,12 +22,12 @@ test('a text for an option of text stays as it is', () => {
   assert.equal(readIniText('uncovered', 'uncovered', 'no'), 'no')
 })
 
-test('an option of text or list is a list, even of one', () => {
+test('an option of text or list is a list, even with one item', () => {
   assert.deepEqual(readIniText('issuer', 'issuer', 'a'), ['a'])
   assert.deepEqual(readIniText('ids', 'tenants', 'a\tb,c'), ['a', 'b', 'c'])
 })
 
-test('an address is no list', () => {
+test('an address is not a list', () => {
   const url = 'https://a.test/?x=1,2'
   assert.equal(readIniText('tenant_url', 'tenants', url), url)
 })

@@ -12,7 +12,9 @@ const USER = await as({ real: [], ghost: [] })
 const WAITS = new Waits()
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
 
-/** An application with a strictly multitenant route, and what a request of it comes to. */
+/**
+ * An application with a strictly multitenant route, and a way to get the answers to its requests.
+ */
 async function appKnowing(t: TestContext, options: object) {
   const app = await guardedApp(t, options)
   app.get('/:tenant/x', async () => 'x')
@@ -80,7 +82,7 @@ test('requests that arrive together ask once, each tenant for itself', async (t)
   assert.deepEqual(asked, ['real', 'ghost'])
 })
 
-test('a failure is shared by those who wait for it, and by nobody after them', async (t) => {
+test('a failure is shared by the requests that wait for it, but not by later ones', async (t) => {
   let asked = 0
   const get = await appKnowing(t, {
     tenants: () => (asked++ === 0 ? Promise.reject(new Error('down')) : true),
@@ -115,7 +117,7 @@ test("a function's true is kept for tenantsMaxAge, its false never", (t) => {
   assert.deepEqual(asked, ['real'])
 })
 
-test('a tenant that ceases to exist is unknown as soon as that is heard', (t) => {
+test('a tenant that ceases to exist is unknown at the next answer', (t) => {
   t.mock.timers.enable({ apis: ['Date'] })
   ageByDate(t)
   let exists = true
@@ -126,7 +128,7 @@ test('a tenant that ceases to exist is unknown as soon as that is heard', (t) =>
   assert.equal(known.has('real', WAITS), false)
 })
 
-test('a tenant is known for as long, however the wall clock is set', (t) => {
+test('a tenant is known for the same time if the wall clock is set', (t) => {
   let passed = 0
   t.mock.method(clock, 'now', () => passed)
   t.mock.timers.enable({ apis: ['Date'] })
@@ -179,7 +181,7 @@ test('no more than 100 000 tenants are remembered, and the oldest goes first', (
   assert.equal(asked, 100_002)
 })
 
-test('the function is told the name alone, and no object of ours', (t) => {
+test('the function gets the name alone, and no object of ours', (t) => {
   const exists = t.mock.fn((_name: string) => true)
   const known = new AskedTenants(exists, { timeout: 5, maxAge: 60 })
   void known.has('real', WAITS)

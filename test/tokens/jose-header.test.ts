@@ -100,7 +100,7 @@ for (const [what, header] of HEADERS) {
   })
 }
 
-test('a bad header is refused by the whole application, however well it is signed', async (t) => {
+test('the whole application refuses a bad header, even if it is well signed', async (t) => {
   const probe = await startProbe(t)
   for (const [what, header] of HEADERS) {
     const response = await probe.ask(forge(KEY, { header, payload: goodClaims() }))
@@ -117,12 +117,12 @@ const ALLOWED_HEADERS: [what: string, header: Part][] = [
   ['no kid, where one key fits', { kid: undefined }],
   ['a first alg that is none and a last one that is allowed', `{"alg":"none",${ES256}}`],
   ['white space in the JSON', ` { "alg" : "ES256" , "kid" : "probe" }\n`],
-  ['parameters that nobody knows', { 'x-own': { deep: [1] }, constructor: 1 }],
+  ['unknown parameters', { 'x-own': { deep: [1] }, constructor: 1 }],
   ['2048 characters', `{${ES256},"x":"${'x'.repeat(1500)}"}`],
   ['64 lists, objects and members', `{${ES256},"x":${'['.repeat(61)}${']'.repeat(61)}}`],
 ]
 
-test('a header that the rules allow is accepted by the whole application', async (t) => {
+test('the whole application accepts a header that the rules allow', async (t) => {
   const probe = await startProbe(t, { maxTokenLength: 30_000 })
   for (const [what, header] of ALLOWED_HEADERS) {
     const response = await probe.ask(forge(KEY, { header, payload: goodClaims() }))
@@ -132,12 +132,12 @@ test('a header that the rules allow is accepted by the whole application', async
 
 test('a header that is too long is refused before it is decoded', () => {
   const read = (part: string) => () => new JoseHeaders(RULES).read(part)
-  // Not base64url either, which is found out only by decoding it.
+  // It is not base64url either, but only decoding would find that out.
   assert.throws(read('='.repeat(2049)), { reason: 'the header is too long' })
   assert.throws(read('='.repeat(2048)), { reason: 'a part is not base64url' })
 })
 
-test('a header that is crowded is refused before it is parsed', () => {
+test('a header with too many members is refused before it is parsed', () => {
   const read = (text: string) => () => new JoseHeaders(RULES).read(encode(text))
   for (const letter of ['[', '{', ',']) {
     assert.throws(read(letter.repeat(65)), { reason: 'the header is crowded' }, letter)
@@ -145,7 +145,7 @@ test('a header that is crowded is refused before it is parsed', () => {
   }
 })
 
-test('tokenTypes leaves only the types that it names', async (t) => {
+test('tokenTypes allows only the types that it names', async (t) => {
   const probe = await startProbe(t, { tokenTypes: ['at+jwt'] })
   assert.equal((await probe.ask(goodToken({}, { typ: 'AT+jwt' }))).statusCode, 200)
   for (const typ of ['JWT', undefined]) {
@@ -155,7 +155,7 @@ test('tokenTypes leaves only the types that it names', async (t) => {
 
 const partOf = (kid: string): string => encode({ alg: 'ES256', kid })
 
-test('a header that comes again is not read again, and nobody can change it', () => {
+test('a header that comes again is not read again, and cannot be changed', () => {
   const headers = new JoseHeaders(RULES)
   const header = headers.read(partOf('a'))
   assert.deepEqual(header, { alg: 'ES256', kid: 'a' })
@@ -164,13 +164,13 @@ test('a header that comes again is not read again, and nobody can change it', ()
   assert.equal(headers.read(partOf('b')).kid, 'b')
 })
 
-test('what one set of rules has accepted is accepted by no other', () => {
+test('a header that one set of rules has accepted is read anew under other rules', () => {
   new JoseHeaders(RULES).read(partOf('a'))
   const strict = new JoseHeaders({ ...RULES, algorithms: new Set(['RS256']) })
   assert.throws(() => strict.read(partOf('a')), TokenRefused)
 })
 
-test('of headers that are all different no more than 100 are kept', () => {
+test('at most 100 different headers are kept', () => {
   const headers = new JoseHeaders(RULES)
   const first = headers.read(partOf('first'))
   for (let i = 1; i < 100; i++) headers.read(partOf(String(i)))
@@ -187,12 +187,12 @@ test('a header of more than 512 characters is read anew each time', () => {
   assert.notEqual(headers.read(long), headers.read(long))
 })
 
-test('a header that is kept does not keep the token that it came with', () => {
+test('a kept header does not keep its token alive', () => {
   const headers = new JoseHeaders(RULES)
   const before = usedHeap()
   for (let i = 0; i < 50; i++) {
     const part = partOf(String(i))
-    // Written out in one piece, as it comes from the network.
+    // In one piece of memory, as it comes from the network.
     const token = Buffer.from(`${part}.${'a'.repeat(1_000_000)}`).toString('latin1')
     headers.read(token.slice(0, part.length))
   }

@@ -40,7 +40,7 @@ test('a good token gives its claims, deeply frozen, and its lifetime', () => {
   assert.deepEqual(lifetime, { exp: claims['exp'], nbf: 1, iat: claims['iat'] })
 })
 
-test('the signature is asked before a word of the payload is believed', () => {
+test('the signature is checked before the payload is read', () => {
   const [header, , signature] = partsOf(goodToken())
   for (const payload of ['not JSON', '{}', '[]']) {
     const token = `${header}.${encode(payload)}.${signature}`
@@ -48,7 +48,7 @@ test('the signature is asked before a word of the payload is believed', () => {
   }
 })
 
-test('mapClaims gives the user info, and what it returned stays the application’s own', () => {
+test('mapClaims gives the user info, and the object that it returned is not frozen', () => {
   const shared = { acme: ['menu:read'] }
   const mapClaims = (claims: Record<string, unknown>): UserInfo => ({
     sub: String(claims['oid']),
@@ -77,7 +77,7 @@ test('mapClaims is not asked about a token that is expired, or not for us', () =
   assert.equal(asked, 1)
 })
 
-test('what mapClaims changes in the claims cannot make a token last longer', () => {
+test('changes of mapClaims in the claims cannot make a token last longer', () => {
   const mapClaims = (claims: Record<string, unknown>): UserInfo => {
     claims['exp'] = 1e12
     return { sub: 'alice', ...claims }
@@ -116,8 +116,8 @@ function nested(levels: number): unknown {
 }
 
 for (const [what, mapClaims] of UNUSABLE_MAPS) {
-  test(`a token is refused where mapClaims ${what}`, async (t) => {
-    // What a JavaScript application may give all the same.
+  test(`a token is refused if mapClaims ${what}`, async (t) => {
+    // A value that a JavaScript application may give all the same.
     const options: object = { mapClaims }
     const probe = await startProbe(t, options)
     assertTokenRefused(await probe.ask(goodToken()), what)

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Bytes of the heap that are in use, after collections: one leaves what another thread is looking at. */
+/**
+ * Bytes of the heap that are in use after collections. One collection leaves what another thread is
+ * looking at.
+ */
 export function usedHeap(): number {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')

@@ -10,12 +10,12 @@ import { forge } from '../../tokens/forge.ts'
 import { goodClaims, KEY } from '../../tokens/probe.ts'
 
 /**
- * Tells by how much the heap grows with so many distinct tokens of one kind, as they come from the network, and how
- * many of them are kept. Arguments: the kind, how many, and `tokenCacheSize`.
+ * Tells how much the heap grows with many distinct tokens of one kind, as they come from the
+ * network, and how many of them are kept. Arguments: the kind, how many, and `tokenCacheSize`.
  */
 const [kind = '', count = '0', tokenCacheSize = '0'] = process.argv.slice(2)
 
-/** Every cache that something was put into; the real one does its work. */
+/** Every cache that something was put into. The real method does the work. */
 const caches = new Set<TokenCache<unknown>>()
 const { set } = TokenCache.prototype
 TokenCache.prototype.set = function remember(...args) {
@@ -24,7 +24,7 @@ TokenCache.prototype.set = function remember(...args) {
 }
 
 let serial = 0
-// Of 13 letters and more V8 makes a view, not a copy.
+// Of texts with 13 letters and more V8 makes a view, not a copy.
 const name = () => `tenant-${(serial++).toString(36).padStart(6, '0')}`
 const names = (length: number) => Array.from({ length }, name)
 const tenants = (length: number) => Object.fromEntries(names(length).map((tenant) => [tenant, []]))
@@ -53,7 +53,7 @@ function open(): BearerToken {
   return new BearerToken(issuer, { timeout: 5 })
 }
 
-/** Visits the tenants of the token, each by a long URL of its own. */
+/** Visits the tenants of the token, each with a long URL of its own. */
 function ask(authenticator: BearerToken, header: string): void {
   const principal = authenticator.authenticate(bearerRequest(header), new Waits())
   assert.ok(!(principal instanceof Promise), 'the keys are there')
@@ -82,5 +82,5 @@ const grown = (await heap()) - before
 const [cache] = caches
 
 process.stdout.write(JSON.stringify({ grown, entries: cache?.size ?? 0 }))
-// Held until here.
+// The cache must live until here.
 assert.ok(authenticator.isReady, 'keys given in code')

@@ -5,12 +5,12 @@ import { encode, partsOf } from '../../tokens/forge.ts'
 import { goodToken, openProbe } from '../../tokens/probe.ts'
 
 /**
- * Tells by how much the heap and the token cache grow with so many distinct tokens. Arguments: `good` or `bad`,
- * and how many.
+ * Tells how much the heap and the token cache grow with many distinct tokens. Arguments: `good` or
+ * `bad`, and how many.
  */
 const [kind = '', count = '0'] = process.argv.slice(2)
 
-/** Every cache that something was put into; the real one does its work. */
+/** Every cache that something was put into. The real method does the work. */
 const caches = new Set<TokenCache<unknown>>()
 const { set } = TokenCache.prototype
 TokenCache.prototype.set = function remember(...args) {
@@ -45,7 +45,7 @@ const expected = kind === 'good' ? 200 : 401
 async function ask(tokens: number): Promise<void> {
   for (let i = 0; i < tokens; i++) {
     assert.equal((await probe.ask(next())).statusCode, expected)
-    // What the application has logged is the test's own.
+    // The lines of the log belong to the test, so they are let go.
     probe.log.length = 0
   }
 }
