@@ -87,7 +87,7 @@ async function grow(
   for (const one of built) await cost(one)
   const costs = new Map<number, number[]>(sizes.map((size) => [size, []]))
   for (let round = 0; round < ROUNDS; round++) {
-    // Back and forth, so that no guard always runs after the same one.
+    // Back and forth, so that no size always runs after the same one.
     const order = round % 2 === 0 ? built : [...built].reverse()
     for (const one of order) costs.get(one.size)?.push(await cost(one))
   }

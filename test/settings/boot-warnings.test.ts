@@ -32,7 +32,7 @@ const TABLE: readonly (readonly [name: string, options: AuthOptions, warnings: s
     [],
   ],
   ['keys in code', { issuer, audience, publicKeys }, []],
-  ['keys in code, and an URL', { ...QUIET, publicKeysUrl: 'http://a.test/', publicKeys }, []],
+  ['keys in code, and a URL', { ...QUIET, publicKeysUrl: 'http://a.test/', publicKeys }, []],
   ['no issuer', { publicKeysUrl, audience }, [NO_ISSUER]],
   ['no audience', { publicKeysUrl, issuer }, [NO_AUDIENCE]],
   ['plain http for the keys', { ...QUIET, publicKeysUrl: 'http://a.test/' }, [PLAIN_KEYS]],

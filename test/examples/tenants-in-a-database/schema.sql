@@ -27,8 +27,8 @@ create table if not exists dishes (
   unique (tenant, name)
 );
 
--- Forced: row security holds for the owner of the tables too. Outside a request app.tenant is null or
--- empty, and equals no tenant.
+-- Forced: row security holds for the owner of the tables too. Outside a request app.tenant is null
+-- or empty, and equals no tenant.
 alter table tenants enable row level security, force row level security;
 alter table dishes enable row level security, force row level security;
 

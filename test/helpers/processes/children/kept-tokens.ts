@@ -1,27 +1,20 @@
 import assert from 'node:assert/strict'
 import { BearerToken } from '../../../../lib/authentication/bearer-token.ts'
 import { Issuer } from '../../../../lib/authentication/issuer.ts'
-import { TokenCache } from '../../../../lib/authentication/token-cache.ts'
 import { KeySet } from '../../../../lib/keys/key-set.ts'
 import { StaticKeys } from '../../../../lib/keys/key-source.ts'
 import { Waits } from '../../../../lib/outside/waits.ts'
 import { bearerRequest } from '../../tokens/bearer-request.ts'
 import { forge } from '../../tokens/forge.ts'
 import { goodClaims, KEY } from '../../tokens/probe.ts'
+import { filledCaches } from '../filled-caches.ts'
+import { settledHeap } from '../used-heap.ts'
 
 /**
  * Tells how much the heap grows with many distinct tokens of one kind, as they come from the
  * network, and how many of them are kept. Arguments: the kind, how many, and `tokenCacheSize`.
  */
 const [kind = '', count = '0', tokenCacheSize = '0'] = process.argv.slice(2)
-
-/** Every cache that something was put into. The real method does the work. */
-const caches = new Set<TokenCache<unknown>>()
-const { set } = TokenCache.prototype
-TokenCache.prototype.set = function remember(...args) {
-  caches.add(this)
-  set.apply(this, args)
-}
 
 let serial = 0
 // Of texts with 13 letters and more V8 makes a view, not a copy.
@@ -64,22 +57,15 @@ function ask(authenticator: BearerToken, header: string): void {
 }
 
 const claimsOf = CLAIMS[kind] ?? assert.fail(`no kind of token: ${kind}`)
-const heap = async () => {
-  for (let i = 0; i < 3; i++) {
-    await new Promise(setImmediate)
-    globalThis.gc?.()
-  }
-  return process.memoryUsage().heapUsed
-}
 
 const warmedUp = open()
 for (let i = 0; i < 3; i++) ask(warmedUp, headerOf(claimsOf()))
-caches.clear()
+filledCaches.clear()
 const authenticator = open()
-const before = await heap()
+const before = await settledHeap()
 for (let i = 0; i < Number(count); i++) ask(authenticator, headerOf(claimsOf()))
-const grown = (await heap()) - before
-const [cache] = caches
+const grown = (await settledHeap()) - before
+const [cache] = filledCaches
 
 process.stdout.write(JSON.stringify({ grown, entries: cache?.size ?? 0 }))
 // The cache must live until here.
