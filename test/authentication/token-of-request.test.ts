@@ -32,7 +32,10 @@ for (const [header, token] of TOKENS) {
   })
 }
 
-const OTHERS = ['', 'Basic YWxpY2U6', 'Bearerx a', 'Bearer-x a', 'DPoP a', 'bearers', ' Bearer a']
+const OTHERS = [
+  ...['', 'Basic YWxpY2U6', 'DPoP a', 'a.b.c', 'Token a, Bearer b', ' Bearer a'],
+  ...['Bearerx a', 'Bearer-x a', 'Bearera.b.c', 'bearers'],
+]
 
 for (const header of OTHERS) {
   test(`${JSON.stringify(header)} names no bearer token`, () => {

@@ -9,7 +9,7 @@ import {
   unknownKeyToken,
 } from '../helpers/servers/key-outage.ts'
 import { encode, partsOf } from '../helpers/tokens/forge.ts'
-import { assertTokenRefused } from '../helpers/tokens/probe.ts'
+import { assertTokenRefused, KEY } from '../helpers/tokens/probe.ts'
 
 /**
  * Asks with many tokens, several at a time, while the clock goes on. Counts the answers by status.
@@ -100,10 +100,18 @@ test('2 000 tokens without a kid that no key fits cost one fetch', async (t) => 
   assert.equal(probe.server.fetches, 2)
 })
 
-test('2 000 bad signatures cost no fetch', async (t) => {
-  const probe = await startKeyOutage(t)
+/** A token with the kid of the good key, for an algorithm that the key does not serve. */
+function unfitToken(): string {
+  const header = encode({ alg: 'ES384', kid: KEY.kid, typ: 'at+jwt' })
+  return [header, ...partsOf(freshToken()).slice(1)].join('.')
+}
+
+test('2 000 bad signatures and wrong algorithms cost no fetch', async (t) => {
+  const probe = await startKeyOutage(t, { keysCooldown: 0 })
   await probe.ask(freshToken())
-  assert.deepEqual(await flood(probe, 2000, badlySignedToken, 400), { 401: 2000 })
+  let asked = 0
+  const anyToken = () => (asked++ % 2 === 0 ? badlySignedToken : unfitToken)()
+  assert.deepEqual(await flood(probe, 2000, anyToken, 400), { 401: 2000 })
   assert.equal(probe.server.fetches, 1)
 })
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
+import { assertRefused } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'
 import { hangingFaults } from '../helpers/servers/key-faults.ts'
 import {
@@ -11,7 +13,8 @@ import {
   unknownKeyToken,
 } from '../helpers/servers/key-outage.ts'
 import { type FaultName, faultNames } from '../helpers/servers/key-server.ts'
-import { assertTokenRefused, KEY } from '../helpers/tokens/probe.ts'
+import { publishKeys } from '../helpers/servers/published-keys.ts'
+import { assertTokenRefused, goodToken, KEY, startProbe } from '../helpers/tokens/probe.ts'
 
 /** Seconds. Only a request that waits for a refresh would notice them. */
 const LONG = { keysTimeout: 60 }
@@ -24,16 +27,35 @@ async function endHanging(fault: FaultName, probe: KeyOutage, fetches: number): 
 }
 
 function assertUnavailable(response: LightMyRequestResponse): void {
-  assert.equal(response.statusCode, 503)
-  assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
-  assert.equal(response.headers['www-authenticate'], undefined)
-  assert.deepEqual(response.json(), {
-    statusCode: 503,
-    code: 'ERR_AUTH_KEYS_UNAVAILABLE',
-    error: 'Service Unavailable',
-    message: 'Tokens cannot be verified now',
-  })
+  assertRefused(response, 'ERR_AUTH_KEYS_UNAVAILABLE')
 }
+
+/** Tokens that are refused before a key is needed. */
+const MALFORMED: readonly [what: string, token: string][] = [
+  ['one part', 'x'],
+  ['text in three parts', 'no.token.'],
+  ['a padded token', `${goodToken()}=`],
+  ['alg none', goodToken({}, { alg: 'none' })],
+  ['an empty crit', goodToken({}, { crit: [] })],
+]
+
+test('a cold request waits for the keys', async (t) => {
+  const published = await publishKeys(t, KEY)
+  const held: ServerResponse[] = []
+  published.answer = (response) => void held.push(response)
+  const { ask, service } = await startProbe(t, { publicKeysUrl: published.url })
+  assert.equal(service.isReady(), false)
+  const tokens = [goodToken(), goodToken({}, { kid: undefined }), `${goodToken()}AA`]
+  const waiting = tokens.map((token) => ask(token))
+  assertTokenRefused(await ask('x.y'), 'the gate needs no key')
+  await until(() => held.length === 1)
+  published.answer = undefined
+  held[0]?.end(JSON.stringify({ keys: [KEY.publicJwk] }))
+  const statuses = (await Promise.all(waiting)).map((response) => response.statusCode)
+  assert.deepEqual(statuses, [200, 200, 401])
+  assert.equal(service.isReady(), true)
+  assert.equal(published.fetches, 1)
+})
 
 for (const fault of faultNames) {
   test(`cold, ${fault}: a good token is 503, and a text that is no token is 401`, async (t) => {
@@ -45,7 +67,8 @@ for (const fault of faultNames) {
     for (const response of await Promise.all(asked)) assertUnavailable(response)
     assertUnavailable(await probe.ask(unknownKeyToken()))
     assertUnavailable(await probe.ask(badlySignedToken()))
-    assertTokenRefused(await probe.ask('no.token.'), 'malformed')
+    for (const [what, token] of MALFORMED) assertTokenRefused(await probe.ask(token), what)
+    assertRefused(await probe.app.inject('/me'), 'ERR_AUTH_TOKEN_MISSING')
     assert.equal(probe.handled.count, 0)
     assert.ok(probe.server.fetches <= 1, 'no request waits for more than one fetch')
     assert.equal(probe.server.targetHits, 0)
@@ -102,6 +125,17 @@ test('beyond its stale time the set does not serve, for cached tokens either', a
   await probe.server.fail(null)
   probe.pass(30)
   assert.equal((await probe.ask(known)).statusCode, 200)
+})
+
+test('if the keys become too old while a kid is looked for, the answer is 503', async (t) => {
+  const probe = await startKeyOutage(t, { ...LONG, keysMaxAge: 10, keysMaxStale: 10 })
+  assert.equal((await probe.ask(freshToken())).statusCode, 200)
+  await probe.server.fail('no answer')
+  const waiting = probe.ask(unknownKeyToken())
+  await until(() => probe.server.fetches === 2)
+  probe.pass(60)
+  await probe.server.close()
+  assertUnavailable(await waiting)
 })
 
 test('with keysMaxStale 0, a set that is not fresh does not serve', async (t) => {
