@@ -55,6 +55,7 @@ test('any text of an INI file is read or refused, and turns on dev mode only if 
 test('bytes are read only if they are UTF-8 with a section of ours', async (t) => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 60 }),
+    fc.uint8Array({ maxLength: 6 }).map((value) => Buffer.concat([Buffer.from('a ; '), value])),
     fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => Buffer.from(text)),
   )
   const outcomes = { read: 0, refused: 0 }
