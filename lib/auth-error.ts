@@ -1,5 +1,6 @@
 /**
- * What a challenge tells the client (RFC 6750 §3). How it is spelled in a header is not said here.
+ * What a challenge tells the client (RFC 6750 §3). How it is written in a header is decided in
+ * `guard/answer`.
  */
 export interface Challenge {
   /** Absent where no credentials were tried. */
@@ -9,19 +10,20 @@ export interface Challenge {
 }
 
 /**
- * What was expected of a token that is refused, and what was found. For the log alone. Short texts
- * of printable ASCII, which can do no harm in a terminal; frozen.
+ * What was expected of a refused token, and what was found. For the log alone. The texts are
+ * frozen, short and in printable ASCII, so they do no harm in a terminal.
  */
 export interface Mismatch {
   readonly of: 'iss' | 'aud' | 'kid' | 'alg' | 'typ'
   readonly expected: string
-  /** What a stranger's token says, and so marked. */
+  /** What the token itself says, which is not verified; the text says so too. */
   readonly unverified: string
 }
 
 /**
- * Every way to say no. The wire text of each error is constant: no token, no claim, no tenant and
- * no library's words ever reach a response. Why exactly is in `reason`, which is for the log alone.
+ * Every way to say no. The wire text of each error is constant: a response never holds a token, a
+ * claim, a tenant's name or the words of a library. `reason` says why exactly, and is for the log
+ * alone.
  */
 export abstract class AuthError extends Error {
   /** Stable and machine-readable: the name of the class. */
@@ -43,12 +45,12 @@ export abstract class AuthError extends Error {
     return 'AuthError'
   }
 
-  /** The same as `statusCode`, for frameworks that read what http-errors has. */
+  /** The same as `statusCode`, under the name that http-errors uses. Some frameworks read it. */
   get status(): this['statusCode'] {
     return this.statusCode
   }
 
-  /** Whether the message is for the client, as http-errors says: below 500. */
+  /** Whether the message may be shown to the client, as http-errors defines it: true below 500. */
   get expose(): boolean {
     return this.statusCode < 500
   }

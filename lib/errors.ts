@@ -3,8 +3,8 @@ import { AuthError, type Challenge, type Mismatch, Unavailable } from './auth-er
 export { AuthError, type Challenge, type Mismatch } from './auth-error.ts'
 
 /**
- * 401: no credentials, an empty header, or another scheme. No error code in the challenge, since
- * none was tried (RFC 6750 §3.1).
+ * 401: no credentials, an empty header, or another scheme. The challenge has no error code, because
+ * no token was tried (RFC 6750 §3.1).
  */
 export class ERR_AUTH_TOKEN_MISSING extends AuthError {
   readonly code = 'ERR_AUTH_TOKEN_MISSING'
@@ -20,15 +20,15 @@ export class ERR_AUTH_TOKEN_MISSING extends AuthError {
 }
 
 /**
- * 401: a bearer token was sent and cannot be accepted, whatever is wrong with it (RFC 6750 §3.1
- * `invalid_token`).
+ * 401: a bearer token was sent, and it cannot be accepted. All reasons give the same answer (RFC
+ * 6750 §3.1 `invalid_token`).
  */
 export class ERR_AUTH_TOKEN_INVALID extends AuthError {
   readonly code = 'ERR_AUTH_TOKEN_INVALID'
   readonly statusCode = 401
   readonly #mismatch: (() => Mismatch) | undefined
 
-  /** `mismatch` makes the texts where they are read: most logs do not show them. */
+  /** `mismatch` makes the texts when they are read, because most logs do not show them. */
   constructor(reason?: string, mismatch?: () => Mismatch) {
     super('The access token is not valid', reason)
     this.#mismatch = mismatch
@@ -39,8 +39,8 @@ export class ERR_AUTH_TOKEN_INVALID extends AuthError {
   }
 
   /**
-   * Which part of the token was not as expected, where that is the reason. For the log; never part
-   * of a response.
+   * Which part of the token was not as expected, if that is the reason; null otherwise. For the
+   * log; never part of a response.
    */
   get mismatch(): Mismatch | undefined {
     return this.#mismatch?.()
@@ -94,7 +94,8 @@ export class ERR_AUTH_TENANT_MISSING extends AuthError {
 }
 
 /**
- * 400: the request names a tenant in a form that no tenant's name has: empty, repeated, too long …
+ * 400: the request names a tenant in a form that no tenant's name has. It is empty, repeated, too
+ * long or the like.
  */
 export class ERR_AUTH_TENANT_INVALID extends AuthError {
   readonly code = 'ERR_AUTH_TENANT_INVALID'
@@ -127,7 +128,7 @@ export class ERR_AUTH_KEYS_UNAVAILABLE extends Unavailable {
   }
 }
 
-/** 503: which tenant is meant, or whether it exists, cannot be found out now. */
+/** 503: the tenant that is meant, or whether it exists, cannot be found out now. */
 export class ERR_AUTH_TENANTS_UNAVAILABLE extends Unavailable {
   readonly code = 'ERR_AUTH_TENANTS_UNAVAILABLE'
 
@@ -136,7 +137,7 @@ export class ERR_AUTH_TENANTS_UNAVAILABLE extends Unavailable {
   }
 }
 
-/** 503: whether the user's rights are revoked cannot be found out now. */
+/** 503: it cannot be found out now whether the user's rights are revoked. */
 export class ERR_AUTH_REVOCATION_UNAVAILABLE extends Unavailable {
   readonly code = 'ERR_AUTH_REVOCATION_UNAVAILABLE'
 
@@ -165,7 +166,7 @@ export class ERR_AUTH_INTROSPECTION_UNAVAILABLE extends Unavailable {
 
 /**
  * At boot: an option or an INI key cannot be used. The message names the key, what was expected,
- * what was found and where.
+ * what was found, and where.
  */
 export class ERR_AUTH_CONFIG_INVALID extends AuthError {
   readonly code = 'ERR_AUTH_CONFIG_INVALID'

@@ -17,8 +17,8 @@ export const tenantAuth = fp(
 )
 
 /**
- * Without what `register` itself takes, which loaders such as @fastify/autoload add to every
- * plugin's options.
+ * Options without those that `register` itself takes. Loaders such as @fastify/autoload add these
+ * to every plugin's options.
  */
 function ownOptions(options: object): AuthOptions {
   const registerOptions = ['prefix', 'logLevel', 'logSerializers']

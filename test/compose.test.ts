@@ -21,9 +21,9 @@ describe('which tenants exist', () => {
   const url = 'http://127.0.0.1:1/'
   const events = { onFailure() {} }
   for (const [name, options, kind] of [
-    ['nobody knows where nothing is configured', {}, AnyTenant],
+    ['any tenant exists without configuration', {}, AnyTenant],
     ['a list tells', { tenants: ['a'] }, ListedTenants],
-    ['an URL tells', { tenants: url }, RemoteTenants],
+    ['a URL tells', { tenants: url }, RemoteTenants],
     ['a function tells', { tenants: () => true }, AskedTenants],
     ['a list tells in dev mode', { tenants: ['a'], devMode: true }, ListedTenants],
     ['a function tells in dev mode', { tenants: () => true, devMode: true }, AskedTenants],
@@ -36,7 +36,7 @@ describe('which tenants exist', () => {
   }
 })
 
-/** The status of a token's request under these options. */
+/** The status of a request with this token under these options. */
 async function statusOf(options: AuthOptions, token: TestTokenOptions = {}): Promise<number> {
   const app = Fastify()
   await app.register(tenantAuth, { publicKeys: authority.publicKeys, ...options })
@@ -78,13 +78,13 @@ for (const [name, options, token, status] of TABLE) {
   })
 }
 
-test('keys in code win over any URL, which is not asked', async () => {
+test('keys in code win over any URL, and the URL is not asked', async () => {
   const server = await askedServer((_request, response) => response.end('{}'))
   assert.equal(await statusOf({ publicKeysUrl: server.url }), 200)
   assert.equal(server.count, 0)
 })
 
-test('the realm of the options is that of the challenges', async () => {
+test('the realm of the options is the realm of the challenges', async () => {
   const app = Fastify()
   await app.register(tenantAuth, { ...authority.options, realm: 'my "notes"' })
   app.get('/', async () => 'ok')
@@ -116,7 +116,7 @@ describe('how long a document of another server serves', () => {
       const failures = () => log.lines(`${what} cannot be fetched`).length
       const app = bareApp(t, { logger: log.logger })
       const service = new AuthService({ ...shared, ...options(server.url) })
-      /** Who looks finds out what is due by now. */
+      /** A service finds out what is due when it is asked. */
       const readyAt = (seconds: number): boolean => {
         mock.timers.setTime(seconds * 1000)
         return service.isReady()

@@ -12,7 +12,10 @@ const NOW = 1_800_000_000
 
 const KEYS = [forgeKey('RS256', 'rsa'), forgeKey('ES256', 'ec'), forgeKey('EdDSA', 'ed')]
 
-/** Tokens that this plugin accepts and another does not, each kind with its reason. All others are an error. */
+/**
+ * Tokens that this plugin accepts and another does not, each kind with its reason. Other
+ * differences are errors.
+ */
 const DIVERGENCES: {
   readonly by: keyof ReturnType<typeof otherVerifiers>
   readonly reason: string
@@ -37,7 +40,7 @@ const DIVERGENCES: {
   },
 ]
 
-test(`of ${COUNT} tokens, good and bent, whatever this plugin accepts the others accept too`, async (t) => {
+test(`of ${COUNT} tokens, good and bent, the others accept all that this plugin accepts`, async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 + 250 })
   const probe = await startProbe(t, { publicKeys: { keys: KEYS.map((key) => key.publicJwk) } })
   const others = Object.entries(otherVerifiers(KEYS))
@@ -70,7 +73,7 @@ test(`of ${COUNT} tokens, good and bent, whatever this plugin accepts the others
   assert.deepEqual(unexplained.slice(0, 5), [])
   const ours = accepted.get('this plugin') ?? 0
   assert.ok(ours > COUNT * 0.2 && ours < COUNT * 0.8, `${ours} accepted`)
-  // A list that names what no longer happens explains too much.
+  // If a row of the list no longer occurs, the list explains too much.
   if (COUNT >= 10_000) assert.equal(diverging.size, DIVERGENCES.length)
 })
 

@@ -35,7 +35,7 @@ for (const [code, error] of Object.entries(ERRORS)) {
     assert.equal(error instanceof errors.AuthError && error instanceof Error, true)
   })
 
-  test(`${code} has what http-errors has, and not as fields of its own`, () => {
+  test(`${code} has what http-errors has, but not as own fields`, () => {
     assert.deepEqual([error.status, error.expose], [error.statusCode, error.statusCode < 500])
     for (const name of ['status', 'expose', 'reason', 'challenge', 'retryAfter', 'headers']) {
       assert.equal(Object.hasOwn(error, name), false, name)
@@ -59,7 +59,7 @@ for (const [code, error] of Object.entries(ERRORS)) {
     assert.equal(error.cause, undefined)
   })
 
-  test(`${code} goes to the client as its code, its status and its message`, async (t) => {
+  test(`${code} reaches the client as its code, its status and its message`, async (t) => {
     const app = await guardedApp(t)
     app.get('/x', { config: { noauth: true } }, async () => {
       throw error
@@ -91,7 +91,7 @@ test('one class for each code is exported, and nothing else', () => {
   )
 })
 
-test('without a reason the message serves as one', () => {
+test('without a reason, the message is the reason', () => {
   assert.equal(new errors.ERR_AUTH_TENANT_MISSING().reason, 'A tenant is required')
 })
 

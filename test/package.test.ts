@@ -39,15 +39,15 @@ test('npm pack in a fresh clone packs what is needed and nothing else', async ()
   assert.deepEqual(packed.files.map(({ path }) => path).sort(), expected.sort())
 })
 
-test('npm publish builds first, where a user has told npm to run no scripts too', async () => {
+test('npm publish builds first, even for a user who told npm to run no scripts', async () => {
   const clone = await cloneInto(folder)
-  // What is built is proven above. Here a build that takes no time shows that there is one.
+  // The test above proves what is built. Here a fast build shows that a build takes place.
   const scripts = { ...manifest.scripts, build: 'mkdir dist && touch dist/built-now.js' }
   await writeFile(join(clone, 'package.json'), JSON.stringify({ ...manifest, scripts }))
   assert.match(await publishedFrom(clone), /"dist\/built-now\.js"/)
 })
 
-test('no dependency needs to run a script when it is installed, and npm is told to run none', async () => {
+test('no dependency needs an install script, and npm is told to run none', async () => {
   const lock: unknown = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
   assert.ok(isRecord(lock) && isRecord(lock['packages']), 'the lock file lists packages')
   const scripted = Object.entries(lock['packages']).filter(
@@ -73,7 +73,7 @@ test('every file that package.json exports is packed', () => {
   assert.deepEqual(missing, [])
 })
 
-test('every export of an installed package can be imported, and nothing else of it', async () => {
+test('every export of an installed package can be imported, and no other file of it', async () => {
   const app = await installIn(folder, packed, 'fastify')
   const names = Object.keys(manifest.exports).map((name) => `fastify-tenant-auth${name.slice(1)}`)
   const modules = names.filter((name) => !name.endsWith('.json'))
@@ -108,7 +108,7 @@ test('every export of an installed package can be imported, and nothing else of 
 const HOSTS = ['fastify', 'fastify-lowest']
 
 for (const host of HOSTS) {
-  test(`a CommonJS application requires the plugin as it is, and is guarded (${host})`, async () => {
+  test(`a CommonJS application can require the plugin, and is guarded (${host})`, async () => {
     const found = await runScript(
       await installIn(folder, packed, host),
       'app.cjs',
@@ -130,7 +130,7 @@ for (const host of HOSTS) {
           await app.inject({ url: '/other/menu', headers }),
         ]
         await app.close()
-        // Were there two copies of the classes, an instanceof would fail in the application that has both.
+        // With two copies of the classes, an instanceof would fail in this application.
         const { errors } = await import('fastify-tenant-auth')
         console.log(JSON.stringify({
           version: app.version,
@@ -160,7 +160,7 @@ test('the lowest Fastify that is tested is the lowest that package.json permits'
   )
 })
 
-test('an application with the package and its dependencies alone compiles', async () => {
+test('an application with only the package and its dependencies compiles', async () => {
   const app = await installIn(folder, packed, 'fastify')
   const consumer = join(root, 'test/types/consumer')
   await link(app, '@types/node')

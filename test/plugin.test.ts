@@ -43,7 +43,7 @@ describe('both ways in', () => {
   }
 })
 
-test("what register itself takes is no option of ours, and keeps Fastify's meaning", async (t) => {
+test("the options of register are not ours, and keep Fastify's meaning", async (t) => {
   const app = bareApp(t)
   const options = { prefix: '/v1', logLevel: 'warn', logSerializers: {} } as const
   await app.register(tenantAuth, { ...trusting(), ...options })
@@ -59,7 +59,7 @@ test('options may come from a function, as with every plugin', async (t) => {
   assert.equal((await app.inject({ url: '/x', headers: await as() })).statusCode, 200)
 })
 
-test('registered in a scope, it guards that scope and those below, not those beside', async (t) => {
+test('registered in a scope, it guards that scope and those below, but not those beside', async (t) => {
   const app = bareApp(t, { logger: { level: 'silent' } })
   app.get('/beside', async () => 'ok')
   app.register(async (scope) => {
@@ -99,14 +99,14 @@ describe('a bad configuration stops the boot', () => {
   }
 })
 
-test('without options it boots, on the defaults', async (t) => {
+test('without options it boots with the defaults', async (t) => {
   const app = bareApp(t)
   await app.register(tenantAuth)
   app.get('/x', async () => 'ok')
   assert.equal((await app.inject('/x')).statusCode, 401)
 })
 
-test('an INI file is all that it needs', async (t) => {
+test('an INI file is enough to configure it', async (t) => {
   const configFile = folder.write('[auth]\npublic_keys_url = http://127.0.0.1:1/\nrealm = notes\n')
   const app = bareApp(t)
   await app.register(tenantAuth, { configFile })

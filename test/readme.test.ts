@@ -22,7 +22,7 @@ const README = readFileSync('README.md', 'utf8')
 const CONTRIBUTING = readFileSync('.github/CONTRIBUTING.md', 'utf8')
 const blocks = codeBlocks(README)
 
-test('what a reader needs comes in the order in which it is needed', () => {
+test('the sections stand in the order in which a reader needs them', () => {
   assert.deepEqual(headings(README), [
     'What a route looks like',
     'Install',
@@ -46,7 +46,7 @@ test('what a reader needs comes in the order in which it is needed', () => {
 })
 
 for (const page of ['README.md', '.github/CONTRIBUTING.md', '.github/SECURITY.md']) {
-  test(`a terminal of 100 columns shows each line of ${page} whole`, () => {
+  test(`a terminal of 100 columns shows each whole line of ${page}`, () => {
     const lines = readFileSync(page, 'utf8').split('\n')
     assert.deepEqual(
       lines.filter((line) => line.length > 100),
@@ -61,7 +61,7 @@ const SPECIFIERS = [
   ["'../../lib/claims.ts'", "'fastify-tenant-auth/claims'"],
 ] as const
 
-/** An example as a reader of the page has it, who has installed the package. */
+/** An example as a reader has it who has installed the package. */
 function exampleFile(file: string): string {
   return SPECIFIERS.reduce(
     (text, [ours, theirs]) => text.replaceAll(ours, theirs),
@@ -85,7 +85,7 @@ for (const { file, text } of blocks.filter(({ language }) => language === 'ts'))
   })
 }
 
-test('every block of code is of a language that is checked here', () => {
+test('every block of code is in a language that is checked here', () => {
   const languages = new Set(blocks.map(({ language }) => language))
   assert.deepEqual([...languages].sort(), ['ini', 'json', 'sh', 'ts'])
 })
@@ -147,7 +147,7 @@ test('the mock user is one that dev mode takes, from where the INI file names it
   new AuthService({ configFile, devMode: true }).close()
 })
 
-/** Defaults that no single value can say. */
+/** Defaults that are more than a single value. */
 const DEFAULTS_IN_WORDS: { readonly [name in OptionName]?: string } = {
   issuer: 'not checked',
   audience: 'not checked',
@@ -285,7 +285,10 @@ function pathsBelow(folder: string): string[] {
   })
 }
 
-/** Of a tree with a line for each folder, and below it the names of its files without `.ts`. */
+/**
+ * Of a tree with a line for each folder. Below a folder stand the names of its files, without
+ * `.ts`.
+ */
 function mappedPaths(map: string): string[] {
   const folders: string[] = []
   return map.split('\n').flatMap((line) => {
@@ -308,13 +311,13 @@ const packageFile: { scripts: Record<string, string> } = JSON.parse(
   readFileSync('package.json', 'utf8'),
 )
 
-/** They need a browser or a database, or take long. */
+/** These need a browser or a database, or take long. */
 const LONGER_CHECKS = ['test:e2e', 'test:deep', 'bench', 'bench:growth']
 
-/** They check nothing. */
+/** These check nothing. */
 const HELP = ['start', 'fix', 'watch', 'docs', 'notes', 'prepack']
 
-test('the commands of the page are there, and so are the files that it names', () => {
+test('the commands of the page exist, and so do the files that it names', () => {
   const scripts = JSON.stringify(manifest)
   const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text)
   for (const [, script] of commands.join('').matchAll(/npm (?:run )?(start|test)\b/g)) {
@@ -327,7 +330,7 @@ test('the commands of the page are there, and so are the files that it names', (
   assert.equal(existsSync('LICENSE'), true)
 })
 
-test('npm test runs every check, but for those that CONTRIBUTING.md names', () => {
+test('npm test runs every check, except those that CONTRIBUTING.md names', () => {
   const { scripts } = packageFile
   const run = (script: string): string[] => [
     script,

@@ -28,7 +28,7 @@ const files = readdirSync(lib, { recursive: true })
   .map(String)
   .filter((name) => name.endsWith('.ts'))
 
-/** The floor of a file's room; doors beside each other in the first room are told by their order. */
+/** The floor of a file's room. The order of the doors in the first room counts too. */
 function floorOf(file: string): number {
   const room = file.includes('/') ? dirname(file) : basename(file, '.ts')
   const floor = ROOMS.findIndex((names) => names.includes(room))

@@ -12,7 +12,7 @@ import { until } from './helpers/processes/until.ts'
 import { askedServer } from './helpers/servers/asked-server.ts'
 import { KeyServer } from './helpers/servers/key-server.ts'
 
-/** The real endpoint of an authority of its own, and a service that is to ask it. */
+/** The real endpoint of an authority, and a service that will ask it. */
 async function remote(t: TestContext, options: object = {}) {
   const authority = await createTestAuthority()
   const server = await KeyServer.start(() => authority.publicKeys)
@@ -31,7 +31,10 @@ async function installed(t: TestContext, service: AuthService): Promise<FastifyI
   return app
 }
 
-/** Stops the clock; gives a way to move it and to look, which is when a service finds out what is due. */
+/**
+ * Stops the clock. Returns a way to move it and to look at the service, which then finds out what
+ * is due.
+ */
 function stopClock(t: TestContext) {
   mock.timers.enable({ apis: ['Date'], now: 0 })
   ageByDate(t)
@@ -42,7 +45,7 @@ function stopClock(t: TestContext) {
   }
 }
 
-/** That nobody but us is asking: a request that was under way would have come before ours. */
+/** Checks that only the test is asking: a request that was under way would have come first. */
 async function asksNothing(server: KeyServer): Promise<void> {
   const before = server.fetches
   for (const ours of [1, 2, 3]) {
@@ -61,13 +64,13 @@ describe('a service', () => {
     assert.throws(() => new AuthService(options), configError('configFile: ', '/nowhere/app.ini'))
   })
 
-  test('asks nobody before it is installed', async (t) => {
+  test('asks no server before it is installed', async (t) => {
     const { server, service } = await remote(t, { tenants: 'http://127.0.0.1:1/' })
     assert.equal(service.isReady(), false)
     assert.equal(server.fetches, 0)
   })
 
-  test('is what its application is decorated with', async (t) => {
+  test('is the decoration of its application', async (t) => {
     const service = new AuthService(trusting())
     assert.equal((await installed(t, service)).authService, service)
   })
@@ -100,7 +103,7 @@ describe('a service in two applications', () => {
     assert.equal(server.fetches, 1)
   })
 
-  test('outlives the first to close: new keys are still fetched', async (t) => {
+  test('goes on after the first one closes: new keys are still fetched', async (t) => {
     const { authority, service } = await remote(t, { keysCooldown: 0 })
     const first = await installed(t, service)
     const second = await installed(t, service)
@@ -117,7 +120,7 @@ describe('a service in two applications', () => {
     ['keys', (url: string) => ({ publicKeysUrl: url, keysMaxAge: 100 })],
     ['tenants', (url: string) => ({ ...authority.options, tenants: url, tenantsMaxAge: 100 })],
   ] as const) {
-    test(`ends with the last to close: ${what} are not asked for again`, async (t) => {
+    test(`ends when the last one closes: ${what} are not fetched again`, async (t) => {
       const server = await KeyServer.start(() =>
         what === 'keys' ? authority.publicKeys : ['lazy-raccoon'],
       )
@@ -148,7 +151,7 @@ describe('a service in two applications', () => {
     assert.equal(server.fetches, 2)
   })
 
-  test('an installation that failed does not keep it alive', async (t) => {
+  test('a failed installation does not keep it alive', async (t) => {
     const { server, service } = await remote(t, { keysMaxAge: 100 })
     const lookAt = stopClock(t)
     const started = bareApp(t)
@@ -167,11 +170,11 @@ describe('an installation', () => {
     ['the key server hangs', (url: string) => ({ publicKeysUrl: url })],
     ['the tenants server hangs', (url: string) => ({ ...authority.options, tenants: url })],
   ] as const) {
-    test(`is not delayed where ${name}, nor is the end`, { timeout: 60_000 }, async (t) => {
+    test(`is not delayed if ${name}, nor is the end`, { timeout: 60_000 }, async (t) => {
       const server = await askedServer(() => {})
       const service = new AuthService({
         ...options(server.url),
-        // Who waits for the server waits for weeks.
+        // A fetch that waits for the server may wait for weeks.
         keysTimeout: 2_147_483,
         tenantsTimeout: 2_147_483,
       })
@@ -184,7 +187,7 @@ describe('an installation', () => {
     })
   }
 
-  test('does not fail where nobody answers; requests and the log tell', async (t) => {
+  test('does not fail if no server answers; requests and the log tell', async (t) => {
     const { url, close } = await askedServer(() => {})
     await close()
     const log = logLines()
@@ -201,7 +204,7 @@ describe('an installation', () => {
     }
   })
 
-  test('tells the log what deserves a warning, once', async (t) => {
+  test('logs each warning once', async (t) => {
     const log = logLines()
     const app = bareApp(t, { logger: log.logger })
     await app.register(tenantAuth, {
@@ -246,7 +249,7 @@ describe('isReady', () => {
 })
 
 describe('refreshKeys', () => {
-  test('asks at once, whatever the cooldown, and the new keys count', async (t) => {
+  test('asks at once, even within the cooldown, and the new keys count', async (t) => {
     const { authority, server, service } = await remote(t, { keysCooldown: 1000 })
     const app = await installed(t, service)
     await until(() => service.isReady())
@@ -259,7 +262,7 @@ describe('refreshKeys', () => {
     }
   })
 
-  test('rejects while no keys can be had, with a time to try again', async (t) => {
+  test('rejects while there are no keys, with a time to try again', async (t) => {
     const { server, service } = await remote(t)
     await server.close()
     await assert.rejects(service.refreshKeys(), (error) => {
@@ -269,7 +272,7 @@ describe('refreshKeys', () => {
     })
   })
 
-  test('has nothing to ask where the keys are given in code', async () => {
+  test('asks no server if the keys are given in code', async () => {
     await new AuthService(trusting()).refreshKeys()
   })
 })
@@ -323,7 +326,7 @@ describe('a second guard', () => {
     })
   }
 
-  test('beside the first is independent of it', async (t) => {
+  test('is independent if it stands beside the first', async (t) => {
     const other = await createTestAuthority()
     const app = bareApp(t, { logger: { level: 'silent' } })
     for (const [prefix, options] of [

@@ -20,7 +20,7 @@ async function createApp(options: AuthOptions) {
   return app
 }
 
-test('an authority has the defaults that its options name, and other values where they are given', async () => {
+test('an authority has the defaults of its options, or the given values', async () => {
   const authority = await createTestAuthority()
   assert.equal(authority.issuer, 'https://authority.test')
   assert.equal(authority.audience, 'api')
@@ -51,12 +51,12 @@ for (const algorithm of ['RS256', 'PS256', 'ES256', 'ES512', 'EdDSA']) {
   })
 }
 
-test('an algorithm that is not asymmetric makes no authority', async () => {
+test('without an asymmetric algorithm there is no authority', async () => {
   await assert.rejects(createTestAuthority({ algorithm: 'HS256' }))
   await assert.rejects(createTestAuthority({ algorithm: 'none' }))
 })
 
-test('publicKeys holds one public key, and nothing of the private one', async () => {
+test('publicKeys holds one public key, and no part of the private one', async () => {
   const { publicKeys } = await createTestAuthority()
   assert.equal(publicKeys.keys.length, 1)
   const [key] = publicKeys.keys
@@ -68,13 +68,13 @@ test('publicKeys holds one public key, and nothing of the private one', async ()
   assert.equal(Object.isFrozen(key), true)
 })
 
-test('options is what to spread over an application’s own', async () => {
+test('options can be spread over an application’s own', async () => {
   const authority = await createTestAuthority()
   const { publicKeys, issuer, audience } = authority
   assert.deepEqual({ ...authority.options }, { publicKeys, issuer, audience })
 })
 
-test('a token without a user is for test-user, and verifies with the published key', async (t) => {
+test('a token without a user is for test-user, and the published key verifies it', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 })
   const authority = await createTestAuthority()
   const token = await authority.token()
@@ -91,7 +91,7 @@ test('a token without a user is for test-user, and verifies with the published k
   assert.deepEqual(protectedHeader, { alg: 'ES256', kid: 'test-1', typ: 'at+jwt' })
 })
 
-test('a token says of its user what it is told, any further claims too', async () => {
+test('a token has the claims that it is given, further ones too', async () => {
   const authority = await createTestAuthority()
   const user = {
     sub: 'alice',
@@ -133,14 +133,14 @@ for (const [options, expected] of TOKEN_OPTIONS) {
   })
 }
 
-test('header parameters stand over its own, and one given as undefined is left out', async () => {
+test('header parameters replace its own, and one given as undefined is left out', async () => {
   const authority = await createTestAuthority()
   const header = { kid: undefined, typ: 'JWT', 'x-own': 1 }
   const token = await authority.token({}, { header })
   assert.deepEqual(decodeProtectedHeader(token), { alg: 'ES256', typ: 'JWT', 'x-own': 1 })
 })
 
-test('headers are those of a request, for the options that a token takes', async () => {
+test('headers are those of a request, with the same options as a token', async () => {
   const authority = await createTestAuthority()
   const { authorization, ...others } = await authority.headers({ sub: 'bob' }, { issuer: 'x' })
   assert.deepEqual(others, {})
@@ -169,7 +169,7 @@ test('rotate replaces the key, in publicKeys and for tokens', async (t) => {
   assert.equal((await app.inject({ url: '/acme/me', headers })).statusCode, 200)
 })
 
-test('listen serves the key set of now over real HTTP, until close', async (t) => {
+test('listen serves the current key set over real HTTP, until close', async (t) => {
   const authority = await createTestAuthority()
   t.after(() => authority.close())
   const url = await authority.listen()
@@ -221,7 +221,7 @@ test('of two calls of listen at once, the second throws', async (t) => {
   await assert.rejects(authority.listen(), /listens already/)
 })
 
-test('close ends a server that does not listen yet, and another one may listen then', async () => {
+test('close ends a server that does not listen yet, and then another one may listen', async () => {
   const authority = await createTestAuthority()
   const pending = authority.listen()
   await authority.close()
@@ -232,7 +232,7 @@ test('close ends a server that does not listen yet, and another one may listen t
   await assert.rejects(fetch(url))
 })
 
-test('close and a listen that fails do not meet', async (t) => {
+test('close and a listen that fails do not disturb each other', async (t) => {
   const [first, second] = await Promise.all([createTestAuthority(), createTestAuthority()])
   t.after(() => Promise.all([first.close(), second.close()]))
   const { port } = new URL(await first.listen())
@@ -252,7 +252,7 @@ test('a port in use is an error of listen, and another port can be tried', async
   assert.equal((await fetch(await second.listen())).status, 200)
 })
 
-test('at the end of its block, an authority that is used with await closes', async () => {
+test('an authority that is declared with await using closes at the end of its block', async () => {
   let url: string
   {
     await using authority = await createTestAuthority()
@@ -262,7 +262,7 @@ test('at the end of its block, an authority that is used with await closes', asy
   await assert.rejects(fetch(url))
 })
 
-test('a test that fails after listen() ends, and its process with it', async () => {
+test('a test that fails after listen() ends, and so does its process', async () => {
   const program = fileURLToPath(
     new URL('helpers/processes/children/failing-test.ts', import.meta.url),
   )

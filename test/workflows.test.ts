@@ -35,7 +35,7 @@ test('a release publishes the package, its notes and its reference', () => {
 
 const forms = filesIn('.github/ISSUE_TEMPLATE').filter(({ name }) => name !== 'config.yml')
 
-test('there is a form for what is wrong, and one for what is missing', () => {
+test('there is a form for bugs, and one for wishes', () => {
   assert.deepEqual(
     forms.map(({ name }) => name),
     ['bug.yml', 'feature.yml'],

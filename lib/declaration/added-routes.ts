@@ -2,8 +2,8 @@ import { placeOf } from './route-claims.ts'
 import type { WrittenRoute } from './written-route.ts'
 
 /**
- * Without the routes that Fastify refused: their place was taken, or was free still for another
- * like them.
+ * The routes without those that Fastify refused to add. Fastify refuses a route if its place is
+ * taken, or if a route like it is written later and gets the place.
  */
 export function addedRoutes(routes: readonly WrittenRoute[]): readonly WrittenRoute[] {
   const later = new Map<string, WrittenRoute[]>()

@@ -3,21 +3,21 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import { rootScope } from '../outside/fastify-scope.ts'
 import { WrittenRoute } from './written-route.ts'
 
-/** The routes of one application, whichever scope has written them. */
+/** The routes of one application, of all its scopes. */
 interface ApplicationRoutes {
   readonly routes: WrittenRoute[]
-  /** Guards of the application that are told of each route. */
+  /** Guards of the application. Each is told of each route. */
   readonly listeners: ((route: WrittenRoute) => void)[]
 }
 
 /** By the root of each application. */
 const applications = new WeakMap<object, ApplicationRoutes>()
 
-/** Routes by their options, since two hooks may be told of one route. */
+/** Routes by their options. Two hooks may be told of one route. */
 const known = new WeakMap<RouteOptions, WrittenRoute>()
 
-// Fastify tells of each application that it makes. A hook that is there first sees every route,
-// with its scope.
+// Fastify tells of each application that it makes. A hook that is added at that moment sees every
+// route, with its scope.
 subscribe('fastify.initialization', (message) => {
   if (!isInitialization(message)) return
   const { fastify } = message
@@ -29,23 +29,24 @@ subscribe('fastify.initialization', (message) => {
     for (const listener of application.listeners) listener(route)
   })
   fastify.addHook('onReady', (done) => {
-    // Without a guard the options of the routes need not live on.
+    // Without a guard, the options of the routes need not live on.
     if (application.listeners.length === 0) application.routes.length = 0
     done()
   })
 })
 
 /**
- * Every route of an application, in the order of writing. Undefined where the application was made
- * before this package was loaded: then a guard sees only what is written below it, and after it.
+ * Every route of an application, in the order of writing. Undefined if the application was made
+ * before this package was loaded. Then a guard sees only the routes that are written below it and
+ * after it.
  */
 export function applicationRoutes(app: FastifyInstance): readonly WrittenRoute[] | undefined {
   return applications.get(rootScope(app))?.routes
 }
 
 /**
- * Tells of each route of an application, those that are written already first; and whether that can
- * be done.
+ * Tells of each route of an application, first of those that are written already. Returns whether
+ * that can be done.
  */
 export function watchRoutes(
   app: FastifyInstance,

@@ -43,7 +43,7 @@ export interface Requirement {
   readonly ids: readonly string[]
 }
 
-/** A declaration as it is understood. */
+/** A declaration as the guard understands it. */
 export interface Declared {
   readonly noauth: boolean
   readonly tenant: boolean | 'required' | 'optional'
@@ -55,7 +55,10 @@ export interface Declared {
 
 const TENANT_VALUES: readonly unknown[] = [true, false, undefined, 'required', 'optional']
 
-/** A requirement that no user meets, superusers included: how an unreadable one is understood. */
+/**
+ * A requirement that no user meets, not even a superuser. An unreadable requirement becomes this
+ * one.
+ */
 export const NEVER_MET: Requirement = Object.freeze({
   mode: 'any',
   ids: Object.freeze([]),
@@ -87,7 +90,7 @@ export function readDeclaration(
     requirement: isLost ? NEVER_MET : readRequirement(values.get('require'), problems),
   }
   const noauth = readNoauth(values, problems)
-  // Last: a mistake elsewhere keeps the route closed.
+  // This comes last, because a mistake in another key keeps the route closed.
   const declared = { ...guarded, noauth: noauth && problems.length === 0 }
   return { declared: Object.freeze(declared), problems }
 }
@@ -142,7 +145,7 @@ function isAnyOf(value: unknown): value is { any: unknown } {
   return typeof value === 'object' && value !== null && Object.keys(value).join() === 'any'
 }
 
-/** A key that is nearly ours: the door that it was to close would stay open. */
+/** A key that is nearly ours. Without this check, the door that it was to close would stay open. */
 function slipOf(key: string): string[] {
   const meant = meantKey(key)
   return meant === undefined ? [] : [`${key} looks like ${meant}`]

@@ -7,14 +7,14 @@ export const FLAGS = ['userInfo', 'resources', 'authorization'] as const
 export const DECLARED_KEYS = ['noauth', 'tenant', ...FLAGS, 'require'] as const
 
 /**
- * What a config declares beside `noauth`, rightly or not. `false` and `undefined` mean not
+ * What a config declares beside `noauth`, right or wrong. `false` and `undefined` mean not
  * declared.
  */
 export function declaredBeside(values: ReadonlyMap<string, unknown>): readonly string[] {
   return DECLARED_KEYS.filter((key) => key !== 'noauth' && (values.get(key) ?? false) !== false)
 }
 
-/** The key of ours that a slip is of. */
+/** The key of ours that this one is a slip of. */
 export function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefined {
   return misspelt(key, DECLARED_KEYS)
 }

@@ -1,16 +1,16 @@
 import { DECLARED_KEYS, meantKey } from './declared-keys.ts'
 
 /**
- * A key of ours, or a slip of one, that a copy of a config loses or takes for a plain value; and
- * why.
+ * Keys of ours, and slips of them, that a copy of a config loses or turns into plain values; each
+ * with the reason.
  */
 export type Hidden = ReadonlyMap<string, string>
 
-/** What of ours is inherited, not enumerable or a getter. */
+/** The keys of ours that are inherited, not enumerable or getters. */
 export function hiddenDeclarations(config: object): Hidden {
   const found = new Map<string, string>()
   let holder: object | null = config
-  // What every object inherits is no declaration of this one.
+  // What every object inherits is not a declaration of this one.
   while (holder !== null && !Object.hasOwn(holder, 'hasOwnProperty')) {
     for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(holder))) {
       const why = holder === config ? whyHidden(property) : 'inherited'

@@ -7,8 +7,8 @@ import { isWithin } from '../settings/look-alike.ts'
 const REQUIRING = /^require[sd]?(?:any|all|one|some|each)?(?:of)?$/
 
 /**
- * The one of `names` that `word` is a slip of: other case, `_` or `-`, or one letter. Undefined
- * where it is one of them, or like none.
+ * The one of `names` that `word` is a slip of: it differs in case, in `_` or `-`, or in one letter.
+ * Undefined if `word` is one of the names, or like no name.
  */
 export function misspelt<Name extends string>(
   word: string,
@@ -22,8 +22,8 @@ export function misspelt<Name extends string>(
 }
 
 /**
- * Whether a path parameter may have been meant for `name`: but for case, `_`, `-` and an ending
- * such as `Id` it is the same, or one letter off where the name is long enough to tell.
+ * Whether a path parameter may have been meant for `name`. It may if both are the same without
+ * case, `_`, `-` and an ending such as `Id`. One letter may differ if the name is long enough.
  */
 export function resembles(parameter: string, name: string): boolean {
   const wanted = plainOf(name)

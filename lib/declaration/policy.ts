@@ -24,7 +24,7 @@ export interface PolicyRules {
   readonly tenantParameter: string
 }
 
-/** The policy of a route of which too little is known: no user passes, superusers included. */
+/** The policy of a route of which too little is known. No user passes, not even a superuser. */
 export const CLOSED: Policy = Object.freeze({
   noauth: false,
   tenant: null,
@@ -36,8 +36,8 @@ export const CLOSED: Policy = Object.freeze({
 /**
  * The policy of a route, and all that is wrong with it.
  *
- * @param route.strict whether what leaves a choice is read in the stricter way; a contradiction
- * always is
+ * @param route.strict whether the stricter reading is taken where a declaration leaves a choice; a
+ * contradiction is always read strictly
  */
 export function compilePolicy(
   route: {
@@ -63,15 +63,15 @@ export function compilePolicy(
     tenant: declared.noauth ? null : placeOf(declared, hasSegment, rules),
     mayBeAbsent: mayBeAbsent(declared, rules, route.strict),
     declared,
-    // Its handler may well take the parameter for the tenant that was checked.
+    // Without this, its handler might take the parameter for the tenant that was checked.
     requirement: mistaken.length > 0 ? NEVER_MET : declared.requirement,
   }
   return { policy: Object.freeze(policy), problems }
 }
 
 /**
- * Parameters of a path without a tenant segment that look like one: its tenant would be read from
- * the query.
+ * Parameters that look like a tenant segment, in a path that has none. Without this check, the
+ * tenant of the route would be read from the query.
  */
 export function mistakenSegments(
   url: string,

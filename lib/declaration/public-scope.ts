@@ -8,11 +8,12 @@ import fp from 'fastify-plugin'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 
 /**
- * The same plugin in a scope of its own whose routes are all `noauth`: for plugins whose routes one
- * cannot edit.
+ * The same plugin in a scope of its own, where all routes are `noauth`. For plugins whose routes
+ * one cannot edit.
  *
+ * @param plugin the plugin to wrap; it may be made by fastify-plugin
  * @example app.register(publicScope(swaggerUi), { routePrefix: '/docs' })
- * @throws ERR_AUTH_CONFIG_INVALID at boot, when the plugin adds no route
+ * @throws ERR_AUTH_CONFIG_INVALID at boot, if the plugin adds no route
  */
 export function publicScope<Options extends FastifyPluginOptions>(
   plugin: FastifyPluginCallback<Options>,
@@ -38,7 +39,6 @@ export function publicScope<Options extends FastifyPluginOptions>(
       )
     }
   }
-  // Without a scope here, so that `prefix` and the like mean to the plugin just what they would
-  // without us.
+  // The plugin gets no further scope here, so `prefix` and the like mean the same as without us.
   return fp(tenantAuthPublicScope)
 }

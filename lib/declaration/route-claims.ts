@@ -15,23 +15,24 @@ interface Claimable {
   readonly isEarly: boolean
   /** What the route declared when its policy was compiled. */
   readonly values: readonly unknown[]
-  /** Whether its own config bears its mark, and no other does. */
+  /** Whether its own config bears its mark, and no other config does. */
   readonly isMarked: boolean
-  /** How many configs may still claim the route: Fastify makes one for each of its urls. */
+  /** How many configs may still claim the route. Fastify makes one config for each of its urls. */
   left: number
 }
 
 /**
- * Finds the compiled route that a live config of Fastify's belongs to. The config is no proof: the
- * application may have copied it from another route, or changed it before its first request. So
- * each route is claimed as often as it has urls, and by what no copy has.
+ * Finds the compiled route that a live config of Fastify's belongs to. The config alone is not a
+ * proof: the application may have copied it from another route, or changed it before its first
+ * request. So each route can be claimed only once for each of its urls, and by a mark that no copy
+ * has.
  */
 export class RouteClaims {
   readonly #byPlace = new Map<string, Claimable[]>()
   readonly #isComplete: boolean
 
   /**
-   * @param isComplete whether every route is added, so that the only route of a place is its route
+   * @param isComplete whether every route is added; then the only route of a place is the right one
    */
   constructor(isComplete: boolean) {
     this.#isComplete = isComplete
@@ -53,7 +54,7 @@ export class RouteClaims {
     return this.#at(placeName(place)).length > 0
   }
 
-  /** A config was taken for one of another route of its place. */
+  /** Corrects a claim: a config was taken for one of another route of the same place. */
   correct(route: WrittenRoute, claimed: Policy | null): void {
     for (const each of this.#at(placeOf(route))) {
       if (each.policy === claimed) each.left += 1
@@ -61,7 +62,7 @@ export class RouteClaims {
     }
   }
 
-  /** The policy of the route that a config belongs to; undefined where that cannot be told. */
+  /** The policy of the route that a config belongs to; undefined if that cannot be told. */
   claim(config: Place): Policy | undefined {
     const left = this.#at(placeName(config)).filter((each) => each.left > 0)
     const [only, ...others] = left
@@ -79,7 +80,7 @@ export class RouteClaims {
   }
 }
 
-/** The routes whose own config bears their mark, and no other of these does. */
+/** The routes whose own config bears their mark, and no other config of these routes does. */
 export function ownMarked(routes: readonly WrittenRoute[]): ReadonlySet<WrittenRoute> {
   const bearers = new Map<WrittenRoute, WrittenRoute | null>()
   for (const route of routes) {
@@ -89,7 +90,7 @@ export function ownMarked(routes: readonly WrittenRoute[]): ReadonlySet<WrittenR
   return new Set(routes.filter((route) => bearers.get(route) === route))
 }
 
-/** The place that Fastify tells requests of a route. */
+/** The place of a route, as Fastify tells it to requests. */
 export function placeOf({ methods, writtenUrl }: WrittenRoute): string {
   return placeName({ method: methods, url: writtenUrl })
 }
@@ -99,8 +100,8 @@ function placeName({ method, url }: Place): string {
 }
 
 /**
- * By its mark, unless that was copied; otherwise by what it declares, which is enough: routes of
- * one place that declare the same have the same policy.
+ * By its mark, unless the mark was copied; otherwise by what it declares. That is enough, because
+ * routes of one place that declare the same have the same policy.
  */
 function find(config: object, claimable: readonly Claimable[]): Claimable | undefined {
   const marked = markIn(config)
@@ -112,8 +113,8 @@ function find(config: object, claimable: readonly Claimable[]): Claimable | unde
 }
 
 /**
- * The config of an early route may be shared with others. So its own request must say too that it
- * is open.
+ * An early route may share its config with other routes. So the config of its own request must say
+ * too that it is open.
  */
 function policyFor(config: object, { policy, isEarly, values }: Claimable): Policy {
   const isDoubtful = policy.noauth && isEarly && !areSame(values, valuesIn(config))

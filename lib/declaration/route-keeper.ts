@@ -4,13 +4,13 @@ import type { FinalOptions, WrittenRoute } from './written-route.ts'
 
 /** What the guard does for the routes of its scope. */
 export interface RouteKeeper {
-  /** Whether a request carries what was decided, and nothing of another scope stands before it. */
+  /** Whether a request carries what was decided, and no property of another scope hides it. */
   isSound(request: FastifyRequest): boolean
   /** Told of each route, once, while its options are live. */
   keep(route: WrittenRoute): void
   /**
-   * A hook of one route that shares its place with others. It decides anew where the route was
-   * taken for another.
+   * Gives a hook for one route that shares its place with others. If a request was taken for one of
+   * another route, the hook decides anew.
    */
   confirm(route: WrittenRoute): onRequestHookHandler
   /** Told of each route when its policy is known. */

@@ -1,9 +1,6 @@
 import type { WrittenRoute } from './written-route.ts'
 
-/**
- * One line for each route. What is wrong with a GET route is wrong with its HEAD twin, and told
- * once.
- */
+/** One line for each route. A mistake in a GET route is also in its HEAD twin, and is told once. */
 export function routeProblems(
   problems: readonly { readonly route: WrittenRoute; readonly found: string }[],
 ): string[] {

@@ -28,7 +28,8 @@ export class RouteRegister {
   #isCompiled = false
 
   /**
-   * Learns of the routes that are written from now on, and, where it can, of those that are there.
+   * Learns of the routes that are written from now on. Where it can, it also learns of earlier
+   * ones.
    */
   constructor(scope: FastifyInstance, guardName: string, rules: PolicyRules, keeper: RouteKeeper) {
     this.scope = scope
@@ -58,8 +59,8 @@ export class RouteRegister {
       return
     }
     shared.push(route)
-    // What tells them apart at a request may be changed by the application, a hook of their own
-    // not.
+    // The application may change what tells these routes apart at a request. It cannot change a
+    // hook of the route's own.
     for (const each of shared.length === 2 ? shared : [route]) {
       each.prependOnRequest(this.#keeper.confirm(each))
     }
@@ -72,7 +73,7 @@ export class RouteRegister {
 
   /**
    * The routes below the scope that no `onRoute` saw: written before the plugin had loaded, or in a
-   * scope that was there before. Undefined where they cannot be known, see `applicationRoutes`.
+   * scope that was there before. Undefined if they cannot be known; see `applicationRoutes`.
    */
   get early(): readonly WrittenRoute[] | undefined {
     const early = this.#application?.filter(
@@ -85,7 +86,7 @@ export class RouteRegister {
   compile(): void {
     const { seen, early = [] } = this
     const marked = ownMarked([...seen, ...early])
-    // Early ones first: where two routes cannot be told apart, the stricter reading counts.
+    // Early routes come first: if two routes cannot be told apart, the stricter reading counts.
     const earlyProblems = this.#compileRoutes(early, true, marked)
     const problems = this.#compileRoutes(seen, false, marked)
     if (problems.length > 0) throw new ERR_AUTH_ROUTE_INVALID(problems.join('\n'))
@@ -93,9 +94,7 @@ export class RouteRegister {
     this.#isCompiled = true
   }
 
-  /**
-   * What is wrong with early routes. It did not stop the boot: they are read in the stricter way.
-   */
+  /** What is wrong with early routes. It did not stop the boot, because they are read strictly. */
   get earlyProblems(): readonly string[] {
     return this.#earlyProblems
   }
@@ -114,16 +113,16 @@ export class RouteRegister {
   }
 
   /**
-   * The policy of a request's route; null where no route matched. Found out once for each config of
-   * Fastify's: that is one live object for all requests, and what an application writes into it
-   * later changes no policy.
+   * The policy of a request's route; null if no route matched. It is found once for each config of
+   * Fastify's, which is one live object for all requests. What an application writes into the
+   * config later changes no policy.
    */
   policyOf(request: FastifyRequest): Policy | null {
     const { routeOptions } = request
     const known = this.#policies.get(routeOptions.config)
     if (known !== undefined) return known
     const policy = this.#keeper.isSound(request) ? this.#firstPolicyOf(routeOptions) : CLOSED
-    // Before ready the policies are not compiled yet.
+    // Before ready, the policies are not compiled yet.
     if (this.#isCompiled) this.#policies.set(routeOptions.config, policy)
     return policy
   }
@@ -144,7 +143,7 @@ export class RouteRegister {
     return problems
   }
 
-  /** Whether a request was taken for one of this route. Otherwise it is from now on. */
+  /** Whether a request was taken for one of this route. If not, it is from now on. */
   confirms(request: FastifyRequest, route: WrittenRoute): boolean {
     const policy = this.#compiled.get(route)
     const claimed = this.policyOf(request)
@@ -155,14 +154,15 @@ export class RouteRegister {
   }
 
   #firstPolicyOf({ config, exposeHeadRoute }: RouteOptions): Policy | null {
-    // Only routes have this option, and no request can change it. Their urls can be deleted.
+    // Only routes have the option `exposeHeadRoute`, and no request can change it. The url of a
+    // config can be deleted.
     if (config.url === undefined) return exposeHeadRoute === undefined ? null : CLOSED
     return this.#claims.claim(config) ?? this.#policyOfUnknown(config)
   }
 
   /**
-   * Before ready no route is compiled. Without a list of all routes, an early one is known by its
-   * requests only.
+   * Before ready, no route is compiled. Without a list of all routes, an early route is known by
+   * its requests only.
    */
   #policyOfUnknown(config: RouteOptions['config']): Policy {
     if (this.#isCompiled && this.#application !== undefined) {
@@ -173,7 +173,7 @@ export class RouteRegister {
       )
       return CLOSED
     }
-    // In a place that other routes have too, what was not declared by ready opens nothing.
+    // If other routes have this place too, only a declaration that was there at ready opens it.
     const declared = this.#claims.has(config) ? { ...config, noauth: false } : config
     return compilePolicy({ url: config.url, config: declared, strict: true }, this.#rules).policy
   }

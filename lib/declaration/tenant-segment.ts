@@ -2,9 +2,9 @@ const COLON = ':'
 const ENDS_OF_NAME = ['(', '-', '.', '/']
 
 /**
- * Whether a path has a parameter named exactly `name`, wherever it stands. Reads the pattern the
- * way Fastify's router does: `::` is a literal colon, a name ends at `(`, `-`, `.` or `/`, a
- * regular expression may hold anything, and a `?` at the end of a name makes it optional.
+ * Whether a path has a parameter named exactly `name`, at any place. Reads the pattern as Fastify's
+ * router does: `::` is a literal colon; a name ends at `(`, `-`, `.` or `/`; a regular expression
+ * may hold anything; a `?` at the end of a name makes it optional.
  */
 export function hasTenantSegment(path: string, name: string): boolean {
   return parameterNames(path).includes(name)

@@ -13,7 +13,7 @@ import type { Policy } from './policy.ts'
 
 const kRoute = Symbol('fastify-tenant-auth.route')
 
-/** What counts of a route's options once every plugin has loaded. */
+/** The options of a route that count once every plugin has loaded. */
 export type FinalOptions = Pick<
   RouteOptions,
   'method' | 'url' | 'config' | 'onRequest' | 'preParsing'
@@ -23,12 +23,12 @@ export type FinalOptions = Pick<
 export class WrittenRoute {
   /** The scope that it is written in. */
   readonly scope: FastifyInstance
-  /** The url that Fastify tells requests of, whatever an `onRoute` hook makes of it. */
+  /** The url that Fastify tells requests of. An `onRoute` hook cannot change it. */
   readonly writtenUrl: string
   readonly #constraints: NonNullable<RouteOptions['constraints']>
-  /** Where the router had a route already: Fastify refuses to add another. */
+  /** The places where the router had a route already. Fastify refuses to add another one there. */
   readonly #taken: ReadonlySet<string>
-  /** What was wrong with the config as it was written, and is lost in a copy of it. */
+  /** What was wrong with the config as it was written. A copy of the config loses it. */
   readonly hidden: Hidden
   #options: FinalOptions
   #policy: Policy | undefined
@@ -36,7 +36,8 @@ export class WrittenRoute {
   constructor(scope: FastifyInstance, options: RouteOptions) {
     this.scope = scope
     this.writtenUrl = options.url
-    // A list that the application keeps could change what Fastify tells of the route.
+    // The application may keep its list of methods. A later change of that list would change what
+    // Fastify tells of the route.
     if (Array.isArray(options.method)) options.method = [...options.method]
     this.#options = options
     this.#constraints = options.constraints ?? {}
@@ -48,7 +49,7 @@ export class WrittenRoute {
     )
   }
 
-  /** All that it is written for. */
+  /** All methods that it is written for. */
   get methods(): readonly string[] {
     return [this.#options.method].flat()
   }
@@ -72,7 +73,7 @@ export class WrittenRoute {
     return typeof config === 'object' && config !== null ? config : {}
   }
 
-  /** Those of its methods whose place no other route had before: Fastify refuses the others. */
+  /** Those of its methods whose place was free when it was written. Fastify refuses the others. */
   get freeMethods(): readonly string[] {
     return this.methods.filter((method) =>
       this.#ofMethod(method).some((place) => !this.#isTaken(place)),
@@ -80,8 +81,8 @@ export class WrittenRoute {
   }
 
   /**
-   * Those of its free methods that the router has a route for. It reads some paths in a way of its
-   * own.
+   * Those of its free methods that the router has a route for. The router reads some paths in a way
+   * of its own.
    */
   get routedMethods(): readonly string[] {
     return this.freeMethods.filter((method) =>
@@ -89,24 +90,26 @@ export class WrittenRoute {
     )
   }
 
-  /** Whether Fastify refused the route after it had added a part of it, which it cannot serve. */
+  /**
+   * Whether Fastify refused the route after adding a part of it. Fastify cannot serve that part.
+   */
   get isHalfAdded(): boolean {
     if (this.#taken.size === 0) return false
     return this.#places().some((place) => !this.#isTaken(place) && this.#isRouted(place))
   }
 
   /**
-   * Whether another route, written later, has the place that was to be this one's: Fastify had
-   * refused this one.
+   * Whether another route, written later, has the place of this one. Then Fastify had refused this
+   * one.
    */
   isReplacedBy(other: WrittenRoute): boolean {
     return isDeepStrictEqual(this.#constraints, other.#constraints)
   }
 
   /**
-   * Gives the route a config of its own, which bears its mark: routes may share one, and what an
-   * `onRoute` hook writes into it is meant for one of them. A route without a config stays without,
-   * since one more property on each of ten thousand routes would be most of what the plugin adds to
+   * Gives the route a config of its own, which bears its mark. Routes may share one config, but
+   * what an `onRoute` hook writes into it is meant for one of them. A route without a config gets
+   * none: with ten thousand routes, one more property each would be most of what the plugin adds to
    * their boot.
    */
   mark(options: RouteOptions): void {
@@ -124,7 +127,7 @@ export class WrittenRoute {
   }
 
   /**
-   * What it declares, but that it is open; where that is nothing, what it may have been meant to
+   * What it declares, apart from being open. If that is nothing: what it may have been meant to
    * declare.
    */
   get declares(): readonly string[] {
@@ -138,8 +141,8 @@ export class WrittenRoute {
   }
 
   /**
-   * Every plugin has loaded: the options cannot change any more, and need not live as long as the
-   * route.
+   * Called when every plugin has loaded. The options cannot change any more, so they are let go
+   * here.
    */
   settle(policy: Policy): FinalOptions {
     const options = this.#options
@@ -165,7 +168,7 @@ export class WrittenRoute {
   }
 }
 
-/** The route whose mark a config bears. Whoever copies the config copies the mark. */
+/** The route whose mark a config bears. A copy of the config has the mark too. */
 export function markIn(config: object): WrittenRoute | undefined {
   return kRoute in config && config[kRoute] instanceof WrittenRoute ? config[kRoute] : undefined
 }

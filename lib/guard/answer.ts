@@ -5,9 +5,9 @@ import { refusalOf } from './refusal.ts'
 import { authorizationOf } from './request-access.ts'
 
 /**
- * What the answer to a refusal carries beside its body, and its line in the log. Added in
- * `onError`, not by the thrower: an error handler of the application cannot forget it, and an error
- * that a handler catches leaves no trace.
+ * What the answer to a refusal carries beside its body, and its line in the log. It is set in
+ * `onError`, not where the error is thrown. So an error handler of the application cannot forget
+ * it, and an error that a handler catches leaves no trace.
  */
 export function answerIn(realm: string): onErrorHookHandler {
   // The realm is a quoted-string (RFC 9110 §5.6.4).
@@ -40,7 +40,7 @@ function spell(scheme: string, { error, scope = [] }: Challenge): string {
 }
 
 /**
- * One line for each refusal. It names no user: `refusalOf` does, for an application that wants to.
+ * One line for each refusal. It names no user. An application that wants the user has `refusalOf`.
  */
 function log(request: FastifyRequest, error: AuthError): void {
   const { code, reason, statusCode, challenge } = error
@@ -57,25 +57,25 @@ function log(request: FastifyRequest, error: AuthError): void {
   request.log[statusCode < 500 ? 'info' : 'warn'](line, 'request refused')
 }
 
-/** What a token said may be personal, so it is for the debug level only. */
+/** The value of a claim may be personal, so it is shown at the debug level only. */
 function mismatchOf(log: Log, error: AuthError): Mismatch | undefined {
   if (!(error instanceof ERR_AUTH_TOKEN_INVALID)) return undefined
   const isDebugging = log.isLevelEnabled?.('debug') ?? ['debug', 'trace'].includes(log.level)
   return isDebugging ? error.mismatch : undefined
 }
 
-/** Pino's; a logger of the application's own need not have the method. */
+/** Pino's method. Another logger of the application need not have it. */
 type Log = FastifyBaseLogger & { isLevelEnabled?(level: string): boolean }
 
 /**
- * Whether Node's server has let go of the socket. It does so only where somebody listens for
+ * Whether Node's server has let go of the socket. It does so only if something listens for
  * upgrades.
  */
 function isUpgraded({ raw }: FastifyRequest): boolean {
   return 'upgrade' in raw && raw.upgrade === true
 }
 
-/** A refused upgrade leaves a socket that no server reads from any more. */
+/** After a refused upgrade, no server reads from the socket any more. */
 function endAfterAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const { socket } = request.raw
   reply.header('connection', 'close')

@@ -7,7 +7,7 @@ import { isRootScope, isWithin } from '../outside/fastify-scope.ts'
 import { guardedScopes } from './guarded-scopes.ts'
 import { redecorated } from './redecorated.ts'
 
-/** A guarded scope as the audit sees it, when every plugin has loaded. */
+/** A guarded scope as the audit sees it after every plugin has loaded. */
 export function auditedScope(
   { scope, guardName, seen, early, earlyProblems }: RouteRegister,
   rules: { readonly tenantParameter: string },

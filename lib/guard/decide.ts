@@ -11,7 +11,7 @@ import type { Principal } from '../rights/principal.ts'
 import type { KnownTenants } from '../tenants/known-tenants.ts'
 import { askForTenant, readNoTenant, readTenant } from '../tenants/resolve-tenant.ts'
 
-/** What a decision rests on, apart from the request and its route. */
+/** What a decision needs, apart from the request and its route. */
 export interface DecisionRules {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
@@ -20,13 +20,13 @@ export interface DecisionRules {
   readonly resolveTenant?: ((request: FastifyRequest) => unknown) | undefined
   /** Seconds for one call of `resolveTenant`. */
   readonly timeout: number
-  /** What the requests of the application wait for. */
+  /** The waits of the application's requests. They end when it closes. */
   readonly waits: Waits
 }
 
 /**
- * A guarded request. What is known of its user and tenant is noted, so that a refusal can name
- * them.
+ * A guarded request. Its user and its tenant are noted as soon as they are known, so that a refusal
+ * can name them.
  */
 export class Asked {
   readonly request: FastifyRequest
@@ -57,8 +57,8 @@ interface Permitted {
 }
 
 /**
- * The decision on a guarded request, step by step; each refuses by throwing. A promise only where a
- * step has to wait for somebody.
+ * The decision on a guarded request, step by step. A step refuses by throwing. The result is a
+ * promise only if a step has to wait.
  */
 export function decide(asked: Asked): NowOrLater<Authorization> {
   const authenticated = authenticate(asked) //                      401, 503
@@ -98,8 +98,8 @@ function namedTenant(asked: Asked): NowOrLater<string | null> {
 }
 
 /**
- * What the URL says in the place of the tenant. Without a choice of place: where the path has a
- * tenant, the query is not looked at.
+ * What the URL says at the tenant's place. There is no choice of place: if the path has a tenant,
+ * the query is not looked at.
  */
 export function tenantInUrl({ request, policy, rules }: Asked): unknown {
   const inPath = property(request.params, rules.tenantParameter)
@@ -107,7 +107,9 @@ export function tenantInUrl({ request, policy, rules }: Asked): unknown {
   return rules.resolveTenant === undefined ? property(request.query, 'tenant') : undefined
 }
 
-/** Before it is asked whether the tenant exists, so that nobody can probe which do. */
+/**
+ * Comes before the question whether the tenant exists, so that users cannot probe which tenants do.
+ */
 function permitTenant({ asked, principal, tenant }: Addressed): Permitted {
   const authorization = principal.find(tenant) ?? withoutStack(() => principal.in(tenant))
   return { asked, authorization }
@@ -130,12 +132,12 @@ function meetRequirement({ asked, authorization }: Permitted): Authorization {
   if (requirement === null) return authorization
   const { mode, ids } = requirement
   const isMet = mode === 'all' ? authorization.has(...ids) : authorization.hasAny(...ids)
-  // Who holds none of them does not hold all of them either.
+  // A user who holds no required id does not hold all of them either.
   if (!isMet) withoutStack(() => authorization.require(...ids))
   return authorization
 }
 
-/** By own properties: a query parser or a router may give any object. */
+/** By own properties, because a query parser or a router may give any object. */
 function property(holder: unknown, name: string): unknown {
   return isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined
 }

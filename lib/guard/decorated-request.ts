@@ -13,7 +13,7 @@ const declared =
     return access && isDeclared(access.declared) ? read(access.authorization) : undefined
   }
 
-/** What reads each of our properties of a request. */
+/** For each of our properties of a request, the function that reads it. */
 export const GETTERS: ReadonlyMap<string, Getter> = new Map(
   Object.entries({
     tenant: declared(
@@ -41,18 +41,18 @@ export const GETTERS: ReadonlyMap<string, Getter> = new Map(
 )
 
 /**
- * Gives requests the properties that their routes declare. On the prototype: a request pays for
- * what it reads.
+ * Gives requests the properties that their routes declare. They stand on the prototype, so a
+ * request pays only for what it reads.
  */
 export function decorateRequest(app: FastifyInstance): void {
   for (const [name, getter] of GETTERS) {
     app.decorateRequest(name, {
       getter,
       setter(this: FastifyRequest) {
-        // A prototype of requests: a scope below decorates its own with a function of this name.
+        // A prototype of requests. A scope below decorates its own with a function of this name.
         if (Object.hasOwn(this, 'constructor')) throw decoratedAgain([name])
-        // Fastify's constructor assigns values that a scope below decorates. An exception would end
-        // the process.
+        // Fastify's constructor assigns the values that a scope below decorates. An exception here
+        // would end the process.
         if (decisionOf(this) !== undefined) throw new TypeError(`request.${name} is read-only`)
       },
     })
@@ -60,8 +60,8 @@ export function decorateRequest(app: FastifyInstance): void {
 }
 
 /**
- * Whether a request's properties are those that were decided, and no decoration of another scope
- * stands before them.
+ * Whether a request's properties are those that were decided. A decoration of another scope may
+ * hide them.
  */
 export function readsDeclared(request: FastifyRequest): boolean {
   return [...GETTERS].every(([name, getter]) => propertyOf(request, name)?.get === getter)

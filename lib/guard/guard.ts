@@ -19,17 +19,16 @@ import { HeldBack, Refused } from './refusal.ts'
 import { Access, decisionOf, setDecision } from './request-access.ts'
 
 export interface GuardRules extends DecisionRules {
-  /** Of the challenges. */
+  /** The realm of the challenges. */
   readonly realm: string
 }
 
-/** What becomes of a request that is refused. */
+/** Told of each request that is refused. */
 type Settle = (refused: Refused, done: HookHandlerDoneFunction) => void
 
 /**
- * Adds the guard to a scope: at `onRequest`, before a byte of the body is read; and at
- * `preHandler`, the last gate, where whatever has come so far undecided is decided. No handler runs
- * before.
+ * Adds the guard to a scope at two hooks. `onRequest` runs before a byte of the body is read.
+ * `preHandler` is the last gate: it decides what is not decided yet, before any handler runs.
  */
 export function addGuard(
   app: FastifyInstance,
@@ -55,7 +54,7 @@ export function addGuard(
   function guard(request: FastifyRequest, done: HookHandlerDoneFunction, settle: Settle): void {
     const policy = register.policyOf(request)
     if (policy === null || policy.noauth) {
-      // A refused request comes again where an error handler calls the not-found handler.
+      // If an error handler calls the not-found handler, a refused request comes here again.
       if (decisionOf(request) === undefined) setDecision(request, null)
       done()
       return
@@ -69,8 +68,7 @@ export function addGuard(
   }
 
   /**
-   * A preflight goes on where @fastify/cors may answer it; one that it does not answer meets a
-   * gate.
+   * A preflight goes on if @fastify/cors may answer it. If it does not, the preflight meets a gate.
    */
   const holdBackOrRefuse: Settle = (refused, done) => {
     const { request, policy } = refused.asked
@@ -83,7 +81,7 @@ export function addGuard(
   const onRequest: onRequestHookHandler = (request, _reply, done) => {
     guard(request, done, holdBackOrRefuse)
   }
-  // By its name the audit finds it in print.
+  // The audit finds the hook by its name where Fastify prints it.
   Object.defineProperty(onRequest, 'name', { value: register.guardName })
   app.addHook('onRequest', onRequest)
 
@@ -114,8 +112,8 @@ function refuse(refused: Refused, done: HookHandlerDoneFunction): void {
 }
 
 /**
- * An error of the guard's own is no reason to open a route, nor for a 500 that a caller could
- * cause.
+ * After an error of the guard's own, the route stays closed, and the answer is not a 500 that a
+ * caller could cause.
  */
 function asRefusal(error: unknown): AuthError {
   if (error instanceof AuthError) return error

@@ -9,8 +9,8 @@ import type {
 import type { RouteDeclaration } from '../declaration/declaration.ts'
 
 /**
- * A request of a route that declares this in its `config`, for a handler that lives in another
- * file. The route may declare more.
+ * A request of a route that declares this in its `config`, for a handler in another file. The route
+ * may declare more.
  * @typeParam Declaration what the route declares, or `typeof` a constant that its `config` is
  * @typeParam RouteGeneric its `Body`, `Querystring`, `Params` and `Headers`, as Fastify's
  * `app.get<…>` takes them

@@ -6,7 +6,7 @@ import { isWithin, rootScope } from '../outside/fastify-scope.ts'
 /** A scope that has a guard. */
 interface GuardedScope {
   readonly scope: FastifyInstance
-  /** Name of the guard's hook, which no other hook has. */
+  /** Name of the guard's hook. No other hook has it. */
   readonly guardName: string
 }
 
@@ -15,9 +15,9 @@ const scopesOf = new WeakMap<object, readonly GuardedScope[]>()
 
 /**
  * Notes a scope as guarded, and gives the name of its guard's hook. Scopes beside each other are
- * independent; one below another would be guarded twice, in either order of installing.
+ * independent. A scope below a guarded one would be guarded twice, in either order of installing.
  *
- * @throws ERR_AUTH_CONFIG_INVALID
+ * @throws ERR_AUTH_CONFIG_INVALID for a scope that is guarded already, or below or around one
  */
 export function claimScope(app: FastifyInstance): string {
   const guarded = guardedScopes(app)

@@ -12,8 +12,8 @@ import { HeldBack } from './refusal.ts'
 import { decisionOf, setDecision } from './request-access.ts'
 
 /**
- * Whether a request is a CORS preflight (Fetch §3.2.2) and can be nothing else: without
- * credentials, and without a body, which would be parsed on the way.
+ * Whether a request is a CORS preflight (Fetch §3.2.2) and nothing else. It has no credentials, and
+ * no body that would be parsed on the way.
  */
 export function isPreflight(request: FastifyRequest): boolean {
   if (request.method !== 'OPTIONS') return false
@@ -29,22 +29,22 @@ export function isPreflight(request: FastifyRequest): boolean {
 }
 
 /**
- * Later than the gates. Before the guard even `preParsing` is too late, as nothing is held back
- * there.
+ * Hooks that run later than the gates. If @fastify/cors is before the guard, even `preParsing` is
+ * too late: then the guard holds no preflight back.
  */
 const LATE_HOOKS = ['preValidation', 'preHandler', 'preSerialization']
 
 /**
  * Which routes of a guarded scope may leave a refused preflight to @fastify/cors. Gates refuse it
- * after the hooks of the route's scope, @fastify/cors among them, and before the route's own hooks
- * and its schema.
+ * after the hooks of the route's scope, which include those of @fastify/cors. They refuse it before
+ * the route's own hooks and its schema.
  */
 export class Preflights {
   readonly #app: FastifyInstance
-  /** Then it has answered already what it would. */
+  /** True: @fastify/cors runs before the guard, and has answered already. */
   readonly #isCorsBefore: boolean
   #isCorsAfter = false
-  /** Whether @fastify/cors answers at `preParsing`, or where is not known. */
+  /** Whether @fastify/cors answers at `preParsing`, or its hook is not known. */
   #mayAnswerLater = false
   readonly #mayHoldBack = new WeakSet<Policy>()
 
@@ -66,9 +66,8 @@ export class Preflights {
   }
 
   /**
-   * Decides for one route, when every plugin has loaded. @fastify/cors can answer where it is in
-   * the scope of the route, and a later `onRoute` hook may have put its own hooks in place of the
-   * gates.
+   * Decides for one route after every plugin has loaded. @fastify/cors can answer if it is in the
+   * scope of the route. A later `onRoute` hook may have replaced the gates with hooks of its own.
    */
   settle(policy: Policy, { preParsing = [] }: FinalOptions, scope: FastifyInstance): void {
     if (this.#isCorsBefore || !isCorsIn(scope)) return
@@ -81,10 +80,11 @@ export class Preflights {
   }
 
   /**
-   * Finds out, when every plugin has loaded, on which hooks @fastify/cors answers: in print, by the
-   * name of its function. Where another plugin has wrapped that, no hook is found.
+   * Finds out, after every plugin has loaded, on which hooks @fastify/cors answers. It looks for
+   * the name of the function of @fastify/cors in the printed routes. If another plugin has wrapped
+   * that function, no hook is found.
    *
-   * @returns what to tell where it answers too late
+   * @returns a warning for each hook on which it answers too late
    */
   inspect(): string[] {
     if (!this.#isCorsBefore && !this.#isCorsAfter) return []

@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { GETTERS } from './decorated-request.ts'
 
 /**
- * Which of our names a scope below the guard decorates its requests with as well. Told by Fastify's
- * symbol for the constructor of requests; without it nothing is found here, and `readsDeclared`
- * refuses.
+ * Which of our names a scope below the guard also decorates its requests with. Fastify keeps the
+ * constructor of requests under a symbol. Without that symbol nothing is found here, and
+ * `readsDeclared` refuses the requests.
  */
 export function redecorated(guarded: FastifyInstance, scope: FastifyInstance): string[] {
   const end = requestOf(guarded)

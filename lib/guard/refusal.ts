@@ -13,9 +13,9 @@ import { decisionOf } from './request-access.ts'
 /** A request that the guard refused: what is wrong, who asked, and for which tenant. */
 export interface Refusal {
   readonly error: AuthError
-  /** That of the user without a tenant; null where the request was not authenticated. */
+  /** The authorization of the user without a tenant; null if the request was not authenticated. */
   readonly authorization: Authorization | null
-  /** The valid name that was asked for, whether or not such a tenant exists. */
+  /** The valid name that was asked for. Such a tenant need not exist. */
   readonly tenant: string | null
 }
 
@@ -40,8 +40,8 @@ export class HeldBack {
 }
 
 /**
- * The refusal of any request that the guard refused, in `onError`, `onSend` and `onResponse`: for
- * audits. Null otherwise, where a handler called `require()` in vain too.
+ * The refusal of a request that the guard refused, for audits; read it in `onError`, `onSend` or
+ * `onResponse`. Null for any other request, also if a handler called `require()` and that refused.
  */
 export function refusalOf<
   RouteGeneric extends RouteGenericInterface,
@@ -60,8 +60,8 @@ export function refusalOf(request: FastifyRequest): Refusal | null {
 }
 
 /**
- * Params and query may be any objects of the application's router and parser, with getters that
- * throw.
+ * Params and query come from the application's router and parser. They may be any objects, with
+ * getters that throw.
  */
 function namedInUrl(asked: Asked): string | null {
   try {

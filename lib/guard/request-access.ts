@@ -17,8 +17,8 @@ import type { UserInfo } from '../tokens/user-info.ts'
 import type { HeldBack, Refused } from './refusal.ts'
 
 declare module 'fastify' {
-  // The parameters must be Fastify's own, all of them, for the declarations to merge. `Schema` has
-  // a name of its own here, since plugins declare a FastifySchema in this module too.
+  // The declarations merge only if the parameters are Fastify's own, all of them. `Schema` has a
+  // name of its own here, because plugins declare a FastifySchema in this module too.
   interface FastifyRequest<
     RouteGeneric extends RouteGenericInterface = RouteGenericInterface,
     RawServer extends RawServerBase = RawServerDefault,
@@ -34,24 +34,27 @@ declare module 'fastify' {
       RouteGeneric
     >,
   > {
-    /** The request's tenant, where the route declares `tenant`; null where it belongs to none. */
+    /**
+     * The request's tenant, if the route declares `tenant`; null if the request belongs to no
+     * tenant.
+     */
     readonly tenant: RequestTenant<ContextConfig>
-    /** Who the request acts as, where the route declares `userInfo`. */
+    /** The user that the request acts as, if the route declares `userInfo`. */
     readonly userInfo: Declares<ContextConfig, 'userInfo', UserInfo>
-    /** What the user holds in the request's tenant, where the route declares `resources`. */
+    /** What the user holds in the request's tenant, if the route declares `resources`. */
     readonly resources: Declares<ContextConfig, 'resources', ReadonlySet<string>>
-    /** All of it, where the route declares `authorization`. */
+    /** All of it, if the route declares `authorization`. */
     readonly authorization: Declares<ContextConfig, 'authorization', Authorization>
   }
 }
 
-// Below, keys are asked for as `Key & keyof Config`: asked as `Key extends keyof Config`,
-// TypeScript 5.9 takes Config for invariant, and a declared request would not fit a parameter of
-// type FastifyRequest.
+// Below, keys are asked for as `Key & keyof Config`. If they are asked for as `Key extends keyof
+// Config`, TypeScript 5.9 takes Config for invariant. Then a declared request does not fit a
+// parameter of type FastifyRequest.
 
 /**
- * The type of `request.tenant` under a route's `config`: the union of all that may be there, where
- * the config is not seen.
+ * The type of `request.tenant` under a route's `config`. If the config is not seen, it is the union
+ * of all that may be there.
  */
 export type RequestTenant<Config> = Config extends { tenant: infer Value }
   ? TenantOf<Value>
@@ -74,7 +77,7 @@ export type Declares<Config, Key extends string, Type> = Config extends { [K in 
       : Type | undefined
   : IfDeclarable<Config, Key, Type | undefined>
 
-/** Undefined only where the config is seen and cannot have the key. */
+/** Undefined only if the config is seen and cannot have the key. */
 type IfDeclarable<Config, Key extends string, Type> = Config extends object
   ? [Key & keyof Config] extends [never]
     ? undefined
@@ -112,15 +115,15 @@ export function setDecision(request: Decided, decision: Decision | undefined): v
   request[kDecision] = decision
 }
 
-/** Undefined where the request was not let through. */
+/** Undefined if the request was not let through. */
 export function accessOf(request: FastifyRequest): Access | undefined {
   const decision = decisionOf(request)
   return decision instanceof Access ? decision : undefined
 }
 
 /**
- * The authorization of any guarded request, whatever its route declares: for hooks and other
- * plugins. Null where the request is not guarded, or not yet let through.
+ * The authorization of any guarded request, for hooks and other plugins. The route need not declare
+ * it. Null if the request is not guarded, or not yet let through.
  */
 export function authorizationOf<
   RouteGeneric extends RouteGenericInterface,

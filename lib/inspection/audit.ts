@@ -12,11 +12,11 @@ export interface AuditRules {
 }
 
 /**
- * What only a look at the whole application shows, once every plugin has loaded.
+ * Checks that need the whole application. Called after every plugin has loaded.
  *
- * @throws ERR_AUTH_CONFIG_INVALID for uncovered routes where they are refused, and for requests
- * that a scope below decorates with our names
- * @throws ERR_AUTH_ROUTE_INVALID for uncovered routes that declare what no guard will hold
+ * @throws ERR_AUTH_CONFIG_INVALID for uncovered routes if they are to be refused, and for a scope
+ * that decorates requests with our names
+ * @throws ERR_AUTH_ROUTE_INVALID for uncovered routes with a declaration that no guard will hold
  */
 export function auditRoutes(
   audited: AuditedScope,
@@ -49,7 +49,10 @@ export function decoratedAgain(names: readonly string[]): ERR_AUTH_CONFIG_INVALI
   )
 }
 
-/** Applications whose uncovered routes were told of: several guards in one see the same. */
+/**
+ * Applications whose uncovered routes were told of. Several guards in one application see the same
+ * routes.
+ */
 const toldOf = new WeakSet<object>()
 
 function reportUncovered(audited: AuditedScope, { uncovered }: AuditRules, warn: Warn): void {
@@ -72,7 +75,7 @@ function reportUncovered(audited: AuditedScope, { uncovered }: AuditRules, warn:
   }
 }
 
-/** The routes that no guard covers; null where that cannot be told. */
+/** The routes that no guard covers; null if that cannot be told. */
 function uncoveredRoutes(audited: AuditedScope): string[] | null {
   if (audited.isRoot) return []
   const { application } = audited
@@ -95,8 +98,8 @@ function uncoveredAmong(routes: readonly InspectedRoute[], audited: AuditedScope
 }
 
 /**
- * By the names of their hooks: Fastify tells no more of an application that was made before this
- * package was loaded.
+ * By the names of their hooks. If an application was made before this package was loaded, Fastify
+ * tells no more.
  */
 function uncoveredInPrint({ scope, guardName, guardNames, seen }: AuditedScope): string[] | null {
   const routes = printedRoutes(scope, { hooks: 'onRequest' })
@@ -117,7 +120,7 @@ function reportEarly(audited: AuditedScope, warn: Warn): void {
   )
 }
 
-/** A route that declares a tenant is refused for such a name; of the others one warning tells. */
+/** A route that declares a tenant is refused for such a name. One warning tells of the others. */
 function reportMistaken(
   audited: AuditedScope,
   written: readonly InspectedRoute[],
@@ -134,7 +137,7 @@ function reportMistaken(
   )
 }
 
-/** @fastify/cors, which belongs before this plugin, writes `OPTIONS *` for itself. */
+/** @fastify/cors belongs before this plugin, and writes `OPTIONS *` for itself. */
 function isOfCors({ method, url }: ListedPlace): boolean {
   return method === 'OPTIONS' && url.endsWith('*')
 }

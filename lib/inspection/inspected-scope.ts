@@ -24,13 +24,13 @@ export interface InspectedRoute {
   readonly scope: FastifyInstance
   readonly url: string
   readonly urls: readonly string[]
-  /** All that it was written for. */
+  /** All methods that it was written for. */
   readonly methods: readonly string[]
-  /** Those that Fastify has not refused. */
+  /** The methods that Fastify has not refused. */
   readonly routedMethods: readonly string[]
   /** Undefined before ready. */
   readonly policy: InspectedPolicy | undefined
-  /** What it declares, rightly or not, but that it is open. */
+  /** What it declares, right or wrong, apart from being open. */
   readonly declares: readonly string[]
 }
 
@@ -40,24 +40,24 @@ export interface InspectedScope {
   /** Name of the hook that guards the scope. */
   readonly guardName: string
   readonly seen: readonly InspectedRoute[]
-  /** The routes that no `onRoute` saw; undefined where they cannot be known. */
+  /** The routes that no `onRoute` saw; undefined if they cannot be known. */
   readonly early: readonly InspectedRoute[] | undefined
 }
 
 /** A guarded scope as part of its application. */
 export interface AuditedScope extends InspectedScope {
-  /** What is wrong with early routes; it did not stop the boot. */
+  /** What is wrong with early routes. It did not stop the boot. */
   readonly earlyProblems: readonly string[]
   /** Whether the scope is the whole application. */
   readonly isRoot: boolean
-  /** Every route of the application; undefined where they cannot be known. */
+  /** Every route of the application; undefined if they cannot be known. */
   readonly application: readonly InspectedRoute[] | undefined
   /** The names of the hooks of all guards of the application. */
   readonly guardNames: readonly string[]
   /** Whether a guard of the application covers a route. */
   isCovered(route: InspectedRoute): boolean
-  /** What a path has that looks like a tenant segment and is none. */
+  /** Parameters of a path that look like a tenant segment and are not. */
   mistaken(url: string): readonly string[]
-  /** Which of our names a scope decorates its requests with as well. */
+  /** Which of our names a scope also decorates its requests with. */
   redecorated(scope: FastifyInstance): readonly string[]
 }

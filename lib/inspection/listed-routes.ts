@@ -11,22 +11,25 @@ import { unseenRoutes } from './unseen-routes.ts'
 export interface ListedRoute {
   readonly method: string
   readonly url: string
-  /** Null where the policy is not known. */
+  /** Null if the policy is not known. */
   readonly noauth: boolean | null
-  /** Where the tenant stands; null: nowhere, or the policy is not known. */
+  /** Where the tenant stands. Null: nowhere, or the policy is not known. */
   readonly tenant: 'path' | 'query' | 'optional' | null
-  /** The ids that must be held: all of a list, or any; null: none, or the policy is not known. */
+  /**
+   * The ids that must be held: all of a list, or any of it. Null: no ids, or the policy is not
+   * known.
+   */
   readonly require: readonly string[] | { readonly any: readonly string[] } | null
   /**
-   * False for a route that was written before the plugin had loaded: it is guarded, in the stricter
-   * reading.
+   * False for a route that was written before the plugin had loaded. It is guarded, and read
+   * strictly.
    */
   readonly seen: boolean
-  /** Whether the route declares `userInfo`. Null where the policy is not known. */
+  /** Whether the route declares `userInfo`. Null if the policy is not known. */
   readonly userInfo: boolean | null
-  /** Whether the route declares `resources`. Null where the policy is not known. */
+  /** Whether the route declares `resources`. Null if the policy is not known. */
   readonly resources: boolean | null
-  /** Whether the route declares `authorization`. Null where the policy is not known. */
+  /** Whether the route declares `authorization`. Null if the policy is not known. */
   readonly authorization: boolean | null
 }
 
@@ -49,7 +52,7 @@ export function listRoutes(inspected: InspectedScope): ListedRoute[] {
   return [...seen, ...early]
 }
 
-/** Where the routes stand that no `onRoute` saw. */
+/** The places of the routes that no `onRoute` saw. */
 export function earlyPlaces(inspected: InspectedScope): readonly ListedPlace[] {
   const { early, scope, guardName } = inspected
   if (early) return early.flatMap(routePlaces)

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-/** Plugins that answer requests themselves, and where they belong. */
+/** Plugins that answer requests themselves, and on which side of the guard they belong. */
 const NEIGHBOURS = [
   {
     name: '@fastify/cors',
@@ -16,7 +16,7 @@ const NEIGHBOURS = [
   },
 ] as const
 
-/** Which of these plugins were there before the guard: their hooks run before its own. */
+/** Which of these plugins were there before the guard. Their hooks run before its own. */
 export class Neighbours {
   readonly #ofGuarded: readonly string[]
   readonly #ofBelow: ReadonlyMap<FastifyInstance, readonly string[]>
@@ -35,7 +35,7 @@ export class Neighbours {
     return (this.#ofBelow.get(scope) ?? this.#ofGuarded).includes(name)
   }
 
-  /** What to tell of plugins that stand on the wrong side of the guard in one of the scopes. */
+  /** Warnings of the plugins that stand on the wrong side of the guard in one of the scopes. */
   misplaced(scopes: Iterable<FastifyInstance>): string[] {
     const all = [...scopes]
     return NEIGHBOURS.filter(({ name, belongs }) =>

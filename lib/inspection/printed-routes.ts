@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 /** A route as the router prints it. */
 export interface PrintedRoute {
   readonly method: string
-  /** In the router's own spelling. */
+  /** As the router spells it. */
   readonly url: string
   /** Names of the hooks that were asked for. */
   readonly hooks: readonly string[]
@@ -14,17 +14,17 @@ const META = /^(?:│ {3}| {4})*• \(\w+\) (\[.*\])$/
 const LEAF = /^(.*) \(([A-Z-]+)\)(?: \{.*\})?$/
 const EMPTY_ROOT = '(empty root node)'
 
-/** What is printed, beside every route. */
+/** What to print beside every route. */
 export interface Printed {
-  /** Kind of hooks whose names are wanted. From ready on they are those that each route runs. */
+  /** Kind of hooks whose names are wanted. After ready these are the hooks that each route runs. */
   readonly hooks?: string
-  /** Methods whose routes are wanted; not given: all. */
+  /** Methods whose routes are wanted. Not given: all methods. */
   readonly methods?: FastifyInstance['supportedMethods']
 }
 
 /**
- * The routes of the whole application, other scopes' too: Fastify tells of them only in print. With
- * hooks, printing the routes of a large application takes several times as long.
+ * The routes of the whole application, those of other scopes too. Fastify tells of them only in
+ * print. With hooks, printing the routes of a large application takes several times as long.
  */
 export function printedRoutes(
   app: FastifyInstance,

@@ -1,14 +1,14 @@
 import { withAndWithoutOptional } from '../outside/router-spellings.ts'
 
-/** A method and a path, in whatever spelling. */
+/** A method and a path, in any spelling. */
 interface Place {
   readonly method: string
   readonly url: string
 }
 
 /**
- * Those of the routes that the router prints that are none of the `seen` ones: one for one, since a
- * place has as many routes as there are constraints to tell them apart.
+ * Printed routes that have no `seen` route. Each seen route matches one printed route, because one
+ * path may have several routes with different constraints.
  */
 export function unseenRoutes<Printed extends Place>(
   printed: readonly Printed[],
@@ -18,12 +18,14 @@ export function unseenRoutes<Printed extends Place>(
     withAndWithoutOptional(url).map((each) => ({ method, url: each })),
   )
   const exactly = match(printed, written, (url) => url)
-  // The router joins parameters of one place, and may have been told to overlook letters' case and
+  // The router joins the parameters of one place. It may also be told to ignore letter case and
   // slashes.
   return match(exactly.printed, exactly.seen, roughly).printed
 }
 
-/** What is left of both where each printed route has taken a seen one that is spelled alike. */
+/**
+ * What is left of both lists when each printed route has taken a seen one with the same spelling.
+ */
 function match<Printed extends Place>(
   printed: readonly Printed[],
   seen: readonly Place[],
@@ -44,7 +46,7 @@ function match<Printed extends Place>(
   }
 }
 
-/** In small letters, each slash once, and of a segment nothing from its first parameter on. */
+/** In small letters, with single slashes. A segment is cut at its first parameter. */
 function roughly(url: string): string {
   let spelled = ''
   let isParameter = false

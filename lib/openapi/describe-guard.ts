@@ -10,14 +10,14 @@ import {
 } from './tenant-parameter.ts'
 
 export interface OpenapiRules extends AnswerRules, TenantParameterRules {
-  /** Finds tokens in other places than the Authorization header. */
+  /** Tokens may also come from another place than the Authorization header. */
   readonly tokenFrom?: unknown
 }
 
-/** What the operations of one path item are described with. */
+/** What is used to describe the operations of one path item. */
 interface Description {
   readonly rules: OpenapiRules
-  /** Name of the bearer scheme, and of the schema of errors, in the document's components. */
+  /** Names of the bearer scheme and of the error schema in the document's components. */
   readonly scheme: string
   readonly errors: string
   /** The Security Requirement Objects of the whole document. */
@@ -26,9 +26,9 @@ interface Description {
 }
 
 /**
- * A copy of an OpenAPI document that tells what the guard does: the bearer scheme, and each
- * operation's `security`, `tenant` parameter and refusals. What the application has written itself
- * is kept.
+ * A copy of an OpenAPI document that tells what the guard does: the bearer scheme, and for each
+ * operation its `security`, its `tenant` parameter and its refusals. What the application has
+ * written itself is kept.
  */
 export function describeGuard<Document extends object>(
   document: Document,
@@ -80,9 +80,9 @@ export function describeGuard<Document extends object>(
 }
 
 /**
- * The document shows one of the routes that share a place, and a request may reach each of them.
- * So the operation is open only if all routes are. A client that meets what it asks for meets what
- * each route asks for, and the refusals of all are named.
+ * Several routes may share one place. The document shows one of them, but a request may reach each.
+ * So the operation is open only if all routes are. If a client meets what the operation asks for,
+ * it meets what each route asks for. The refusals of all routes are named.
  */
 function describeOperation(
   operation: Draft,
@@ -110,20 +110,20 @@ function describeOperation(
   }
 }
 
-/** The guard wants its token beside whatever the application asks for in the whole document. */
+/** The guard wants its token in addition to what the application asks for in the whole document. */
 function securityOf({ scheme, security: shared, rules }: Description): Draft[] {
   const bearer = { [scheme]: [] }
   const security = requirementsIn(shared)
   if (security.length === 0) return [bearer]
-  // There the application may ask for the very same token, in a cookie for instance.
+  // The application may ask for the very same token there, in a cookie for instance.
   if (rules.tokenFrom !== undefined) return [...security, bearer]
   return security.map((alternative) => ({ ...bearer, ...alternative }))
 }
 
 /**
- * The Security Requirement Objects of a list, without empty ones: these let anonymous requests in
- * (OpenAPI 3.1 §4.8.30), and a guard does not. Copied down to the lists, because an object that
- * stands in several places becomes an alias in YAML.
+ * The Security Requirement Objects of a list, without empty ones: an empty one lets anonymous
+ * requests in (OpenAPI 3.1 §4.8.30), but the guard does not. All lists are copied, because an
+ * object that stands in several places becomes an alias in YAML.
  */
 function requirementsIn(security: unknown): Draft[] {
   return list(security)
@@ -131,7 +131,7 @@ function requirementsIn(security: unknown): Draft[] {
     .filter((requirement) => Object.keys(requirement).length > 0)
 }
 
-/** By a range or by `default` too: Fastify serializes our refusals as these say. */
+/** A range or `default` counts too: Fastify serializes our refusals as the schema there says. */
 function isAnswered(responses: Draft, status: number): boolean {
   const range = `${Math.floor(status / 100)}XX`
   return [String(status), range, 'default'].some((key) => Object.hasOwn(responses, key))

@@ -4,8 +4,8 @@ const NAME = /^\w+/
 
 /**
  * A route's url as @fastify/swagger writes it: `/:tenant/x` is `/{tenant}/x`, `*` is `{*}`, a
- * regular expression is left out, `::` is a colon. To the letter, since a path that is written
- * otherwise is another path.
+ * regular expression is left out, `::` is a colon. The result must be the same to the letter,
+ * because another spelling is another path.
  */
 export function documentPath(url: string): string {
   let path = ''
@@ -20,10 +20,10 @@ export function documentPath(url: string): string {
       i += char === ':' ? name.length + 1 : 0
       const isExpression = url[i] === '('
       const end = isExpression ? endOfExpression(url, i) : i
-      // What is never closed swallows the rest, and its parameter with it.
+      // A parenthesis that is never closed takes in the rest, and the parameter with it.
       if (end === url.length && (isExpression || name === '')) return path
       path += `{${isExpression && name === '' ? `regexp${++unnamed}` : name}}`
-      // Whatever ends a name is taken as it is.
+      // The character that ends a name is taken as it is.
       if (!isExpression) path += url[end] ?? ''
       i = end
     } else {
@@ -34,7 +34,7 @@ export function documentPath(url: string): string {
 }
 
 /**
- * The index of the parenthesis that closes the one at `start`; escaped ones count, as they do for
+ * The index of the parenthesis that closes the one at `start`. Escaped ones count, as in
  * @fastify/swagger.
  */
 function endOfExpression(url: string, start: number): number {
@@ -47,8 +47,7 @@ function endOfExpression(url: string, start: number): number {
 }
 
 /**
- * A url without the base paths of a document's servers, which @fastify/swagger takes off unless
- * told not to.
+ * A url without the base paths of a document's servers. By default @fastify/swagger takes them off.
  */
 export function withoutBasePaths(url: string, basePaths: readonly string[]): string {
   return basePaths.reduce(
@@ -57,7 +56,7 @@ export function withoutBasePaths(url: string, basePaths: readonly string[]): str
   )
 }
 
-/** The base paths of a document's `servers`, with the defaults of their variables. */
+/** The base paths of a document's `servers`. Variables have their defaults. */
 export function basePathsOf(servers: unknown): string[] {
   return list(servers)
     .map((server) => basePathOf(draft(server)))

@@ -6,7 +6,7 @@ export interface DocumentedPolicy {
   readonly tenant: 'path' | 'query' | null
   /** Whether a request may name no tenant where it stands in the query. */
   readonly mayBeAbsent: boolean
-  /** What must be held; null: nothing. */
+  /** What must be held; null: no requirement. */
   readonly requirement: object | null
   readonly declared: { readonly authorization: boolean }
 }
@@ -16,6 +16,6 @@ export interface DocumentedRoute {
   readonly methods: readonly string[]
   readonly url: string
   readonly policy: DocumentedPolicy
-  /** False: the url is the router's own spelling of it. */
+  /** False: the url is in the router's own spelling. */
   readonly seen: boolean
 }

@@ -1,8 +1,8 @@
 import { isObject } from '../outside/is-object.ts'
 
 /**
- * An object of a document. It is read before anything has validated it, so each member may be
- * anything.
+ * An object of a document. It is read before anything has validated it, so each member may have any
+ * type.
  */
 export type Draft = Readonly<Record<string, unknown>>
 
@@ -20,7 +20,7 @@ export function mapValues(holder: Draft, map: (value: unknown, key: string) => u
   return Object.fromEntries(Object.entries(holder).map(([key, value]) => [key, map(value, key)]))
 }
 
-/** The wanted name, or one like it that nothing among these has. */
+/** The wanted name, or a name like it that is not taken. */
 export function freeName(wanted: string, taken: Draft): string {
   return Object.hasOwn(taken, wanted) ? freeName(`${wanted}_`, taken) : wanted
 }

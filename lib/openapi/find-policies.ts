@@ -2,13 +2,16 @@ import { basePathsOf, documentPath, withoutBasePaths } from './document-path.ts'
 import type { DocumentedPolicy, DocumentedRoute } from './documented-route.ts'
 import { draft } from './draft.ts'
 
-/** The policies of the routes that share one operation; empty for one that is no route of ours. */
+/**
+ * The policies of the routes that share one operation. Empty if the operation is not a route of
+ * ours.
+ */
 export type FindPolicies = (method: string, path: string) => readonly DocumentedPolicy[]
 
 /**
- * By method and path. Routes share a place in the document where only a constraint, a base path or
- * a regular expression tells them apart. @fastify/swagger shows the last one that is not hidden.
- * A request may reach each of them.
+ * By method and path. Routes share a place in the document if only a constraint, a base path or a
+ * regular expression tells them apart. @fastify/swagger shows the last one that is not hidden, but
+ * a request may reach each of them.
  */
 export function indexRoutes(routes: readonly DocumentedRoute[], document: unknown): FindPolicies {
   const basePaths = basePathsOf(draft(document)['servers'])
@@ -25,9 +28,9 @@ export function indexRoutes(routes: readonly DocumentedRoute[], document: unknow
 }
 
 /**
- * Where a route may stand: without the base paths, and with them. A document does not tell whether
- * it was written with `stripBasePath: false`, and a hidden route may have another route's place in
- * one of the two readings.
+ * The places where a route may stand: without the base paths, and with them. A document does not
+ * tell whether it was written with `stripBasePath: false`. In one of the two readings, a hidden
+ * route may have the place of another route.
  */
 function placesOf({ url, seen }: DocumentedRoute, basePaths: readonly string[]): Set<string> {
   const urls = [url, withoutBasePaths(url, basePaths)]

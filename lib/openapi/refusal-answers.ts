@@ -2,13 +2,13 @@ import type { DocumentedPolicy } from './documented-route.ts'
 
 /** What the answers depend on beside the route. */
 export interface AnswerRules {
-  /** Which tenants exist, where anybody is asked. */
+  /** What says which tenants exist, if anything does. */
   readonly tenants?: unknown
 }
 
 /**
- * The statuses that requests of a guarded route may be refused with: the same wherever the document
- * is printed, so in dev mode too.
+ * The statuses of the refusals of a guarded route. They do not depend on where the document is
+ * printed, so dev mode has the same ones.
  */
 export function refusalsOf(
   policy: DocumentedPolicy,
@@ -26,8 +26,8 @@ export function refusalsOf(
 }
 
 /**
- * The Response Object (OpenAPI 3.1 §4.8.17) of a refusal. A new one at each call: in YAML one
- * object in two places becomes an alias.
+ * The Response Object (OpenAPI 3.1 §4.8.17) of a refusal. Each call makes a new one, because in
+ * YAML one object in two places becomes an alias.
  */
 export function answerOf(status: keyof typeof REFUSALS, schema: string): object {
   const { description, header } = REFUSALS[status]

@@ -6,7 +6,7 @@ import { type Draft, draft } from './draft.ts'
 export interface TenantParameterRules {
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
-  /** Gives the tenant in place of the query. */
+  /** Whether `resolveTenant` gives the tenant in place of the query. */
   readonly resolveTenant?: unknown
 }
 
@@ -19,8 +19,8 @@ export interface OuterParameters {
 }
 
 /**
- * An operation's own parameters with its tenant among them. One that is there already is kept, and
- * is required where the guard requires it.
+ * An operation's own parameters with its tenant among them. A tenant parameter that is there
+ * already is kept, and is made required where the guard requires it.
  */
 export function withTenantParameter(
   own: readonly unknown[],

@@ -1,13 +1,13 @@
-// Outside: Node's timers, which fire at once where they are set too far, and late where the machine
+// Outside: Node's timers. They fire at once if they are set too far ahead, and late if the machine
 // slept.
 
 import { LEAST_WAIT } from './back-off.ts'
 import { clock } from './clock.ts'
 
-/** Milliseconds; a timer that is set for longer fires at once. */
+/** Milliseconds. A timer that is set for longer fires at once. */
 const LONGEST_WAIT = 2 ** 31 - 1
 
-/** Calls a function at a time of `clock`. Holds no process up. */
+/** Calls a function at a time of `clock`. It does not keep the process alive. */
 export class Alarm {
   readonly #ring: () => void
   #timer: NodeJS.Timeout | undefined
@@ -16,7 +16,10 @@ export class Alarm {
     this.#ring = ring
   }
 
-  /** Sets it anew. Returns for when it is set: not at once, and not beyond what a timer can. */
+  /**
+   * Sets it anew. Returns the time it is set for: never at once, and never beyond what a timer can
+   * reach.
+   */
   set(at: number): number {
     this.stop()
     const now = clock.now()

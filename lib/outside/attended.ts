@@ -1,10 +1,13 @@
 // Outside: functions that an application got from a door of ours and gave back as an option. Some
-// hold a connection or a timer, which has to begin and end with the service.
+// hold a connection or a timer, which must begin and end with the service.
 
-/** The key under which such a function carries its attendant. No other code can name it. */
+/** The key under which such a function carries its attendant. Other code cannot name it. */
 export const ATTENDED: unique symbol = Symbol('fastify-tenant-auth.attended')
 
-/** What of a function begins with the first installation of a service, and ends with its last. */
+/**
+ * The part of a function that begins with the first installation of a service and ends with the
+ * last one.
+ */
 export interface Attended {
   /** @param onFailure tells the operator of a failure, in constant text, at level error */
   open(onFailure: (reason: string) => void): void

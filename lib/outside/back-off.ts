@@ -1,4 +1,4 @@
-// Outside: other servers that are away, and to which many processes come back at one moment.
+// Outside: other servers that go away, and to which many processes come back at one moment.
 
 /** How long to wait after failures. In seconds. */
 export interface BackOffRules {
@@ -8,13 +8,13 @@ export interface BackOffRules {
   readonly retryMax: number
 }
 
-/** Milliseconds; keeps a zero in the configuration from becoming a busy loop. */
+/** Milliseconds. With this, a zero in the configuration does not become a busy loop. */
 export const LEAST_WAIT = 20
 
-/** More would lead beyond any number; the longest wait is reached long before. */
+/** A larger exponent would give an infinite number. The longest wait is reached long before. */
 const MOST_DOUBLINGS = 40
 
-/** The waits after failures that come one after another. */
+/** The waits after failures in a row. */
 export class BackOff {
   readonly #rules: BackOffRules
   #failures = 0
@@ -25,7 +25,7 @@ export class BackOff {
 
   /**
    * Milliseconds to wait after one more failure: `retry` after the first, then doubling up to
-   * `retryMax`, with jitter that only shortens a doubled wait.
+   * `retryMax`. Jitter only shortens a doubled wait.
    */
   next(): number {
     const { retry, retryMax } = this.#rules

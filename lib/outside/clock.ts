@@ -6,39 +6,44 @@ import os from 'node:os'
 const LOOK_EVERY = 100
 
 /**
- * Milliseconds of a sleep that counts. What is less may be rounding: a system tells its uptime in
- * hundredths.
+ * Milliseconds from which a sleep counts. Less may be rounding: systems give their uptime in
+ * hundredths of a second.
  */
 const LEAST_SLEEP = 1000
 
 /**
- * Taken at once: a fake clock of an application's tests, which may go backwards, must not age keys.
+ * Taken at once: a test of an application may put a fake clock in place later. That clock may go
+ * backwards, and must not age keys.
  */
 const monotonic = performance.now.bind(performance)
 
 /**
- * The clock of ages and waits. All ages of this package are differences of two of its readings;
- * only the times of a token (`exp`, `nbf`, `iat`) are read on the wall clock.
+ * The clock of ages and waits. All ages of this package are differences of two of its readings.
+ * Only the times of a token (`exp`, `nbf`, `iat`) are read on the wall clock.
  *
  * The wall clock cannot measure an age, because it may be set. The monotonic clock of a process is
- * never set, and counts on while the process is stopped, but on Linux it stands still while the
- * machine sleeps: keys would serve for as much longer. The time since the machine was booted counts
- * its sleep, and is not moved by a clock that is set, which is how the two are told apart. To read
- * it takes 5 µs, a hundred times as long as the monotonic clock. So it is looked at ten times a
- * second at most, and only on demand: what was asleep is known 100 ms after waking at the latest.
+ * never set, and counts on while the process is stopped. But on Linux it stands still while the
+ * machine sleeps, so keys would serve too long. The time since boot counts the sleep too, and
+ * setting the wall clock does not move it. So the difference of these two clocks is the sleep.
  *
- * A virtual machine that its host has stopped has no clock that counts on; its ages stand still
- * too.
+ * Reading the time since boot takes 5 µs, a hundred times as long as the monotonic clock. So it is
+ * read on demand only, and at most ten times a second. A sleep is known at the latest 100 ms after
+ * waking.
+ *
+ * If a host stops a virtual machine, no clock of that machine counts on. Its ages stand still too.
  */
 export class Clock {
   readonly #awake: () => number
   readonly #sinceBoot: () => number
-  /** Of both clocks the difference at the first look. */
+  /** The difference of both clocks at the first look. */
   #apart: number | undefined
   #asleep = 0
   #lookAt = Number.NEGATIVE_INFINITY
 
-  /** @param awake milliseconds that stop in sleep @param sinceBoot milliseconds that do not */
+  /**
+   * @param awake milliseconds on a clock that stops in sleep
+   * @param sinceBoot milliseconds on a clock that does not stop in sleep
+   */
   constructor(awake = monotonic, sinceBoot = millisecondsSinceBoot) {
     this.#awake = awake
     this.#sinceBoot = sinceBoot
@@ -56,16 +61,16 @@ export class Clock {
     const apart = this.#sinceBoot() - awake
     this.#apart ??= apart
     const asleep = apart - this.#apart
-    // A boot clock that goes backwards, as that of a moved container may, has slept less than it
-    // did.
+    // A boot clock may go backwards, as that of a moved container does. Then the machine has slept
+    // less than this clock says.
     if (asleep >= this.#asleep + LEAST_SLEEP) this.#asleep = asleep
   }
 }
 
-/** The one clock of the package, so that a test can move it. */
+/** The one clock of the package. A test can move it. */
 export const clock = new Clock()
 
-/** Not a number where the system does not tell; then no sleep is known. */
+/** Not a number if the system does not tell its uptime. Then no sleep is known. */
 function millisecondsSinceBoot(): number {
   try {
     return os.uptime() * 1000

@@ -1,14 +1,14 @@
-// Outside: Fastify, which has no question for how its scopes stand to each other. The prototype of
-// a scope is the scope around it.
+// Outside: Fastify, which cannot be asked how its scopes stand to each other. The prototype of a
+// scope is the scope around it.
 
 import type { FastifyInstance } from 'fastify'
 
-/** Whether a scope is the whole application: no scope is around it. */
+/** Whether a scope is the whole application, so that no scope is around it. */
 export function isRootScope(app: FastifyInstance): boolean {
   return rootScope(app) === app
 }
 
-/** The whole application that a scope is of. */
+/** The whole application that a scope belongs to. */
 export function rootScope(app: FastifyInstance): FastifyInstance {
   let root = app
   for (;;) {
@@ -18,7 +18,7 @@ export function rootScope(app: FastifyInstance): FastifyInstance {
   }
 }
 
-/** Whether a scope is another one, or below it. */
+/** Whether a scope is the other one, or below it. */
 export function isWithin(outer: FastifyInstance, scope: FastifyInstance): boolean {
   return outer === scope || Object.prototype.isPrototypeOf.call(outer, scope)
 }

@@ -1,11 +1,11 @@
 // Outside: answers of others, such as servers and functions of the application. Some are there at
-// once, and some come later. A promise is made only where somebody waits: it costs more than a
-// whole decision, and requests that need none keep their order.
+// once, and some come later. A promise is made only for an answer that comes later: a promise costs
+// more than a whole decision, and requests without one keep their order.
 
-/** A value that is there, or the promise of one that comes. */
+/** A value that is there, or the promise of one that comes later. */
 export type NowOrLater<T> = T | Promise<T>
 
-/** What `step` makes of a value: at once where the value is there. */
+/** The result of `step` on a value. It is there at once if the value is. */
 export function after<A, B>(
   before: NowOrLater<A>,
   step: (value: A) => NowOrLater<B>,

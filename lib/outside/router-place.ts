@@ -1,4 +1,4 @@
-// Outside: Fastify's router, which tells of its routes only by the question whether it has one.
+// Outside: Fastify's router, which can only be asked whether it has a route.
 
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { routerSpellings } from './router-spellings.ts'
@@ -26,7 +26,7 @@ export function isRouted(
   try {
     return app.hasRoute({ ...place, constraints })
   } catch {
-    // The router throws at a path that it cannot have.
+    // The router throws for a path that it cannot have.
     return false
   }
 }

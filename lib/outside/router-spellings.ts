@@ -1,13 +1,12 @@
-// Outside: Fastify's router, which keeps a route under other paths than the one it was written
-// with.
+// Outside: Fastify's router, which may keep a route under another path than the written one.
 
 import type { FastifyInstance } from 'fastify'
 
 const OPTIONAL = /(\/:[^/()]*?)\?(\/?)/
 
 /**
- * The paths under which Fastify's router keeps a route. It makes two of one with an optional
- * parameter, and leaves slashes out where the application has told it to.
+ * The paths under which Fastify's router keeps a route. A route with an optional parameter becomes
+ * two. Slashes are left out if the application has told the router to ignore them.
  */
 export function routerSpellings(url: string, app: FastifyInstance): string[] {
   const { ignoreTrailingSlash, ignoreDuplicateSlashes } = routerOptionsOf(app)
@@ -31,7 +30,7 @@ interface RouterOptions {
   readonly ignoreDuplicateSlashes?: boolean | undefined
 }
 
-/** Either may be given at the top, as before Fastify 5.5, or among the router's options. */
+/** An option may stand at the top, as before Fastify 5.5, or among the router's options. */
 function routerOptionsOf({ initialConfig }: FastifyInstance): RouterOptions {
   const { ignoreTrailingSlash, ignoreDuplicateSlashes }: RouterOptions = initialConfig
   const router: RouterOptions = Object(Reflect.get(initialConfig, 'routerOptions'))

@@ -4,8 +4,8 @@
 const MAX_LENGTH = 100
 
 /**
- * What a log may say of an address: origin and path, since a query may hold a secret. Null where it
- * is no plain http or https URL. A parsed URL has no control characters left.
+ * What a log may say of an address: origin and path, because a query may hold a secret. Null if it
+ * is not a plain http or https URL. A parsed URL has no control characters left.
  */
 export function shownAddress(address: unknown): string | null {
   if (typeof address !== 'string' || !URL.canParse(address)) return null

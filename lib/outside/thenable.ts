@@ -1,6 +1,6 @@
-// Outside: promises of others, by any library, which may reject when it is too late.
+// Outside: promises of other libraries. They may reject when it is too late.
 
-/** A promise, by whichever library. */
+/** A promise of any library. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (
     typeof value === 'object' &&
@@ -11,8 +11,8 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /**
- * For what must be answered at once: a promise is no answer, and should it reject later, nobody
- * listens, which must not end the process.
+ * For an answer that is needed at once: a promise is not an answer. If it rejects later, that must
+ * not end the process.
  */
 export function ignoreRejection(answer: unknown): void {
   if (isThenable(answer)) answer.then(undefined, () => {})

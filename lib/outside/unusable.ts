@@ -1,4 +1,4 @@
-// Outside: the words of other servers, which never get into a log.
+// Outside: the words of other servers. They never get into a log.
 
 /** Why something from outside cannot be used, in constant words of ours. */
 export class Unusable extends Error {}

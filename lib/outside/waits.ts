@@ -3,15 +3,15 @@
 import type { NowOrLater } from './now-or-later.ts'
 
 /**
- * What the requests of one application wait for. When it closes, each of them is refused at once,
- * because a server that closes waits for its requests.
+ * The waits of one application's requests. A server that closes waits for its requests. So when the
+ * application closes, each waiting request is refused at once.
  */
 export class Waits {
   readonly #ends = new Set<() => void>()
   #isOver = false
 
   /**
-   * What `pending` comes to; where the application closes before that, the error that `refuse`
+   * The result of `pending`. If the application closes first, it fails with the error that `refuse`
    * makes. A value that is there already is not waited for.
    */
   for<T>(pending: Promise<T>, refuse: () => Error): Promise<T>
@@ -26,12 +26,12 @@ export class Waits {
     })
   }
 
-  /** Waits that begin from now on last again. */
+  /** From now on, new waits last again. */
   resume(): void {
     this.#isOver = false
   }
 
-  /** Ends every wait, and each that begins later. */
+  /** Ends every wait, and each wait that begins later. */
   end(): void {
     this.#isOver = true
     for (const end of this.#ends) end()

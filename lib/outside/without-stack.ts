@@ -9,7 +9,8 @@ export function withoutStack<T>(run: () => T): T {
   try {
     Error.stackTraceLimit = 0
   } catch {
-    // Error is frozen, as under `node --frozen-intrinsics`. A stack is no harm then.
+    // Error may be frozen, as under `node --frozen-intrinsics`. Then errors have a stack, which
+    // does no harm.
     return run()
   }
   try {

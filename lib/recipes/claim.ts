@@ -22,7 +22,7 @@ export function tenantIn(holder: object, name: string): string {
   return tenantName(name, ownProperty(holder, name))
 }
 
-/** Never `*`: one claim of one tenant would grant its rights in all of them. */
+/** Never `*`: one claim of one tenant would grant its rights in all tenants. */
 export function tenantName(claim: string, value: unknown): string {
   if (typeof value !== 'string' || value === '' || value === EVERY_TENANT) throw malformed(claim)
   return value

@@ -7,15 +7,15 @@ import { type MapClaims, type Right, userInfo } from './mapped-user.ts'
 export interface CognitoOptions {
   /**
    * The app clients whose tokens are accepted. Access tokens of Cognito have no `aud` for the
-   * option `audience` to check; only their `client_id` says for whom they are.
+   * option `audience` to check. Only their `client_id` says which app client they are for.
    */
   readonly clientId: string | readonly string[]
   /** Which tokens are accepted. @default 'access' */
   readonly tokenUse?: 'access' | 'id' | undefined
   /**
-   * The claim that names the user's one tenant, such as `custom:tenant`; groups are then granted in
-   * it, and without it nothing is. No app client may have write access to that attribute. Not
-   * given: tenants are in the groups' names.
+   * The claim that names the user's one tenant, such as `custom:tenant`. Then groups are granted in
+   * that tenant, and a token without the claim grants nothing. No app client may have write access
+   * to that attribute. Not given: the groups' names hold the tenants.
    */
   readonly tenantClaim?: string | undefined
   /** What groups grant. Not given: `group:<name>`. */
@@ -23,11 +23,11 @@ export interface CognitoOptions {
 }
 
 /**
- * Amazon Cognito user pools. Cognito knows no tenants: a group `<tenant>/<name>` in
- * `cognito:groups` lets the user act for that tenant and grants there what `<name>` does; a group
- * without a slash belongs to the whole pool, and is granted under `*`. `username` serves as
- * `preferred_username` where there is none. Amazon Cognito Developer Guide: "Understanding the
- * access token", "Understanding the identity (ID) token", "Verifying JSON web tokens".
+ * Amazon Cognito user pools. Cognito knows no tenants. A group `<tenant>/<name>` in
+ * `cognito:groups` lets the user act for that tenant, and grants there what `<name>` grants. A
+ * group without a slash belongs to the whole pool, and is granted under `*`. A token without
+ * `preferred_username` uses `username`. Amazon Cognito Developer Guide: "Understanding the access
+ * token", "Understanding the identity (ID) token", "Verifying JSON web tokens".
  */
 export function cognito(options: CognitoOptions): MapClaims {
   const { clientId, tokenUse = 'access', tenantClaim } = options
@@ -56,7 +56,7 @@ function rightsOfGroup(group: string, grants: (name: string) => readonly string[
   if (slash === -1) return [[EVERY_TENANT, grants(group)]]
   const tenant = group.slice(0, slash)
   const name = group.slice(slash + 1)
-  // `*/cook` must not become what a cook may do everywhere.
+  // `*/cook` must not grant everywhere what a cook may do.
   if (tenant === '' || tenant === EVERY_TENANT || name === '') return []
   return [[tenant, grants(name)]]
 }

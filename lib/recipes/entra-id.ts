@@ -10,9 +10,9 @@ export interface EntraIdOptions {
 
 /**
  * Microsoft Entra ID, access tokens of version 1.0 and 2.0. The tenant is the directory, by its id
- * `tid`; the app roles in `roles` are assigned in that directory, and granted in it. `tid` must be
- * the directory in `iss`. The keys are those of all directories: list in the option `issuer` those
- * that you serve. Microsoft identity platform: "Access token claims reference", "Secure
+ * `tid`. The app roles in `roles` are assigned in that directory, and are granted in it. `tid` must
+ * be the directory in `iss`. All directories share the same keys, so list in the option `issuer`
+ * those that you serve. Microsoft identity platform: "Access token claims reference", "Secure
  * applications and APIs by validating claims".
  */
 export function entraId({ roles }: EntraIdOptions = {}): MapClaims {

@@ -1,16 +1,18 @@
 import { isResourceId } from '../rights/resource-id.ts'
 
 /**
- * What the roles or groups of a server grant. A table: the resource ids of each name, and nothing
- * for a name that is not in it. `verbatim`: a name that is a resource id grants itself, any other
- * nothing. Not given: a name grants the one id `<kind>:<name>`, where each recipe says what the
- * kind is called.
+ * What the roles or groups of a server grant.
+ * - A table: each name grants the resource ids that the table has for it. A name that is not in the
+ *   table grants nothing.
+ * - `verbatim`: a name that is a resource id grants itself. Any other name grants nothing.
+ * - Not given: a name grants the one id `<kind>:<name>`. Each recipe says what the kind is called.
  */
 export type Grants = 'verbatim' | Readonly<Record<string, readonly string[]>>
 
 /**
- * From a role's or a group's name to the ids that it grants. Throws for a table that could not have
- * been meant.
+ * Gives a function from the name of a role or a group to the ids that it grants.
+ *
+ * @throws TypeError for a table that cannot be right
  */
 export function granting(
   kind: string,

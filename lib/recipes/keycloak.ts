@@ -7,12 +7,13 @@ import { type MapClaims, type Right, userInfo } from './mapped-user.ts'
 
 export interface KeycloakOptions {
   /**
-   * Whose roles count. `realm`: those at the top of the token, granted under `*`, so in every
-   * organization that the token names, and where a request has no tenant. Keycloak adds the roles
-   * of all organization groups to them, whichever organization they come from: where such groups
-   * have roles, this is the wrong choice. `organization`: those inside `organization.<alias>`
-   * (mapper Organization Group Membership with "Add group role mappings"), granted in that
-   * organization only.
+   * Whose roles count.
+   * - `realm`: those at the top of the token. They are granted under `*`: in every organization
+   *   that the token names, and in requests without a tenant. Keycloak adds to them the roles of
+   *   organization groups, of all organizations. If such groups have roles, this is the wrong
+   *   choice.
+   * - `organization`: those inside `organization.<alias>` (mapper Organization Group Membership
+   *   with "Add group role mappings"). They are granted in that organization only.
    */
   readonly rolesOf: 'realm' | 'organization'
   /**
@@ -64,10 +65,7 @@ export function keycloak(options: KeycloakOptions): MapClaims {
   }
 }
 
-/**
- * Keycloak's three shapes: an alias, a list of aliases, an object from alias to what else is known
- * of it.
- */
+/** Keycloak's three shapes: an alias, a list of aliases, or an object with data for each alias. */
 function organizationsOf(claim: unknown): (readonly [alias: string, details: object])[] {
   if (claim === undefined) return []
   if (typeof claim === 'string') return [[tenantName('organization', claim), {}]]

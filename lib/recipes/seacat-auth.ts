@@ -3,9 +3,10 @@ import { listIn, objectIn } from './claim.ts'
 import { type MapClaims, type Right, userInfo } from './mapped-user.ts'
 
 /**
- * SeaCat Auth. Its claim `resources` has the shape of user info: from tenant, or `*`, to resource
- * ids. This only leaves out what is no resource id. The claim `tenants`, a list of memberships,
- * authorizes nothing and is not looked at. SeaCat Auth documentation: "Resources", "Tenants".
+ * SeaCat Auth. Its claim `resources` has the shape of user info: from a tenant, or `*`, to resource
+ * ids. This recipe only leaves out what is not a resource id. The claim `tenants`, a list of
+ * memberships, authorizes nothing and is not looked at. SeaCat Auth documentation: "Resources",
+ * "Tenants".
  */
 export const seacatAuth: MapClaims = (claims) => {
   const granted = objectIn(claims, 'resources')

@@ -1,6 +1,6 @@
 /**
- * `<name>:<action>`, in the characters of a scope token (RFC 6749 §3.3), since the challenge names
- * it as one.
+ * `<name>:<action>`, in the characters of a scope token (RFC 6749 §3.3), because the challenge
+ * names it as one.
  */
 const RESOURCE_ID = /^[!#-9;-[\]-~]+:[!#-[\]-~]+$/
 

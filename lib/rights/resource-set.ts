@@ -1,8 +1,7 @@
 import { type InspectOptions, inspect } from 'node:util'
 
 /**
- * Methods that a Set has on newer versions of Node, and that TypeScript then expects of a
- * ReadonlySet.
+ * Methods that Set has on newer versions of Node. TypeScript then expects them of a ReadonlySet.
  */
 const SET_ALGEBRA = [
   'union',
@@ -15,14 +14,14 @@ const SET_ALGEBRA = [
 ]
 
 /**
- * A set that nobody can change. Object.freeze does not stop `add`, so this is no Set but holds one.
- * What it holds can be looked at, and compared, in its sorted list. Everything else, its JSON too,
- * keeps the order in which the items came.
+ * A set that cannot be changed. Object.freeze does not stop `add`, so this is not a Set but holds
+ * one. Its sorted list shows what it holds, for printing and for comparing. All other readings,
+ * JSON included, keep the order in which the items came.
  */
 export class ImmutableSet<T> implements ReadonlySet<T> {
   /**
-   * Each item once, sorted: two sets are equal whatever the order of their items. A new list at
-   * each reading.
+   * Each item once, sorted. Two sets with the same items are equal, in any order. Each reading
+   * gives a new list.
    */
   declare readonly items: readonly T[]
 
@@ -44,7 +43,10 @@ export class ImmutableSet<T> implements ReadonlySet<T> {
     Object.freeze(this)
   }
 
-  /** Of each set's own, so that a comparison sees it. Sorted late: most sets are never compared. */
+  /**
+   * Each set has its own, so that a comparison sees it. It is sorted late, because most sets are
+   * never compared.
+   */
   static readonly #ITEMS = {
     enumerable: true,
     get(this: ImmutableSet<unknown>): readonly unknown[] {
@@ -84,7 +86,7 @@ export class ImmutableSet<T> implements ReadonlySet<T> {
     return [...this.#set]
   }
 
-  /** What console.log shows: the items, which a getter hides. */
+  /** What console.log shows: the items. Without this, a getter would hide them. */
   [inspect.custom](_depth: number, options: InspectOptions): string {
     return `ImmutableSet ${inspect({ ...this }, options)}`
   }

@@ -1,6 +1,8 @@
 import type { KnownTenants } from './known-tenants.ts'
 
-/** Not configured: every tenant that a user may act for is taken to exist. */
+/**
+ * For a service without configured tenants: every tenant that a user may act for is taken to exist.
+ */
 export class AnyTenant implements KnownTenants {
   readonly isReady = true
 

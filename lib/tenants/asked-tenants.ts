@@ -11,11 +11,11 @@ const MAX_REMEMBERED = 100_000
 export interface AskedTenantsOptions {
   /** Seconds for one call. */
   readonly timeout: number
-  /** Seconds that a `true` is kept; a `false` never is. */
+  /** Seconds for which a `true` is kept. A `false` is never kept. */
   readonly maxAge: number
 }
 
-/** A function of the application, asked once for requests that arrive together. */
+/** A function of the application. Requests that arrive together ask it once. */
 export class AskedTenants implements KnownTenants {
   readonly isReady = true
   readonly #answers: AskedAnswers<boolean, boolean>

@@ -9,10 +9,10 @@ export interface KnownTenants {
   /** Whether the answers can be given now. */
   readonly isReady: boolean
   /**
-   * Whether the tenant exists; a promise only where that is not known at once, and then one of
+   * Whether the tenant exists. A promise only if that is not known at once; then it is one of
    * `waits`.
    *
-   * @throws ERR_AUTH_TENANTS_UNAVAILABLE
+   * @throws ERR_AUTH_TENANTS_UNAVAILABLE if it cannot be found out now
    */
   has(tenant: string, waits: Waits): NowOrLater<boolean>
   /** Of the document that tells it, where there is one. */

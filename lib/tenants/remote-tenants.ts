@@ -12,7 +12,7 @@ import { readTenantList } from './tenant-list.ts'
 /** Most bytes of a tenant list, after decompression. */
 const MAX_BYTES = 16 * 1024 * 1024
 
-/** A JSON array of names at an URL. */
+/** A JSON array of names at a URL. */
 export class RemoteTenants implements KnownTenants {
   readonly #document: RemoteDocument<ReadonlySet<string>>
 

@@ -10,8 +10,8 @@ import { withoutStack } from '../outside/without-stack.ts'
 import { isTenantName } from './tenant-name.ts'
 
 /**
- * Where a route's tenant stands: in a segment of the path, or in the query; null: nowhere, because
- * the route declares none. Whether it may be absent is another question.
+ * Where a route's tenant stands: in a segment of the path, or in the query. Null: the route
+ * declares no tenant. Whether the tenant may be absent is another question.
  */
 export type TenantPlace = 'path' | 'query' | null
 
@@ -29,9 +29,10 @@ export function readNoTenant(mayBeAbsent: boolean): null {
 }
 
 /**
- * What the application's own function says in place of the query: a string, or null for absent.
+ * The answer of the application's own function, in place of the query: a string, or null for
+ * absent.
  *
- * @throws ERR_AUTH_TENANTS_UNAVAILABLE when it fails, is late, or the application closes
+ * @throws ERR_AUTH_TENANTS_UNAVAILABLE if it fails, is late, or the application closes
  */
 export function askForTenant(ask: () => unknown, timeout: number, waits: Waits): unknown {
   const answer = askApplication({

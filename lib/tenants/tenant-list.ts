@@ -2,15 +2,15 @@ import { setImmediate } from 'node:timers/promises'
 import { Unusable } from '../outside/unusable.ts'
 import { isTenantName, MAX_TENANT_LENGTH } from './tenant-name.ts'
 
-/** Characters that are read at one go. It takes a few milliseconds. */
+/** Characters that are read in one piece. That takes a few milliseconds. */
 const PIECE_LENGTH = 64 * 1024
 
 /** What may come next. */
 type State = 'list' | 'first' | 'comma' | 'name' | 'nothing'
 
 /**
- * The characters outside of strings, and what may follow each. A list of names has no other ones:
- * what is nested is refused at its first bracket, since JSON.parse takes seconds for 15 MB of
+ * The characters outside of strings, and what may follow each. A list of names has no others.
+ * Nested values are refused at their first bracket, because JSON.parse takes seconds for 15 MB of
  * brackets.
  */
 const NEXT: Readonly<Record<State, ReadonlyMap<string, State>>> = {
@@ -81,7 +81,7 @@ function readName(written: string): string {
   try {
     name = JSON.parse(written)
   } catch {
-    // A control character, or no escape: not JSON.
+    // The text has a control character or a wrong escape, so it is not JSON.
   }
   return isTenantName(name) ? name : refuse()
 }

@@ -1,7 +1,7 @@
 /** Most characters of a tenant's name. */
 export const MAX_TENANT_LENGTH = 255
 
-/** In `resources`, the key of what is granted in every tenant. No tenant's name. */
+/** In `resources`, the key of what is granted in every tenant. It is never a tenant's name. */
 export const EVERY_TENANT = '*'
 
 /** U+0000 to U+001F and U+007F to U+009F. */

@@ -27,11 +27,12 @@ export interface TestIssuerRules extends Pick<TestAuthority, 'publicKeys' | 'iss
 }
 
 /**
- * An authorization server for an application's own tests: real keys, real tokens, and, after
- * `listen()`, a real JWKS endpoint. Its tokens go through the real verifier; nothing is stubbed.
+ * An authorization server for an application's own tests. It has real keys and real tokens, and
+ * after `listen()` a real JWKS endpoint. Its tokens go through the real verifier; nothing is
+ * stubbed.
  */
 export interface TestAuthority {
-  /** The JWK set of now, for the option of this name. */
+  /** The current JWK set, for the option of this name. */
   readonly publicKeys: { readonly keys: readonly JWK[] }
   readonly issuer: string
   readonly audience: string
@@ -47,22 +48,25 @@ export interface TestAuthority {
   token(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<string>
   /** The headers of a request of that user, to hand to `app.inject`. */
   headers(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<{ authorization: string }>
-  /** Replaces the key: what `publicKeys` and the endpoint give from now on lacks the old one. */
+  /** Replaces the key. `publicKeys` and the endpoint no longer hold the old one. */
   rotate(): Promise<void>
   /**
    * Serves the JWK set on loopback. It keeps no process alive: a test that fails before its
    * `close()` still ends.
-   * @param port 0: any free one
+   *
+   * @param port TCP port; 0: any free one
    * @returns its address, for `publicKeysUrl`
-   * @throws Error where it listens already, or is about to
+   * @throws Error if it listens already, or is about to
    */
   listen(port?: number): Promise<string>
   /**
-   * Ends the endpoint, its open connections too; one that does not listen yet, as soon as it does.
+   * Ends the endpoint and its open connections. If it does not listen yet, it ends as soon as it
+   * does.
    */
   close(): Promise<void>
   /**
-   * `close()`, at the end of the block.
+   * The same as `close()`, at the end of the block.
+   *
    * @example await using authority = await createTestAuthority()
    */
   [Symbol.asyncDispose](): Promise<void>
@@ -99,7 +103,7 @@ export async function createTestAuthority(
   const close = async (): Promise<void> => {
     const ending = endpoint
     endpoint = undefined
-    // A server that does not listen yet cannot be closed; one that never will needs no end.
+    // A server that does not listen yet cannot be closed. A server that never listens needs no end.
     const closing = await ending?.catch(() => undefined)
     if (closing === undefined) return
     closing.close()

@@ -2,31 +2,22 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify from 'fastify'
 import { errors, tenantAuth } from '../../lib/index.ts'
-import { undetailed } from '../helpers/app/log-lines.ts'
 import { outcomeOf, rawRequest } from '../helpers/app/raw-request.ts'
+import { outcome } from '../helpers/app/refusals.ts'
 import { assertTokenRefused, goodToken, KEY, startProbe } from '../helpers/tokens/probe.ts'
 
 const TOKEN = goodToken()
 const MISSING = '401 ERR_AUTH_TOKEN_MISSING'
 const INVALID = '401 ERR_AUTH_TOKEN_INVALID'
 
+/** One header of each kind, and all that only the gate behind can refuse. */
 const HEADERS: [header: string, outcome: string][] = [
   [`Bearer ${TOKEN}`, '200'],
-  [`bearer ${TOKEN}`, '200'],
-  [`BEARER    ${TOKEN}`, '200'],
   ['', MISSING],
   ['Basic YWxpY2U6c2VjcmV0', MISSING],
-  [`DPoP ${TOKEN}`, MISSING],
-  [`Bearerx ${TOKEN}`, MISSING],
-  [`Bearer${TOKEN}`, MISSING],
-  [TOKEN, MISSING],
-  [`Token ${TOKEN}, Bearer ${TOKEN}`, MISSING],
   ['Bearer', INVALID],
-  ['Bearer ', INVALID],
   ['Bearer x', INVALID],
   ['Bearer null', INVALID],
-  [`Bearer\t${TOKEN}`, INVALID],
-  [`Bearer:${TOKEN}`, INVALID],
   [`Bearer "${TOKEN}"`, INVALID],
   [`Bearer ${TOKEN} ${TOKEN}`, INVALID],
   [`Bearer ${TOKEN}, Bearer ${TOKEN}`, INVALID],
@@ -41,25 +32,11 @@ test('a request is let in by one bearer token in the Authorization header, and b
   const { app } = await startProbe(t)
   for (const [authorization, expected] of HEADERS) {
     const response = await app.inject({ url: '/me', headers: { authorization } })
-    const code = response.json().code
-    const outcome = [response.statusCode, ...(code ? [code] : [])].join(' ')
-    assert.equal(outcome, expected, authorization.replaceAll(TOKEN, '<token>'))
+    assert.equal(outcome(response), expected, authorization.replaceAll(TOKEN, '<token>'))
   }
 })
 
-test('the challenge names an error only where a token was tried', async (t) => {
-  const { app, ask } = await startProbe(t, { realm: 'the "api"' })
-  const missing = await app.inject('/me')
-  assert.equal(missing.headers['www-authenticate'], 'Bearer realm="the \\"api\\""')
-  assert.equal(missing.json().message, 'Authentication is required')
-  const invalid = await ask('x')
-  assert.equal(
-    invalid.headers['www-authenticate'],
-    'Bearer realm="the \\"api\\"", error="invalid_token"',
-  )
-})
-
-test('the same holds on the wire, where white space at the ends of a header is none of it', async (t) => {
+test('the same holds on the wire, where white space around a header does not count', async (t) => {
   const { app } = await startProbe(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const lines: [outcome: string, ...lines: string[]][] = [
@@ -115,7 +92,7 @@ for (const joinDuplicateHeaders of [false, true]) {
   })
 }
 
-test('what Node itself refuses never reaches a handler', async (t) => {
+test('a request that Node itself refuses never reaches a handler', async (t) => {
   const probe = await startProbe(t)
   await probe.app.listen({ port: 0, host: '127.0.0.1' })
   const broken = [
@@ -191,7 +168,7 @@ test('tokenFrom is asked only where there is no Authorization header', async (t)
   assert.equal(asked, 0)
   assert.equal(await askWith({ 'x-token': TOKEN }), 'let in')
   assert.equal(await askWith({ 'x-token': `${TOKEN}=` }), 'ERR_AUTH_TOKEN_INVALID')
-  // The place is the application's own: no scheme is cut off.
+  // The place is the application's own, so no scheme is cut off.
   assert.equal(await askWith({ 'x-token': `Bearer ${TOKEN}` }), 'ERR_AUTH_TOKEN_INVALID')
   assert.equal(await askWith({ 'x-token': '' }), 'ERR_AUTH_TOKEN_MISSING')
   assert.equal(await askWith({}), 'ERR_AUTH_TOKEN_MISSING')
@@ -218,7 +195,7 @@ const ANSWERS: [what: string, tokenFrom: () => unknown, code: string][] = [
 
 for (const [what, tokenFrom, code] of ANSWERS) {
   test(`where tokenFrom gives ${what} the answer is ${code}`, async (t) => {
-    // What a JavaScript application may give all the same.
+    // A value that a JavaScript application may give all the same.
     const options: object = { tokenFrom }
     const { app } = await startProbe(t, options)
     const response = await app.inject('/me')
@@ -227,7 +204,7 @@ for (const [what, tokenFrom, code] of ANSWERS) {
   })
 }
 
-test('mapClaims makes user info of another server’s claims', async (t) => {
+test('mapClaims makes user info of the claims of another server', async (t) => {
   const { app, ask } = await startProbe(t, {
     mapClaims: ({ oid, groups }) => ({
       sub: String(oid),
@@ -245,33 +222,4 @@ test('mapClaims makes user info of another server’s claims', async (t) => {
   assert.deepEqual(response.json(), { tenant: 'acme', resources: ['menu:read'] })
   assert.equal((await app.inject('/me')).statusCode, 401)
   assertTokenRefused(await ask(goodToken({ exp: 1, oid: 'a1' })), 'expired')
-})
-
-test('no token, claim or reason is in a response, and no token or claim in a line of the log', async (t) => {
-  const probe = await startProbe(t)
-  const canary = 'canary-0123456789-canary'
-  const resources = { [canary]: [`${canary}:read`] }
-  const tokens = [
-    goodToken({ sub: canary, resources, exp: 1 }),
-    goodToken({ sub: canary, resources, iss: canary }),
-    goodToken({ sub: canary, resources: canary }),
-    goodToken({ sub: canary }, { alg: canary }),
-    goodToken({ sub: canary }, { kid: canary }),
-    `${goodToken({ sub: canary, resources })}AA`,
-  ]
-  for (const token of tokens) {
-    const response = await probe.ask(token)
-    assertTokenRefused(response, 'a bad token')
-    const told = JSON.stringify([response.headers, response.body, probe.log.map(undetailed)])
-    assert.equal(told.includes(canary), false, 'a claim')
-    for (const part of token.split('.')) {
-      assert.equal(told.includes(part.slice(0, 16)), false, 'a part of the token')
-    }
-  }
-  const isTold = probe.log.some((line) => line.includes('the signature does not match'))
-  assert.equal(isTold, true)
-  const other = await probe.ask(goodToken({ sub: canary, resources }), `/t/acme?x=1`)
-  assert.equal(other.json().code, 'ERR_AUTH_TENANT_FORBIDDEN')
-  const told = JSON.stringify([other.headers, other.body, probe.log.map(undetailed)])
-  assert.equal(told.includes(canary), false, 'a claim')
 })

@@ -48,7 +48,7 @@ function issuerWith(
   return { issuer, verify, tokens, verified: () => mapClaims.mock.callCount() }
 }
 
-/** Keys that the test changes: those of now, and those that come next. */
+/** Keys that the test changes: the current ones, and the ones that come next. */
 class MovedKeys implements KeySource {
   readonly retryAfter = 7
   now: KeySet | undefined
@@ -111,7 +111,7 @@ test('a token is verified at once and once, and then known until its end', (t) =
   assert.throws(() => verify(token), withReason('expired'))
 })
 
-test('other keys prove a token anew, and no keys at all know it no more', async (t) => {
+test('other keys prove a token anew, and without keys the token is not known', async (t) => {
   const keys = new MovedKeys(SET_ONE)
   const { issuer, verify, verified } = issuerWith(t, keys)
   const token = tokenBy(ONE)
@@ -154,7 +154,7 @@ test('without a kid a signature that does not match leads to newer keys', async 
   assert.equal(keys.looks, 1)
 })
 
-test('a fetch under way that brings the same keys is followed by one more', async (t) => {
+test('if a fetch under way brings the same keys, one more fetch follows', async (t) => {
   for (const header of [{}, { kid: undefined }]) {
     t.mock.timers.reset()
     const keys = new MovedKeys(SET_ONE, SET_ONE, SET_TWO)
@@ -164,7 +164,7 @@ test('a fetch under way that brings the same keys is followed by one more', asyn
   }
 })
 
-test('no more than two fetches are waited for', async (t) => {
+test('a request waits for two fetches at most', async (t) => {
   const keys = new MovedKeys(SET_ONE, SET_ONE, SET_ONE, SET_TWO)
   const { verify } = issuerWith(t, keys)
   const outcome = async () => verify(tokenBy(TWO))
@@ -172,7 +172,7 @@ test('no more than two fetches are waited for', async (t) => {
   assert.equal(keys.looks, 2)
 })
 
-test('a signature that matches no newer key either is a forgery', async (t) => {
+test('a signature that does not match the newer keys either is a forgery', async (t) => {
   const mismatch = withReason('the signature does not match')
   const nameless = tokenBy(forgeKey('ES256', 'forged'), {}, { kid: undefined })
   for (const next of [[], [SET_ONE], [SET_TWO]]) {
@@ -190,7 +190,7 @@ test('with a kid a signature that does not match is refused at once', (t) => {
   assert.equal(keys.looks, 0)
 })
 
-test('an application that closes waits for no keys', async (t) => {
+test('an application that closes does not wait for keys', async (t) => {
   const keys = new MovedKeys(undefined)
   keys.settled = () => new Promise(() => {})
   const { verify } = issuerWith(t, keys)
@@ -202,7 +202,7 @@ test('an application that closes waits for no keys', async (t) => {
   await ended
 })
 
-test('keys are had anew on demand, or it is said that they cannot be', async (t) => {
+test('keys are fetched on demand, or the issuer says that they cannot be had', async (t) => {
   const keys = new MovedKeys(SET_ONE, SET_TWO)
   const { issuer } = issuerWith(t, keys)
   await issuer.refreshKeys()

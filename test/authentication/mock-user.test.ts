@@ -54,7 +54,7 @@ async function devApp(t: TestContext, options: AuthOptions = {}): Promise<Fastif
 describe('the mock user', () => {
   const mockUser = new MockUser(USER, {})
 
-  test('is whoever asks, and the rights never end', () => {
+  test('is the user of every request, and the rights never end', () => {
     const principal = mockUser.authenticate()
     assert.equal(principal, mockUser.authenticate())
     assert.deepEqual(principal.userInfo, USER)
@@ -151,7 +151,7 @@ test('a required tenant is required', async (t) => {
   assert.equal((await app.inject('/required?tenant=zoo')).json().tenant, 'zoo')
 })
 
-test('a required tenant that nothing could name stops the boot here too', async () => {
+test('a required tenant without a source stops the boot here too', async () => {
   const app = Fastify()
   await app.register(tenantAuth, { ...DEV, multitenancy: false })
   app.get('/required', { config: { tenant: 'required' } }, echo)
@@ -169,7 +169,7 @@ test('resolveTenant is asked where the query would be read', async (t) => {
   assert.equal((await app.inject({ url: '/acme/path', headers })).json().tenant, 'acme')
 })
 
-test('no URL is asked, neither for keys nor for tenants', async (t) => {
+test('no URL is asked, for keys or for tenants', async (t) => {
   const server = await askedServer((_request, response) => response.end('[]'))
   const app = await devApp(t, { publicKeysUrl: server.url, tenants: server.url })
   await app.ready()
@@ -202,12 +202,12 @@ describe('the file of the mock user', () => {
     return Object.keys(user.resources)
   }
 
-  test('may be named in the INI file, from whose folder it counts', async () => {
+  test('may be named in the INI file, and its path counts from there', async () => {
     const ini = `[auth]\ndev_mode = yes\ndev_user_info_path = ${basename(devUserInfoPath)}\n`
     assert.deepEqual(await tenantsOf({ configFile: folder.write(ini) }), ['*', 'acme', 'zoo'])
   })
 
-  test('may be missing where nobody named it: the built-in user acts', {
+  test('may be missing if it was not configured: the built-in user acts', {
     skip: existsSync('/conf/dev-userinfo.json') && 'this machine has the default file',
   }, async () => {
     assert.deepEqual(await tenantsOf({ devMode: true }), ['default', 'test-tenant'])

@@ -33,7 +33,7 @@ test('a token that is deleted is gone, and one that is not there changes nothing
   assert.equal(cache.size, 0)
 })
 
-test('clear forgets everything, and the cache goes on', () => {
+test('clear forgets everything, and the cache can be used again', () => {
   const cache = new TokenCache<number>(3)
   for (let i = 0; i < 10; i++) cache.set(`t${i}`, i)
   cache.clear()
@@ -44,7 +44,7 @@ test('clear forgets everything, and the cache goes on', () => {
   assert.equal(cache.get('u9'), 9)
 })
 
-test('it never holds more entries than allowed, and the last one set is among them', () => {
+test('it never holds more entries than allowed, and always the last one set', () => {
   const cache = new TokenCache<number>(5)
   for (let i = 0; i < 1000; i++) {
     cache.set(`t${i}`, i)
@@ -53,7 +53,7 @@ test('it never holds more entries than allowed, and the last one set is among th
   }
 })
 
-test('the oldest entry that was not used goes first, and a used one stays for a round', () => {
+test('the oldest unused entry goes first, and a used entry stays for a round', () => {
   const cache = new TokenCache<number>(3)
   for (const [i, name] of ['a', 'b', 'c'].entries()) cache.set(name, i)
   cache.get('a')
@@ -64,7 +64,7 @@ test('the oldest entry that was not used goes first, and a used one stays for a 
   assert.equal(cache.get('d'), 3)
 })
 
-test('where all entries are used one of them goes all the same', () => {
+test('if all entries are used, one of them still goes', () => {
   const cache = new TokenCache<number>(3)
   for (const [i, name] of ['a', 'b', 'c'].entries()) cache.set(name, i)
   for (const name of ['a', 'b', 'c']) cache.get(name)
@@ -81,7 +81,7 @@ test('a token of any length is kept', () => {
   }
 })
 
-test('a token that ends as another does is another', () => {
+test('a token that ends like another one is a different token', () => {
   const cache = new TokenCache<number>(10)
   const end = 'e'.repeat(200)
   cache.set(`a${end}`, 1)
@@ -92,7 +92,7 @@ test('a token that ends as another does is another', () => {
   assert.equal(cache.size, 1)
 })
 
-test('its text is 2 KiB for each entry on average at most', () => {
+test('its text is at most 2 KiB for each entry on average', () => {
   const cache = new TokenCache<number>(10)
   for (let i = 0; i < 100; i++) {
     cache.set(tokenOf(`t${i}-`, 4096), i)
@@ -104,7 +104,7 @@ test('its text is 2 KiB for each entry on average at most', () => {
   assert.equal(cache.size, 5)
 })
 
-test('what was deleted or replaced no longer counts as text', () => {
+test('a deleted or replaced token no longer counts as text', () => {
   const cache = new TokenCache<number>(2)
   for (let i = 0; i < 50; i++) {
     cache.set(tokenOf('same', 3900), i)
@@ -116,7 +116,7 @@ test('what was deleted or replaced no longer counts as text', () => {
   assert.equal(cache.get(tokenOf('gone', 90)), 1)
 })
 
-test('what a value keeps alive counts, 8 KiB for each entry on average', () => {
+test('what a value keeps alive counts too, 8 KiB for each entry on average', () => {
   const cache = new TokenCache<number>(10)
   for (let i = 0; i < 100; i++) {
     cache.set(`t${i}`, i, 4 * 8192 - 1000)
@@ -140,7 +140,7 @@ test('a token above the whole bound is kept alone', () => {
   assert.equal(cache.size, 2)
 })
 
-test('a cache of no entries keeps nothing', () => {
+test('a cache of size 0 keeps nothing', () => {
   const cache = new TokenCache<number>(0)
   cache.set('a', 1)
   assert.equal(cache.get('a'), undefined)

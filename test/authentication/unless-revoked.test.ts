@@ -18,7 +18,7 @@ const VERIFIED: Verified = {
 
 const revoked = (error: unknown) => error instanceof TokenRefused && error.reason === 'revoked'
 
-test('where nothing is configured the token passes', () => {
+test('without a function the token passes', () => {
   assert.equal(unlessRevoked(VERIFIED, { timeout: 5 }, WAITS), VERIFIED)
 })
 
@@ -48,7 +48,7 @@ test('the function is told the user, and what the token says of itself', () => {
   assert.deepEqual(asked, [VERIFIED.principal.userInfo, token])
 })
 
-test('a function that fails, and one that an application does not wait for, is a 503', async () => {
+test('a function that fails, or has not answered when the application closes, is a 503', async () => {
   const isRevoked = () => JSON.parse('')
   assert.throws(() => unlessRevoked(VERIFIED, { isRevoked, timeout: 5 }, WAITS), {
     code: 'ERR_AUTH_REVOCATION_UNAVAILABLE',

@@ -60,7 +60,7 @@ for (const [what, set] of HANDLERS) {
   })
 }
 
-test('the challenge survives the error handler of a route, and one that throws the error on', async (t) => {
+test('the challenge survives the error handler of a route, and one that throws the error again', async (t) => {
   const app = await guardedApp(t)
   app.setErrorHandler(async (error) => {
     throw error
@@ -72,7 +72,7 @@ test('the challenge survives the error handler of a route, and one that throws t
   assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
 })
 
-test('an error that a handler makes of ours keeps what it says itself', async (t) => {
+test('an error of ours that a handler makes keeps its own message', async (t) => {
   const app = await guardedApp(t)
   app.setErrorHandler(async (_error, _request, reply) => {
     reply.header('www-authenticate', 'Basic realm="own"').code(401)
@@ -100,7 +100,7 @@ test('a require() that a handler catches leaves no header', async (t) => {
   assert.equal(response.headers['www-authenticate'], undefined)
 })
 
-test('a require() that is caught, before another error, leaves that one alone', async (t) => {
+test('a require() that is caught adds nothing to the answer to a later error', async (t) => {
   const app = await guardedApp(t)
   app.get('/x', { config: { authorization: true } }, async ({ authorization }) => {
     assert.throws(() => authorization.require('a:b'))

@@ -8,7 +8,7 @@ import { logLines } from '../helpers/app/log-lines.ts'
 
 const handler = async () => 'x'
 
-/** An application whose guard is in a child, and which has open routes beside it. */
+/** An application with a guard in a child scope, and with open routes beside it. */
 async function partlyGuarded(app: FastifyInstance, uncovered?: 'warn' | 'refuse' | 'ignore') {
   app.get('/open', { exposeHeadRoute: false }, handler)
   await app.register(async (child) => {
@@ -30,7 +30,7 @@ for (const uncovered of [undefined, 'warn'] as const) {
   })
 }
 
-test('uncovered routes stop the boot where they are refused', async (t) => {
+test('with uncovered refuse, uncovered routes stop the boot', async (t) => {
   const app = bareApp(t)
   await partlyGuarded(app, 'refuse')
   await assert.rejects(
@@ -41,7 +41,7 @@ test('uncovered routes stop the boot where they are refused', async (t) => {
   )
 })
 
-test('an uncovered route is refused, though a guarded scope tried to write another in its place', async (t) => {
+test('an uncovered route is refused, even if a guarded scope tried to write another in its place', async (t) => {
   const app = bareApp(t, { exposeHeadRoutes: false })
   app.get('/x', handler)
   await app.register(async (scope) => {
@@ -54,7 +54,7 @@ test('an uncovered route is refused, though a guarded scope tried to write anoth
   })
 })
 
-test('uncovered routes are nobody’s business where they are ignored', async (t) => {
+test('with uncovered ignore, uncovered routes cause no warning', async (t) => {
   const { logger, messages } = logLines()
   const app = bareApp(t, { logger })
   await partlyGuarded(app, 'ignore')
@@ -62,7 +62,7 @@ test('uncovered routes are nobody’s business where they are ignored', async (t
   assert.deepEqual(messages(40), [])
 })
 
-test('where everything is covered, refusing what is not changes nothing', async (t) => {
+test('where everything is covered, uncovered refuse changes nothing', async (t) => {
   const { logger, messages } = logLines()
   const app = bareApp(t, { logger })
   await app.register(tenantAuth, trusting({ uncovered: 'refuse' }))
@@ -72,7 +72,7 @@ test('where everything is covered, refusing what is not changes nothing', async 
   assert.deepEqual(messages(40), [])
 })
 
-test('two guarded scopes cover each other’s routes from complaint', async (t) => {
+test('of two guarded scopes, neither complains about the routes of the other', async (t) => {
   const { logger, messages } = logLines()
   const app = bareApp(t, { logger })
   for (const url of ['/one', '/two']) {
@@ -85,7 +85,7 @@ test('two guarded scopes cover each other’s routes from complaint', async (t) 
   assert.deepEqual(messages(40), [])
 })
 
-test('of two guarded scopes one warning names what neither covers', async (t) => {
+test('of two guarded scopes, one warning names the routes that neither covers', async (t) => {
   const { logger, lines } = logLines()
   const app = bareApp(t, { logger })
   app.post('/open', handler)
@@ -142,7 +142,7 @@ const DECLARED: readonly [config: object, keys: string][] = [
   [{ noauth: true, require: [] }, 'require'],
 ]
 
-/** Declarations that are lost, or are none, and what is said of them. */
+/** Declarations that are lost or do not count, and what is said of them. */
 const LOST: readonly [config: object, problem: string][] = [
   [{ requires: 'order:read' }, 'requires looks like require'],
   [{ requireAny: ['order:read'] }, 'requireAny looks like require'],
@@ -183,7 +183,7 @@ for (const uncovered of ['warn', 'refuse', 'ignore'] as const) {
   }
 }
 
-test('an uncovered route that says it is open, or declares nothing, stops no boot', async (t) => {
+test('an uncovered route that declares nothing, or that it is open, stops no boot', async (t) => {
   const app = bareApp(t)
   await partlyGuarded(app, 'ignore')
   app.get('/health', { config: { noauth: true, tenant: false, require: undefined } }, handler)
@@ -191,7 +191,7 @@ test('an uncovered route that says it is open, or declares nothing, stops no boo
   await app.ready()
 })
 
-test('a route with a line break in its url, and one whose hook is called like a guard, are told', async (t) => {
+test('warnings tell of a route with a line break in its url, and of a hook named like a guard', async (t) => {
   const { logger, lines } = logLines()
   const app = bareApp(t, { logger, exposeHeadRoutes: false })
   app.get('/a\n├── b', handler)

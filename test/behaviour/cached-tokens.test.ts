@@ -15,7 +15,7 @@ import {
 const OTHER = forgeKey('ES256', 'other')
 const NOW = 1_800_000_000
 
-/** A probe that counts how many tokens were verified: mapClaims is asked once for each. */
+/** A probe that counts verified tokens: mapClaims is asked once for each. */
 async function startCounting(t: TestContext, options: AuthOptions = {}) {
   const verified = { count: 0 }
   const probe = await startProbe(t, {
@@ -28,17 +28,17 @@ async function startCounting(t: TestContext, options: AuthOptions = {}) {
   return { ...probe, verified }
 }
 
-test('a token is verified once, and another one of the same claims is another one', async (t) => {
+test('a token is verified once, and another token with the same claims is verified too', async (t) => {
   const { ask, verified } = await startCounting(t)
   const token = goodToken()
   for (let again = 0; again < 5; again++) assert.equal((await ask(token)).statusCode, 200)
   assert.equal(verified.count, 1)
-  // ECDSA: the same claims under a new signature.
+  // ECDSA: the same claims get a new signature.
   assert.equal((await ask(goodToken())).statusCode, 200)
   assert.equal(verified.count, 2)
 })
 
-test('a token seen before is no help to one that differs in a letter', async (t) => {
+test('a token that was seen does not help a token that differs in one letter', async (t) => {
   const { ask } = await startCounting(t)
   const token = goodToken()
   assert.equal((await ask(token)).statusCode, 200)
@@ -82,7 +82,7 @@ test('a token of any allowed length is verified once, in the smallest cache too'
   }
 })
 
-test('nothing is kept of a refused token, nor of one whose claims cannot be mapped', async (t) => {
+test('a refused token is not kept, and neither is one whose claims cannot be mapped', async (t) => {
   let asked = 0
   const { ask, verified } = await startCounting(t, {
     mapClaims: ({ sub }) => {
@@ -100,7 +100,7 @@ test('nothing is kept of a refused token, nor of one whose claims cannot be mapp
   assert.equal(asked, 3)
 })
 
-test('a cached token expires on time, and comes to life no more', async (t) => {
+test('a cached token expires on time, and stays expired', async (t) => {
   const { ask, verified } = await startCounting(t, { clockTolerance: 0 })
   t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
   const token = goodToken({ iat: NOW, exp: NOW + 60 })
@@ -115,7 +115,7 @@ test('a cached token expires on time, and comes to life no more', async (t) => {
   assert.equal(verified.count, 1)
 })
 
-test('a cached token is refused where the clock has gone back to before its start', async (t) => {
+test('a cached token is refused if the clock has gone back to before its start', async (t) => {
   const { ask } = await startCounting(t, { clockTolerance: 0 })
   t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
   const tokens = [goodToken({ nbf: NOW, iat: undefined }), goodToken({ iat: NOW })]
@@ -137,7 +137,7 @@ test('the tenant is decided for each request, cached token or not', async (t) =>
   assert.equal(verified.count, 1)
 })
 
-test('the cache is emptied when the key set changes, and not when the same keys come again', async (t) => {
+test('the cache is emptied when the key set changes, but not when the same keys come again', async (t) => {
   const published = await publishKeys(t, KEY)
   const { ask, service, verified } = await startCounting(t, { publicKeysUrl: published.url })
   const token = goodToken()
@@ -162,7 +162,7 @@ test('the cache is emptied when the key set changes, and not when the same keys 
   assert.equal(verified.count, 3)
 })
 
-test('a key that is replaced under its own kid no longer counts, for cached tokens too', async (t) => {
+test('after a key is replaced under the same kid, tokens of the old key are refused, cached ones too', async (t) => {
   const published = await publishKeys(t, KEY)
   const { ask, service } = await startCounting(t, { publicKeysUrl: published.url })
   const token = goodToken()
@@ -212,7 +212,7 @@ const VARIANTS: [what: string, claims: object, header?: object][] = [
   ['of another type', {}, { typ: 'dpop+jwt' }],
 ]
 
-test('with the cache on or off, the verdicts are the same', async (t) => {
+test('the verdicts are the same with the cache on and off', async (t) => {
   const cached = await startProbe(t)
   const uncached = await startProbe(t, { tokenCacheSize: 0 })
   const urls = ['/me', '/t/acme', '/t/__proto__', '/query?tenant=acme', '/query', '/needs']

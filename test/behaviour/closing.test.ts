@@ -8,13 +8,13 @@ import { until } from '../helpers/processes/until.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
 
-/** Beyond the limit of a test: what is waited for ends by the closing alone. */
+/** Longer than the limit of a test: only closing can end these waits. */
 const LONG = { keysTimeout: 30, tenantsTimeout: 30 }
 const HANGS = { timeout: 15_000 }
 
 const HEADERS = await as({ acme: [] })
 
-/** An application on loopback, with a way to ask it. */
+/** A listening application on loopback, with a way to ask it. */
 async function listening(t: TestContext, service: AuthService) {
   const app = bareApp(t)
   const arrived: string[] = []
@@ -28,7 +28,7 @@ async function listening(t: TestContext, service: AuthService) {
   return { app, arrived, ask }
 }
 
-/** A function of an application that answers when the test says so, and how often it was asked. */
+/** A function of an application that answers when the test lets it, with a count of its calls. */
 function hangingFunction() {
   const answers: ((value: boolean) => void)[] = []
   const ask = () => new Promise<boolean>((resolve) => void answers.push(resolve))
@@ -73,34 +73,42 @@ for (const [option, path, code] of functions) {
   })
 }
 
-test('other applications of the service wait on for their keys', HANGS, async (t) => {
-  const held: ServerResponse[] = []
-  const server = await askedServer((_request, response) => held.push(response))
-  const service = new AuthService({ publicKeysUrl: server.url, ...LONG })
-  const one = await listening(t, service)
-  const other = await listening(t, service)
-  const waiting = other.ask('/acme/x')
-  await until(() => other.arrived.length === 1)
-  await assertEnded(one, 'ERR_AUTH_KEYS_UNAVAILABLE', one.ask('/acme/x'))
-  assert.equal(held.length, 1)
-  held[0]?.end(JSON.stringify(authority.publicKeys))
-  assert.equal((await waiting).status, 200)
-})
+test(
+  'requests of other applications of the service still wait for their keys',
+  HANGS,
+  async (t) => {
+    const held: ServerResponse[] = []
+    const server = await askedServer((_request, response) => held.push(response))
+    const service = new AuthService({ publicKeysUrl: server.url, ...LONG })
+    const one = await listening(t, service)
+    const other = await listening(t, service)
+    const waiting = other.ask('/acme/x')
+    await until(() => other.arrived.length === 1)
+    await assertEnded(one, 'ERR_AUTH_KEYS_UNAVAILABLE', one.ask('/acme/x'))
+    assert.equal(held.length, 1)
+    held[0]?.end(JSON.stringify(authority.publicKeys))
+    assert.equal((await waiting).status, 200)
+  },
+)
 
-test('other applications of the service wait on for the same answer', HANGS, async (t) => {
-  const { ask: hang, answers } = hangingFunction()
-  const service = new AuthService(trusting({ tenants: hang, ...LONG }))
-  const one = await listening(t, service)
-  const other = await listening(t, service)
-  const waiting = other.ask('/acme/x')
-  await until(() => other.arrived.length === 1)
-  await assertEnded(one, 'ERR_AUTH_TENANTS_UNAVAILABLE', one.ask('/acme/x'))
-  assert.equal(answers.length, 1)
-  answers[0]?.(true)
-  assert.equal((await waiting).status, 200)
-})
+test(
+  'requests of other applications of the service still wait for the same answer',
+  HANGS,
+  async (t) => {
+    const { ask: hang, answers } = hangingFunction()
+    const service = new AuthService(trusting({ tenants: hang, ...LONG }))
+    const one = await listening(t, service)
+    const other = await listening(t, service)
+    const waiting = other.ask('/acme/x')
+    await until(() => other.arrived.length === 1)
+    await assertEnded(one, 'ERR_AUTH_TENANTS_UNAVAILABLE', one.ask('/acme/x'))
+    assert.equal(answers.length, 1)
+    answers[0]?.(true)
+    assert.equal((await waiting).status, 200)
+  },
+)
 
-test('a request in an encapsulated scope is ended too', HANGS, async (t) => {
+test('closing ends a request in an encapsulated scope too', HANGS, async (t) => {
   const server = await askedServer(() => {})
   const app = bareApp(t)
   const service = new AuthService({ publicKeysUrl: server.url, ...LONG })
@@ -116,11 +124,11 @@ test('a request in an encapsulated scope is ended too', HANGS, async (t) => {
 
 interface Listening {
   readonly app: FastifyInstance
-  /** The requests that have come to the guard. */
+  /** The number of requests that have come to the guard. */
   readonly arrived: readonly string[]
 }
 
-/** Closes the application once the request waits: that is ended, with its 503. */
+/** Closes the application while the request waits. The request must end, with its 503. */
 async function assertEnded(
   { app, arrived }: Listening,
   code: string,

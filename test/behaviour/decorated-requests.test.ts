@@ -83,13 +83,13 @@ for (const [where, build] of PLACES) {
   }
 }
 
-test('an application that has decorated its requests with a name of ours is told by Fastify', async (t) => {
+test('Fastify refuses our decorations if an application has decorated its requests with our names', async (t) => {
   const app = bareApp(t)
   app.decorateRequest('tenant', null)
   await assert.rejects(async () => guard(app), { code: 'FST_ERR_DEC_ALREADY_PRESENT' })
 })
 
-test('other decorations, and the same names beside the guarded scope, are the application’s own', async (t) => {
+test('other decorations work, and so do the same names beside the guarded scope', async (t) => {
   const app = bareApp(t)
   await app.register(async (child) => {
     await child.register(tenantAuth, trusting({ uncovered: 'ignore' }))
@@ -109,7 +109,7 @@ test('other decorations, and the same names beside the guarded scope, are the ap
 })
 
 for (const [what, decorate] of DECORATIONS.filter(([kind]) => kind !== 'a function')) {
-  test(`without Fastify's symbol a scope with ${what} boots, no request ends the process, and what is another's is refused`, async (t) => {
+  test(`without Fastify's symbol a scope with ${what} boots, and no request ends the process`, async (t) => {
     const app = bareApp(t)
     await guard(app)
     await app.register(async (scope) => {
@@ -119,7 +119,7 @@ for (const [what, decorate] of DECORATIONS.filter(([kind]) => kind !== 'a functi
     t.mock.method(Object, 'getOwnPropertySymbols', () => [])
     await app.ready()
     const response = await app.inject({ url: '/lazy-raccoon/x', headers: await as() })
-    // Fastify's constructor assigns a value, which our own property lets pass.
+    // Fastify's constructor assigns a value. Our own property lets that pass.
     if (what === 'a value') assert.equal(response.body, 'lazy-raccoon')
     else assert.equal(outcome(response), '403 ERR_AUTH_RESOURCE_MISSING')
   })

@@ -10,7 +10,7 @@ const ROOT = { '*': ['authz:superuser'], held: [] }
 const STRANGER = '401 ERR_AUTH_TOKEN_MISSING'
 const NEVER = '403 ERR_AUTH_RESOURCE_MISSING'
 
-/** What a route written before the plugin declares, and what a stranger and a superuser come to. */
+/** What an early route declares, and the answers to a stranger and to a superuser. */
 const CONFIGS: readonly [
   config: object,
   stranger: string,
@@ -54,7 +54,7 @@ for (const [config, stranger, superuser, options] of CONFIGS) {
   })
 }
 
-test('written too early, a tenant segment is guarded for its tenant, whatever is declared', async (t) => {
+test('an early route with a tenant segment is guarded for that tenant, with any declaration', async (t) => {
   const app = bareApp(t)
   const optional: object = { tenant: 'optional' }
   app.get('/:tenant/x', { config: optional }, async (request) => request.tenant)
@@ -67,7 +67,7 @@ test('written too early, a tenant segment is guarded for its tenant, whatever is
   assert.equal(await get('/other/y?tenant=lazy-raccoon'), '403 ERR_AUTH_TENANT_FORBIDDEN')
 })
 
-test('written too early, routes that share a config object are each read by their own path', async (t) => {
+test('early routes that share a config object are each read by their own path', async (t) => {
   const app = bareApp(t)
   const config = { require: 'order:read' }
   app.get('/x', { config }, async () => 'x')
@@ -81,7 +81,7 @@ test('written too early, routes that share a config object are each read by thei
   assert.equal(await get('/quiet-otter/x'), NEVER)
 })
 
-test('what is wrong with routes that were written too early is told by name', async (t) => {
+test('problems of early routes are told with the names of the routes', async (t) => {
   const { logger, lines } = logLines()
   const app = bareApp(t, { logger })
   const config: object = { requireAny: ['a:b'] }

@@ -7,7 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { type AuthOptions, tenantAuth, type UserInfo } from '../../lib/index.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
 
-// What Node does before and beside the guard, and the cures that the README has for it.
+// What Node does before and beside the guard, and the cures that the README names.
 
 async function listening(app: FastifyInstance, options: AuthOptions): Promise<string> {
   await app.register(tenantAuth, options)
@@ -33,7 +33,7 @@ for (const { maxHeaderSize, status } of [
   })
 }
 
-test('100 Continue is sent before any hook, and the refusal after it', async (t) => {
+test('100 Continue is sent before any hook, and the refusal comes after it', async (t) => {
   const authority = await createTestAuthority()
   const app = Fastify()
   t.after(() => app.close())
@@ -50,7 +50,7 @@ test('100 Continue is sent before any hook, and the refusal after it', async (t)
   assert.deepEqual(answer.match(/^HTTP\/1\.1 \d+/gm), ['HTTP/1.1 100', 'HTTP/1.1 401'])
 })
 
-test('large bodies that are refused over HTTP/2 are answered, where a hook reads the rest of them', {
+test('refused large bodies over HTTP/2 are answered, if a hook reads the rest of them', {
   timeout: 20_000,
 }, async (t) => {
   const authority = await createTestAuthority()
@@ -76,14 +76,17 @@ test('large bodies that are refused over HTTP/2 are answered, where a hook reads
   }
 })
 
-/** Of a server that gives machines a `client_id` and no `sub`. The prefix keeps them apart from users. */
+/**
+ * For a server that gives machines a `client_id` and no `sub`. The prefix keeps machines and users
+ * apart.
+ */
 function withSub({ sub, client_id: client, ...claims }: Record<string, unknown>): UserInfo {
   if (typeof sub === 'string') return { ...claims, sub }
   if (typeof client !== 'string') throw new Error('neither sub nor client_id')
   return { ...claims, sub: `client:${client}` }
 }
 
-/** In place of the test user's. */
+/** These claims replace those of the test user. */
 const WITHOUT_SUB: Record<string, unknown> = { sub: undefined }
 
 const MACHINES: { claims: object; options: AuthOptions; answer: [number, string] }[] = [

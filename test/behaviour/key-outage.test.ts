@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
+import { assertRefused } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'
 import { hangingFaults } from '../helpers/servers/key-faults.ts'
 import {
@@ -11,12 +13,13 @@ import {
   unknownKeyToken,
 } from '../helpers/servers/key-outage.ts'
 import { type FaultName, faultNames } from '../helpers/servers/key-server.ts'
-import { assertTokenRefused, KEY } from '../helpers/tokens/probe.ts'
+import { publishKeys } from '../helpers/servers/published-keys.ts'
+import { assertTokenRefused, goodToken, KEY, startProbe } from '../helpers/tokens/probe.ts'
 
-/** Seconds that only a request which waits for a refresh would notice. */
+/** Seconds. Only a request that waits for a refresh would notice them. */
 const LONG = { keysTimeout: 60 }
 
-/** A fetch that hangs ends with its server: the test waits for no limit of its own. */
+/** A fetch that hangs ends with its server, so the test needs no limit of its own. */
 async function endHanging(fault: FaultName, probe: KeyOutage, fetches: number): Promise<void> {
   if (!(fault in hangingFaults)) return
   await until(() => probe.server.fetches >= fetches)
@@ -24,19 +27,38 @@ async function endHanging(fault: FaultName, probe: KeyOutage, fetches: number): 
 }
 
 function assertUnavailable(response: LightMyRequestResponse): void {
-  assert.equal(response.statusCode, 503)
-  assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
-  assert.equal(response.headers['www-authenticate'], undefined)
-  assert.deepEqual(response.json(), {
-    statusCode: 503,
-    code: 'ERR_AUTH_KEYS_UNAVAILABLE',
-    error: 'Service Unavailable',
-    message: 'Tokens cannot be verified now',
-  })
+  assertRefused(response, 'ERR_AUTH_KEYS_UNAVAILABLE')
 }
 
+/** Tokens that are refused before a key is needed. */
+const MALFORMED: readonly [what: string, token: string][] = [
+  ['one part', 'x'],
+  ['text in three parts', 'no.token.'],
+  ['a padded token', `${goodToken()}=`],
+  ['alg none', goodToken({}, { alg: 'none' })],
+  ['an empty crit', goodToken({}, { crit: [] })],
+]
+
+test('a cold request waits for the keys', async (t) => {
+  const published = await publishKeys(t, KEY)
+  const held: ServerResponse[] = []
+  published.answer = (response) => void held.push(response)
+  const { ask, service } = await startProbe(t, { publicKeysUrl: published.url })
+  assert.equal(service.isReady(), false)
+  const tokens = [goodToken(), goodToken({}, { kid: undefined }), `${goodToken()}AA`]
+  const waiting = tokens.map((token) => ask(token))
+  assertTokenRefused(await ask('x.y'), 'the gate needs no key')
+  await until(() => held.length === 1)
+  published.answer = undefined
+  held[0]?.end(JSON.stringify({ keys: [KEY.publicJwk] }))
+  const statuses = (await Promise.all(waiting)).map((response) => response.statusCode)
+  assert.deepEqual(statuses, [200, 200, 401])
+  assert.equal(service.isReady(), true)
+  assert.equal(published.fetches, 1)
+})
+
 for (const fault of faultNames) {
-  test(`cold, ${fault}: 503, and 401 for what is no token`, async (t) => {
+  test(`cold, ${fault}: a good token is 503, and a text that is no token is 401`, async (t) => {
     const options = { ...LONG, keysRetry: 60 }
     const probe = await startKeyOutage(t, options, (server) => server.fail(fault))
     assert.equal(probe.service.isReady(), false)
@@ -45,7 +67,8 @@ for (const fault of faultNames) {
     for (const response of await Promise.all(asked)) assertUnavailable(response)
     assertUnavailable(await probe.ask(unknownKeyToken()))
     assertUnavailable(await probe.ask(badlySignedToken()))
-    assertTokenRefused(await probe.ask('no.token.'), 'malformed')
+    for (const [what, token] of MALFORMED) assertTokenRefused(await probe.ask(token), what)
+    assertRefused(await probe.app.inject('/me'), 'ERR_AUTH_TOKEN_MISSING')
     assert.equal(probe.handled.count, 0)
     assert.ok(probe.server.fetches <= 1, 'no request waits for more than one fetch')
     assert.equal(probe.server.targetHits, 0)
@@ -88,7 +111,7 @@ for (const fault of faultNames) {
   })
 }
 
-test('beyond its stale time the set answers no more, for cached tokens either', async (t) => {
+test('beyond its stale time the set does not serve, for cached tokens either', async (t) => {
   const probe = await startKeyOutage(t)
   const known = freshToken()
   assert.equal((await probe.ask(known)).statusCode, 200)
@@ -104,7 +127,18 @@ test('beyond its stale time the set answers no more, for cached tokens either', 
   assert.equal((await probe.ask(known)).statusCode, 200)
 })
 
-test('keysMaxStale 0: what is not fresh does not serve', async (t) => {
+test('if the keys become too old while a kid is looked for, the answer is 503', async (t) => {
+  const probe = await startKeyOutage(t, { ...LONG, keysMaxAge: 10, keysMaxStale: 10 })
+  assert.equal((await probe.ask(freshToken())).statusCode, 200)
+  await probe.server.fail('no answer')
+  const waiting = probe.ask(unknownKeyToken())
+  await until(() => probe.server.fetches === 2)
+  probe.pass(60)
+  await probe.server.close()
+  assertUnavailable(await waiting)
+})
+
+test('with keysMaxStale 0, a set that is not fresh does not serve', async (t) => {
   const probe = await startKeyOutage(t, { keysMaxStale: 0 })
   const known = freshToken()
   assert.equal((await probe.ask(known)).statusCode, 200)
@@ -115,7 +149,7 @@ test('keysMaxStale 0: what is not fresh does not serve', async (t) => {
   assertUnavailable(await probe.ask(known))
 })
 
-test('while a refresh hangs, a token of an unknown key waits for it and no other does', async (t) => {
+test('while a refresh hangs, only a token of an unknown key waits for it', async (t) => {
   const probe = await startKeyOutage(t, LONG)
   assert.equal((await probe.ask(freshToken())).statusCode, 200)
   await probe.server.fail('a dripping body')
@@ -130,7 +164,7 @@ test('while a refresh hangs, a token of an unknown key waits for it and no other
   assertTokenRefused(await unknown, 'unknown key')
 })
 
-test('cold, keysTimeout ends the wait with 503, whenever the server stops', async (t) => {
+test('cold, keysTimeout ends the wait with 503, at any stage of the answer', async (t) => {
   for (const fault of ['no answer', 'no body', 'a body that stops', 'a dripping body'] as const) {
     await t.test(fault, async (t) => {
       const probe = await startKeyOutage(t, { keysTimeout: 0.3 }, (server) => server.fail(fault))
@@ -164,7 +198,7 @@ test('the log tells of an outage in constant words, once per attempt', async (t)
   assert.doesNotMatch(probe.log.join(), /wireless/)
 })
 
-test('the log tells what the answer is in place of keys', async (t) => {
+test('the log tells what the server answered in place of keys', async (t) => {
   const probe = await startKeyOutage(t)
   assert.equal((await probe.ask(freshToken())).statusCode, 200)
   probe.publish({ kty: 'oct', k: 'c2VjcmV0' }, { ...KEY.publicJwk, use: 'enc' })

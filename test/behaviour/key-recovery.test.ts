@@ -17,7 +17,7 @@ for (const fault of outages) {
     await probe.server.fail(null)
     const { fetches } = probe.server
     await until(() => probe.service.isReady())
-    // Before the next retry would have been due.
+    // The next retry would have been due later.
     assert.ok(probe.server.fetches <= fetches + 1, `${probe.server.fetches - fetches} fetches`)
     assert.equal((await probe.ask(freshToken())).statusCode, 200)
   })
@@ -35,7 +35,7 @@ test('after many failures it recovers with one fetch', async (t) => {
   assert.ok(probe.server.fetches <= fetches + 1, `${probe.server.fetches - fetches} fetches`)
 })
 
-test('nobody needs to ask: the refresh runs by itself, and retries by itself', async (t) => {
+test('the refresh and its retries run without a request', async (t) => {
   const probe = await startKeyOutage(t, { ...SHORT, keysMaxAge: 0.3 })
   t.mock.timers.reset()
   await until(() => probe.server.fetches >= 3)

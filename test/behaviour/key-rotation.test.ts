@@ -8,13 +8,13 @@ import { assertTokenRefused, goodClaims, KEY, startProbe } from '../helpers/toke
 const next = forgeKey('ES256', 'next')
 const impostor = forgeKey('ES256', KEY.kid)
 
-/** Seconds that only a request which waits for a refresh would notice. */
+/** Seconds. Only a request that waits for a refresh would notice them. */
 const LONG = { keysTimeout: 60 }
 
 const tokenOf = (key: typeof KEY, header: object = {}) =>
   forge(key, { header, payload: goodClaims({ exp: Math.floor(Date.now() / 1000) + 86_400 }) })
 
-test('a token of a new key is accepted at once, by one fetch for all who bring it', async (t) => {
+test('a token of a new key is accepted at once, with one fetch for all requests that bring it', async (t) => {
   const probe = await startKeyOutage(t)
   assert.equal((await probe.ask(freshToken())).statusCode, 200)
   probe.publish(KEY.publicJwk, next.publicJwk)
@@ -30,14 +30,14 @@ test('a removed key stops counting when the set arrives, for cached tokens too',
   assert.equal((await probe.ask(cached)).statusCode, 200)
   assert.equal((await probe.ask(cached)).statusCode, 200)
   probe.publish(next.publicJwk)
-  assert.equal((await probe.ask(cached)).statusCode, 200, 'nobody knows yet')
+  assert.equal((await probe.ask(cached)).statusCode, 200, 'the new set has not come yet')
   await probe.service.refreshKeys()
   assertTokenRefused(await probe.ask(cached), 'cached')
   assertTokenRefused(await probe.ask(freshToken()), 'not cached')
   assert.equal((await probe.ask(tokenOf(next))).statusCode, 200)
 })
 
-test('a replaced key stops counting too, and comes back with its tokens', async (t) => {
+test('a replaced key stops counting too, and counts again when it comes back', async (t) => {
   const probe = await startKeyOutage(t)
   const cached = freshToken()
   assert.equal((await probe.ask(cached)).statusCode, 200)
@@ -62,7 +62,7 @@ test('a removed key stops counting at the refresh in the background, without a r
   assertTokenRefused(await probe.ask(cached), 'cached')
 })
 
-test('a set with nothing usable in it removes no key', async (t) => {
+test('a set without a usable key removes no key', async (t) => {
   const probe = await startKeyOutage(t)
   const cached = freshToken()
   assert.equal((await probe.ask(cached)).statusCode, 200)
@@ -86,7 +86,7 @@ test('bad members do not spoil the good ones, and do not verify', async (t) => {
   assertTokenRefused(await probe.ask(tokenOf(next)), 'for encryption')
 })
 
-test('a kid of two keys is 401, and so is no kid where two keys fit', async (t) => {
+test('a kid of two keys is 401, and so is a missing kid where two keys fit', async (t) => {
   const probe = await startKeyOutage(t)
   assert.equal((await probe.ask(tokenOf(KEY, { kid: undefined }))).statusCode, 200, 'one key fits')
   probe.publish(KEY.publicJwk, next.publicJwk)
@@ -99,7 +99,7 @@ test('a kid of two keys is 401, and so is no kid where two keys fit', async (t) 
   assertTokenRefused(await probe.ask(tokenOf(impostor)), 'two keys of one name')
 })
 
-test('without a kid and without a key that fits, a newer set is asked for', async (t) => {
+test('without a kid and without a key that fits, a newer set is fetched', async (t) => {
   const edwards = forgeKey('EdDSA', 'edwards')
   const probe = await startKeyOutage(t)
   assert.equal((await probe.ask(freshToken())).statusCode, 200)
@@ -112,7 +112,7 @@ const { kid: _, ...nameless } = KEY.publicJwk
 const { kid: __, ...namelessNext } = next.publicJwk
 const namelessToken = (key: typeof KEY) => tokenOf(key, { kid: undefined })
 
-test('a server that names no kid may rotate: one fetch for all who bring a token of the new key', async (t) => {
+test('a server without kids may rotate: one fetch serves all tokens of the new key', async (t) => {
   const probe = await startKeyOutage(t)
   probe.publish(nameless)
   const cached = namelessToken(KEY)
@@ -123,7 +123,7 @@ test('a server that names no kid may rotate: one fetch for all who bring a token
   const old = probe.ask(cached)
   const responses = await Promise.all(tokens.map((token) => probe.ask(token)))
   assert.deepEqual(new Set(responses.map(({ statusCode }) => statusCode)), new Set([200]))
-  assert.equal((await old).statusCode, 200, 'nobody knew yet')
+  assert.equal((await old).statusCode, 200, 'the new set had not come yet')
   assert.equal(probe.server.fetches, fetches + 1)
   assertTokenRefused(await probe.ask(cached), 'cached, and its key is gone')
   for (const token of tokens) assert.equal((await probe.ask(token)).statusCode, 200)
@@ -149,7 +149,7 @@ test('forged tokens without a kid cost one fetch per cooldown, and good ones do 
   assertTokenRefused(await waiting, 'the look has failed')
 })
 
-test('a forged token with a kid is no reason to look for keys, nor is a bad claim without one', async (t) => {
+test('no keys are fetched for a forged token with a kid, nor for a bad claim without one', async (t) => {
   const probe = await startKeyOutage(t)
   probe.publish(nameless)
   assert.equal((await probe.ask(namelessToken(KEY))).statusCode, 200)
@@ -162,7 +162,7 @@ test('a forged token with a kid is no reason to look for keys, nor is a bad clai
   assert.equal(probe.server.fetches, fetches + 1)
 })
 
-test('a token without a kid is looked for after a refresh under way that may be older than its key', async (t) => {
+test('a token without a kid is checked again after a refresh that may be older than its key', async (t) => {
   const probe = await startKeyOutage(t)
   probe.publish(nameless)
   assert.equal((await probe.ask(namelessToken(KEY))).statusCode, 200)

@@ -7,7 +7,7 @@ import { KEY } from '../helpers/tokens/probe.ts'
 const idle: [what: string, fault: FaultName | null, options: object][] = [
   ['its keys are there and a refresh is to come', null, {}],
   ['a refresh is about to come again and again', null, { keysMaxAge: 0.3 }],
-  ['nobody listens and a retry is to come', 'refused', { keysRetry: 600, keysCooldown: 600 }],
+  ['no server listens and a retry is to come', 'refused', { keysRetry: 600, keysCooldown: 600 }],
   ['its fetch hangs, and ends at its limit', 'a dripping body', { keysTimeout: 0.5 }],
 ]
 
@@ -16,7 +16,7 @@ for (const [what, fault, options] of idle) {
     const server = await KeyServer.start(() => ({ keys: [KEY.publicJwk] }))
     after(() => server.close())
     await server.fail(fault)
-    // A child that does not end by itself is killed, which fails.
+    // A child that does not end by itself is killed, and then the test fails.
     await runChild('idle-app', [server.url, JSON.stringify(options)])
   })
 }

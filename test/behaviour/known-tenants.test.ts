@@ -1,26 +1,19 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { as, guardedApp } from '../helpers/app/guarded-app.ts'
+import { test } from 'node:test'
+import { guardedApp } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
+import { tenantRoute } from '../helpers/app/tenant-route.ts'
 
-const USER = await as({ real: [], ghost: [], constructor: [] })
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
 
-/** An application with a strictly multitenant route, and what a request of it comes to. */
-async function appKnowing(t: TestContext, options: object) {
-  const app = await guardedApp(t, options)
-  app.get('/:tenant/x', async () => 'x')
-  return (tenant: string) => app.inject({ url: `/${tenant}/x`, headers: USER })
-}
-
-test('not configured, every tenant that a user may act for exists', async (t) => {
-  const get = await appKnowing(t, {})
+test('without configuration, every tenant that a user may act for exists', async (t) => {
+  const get = await tenantRoute(t, {})
   assert.equal(outcome(await get('ghost')), '200')
 })
 
-test('a list knows the tenants on it, and the list is copied', async (t) => {
+test('a list knows the tenants on it, and is copied', async (t) => {
   const tenants = ['real']
-  const get = await appKnowing(t, { tenants })
+  const get = await tenantRoute(t, { tenants })
   tenants.push('ghost')
   assert.equal(outcome(await get('real')), '200')
   assert.equal(outcome(await get('ghost')), UNKNOWN)

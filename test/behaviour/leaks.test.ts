@@ -7,7 +7,7 @@ import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { tenantServer } from '../helpers/servers/tenant-server.ts'
 
-/** The token of the attempt under way, for functions of the application that cannot keep it to themselves. */
+/** The token of the current attempt. Functions of the application repeat it where they can. */
 let sent = ''
 
 const secrets = () => ({ token: sent, claims: CANARY_CLAIMS })
@@ -20,7 +20,9 @@ function telling(): Error {
   )
 }
 
-/** Functions that tell all they know, at once or later, by throwing or as an answer that is none. */
+/**
+ * Functions that tell all they know. They throw it or give it as a wrong answer, at once or later.
+ */
 const TELLING: readonly [how: string, tell: () => never][] = [
   ['throws', () => raise(telling())],
   ['throws a string', () => raise(sent)],
@@ -89,7 +91,7 @@ const ANSWERED: readonly Attempt[] = [
   },
 ]
 
-/** The types would not let them; functions written in JavaScript may answer anything. */
+/** The types forbid this, but functions written in JavaScript may answer anything. */
 function answering(name: string): object {
   return { [name]: () => secrets() }
 }
@@ -102,7 +104,7 @@ for (const it of [...ATTEMPTS, ...TOLD, ...ANSWERED]) {
     sent = await authority.token({ ...CANARY_CLAIMS, ...it.claims }, it.token)
     const authorization = it.header?.(sent) ?? `Bearer ${sent}`
     const headers = authorization === '' ? {} : { authorization }
-    // Twice: with the cache empty, and with whatever is in it now.
+    // Twice: with an empty cache, and with what is in the cache after that.
     for (const _ of [1, 2]) {
       const response = await app.inject({ url: it.url ?? '/held/x', headers })
       assert.equal(outcome(response), it.outcome)
@@ -112,7 +114,7 @@ for (const it of [...ATTEMPTS, ...TOLD, ...ANSWERED]) {
   })
 }
 
-test('what a tenant server answers is not repeated', async (t) => {
+test('the answer of a tenant server is not repeated', async (t) => {
   const { logger, raw } = logLines()
   sent = await authority.token(CANARY_CLAIMS)
   for (const body of [JSON.stringify(secrets()), `<html>${sent} ${CANARY_CLAIMS.sub}</html>`]) {
@@ -126,7 +128,7 @@ test('what a tenant server answers is not repeated', async (t) => {
   }
 })
 
-test('what a query parser throws under the guard is not repeated', async (t) => {
+test('an error of a query parser under the guard is not repeated', async (t) => {
   const { logger, raw } = logLines()
   const querystringParser = () =>
     Object.defineProperty({}, 'tenant', { get: () => raise(telling()) })

@@ -42,7 +42,7 @@ test('routes() tells the policy of every route', async (t) => {
   ])
 })
 
-/** What a route without a segment declares, and where routes() says that its tenant stands. */
+/** What a route without a segment declares, and where its tenant stands by routes(). */
 for (const [settings, places] of [
   [{}, { true: 'query', required: 'query', optional: 'optional' }],
   [{ multitenancy: false }, { true: null, optional: null }],
@@ -78,7 +78,7 @@ test('routes() lists each method, HEAD twins, prefixes, and routes of public sco
   ])
 })
 
-test("routes() lists both paths of a prefixed '/', and none of them is called too early", async (t) => {
+test("routes() lists both paths of a prefixed '/' as seen", async (t) => {
   const { logger, messages } = logLines()
   const app = await guardedApp(t, {}, { logger, exposeHeadRoutes: false })
   await app.register(async (child) => void child.get('/', handler), { prefix: '/:tenant' })
@@ -104,7 +104,7 @@ test("routes() lists a prefixed '/' and its HEAD twins once for each path", asyn
   ])
 })
 
-test('routes() lists what was written too early, in the spelling of the router', async (t) => {
+test('routes() lists early routes in the spelling of the router', async (t) => {
   const app = bareApp(t)
   app.get('/early/:a', { config: { noauth: true } }, handler)
   await guard(app)
@@ -117,7 +117,7 @@ test('routes() lists what was written too early, in the spelling of the router',
   ])
 })
 
-test('routes() lists an OPTIONS wildcard that was written too early', async (t) => {
+test('routes() lists an early OPTIONS wildcard', async (t) => {
   const app = bareApp(t)
   app.options('/files/*', handler)
   await guard(app)
@@ -125,7 +125,7 @@ test('routes() lists an OPTIONS wildcard that was written too early', async (t) 
   assert.deepEqual(app.authService.routes(), [{ method: 'OPTIONS', url: '/files/*', ...UNSEEN }])
 })
 
-test('routes() before ready lists what is seen, without a policy', async (t) => {
+test('routes() before ready lists the seen routes, without a policy', async (t) => {
   const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
   app.get('/:tenant/x', { config: { require: 'a:b' } }, handler)
   assert.deepEqual(app.authService.routes(), [
@@ -157,7 +157,7 @@ test('an onError hook of a route is kept', async (t) => {
   assert.equal(ran, 3)
 })
 
-test('routes() of one application of a service, and of all', async (t) => {
+test('routes() lists the routes of one application of a service, or of all', async (t) => {
   const service = new AuthService(trusting())
   const [first, second] = [bareApp(t), bareApp(t)]
   for (const [app, url] of [
@@ -176,7 +176,7 @@ test('routes() of one application of a service, and of all', async (t) => {
   assert.deepEqual(listed(bareApp(t)), [])
 })
 
-test('of two guarded scopes each lists its own routes, too early ones too', async (t) => {
+test('of two guarded scopes each lists its own routes, the early ones too', async (t) => {
   const service = new AuthService(trusting({ uncovered: 'ignore' }))
   const app = bareApp(t)
   for (const name of ['one', 'two']) {

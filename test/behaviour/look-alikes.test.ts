@@ -7,7 +7,7 @@ import { outcome } from '../helpers/app/refusals.ts'
 
 const handler = async () => 'x'
 
-/** Paths whose parameter looks like the tenant, under a name of the tenant parameter. */
+/** The name of the tenant parameter, and paths with a parameter that looks like it. */
 const MISTAKEN: readonly [path: string, parameter: string, tenantParameter: string][] = [
   ['/orgs/:tenantId/secrets', 'tenantId', 'tenant'],
   ['/:tenant_id', 'tenant_id', 'tenant'],
@@ -43,7 +43,7 @@ for (const [path, parameter, tenantParameter] of MISTAKEN) {
     })
   }
 
-  test(`${path} without a declaration of tenant is warned of, where the parameter is ${tenantParameter}`, async (t) => {
+  test(`${path} without a declaration causes a warning, where the parameter is ${tenantParameter}`, async (t) => {
     const { logger, lines } = logLines()
     const app = await guardedApp(t, { tenantParameter }, { logger, exposeHeadRoutes: false })
     app.get(path, { config: { userInfo: true } }, handler)
@@ -56,7 +56,7 @@ for (const [path, parameter, tenantParameter] of MISTAKEN) {
   })
 }
 
-/** Paths that have a tenant segment, or nothing like one. */
+/** Paths with a tenant segment, or without anything like one. */
 const PLAIN: readonly [path: string, tenantParameter: string][] = [
   ['/:tenant/x/:tenantId', 'tenant'],
   ['/:id/x', 'tenant'],
@@ -70,7 +70,7 @@ const PLAIN: readonly [path: string, tenantParameter: string][] = [
 ]
 
 for (const [path, tenantParameter] of PLAIN) {
-  test(`${path} with tenant true boots in silence, where the parameter is ${tenantParameter}`, async (t) => {
+  test(`${path} with tenant true causes no warning, where the parameter is ${tenantParameter}`, async (t) => {
     const { logger, messages } = logLines()
     const app = await guardedApp(t, { tenantParameter }, { logger })
     app.get(path, { config: { tenant: true } }, handler)
@@ -79,7 +79,7 @@ for (const [path, tenantParameter] of PLAIN) {
   })
 }
 
-test('a look-alike that was written before the plugin lets no user in', async (t) => {
+test('an early route with a look-alike lets no user in', async (t) => {
   const app = bareApp(t)
   const config: RouteDeclaration = { tenant: 'required' }
   app.get('/orgs/:tenantId/secrets', { config }, async () => 'never')

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify, { type FastifyInstance } from 'fastify'
 
-// What is under test comes after the applications, as a CommonJS application may require it. Then Fastify has told the
-// package of none of them. So everything that imports it is imported here, and not above.
+// The package is loaded after the applications are made, as in many CommonJS applications. So
+// Fastify has not told the package of them. For this reason all imports of the package stand below.
 const lines: string[] = []
 const logger = { level: 'warn', stream: { write: (line: string) => void lines.push(line) } }
 const applications = Array.from({ length: 6 }, () => Fastify({ logger, exposeHeadRoutes: false }))
@@ -36,12 +36,12 @@ async function partlyGuarded(app: FastifyInstance, uncovered: 'warn' | 'refuse' 
   return { scope }
 }
 
-/** As @fastify/otel does: every hook becomes a function of another name. */
+/** @fastify/otel does this too: every hook becomes a function of another name. */
 function renameHooks(app: FastifyInstance): void {
   const { addHook } = app
   app.addHook = new Proxy(addHook, {
     apply(target, scope, [name, hook]: [string, (...args: unknown[]) => unknown]) {
-      // The guard counts on the number of parameters, as any hook does.
+      // The guard relies on the number of parameters, as other hooks do.
       const wrapped =
         name === 'onRequest'
           ? function handlerWrapped(this: unknown, a: unknown, b: unknown, c: unknown) {
@@ -53,7 +53,7 @@ function renameHooks(app: FastifyInstance): void {
   })
 }
 
-test('of an application that was made before, hooks tell in print what no guard covers', async (t) => {
+test('for an application made before, printed hooks show the routes that no guard covers', async (t) => {
   const app = nextApp(t)
   const { scope } = await partlyGuarded(app)
   await app.ready()
@@ -73,7 +73,7 @@ test('of an application that was made before, hooks tell in print what no guard 
   assert.equal(outcome(response), '400 ERR_AUTH_TENANT_MISSING')
 })
 
-test('a hook that is called like a guard covers nothing', async (t) => {
+test('a hook that is named like a guard covers nothing', async (t) => {
   const app = nextApp(t)
   app.get('/open', { onRequest: async function tenantAuthGuard() {} }, handler)
   await app.register(async (child) => {

@@ -10,7 +10,10 @@ const STRANGER = '401 ERR_AUTH_TOKEN_MISSING'
 const LACKING = '403 ERR_AUTH_RESOURCE_MISSING'
 const handler = async () => 'x'
 
-/** Routes beside an open `GET /x` that get their config by a spread of its own, closed again. */
+/**
+ * Closed routes beside an open `GET /x`. A hook gives each of them a copy of the open route's
+ * config.
+ */
 const BESIDE: readonly [what: string, route: object, headers: Record<string, string>][] = [
   ['another method of the url', { method: 'POST', url: '/x' }, {}],
   ['another url', { method: 'GET', url: '/y' }, {}],
@@ -27,7 +30,7 @@ const BESIDE: readonly [what: string, route: object, headers: Record<string, str
 ]
 
 for (const [what, route, constrained] of BESIDE) {
-  test(`an onRoute hook that spreads the config of an open route into ${what} opens nothing`, async (t) => {
+  test(`an onRoute hook that spreads an open route's config into ${what} opens nothing`, async (t) => {
     const app = await guardedApp(t)
     let open: object | undefined
     app.addHook('onRoute', (options) => {
@@ -62,7 +65,10 @@ test('configs that share one mark in one place are told apart by what they decla
   assert.equal(outcome(await app.inject(second)), STRANGER)
 })
 
-/** What a hook of the application writes into the live config of a guarded route before the guard sees its first request. */
+/**
+ * What a hook writes into the live config of a guarded route before the guard sees its first
+ * request.
+ */
 const CHANGES: readonly [what: string, change: object][] = [
   ['noauth', { noauth: true }],
   ['no requirement', { require: undefined }],
@@ -72,7 +78,7 @@ const CHANGES: readonly [what: string, change: object][] = [
 
 for (const when of ['early', 'late'] as const) {
   for (const [what, change] of CHANGES) {
-    test(`a hook that writes ${what} into the live config of a route written ${when} opens nothing`, async (t) => {
+    test(`a hook that writes ${what} into the live config of a route, written ${when}, opens nothing`, async (t) => {
       const app = bareApp(t)
       app.addHook('onRequest', async ({ routeOptions }) => {
         if (routeOptions.url === '/x') Object.assign(routeOptions.config, change)
@@ -91,7 +97,7 @@ for (const when of ['early', 'late'] as const) {
       }
     })
 
-    test(`a hook that copies the live config of an open route into one written ${when} opens nothing, ${what}`, async (t) => {
+    test(`a copy of an open route's live config opens nothing in a route written ${when}, ${what}`, async (t) => {
       const app = bareApp(t)
       let open: object = {}
       app.addHook('onRequest', async ({ routeOptions }) => {
@@ -113,7 +119,7 @@ for (const when of ['early', 'late'] as const) {
   }
 }
 
-test('an early route is not opened by another that writes into the config that they share', async (t) => {
+test('an early route is not opened by a hook that writes into a shared config for another route', async (t) => {
   const app = bareApp(t)
   const shared: RouteDeclaration = {}
   app.addHook('onRoute', ({ url, config }) => {
@@ -126,7 +132,7 @@ test('an early route is not opened by another that writes into the config that t
   assert.equal(outcome(await app.inject('/x')), STRANGER)
 })
 
-test('both urls of a prefixed route have its policy, and a HEAD twin its own', async (t) => {
+test('both urls of a prefixed route have its policy, and a HEAD twin has its own', async (t) => {
   const app = await guardedApp(t)
   const scope = async (child: FastifyInstance) =>
     void child.get('/', { config: { noauth: true } }, handler)
@@ -140,13 +146,13 @@ test('both urls of a prefixed route have its policy, and a HEAD twin its own', a
 /** Routes that Fastify refuses to add beside `GET /x`, and what is left of each. */
 const REFUSED: readonly [what: string, route: object, left: string[]][] = [
   ['a duplicate', { method: 'GET', url: '/x' }, []],
-  ['a route with a hook that is none', { method: 'PUT', url: '/z', onSend: 'x' }, []],
+  ['a route with an unusable hook', { method: 'PUT', url: '/z', onSend: 'x' }, []],
   ['a path that the router cannot have', { method: 'PUT', url: '/*/z' }, []],
 ]
 
 for (const when of ['early', 'late'] as const) {
   for (const [what, route, left] of REFUSED) {
-    test(`${what}, written ${when}, whose error is swallowed is neither listed nor documented, and opens nothing`, async (t) => {
+    test(`${what}, written ${when} with its error swallowed, is not listed or documented, and opens nothing`, async (t) => {
       const app = bareApp(t, { exposeHeadRoutes: false })
       await app.register(swagger, {
         openapi: { openapi: '3.1.0' },
@@ -173,7 +179,7 @@ for (const when of ['early', 'late'] as const) {
   }
 }
 
-test('a route that was refused once and written again is listed as it was added', async (t) => {
+test('a route that was refused and then written again is listed as it was added', async (t) => {
   const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
   const onSend: object = { onSend: 'no function' }
   assert.throws(() => app.get('/x', { ...onSend, config: { noauth: true } }, handler))
@@ -198,22 +204,25 @@ test('a service of two applications keeps their routes apart', async (t) => {
   assert.equal(outcome(await second.inject('/x')), STRANGER)
 })
 
-/** Routes of which Fastify adds a part before it refuses them. It cannot serve that part. */
-const HALVES: readonly [what: string, route: object][] = [
-  ['some methods', { method: ['PUT', 'GET', 'DELETE'], url: '/x' }],
-  ['the path without the optional parameter', { method: 'GET', url: '/x/:id?' }],
+/** Routes that Fastify adds in part before it refuses them. It cannot serve that part. */
+const HALVES: readonly [what: string, route: object, told: string][] = [
+  ['some methods', { method: ['PUT', 'GET', 'DELETE'], url: '/x' }, 'PUT, GET, DELETE /x'],
+  ['the path without the optional parameter', { method: 'GET', url: '/x/:id?' }, 'GET /x/:id?'],
 ]
 
-for (const [what, route] of HALVES) {
-  test(`a route whose place was taken for ${what}, and whose error is swallowed, stops the boot`, async (t) => {
+for (const [what, route, told] of HALVES) {
+  test(`a route whose place is taken for ${what} stops the boot, with its error swallowed`, async (t) => {
     const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
     app.get('/x', handler)
     assert.throws(() => app.route({ method: 'GET', url: '/', ...route, handler }))
-    await assert.rejects(async () => app.ready(), /ERR_AUTH_ROUTE_INVALID|refused a part of it/)
+    await assert.rejects(async () => app.ready(), {
+      code: 'ERR_AUTH_ROUTE_INVALID',
+      message: `${told}: Fastify refused a part of it, since another route is there`,
+    })
   })
 }
 
-/** Spellings of one place, where the router overlooks slashes. */
+/** Two spellings of one place, for a router that ignores slashes. */
 for (const [first, second] of [
   ['/foo', '/foo/'],
   ['/a/b', '/a//b'],
@@ -231,8 +240,8 @@ for (const [first, second] of [
   })
 }
 
-/** What an `onRoute` hook of the application makes of a route. */
-test('an onRoute hook may change methods, and the requests of each are decided', async (t) => {
+/** Changes that an `onRoute` hook of the application makes to a route. */
+test('an onRoute hook may change methods, and the requests of each method are decided', async (t) => {
   const app = await guardedApp(t)
   app.addHook('onRoute', (route) => {
     if (route.method === 'PUT') route.method = ['PUT', 'PATCH']
@@ -277,7 +286,7 @@ test('an onRoute hook that puts the tenant before a path makes the route one of 
 
 for (const when of ['early', 'late'] as const) {
   for (const what of ['what the other declares', 'the options of the other'] as const) {
-    test(`of two versions, written ${when}, a hook that gives one's live config ${what} opens nothing`, async (t) => {
+    test(`of two versions, written ${when}, giving one the live config ${what} opens nothing`, async (t) => {
       const app = bareApp(t)
       let open: object = {}
       app.addHook('onRoute', ({ constraints, config }) => {
@@ -306,7 +315,7 @@ for (const when of ['early', 'late'] as const) {
   }
 }
 
-test('a config that is no object declares nothing', async (t) => {
+test('a config that is not an object declares nothing', async (t) => {
   const app = await guardedApp(t)
   for (const [index, config] of [true, 'x', 7].entries()) {
     app.get(`/${index}`, Object({ config }), handler)

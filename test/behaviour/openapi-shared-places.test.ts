@@ -8,10 +8,10 @@ import { documentedApp, documentOf, type Operation } from '../helpers/documents/
 const handler = async () => 'ok'
 const info = { title: 'test', version: '1' }
 
-/** One of several routes of one place in a document. */
+/** One of several routes that share a place in a document. */
 type Twin = RouteShorthandOptions & { readonly url: string }
 
-/** What may tell two routes of one place apart. The place is `/menus/{id}` for each. */
+/** Differences between two routes of one place. The place is `/menus/{id}` for each. */
 const SHARED: readonly {
   readonly by: string
   readonly twins: readonly [Twin, Twin]
@@ -60,13 +60,13 @@ function operationOf(app: FastifyInstance): Operation {
   return operation
 }
 
-/** Every order of two. */
+/** Both orders of two. */
 const both = <Item>([a, b]: readonly [Item, Item]): readonly [Item, Item][] => [
   [a, b],
   [b, a],
 ]
 
-/** The operation of twins that declare this. */
+/** The operation of twins with this declaration. */
 async function sharedOperation(
   twins: readonly (readonly [Twin, RouteDeclaration])[],
   swagger: FastifyDynamicSwaggerOptions = {},
@@ -85,7 +85,7 @@ async function sharedOperation(
 const open = { noauth: true }
 
 for (const { by, twins, swagger } of SHARED) {
-  test(`An operation of routes that differ by ${by} is guarded where one of them is`, async () => {
+  test(`An operation of routes that differ by ${by} is guarded if one of them is`, async () => {
     for (const [first, last] of both(twins)) {
       for (const [one, other] of both<RouteDeclaration>([open, { require: 'menu:read' }])) {
         const operation = await sharedOperation(
@@ -102,7 +102,7 @@ for (const { by, twins, swagger } of SHARED) {
     }
   })
 
-  test(`An operation of routes that differ by ${by} is open where all of them are`, async () => {
+  test(`An operation of routes that differ by ${by} is open if all of them are`, async () => {
     for (const [first, last] of both(twins)) {
       const operation = await sharedOperation(
         [
@@ -172,7 +172,7 @@ test('A HEAD route is described by itself, beside the GET route of its url', asy
   }
 })
 
-test('A guarded operation is not shown as open by what its route says of security', async () => {
+test('A guarded operation is not shown as open because of the security in its schema', async () => {
   const cookie = { type: 'apiKey', in: 'cookie', name: 'token' } as const
   const app = await documentedApp(
     (app) => {
@@ -205,7 +205,7 @@ test('A guarded operation is not shown as open by what its route says of securit
   await app.close()
 })
 
-test('A path that goes on with letters of a base path leaves the others described', async () => {
+test('A path that begins with the letters of a base path leaves the others described', async () => {
   const app = await documentedApp(
     (app) => {
       app.get('/v1/menus', handler)
@@ -221,7 +221,7 @@ test('A path that goes on with letters of a base path leaves the others describe
 
 const shown = { get: { responses: {} } }
 
-/** A route that stands in another one's place, if the document is read as if base paths were stripped. */
+/** A route that has another route's place, if base paths are read as stripped. */
 const HIDDEN_TWINS: readonly (readonly [what: string, urls: readonly string[]])[] = [
   ['one hidden route', ['/api/api/x']],
   ['more hidden routes than the document shows', ['/api/api/x', '/api/other', '/api/third']],

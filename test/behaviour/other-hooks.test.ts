@@ -19,14 +19,14 @@ const sockets = async (app: FastifyInstance) => {
   await app.register(websocket)
 }
 
-/** A WebSocket route, written whatever is loaded first. */
+/** A WebSocket route. It can be written before its plugin is loaded. */
 const ORDERS = [
   ['the guard first', [guard, sockets]],
   ['@fastify/websocket first', [sockets, guard]],
 ] as const
 
 for (const [order, plugins] of ORDERS) {
-  test(`injectWS of @fastify/websocket, whose requests are made up, is guarded, with ${order}`, async (t) => {
+  test(`injectWS of @fastify/websocket makes up requests, and they are guarded, with ${order}`, async (t) => {
     const app = bareApp(t)
     for (const plugin of plugins) await plugin(app)
     let opened = 0
@@ -61,12 +61,12 @@ for (const [order, plugins] of ORDERS) {
     assert.equal(opened, 0)
     assert.equal(await hear(`${address}/quiet-otter/live`, headers), 'quiet-otter test-user')
     assert.equal(opened, 1)
-    // Would not end while a refused socket is open.
+    // This would not end while a refused socket is open.
     await app.close()
   })
 }
 
-/** The first message that a WebSocket brings. */
+/** The first message on a WebSocket. */
 async function hear(address: string, headers = {}): Promise<string> {
   const socket = new WebSocket(address, { headers })
   try {
@@ -77,7 +77,7 @@ async function hear(address: string, headers = {}): Promise<string> {
   }
 }
 
-test('a WebSocket route before the guard and @fastify/websocket in an un-awaited chain is closed', async (t) => {
+test('a WebSocket route is closed if the guard and @fastify/websocket follow in an un-awaited chain', async (t) => {
   const app = bareApp(t)
   app.register(websocket)
   app.register(async (child) => {

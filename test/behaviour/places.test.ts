@@ -34,7 +34,7 @@ for (const route of PLACES) closed(route)
 for (const route of SHAPES) closed(route)
 
 for (const route of PLACES) {
-  test(`a route ${route.name} that is left open by its config alone, through the prototype, is closed`, async (t) => {
+  test(`a route ${route.name} that is open only by an inherited declaration is closed`, async (t) => {
     Object.defineProperty(Object.prototype, 'noauth', { value: true, configurable: true })
     t.after(() => Reflect.deleteProperty(Object.prototype, 'noauth'))
     const app = bareApp(t)

@@ -14,10 +14,10 @@ import { AUDIENCE, goodClaims, goodToken, ISSUER, KEY } from '../helpers/tokens/
 interface Row {
   readonly reason: string
   readonly code: RefusalCode
-  /** Over options under which a good token is let through. */
+  /** Options under which a good token is let through, with these in addition. */
   readonly options?: object
   readonly url?: string
-  /** The Authorization lines, where they are not `Bearer` and the token. */
+  /** The Authorization lines, if they are not just `Bearer` and the token. */
   readonly lines?: readonly string[]
   readonly token?: string
 }
@@ -249,7 +249,7 @@ function writeRoutes(app: FastifyInstance): void {
   )
 }
 
-/** A parser whose result throws where the query asks for it. */
+/** A parser whose result throws when it is read. */
 function querystringParser(text: string): Record<string, unknown> {
   const tenants = new URLSearchParams(text).getAll('tenant')
   return {
@@ -260,14 +260,14 @@ function querystringParser(text: string): Record<string, unknown> {
   }
 }
 
-/** The whole answer to a request over the wire, which may have several lines of one header. */
+/** The whole answer to a request over the wire, where one header may have several lines. */
 async function ask(app: FastifyInstance, url: string, lines: readonly string[]): Promise<string> {
   await app.listen({ port: 0, host: '127.0.0.1' })
   const authorization = lines.map((line) => `authorization: ${line}`)
   return rawRequest(app, `GET ${url} HTTP/1.1`, 'host: x', 'connection: close', ...authorization)
 }
 
-/** The same without a wire. */
+/** The same without a connection. */
 async function inject(
   app: FastifyInstance,
   url: string,
@@ -284,7 +284,7 @@ for (const [index, row] of ROWS.entries()) {
     const log = logLines()
     const app = bareApp(t, { logger: log.logger, routerOptions: { querystringParser } })
     const trusted = { publicKeys: { keys: [KEY.publicJwk] }, issuer: ISSUER, audience: AUDIENCE }
-    // What a JavaScript application may give all the same.
+    // A value that a JavaScript application may give all the same.
     const options: AuthOptions = Object.fromEntries(
       Object.entries({ ...trusted, ...row.options }).filter(([, value]) => value !== undefined),
     )
@@ -303,7 +303,7 @@ for (const [index, row] of ROWS.entries()) {
   })
 }
 
-test('the table has every reason for which a token is refused', () => {
+test('the table has every reason to refuse a token', () => {
   const inTable = new Set(ROWS.map(({ reason }) => reason))
   const inSource = readdirSync('lib', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))

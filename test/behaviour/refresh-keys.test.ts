@@ -8,7 +8,7 @@ import { KEY } from '../helpers/tokens/probe.ts'
 
 const next = forgeKey('ES256', 'next')
 
-test('refreshKeys fetches at once, whatever the cooldown', async (t) => {
+test('refreshKeys fetches at once, even within the cooldown', async (t) => {
   const probe = await startKeyOutage(t)
   await probe.ask(unknownKeyToken())
   const { fetches } = probe.server
@@ -18,7 +18,7 @@ test('refreshKeys fetches at once, whatever the cooldown', async (t) => {
   }
 })
 
-test('refreshKeys fetches at once, whatever the wait after a failure', async (t) => {
+test('refreshKeys fetches at once, even within the wait after a failure', async (t) => {
   const options = { keysRetry: 30 }
   const probe = await startKeyOutage(t, options, (server) => server.fail('status 500'))
   assert.equal((await probe.ask(freshToken())).statusCode, 503)
@@ -37,7 +37,7 @@ test('what refreshKeys brings was fetched after it was called', async (t) => {
   assert.equal((await probe.ask(freshToken())).statusCode, 401)
 })
 
-test('refreshKeys starts after a fetch that hangs, once that has ended', async (t) => {
+test('refreshKeys starts after a fetch that hangs has ended', async (t) => {
   const options = { keysTimeout: 0.2 }
   const probe = await startKeyOutage(t, options, (server) => server.fail('no answer'))
   await until(() => probe.server.fetches === 1)
@@ -61,7 +61,7 @@ test('refreshKeys rejects with ERR_AUTH_KEYS_UNAVAILABLE, and the old keys serve
   assert.equal((await probe.ask(freshToken())).statusCode, 200)
 })
 
-test('refreshKeys that is still waiting when the application closes rejects', async (t) => {
+test('refreshKeys rejects if the application closes while it waits', async (t) => {
   const options = { keysTimeout: 60 }
   const probe = await startKeyOutage(t, options, (server) => server.fail('no answer'))
   await until(() => probe.server.fetches === 1)
@@ -81,7 +81,7 @@ test('with keys given in code, refreshKeys has nothing to do', async () => {
   service.close()
 })
 
-test('keys given in code that are no keys stop the boot', async () => {
+test('unusable keys given in code stop the boot', async () => {
   const { x: _, ...jwk } = { ...KEY.publicJwk, x: '' }
   for (const bad of [jwk, { ...jwk, x: 'AA' }, { ...KEY.publicJwk, x: 'A'.repeat(43) }]) {
     assert.throws(() => new AuthService({ publicKeys: { keys: [bad] }, issuer: 'a' }), {

@@ -8,7 +8,7 @@ import tenantAuth from '../../lib/index.ts'
 import { bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { until } from '../helpers/processes/until.ts'
 
-/** A guarded application that listens, with a neighbour that takes upgrades, or without. */
+/** A guarded application that listens, with or without a plugin that takes upgrades. */
 async function listening(t: TestContext, hasWebSockets: boolean): Promise<FastifyInstance> {
   const app = bareApp(t, { forceCloseConnections: true })
   if (hasWebSockets) await app.register(websocket)
@@ -19,7 +19,7 @@ async function listening(t: TestContext, hasWebSockets: boolean): Promise<Fastif
   return app
 }
 
-/** A raw connection, and everything that has come over it. */
+/** A raw connection, and all that it has received. */
 async function connected(t: TestContext, app: FastifyInstance) {
   const socket: Socket = connect(Number(new URL(app.listeningOrigin).port), '127.0.0.1')
   t.after(() => socket.destroy())
@@ -45,7 +45,7 @@ const WEBSOCKET = [
   'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
 ]
 
-/** Requests that offer an upgrade which does not take place: the connection lives on. */
+/** Requests that offer an upgrade which does not take place. The connection stays open. */
 const PLAIN: readonly [what: string, hasWebSockets: boolean, headers: string[]][] = [
   ['h2c, where no plugin takes upgrades', false, H2C],
   ['a WebSocket, where no plugin takes upgrades', false, WEBSOCKET],
@@ -54,7 +54,7 @@ const PLAIN: readonly [what: string, hasWebSockets: boolean, headers: string[]][
 ]
 
 for (const [what, hasWebSockets, headers] of PLAIN) {
-  test(`a refused request that offers ${what}, is answered, and so is the next one`, async (t) => {
+  test(`a refused request that offers ${what} is answered, and so is the next one`, async (t) => {
     const app = await listening(t, hasWebSockets)
     const { ask, answers, state } = await connected(t, app)
     for (const count of [1, 2, 3]) {
@@ -69,7 +69,7 @@ for (const [what, hasWebSockets, headers] of PLAIN) {
   })
 }
 
-/** Requests that a plugin takes over: nobody would read what follows. */
+/** Requests that a plugin takes over. After that, no server reads from the connection. */
 const TAKEN: readonly [what: string, url: string, headers: string[]][] = [
   ['a WebSocket', '/socket', WEBSOCKET],
   ['a WebSocket at a plain route', '/x', WEBSOCKET],

@@ -10,7 +10,7 @@ for (const [what, answer] of [
   ['at once', (is: boolean) => is],
   ['later', async (is: boolean) => is],
 ] as const) {
-  test(`isRevoked, answering ${what}, is asked on every request, cached token or not`, async (t) => {
+  test(`isRevoked, answering ${what}, is asked on every request, for cached tokens too`, async (t) => {
     const seen: UserInfo[] = []
     let revoked = false
     const probe = await startProbe(t, {
@@ -28,13 +28,13 @@ for (const [what, answer] of [
     assert.equal(seen.length, 4)
     assert.equal(seen[0]?.sub, 'alice')
     assert.equal(Object.isFrozen(seen[0]), true)
-    // The same user info each time: the token itself was verified once.
+    // The user info is the same each time, because the token was verified only once.
     assert.equal(new Set(seen).size, 1)
     assert.equal(probe.handled.count, 2)
   })
 }
 
-test('isRevoked is told what the token itself says, whatever mapClaims makes of it', async (t) => {
+test('isRevoked is told what the token itself says, not what mapClaims makes of it', async (t) => {
   const seen: TokenInfo[] = []
   const probe = await startProbe(t, {
     mapClaims: (claims) => {
@@ -70,7 +70,7 @@ test('isRevoked is told what the token itself says, whatever mapClaims makes of 
   assert.deepEqual({ ...bare, expiresAt: undefined }, { ...nothing, expiresAt: undefined })
 })
 
-test('the dates that isRevoked is told are those of the token, each time', async (t) => {
+test('the dates that isRevoked is told are those of the token, on each call', async (t) => {
   const seen: unknown[] = []
   const probe = await startProbe(t, {
     isRevoked: (_userInfo, { issuedAt, expiresAt }) => {
@@ -89,7 +89,7 @@ test('the dates that isRevoked is told are those of the token, each time', async
   )
 })
 
-test('isRevoked is not asked about a token that is refused anyhow', async (t) => {
+test('isRevoked is not asked about a token that is refused for another reason', async (t) => {
   let asked = 0
   const probe = await startProbe(t, {
     isRevoked: () => {
@@ -117,8 +117,8 @@ const NO_ANSWERS: [what: string, isRevoked: () => unknown][] = [
 ]
 
 for (const [what, isRevoked] of NO_ANSWERS) {
-  test(`where isRevoked ${what} nobody can tell now: 503`, async (t) => {
-    // What a JavaScript application may give all the same.
+  test(`if isRevoked ${what}, the answer is 503`, async (t) => {
+    // A value that a JavaScript application may give all the same.
     const options: object = { isRevoked, tenantsTimeout: 0.05 }
     const probe = await startProbe(t, options)
     for (let again = 0; again < 2; again++) {

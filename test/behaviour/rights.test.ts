@@ -6,7 +6,7 @@ import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
 const RIGHTS = { '*': ['menu:read'], a: ['order:read'], b: ['order:read', 'order:cancel'] }
 
-/** What a route requires, for which tenant, and the ids of the challenge; null: let through. */
+/** A requirement, a tenant, and the ids of the challenge; null: let through. */
 const REQUIREMENTS: readonly [
   require: RouteDeclaration['require'],
   tenant: string | null,
@@ -44,7 +44,10 @@ for (const [require, tenant, scope] of REQUIREMENTS) {
 
 const ROOT = 'authz:superuser'
 
-/** Rights, whether superusers are configured, and what comes of acting in a tenant with a requirement. */
+/**
+ * Rights, whether superusers are configured, and the result of acting in a tenant with a
+ * requirement.
+ */
 const SUPERUSERS: readonly [string, Record<string, string[]>, string | undefined, string][] = [
   ['held under *', { '*': [ROOT] }, ROOT, '200'],
   ['not configured', { '*': [ROOT] }, undefined, '403 ERR_AUTH_TENANT_FORBIDDEN'],
@@ -94,7 +97,7 @@ test("a superuser's resources are literally what is granted", async (t) => {
   })
 })
 
-test('the order is the same where every step has to wait', async (t) => {
+test('the order of the steps is the same if every step has to wait', async (t) => {
   const later = <T>(value: T) => new Promise<T>((resolve) => setImmediate(resolve, value))
   const app = await guardedApp(t, {
     isRevoked: () => later(false),
@@ -113,7 +116,7 @@ test('the order is the same where every step has to wait', async (t) => {
   assert.equal((await get('b')).body, 'b')
 })
 
-test('without a resources claim there are no rights, and routes without a tenant are open to the user', async (t) => {
+test('a user without a resources claim has no rights, and may use routes without a tenant', async (t) => {
   const app = await guardedApp(t)
   app.get('/:tenant/x', async () => 'never')
   app.get('/needy', { config: { require: 'menu:read' } }, async () => 'never')

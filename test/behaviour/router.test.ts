@@ -4,7 +4,7 @@ import type { FastifyServerOptions } from 'fastify'
 import { as, guardedApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 
-/** Ways of the router to take one path for another, and the path of a request for `/Admin/x`. */
+/** Ways in which the router takes one path for another, and a path that reaches `/Admin/x`. */
 const SPELLINGS: readonly [what: string, server: FastifyServerOptions, url: string][] = [
   ['another case', { routerOptions: { caseSensitive: false } }, '/aDMIN/X'],
   ['a slash at the end', { routerOptions: { ignoreTrailingSlash: true } }, '/Admin/x/'],
@@ -44,7 +44,7 @@ for (const [what, url, status] of WITHOUT_HOOKS) {
   })
 }
 
-test('a static path stands before a tenant of its name', async (t) => {
+test('a static path goes before a tenant of the same name', async (t) => {
   const app = await guardedApp(t)
   app.get('/open/x', { config: { noauth: true } }, async () => 'static')
   app.get('/:tenant/x', { config: { tenant: true } }, async (request) => request.tenant)
@@ -52,7 +52,7 @@ test('a static path stands before a tenant of its name', async (t) => {
   assertRefused(await app.inject('/opened/x'), 'ERR_AUTH_TOKEN_MISSING')
 })
 
-test('a literal colon before a tenant is no part of it', async (t) => {
+test('a literal colon before a tenant does not belong to its name', async (t) => {
   const app = await guardedApp(t)
   app.get('/x::y:tenant', { config: { tenant: true } }, async (request) => request.tenant)
   const ask = async (url: string) => app.inject({ url, headers: await as() })
@@ -60,7 +60,7 @@ test('a literal colon before a tenant is no part of it', async (t) => {
   assertRefused(await ask('/x:ybusy-beaver?tenant=lazy-raccoon'), 'ERR_AUTH_TENANT_FORBIDDEN')
 })
 
-test('a colon within the name of a parameter makes no tenant of it', async (t) => {
+test('a colon within the name of a parameter does not make a tenant of it', async (t) => {
   const app = await guardedApp(t)
   app.get('/:a:tenant', async (request) => ({ tenant: request.tenant, ...Object(request.params) }))
   const response = await app.inject({ url: '/busy-beaver', headers: await as() })

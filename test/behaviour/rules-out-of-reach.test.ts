@@ -5,7 +5,10 @@ import { type AuthOptions, refusalOf } from '../../lib/index.ts'
 import { as, authority, guardedApp } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 
-/** A refusal of each kind that knows what was expected, and what would let its request through. */
+/**
+ * Refusals of each kind that knows what was expected, and a change that would let the request
+ * through.
+ */
 const REFUSALS: readonly {
   readonly what: string
   readonly options?: AuthOptions
@@ -114,14 +117,14 @@ function spoil(value: unknown, text: string, seen = new Set<unknown>()): number 
     try {
       change(value, text)
     } catch {
-      // It is frozen, or of another kind.
+      // This object is frozen, or of another kind.
     }
   }
   for (const each of within) spoil(each, text, seen)
   return seen.size
 }
 
-/** The values of all properties, those that classes give too. */
+/** The values of all properties, including those of its class. */
 function membersOf(object: object): unknown[] {
   const values: unknown[] = []
   let holder: object | null = object

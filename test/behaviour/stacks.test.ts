@@ -11,7 +11,7 @@ const fail = () => {
   throw new Error('on purpose')
 }
 
-/** A refusal of the guard of each kind, at once and late. */
+/** A refusal of the guard of each kind, at once and after a wait. */
 const REFUSED: readonly [code: RefusalCode, url: string, isUser: boolean, options?: AuthOptions][] =
   [
     ['ERR_AUTH_TOKEN_MISSING', '/x', false],

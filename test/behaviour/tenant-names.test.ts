@@ -7,7 +7,7 @@ const FORBIDDEN = '403 ERR_AUTH_TENANT_FORBIDDEN'
 const INVALID = '400 ERR_AUTH_TENANT_INVALID'
 const MISSING = '400 ERR_AUTH_TENANT_MISSING'
 
-/** Names as they stand, encoded, in a request of a user who may act for none of them. */
+/** Encoded names as they stand in a request. The user may not act for these tenants. */
 const NAMES: readonly [what: string, encoded: string, refused: string][] = [
   ['__proto__', '__proto__', FORBIDDEN],
   ['constructor', 'constructor', FORBIDDEN],
@@ -54,7 +54,7 @@ for (const [what, encoded, refused] of NAMES) {
   })
 }
 
-test('an empty segment is no tenant, and neither is an empty query', async (t) => {
+test('an empty segment does not name a tenant, and neither does an empty query', async (t) => {
   const app = await guardedApp(t)
   app.get('/x', { config: { tenant: true } }, async () => 'never')
   app.get('/:tenant/y', async () => 'never')
@@ -64,7 +64,7 @@ test('an empty segment is no tenant, and neither is an empty query', async (t) =
   }
 })
 
-/** Own keys of `resources` that look like anything but names: who holds them, may act for them. */
+/** Own keys of `resources` that do not look like names. Their holders may act for these tenants. */
 const HELD = [
   '__proto__',
   'constructor',
@@ -76,7 +76,7 @@ const HELD = [
 ]
 
 for (const tenant of HELD) {
-  test(`${tenant.slice(0, 20)} is a tenant for who holds it as an own key, and nothing more`, async (t) => {
+  test(`${tenant.slice(0, 20)} is a tenant for a user who holds it as an own key, and for no other`, async (t) => {
     const app = await guardedApp(t, {}, { routerOptions: { maxParamLength: 999 } })
     app.get('/x', { config: { tenant: true, resources: true } }, async (request) => ({
       tenant: request.tenant,
@@ -101,7 +101,7 @@ test('names are compared exactly: NFC and NFD of one word are two tenants', asyn
   assert.equal(await get('ä'.normalize('NFD')), FORBIDDEN)
 })
 
-test('a user who holds * and no tenant may act for none', async (t) => {
+test('a user who holds * and no tenant may act for no tenant', async (t) => {
   const app = await guardedApp(t)
   app.get('/:tenant/x', async () => 'never')
   const headers = await as({ '*': ['order:read'] })
@@ -109,7 +109,9 @@ test('a user who holds * and no tenant may act for none', async (t) => {
   assert.equal(outcome(await app.inject({ url: '/a/x', headers })), FORBIDDEN)
 })
 
-/** Queries that name a tenant more than once, or not by its name, for a user who may act for it. */
+/**
+ * Queries that name a tenant more than once or in a wrong form. The user may act for the tenant.
+ */
 const QUERIES: readonly [query: string, refused: string][] = [
   ['?tenant=lazy-raccoon&tenant=quiet-otter', INVALID],
   ['?tenant=lazy-raccoon&tenant=lazy-raccoon', INVALID],
@@ -136,7 +138,7 @@ for (const [query, refused] of QUERIES) {
   })
 }
 
-/** What a query parser of the application may give. */
+/** Results that a query parser of the application may give. */
 const PARSED: readonly [what: string, query: unknown, expected: string][] = [
   ['null', null, MISSING],
   ['undefined', undefined, MISSING],
@@ -160,7 +162,7 @@ const PARSED: readonly [what: string, query: unknown, expected: string][] = [
 for (const [what, query, expected] of PARSED) {
   test(`a query parser that gives ${what} leads to ${expected}`, async (t) => {
     const parser = { querystringParser: () => query }
-    // The type promises objects; parsers written in JavaScript promise nothing.
+    // The type promises objects, but parsers written in JavaScript may give anything.
     const routerOptions: object = parser
     const app = await guardedApp(t, {}, { routerOptions })
     app.get('/x', { config: { tenant: true } }, async () => 'x')

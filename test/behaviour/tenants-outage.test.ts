@@ -9,7 +9,7 @@ import { json, tenantServer } from '../helpers/servers/tenant-server.ts'
 const USER = await as({ real: [], ghost: [] })
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
 
-test('the list of an URL is fetched once, and knows the tenants on it', async (t) => {
+test('the list of a URL is fetched once, and knows the tenants on it', async (t) => {
   const server = await tenantServer(t, '["real","other"]')
   const app = await guardedApp(t, { tenants: server.url })
   app.get('/:tenant/x', async () => 'x')
@@ -22,14 +22,14 @@ test('the list of an URL is fetched once, and knows the tenants on it', async (t
   assert.equal(app.authService.isReady(), true)
 })
 
-test('the empty list is a list: no tenant exists', async (t) => {
+test('an empty list is a list: no tenant exists', async (t) => {
   const server = await tenantServer(t, '[]')
   const app = await guardedApp(t, { tenants: server.url })
   app.get('/:tenant/x', async () => 'x')
   assert.equal(outcome(await app.inject({ url: '/real/x', headers: USER })), UNKNOWN)
 })
 
-/** Answers that are no list of tenants. */
+/** Answers that are not a list of tenants. */
 const BAD_ANSWERS: readonly [what: string, answer: (response: ServerResponse) => void][] = [
   ['is an error', json('["real"]', 500)],
   ['is a redirect', (response) => response.writeHead(302, { location: '/real' }).end()],
@@ -63,12 +63,12 @@ for (const [what, answer] of BAD_ANSWERS) {
     assert.ok(wait > 50 && wait <= 60, `Retry-After: ${wait}`)
     assert.equal(server.count, 1)
     assert.equal(app.authService.isReady(), false)
-    // Where no tenant is, the list does not matter.
+    // Without a tenant in the request, the list does not matter.
     assert.equal(outcome(await app.inject({ url: '/x', headers: USER })), '200')
   })
 }
 
-test('who may not act for a tenant is told so even while the list cannot be had', async (t) => {
+test('a user who may not act for a tenant gets 403, even while the list cannot be had', async (t) => {
   const server = await tenantServer(t, 'junk')
   const app = await guardedApp(t, { tenants: server.url })
   app.get('/:tenant/x', async () => 'never')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { numberOf, runChild } from '../helpers/processes/child.ts'
 
-/** What one entry may cost on average, whatever its token, its claims and its rights are. */
+/** What one entry may cost on average, with any token, claims and rights. */
 const BYTES_PER_ENTRY = 8 * 1024
 
 const KINDS: readonly [what: string, kind: string, count: number, tokenCacheSize: number][] = [
@@ -13,9 +13,9 @@ const KINDS: readonly [what: string, kind: string, count: number, tokenCacheSize
 ]
 
 for (const [what, kind, count, tokenCacheSize] of KINDS) {
-  test(`tokens ${what} keep 8 KiB alive for each entry of the cache at most`, async (t) => {
+  test(`tokens ${what} keep at most 8 KiB alive for each entry of the cache`, async (t) => {
     const args = [kind, String(count), String(tokenCacheSize)]
-    const told = await runChild('kept-tokens', args, ['--expose-gc'])
+    const told = await runChild('kept-tokens', args)
     const grown = numberOf(told, 'grown')
     const entries = numberOf(told, 'entries')
     t.diagnostic(`${(grown / 1024).toFixed(0)} KiB for ${entries} of ${count} tokens`)

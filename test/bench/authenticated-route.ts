@@ -30,7 +30,10 @@ for (const mode of modes) {
   for (const algorithm of algorithms) await compare(mode, algorithm)
 }
 
-/** All guards in turn, round by round in another order, each figure against the unguarded server of its round. */
+/**
+ * All guards in turn, in another order each round. Each figure is compared with the unguarded
+ * server of its round.
+ */
 async function compare(mode: Mode, algorithm: string): Promise<void> {
   const authority = await createTestAuthority({ algorithm })
   const { tokens: count, cacheSize, amount } = MODES[mode]
@@ -40,7 +43,7 @@ async function compare(mode: Mode, algorithm: string): Promise<void> {
         {
           sub: `user-${i}`,
           preferred_username: `user-${i}`,
-          // As long as tokens are: about 700 characters.
+          // About 700 characters, as real tokens have.
           jti: randomBytes(32).toString('hex'),
           resources: { acme: ['menu:read', 'order:read'], '*': ['profile:read'] },
         },
@@ -97,7 +100,7 @@ function report(mode: Mode, algorithm: string, figures: ReadonlyMap<GuardName, F
   }
 }
 
-/** A different order in each round, so that none always runs after the same. */
+/** The order differs in each round, so that no guard always runs after the same one. */
 function rotated<T>(items: readonly T[], by: number): T[] {
   const start = by % items.length
   const turned = [...items.slice(start), ...items.slice(0, start)]

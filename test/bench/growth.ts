@@ -64,13 +64,13 @@ await grow('cached tokens', [100, 1_000, 10_000, 100_000], async (size) => {
   const before = await heapUsed()
   for (const [i, { url, headers }] of requests.entries()) {
     if (i % 1_000 === 0) await setTimeout(0)
-    // A copy of its own, as from a socket, so that the cache's share of the text is counted.
+    // A copy of its own, as from a socket. So the cache's share of the text is counted.
     const authorization = Buffer.from(headers.authorization).toString()
     await app.inject({ url, headers: { authorization } })
   }
   const each = ((await heapUsed()) - before) / size
   const length = requests[0]?.headers.authorization.length ?? 0
-  // Of fewer the heap's own coming and going is larger than they are.
+  // With fewer, the heap's own growth is larger than theirs.
   if (size >= 1_000) {
     console.error(`${size} cached tokens of ${length} characters: ${Math.round(each)} bytes each`)
   }
@@ -87,7 +87,7 @@ async function grow(
   for (const one of built) await cost(one)
   const costs = new Map<number, number[]>(sizes.map((size) => [size, []]))
   for (let round = 0; round < ROUNDS; round++) {
-    // Back and forth, so that none always runs after the same.
+    // Back and forth, so that no size always runs after the same one.
     const order = round % 2 === 0 ? built : [...built].reverse()
     for (const one of order) costs.get(one.size)?.push(await cost(one))
   }
@@ -131,7 +131,7 @@ function tokenHeaders(from: TestAuthority, tenants: readonly string[], serial: n
   const userInfo = {
     sub: `user-${serial}`,
     preferred_username: `user-${serial}`,
-    // As long as tokens are: about 700 characters.
+    // About 700 characters, as real tokens have.
     jti: randomBytes(64).toString('hex'),
     resources: {
       ...Object.fromEntries(tenants.map((name) => [name, []])),
@@ -150,7 +150,7 @@ async function bootTime(boot: Boot): Promise<number> {
 }
 
 async function heapUsed(): Promise<number> {
-  // What a request leaves for the next turn of the event loop is no cost of the cache.
+  // Work that a request leaves for the next turn of the event loop is not a cost of the cache.
   await setTimeout(100)
   globalThis.gc?.()
   return process.memoryUsage().heapUsed

@@ -4,7 +4,7 @@ import { fastifyJwtJwks } from 'fastify-jwt-jwks'
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import type { AuthOptions } from '../../lib/index.ts'
 
-/** What every guard is given: the same keys, and whether it may keep what it has verified. */
+/** What every guard gets: the same keys, and whether it may keep what it has verified. */
 export interface BenchSetup {
   readonly algorithm: string
   readonly publicKeys: JSONWebKeySet
@@ -35,7 +35,7 @@ export const guards: Readonly<Record<GuardName, Guard>> = {
     app.get('/:tenant/menu', async () => ({ ok: true }))
   },
 
-  // The least that any guard with a cache does.
+  // The least work that a guard with a cache does.
   async floor(app) {
     const known = new Map<string, object>()
     app.addHook('onRequest', (request, reply, done) => {
@@ -53,7 +53,7 @@ export const guards: Readonly<Record<GuardName, Guard>> = {
   },
 
   async 'this plugin'(app, { publicKeys, issuer, audience, cacheSize }) {
-    // By its name, so that what is measured is the built package.
+    // Imported by the package's name, so that the built package is measured.
     const { default: tenantAuth } = await import('fastify-tenant-auth')
     const options: AuthOptions = { publicKeys, issuer, audience, tokenCacheSize: cacheSize }
     await app.register(tenantAuth, options)
@@ -81,7 +81,7 @@ export const guards: Readonly<Record<GuardName, Guard>> = {
     app.get('/:tenant/menu', async () => ({ ok: true }))
   },
 
-  // Knows no ES256, and no token cache of its own.
+  // This guard has no ES256, and no token cache of its own.
   async 'fastify-jwt-jwks'(app, { publicKeysUrl, issuer, audience }) {
     await app.register(fastifyJwtJwks, { jwksUrl: publicKeysUrl, issuer, audience })
     app.addHook('onRequest', (request) => app.authenticate(request))

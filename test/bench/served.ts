@@ -5,7 +5,7 @@ import autocannon from 'autocannon'
 import type { BenchSetup, GuardName } from './guards.ts'
 import { quantile } from './statistics.ts'
 
-/** The server's core; the load has the other. */
+/** The server's core. The load has the other one. */
 const SERVER_CORE = '1'
 const LOAD_CORE = '0'
 
@@ -23,8 +23,8 @@ export function pinLoad(): boolean {
 }
 
 /**
- * Waits without ever sleeping: to wake the load's core would be work of whoever answers it, and the more so the less
- * there is to do for the load.
+ * Waits without ever sleeping. Waking the load's core would cost the answering server work, and
+ * more so the less the load has to do.
  */
 async function awake<T>(load: PromiseLike<T>): Promise<T> {
   let isOver = false
@@ -58,7 +58,7 @@ export class Served {
     spawnSync('taskset', ['-a', '-p', '-c', SERVER_CORE, String(child.pid)])
     child.send({ name, setup })
     const [{ address }] = await once(child, 'message')
-    // The threads that have come meanwhile too.
+    // Also the threads that were started meanwhile.
     spawnSync('taskset', ['-a', '-p', '-c', SERVER_CORE, String(child.pid)])
     return new Served(name, child, String(address))
   }

@@ -5,7 +5,7 @@ import { NEVER_MET, readDeclaration } from '../../lib/declaration/declaration.ts
 import { errors } from '../../lib/index.ts'
 import { guardedApp } from '../helpers/app/guarded-app.ts'
 
-/** A config that would open a door, and what is said about it. */
+/** A config that would open a door, and the message about it. */
 const REFUSED: readonly [config: object, problem: string][] = [
   [{ noauth: 'yes' }, "noauth is no boolean, found 'yes'"],
   [{ noauth: 'true' }, "noauth is no boolean, found 'true'"],
@@ -115,7 +115,7 @@ for (const [config, problem] of ALL_REFUSED) {
   })
 }
 
-/** Configs that boot: what is not declared, and what belongs to the application. */
+/** Configs that boot: they declare nothing, or their keys belong to the application. */
 const ACCEPTED: readonly object[] = [
   {},
   { noauth: true },
@@ -159,7 +159,7 @@ test('a boot error is an ERR_AUTH_ROUTE_INVALID and names every method', async (
   )
 })
 
-test('a requirement is understood as all of its ids or any, and copied', () => {
+test('a requirement is read as all of its ids or any, and is copied', () => {
   const ids = ['a:b', 'c:d']
   const { declared } = readDeclaration({ require: ids })
   ids.pop()
@@ -174,7 +174,7 @@ test('a requirement is understood as all of its ids or any, and copied', () => {
   })
 })
 
-test('whatever is wrong is understood in the stricter way', () => {
+test('each mistake is understood in the stricter way', () => {
   for (const [config] of ALL_REFUSED) {
     assert.equal(readDeclaration(config).declared.noauth, false)
   }
@@ -187,7 +187,7 @@ test('whatever is wrong is understood in the stricter way', () => {
   }
 })
 
-/** Declarations that Fastify's copy of a config loses, or takes for a plain value. */
+/** Declarations that Fastify's copy of a config loses, or turns into plain values. */
 const HIDDEN: readonly [what: string, config: object, problem: string][] = [
   ['inherited', Object.create({ require: 'a:b' }), 'require is inherited'],
   ['inherited from far', Object.create(Object.create({ noauth: true })), 'noauth is inherited'],
@@ -242,7 +242,7 @@ test('a hidden declaration that a later onRoute hook puts in place stops the boo
   await assert.rejects(async () => app.ready(), { message: 'GET /x: require is inherited' })
 })
 
-test('a hidden declaration opens nothing, and what all objects inherit is none', (t) => {
+test('a hidden declaration opens nothing, and a member that all objects inherit is not a declaration', (t) => {
   const { declared, problems } = readDeclaration(Object.create({ noauth: true, tenant: true }))
   assert.deepEqual([declared.noauth, declared.tenant], [false, false])
   assert.deepEqual(problems, ['noauth is inherited', 'tenant is inherited'])
@@ -251,7 +251,7 @@ test('a hidden declaration opens nothing, and what all objects inherit is none',
   assert.deepEqual(readDeclaration({}).problems, [])
 })
 
-test('a boot error tells the problems of all routes at once, and of a HEAD twin nothing anew', async (t) => {
+test('a boot error tells the problems of all routes, and those of a HEAD twin only once', async (t) => {
   const app = await guardedApp(t)
   const [one, two]: object[] = [{ noauth: 1 }, { requireAny: ['a:b'], tenant: 'yes' }]
   app.get('/one', { config: { ...one } }, async () => 'never')
@@ -266,11 +266,11 @@ test('a boot error tells the problems of all routes at once, and of a HEAD twin 
   })
 })
 
-test('a value is cut where a message shows it', () => {
+test('a long value is cut in a message', () => {
   const [problem = ''] = readDeclaration({ noauth: 'x'.repeat(200) }).problems
   assert.equal(problem, `noauth is no boolean, found '${'x'.repeat(79)}`)
 })
 
-test('no id can be added to what nobody meets', () => {
+test('no id can be added to the requirement that no user meets', () => {
   assert.deepEqual([Object.isFrozen(NEVER_MET), Object.isFrozen(NEVER_MET.ids)], [true, true])
 })

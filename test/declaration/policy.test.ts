@@ -39,7 +39,7 @@ const SEEN: readonly Row[] = [
   ['/x', 'optional', DEV_OFF, 'query', true],
 ]
 
-/** Routes that no hook saw: `'optional'` as `true`. */
+/** Routes that no hook saw: `'optional'` counts as `true`. */
 const TOO_EARLY: readonly Row[] = [
   ['/x', 'optional', ON, 'query', false],
   ['/x', 'required', OFF, 'query', false],
@@ -65,7 +65,7 @@ for (const [strict, rows] of [
 const OPTIONAL_SEGMENT = "tenant is 'optional' on a path with a tenant segment"
 const NEVER_NULL = "tenant is 'required' without a tenant segment, and multitenancy is off"
 
-/** What only path, config and settings together contradict. */
+/** Contradictions that only path, config and settings show together. */
 const CONTRADICTIONS: readonly [string, 'required' | 'optional', typeof ON, string][] = [
   ['/:tenant/x', 'optional', ON, OPTIONAL_SEGMENT],
   ['/x/:tenant?', 'optional', ON, OPTIONAL_SEGMENT],
@@ -87,7 +87,7 @@ for (const [url, tenant, rules, problem] of CONTRADICTIONS) {
   })
 }
 
-test('noauth is allowed on a path with a tenant segment, and says nothing of a tenant', () => {
+test('noauth is allowed on a path with a tenant segment, and declares no tenant', () => {
   const route = { url: '/:tenant/logo', config: { noauth: true }, strict: false }
   const { policy, problems } = compilePolicy(route, ON)
   assert.deepEqual([policy.noauth, policy.tenant, problems], [true, null, []])

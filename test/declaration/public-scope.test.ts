@@ -21,7 +21,7 @@ const callback = (app: FastifyInstance, _options: object, done: () => void) => {
   setImmediate(done)
 }
 
-/** Plugins of all kinds, with options, and where the page is then. */
+/** Plugins of all kinds, their options, and the address of their page. */
 const PLUGINS: readonly [
   what: string,
   plugin: typeof page | typeof callback,
@@ -30,7 +30,7 @@ const PLUGINS: readonly [
 ][] = [
   ['a plain plugin', page, {}, '/page'],
   ['a plain plugin with a prefix', page, { prefix: '/docs' }, '/docs/page'],
-  // fastify-plugin marks the function that it is given.
+  // fastify-plugin marks the function that it gets.
   ['a plugin by fastify-plugin', fp(async (app: FastifyInstance) => page(app)), {}, '/page'],
   ['a plugin with a callback', callback, { prefix: '/docs' }, '/docs/page'],
   ['a plugin with children', nested, { prefix: '/docs' }, '/docs/page'],
@@ -54,7 +54,7 @@ for (const [what, plugin, options, url] of PLUGINS) {
   }
 }
 
-test('the plugin is given its options, and its decorators stay in its scope', async (t) => {
+test('the plugin gets its options, and its decorators stay in its scope', async (t) => {
   const app = await guardedApp(t)
   const plugin = fp(async (scope: FastifyInstance, options: { word: string }) => {
     scope.decorate('word', options.word)
@@ -74,7 +74,7 @@ test('a guarded route that contradicts a public scope stops the boot', async (t)
   await assert.rejects(async () => app.ready(), { code: 'ERR_AUTH_ROUTE_INVALID' })
 })
 
-/** Plugins that add no route, so that a public scope around them means nothing. */
+/** Plugins that add no route, so a public scope around them is a mistake. */
 const EMPTY: readonly [what: string, plugin: typeof page | typeof callback][] = [
   ['a plugin', async () => {}],
   ['a plugin by fastify-plugin', fp(async () => {})],
@@ -98,7 +98,7 @@ for (const [what, plugin] of EMPTY) {
   })
 }
 
-test('an error of the plugin stops the boot as it is', async (t) => {
+test('an error of the plugin stops the boot unchanged', async (t) => {
   const app = await guardedApp(t)
   const plugin = async () => {
     throw new RangeError('its own')
@@ -120,7 +120,7 @@ test('the same plugin outside a public scope stays closed', async (t) => {
 })
 
 for (const when of ['before', 'after'] as const) {
-  test(`a config object that other routes share is not opened with it, ${when} the guard`, async (t) => {
+  test(`a config object that other routes share does not open them, ${when} the guard`, async (t) => {
     const app = bareApp(t)
     const config = {}
     const plugin = async (scope: FastifyInstance) => {

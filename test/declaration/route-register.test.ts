@@ -7,7 +7,7 @@ import tenantAuth, { type RouteDeclaration } from '../../lib/index.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
-test('a later onRoute hook may replace the config wholesale, and that is what holds', async (t) => {
+test('if a later onRoute hook replaces the config, the new config holds', async (t) => {
   const app = await guardedApp(t)
   app.addHook('onRoute', (route) => {
     if (route.url === '/opened') route.config = { noauth: true }
@@ -24,7 +24,7 @@ test('a later onRoute hook may replace the config wholesale, and that is what ho
   assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', 'order:erase')
 })
 
-test('a later onRoute hook may mutate the config, and that is what holds', async (t) => {
+test('if a later onRoute hook mutates the config, the mutated config holds', async (t) => {
   const app = await guardedApp(t)
   app.addHook('onRoute', ({ url, config }) => {
     if (config && url === '/opened') config.noauth = true
@@ -40,7 +40,7 @@ test('a later onRoute hook may mutate the config, and that is what holds', async
   assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', 'order:erase')
 })
 
-test('what a later onRoute hook declares holds to the letter, though nothing of the config is left', async (t) => {
+test('a declaration of a later onRoute hook holds to the letter, even in a new config', async (t) => {
   const app = await guardedApp(t)
   app.addHook('onRoute', (route) => {
     if (route.url === '/x') route.config = { tenant: 'optional' }
@@ -55,7 +55,7 @@ test('what a later onRoute hook declares holds to the letter, though nothing of 
   }
 })
 
-test('a route that declares nothing is left as it is', async (t) => {
+test('a route that declares nothing keeps its config as it is', async (t) => {
   const app = await guardedApp(t)
   const found: RouteOptions[] = []
   app.addHook('onRoute', (route) => void found.push({ ...route }))
@@ -65,7 +65,7 @@ test('a route that declares nothing is left as it is', async (t) => {
   assert.deepEqual([found.length, ours], [2, []])
 })
 
-test('a config that came from a route that was seen makes no other route seen', async (t) => {
+test('a config copied from a seen route makes no other route seen', async (t) => {
   const app = bareApp(t)
   const scopes: FastifyInstance[] = []
   await app.register(async (child) => void scopes.push(child))
@@ -75,7 +75,7 @@ test('a config that came from a route that was seen makes no other route seen', 
     config = { ...route.config }
   })
   app.get('/x', { config: { tenant: 'optional' } }, async () => 'x')
-  // A scope that was there before the plugin: `onRoute` does not see what is written to it.
+  // A scope that was there before the plugin. `onRoute` does not see the routes written in it.
   scopes[0]?.get('/y', { config }, async () => 'y')
   const headers = await as()
   assert.equal(outcome(await app.inject({ url: '/x', headers })), '200')
@@ -86,7 +86,9 @@ test('a config that came from a route that was seen makes no other route seen', 
   )
 })
 
-/** Routes of one place, told apart by a constraint: what is written before the plugin, and after it. */
+/**
+ * Routes of one place with different constraints. One is written before the plugin, one after it.
+ */
 const TWINS: readonly [early: RouteDeclaration, late: RouteDeclaration | undefined][] = [
   [{ require: 'order:erase' }, undefined],
   [{ require: 'order:erase' }, { noauth: true }],
@@ -94,7 +96,7 @@ const TWINS: readonly [early: RouteDeclaration, late: RouteDeclaration | undefin
 ]
 
 for (const [early, late] of TWINS) {
-  test(`a route with ${JSON.stringify(early)}, written too early, is not taken for a later one of its place with ${JSON.stringify(late)}`, async (t) => {
+  test(`an early route with ${JSON.stringify(early)} is not taken for a later one with ${JSON.stringify(late)}`, async (t) => {
     const app = bareApp(t)
     app.get('/x', { config: early, constraints: { version: '1.0.0' } }, async () => 'x')
     await app.register(tenantAuth, trusting())
@@ -106,7 +108,7 @@ for (const [early, late] of TWINS) {
 }
 
 for (const config of [undefined, {}, { tenant: 'optional' }] as const) {
-  test(`a hook before the guard that writes noauth into a route's config, ${JSON.stringify(config)}, opens nothing`, async (t) => {
+  test(`a hook before the guard that writes noauth into ${JSON.stringify(config)} opens nothing`, async (t) => {
     const app = bareApp(t)
     app.addHook('onRequest', async (request) => {
       request.routeOptions.config.noauth = true
@@ -118,7 +120,7 @@ for (const config of [undefined, {}, { tenant: 'optional' }] as const) {
   })
 }
 
-test('a contradiction that a later onRoute hook makes stops the boot', async (t) => {
+test('a contradiction from a later onRoute hook stops the boot', async (t) => {
   const app = await guardedApp(t)
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, noauth: true }
@@ -127,7 +129,7 @@ test('a contradiction that a later onRoute hook makes stops the boot', async (t)
   await assert.rejects(async () => app.ready(), { code: 'ERR_AUTH_ROUTE_INVALID' })
 })
 
-test('what an onRoute hook of one route writes into its config reaches no route that shares it', async (t) => {
+test('a hook that writes into the config of one route reaches no route that shares the config', async (t) => {
   const app = await guardedApp(t)
   const shared = {}
   app.addHook('onRoute', ({ url, config }) => {
@@ -140,7 +142,7 @@ test('what an onRoute hook of one route writes into its config reaches no route 
 })
 
 for (const when of ['before', 'after'] as const) {
-  test(`a handler of a route written ${when} the plugin that writes noauth into its config opens nothing`, async (t) => {
+  test(`a handler that writes noauth into its config opens nothing, written ${when} the plugin`, async (t) => {
     const app = bareApp(t)
     const plugin = async () => {
       await app.register(tenantAuth, trusting())
@@ -169,7 +171,7 @@ test('a handler of an open route that closes its config closes nothing', async (
   assert.equal(outcome(await app.inject('/x')), '200')
 })
 
-test("what becomes of the caller's own objects after ready changes nothing", async (t) => {
+test("changes to the caller's own objects after ready change nothing", async (t) => {
   const app = await guardedApp(t)
   const config = { require: ['order:read'], noauth: false }
   app.get('/:tenant/x', { config }, async () => 'x')
@@ -181,7 +183,7 @@ test("what becomes of the caller's own objects after ready changes nothing", asy
   assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', 'order:read')
 })
 
-test('a request that comes before the policies are read meets the stricter reading, which does not last', async (t) => {
+test('a request before the policies are compiled is read strictly, and only that request', async (t) => {
   const app = bareApp(t)
   const server = createServer((request, response) => app.routing(request, response))
   t.after(() => server.close())

@@ -61,12 +61,12 @@ for (const [pattern, has, path] of PATTERNS) {
   })
 }
 
-test('a regular expression that never ends hides what follows, and no router takes it', (t) => {
+test('a regular expression without an end hides what follows, and no router takes it', (t) => {
   assert.equal(hasTenantSegment('/:id(^((a)$/:tenant', 'tenant'), false)
   assert.throws(() => bareApp(t).get('/:id(^((a)$/:tenant', async () => 'never'))
 })
 
-/** The router that Fastify itself uses. */
+/** The router that Fastify uses. */
 const Router: typeof import('find-my-way') = createRequire(
   createRequire(import.meta.url).resolve('fastify'),
 )('find-my-way')
@@ -91,7 +91,7 @@ test('any pattern that the router takes has the tenant segment that the router f
   const property = fc.asyncProperty(pattern, async (any) => {
     const names = namesIn(any)
     fc.pre(names !== null)
-    // After other text a question mark belongs to the name: the next test.
+    // After other text, a question mark belongs to the name; see the next test.
     const has = names.includes('tenant') || names.includes('tenant?')
     assert.equal(hasTenantSegment(any, 'tenant'), has, `${any} has ${names}`)
   })

@@ -20,7 +20,7 @@ const faults: FaultName[] = [
 ]
 
 for (const fault of faults) {
-  test(`${fault} takes no more than 30 MB, again and again`, async (t) => {
+  test(`${fault} takes no more than 30 MB, however often it comes`, async (t) => {
     let asked = 0
     const server: KeyServer = await KeyServer.start(() => {
       asked += 1

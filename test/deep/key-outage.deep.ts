@@ -9,7 +9,7 @@ import { type FaultName, faultNames } from '../helpers/servers/key-server.ts'
 const REQUESTS = 10_000
 const AT_ONCE = 50
 
-/** Four in five with a token that was seen before, and the clock goes on meanwhile. */
+/** Four of five tokens were seen before, and the clock goes on meanwhile. */
 async function failedOf(probe: KeyOutage, seconds: number): Promise<number> {
   const known = Array.from({ length: 100 }, freshToken)
   let failed = 0
@@ -24,7 +24,7 @@ async function failedOf(probe: KeyOutage, seconds: number): Promise<number> {
   return failed
 }
 
-/** One of each kind; that the others are no different, the normal suite shows. */
+/** One fault of each kind. The normal suite shows that the others are the same. */
 const faults: FaultName[] = [
   'status 503',
   'a reset',
@@ -45,8 +45,8 @@ for (const fault of faults) {
     assert.equal(await failedOf(probe, 599), 0)
   })
 
-  test(`stale, ${fault}: 0 of ${REQUESTS} good requests fail, and none waits`, async (t) => {
-    // Who waits for a server that hangs waits for weeks, and meets the limit of the run.
+  test(`stale, ${fault}: 0 of ${REQUESTS} good requests fail or wait`, async (t) => {
+    // A request that waits for a hanging server meets the time limit of the run.
     const keysTimeout = fault in hangingFaults ? 2_147_483 : 5
     const probe = await startKeyOutage(t, { keysTimeout })
     await probe.ask(freshToken())

@@ -26,7 +26,7 @@ if (server === undefined || server === '') {
     })
     after(() => database.close())
 
-    it('sees nothing without a tenant either, unless it is a superuser', async (t) => {
+    it('sees nothing without a tenant, unless it is a superuser', async (t) => {
       await addTenant(database, 'lazy-raccoon')
       await asTenant(database, 'lazy-raccoon', ({ query }) =>
         query(`insert into dishes (name) values ('soup')`),
@@ -41,7 +41,7 @@ if (server === undefined || server === '') {
   })
 }
 
-/** A database of its own on the server; it is dropped when it is closed. */
+/** A database of its own on the server. It is dropped at the end. */
 async function openScratchDatabase(url: string): Promise<Database> {
   const name = `lunch_${randomUUID().replaceAll('-', '')}`
   await runAlone(url, `create database ${name}`)
@@ -49,7 +49,7 @@ async function openScratchDatabase(url: string): Promise<Database> {
   scratch.pathname = `/${name}`
   const database = await openDatabase(scratch.href)
   await createSchema(database)
-  // As at a second start.
+  // The second call is like a second start.
   await createSchema(database)
   return {
     ...database,

@@ -73,7 +73,7 @@ describe('the page of the demo, in a browser', { skip: noChromium }, () => {
     await page.close()
   })
 
-  it('asks nobody but the application', () => {
+  it('asks only the application', () => {
     assert.deepEqual(elsewhere, [])
   })
 })
@@ -83,7 +83,7 @@ function operation(page: Page, path: string) {
   return page.locator('.opblock-get').filter({ has: page.locator(`[data-path="${path}"]`) })
 }
 
-/** What a user does who has a token. */
+/** Does what a user with a token does. */
 async function authorize(page: Page, token: string): Promise<void> {
   await page.locator('.btn.authorize').click()
   const dialog = page.locator('.modal-ux')
@@ -92,7 +92,7 @@ async function authorize(page: Page, token: string): Promise<void> {
   await dialog.locator('.btn-done').click()
 }
 
-/** Executes an operation, and reads the live answer off the page. */
+/** Executes an operation, and reads the answer from the page. */
 async function call(page: Page, path: string, tenant?: string) {
   const block = operation(page, path)
   if ((await block.locator('.execute').count()) === 0) {

@@ -4,7 +4,7 @@ import cookie from '@fastify/cookie'
 import type { FastifyRequest } from 'fastify'
 import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 
-/** Undefined where @fastify/cookie has not run yet: it belongs before the guard. */
+/** Undefined if @fastify/cookie has not run yet. It belongs before the guard. */
 const tokenFrom = ({ cookies }: FastifyRequest): string | null => cookies['token'] ?? null
 
 test('With @fastify/cookie before the guard a token is found in a cookie', async (t) => {
@@ -20,7 +20,7 @@ test('With @fastify/cookie before the guard a token is found in a cookie', async
   assert.equal(forged.json().code, 'ERR_AUTH_TOKEN_INVALID')
 })
 
-test('With @fastify/cookie after the guard the cookies are not there yet, and everybody is refused', async (t) => {
+test('With @fastify/cookie after the guard there are no cookies yet, and every request is refused', async (t) => {
   const { app, authority } = await beside('after', (app) => app.register(cookie), { tokenFrom })
   t.after(() => app.close())
   app.get('/menus', async () => 'ok')

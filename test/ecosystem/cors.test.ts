@@ -10,7 +10,7 @@ const preflight = {
   headers: { origin, 'access-control-request-method': 'PUT' },
 } as const
 
-/** What a browser needs to show a refusal, and its challenge, to the page of another origin. */
+/** Headers that a browser needs to show a refusal and its challenge to a page of another origin. */
 const options = { origin, exposedHeaders: ['WWW-Authenticate', 'Retry-After'] }
 
 for (const side of SIDES) {

@@ -7,12 +7,12 @@ import { runExample } from '../helpers/processes/running-example.ts'
 describeTenantsIn('an embedded PostgreSQL', async () => {
   const database = await openDatabase()
   await createSchema(database)
-  // As at a second start.
+  // The second call is like a second start.
   await createSchema(database)
   return database
 })
 
-it('the example starts, does what it prints, and ends when it is asked to', async (t) => {
+it('the example starts, does what it prints, and ends when it is told to', async (t) => {
   const start = 'test/examples/tenants-in-a-database/start.ts'
   const { child, printed, until, ended } = runExample(t, [start], { PORT: '0', DATABASE_URL: '' })
   await until('gone-gecko')

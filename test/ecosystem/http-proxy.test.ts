@@ -6,7 +6,7 @@ import Fastify from 'fastify'
 import { ALICE, beside, SIDES, type Side } from '../helpers/app/beside.ts'
 import { greeting, refusal, socketTo } from '../helpers/app/sockets.ts'
 
-/** A service that trusts its proxy, and counts what reaches it. */
+/** A service that trusts its proxy, and counts its requests. */
 async function trustingService() {
   const app = Fastify({ forceCloseConnections: true })
   const asked: string[] = []

@@ -20,10 +20,13 @@ declare module 'mercurius' {
   }
 }
 
-/** Asked for a refused request too, since GraphQL formats the refusal: there is no authorization then. */
+/**
+ * GraphQL formats a refusal too, so this is asked for a refused request. Then there is no
+ * authorization.
+ */
 const contextOf = (request: FastifyRequest) => ({ authorization: authorizationOf(request) })
 
-/** Tells the tests that a subscription stands. */
+/** Tells the tests that a subscription is set up. */
 const bell = new EventEmitter()
 
 const topicOf = (authorization: Authorization | null) => `cooked in ${authorization?.tenant}`
@@ -111,7 +114,7 @@ for (const side of SIDES) {
     assert.doesNotMatch(answer.body, /secret/)
   })
 
-  test(`With mercurius ${side} the guard a subscription is its tenant's`, async (t) => {
+  test(`With mercurius ${side} the guard a subscription belongs to its tenant`, async (t) => {
     const { app, authority } = await kitchen(side)
     t.after(() => app.close())
     await app.listen({ port: 0, host: '127.0.0.1' })

@@ -18,12 +18,12 @@ for (const side of SIDES) {
   })
 }
 
-/** A middleware of the old days. */
+/** A middleware in the old style. */
 function answerOld(_request: IncomingMessage, response: ServerResponse): void {
   response.end('old')
 }
 
-test('With @fastify/middie after the guard strangers reach no middleware that stands before a route', async (t) => {
+test('With @fastify/middie after the guard strangers reach no middleware before a route', async (t) => {
   const { app, authority, warnings } = await beside('after', (app) => app.register(middie))
   t.after(() => app.close())
   app.use('/old', answerOld)
@@ -34,7 +34,7 @@ test('With @fastify/middie after the guard strangers reach no middleware that st
   assert.equal(warnings.filter((warning) => advice.test(warning)).length, 0)
 })
 
-test('Middleware answers strangers where no route matches, so a route for its paths closes it', async (t) => {
+test('Middleware answers strangers where no route matches, and a route for its paths closes it', async (t) => {
   for (const [hasRoute, statusCode] of [
     [false, 200],
     [true, 401],
@@ -47,7 +47,7 @@ test('Middleware answers strangers where no route matches, so a route for its pa
   }
 })
 
-test('With @fastify/middie before the guard a warning at boot says that its middleware answers strangers', async (t) => {
+test('With @fastify/middie before the guard a warning says that its middleware answers strangers', async (t) => {
   const { app, warnings } = await beside('before', (app) => app.register(middie))
   t.after(() => app.close())
   app.use('/old', answerOld)

@@ -7,7 +7,8 @@ import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 
 for (const side of SIDES) {
   test(`With @fastify/multipart ${side} the guard no byte of a stranger's upload is read`, async (t) => {
-    // With this option it reads the whole body before the handler, for whoever comes that far.
+    // With this option the plugin reads the whole body before the handler, for each request that
+    // comes so far.
     const { app } = await beside(side, (app) =>
       app.register(multipart, { attachFieldsToBody: true }),
     )
@@ -19,7 +20,7 @@ for (const side of SIDES) {
     const { hostname, port } = new URL(app.listeningOrigin)
     const socket = connect(Number(port), hostname)
     t.after(() => socket.destroy())
-    // The answer must come although the body never does.
+    // The answer must come, although the body never does.
     socket.write(
       'POST /lazy-raccoon/pictures HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n' +
         'Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n',

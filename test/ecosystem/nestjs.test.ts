@@ -28,7 +28,7 @@ class MenuController {
   }
 }
 
-/** Decorators by hand, as no compiler writes them here. */
+/** Decorators are applied by hand, because no compiler does it here. */
 function handle(name: keyof MenuController, path: string, config: RouteDeclaration): void {
   const descriptor = Object.getOwnPropertyDescriptor(MenuController.prototype, name)
   if (descriptor === undefined) throw new Error(`no method is called ${name}`)
@@ -47,7 +47,7 @@ class MenuModule {}
 Module({ controllers: [MenuController] })(MenuModule)
 
 async function nest(t: TestContext, given: AuthOptions = {}) {
-  // Nest tells of its start, and of each error of a request.
+  // Nest logs its start and each error of a request.
   Logger.overrideLogger(false)
   const authority = await createTestAuthority()
   const options = { ...authority.options, ...given }
@@ -71,7 +71,7 @@ test('With NestJS a guard on the adapter’s instance gives handlers what RouteC
   assert.equal((await app.inject('/nowhere')).statusCode, 404)
 })
 
-/** What is asked, and how it is refused. Nest writes the body in its own shape. */
+/** A request, and its refusal. Nest writes the body in its own shape. */
 const REFUSED: readonly [
   url: string,
   isUser: boolean,
@@ -101,7 +101,7 @@ for (const [url, isUser, code, scope, options] of REFUSED) {
   })
 }
 
-test('With NestJS a require() of a handler is 403, which Nest answers without asking Fastify', async (t) => {
+test('With NestJS a require() of a handler is 403, and Nest answers without asking Fastify', async (t) => {
   const { app, authority } = await nest(t)
   const headers = await authority.headers(ALICE)
   const answer = await app.inject({ url: '/lazy-raccoon/erase', headers })
@@ -109,7 +109,7 @@ test('With NestJS a require() of a handler is 403, which Nest answers without as
   assert.deepEqual([answer.statusCode, answer.json()], [status, { statusCode: status, message }])
 })
 
-test('With NestJS a 503 stays one, with its Retry-After', async (t) => {
+test('With NestJS a 503 keeps its status and its Retry-After', async (t) => {
   const tenants = () => {
     throw new Error('down')
   }

@@ -18,7 +18,7 @@ describe('with a real authorization server', () => {
     await server.close()
   })
 
-  /** An API that is told of the server what its metadata say (RFC 8414 §2). */
+  /** An API that gets the server's metadata as its settings (RFC 8414 §2). */
   async function startApi(options: AuthOptions): Promise<FastifyInstance> {
     const metadata = (await discover('kitchen', client.None())).serverMetadata()
     const app = Fastify()
@@ -56,7 +56,7 @@ describe('with a real authorization server', () => {
     return access_token
   }
 
-  /** Authorization code with PKCE (RFC 7636), state and nonce, in a browser without a person. */
+  /** Authorization code with PKCE (RFC 7636), state and nonce, in a browser without a user. */
   async function userTokens(): Promise<{ accessToken: string; idToken: string }> {
     const menuApp = await discover('menu-app', client.None())
     const pkceCodeVerifier = client.randomPKCECodeVerifier()
@@ -108,7 +108,7 @@ describe('with a real authorization server', () => {
     assert.equal((await get(api, '/lazy-raccoon/menu', accessToken)).status, 200)
   })
 
-  it('refuses an ID token where access tokens are asked for, and the other way round', async () => {
+  it('refuses an ID token in place of an access token, and the other way round', async () => {
     const { accessToken, idToken } = await userTokens()
     const byType = await startApi({ audience: [API, 'menu-app'], tokenTypes: ['at+jwt'] })
     assert.equal((await get(byType, '/lazy-raccoon/menu', idToken)).status, 401)
@@ -121,7 +121,7 @@ describe('with a real authorization server', () => {
     assert.equal((await get(api, '/lazy-raccoon/menu', await machineToken())).status, 401)
   })
 
-  it('refuses a token whose claims somebody has changed', async () => {
+  it('refuses a token with changed claims', async () => {
     const api = await startApi({ audience: API })
     const [header, payload = '', signature] = (await machineToken()).split('.')
     const claims: object = JSON.parse(Buffer.from(payload, 'base64url').toString())
@@ -142,7 +142,7 @@ describe('with a real authorization server', () => {
     assert.equal((await get(api, '/lazy-raccoon/menu', old)).status, 200)
   })
 
-  it('refuses tokens of old keys, known ones too, as soon as a set without them has arrived', async () => {
+  it('refuses tokens of old keys, cached ones too, when a set without them has arrived', async () => {
     const api = await startApi({ audience: [API, 'menu-app'] })
     const oldAccess = await machineToken()
     const { idToken: oldId } = await userTokens()
@@ -152,11 +152,11 @@ describe('with a real authorization server', () => {
     await server.rotate('drop the old')
     const before = server.keyRequests
 
-    // Nobody has told the API yet, and what it has is fresh.
+    // The API has not been told yet, and its keys are fresh.
     assert.equal((await get(api, '/lazy-raccoon/menu', oldAccess)).status, 200)
     assert.equal(server.keyRequests, before)
 
-    // The first new token makes it look, once for all that come together.
+    // The first new token makes it look, once for all requests that come together.
     const freshAccess = await machineToken()
     const { idToken: freshId } = await userTokens()
     const lookedAt = server.keyRequests
@@ -175,7 +175,7 @@ describe('with a real authorization server', () => {
     }
   })
 
-  it('learns of new keys at once where the application asks for them', async () => {
+  it('learns of new keys at once when the application asks for them', async () => {
     const api = await startApi({ audience: API })
     const old = await machineToken()
     assert.equal((await get(api, '/lazy-raccoon/menu', old)).status, 200)
@@ -194,7 +194,7 @@ async function get(api: FastifyInstance, path: string, token: string) {
   return { status: response.status, body }
 }
 
-/** This server's own claim for what a user may do where. */
+/** This server's own claim for the rights of a user in each tenant. */
 function fromMemberships(claims: Record<string, unknown>): UserInfo {
   const { sub, preferred_username: name, memberships } = claims
   if (typeof sub !== 'string' || !isRights(memberships)) throw new Error('not our claims')

@@ -14,21 +14,21 @@ import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 
-// @fastify/otel wraps every hook that is added after it in a function of its own name.
+// @fastify/otel wraps every later hook in a function of its own name.
 const exporter = new InMemorySpanExporter()
 const tracerProvider = new BasicTracerProvider({
   spanProcessors: [new SimpleSpanProcessor(exporter)],
 })
 const handler = async () => 'x'
 
-/** An application with @fastify/otel, and one that is guarded in a child of it. */
+/** An application with @fastify/otel, and a guarded child of it. */
 async function traced(app: FastifyInstance): Promise<void> {
   const instrumentation = new FastifyOtelInstrumentation({ registerOnInitialization: false })
   instrumentation.setTracerProvider(tracerProvider)
   await app.register(instrumentation.plugin())
 }
 
-test('with @fastify/otel before the guard, a child scope’s routes are told as covered, and the others as open', async (t) => {
+test('with @fastify/otel before the guard, routes of a guarded child count as covered, others as open', async (t) => {
   const { logger, lines, messages } = logLines()
   const app = bareApp(t, { logger, exposeHeadRoutes: false })
   await traced(app)
@@ -51,7 +51,7 @@ test('with @fastify/otel before the guard, a child scope’s routes are told as 
   }
 })
 
-test('with @fastify/otel before the guard, refusing what is uncovered lets a covered application boot', async (t) => {
+test('with @fastify/otel before the guard, a covered application boots with uncovered refuse', async (t) => {
   const app = bareApp(t)
   await traced(app)
   await app.register(async (child) => {
@@ -76,7 +76,7 @@ test('with @fastify/otel before the guard, the order of cors and middie is judge
   assert.match(told, /@fastify\/middie is registered before/)
 })
 
-test('a refusal is seen by @fastify/otel as any other answer', async (t) => {
+test('@fastify/otel sees a refusal like other answers', async (t) => {
   exporter.reset()
   const app = bareApp(t)
   await traced(app)

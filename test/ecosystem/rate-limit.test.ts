@@ -25,7 +25,7 @@ for (const side of SIDES) {
     assert.deepEqual(statuses, [200, 200, 429, 200])
   })
 
-  test(`With @fastify/rate-limit ${side} the guard refusals are not counted by themselves`, async (t) => {
+  test(`With @fastify/rate-limit ${side} the guard refusals are not counted by default`, async (t) => {
     const { app } = await beside(side, (app) => app.register(rateLimit, { max: 1 }))
     t.after(() => app.close())
     app.get('/menus', async () => 'ok')
@@ -33,7 +33,7 @@ for (const side of SIDES) {
   })
 }
 
-test('Refusals are limited by a limiter of their own, asked before the guard', async (t) => {
+test('A limiter of their own, asked before the guard, limits refusals', async (t) => {
   const { app, authority } = await beside('before', async (app) => {
     await app.register(rateLimit, { global: false })
     const refusals = app.createRateLimit({ max: 2, timeWindow: '1 minute' })

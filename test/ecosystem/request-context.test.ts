@@ -13,7 +13,7 @@ declare module '@fastify/request-context' {
 
 const USER = { sub: 'alice', resources: { 'lazy-raccoon': [], 'busy-badger': [] } }
 
-/** Far from any request: what a repository or a logger asks. */
+/** Code far from any request, such as a repository or a logger, asks this. */
 async function tenantOfThisRequest(): Promise<string | null | undefined> {
   await setImmediate()
   return requestContext.get('tenant')

@@ -21,7 +21,7 @@ for (const side of SIDES) {
     }
   })
 
-  test(`With @fastify/static ${side} the guard a public folder is public, and nothing else`, async (t) => {
+  test(`With @fastify/static ${side} the guard only a public folder is public`, async (t) => {
     const { app } = await beside(side, (app) =>
       app.register(publicScope(fastifyStatic), { root, prefix: '/public/' }),
     )

@@ -12,7 +12,7 @@ const JsonOrder = {
   properties: { meal: { type: 'string' }, count: { type: 'integer', minimum: 1 } },
 } as const
 
-/** Takes no more than what the types say: what a provider does not type would not fit. */
+/** Takes exactly what the types say: a value that a provider does not type would not fit. */
 const receipt = (tenant: string, meal: string, count: number): string =>
   `${count} ${meal} for ${tenant}`
 

@@ -19,7 +19,7 @@ for (const side of SIDES) {
     }
   })
 
-  test(`With @fastify/under-pressure ${side} the guard an overload is told to users, and opens nothing`, async (t) => {
+  test(`With @fastify/under-pressure ${side} the guard an overload opens nothing, and users are told`, async (t) => {
     const { app, authority } = await beside(side, (app) =>
       app.register(underPressure, { healthCheck: async () => false, healthCheckInterval: 60_000 }),
     )

@@ -6,7 +6,10 @@ import type { FastifyRequest } from 'fastify'
 import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 import { greeting, refusal, socketTo } from '../helpers/app/sockets.ts'
 
-/** A browser cannot send an Authorization header with a WebSocket, so its token comes as a second subprotocol. */
+/**
+ * A browser cannot send an Authorization header with a WebSocket. So its token comes as a second
+ * subprotocol.
+ */
 const PROTOCOL = 'menus.v1'
 const BEARER = 'bearer.'
 
@@ -15,7 +18,7 @@ function tokenFrom({ headers }: FastifyRequest): string | null {
   return protocols.find((name) => name.startsWith(BEARER))?.slice(BEARER.length) ?? null
 }
 
-/** What the server answers with is the protocol, never the token. */
+/** The server answers with the protocol, never with the token. */
 const handleProtocols = (offered: Set<string>) => (offered.has(PROTOCOL) ? PROTOCOL : false)
 
 async function chat(side: (typeof SIDES)[number]) {

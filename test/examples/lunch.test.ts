@@ -3,7 +3,7 @@ import test from 'node:test'
 import { createTestAuthority } from '../../lib/testing.ts'
 import { lunchApp } from './lunch.ts'
 
-test('a cook of lazy-raccoon reads its menu, and no other one', async (t) => {
+test('a cook of lazy-raccoon reads its menu, and no other menu', async (t) => {
   const authority = await createTestAuthority()
   const app = await lunchApp(authority.options)
   t.after(() => app.close())

@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 
-/** An application as a function of the guard's options, so that a test can give it keys of its own. */
+/** An application as a function of the guard's options, so that a test can give it its own keys. */
 export async function lunchApp(options: AuthOptions) {
   const app = Fastify()
   await app.register(tenantAuth, options)

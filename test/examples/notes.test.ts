@@ -25,7 +25,7 @@ async function runDemo(t: TestContext, ...args: string[]): Promise<RunningExampl
   return demo
 }
 
-/** Follows the screen: sets the variables that it shows, then runs each command. */
+/** Does what the screen says: sets the variables that it shows, then runs each command. */
 async function assertAnswers(screen: string): Promise<void> {
   const calls = shownCalls(screen)
   const found: string[] = []
@@ -59,7 +59,7 @@ test('a token is printed once, and commands are short enough to be read', async 
   }
 })
 
-test('the printed commands can be pasted into any shell: no quote, bracket or wildcard is left open in a comment', async (t) => {
+test('the printed commands can be pasted into any shell, with their comments', async (t) => {
   const { stdout } = (await runDemo(t)).printed
   for (const { what } of shownCalls(stdout)) assert.doesNotMatch(what, /['"`()[\]*?!$\\]/)
 })
@@ -85,7 +85,7 @@ test('the authorization server publishes its keys where the intro says', async (
   assert.match(JSON.stringify(keys), /"kty":"EC"/)
 })
 
-test('--dev runs the same application, and tells of no tokens', async (t) => {
+test('--dev runs the same application, and prints no tokens', async (t) => {
   const { printed } = await runDemo(t, '--dev')
   assert.deepEqual(statusesOf(shownCalls(printed.stdout)), [200, 201, 400, 403, 404])
   assert.equal(shownVariables(printed.stdout), '')
@@ -109,7 +109,7 @@ const LOGGED = [
   /^GET \/extinct-dodo\/notes 404.*: ERR_AUTH_TENANT_UNKNOWN, \S/,
 ]
 
-test('the log is one plain line for each request: what came, who asked, and why it was refused', async (t) => {
+test('the log has one plain line for each request: what came, who asked, and why it was refused', async (t) => {
   const { child, printed, ended } = await runDemo(t)
   const calls = shownCalls(printed.stdout)
   for (const { command } of calls) await answerTo(command, shownVariables(printed.stdout))
@@ -125,7 +125,7 @@ test('the log is one plain line for each request: what came, who asked, and why 
   assert.doesNotMatch(printed.stderr, /[{}]|eyJ/)
 })
 
-test('npm start --dev, which npm takes for its own, says that it is not dev mode', async (t) => {
+test('npm start --dev, whose option npm takes for its own, says that it is not dev mode', async (t) => {
   const demo = runCommand(t, ['npm', 'start', '--dev'], ANY_PORT)
   await demo.until(LAST_LINE)
   assert.match(demo.printed.stdout, /^This is not dev mode\. For that: npm start -- --dev /m)
@@ -133,8 +133,8 @@ test('npm start --dev, which npm takes for its own, says that it is not dev mode
 })
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  test(`${signal} ends the demo at once with exit code 0, whatever connections are open`, {
-    // By itself, Node gives such a connection a minute.
+  test(`${signal} ends the demo at once with exit code 0, even with open connections`, {
+    // Without help, Node gives such a connection a minute.
     timeout: 30_000,
   }, async (t) => {
     const { child, printed, ended } = await runDemo(t)
@@ -147,7 +147,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
-test('Ctrl-C comes twice below npm, and still ends it with exit code 0', async (t) => {
+test('below npm Ctrl-C comes twice, and still ends it with exit code 0', async (t) => {
   const { child, ended } = await runDemo(t)
   child.kill('SIGINT')
   child.kill('SIGINT')
@@ -155,7 +155,7 @@ test('Ctrl-C comes twice below npm, and still ends it with exit code 0', async (
 })
 
 for (const variable of ['PORT', 'AUTH_PORT']) {
-  test(`a ${variable} in use is one line that says so, and exit code 1`, async (t) => {
+  test(`if ${variable} is in use, one line says so, and the exit code is 1`, async (t) => {
     const port = await takenPort(t)
     const demo = runExample(t, [START], { ...ANY_PORT, [variable]: String(port) })
     assert.equal(await demo.ended, 1)
@@ -180,7 +180,7 @@ const BAD_STARTS = [
 
 for (const { args, env, says } of BAD_STARTS) {
   const start = [...Object.entries(env).map((pair) => pair.join('=')), 'npm start', ...args]
-  test(`a start that cannot be meant is refused: ${start.join(' ')}`, async (t) => {
+  test(`a start with wrong arguments is refused: ${start.join(' ')}`, async (t) => {
     const demo = runExample(t, [START, ...args], { ...ANY_PORT, ...env })
     assert.equal(await demo.ended, 1)
     assert.match(demo.printed.stderr, says)

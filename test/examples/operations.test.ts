@@ -24,7 +24,7 @@ test('the log holds each request and its refusal, and no token', async (t) => {
   assert.equal(log.includes('secret'), false)
 })
 
-test('refusals are audited with their user, where there is one', async (t) => {
+test('refusals are audited with their user, if there is one', async (t) => {
   const audited: unknown[] = []
   const authority = await createTestAuthority()
   const app = await operatedApp(authority.options, { write: () => undefined }, (...entry) =>

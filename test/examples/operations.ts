@@ -3,7 +3,10 @@ import tenantAuth, { type AuthOptions, refusalOf } from '../../lib/index.ts'
 
 type Audit = (code: string, user: string | undefined, tenant: string | null) => void
 
-/** An application as its operators want it: its log keeps no token, refusals are audited, and it tells whether it is ready. */
+/**
+ * An application for its operators: its log keeps no token, refusals are audited, and it tells
+ * whether it is ready.
+ */
 export async function operatedApp(
   options: AuthOptions,
   stream: { write(line: string): void },

@@ -12,7 +12,9 @@ import {
 } from '../helpers/tokens/vendor-tokens.ts'
 import { forAuth0, forCognito, forEntraId, forKeycloak, forSeacatAuth } from './recipes.ts'
 
-/** The options, a token in the server's documented shape, its user's tenant, and what is held there. */
+/**
+ * The options, a token in the server's documented shape, its user's tenant, and the rights there.
+ */
 const RECIPES: readonly [
   server: string,
   options: AuthOptions,
@@ -63,7 +65,7 @@ for (const [server, options, token, tenant, held] of RECIPES) {
     const { publicKeys, headers } = await createTestAuthority()
     const app = Fastify()
     t.after(() => app.close())
-    // The server's own keys are out of reach here; keys in code win over the address.
+    // The server's own keys cannot be used here. Keys in code win over the address.
     await app.register(tenantAuth, { ...options, publicKeys })
     const config = { tenant: 'required', resources: true } as const
     app.get('/:tenant/held', { config }, async ({ resources }) => [...resources])

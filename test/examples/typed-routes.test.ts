@@ -5,7 +5,7 @@ import tenantAuth from '../../lib/index.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
 import { addTypedRoutes } from './typed-routes.ts'
 
-test('what the types say is what the handlers receive', async (t) => {
+test('handlers receive what the types say', async (t) => {
   const authority = await createTestAuthority()
   const app = Fastify()
   t.after(() => app.close())
@@ -28,7 +28,7 @@ test('what the types say is what the handlers receive', async (t) => {
   assert.equal(plate.body, 'test-user of no tenant')
 })
 
-test("a route's own hooks and error handler see nothing of a request that was refused", async (t) => {
+test("a route's own hooks and error handler get nothing of a refused request", async (t) => {
   const authority = await createTestAuthority()
   const app = Fastify()
   t.after(() => app.close())

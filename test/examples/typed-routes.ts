@@ -13,7 +13,7 @@ export function addTypedRoutes(app: FastifyInstance): void {
     return { tenant, nothing }
   })
 
-  // Explicit generics hide it: give it as the second one.
+  // Explicit generics hide the config, so give its type as the second one.
   app.post<{ Body: NewOrder }, { tenant: 'required' }>(
     '/:tenant/orders',
     { config: { tenant: 'required' } },
@@ -23,7 +23,7 @@ export function addTypedRoutes(app: FastifyInstance): void {
     },
   )
 
-  // A handler of another file says what it counts on.
+  // A handler in another file says what it needs.
   app.get('/:tenant/dishes', { config: { tenant: 'required' } }, dishes)
 
   app.get('/plate', { config: { tenant: 'optional', userInfo: true } }, async (request) =>
@@ -36,7 +36,7 @@ async function dishes(request: GuardedRequest<{ tenant: 'required' }>) {
   return { dishesOf: tenant }
 }
 
-// A request of any route: all that may be there.
+// A request of any route has the union of all types.
 function labelOf(request: FastifyRequest): string {
   const tenant: string | null | undefined = request.tenant
   const user = authorizationOf(request)?.userInfo.sub ?? 'nobody'

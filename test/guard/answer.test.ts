@@ -27,7 +27,9 @@ test('the scope of a challenge names the required ids, in their order', async (t
   assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', "b:c a:b !#'()*+,-./:;<=>?@[]^_`{|}~:~")
 })
 
-/** What a handler requires, and the scope that the challenge names: never anything that is no id. */
+/**
+ * Ids that a handler requires, and the scope of the challenge. The scope names resource ids only.
+ */
 const SCOPES: readonly [ids: string[], scope: string | undefined][] = [
   [['order:erase'], 'order:erase'],
   [['order:erase', 'order:read'], 'order:erase order:read'],
@@ -65,7 +67,7 @@ for (const [seconds, header] of [
   })
 }
 
-test('a refusal is not stored by caches, and the answer to an admitted request is not touched', async (t) => {
+test('caches do not store a refusal, and the answer to an admitted request is not touched', async (t) => {
   const app = await guardedApp(t)
   app.get('/x', async () => 'x')
   assert.equal((await app.inject('/x')).headers['cache-control'], 'no-store')

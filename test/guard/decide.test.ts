@@ -5,8 +5,8 @@ import { as, guardedApp } from '../helpers/app/guarded-app.ts'
 import { outcome, type RefusalCode } from '../helpers/app/refusals.ts'
 
 /**
- * Each row mends what the row before was refused for, and keeps everything that comes later in the order wrong:
- * the tenant's name, the right to it, its existence, the requirement.
+ * Each row mends what the row before was refused for. All later steps are still wrong, in their
+ * order: the tenant's name, the right to it, its existence, the requirement.
  */
 const ORDER: readonly [
   url: string,
@@ -25,7 +25,7 @@ const ORDER: readonly [
 for (const [url, rights, code] of ORDER) {
   for (const place of ['query', 'path']) {
     const named = new URL(url, 'http://localhost').searchParams.get('tenant')
-    // A path always names a tenant; where it is empty, in a wrong form.
+    // A path always names a tenant. If the segment is empty, the name has a wrong form.
     const expected = place === 'path' && named === null ? 'ERR_AUTH_TENANT_INVALID' : code
     const path = place === 'path' ? `/${named ?? ''}/y` : url
     test(`${path} with ${JSON.stringify(rights)}, tenant in the ${place}: ${expected ?? 'let through'}`, async (t) => {
@@ -43,7 +43,7 @@ for (const [url, rights, code] of ORDER) {
   }
 }
 
-test('for who may not act for them, tenants that exist and that do not look the same', async (t) => {
+test('to a user who may not act for them, existing and missing tenants look the same', async (t) => {
   let asked = 0
   const tenants = (name: string) => {
     asked++
@@ -62,7 +62,10 @@ test('for who may not act for them, tenants that exist and that do not look the 
   assert.equal(asked, 0)
 })
 
-/** Settings, what a route without a segment declares, the query, and what request.tenant is. */
+/**
+ * Settings, the declaration of a route without a segment, the query, and the resulting
+ * request.tenant.
+ */
 const QUERIES: readonly [object, RouteDeclaration['tenant'], query: string, tenant: string][] = [
   [{}, true, '?tenant=lazy-raccoon', '"lazy-raccoon"'],
   [{}, true, '', '400 ERR_AUTH_TENANT_MISSING'],
@@ -105,13 +108,13 @@ for (const [settings, tenant, query, expected] of QUERIES) {
   })
 }
 
-/** With a segment multitenancy makes no difference, and neither does dev mode. */
+/** With a segment, multitenancy and dev mode make no difference. */
 for (const [settings, tenant] of [
   [{}, 'lazy-raccoon'],
   [{ multitenancy: false }, 'lazy-raccoon'],
   [{ devMode: true, multitenancy: false }, 'test-tenant'],
 ] as const) {
-  test(`the path's tenant counts and the query is not looked at, with ${JSON.stringify(settings)}`, async (t) => {
+  test(`the path's tenant counts and the query is not read, with ${JSON.stringify(settings)}`, async (t) => {
     const app = await guardedApp(t, settings)
     app.get('/:tenant/x', { config: { tenant: true } }, async (request) => request.tenant)
     app.get('/undeclared/:tenant', async () => 'x')

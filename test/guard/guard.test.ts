@@ -6,7 +6,7 @@ import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
-/** Requests that the application would refuse in its own way, and how. */
+/** Requests that the application itself would refuse, and the status of that refusal. */
 const BAD_REQUESTS: readonly [what: string, request: InjectOptions, own: string][] = [
   [
     'a body that is no JSON',
@@ -21,7 +21,7 @@ const BAD_REQUESTS: readonly [what: string, request: InjectOptions, own: string]
   ],
   ['a body that is too large', { payload: { count: '9'.repeat(99) } }, '413'],
   [
-    'a content type that nobody reads',
+    'a content type without a parser',
     { payload: 'x', headers: { 'content-type': 'text/strange' } },
     '415',
   ],
@@ -47,7 +47,7 @@ for (const [what, request, own] of BAD_REQUESTS) {
   })
 }
 
-test('what no route matches stays 404, with a token and without', async (t) => {
+test('a path that no route matches stays 404, with a token and without', async (t) => {
   const app = await guardedApp(t)
   app.get('/x', async () => 'x')
   for (const headers of [{}, await as(), { authorization: 'Bearer junk' }]) {
@@ -58,7 +58,7 @@ test('what no route matches stays 404, with a token and without', async (t) => {
   }
 })
 
-/** Configs of a 404 handler, which no route's declaration is. */
+/** Configs of a 404 handler. They are not a route's declaration. */
 for (const config of [{ noauth: true }, { noauth: false }, { require: 'a:b' }, { tenant: 'x' }]) {
   test(`a 404 handler with config ${JSON.stringify(config)} stays 404 and opens nothing`, async (t) => {
     const app = await guardedApp(t)
@@ -80,7 +80,7 @@ for (const config of [{ noauth: true }, { noauth: false }, { require: 'a:b' }, {
   })
 }
 
-test('an earlier hook may answer 404 itself; the last gate knows it for no business of its own', async (t) => {
+test('an earlier hook may answer 404 itself, and the last gate leaves that answer alone', async (t) => {
   const app = bareApp(t)
   app.addHook('onRequest', async (request, reply) => {
     if (request.headers['x-hide'] !== undefined) reply.callNotFound()
@@ -98,7 +98,7 @@ test('a handler that calls the 404 handler answers 404', async (t) => {
   assert.equal((await app.inject({ url: '/x', headers: await as() })).statusCode, 404)
 })
 
-test('an error inside the guard opens nothing and is no 500', async (t) => {
+test('an error inside the guard opens nothing, and the answer is not 500', async (t) => {
   const { logger, lines } = logLines()
   const querystringParser = () => ({
     get tenant(): never {
@@ -115,7 +115,7 @@ test('an error inside the guard opens nothing and is no 500', async (t) => {
   )
 })
 
-test('why a request was refused is told to the log: as information, or, where we are the reason, as a warning', async (t) => {
+test('the log says why a request was refused: as a warning if the cause is on our side, else as info', async (t) => {
   const { logger, lines } = logLines()
   const tenants = () => {
     throw new TypeError('the database is down')
@@ -133,7 +133,7 @@ test('why a request was refused is told to the log: as information, or, where we
   )
 })
 
-test('errors that are not ours pass the guard unchanged', async (t) => {
+test('errors of other code pass the guard unchanged', async (t) => {
   const app = await guardedApp(t)
   app.get('/x', async () => {
     throw Object.assign(new Error('teapot'), { statusCode: 418 })

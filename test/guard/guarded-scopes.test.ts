@@ -9,7 +9,7 @@ const guard = async (app: FastifyInstance) => {
   await app.register(tenantAuth, trusting())
 }
 
-/** Applications with a guard where there is one already. */
+/** Applications that have a guard already where a second one is installed. */
 const SECONDS: readonly [what: string, build: (app: FastifyInstance) => Promise<unknown>][] = [
   [
     'the same scope',
@@ -63,7 +63,7 @@ for (const [where, build] of SECONDS) {
   })
 }
 
-test('scopes beside each other have each its own guard', async (t) => {
+test('each of two scopes beside each other has its own guard', async (t) => {
   const app = bareApp(t)
   const scope = (realm: string) => async (child: FastifyInstance) => {
     await child.register(tenantAuth, trusting({ realm, uncovered: 'ignore' }))
@@ -81,7 +81,7 @@ test('scopes beside each other have each its own guard', async (t) => {
   assert.equal(outcome(await app.inject('/open')), '200')
 })
 
-test('a guard in a child covers that child only, and its 404 too stays open', async (t) => {
+test('a guard in a child covers that child only, and 404 of the child stays open', async (t) => {
   const app = bareApp(t)
   app.get('/open', async () => 'x')
   await app.register(

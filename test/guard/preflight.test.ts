@@ -31,7 +31,7 @@ test('with @fastify/cors before the guard a browser can read the refusal', async
   assert.equal(response.headers['access-control-allow-origin'], 'https://app.test')
 })
 
-test('a preflight that nobody answers is refused before the OPTIONS handler of the application', async (t) => {
+test('a preflight without an answer is refused before the OPTIONS handler of the application', async (t) => {
   const app = await guardedApp(t)
   let ran = 0
   app.addHook('preValidation', async (request) => {
@@ -46,7 +46,7 @@ test('a preflight that nobody answers is refused before the OPTIONS handler of t
   assert.equal(ran, 0)
 })
 
-/** What makes a request more than a preflight: it is refused at once, before anything of it is read. */
+/** Parts that make a request more than a preflight. It is refused at once, before it is read. */
 const MORE: readonly [what: string, headers: Record<string, string>, payload?: string][] = [
   ['an Authorization header', { authorization: 'Bearer x.y.z' }],
   ['an empty Authorization header', { authorization: '' }],
@@ -59,7 +59,7 @@ const MORE: readonly [what: string, headers: Record<string, string>, payload?: s
 ]
 
 for (const [what, headers, payload] of MORE) {
-  test(`with ${what} it is no preflight, and later hooks do not see it`, async (t) => {
+  test(`with ${what} a request is not a preflight, and later hooks do not see it`, async (t) => {
     const app = await guardedApp(t)
     let seen = 0
     app.addHook('onRequest', async () => {
@@ -77,7 +77,7 @@ for (const [what, headers, payload] of MORE) {
   })
 }
 
-/** What is left out of a preflight. */
+/** Parts that are missing from a preflight. */
 const LESS: readonly [what: string, method: 'OPTIONS' | 'GET', headers: Record<string, string>][] =
   [
     ['no Origin', 'OPTIONS', { 'access-control-request-method': 'GET' }],
@@ -86,7 +86,7 @@ const LESS: readonly [what: string, method: 'OPTIONS' | 'GET', headers: Record<s
   ]
 
 for (const [what, method, headers] of LESS) {
-  test(`with ${what} it is no preflight`, async (t) => {
+  test(`with ${what} a request is not a preflight`, async (t) => {
     const app = await guardedApp(t)
     await app.register(cors, { origin: true, strictPreflight: false })
     app.route({ method: ['OPTIONS', 'GET'], url: '/x', handler: async () => 'never' })
@@ -104,7 +104,7 @@ test('a content length of 0 does not spoil a preflight', async (t) => {
   assert.equal(response.statusCode, 204)
 })
 
-test('in dev mode the refusal of a preflight stands, whatever a schema adds to the query later', async (t) => {
+test('in dev mode the refusal of a preflight stands, even if a schema adds to the query later', async (t) => {
   const app = await guardedApp(t, { devMode: true })
   const querystring = {
     type: 'object',
@@ -132,7 +132,7 @@ test('a handler of OPTIONS answers a request that is allowed', async (t) => {
   assert.equal(outcome(response), '200')
 })
 
-/** Hooks of a route, and of its scope, that must not see a preflight which nobody answers. */
+/** Hooks of a route and its scope. They must not see a preflight without an answer. */
 const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const
 
 /** A route that would answer a preflight with an error of its own. */
@@ -312,7 +312,10 @@ function lateCorsIn(warnings: readonly string[]): string[] {
   return warnings.filter((warning) => warning.includes('@fastify/cors answers on'))
 }
 
-/** What keeps @fastify/cors, after the guard, from answering. Its own hook comes too late on the later ones. */
+/**
+ * Things that keep @fastify/cors, after the guard, from answering. On the later hooks it comes too
+ * late.
+ */
 const SILENT: readonly [what: string, options: FastifyCorsOptions, config: object][] = [
   ['the route switches cors off', { origin: true }, { cors: false }],
   ['the origin is not allowed', { origin: false }, {}],
@@ -333,7 +336,7 @@ for (const [what, options, config] of SILENT) {
   })
 }
 
-test('an OPTIONS route that was written before the plugin leaves preflights to @fastify/cors', async (t) => {
+test('an early OPTIONS route leaves preflights to @fastify/cors', async (t) => {
   const app = bareApp(t)
   const ran: string[] = []
   spoil(app, ran)
@@ -343,7 +346,7 @@ test('an OPTIONS route that was written before the plugin leaves preflights to @
   assert.deepEqual([response.statusCode, ran], [204, []])
 })
 
-test('a preflight that @fastify/cors does not answer meets no hook of the route that counts on the tenant', async (t) => {
+test('a preflight without an answer of @fastify/cors meets no hook of the route that needs the tenant', async (t) => {
   const app = await guardedApp(t)
   await app.register(cors, { origin: false })
   const onRequest = async (request: { tenant: unknown }) => void String(request.tenant).length
@@ -352,7 +355,7 @@ test('a preflight that @fastify/cors does not answer meets no hook of the route 
   assertRefused(response, 'ERR_AUTH_TOKEN_MISSING')
 })
 
-test('an onRoute hook that takes the gate away closes the route to preflights', async (t) => {
+test('an onRoute hook that removes the gate closes the route to preflights', async (t) => {
   const app = await guardedApp(t)
   app.addHook('onRoute', (route) => {
     route.preParsing = async () => void ran.push('another')
@@ -375,7 +378,7 @@ test('a preflight that is held back is refused where a later hook calls the not-
   assertRefused(response, 'ERR_AUTH_TOKEN_MISSING')
 })
 
-test('the gate lets by what is no preflight, and keeps the hooks of the route', async (t) => {
+test('the gate lets requests pass that are not preflights, and keeps the hooks of the route', async (t) => {
   const app = await guardedApp(t)
   await app.register(cors, { origin: true })
   const ran: string[] = []

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { redecorated } from '../../lib/guard/redecorated.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 
-/** A scope that keeps this in place of its constructor of requests. */
+/** A scope with this in place of its constructor of requests. */
 function scopeWith(value: unknown) {
   return Object.assign(Object.create(null), { [Symbol('fastify.Request')]: value })
 }
 
-test('a scope whose constructor of requests is not found, or is none, tells of no name', (t) => {
+test('a scope without a usable constructor of requests tells of no name', (t) => {
   const app = bareApp(t)
   for (const value of [undefined, null, {}, () => {}]) {
     assert.deepEqual(redecorated(app, scopeWith(value)), [])

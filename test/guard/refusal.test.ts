@@ -10,17 +10,17 @@ import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/gua
 import { outcome } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'
 
-/** What a hook has seen of a refusal: status, code, user and tenant. */
+/** What a hook sees of a refusal: status, code, user and tenant. */
 type Seen = [hook: string, code: string | null, sub: string | null, tenant: string | null]
 
-/** Notes what `refusalOf` says in each hook in which it counts. */
+/** Notes what `refusalOf` gives in each hook for which it is meant. */
 function watch(app: FastifyInstance): Seen[] {
   const seen: Seen[] = []
   const look = (hook: string, request: FastifyRequest) => {
     const refusal = refusalOf(request)
     const authorization = refusal?.authorization ?? null
     if (authorization !== null) {
-      // Of the user without a tenant, whichever was asked for.
+      // The rights of the user without a tenant, for any tenant that was asked for.
       assert.deepEqual([authorization.tenant, [...authorization.tenants]], [null, TENANTS])
     }
     const sub = authorization?.userInfo.sub ?? null
@@ -39,7 +39,7 @@ interface Case {
   readonly what: string
   readonly options?: AuthOptions
   readonly url: string
-  /** Nobody where it is false. */
+  /** False: a request without a user. */
   readonly isUser: boolean
   readonly refusal: [code: string, sub: string | null, tenant: string | null]
 }
@@ -178,7 +178,7 @@ for (const { what, options = {}, url, isUser, refusal } of CASES) {
   }
 }
 
-/** What is no refusal of the guard's. */
+/** Cases that are not a refusal of the guard. */
 const OTHERS: readonly [what: string, request: InjectOptions, outcome: string][] = [
   ['a request that is let through', { url: '/x' }, '200'],
   ['a require() in a handler', { url: '/require' }, '403 ERR_AUTH_RESOURCE_MISSING'],
@@ -189,7 +189,7 @@ const OTHERS: readonly [what: string, request: InjectOptions, outcome: string][]
 ]
 
 for (const [what, request, expected] of OTHERS) {
-  test(`${what} is no refusal of the guard`, async (t) => {
+  test(`${what} is not a refusal of the guard`, async (t) => {
     const app = await guardedApp(t)
     const seen = watch(app)
     const config = { authorization: true } as const
@@ -214,7 +214,7 @@ const PREFLIGHT = {
   headers: { origin: 'https://app.test', 'access-control-request-method': 'GET' },
 } as const
 
-test('a preflight that is refused late is refused all the same, one that cors answers is not', async (t) => {
+test('a preflight that is refused late counts as refused, but not one that cors answers', async (t) => {
   const app = await guardedApp(t)
   const seen = watch(app)
   await app.register(cors, { origin: true })
@@ -285,7 +285,7 @@ test('a client that goes away before a late refusal does no harm', async (t) => 
   assert.deepEqual(seen.find(([hook]) => hook === 'onError')?.[1], 'ERR_AUTH_TOKEN_INVALID')
 })
 
-test('what a query parser gives may throw, and names no tenant', async (t) => {
+test('a query parser may give an object that throws, which names no tenant', async (t) => {
   const querystringParser = () =>
     Object.defineProperty({}, 'tenant', {
       enumerable: true,

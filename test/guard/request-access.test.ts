@@ -7,7 +7,7 @@ import { as, bareApp, guardedApp, RIGHTS, trusting } from '../helpers/app/guarde
 
 const KEYS = ['tenant', 'userInfo', 'resources', 'authorization'] as const
 
-/** Which of our properties a request carries. */
+/** Those of our properties that a request carries. */
 function carried(request: FastifyRequest): string[] {
   return KEYS.filter((key) => request[key] !== undefined)
 }
@@ -40,7 +40,7 @@ for (const [config, expected] of DECLARATIONS) {
   })
 }
 
-test('a noauth route carries nothing, whoever asks', async (t) => {
+test('requests of a noauth route carry nothing, for strangers and for users', async (t) => {
   const app = await guardedApp(t)
   app.get('/:tenant/x', { config: { noauth: true } }, async (request) => [
     ...carried(request),
@@ -52,7 +52,7 @@ test('a noauth route carries nothing, whoever asks', async (t) => {
   }
 })
 
-test('a request of a 404, and one that is not decided yet, carry nothing', async (t) => {
+test('a request of a 404 carries nothing, and neither does one that is not decided yet', async (t) => {
   const seen: unknown[] = []
   const look = async (request: FastifyRequest) => {
     seen.push([...carried(request), authorizationOf(request)])
@@ -72,7 +72,7 @@ test('a request of a 404, and one that is not decided yet, carry nothing', async
   assert.deepEqual(seen, [[null], [null]])
 })
 
-test('the error handler and the hooks of a refused request are given nothing', async (t) => {
+test('the error handler and the hooks of a refused request get nothing', async (t) => {
   const seen: unknown[] = []
   const app = await guardedApp(t)
   const look = (request: FastifyRequest) => {
@@ -91,7 +91,7 @@ test('the error handler and the hooks of a refused request are given nothing', a
   assert.deepEqual(seen, [[null], [null], [null], [null]])
 })
 
-test('what a request carries cannot be assigned, and an attempt changes nothing', async (t) => {
+test('the properties of a request cannot be assigned, and an attempt changes nothing', async (t) => {
   const app = await guardedApp(t)
   const config = { tenant: true, userInfo: true, resources: true, authorization: true } as const
   app.get('/:tenant/x', { config }, async (request) => {
@@ -104,7 +104,7 @@ test('what a request carries cannot be assigned, and an attempt changes nothing'
   assert.equal(response.body, 'lazy-raccoon')
 })
 
-test('nothing that a handler does reaches another request, with the same token out of the cache', async (t) => {
+test('a handler reaches no other request, even with the same token from the cache', async (t) => {
   const app = await guardedApp(t)
   const config = { tenant: true, userInfo: true, resources: true, authorization: true } as const
   const seen: string[] = []
@@ -152,7 +152,7 @@ function fail(): never {
   throw new TypeError('could not be deleted')
 }
 
-test('two requests of one token in two tenants have each its own rights', async (t) => {
+test('two requests of one token in two tenants each have their own rights', async (t) => {
   const app = await guardedApp(t)
   const config = { tenant: true, resources: true } as const
   app.get('/:tenant/x', { config }, async ({ tenant, resources }) => ({ tenant, resources }))
@@ -167,7 +167,7 @@ test('two requests of one token in two tenants have each its own rights', async 
   assert.deepEqual(second?.json(), { tenant: 'quiet-otter', resources: ['menu:read'] })
 })
 
-test('the mock user of dev mode is as immutable as any', async (t) => {
+test('the mock user of dev mode is immutable, like a real one', async (t) => {
   const app = await guardedApp(t, { devMode: true })
   app.get('/x', { config: { userInfo: true } }, async ({ userInfo }) => {
     assert.equal(
@@ -189,7 +189,7 @@ test('the mock user of dev mode is as immutable as any', async (t) => {
   }
 })
 
-test('the methods of an authorization refuse like a declaration does', async (t) => {
+test('the methods of an authorization refuse in the same way as a declaration', async (t) => {
   const app = await guardedApp(t)
   const config = { authorization: true } as const
   app.get('/require', { config }, async ({ authorization }) => authorization.require('a:b'))
@@ -208,7 +208,7 @@ test('the methods of an authorization refuse like a declaration does', async (t)
   assert.deepEqual(await get('/invalid'), [400, undefined])
 })
 
-test('authorization.in() asks nobody whether the tenant exists', async (t) => {
+test('authorization.in() does not ask whether the tenant exists', async (t) => {
   const app = await guardedApp(t, { tenants: ['lazy-raccoon'] })
   app.get('/:tenant/x', { config: { authorization: true } }, async ({ authorization }) => ({
     tenant: authorization.in('quiet-otter').tenant,
@@ -217,6 +217,6 @@ test('authorization.in() asks nobody whether the tenant exists', async (t) => {
   assert.deepEqual(response.json(), { tenant: 'quiet-otter' })
 })
 
-test('what has none of the properties is not read as declared', () => {
+test('an object without our properties is not read as declared', () => {
   assert.equal(readsDeclared(Object.create(null)), false)
 })

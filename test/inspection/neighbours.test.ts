@@ -19,7 +19,7 @@ const middleware = async (app: FastifyInstance) => {
   await app.register(middie)
 }
 
-/** Plugins in an order, and what the warning of it begins with; null: none. */
+/** Plugins in an order, and the beginning of its warning; null: no warning. */
 const ORDERS: readonly [what: string, plugins: (typeof guard)[], warning: RegExp | null][] = [
   ['@fastify/cors before the guard', [crossOrigin, guard], null],
   ['@fastify/cors after the guard', [guard, crossOrigin], /@fastify\/cors is registered after/],

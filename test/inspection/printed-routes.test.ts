@@ -48,7 +48,7 @@ for (const [patterns, printed] of PATTERNS) {
   })
 }
 
-test('routes of one path under other constraints are read one by one, with the hooks of each', async (t) => {
+test('routes of one path with other constraints are read one by one, each with its own hooks', async (t) => {
   const app = bareApp(t, { exposeHeadRoutes: false })
   function guardA(_request: unknown, _reply: unknown, done: () => void): void {
     done()

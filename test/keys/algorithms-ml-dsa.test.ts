@@ -5,16 +5,16 @@ import { algorithmsOf, supportedAlgorithms, verifySignature } from '../../lib/ke
 import { readKey } from '../../lib/keys/json-web-key.ts'
 import { partsOf } from '../helpers/tokens/forge.ts'
 
-/** RFC 9964: Node has them from 24.7 on, where its OpenSSL does. */
+/** RFC 9964: Node has them from 24.7 on, if its OpenSSL does. */
 const NAMES = ['ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87']
 const available = NAMES.filter((name) => supportedAlgorithms.includes(name))
 const skip = available.length === 0 && `this Node (${process.version}) has no ML-DSA`
 
-test('all of them are supported or none', () => {
+test('all of them are supported together, or not at all', () => {
   assert.ok(available.length === 0 || available.length === NAMES.length, available.join())
 })
 
-test('where none is supported, none of their keys is used', () => {
+test('without support, their keys are not used', () => {
   for (const alg of NAMES) {
     const expected = available.includes(alg) ? [alg] : []
     assert.deepEqual(algorithmsOf({ kty: 'AKP', alg }), expected)
@@ -22,7 +22,7 @@ test('where none is supported, none of their keys is used', () => {
 })
 
 for (const name of NAMES) {
-  test(`${name} verifies what jose has signed, and nothing bent`, { skip }, async () => {
+  test(`${name} verifies what jose has signed, and no bent signature`, { skip }, async () => {
     const { publicKey, privateKey } = await generateKeyPair(name, { extractable: true })
     const { alg: _, ...nameless } = await exportJWK(publicKey)
     const key = readKey({ ...nameless, alg: name, kid: 'a' })

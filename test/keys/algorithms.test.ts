@@ -43,7 +43,7 @@ const table: [name: string, pair: Pair, signature: Buffer][] = [
 
 const classical = table.map(([name]) => name)
 
-test('every algorithm of the table is supported; what else there is, is post-quantum', () => {
+test('every algorithm of the table is supported, and the only others are post-quantum', () => {
   const others = supportedAlgorithms.filter((name) => !classical.includes(name))
   assert.deepEqual(supportedAlgorithms.slice(0, classical.length), classical)
   assert.ok(
@@ -91,8 +91,8 @@ for (const [name, { publicKey }, signature] of table) {
     }
   })
 
-  test(`${name} is not verified by the way of another algorithm of its type`, () => {
-    // Of another type it is the key set that tells them apart.
+  test(`${name} does not verify a signature of another algorithm of its key type`, () => {
+    // With other key types, the key set tells them apart.
     for (const [other, pair] of table) {
       const same = new Set([name, other])
       if (name === other || (same.has('EdDSA') && same.has('Ed25519'))) continue
@@ -101,7 +101,7 @@ for (const [name, { publicKey }, signature] of table) {
     }
   })
 
-  test(`${name} with a key of another type is refused, not thrown`, () => {
+  test(`${name} with a key of another type is refused without an exception`, () => {
     for (const pair of [rsa, p256, p384, p521, ed25519]) {
       if (pair.publicKey.equals(publicKey)) continue
       assert.equal(verifySignature(name, pair.publicKey, INPUT, signature), false)
@@ -111,7 +111,7 @@ for (const [name, { publicKey }, signature] of table) {
 
 test('an ECDSA signature in DER is refused', () => {
   for (let round = 0; round < 200; round++) {
-    // DER has 70 to 72 bytes; the rare one of 64 would be read as the other encoding.
+    // DER has 70 to 72 bytes. The rare one of 64 would be read as the other encoding.
     const der = es('sha256', p256, 'der')
     assert.equal(verifySignature('ES256', p256.publicKey, INPUT, der), false)
   }
@@ -119,7 +119,7 @@ test('an ECDSA signature in DER is refused', () => {
 
 test('an RSA signature without its leading zero is refused (RFC 8017 §8.1.2)', () => {
   const withLeadingZero = (sign: () => Buffer): Buffer => {
-    // One in 256 begins with one.
+    // One signature in 256 begins with a zero.
     for (;;) {
       const signature = sign()
       if (signature[0] === 0) return signature
@@ -141,7 +141,7 @@ test('a PSS salt of another length than the hash is refused (RFC 7518 §3.5)', (
   }
 })
 
-test('an algorithm that is none of ours verifies nothing', () => {
+test('an algorithm that we do not know verifies nothing', () => {
   for (const name of [
     'none',
     'HS256',

@@ -164,7 +164,7 @@ for (const [what, member] of unused) {
   })
 }
 
-/** What is said of a member that is not used, one for each kind. */
+/** The reason for a member that is not used, one for each kind. */
 const flaws: [flaw: KeyFlaw, members: unknown[]][] = [
   ['malformed', [null, 'RSA', { ...p256, x: 1 }, { ...p256, kid: 1 }, { ...p256, y: p256.x }]],
   ['symmetric', [{ kty: 'oct' }, { ...rsa, k: 'AQ' }]],
@@ -183,12 +183,12 @@ const flaws: [flaw: KeyFlaw, members: unknown[]][] = [
 ]
 
 for (const [flaw, members] of flaws) {
-  test(`of a member that is ${flaw} just that is said`, () => {
+  test(`for a member that is ${flaw} that very reason is given`, () => {
     for (const member of members) assert.equal(readKey(member), flaw)
   })
 }
 
-/** RFC 8032: the points of small order, and the encodings of them that a decoder may accept too. */
+/** RFC 8032: the points of small order, and other encodings of them that a decoder may accept. */
 const SMALL_ORDER = [
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0100000000000000000000000000000000000000000000000000000000000000',
@@ -200,7 +200,7 @@ const SMALL_ORDER = [
 ]
 
 for (const hex of SMALL_ORDER) {
-  test(`an Ed25519 key with which anybody could sign is not used: ${hex.slice(0, 8)}…`, () => {
+  test(`an Ed25519 key with which anyone could sign is not used: ${hex.slice(0, 8)}…`, () => {
     const point = Buffer.from(hex, 'hex')
     for (const sign of [0, 0x80]) {
       point[31] = ((point[31] ?? 0) & 0x7f) | sign
@@ -210,7 +210,7 @@ for (const hex of SMALL_ORDER) {
   })
 }
 
-test('whatever the spelling of an RSA key, what is imported is strong', () => {
+test('an imported RSA key is strong, in any spelling', () => {
   const n = fc.constantFrom(rsa.n, rsa1024.n, rsa2047.n)
   const letters = fc.string({ unit: fc.constantFrom(...'AQBgw_-+/= \n\0Ł') })
   let imported = 0
@@ -243,7 +243,7 @@ test('any JSON is read without an error', () => {
   )
 })
 
-test('two keys have one fingerprint where material, kid and algorithms are the same', () => {
+test('two keys have one fingerprint if material, kid and algorithms are the same', () => {
   const fingerprint = (member: object) => {
     const key = readKey(member)
     assert.ok(typeof key === 'object', `the key is ${key}`)

@@ -14,7 +14,7 @@ const without = (jwk: object, ...names: string[]) =>
 
 const setOf = (...keys: unknown[]) => new KeySet({ keys })
 
-/** The kid of the key that is found, or why none is. */
+/** The kid of the key that is found, or the reason why there is none. */
 function found(set: KeySet, alg: string, kid?: string): string | undefined {
   const key = set.find({ alg, kid })
   return typeof key === 'string' ? key : key.kid
@@ -28,21 +28,21 @@ test('a key is found by its kid and an algorithm that it serves', () => {
   assert.equal(found(set, 'EdDSA', 'ed'), 'ed')
 })
 
-test('a kid that the set lacks is unknown, whatever Object.prototype holds', () => {
+test('a kid that the set lacks is unknown, even if Object.prototype has it', () => {
   const set = setOf(es)
   for (const kid of ['', 'ES', 'es ', 'e', '__proto__', 'constructor', 'toString', 'undefined']) {
     assert.equal(found(set, 'ES256', kid), 'unknown', kid)
   }
 })
 
-test('a kid may be anything that a string can be', () => {
+test('a kid may be any string', () => {
   for (const kid of ['', '__proto__', 'constructor', '../../etc', "' or 1=1", '\0', '\n', '💧']) {
     const set = setOf({ ...es, kid }, otherEs)
     assert.equal(found(set, 'ES256', kid), kid)
   }
 })
 
-test('a key of that name for something else is unfit, and not looked for anew', () => {
+test('a key of that name for another purpose is unfit, and is not looked for again', () => {
   const set = setOf(es, rs, ed)
   assert.equal(found(set, 'RS256', 'es'), 'unfit')
   assert.equal(found(set, 'ES256', 'rs'), 'unfit')
@@ -51,7 +51,7 @@ test('a key of that name for something else is unfit, and not looked for anew', 
   assert.equal(found(set, 'none', 'es'), 'unfit')
 })
 
-test('a key that names no algorithm serves all of its type', () => {
+test('a key without an algorithm serves all algorithms of its type', () => {
   const set = setOf(without(rs, 'alg'), without(ed, 'alg'))
   for (const alg of ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512']) {
     assert.equal(found(set, alg, 'rs'), 'rs')
@@ -66,7 +66,7 @@ test('a kid that two keys have for one algorithm is ambiguous', () => {
   assert.equal(found(set, 'ES256', 'es'), 'unfit')
 })
 
-test('a kid that two keys have for different algorithms is not', () => {
+test('a kid that two keys have for different algorithms is not ambiguous', () => {
   const set = setOf(es, { ...rs, kid: 'es' }, { ...ed, kid: 'es' })
   for (const alg of ['ES256', 'RS256', 'EdDSA']) assert.equal(found(set, alg, 'es'), 'es')
 })
@@ -118,7 +118,7 @@ test('a bad member does not spoil the good ones', () => {
   }
 })
 
-test('two sets of the same keys have one fingerprint, in whatever order', () => {
+test('two sets of the same keys have one fingerprint, in any order', () => {
   const { fingerprint } = setOf(es, rs, ed)
   assert.equal(setOf(ed, without(rs, 'use'), es, es, null).fingerprint, fingerprint)
   assert.notEqual(setOf(es, rs).fingerprint, fingerprint)
@@ -147,7 +147,7 @@ const none: [what: string, jwks: unknown][] = [
 ]
 
 for (const [what, jwks] of none) {
-  test(`${what}: no JWK set`, () => {
+  test(`${what} is not a JWK set`, () => {
     assert.throws(() => new KeySet(jwks), { message: 'not a JWK set' })
   })
 }
@@ -175,7 +175,7 @@ const mistaken: [what: string, jwks: unknown, reason: string][] = [
 ]
 
 for (const [what, jwks, reason] of mistaken) {
-  test(`${what}: no JWK set, and what it is is said`, () => {
+  test(`${what} is not a JWK set, and the reason says what it is`, () => {
     assert.throws(() => new KeySet(jwks), { message: reason })
   })
 }
@@ -194,12 +194,12 @@ const useless: [keys: unknown[], reason: string][] = [
 ]
 
 for (const [keys, reason] of useless) {
-  test(`a set without a usable key is none: ${reason}`, () => {
+  test(`a set without a usable key is refused: ${reason}`, () => {
     assert.throws(() => setOf(...keys), { message: reason })
   })
 }
 
-test('an error of a set is constant text', () => {
+test('an error of a set has a constant text', () => {
   assert.throws(() => new KeySet('secret'), Unusable)
   assert.throws(() => setOf({ ...es, kty: 'secret' }), Unusable)
 })

@@ -12,7 +12,7 @@ import { forgeKey } from '../helpers/tokens/forge.ts'
 const one = forgeKey('ES256', 'one').publicJwk
 const two = forgeKey('ES256', 'two').publicJwk
 
-/** The defaults, but for a time limit that no test waits for. */
+/** The defaults, but with a time limit that no test waits for. */
 const DEFAULTS = { timeout: 60, maxAge: 600, maxStale: 3600, retry: 1, retryMax: 30, cooldown: 30 }
 
 let keys: unknown[] = []
@@ -20,7 +20,10 @@ beforeEach(() => {
   keys = [one]
 })
 
-/** Keys at a server, on a clock that moves by hand; the waits run on real timers that no test waits for. */
+/**
+ * Keys at a server, on a clock that a test moves by hand. The waits run on real timers that no test
+ * waits for.
+ */
 async function remoteKeys(t: TestContext, options: Partial<RemoteKeysOptions> = {}) {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   ageByDate(t)
@@ -39,7 +42,7 @@ async function remoteKeys(t: TestContext, options: Partial<RemoteKeysOptions> = 
   return { server, source, failures, pass, has }
 }
 
-test('the keys are fetched once it is opened', async (t) => {
+test('the keys are fetched when it is opened', async (t) => {
   const { server, source, has } = await remoteKeys(t)
   assert.equal(source.current(), undefined)
   source.open()
@@ -49,7 +52,7 @@ test('the keys are fetched once it is opened', async (t) => {
   assert.equal(server.fetches, 1)
 })
 
-test('the same keys stay the same set, so that what was verified with them stays so', async (t) => {
+test('the same keys stay the same set, so their verified tokens stay verified', async (t) => {
   const { source } = await remoteKeys(t)
   keys = [one, two]
   source.open()
@@ -59,7 +62,7 @@ test('the same keys stay the same set, so that what was verified with them stays
   assert.equal(source.current(), first)
 })
 
-test('a set that lacks a key, or has another in its place, replaces the old one whole', async (t) => {
+test('a set that lacks a key, or has another in its place, replaces the whole old one', async (t) => {
   const { source, has } = await remoteKeys(t)
   keys = [one, two]
   source.open()
@@ -78,9 +81,9 @@ test('a set that lacks a key, or has another in its place, replaces the old one 
 })
 
 for (const fault of faultNames) {
-  test(`${fault}: no keys where there are none, and none lost where there are`, async (t) => {
+  test(`${fault}: without keys there are still none, and with keys they stay`, async (t) => {
     const { server, source, failures } = await remoteKeys(t)
-    /** What hangs ends with its server. */
+    /** A request that hangs ends with its server. */
     const end = async (fetches: number): Promise<void> => {
       if (!(fault in hangingFaults)) return
       await until(() => server.fetches >= fetches)
@@ -104,7 +107,7 @@ for (const fault of faultNames) {
     assert.equal(await reloaded, false)
     assert.equal(source.current(), good)
     assert.equal(failures.length, 2)
-    // How the end of a server is told depends on the moment.
+    // The reason for the end of a server depends on the moment.
     if (!(fault in hangingFaults)) assert.equal(failures[1], failures[0])
     assert.equal(server.targetHits, 0)
   })
@@ -124,7 +127,7 @@ test('it looks again for an unknown key, and then not before the cooldown is ove
   assert.equal(server.fetches, 3)
 })
 
-test('the cooldown holds where the look has failed, too', async (t) => {
+test('the cooldown holds after a look that failed, too', async (t) => {
   const { server, source, pass } = await remoteKeys(t)
   source.open()
   await source.settled()
@@ -140,7 +143,7 @@ test('the cooldown holds where the look has failed, too', async (t) => {
   assert.equal(server.fetches, 3)
 })
 
-test('no look while the wait after a failure runs', async (t) => {
+test('there is no look during the wait after a failure', async (t) => {
   const { server, source, pass } = await remoteKeys(t, { cooldown: 0, retry: 20 })
   source.open()
   await source.settled()
@@ -153,7 +156,7 @@ test('no look while the wait after a failure runs', async (t) => {
   assert.equal(server.fetches, 3)
 })
 
-test('a look joins the fetch that is under way, and costs no cooldown then', async (t) => {
+test('a look joins the fetch that is under way, and then costs no cooldown', async (t) => {
   const { server, source } = await remoteKeys(t)
   source.open()
   const joined = source.lookAgain()
@@ -165,7 +168,7 @@ test('a look joins the fetch that is under way, and costs no cooldown then', asy
   assert.equal(server.fetches, 2)
 })
 
-test('the cooldown is as long, however the wall clock is set', async (t) => {
+test('the cooldown lasts as long if the wall clock is set', async (t) => {
   const { server, source } = await remoteKeys(t)
   let passed = 0
   t.mock.method(clock, 'now', () => passed)
@@ -181,7 +184,7 @@ test('the cooldown is as long, however the wall clock is set', async (t) => {
   assert.equal(server.fetches, 3)
 })
 
-test('reload asks whatever the cooldown and the wait', async (t) => {
+test('reload asks even within the cooldown and the wait', async (t) => {
   const { server, source } = await remoteKeys(t)
   source.open()
   await source.settled()
@@ -194,7 +197,7 @@ test('reload asks whatever the cooldown and the wait', async (t) => {
   assert.equal(server.fetches, 5)
 })
 
-test('closing with a fetch that hangs ends it at once', async (t) => {
+test('closing ends a hanging fetch at once', async (t) => {
   const { server, source, failures } = await remoteKeys(t, { timeout: 60 })
   await server.fail('a dripping body')
   source.open()
@@ -205,7 +208,7 @@ test('closing with a fetch that hangs ends it at once', async (t) => {
   assert.equal(source.lookAgain(), undefined)
 })
 
-test('keys given in code are there at once, and there is nothing to fetch', async () => {
+test('keys given in code are there at once, and are not fetched', async () => {
   const set = new KeySet({ keys: [one] })
   const source = new StaticKeys(set)
   source.open()

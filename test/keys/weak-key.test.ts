@@ -6,7 +6,7 @@ import { isWeakKey } from '../../lib/keys/weak-key.ts'
 const rsaOf = (modulusLength: number, publicExponent = 65_537) =>
   generateKeyPairSync('rsa', { modulusLength, publicExponent }).publicKey
 
-test('keys as servers publish them are not weak', () => {
+test('the kinds of keys that servers publish are not weak', () => {
   for (const bits of [2048, 3072]) assert.equal(isWeakKey(rsaOf(bits)), false)
   assert.equal(isWeakKey(rsaOf(2048, 65_539)), false)
   for (const namedCurve of ['P-256', 'P-384', 'P-521']) {

@@ -54,7 +54,7 @@ for (const [key, kept] of [
   ['4xx', ['503', '4XX']],
   ['default', ['default']],
 ] as const) {
-  test(`An application's own answer ${key} stands in the place of ours`, async () => {
+  test(`An application's own answer ${key} stands in place of ours`, async () => {
     const { responses } = await documentedRoute((app) =>
       app.get('/menus', { schema: { response: { [key]: own } } }, handler),
     )
@@ -67,7 +67,7 @@ const apiKey = { type: 'apiKey', in: 'header', name: 'x-key' } as const
 const jwt = { type: 'http', scheme: 'Bearer', description: 'Our own' } as const
 const cookie = { type: 'apiKey', in: 'cookie', name: 'token' } as const
 
-test('What an operation says of its security is kept', async () => {
+test("An operation's own security is kept", async () => {
   const components = { securitySchemes: { apiKey } }
   const app = await documentedApp(
     (app) => {
@@ -145,7 +145,7 @@ test("An application's own bearer scheme is used, and its other components are k
   await app.close()
 })
 
-test('Methods that OpenAPI 3.2 keeps apart are described as all others', async () => {
+test('Methods that OpenAPI 3.2 keeps apart are described like all others', async () => {
   const app = await documentedApp(
     (app) => {
       app.addHttpMethod('PURGE')

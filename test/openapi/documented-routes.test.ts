@@ -37,7 +37,7 @@ function operationsOf(app: FastifyInstance): [string, Operation][] {
   )
 }
 
-/** The bearer scheme, the general refusals, and a tenant just where the path has one. */
+/** Has the bearer scheme, the general refusals, and a tenant exactly if the path has one. */
 function assertDescribed(operations: readonly [string, Operation][]): void {
   for (const [name, { security, responses, parameters = [] }] of operations) {
     assert.deepEqual(security, [{ bearerAuth: [] }], name)
@@ -49,7 +49,7 @@ function assertDescribed(operations: readonly [string, Operation][]): void {
   }
 }
 
-test('Every form of a path is found in the document, hidden routes aside', async () => {
+test('Every form of a path is found in the document, except hidden routes', async () => {
   const app = await documentedApp(write)
   const operations = operationsOf(app)
   assert.equal(operations.length, PATHS.length + 3)
@@ -58,7 +58,7 @@ test('Every form of a path is found in the document, hidden routes aside', async
 })
 
 for (const stripBasePath of [true, false]) {
-  test(`Every path is found where base paths are ${stripBasePath ? '' : 'not '}stripped`, async () => {
+  test(`Every path is found if base paths are ${stripBasePath ? '' : 'not '}stripped`, async () => {
     const servers = [
       { url: 'https://eu.example/{name}', variables: { name: { default: 'api' } } },
       { url: '/v2' },
@@ -83,7 +83,7 @@ for (const stripBasePath of [true, false]) {
   })
 }
 
-test('Routes written before the guard are told as guarded, and their tenant where the path has one', async () => {
+test('Early routes are described as guarded, with their tenant if the path has one', async () => {
   const app = Fastify()
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'test', version: '1' } },
@@ -139,7 +139,7 @@ test('One of several applications with the same paths may be told apart', async 
   await Promise.all([open?.close(), closed?.close()])
 })
 
-test('A document that is written before ready is described already', async () => {
+test('A document that is written before ready is described too', async () => {
   const { options } = await createTestAuthority()
   const app = Fastify()
   let paths = {}
@@ -161,7 +161,7 @@ test('A document that is written before ready is described already', async () =>
   await app.close()
 })
 
-test('A document of which little is written yet is described as far as it goes', async () => {
+test('An unfinished document is described as far as it goes', async () => {
   const app = await documentedApp(write)
   const servers = [{ url: 'relative' }, { url: '/' }]
   assert.deepEqual(Object(app.authService.openapi({ servers })).paths, {})

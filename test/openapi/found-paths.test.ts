@@ -16,7 +16,7 @@ interface Server {
   readonly variables?: Record<string, { readonly default: string }>
 }
 
-/** The paths of a real document of these routes, and of them those whose operation is not described. */
+/** The paths of a real document of these routes, and those whose operation is not described. */
 async function documentOf(urls: readonly string[], servers: Server[], stripBasePath: boolean) {
   const app = Fastify()
   const routes: DocumentedRoute[] = []
@@ -36,7 +36,7 @@ async function documentOf(urls: readonly string[], servers: Server[], stripBaseP
     try {
       app.get(url, async () => 'ok')
     } catch {
-      // The router refuses some urls, and urls that differ by a parameter's name only.
+      // The router refuses some urls. It also refuses urls that differ only in a parameter's name.
     }
   }
   await app.ready()

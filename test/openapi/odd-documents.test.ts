@@ -19,7 +19,7 @@ const ROUTES = [
   route('/open', { noauth: true }),
 ]
 
-/** Documents come from files and other plugins: what the types say of them is a hope. */
+/** Documents come from files and other plugins, so they may not be of their type. */
 function describe(document: unknown): Record<string, unknown> {
   // @ts-expect-error a document of any kind
   const described: unknown = describeGuard(document, ROUTES, rules)
@@ -102,7 +102,7 @@ for (const [what, document] of ODD) {
   })
 }
 
-test('What is odd in a document is left as it is', () => {
+test('Odd parts of a document are left as they are', () => {
   const item = { $ref: '#/components/pathItems/a', summary: 'a' }
   const paths = parsed('{"/menus":{"get":null},"/open":null,"__proto__":{"a":1},"7":[]}')
   const document = { webhooks: { a: get }, 7: [], paths: { ...Object(paths), '/{tenant}': item } }
@@ -127,7 +127,7 @@ test('What is odd in a document is left as it is', () => {
   )
 })
 
-test('A document whose references were followed into a circle is described', () => {
+test('A document with circular references is described', () => {
   const schema: Record<string, unknown> = { type: 'object' }
   schema['properties'] = { self: schema }
   const operation: Record<string, unknown> = { responses: { 200: { schema } } }
@@ -145,7 +145,7 @@ test('A document whose references were followed into a circle is described', () 
   assert.deepEqual(Object.keys(operation), ['responses', 'callbacks'])
 })
 
-/** Names that mean something in a document, or to every object. */
+/** Names with a meaning in a document, or for every object. */
 const NAMES = [
   ...['__proto__', 'constructor', 'toString', 'valueOf', 'then', 'length', '0', '', 'a'],
   ...['paths', 'components', 'security', 'servers', 'parameters', 'responses', '$ref', 'url'],
@@ -160,7 +160,7 @@ const anything = fc.anything({
   maxDepth: 3,
 })
 
-/** An object with some of these members, now and then anything at all in place of it, or of a member. */
+/** An object with some of these members. Sometimes the object or a member is any other value. */
 function mostly(members: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 8, arbitrary: fc.record(members, { requiredKeys: [] }) },
@@ -198,9 +198,9 @@ const document = mostly({
   webhooks: anything,
 })
 
-test('Any document is described, and none is changed', async (t) => {
+test('Any document can be described, and is not changed', async (t) => {
   const property = fc.asyncProperty(document, async (any) => {
-    // A write to what is frozen throws.
+    // Writing to a frozen object throws.
     const described = describe(deepFreeze(any))
     for (const path of ['/menus', '/{tenant}']) {
       const { get } = Object(Object(described['paths'])[path])

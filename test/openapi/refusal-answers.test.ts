@@ -63,7 +63,7 @@ for (const { when, url = '/menus', config = {}, auth = {}, answers } of CASES) {
   })
 }
 
-test('An answer names the schema of errors, and the header that comes with it', async () => {
+test('An answer names the schema of errors, and its header', async () => {
   const { responses } = await documentedRoute((app) => app.get('/:tenant', async () => 'ok'))
   for (const status of ['400', '401', '403', '503']) {
     const schema = responses[status]?.content?.['application/json']?.schema

@@ -10,7 +10,7 @@ interface Case {
   readonly config?: RouteDeclaration
   readonly schema?: FastifySchema
   readonly auth?: AuthOptions
-  /** Place, name, and `!` where it is required. */
+  /** Place and name, with `!` if it is required. */
   readonly parameters: readonly string[]
 }
 

@@ -21,7 +21,7 @@ function write(app: FastifyInstance): void {
   app.get('/:tenant', { schema: { params: object, querystring: object } }, handler)
 }
 
-test("A refusal's body is what the application says of it, and else has all of its members", async () => {
+test("A refusal's body is what the application's schema says, and otherwise has all of its members", async () => {
   const app = await documentedApp(write)
   app.swagger()
   for (const [url, members] of [
@@ -34,7 +34,7 @@ test("A refusal's body is what the application says of it, and else has all of i
   await app.close()
 })
 
-test("A handler's own body under a status of ours is sent whole", async () => {
+test("A handler's own body with one of our statuses is sent whole", async () => {
   const authority = await createTestAuthority()
   const app = await documentedApp(write, { auth: authority.options })
   app.swagger()
@@ -69,7 +69,7 @@ class Watch {
 }
 
 for (const side of SIDES) {
-  test(`No route gets a schema, or anything to compile, with @fastify/swagger ${side} the guard`, async () => {
+  test(`No route gets a schema or more to compile, with @fastify/swagger ${side} the guard`, async () => {
     const guarded = new Watch()
     const app = await documentedApp((app) => guarded.write(app), { side })
     app.swagger()
@@ -88,7 +88,7 @@ for (const side of SIDES) {
   })
 }
 
-test('The given document is left as it was', async () => {
+test('The given document is not changed', async () => {
   const app = await documentedApp(write)
   const document = deepFreeze({
     components: { securitySchemes: {} },

@@ -4,7 +4,7 @@ import { Alarm } from '../../lib/outside/alarm.ts'
 import { LEAST_WAIT } from '../../lib/outside/back-off.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 
-/** An alarm on a clock that the test moves, and how often it rang. */
+/** An alarm on a clock that the test moves, and a count of its rings. */
 function alarmOf(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   ageByDate(t)
@@ -23,7 +23,7 @@ test('it rings once, at its time', (t) => {
   assert.equal(rings(), 1)
 })
 
-test('set anew it forgets the time before, and stopped it does not ring', (t) => {
+test('set anew it forgets the earlier time, and stopped it does not ring', (t) => {
   const { alarm, rings } = alarmOf(t)
   alarm.set(1000)
   alarm.set(2000)
@@ -37,7 +37,7 @@ test('set anew it forgets the time before, and stopped it does not ring', (t) =>
   assert.equal(rings(), 1)
 })
 
-test('a time that is over is no reason to ring at once', (t) => {
+test('for a time that is over it does not ring at once', (t) => {
   const { alarm, rings } = alarmOf(t)
   assert.equal(alarm.set(Number.NEGATIVE_INFINITY), LEAST_WAIT)
   assert.equal(rings(), 0)
@@ -45,7 +45,7 @@ test('a time that is over is no reason to ring at once', (t) => {
   assert.equal(rings(), 1)
 })
 
-test('a time that no timer can reach is brought nearer', (t) => {
+test('a time that no timer can reach is approached in steps', (t) => {
   const { alarm } = alarmOf(t)
   assert.equal(alarm.set(1e15), 2 ** 31 - 1)
 })

@@ -20,7 +20,7 @@ const failing = (error: unknown) => () => {
   throw error
 }
 
-test('an answer that is there at once is no promise', () => {
+test('an answer that is there at once is not a promise', () => {
   assert.equal(
     asking(() => true),
     true,
@@ -49,25 +49,25 @@ const THROWN: readonly [thrown: unknown, reason: string][] = [
 ]
 
 for (const [thrown, reason] of THROWN) {
-  test(`of ${String(thrown)}, thrown or rejected, no more is told than: ${reason}`, async () => {
+  test(`of ${String(thrown)}, thrown or rejected, only this is told: ${reason}`, async () => {
     assert.throws(() => asking(failing(thrown)), refused(reason))
     await assert.rejects(async () => asking(() => Promise.reject(thrown)), refused(reason))
   })
 }
 
-test('what is no answer is refused, at once or later', async () => {
+test('a wrong answer is refused, at once or later', async () => {
   for (const answer of [undefined, null, 1, 'true', {}, [true], Object(true), () => true]) {
     assert.throws(() => asking(() => answer), refused('gave no usable answer'))
     await assert.rejects(async () => asking(async () => answer), refused('gave no usable answer'))
   }
 })
 
-test('a promise whose then cannot be had is a failure', async () => {
+test('a promise whose then cannot be read is a failure', async () => {
   const broken = Object.defineProperty({}, 'then', { get: failing(new RangeError('secret')) })
   assert.throws(() => asking(() => broken), refused('failed (RangeError)'))
 })
 
-test('an answer that does not come in time is late, and what comes afterwards disturbs nobody', async (t) => {
+test('an answer that does not come in time is late, and has no effect when it comes', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { promise, reject } = settleable()
   const answer = Promise.resolve(asking(() => promise, 2))
@@ -86,7 +86,7 @@ test('an answer in time ends the timer', async (t) => {
   assert.equal(cleared.mock.callCount(), 1)
 })
 
-test('an application that closes ends the question, and what is answered afterwards disturbs nobody', async (t) => {
+test('an application that closes ends the question, and a later answer has no effect', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const cleared = t.mock.method(globalThis, 'clearTimeout')
   const { promise, reject } = settleable()

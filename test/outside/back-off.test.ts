@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BackOff, LEAST_WAIT } from '../../lib/outside/back-off.ts'
 
-/** The rules, and the longest that each wait may be, in milliseconds. */
+/** The rules, and the longest of each wait in milliseconds. */
 const LONGEST: readonly [retry: number, retryMax: number, waits: readonly number[]][] = [
   [1, 30, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]],
   [0.5, 1, [500, 1000, 1000]],
@@ -23,7 +23,7 @@ for (const [retry, retryMax, waits] of LONGEST) {
   })
 }
 
-test('thousands of failures lead to the longest wait, and not beyond any number', () => {
+test('thousands of failures lead to the longest wait, which stays finite', () => {
   const backOff = new BackOff({ retry: 1, retryMax: 30 })
   for (let failure = 0; failure < 5000; failure++) backOff.next()
   const wait = backOff.next()

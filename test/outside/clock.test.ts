@@ -5,7 +5,7 @@ import { Clock, clock } from '../../lib/outside/clock.ts'
 
 const HOUR = 3600_000
 
-/** A clock of a machine that a test lets run, and sleep. In milliseconds. */
+/** A clock of a machine that a test lets run and sleep. In milliseconds. */
 function machine(awake = 5000, sinceBoot = 987_654_320) {
   const state = { awake, sinceBoot, looks: 0 }
   const readSinceBoot = (): number => {
@@ -29,7 +29,7 @@ test('a clock counts the time that a machine runs', () => {
   assert.equal(clock.now() - begin, 48 * HOUR + 99)
 })
 
-test('a clock counts the time that a machine sleeps, every time, at the next look', () => {
+test('a clock counts each sleep of the machine, at the next look', () => {
   const { clock, run, state } = machine()
   const begin = clock.now()
   run(1000)
@@ -42,7 +42,7 @@ test('a clock counts the time that a machine sleeps, every time, at the next loo
   assert.equal(clock.now() - begin, 9 * HOUR + 1100)
 })
 
-test('the dear clock is looked at ten times a second at most', () => {
+test('the slow clock is read ten times a second at most', () => {
   const { clock, run, state } = machine()
   for (let millisecond = 0; millisecond < 1000; millisecond++) {
     clock.now()
@@ -51,7 +51,7 @@ test('the dear clock is looked at ten times a second at most', () => {
   assert.equal(state.looks, 10)
 })
 
-test('what is rounded is no sleep', () => {
+test('a rounding error does not count as sleep', () => {
   const { clock, run, state } = machine()
   const begin = clock.now()
   for (const rounded of [-9, 9, 990, -990]) {
@@ -63,7 +63,7 @@ test('what is rounded is no sleep', () => {
   assert.equal(clock.now() - begin, 400)
 })
 
-test('a clock never goes backwards, though the time since boot may', () => {
+test('a clock never goes backwards, even if the time since boot does', () => {
   const { clock, run, state } = machine()
   const begin = clock.now()
   state.sinceBoot += HOUR
@@ -74,7 +74,7 @@ test('a clock never goes backwards, though the time since boot may', () => {
   assert.equal(clock.now() - begin, HOUR + 200)
 })
 
-test('where the time since boot cannot be had, time goes by as the process sees it', () => {
+test('without the time since boot, time goes by as the process sees it', () => {
   const { run, state } = machine()
   const clock = new Clock(
     () => state.awake,
@@ -85,7 +85,7 @@ test('where the time since boot cannot be had, time goes by as the process sees 
   assert.equal(clock.now() - begin, HOUR)
 })
 
-test('a system that does not tell its uptime fails no request', (t) => {
+test('a system that does not tell its uptime causes no failing request', (t) => {
   t.mock.method(os, 'uptime', () => {
     throw new Error('not permitted')
   })
@@ -93,7 +93,7 @@ test('a system that does not tell its uptime fails no request', (t) => {
   assert.ok(Number.isFinite(clock.now()), 'a time is told')
 })
 
-test("the package's clock heeds neither the wall clock nor fake timers", (t) => {
+test("the package's clock ignores the wall clock and fake timers", (t) => {
   const begin = clock.now()
   t.mock.timers.enable({ apis: ['Date'], now: 0 })
   t.mock.method(performance, 'now', () => 0)

@@ -21,7 +21,7 @@ const codes: [what: string, error: unknown, code: string][] = [
 ]
 
 for (const [what, error, code] of codes) {
-  test(`of ${what}, ${code} is told and nothing else`, () => {
+  test(`of ${what}, only ${code} is told`, () => {
     assert.equal(errorCode(error), code)
   })
 }

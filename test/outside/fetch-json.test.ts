@@ -9,7 +9,7 @@ import { hangingFaults, keyFaults } from '../helpers/servers/key-faults.ts'
 import { type FaultName, faultNames, KeyServer } from '../helpers/servers/key-server.ts'
 
 const MAX_BYTES = 512 * 1024
-const GOOD = { keys: [{ kty: 'oct', kid: 'a key as good as any' }] }
+const GOOD = { keys: [{ kty: 'oct', kid: 'a good key' }] }
 
 const server = await KeyServer.start(() => GOOD)
 after(() => server.close())
@@ -47,7 +47,7 @@ for (const [encoding, compress] of compressed) {
   })
 }
 
-test('an answer of the most bytes is read, one of a byte more is not', async () => {
+test('an answer of the most bytes is read, and one with a byte more is not', async () => {
   let size = MAX_BYTES
   const { url } = await askedServer((_, response) =>
     response.end(JSON.stringify(GOOD).padEnd(size)),
@@ -57,7 +57,7 @@ test('an answer of the most bytes is read, one of a byte more is not', async () 
   assert.equal((await failure(read(url))).message, 'the answer is too large')
 })
 
-test('the most bytes count after decompression', async () => {
+test('the bytes are counted after decompression', async () => {
   let size = MAX_BYTES
   const { url } = await askedServer((_, response) => {
     const body = gzipSync(JSON.stringify(GOOD).padEnd(size))
@@ -69,7 +69,9 @@ test('the most bytes count after decompression', async () => {
   assert.equal((await failure(read(url))).message, 'the answer is too large')
 })
 
-/** What is wrong for whoever wants JSON, rather than for whoever wants keys. Two depend on the version of Node. */
+/**
+ * The reasons for a reader of JSON, who knows nothing of keys. Two depend on the version of Node.
+ */
 const reasons: [fault: FaultName, reason: string | RegExp][] = [
   ['status 404', 'answered with status 404'],
   ['status 429', 'answered with status 429'],
@@ -87,7 +89,7 @@ const reasons: [fault: FaultName, reason: string | RegExp][] = [
   ['a truncated body', 'the answer broke off'],
   ['a truncated chunk', /^the answer (is not JSON|broke off)$/],
   ['truncated gzip', 'the answer is not JSON'],
-  ['gzip that is none', 'the answer broke off'],
+  ['text called gzip', 'the answer broke off'],
   ['a page', 'the answer is not JSON'],
   ['an empty body', 'the answer is not JSON'],
   ['no UTF-8', 'the answer is not JSON'],
@@ -103,8 +105,8 @@ const reasons: [fault: FaultName, reason: string | RegExp][] = [
 ]
 
 for (const [fault, reason] of reasons) {
-  test(`of ${fault} it says: ${reason}`, async (t) => {
-    // A server of its own: a connection of the test before may still be closing.
+  test(`for ${fault} the reason is: ${reason}`, async (t) => {
+    // Each test has its own server, because a connection of the last test may still be closing.
     const failing = await KeyServer.start(() => GOOD)
     t.after(() => failing.close())
     await failing.fail(fault)
@@ -160,26 +162,26 @@ for (const [fault, reason] of hanging) {
   })
 }
 
-test('a signal that is aborted already ends it at once', async () => {
+test('an aborted signal ends it at once', async () => {
   assert.equal((await failure(read(server.url, AbortSignal.abort()))).message, 'no answer in time')
 })
 
-test('a server that speaks no TLS is told by its code', async () => {
+test('for a server without TLS the reason is a code', async () => {
   const { message } = await failure(read(server.url.replace('http:', 'https:')))
   assert.match(message, /^no answer \(ERR_SSL_\w+\)$/)
 })
 
-test('an address that is none is told by a code', async () => {
+test('for an unusable address the reason is a code', async () => {
   const { message } = await failure(read('http://256.256.256.256/'))
   assert.match(message, /^no answer \(\w+\)$/)
 })
 
-test('an error without a cause is told by its name', async () => {
+test('for an error without a cause the reason is its name', async () => {
   const { message } = await failure(read(server.url.replace('//', '//user:secret@')))
   assert.equal(message, 'no answer (TypeError)')
 })
 
-test("whatever an application's own fetch throws, it is a failure", async (t) => {
+test("anything that an application's own fetch throws is a failure", async (t) => {
   for (const thrown of ['secret', null, { code: 'SECRET' }]) {
     const { mock } = t.mock.method(globalThis, 'fetch', () => Promise.reject(thrown))
     assert.equal((await failure(read())).message, 'no answer (no error object)')
@@ -187,7 +189,7 @@ test("whatever an application's own fetch throws, it is a failure", async (t) =>
   }
 })
 
-test('no failure repeats what the server said', async () => {
+test('no failure repeats the words of the server', async () => {
   for (const fault of faultNames.filter((name) => !(name in hangingFaults))) {
     await server.fail(fault)
     const error = await read().catch((reason: Error) => reason)
@@ -210,7 +212,7 @@ test('the connection does not outlive the answer', async () => {
 })
 
 for (const fault of ['a huge body', 'a huge body in gzip', 'a huge failure'] as const) {
-  test(`${fault} is not received any further once it is given up`, async () => {
+  test(`${fault} is no longer received once it is given up`, async () => {
     let open = 0
     const { url } = await askedServer((_, response) => {
       open += 1
@@ -224,7 +226,7 @@ for (const fault of ['a huge body', 'a huge body in gzip', 'a huge failure'] as 
   })
 }
 
-test('it asks for JSON and for nothing that an application has configured', async () => {
+test('it asks for JSON, and uses no fetch settings of the application', async () => {
   let headers: object = {}
   const { url } = await askedServer((request, response) => {
     headers = request.headers

@@ -9,7 +9,7 @@ for (const value of [{}, { a: 1 }, Object.create(null), new Map(), Object('text'
 }
 
 for (const value of [null, undefined, [], [{}], 'text', 1, true, () => {}]) {
-  test(`${typeof value} ${JSON.stringify(value)} is none`, () => {
+  test(`${typeof value} ${JSON.stringify(value)} is not an object`, () => {
     assert.equal(isObject(value), false)
   })
 }

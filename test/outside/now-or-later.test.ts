@@ -6,7 +6,7 @@ const fail = (message: string) => () => {
   throw new Error(message)
 }
 
-test('a step after a value is taken at once, and may itself come later', async () => {
+test('a step after a value runs at once, and may itself come later', async () => {
   assert.equal(
     after(1, (value) => value + 1),
     2,
@@ -15,7 +15,7 @@ test('a step after a value is taken at once, and may itself come later', async (
   assert.throws(() => after(1, fail('step')), { message: 'step' })
 })
 
-test('a step after a promise is taken when it has come', async () => {
+test('a step after a promise runs when the promise is kept', async () => {
   const later = after(Promise.resolve(1), (value) => value + 1)
   assert.equal(later instanceof Promise, true)
   assert.equal(await later, 2)
@@ -24,7 +24,7 @@ test('a step after a promise is taken when it has come', async () => {
   await assert.rejects(async () => after(down, () => 'never'), { message: 'down' })
 })
 
-test('an attempt goes on in one of two ways, at once where it can', () => {
+test('an attempt goes on in one of two ways, at once if it can', () => {
   const tell = (run: () => string) =>
     attempt(
       run,
@@ -49,7 +49,7 @@ test('an attempt that comes later goes on in one of two ways later', async () =>
   assert.equal(await tell(Promise.reject(new Error('down'))), 'failed: Error: down')
 })
 
-test('what goes wrong after an attempt is no failure of the attempt', async () => {
+test('a failure after an attempt is not a failure of the attempt', async () => {
   let failures = 0
   const failed = () => {
     failures += 1

@@ -5,16 +5,16 @@ import { ownProperty } from '../../lib/outside/own-property.ts'
 const INHERITED = ['constructor', 'toString', 'hasOwnProperty', '__proto__', 'valueOf']
 
 for (const name of INHERITED) {
-  test(`ownProperty does not find ${name} where the object only inherits it`, () => {
+  test(`ownProperty does not find ${name} if the object only inherits it`, () => {
     assert.equal(ownProperty({}, name), undefined)
   })
-  test(`ownProperty finds ${name} where the object has it itself`, () => {
+  test(`ownProperty finds ${name} if the object has it itself`, () => {
     const parsed: object = JSON.parse(`{"${name}":"own"}`)
     assert.equal(ownProperty(parsed, name), 'own')
   })
 }
 
-test('ownProperty finds nothing that stands under __proto__', () => {
+test('ownProperty finds no member under __proto__', () => {
   const parsed: object = JSON.parse('{"__proto__":{"sub":"alice"}}')
   assert.equal(ownProperty(parsed, 'sub'), undefined)
   assert.equal(ownProperty(Object.create({ sub: 'alice' }), 'sub'), undefined)

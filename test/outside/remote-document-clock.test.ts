@@ -6,8 +6,8 @@ import { controlledDocument, FRESHNESS } from '../helpers/servers/controlled-doc
 const HOUR = 3600_000
 
 /**
- * A document on a machine that may sleep, which no timer notices, and whose wall clock may be set, which
- * nothing should notice.
+ * A document on a machine that may sleep and whose wall clock may be set. No timer notices the
+ * sleep, and nothing should notice the setting.
  */
 function onMachine(t: TestContext, freshness = FRESHNESS) {
   const controlled = controlledDocument(t, freshness)
@@ -23,7 +23,7 @@ function onMachine(t: TestContext, freshness = FRESHNESS) {
   }
 }
 
-test('a machine that slept asks for a new document at the next request', async (t) => {
+test('after a sleep, the next request causes a fetch', async (t) => {
   const { document, loads, succeed, sleep } = onMachine(t)
   document.open()
   await succeed('one')
@@ -33,7 +33,7 @@ test('a machine that slept asks for a new document at the next request', async (
   assert.equal(loads.length, 2)
 })
 
-test('a machine that slept beyond the stale time waits for the new document', async (t) => {
+test('after a sleep beyond the stale time, a request waits for the new document', async (t) => {
   const { document, loads, succeed, sleep } = onMachine(t)
   document.open()
   await succeed('one')
@@ -81,7 +81,7 @@ for (const [how, by] of [
   })
 }
 
-test('no timer is set for longer than a timer can be', async (t) => {
+test('no timer is set beyond what timers can reach', async (t) => {
   const set = t.mock.method(globalThis, 'setTimeout')
   const { document, loads, pass, succeed } = onMachine(t, { ...FRESHNESS, maxAge: 1e9 })
   document.open()

@@ -6,7 +6,7 @@ import { controlledDocument, FRESHNESS } from '../helpers/servers/controlled-doc
 
 const URL = 'https://login.test/keys'
 
-test('closing ends the load that is under way, in silence', async (t) => {
+test('closing ends the load that is under way, and reports no failure', async (t) => {
   const { document, loads, failures, pass } = controlledDocument(t)
   document.open()
   const waiting = document.settled()
@@ -18,7 +18,7 @@ test('closing ends the load that is under way, in silence', async (t) => {
   assert.equal(loads.length, 1)
 })
 
-test('closing ends the wait for the refresh, and that after a failure', async (t) => {
+test('closing ends the wait for the refresh, and the wait after a failure', async (t) => {
   const { document, loads, pass, succeed, fail } = controlledDocument(t)
   document.open()
   await succeed('one')
@@ -33,7 +33,7 @@ test('closing ends the wait for the refresh, and that after a failure', async (t
   assert.equal(loads.length, 2)
 })
 
-test('once closed, it serves what it has and asks for nothing', async (t) => {
+test('once closed, it serves its document and loads no other', async (t) => {
   const { document, loads, pass, succeed } = controlledDocument(t)
   document.open()
   await succeed('one')
@@ -63,7 +63,7 @@ test('closing twice, and before opening, does no harm', (t) => {
   assert.equal(loads.length, 0)
 })
 
-test('a reload that waits for its turn does not begin once closed', async (t) => {
+test('a reload that waits for its turn does not begin after closing', async (t) => {
   const { document, loads, pass } = controlledDocument(t)
   document.open()
   const reloaded = document.reload()
@@ -73,7 +73,7 @@ test('a reload that waits for its turn does not begin once closed', async (t) =>
   assert.equal(await reloaded, false)
 })
 
-test('opened again, a document that is there serves on and is refreshed in its time', async (t) => {
+test('opened again with a usable document, it serves and refreshes it in its time', async (t) => {
   const { document, loads, pass, succeed } = controlledDocument(t)
   document.open()
   await succeed('one')
@@ -100,7 +100,7 @@ test('opened again with a document that is too old, it waits for a new one at on
   assert.equal(await waiting, 'two')
 })
 
-test('a reload before it is opened loads, and begins no timer', async (t) => {
+test('a reload before opening loads, and begins no timer', async (t) => {
   const { document, loads, pass, succeed } = controlledDocument(t)
   const reloaded = document.reload()
   await succeed('one')
@@ -119,7 +119,7 @@ test('a reload after closing loads nothing', async (t) => {
   assert.equal(loads.length, 1)
 })
 
-test('opened again while the ended load has not settled, it begins one of its own', async (t) => {
+test('opened again before the ended load has settled, it begins its own load', async (t) => {
   const { document, loads, failures, pass, succeed } = controlledDocument(t)
   document.open()
   document.close()
@@ -131,7 +131,7 @@ test('opened again while the ended load has not settled, it begins one of its ow
   assert.equal(document.current(), 'one')
 })
 
-test('what a load of an earlier life brings too late does not replace what is newer', async () => {
+test('a late result of a load before closing does not replace a newer document', async () => {
   const resolves: ((value: string) => void)[] = []
   const load = () => new Promise<string>((resolve) => void resolves.push(resolve))
   const document = new RemoteDocument({ url: URL, load }, FRESHNESS, { onFailure: () => {} })
@@ -146,7 +146,7 @@ test('what a load of an earlier life brings too late does not replace what is ne
   document.close()
 })
 
-test('no timer of an earlier life is left when it is closed again', async (t) => {
+test('closing again leaves no timer from before', async (t) => {
   const { document, loads, pass, succeed } = controlledDocument(t)
   document.open()
   await succeed('one')

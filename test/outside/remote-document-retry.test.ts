@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { controlledDocument } from '../helpers/servers/controlled-document.ts'
 
-/** What a wait is without jitter: `retry` doubled per failure, at most `retryMax`. */
+/** A wait without jitter: `retry` doubled per failure, at most `retryMax`. */
 const NOMINAL = [1, 2, 4, 8, 16, 30, 30, 30]
 
-/** The waits between so many loads in a row that all fail at once. */
+/** The waits between this many loads in a row that all fail at once. */
 async function waits(t: TestContext, count: number): Promise<number[]> {
   const { document, loads, pass, fail } = controlledDocument(t)
   document.open()
@@ -67,7 +67,7 @@ test('after a success the waits begin anew', async (t) => {
   assert.equal(loads.length, count + 1)
 })
 
-test('where retryMax is below retry, retry holds', async (t) => {
+test('if retryMax is below retry, retry holds', async (t) => {
   const { document, loads, pass, fail } = controlledDocument(t, { retry: 10, retryMax: 1 })
   document.open()
   for (let i = 1; i < 5; i++) {
@@ -91,7 +91,7 @@ test('retryAfter counts down to the attempt that then takes place', async (t) =>
   assert.equal(loads.length, 2)
 })
 
-test('while a load is under way, the next attempt is beyond its limit', async (t) => {
+test('during a load, the next attempt is after its time limit', async (t) => {
   const { document, pass, succeed } = controlledDocument(t)
   document.open()
   assert.equal(document.retryAfter, 5)
@@ -101,7 +101,7 @@ test('while a load is under way, the next attempt is beyond its limit', async (t
   assert.equal(document.retryAfter, 480)
 })
 
-test('mayLoad says no while a load is under way, and until the wait is over', async (t) => {
+test('mayLoad is false during a load, and until the wait is over', async (t) => {
   const { document, pass, succeed, fail } = controlledDocument(t)
   document.open()
   assert.equal(document.mayLoad, false)
@@ -129,7 +129,7 @@ test('a failed look at a fresh document brings its refresh no nearer', async (t)
   assert.equal(loads.length, 3)
 })
 
-test('without a wait between attempts it stays sane through thousands of failures', async (t) => {
+test('without a wait between attempts it survives thousands of failures', async (t) => {
   const { document, loads, pass, succeed, fail } = controlledDocument(t, { retry: 0 })
   document.open()
   for (let i = 0; i < 2000; i++) {

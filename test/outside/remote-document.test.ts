@@ -13,7 +13,7 @@ test('nothing is loaded before it is opened', async (t) => {
   assert.equal(loads.length, 0)
 })
 
-test('opening begins one load, however often it is opened', (t) => {
+test('opening begins one load, even if it is opened many times', (t) => {
   const { document, loads } = controlledDocument(t)
   document.open()
   document.open()
@@ -30,7 +30,7 @@ test('the first document serves as soon as it is there', async (t) => {
   assert.equal(await waiting, 'one')
 })
 
-test('a new one is asked for before the old one is no longer fresh, and only once', async (t) => {
+test('a new document is loaded once, before the old one is no longer fresh', async (t) => {
   const { document, loads, pass, succeed } = controlledDocument(t)
   document.open()
   await succeed('one')
@@ -46,7 +46,7 @@ test('a new one is asked for before the old one is no longer fresh, and only onc
   assert.equal(loads.length, 2)
 })
 
-test('whoever has a document never waits for the refresh', async (t) => {
+test('while there is a document, no request waits for the refresh', async (t) => {
   const { document, pass, succeed } = controlledDocument(t, { timeout: 1000 })
   document.open()
   await succeed('one')
@@ -58,7 +58,7 @@ test('whoever has a document never waits for the refresh', async (t) => {
   assert.equal(await document.settled(), 'one', 'stale')
 })
 
-test('a failed refresh leaves the document for as long as it may be stale, to the second', async (t) => {
+test('after a failed refresh the document serves for its stale time, to the second', async (t) => {
   const { document, loads, pass, succeed, fail } = controlledDocument(t)
   document.open()
   await succeed('one')
@@ -72,7 +72,7 @@ test('a failed refresh leaves the document for as long as it may be stale, to th
   assert.ok(loads.length > 100, `${loads.length} loads`)
 })
 
-test('beyond its stale time it is had again as soon as a load brings one', async (t) => {
+test('after its stale time there is a document again as soon as a load brings one', async (t) => {
   const { document, pass, succeed } = controlledDocument(t)
   document.open()
   await succeed('one')
@@ -110,7 +110,7 @@ test('the limit of a load that came in time does not end the next one', async (t
   )
 })
 
-test("an error that is not the fetch's own is told in constant words", async (t) => {
+test('an error from other code than the fetch is told in constant words', async (t) => {
   const { document, failures, fail } = controlledDocument(t)
   document.open()
   await fail(new TypeError('secret'))
@@ -151,7 +151,7 @@ test('a listener that throws ends neither the process nor the attempts', async (
   document.close()
 })
 
-test('one load at a time, whoever asks and however often', async (t) => {
+test('there is one load at a time, for any number of requests', async (t) => {
   const { document, loads, succeed } = controlledDocument(t)
   document.open()
   const waiting = Array.from({ length: 500 }, () => document.settled())
@@ -164,7 +164,7 @@ test('one load at a time, whoever asks and however often', async (t) => {
   assert.equal(document.running, undefined)
 })
 
-test('after a failure and during the wait nobody waits', async (t) => {
+test('after a failure, requests do not wait for the next attempt', async (t) => {
   const { document, loads, fail } = controlledDocument(t)
   document.open()
   await fail()
@@ -172,7 +172,7 @@ test('after a failure and during the wait nobody waits', async (t) => {
   assert.equal(loads.length, 1)
 })
 
-test('reload begins at once where nothing is under way, whatever the wait', async (t) => {
+test('reload begins at once if no load is under way, even within the wait', async (t) => {
   const { document, loads, succeed, fail } = controlledDocument(t)
   document.open()
   await fail()
@@ -184,7 +184,7 @@ test('reload begins at once where nothing is under way, whatever the wait', asyn
   assert.equal(document.current(), 'one')
 })
 
-test('reload begins after a load that is under way, and once for all who ask meanwhile', async (t) => {
+test('reload begins after a load that is under way, and once for all callers', async (t) => {
   const { document, loads, succeed, fail } = controlledDocument(t)
   document.open()
   const reloads = Promise.all([document.reload(), document.reload()])
@@ -201,7 +201,7 @@ test('reload begins after a load that is under way, and once for all who ask mea
   assert.equal(document.current(), 'two')
 })
 
-test('reload after a running load that fails loads all the same', async (t) => {
+test('reload after a running load that fails still loads', async (t) => {
   const { document, loads, succeed, fail } = controlledDocument(t)
   document.open()
   const reloaded = document.reload()

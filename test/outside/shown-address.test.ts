@@ -19,7 +19,7 @@ const shown: [address: unknown, shown: string | null][] = [
 ]
 
 for (const [address, expected] of shown) {
-  test(`of ${JSON.stringify(address)?.slice(0, 60)} is shown: ${expected}`, () => {
+  test(`of ${JSON.stringify(address)?.slice(0, 60)} the log shows: ${expected}`, () => {
     assert.equal(shownAddress(address), expected)
   })
 }

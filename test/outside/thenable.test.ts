@@ -5,19 +5,19 @@ import { ignoreRejection, isThenable } from '../../lib/outside/thenable.ts'
 /** A promise of another library. */
 const THENABLE = Object.defineProperty({}, 'then', { value: () => {} })
 
-test('a promise is one, by whichever library', () => {
+test('a promise of any library is recognized', () => {
   assert.equal(isThenable(Promise.resolve()), true)
   assert.equal(isThenable(THENABLE), true)
 })
 
 for (const value of [undefined, null, 0, '', 'then', {}, [], () => {}, JSON.parse('{"then":1}')]) {
-  test(`${typeof value} ${JSON.stringify(value)} is no promise, and may be ignored`, () => {
+  test(`${typeof value} ${JSON.stringify(value)} is not a promise, and may be ignored`, () => {
     assert.equal(isThenable(value), false)
     ignoreRejection(value)
   })
 }
 
-test('a rejection that nobody waits for does not reach the process', async (t) => {
+test('an ignored rejection does not reach the process', async (t) => {
   const unhandled = t.mock.fn()
   process.on('unhandledRejection', unhandled)
   t.after(() => process.off('unhandledRejection', unhandled))

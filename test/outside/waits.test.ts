@@ -5,13 +5,13 @@ import { Waits } from '../../lib/outside/waits.ts'
 const closed = () => new Error('closed')
 const never = () => new Promise<string>(() => {})
 
-test('a wait comes to what is waited for, or fails with it', async () => {
+test('a wait gives the result that it waits for, or its failure', async () => {
   const waits = new Waits()
   assert.equal(await waits.for(Promise.resolve('here'), closed), 'here')
   await assert.rejects(waits.for(Promise.reject(new Error('down')), closed), { message: 'down' })
 })
 
-test('the end fails every wait, each with its own error, and those that begin later', async () => {
+test('the end fails every wait with its own error, and later waits too', async () => {
   const waits = new Waits()
   const all = [waits.for(never(), closed), waits.for(never(), () => new Error('shut'))]
   waits.end()
@@ -23,7 +23,7 @@ test('the end fails every wait, each with its own error, and those that begin la
   )
 })
 
-test('waits of one application end, and those of another go on', async () => {
+test('the waits of one application end, and those of another go on', async () => {
   const [one, other] = [new Waits(), new Waits()]
   let come = (_value: string): void => {}
   const shared = new Promise<string>((resolve) => {
@@ -37,7 +37,7 @@ test('waits of one application end, and those of another go on', async () => {
   assert.equal(await waiting, 'here')
 })
 
-test('what is waited for may fail after the end, and disturbs nobody', async () => {
+test('a promise may fail after the end of its wait, without any effect', async () => {
   const waits = new Waits()
   let fail = (_error: Error): void => {}
   const pending = new Promise<string>((_, reject) => {
@@ -50,14 +50,14 @@ test('what is waited for may fail after the end, and disturbs nobody', async () 
   await new Promise(setImmediate)
 })
 
-test('waits that are resumed last again', async () => {
+test('after resume, waits last again', async () => {
   const waits = new Waits()
   waits.end()
   waits.resume()
   assert.equal(await waits.for(Promise.resolve('here'), closed), 'here')
 })
 
-test('a value that is there is not waited for, at the end neither', () => {
+test('a value that is there is not waited for, even after the end', () => {
   const waits = new Waits()
   const value: string | Promise<string> = 'here'
   assert.equal(waits.for(value, closed), 'here')

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withoutStack } from '../../lib/outside/without-stack.ts'
 
-test('an error has no stack, and says what it is', () => {
+test('an error has no stack, but its message', () => {
   const error = withoutStack(() => new TypeError('what is wrong'))
   assert.equal(error.stack, 'TypeError: what is wrong')
 })
 
-test('the limit is as before, whatever it was', () => {
+test('the limit is restored to any earlier value', () => {
   const before = Error.stackTraceLimit
   try {
     for (const limit of [0, 3, 10, Number.POSITIVE_INFINITY]) {
@@ -23,7 +23,7 @@ test('the limit is as before, whatever it was', () => {
   }
 })
 
-test('the limit is as before where the function throws, and where it calls itself', () => {
+test('the limit is restored if the function throws, and if it calls itself', () => {
   const before = Error.stackTraceLimit
   assert.throws(
     () =>
@@ -37,7 +37,7 @@ test('the limit is as before where the function throws, and where it calls itsel
   assert.equal(Error.stackTraceLimit, before)
 })
 
-test('where the limit cannot be set an error has its stack, and nothing fails', () => {
+test('if the limit cannot be set, an error has its stack and nothing fails', () => {
   const before = Error.stackTraceLimit
   Object.defineProperty(Error, 'stackTraceLimit', { writable: false })
   try {

@@ -18,7 +18,7 @@ import { goodClaims, openSmallProbe } from '../helpers/tokens/probe.ts'
 expectUnspoiltPrototypes()
 const KEYS = ['a', 'b', 'c'].map((kid) => forgeKey('ES256', kid))
 
-/** Retries without jitter, so that two services do the same things at the same time. */
+/** Retries without jitter, so that both services act at the same times. */
 const OPTIONS = {
   publicKeysUrl: VIRTUAL_URL,
   keysMaxAge: MAX_AGE,
@@ -28,7 +28,7 @@ const OPTIONS = {
   clockTolerance: TOLERANCE,
 }
 
-test('with the cache and without it the verdict is the same, whatever happens to keys, clock and endpoint', async (t) => {
+test('the verdict is the same with the cache and without, after any change of keys, clock and endpoint', async (t) => {
   const authority = new VirtualAuthority(t)
   const commands = fc.commands(anyCommand(KEYS), { maxCommands: 25, size: 'medium' })
   await holds(

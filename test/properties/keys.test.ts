@@ -13,7 +13,10 @@ expectUnspoiltPrototypes()
 const MALLORY = forgeKey('ES256', 'mallory')
 const SECRET = 'c2VjcmV0'
 
-/** Members that must never verify a token: whoever reads the set knows the secret, or it is for something else. */
+/**
+ * Members that must never verify a token: readers of the set know the secret, or the key has
+ * another purpose.
+ */
 const UNUSABLE: object[] = [
   { kty: 'oct', k: SECRET, kid: 'mallory', alg: 'HS256' },
   { kty: 'oct', k: SECRET, kid: 'mallory', alg: 'ES256' },
@@ -27,7 +30,7 @@ const UNUSABLE: object[] = [
 const PARAMETERS = ['kty', 'crv', 'x', 'y', 'n', 'e', 'kid', 'alg', 'use', 'key_ops', 'd', 'k']
 
 const unusable = fc.constantFrom(...UNUSABLE).map((member) => JSON.stringify(member))
-/** The good key with any other value for one of its parameters, or further ones. */
+/** The good key with another value for one of its parameters, or with further ones. */
 const bent = fc
   .array(fc.tuple(fc.oneof(fc.constantFrom(...PARAMETERS), anyText), anyJson), { maxLength: 2 })
   .map((members) => objectText([...membersOf(KEY.publicJwk), ...members]))
@@ -54,7 +57,7 @@ function hs256(): string {
   return `${input}.${createHmac('sha256', Buffer.from(SECRET, 'base64url')).update(input).digest('base64url')}`
 }
 
-test('of any answer for a key set the verdict is 200, 401 or 503, and only its own good keys count', async (t) => {
+test('with any answer for a key set the verdict is 200, 401 or 503, and only its good keys count', async (t) => {
   const authority = new VirtualAuthority(t)
   await holds(
     t,
@@ -84,7 +87,7 @@ function holdsKey(answer: string | Uint8Array): boolean {
   )
 }
 
-test('no answer for a key set takes the good keys away, but one that is itself good', async (t) => {
+test('only a good key set takes the good keys away', async (t) => {
   const authority = new VirtualAuthority(t)
   authority.keys = [KEY]
   const { ask, app, service } = await openSmallProbe({ publicKeysUrl: VIRTUAL_URL })
@@ -114,7 +117,10 @@ const MAX_AGE = 100
 const COOLDOWN = 20
 const RETRY = 5
 
-/** Another key under the same name: tokens of the old one are bad signatures then, and no reason to fetch. */
+/**
+ * Another key under the same name. Then tokens of the old one are bad signatures, which cause no
+ * fetch.
+ */
 const REPLACED = forgeKey('ES256', KEY.kid)
 
 test('keys are fetched no more often than their age, the cooldown and the retry wait allow', async (t) => {
@@ -147,7 +153,7 @@ test('keys are fetched no more often than their age, the cooldown and the retry 
           if (what === 'unknown') unknownAt = [...unknownAt, Date.now()]
           const key = what === 'good' ? KEY : MALLORY
           const header = what === 'bad signature' ? { kid: KEY.kid } : {}
-          // Together: one fetch is enough for all of them.
+          // All at once: one fetch is enough for them.
           const token = forge(key, { header, payload: goodClaims() })
           await Promise.all([ask(token), ask(token), ask(token)])
         }
@@ -158,7 +164,7 @@ test('keys are fetched no more often than their age, the cooldown and the retry 
   )
 })
 
-/** Each fetch has its reason: the age of the keys, a failure some time ago, or a key that was asked for. */
+/** Each fetch has its reason: the age of the keys, a failure some time ago, or an unknown key. */
 function assertSparing(fetched: VirtualAuthority['fetched'], unknownAt: readonly number[]): void {
   let lookedAt = Number.NEGATIVE_INFINITY
   let [before, ...others] = fetched
@@ -167,7 +173,7 @@ function assertSparing(fetched: VirtualAuthority['fetched'], unknownAt: readonly
     const waited = (fetch.at - before.at) / 1000
     const isDue = waited >= (before.ok ? MAX_AGE * 0.8 : RETRY)
     if (!isDue) {
-      assert.ok(before.ok, 'after a failure nobody asks again before the wait is over')
+      assert.ok(before.ok, 'after a failure no fetch comes before the wait is over')
       assert.ok(unknownAt.includes(fetch.at), `a fetch after ${waited} s for no reason`)
       assert.ok(fetch.at - lookedAt >= COOLDOWN * 1000, 'within the cooldown')
       lookedAt = fetch.at

@@ -12,14 +12,14 @@ const SUPERUSER = 'authz:superuser'
 const probe = await openProbe({ superuserResource: SUPERUSER })
 after(() => probe.app.close())
 
-/** Said in another way than the plugin says it. */
+/** Written in another way than the plugin does it. */
 function isName(tenant: string): boolean {
   const isControl = (code: number) => code < 32 || (code > 126 && code < 160)
   const codes = Array.from({ length: tenant.length }, (_, at) => tenant.charCodeAt(at))
   return tenant !== '' && tenant !== '*' && codes.length <= 255 && !codes.some(isControl)
 }
 
-test('a tenant is let in only where the token holds it as an own key, or to a superuser', async (t) => {
+test('a user is let into a tenant only if the token holds it as an own key, or as a superuser', async (t) => {
   const text = fc.oneof(anyText, fc.string({ minLength: 250, maxLength: 260 }))
   await holds(
     t,
@@ -46,7 +46,7 @@ test('a tenant is let in only where the token holds it as an own key, or to a su
   )
 })
 
-/** May act for every tenant there is, so that only the name decides. */
+/** This user may act for every tenant, so only the name decides. */
 const ANYWHERE = goodToken({ resources: { '*': [SUPERUSER] }, exp: 1e12 })
 
 const PIECES = [
@@ -76,7 +76,7 @@ const PIECES = [
   'constructor=acme',
 ]
 
-test('of any query a tenant is null or exactly one decoded string', async (t) => {
+test('the tenant of any query is null or exactly one decoded string', async (t) => {
   const piece = fc.oneof(
     fc.constantFrom(...PIECES),
     anyText.map(encodeURIComponent),
@@ -99,7 +99,7 @@ test('of any query a tenant is null or exactly one decoded string', async (t) =>
   )
 })
 
-/** Every value of `tenant` in a query, decoded where it can be. */
+/** Every value of `tenant` in a query, decoded if possible. */
 function tenantsOf(url: string): string[] {
   const query = url.split('?').slice(1).join('?')
   const pairs = query.split('&').map((pair) => {
@@ -118,7 +118,7 @@ function decoded(text: string): string {
   }
 }
 
-test('of any path a tenant is exactly the decoded segment, whatever the query says', async (t) => {
+test('the tenant of any path is exactly the decoded segment, with any query', async (t) => {
   const segment = fc.oneof(
     anyText.map(encodeURIComponent),
     fc.webSegment(),

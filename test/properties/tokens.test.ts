@@ -12,7 +12,7 @@ const probe = await openProbe()
 after(() => probe.app.close())
 const TOKEN = goodToken({ exp: Math.floor(Date.now() / 1000) + 100_000 })
 
-test('a good token with one byte changed, added or taken is never let in', async (t) => {
+test('a good token with one byte changed, added or removed is never let in', async (t) => {
   assert.equal((await probe.ask(TOKEN)).statusCode, 200)
   const byte = fc.oneof(
     fc.integer({ min: 0, max: 255 }),
@@ -28,7 +28,7 @@ test('a good token with one byte changed, added or taken is never let in', async
   await holds(
     t,
     fc.asyncProperty(bent, async (token) => {
-      // One space more before a token is none of it.
+      // One more space before a token does not belong to it.
       fc.pre(token.replace(/^ /, '') !== TOKEN)
       assert.equal((await probe.ask(token)).statusCode, 401)
     }),
@@ -39,7 +39,7 @@ function spliced(at: number, take: number, put: string): string {
   return TOKEN.slice(0, at) + put + TOKEN.slice(at + take)
 }
 
-/** One bit of the bytes behind one part, which is then spelt as it should be. */
+/** One bit of the bytes behind one part. The part is then spelt correctly. */
 function flippedBit(at: number, bit: number): string {
   const parts = partsOf(TOKEN)
   const part = at % 3
@@ -53,14 +53,14 @@ function flippedBit(at: number, bit: number): string {
 const CLAIMS = ['iss', 'aud', 'sub', 'exp', 'nbf', 'iat', 'resources', 'preferred_username', 'jti']
 const HEADERS = ['alg', 'kid', 'typ', 'crit', 'b64', 'jwk', 'jku', 'x5c', 'cty', 'zip', 'enc']
 
-test('any JSON value for any claim gives 200, 401 or 403, and 200 only to claims that are right', async (t) => {
+test('any JSON value for any claim gives 200, 401 or 403, and 200 only for correct claims', async (t) => {
   const name = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...CLAIMS) }, anyText)
   const members = fc.array(fc.tuple(name, anyJson), { minLength: 1, maxLength: 4 })
   await holds(
     t,
     fc.asyncProperty(members, async (bent) => {
       const good = Object.entries(goodClaims()).map(memberText)
-      // The last of two members wins: the good one stands before.
+      // The last of two members wins, so the good one stands first.
       const payload = objectText([...good, ...bent])
       const { statusCode } = await probe.ask(forge(KEY, { payload }), '/t/acme')
       assert.ok([200, 401, 403].includes(statusCode), String(statusCode))
@@ -73,7 +73,7 @@ function memberText([name, value]: [string, unknown]): [string, string] {
   return [name, JSON.stringify(value)]
 }
 
-/** What must be true of claims that are let in, said in another way than the plugin says it. */
+/** What must be true of claims that are let in, written in another way than in the plugin. */
 function assertRight(claims: Record<string, unknown>): void {
   const own = new Map(Object.entries(claims))
   const now = Date.now() / 1000

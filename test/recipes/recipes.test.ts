@@ -27,7 +27,7 @@ type Claims = Record<string, unknown>
 const authority = await createTestAuthority()
 const { publicKeys } = authority
 
-/** What the real plugin makes of a really signed token of these claims. */
+/** The user info that the real plugin makes of a signed token with these claims. */
 async function ask(mapClaims: MapClaims, claims: Claims, url = '/rights', header: Claims = {}) {
   const app = Fastify()
   try {
@@ -64,7 +64,7 @@ async function refuses(mapClaims: MapClaims, claims: Claims): Promise<void> {
   assert.equal(body['code'], 'ERR_AUTH_TOKEN_INVALID')
 }
 
-/** Values that are no list of strings, nor an object of such lists. */
+/** Values that are neither a list of strings nor an object of such lists. */
 const MALFORMED = [
   null,
   true,
@@ -100,7 +100,7 @@ describe('keycloak', () => {
     assert.equal((await ask(ofRealm, keycloakToken, '/other/rights')).status, 403)
   })
 
-  it('grants nothing of the clients where none is named', async () => {
+  it('grants nothing for the roles of clients if no client is named', async () => {
     const all = await grants(keycloak({ rolesOf: 'realm' }), keycloakToken)
     assert.deepEqual(all, { '*': ['realm:offline_access', 'realm:staff'], 'lazy-raccoon': [] })
   })
@@ -162,12 +162,12 @@ describe('keycloak', () => {
     })
   }
 
-  it('has no default for whose roles count, also where no type says so', () => {
+  it('has no default for whose roles count, even without types', () => {
     const untyped: Parameters<typeof keycloak>[0] = JSON.parse(`{"client":"menu-api"}`)
     assert.throws(() => keycloak(untyped), /rolesOf is not given/)
   })
 
-  it('does not take what every object has for a role table or a client', async () => {
+  it('does not take inherited members for a role table or a client', async () => {
     const recipe = keycloak({ rolesOf: 'realm', client: 'constructor', realmRoles: {} })
     const all = await grants(recipe, {
       ...keycloakToken,
@@ -186,20 +186,20 @@ describe('auth0', () => {
     assert.deepEqual((await ask(auth0(), auth0Token)).body['held'], [])
   })
 
-  it('can go by the name of the organization', async () => {
+  it('can use the name of the organization', async () => {
     const named = { ...auth0Token, org_name: 'lazy-raccoon' }
     assert.deepEqual(await grants(auth0({ tenant: 'org_name' }), named), {
       'lazy-raccoon': ['read:menu', 'edit:menu'],
     })
   })
 
-  it("grants a user's own permissions everywhere, in no tenant", async () => {
+  it("grants a user's own permissions everywhere, without a tenant", async () => {
     const { org_id: _, ...personal } = auth0Token
     assert.deepEqual(await grants(auth0(), personal), { '*': ['read:menu', 'edit:menu'] })
     assert.equal((await ask(auth0(), personal, '/org_9ybsU1dN2dKfDkBi/rights')).status, 403)
   })
 
-  it('never turns the rights in an organization without a fitting name into rights everywhere', async () => {
+  it('never grants the rights in an organization without a fitting name everywhere', async () => {
     await refuses(auth0({ tenant: 'org_name' }), auth0Token)
     await refuses(auth0(), { ...auth0Token, org_id: undefined, org_name: 'lazy-raccoon' })
   })
@@ -212,7 +212,7 @@ describe('auth0', () => {
     assert.deepEqual(all, { org_9ybsU1dN2dKfDkBi: ['read:menu'] })
   })
 
-  it('grants nothing to a token without permissions, whatever its scope says', async () => {
+  it('grants nothing to a token without permissions, even with a scope', async () => {
     const { permissions: _, ...scoped } = auth0Token
     assert.deepEqual(await grants(auth0(), { ...scoped, scope: 'read:menu' }), {
       org_9ybsU1dN2dKfDkBi: [],
@@ -256,12 +256,12 @@ describe('entraId', () => {
     })
   })
 
-  it('knows a user without roles as one who may act for the directory', async () => {
+  it('lets a user without roles act for the directory', async () => {
     const { roles: _, ...plain } = entraIdToken
     assert.deepEqual(await grants(entraId(), plain), { [tid]: [] })
   })
 
-  it('refuses a directory that is not the one of the issuer', async () => {
+  it('refuses a directory that is not that of the issuer', async () => {
     const iss = 'https://login.microsoftonline.com/bbbbcccc-1111-dddd-2222-eeee3333ffff/v2.0'
     await refuses(entraId(), { ...entraIdToken, iss })
     await refuses(entraId(), { ...entraIdToken, iss: `https://evil.test/?${tid}` })
@@ -303,13 +303,13 @@ describe('cognito', () => {
     assert.deepEqual(await grants(byClaim, homeless), {})
   })
 
-  it('keeps a preferred_username that the token has', async () => {
+  it('keeps the preferred_username of a token', async () => {
     const named = { ...cognitoIdToken, preferred_username: 'capy' }
     assert.equal((await ask(byClaim, named)).body['name'], 'capy')
     assert.equal((await ask(byClaim, cognitoIdToken)).body['name'], 'little-capybara')
   })
 
-  it('takes no rights from a group whose name is no tenant and group', async () => {
+  it('takes no rights from a group whose name is not a tenant and a group', async () => {
     const odd = ['*/cook', '/cook', 'lazy-raccoon/', '/', '', '*']
     const recipe = cognito({ clientId, groups: { cook: ['menu:edit'], '': ['menu:all'] } })
     const { status, body } = await ask(recipe, { ...cognitoAccessToken, 'cognito:groups': odd })
@@ -322,7 +322,7 @@ describe('cognito', () => {
     assert.deepEqual(await grants(byGroups, machine), {})
   })
 
-  it('refuses a token for another client, and of another use', async () => {
+  it('refuses a token for another client or another use', async () => {
     await refuses(byGroups, { ...cognitoAccessToken, client_id: 'other' })
     await refuses(byGroups, { ...cognitoAccessToken, client_id: undefined })
     await refuses(byGroups, { ...cognitoAccessToken, client_id: [clientId] })
@@ -348,7 +348,7 @@ describe('cognito', () => {
     it(`refuses a tenant ${JSON.stringify(tenant)} in a claim`, () =>
       refuses(byClaim, { ...cognitoIdToken, 'custom:tenant': tenant }))
   }
-  it('refuses a username that is no string', () =>
+  it('refuses a username that is not a string', () =>
     refuses(byGroups, { ...cognitoAccessToken, username: 7 }))
 })
 
@@ -362,7 +362,7 @@ describe('seacatAuth', () => {
     assert.deepEqual(body['held'], ['seacat:access', 'menu:read', 'menu:edit'])
   })
 
-  it('takes no membership in the claim tenants for a right', async () => {
+  it('does not take a membership in the claim tenants for a right', async () => {
     assert.equal((await ask(seacatAuth, seacatToken, '/busy-beaver/rights')).status, 403)
   })
 
@@ -397,14 +397,14 @@ describe('every recipe', () => {
     ['seacatAuth', seacatAuth, seacatToken],
   ]
   for (const [name, recipe, token] of recipes) {
-    it(`${name} leaves the other claims as they are, and the argument untouched`, () => {
+    it(`${name} keeps the other claims, and does not change its argument`, () => {
       const claims: Claims = Object.freeze({ ...token, sub: 'user-1', locale: 'cs' })
       const { resources: _, preferred_username: __, ...others } = recipe(claims)
       const { resources: ___, preferred_username: ____, ...expected } = claims
       assert.deepEqual(others, expected)
     })
 
-    it(`${name} gives resource ids only, as the guard defines them`, async () => {
+    it(`${name} gives only resource ids as the guard defines them`, async () => {
       const all = recipe({ ...token, sub: 'user-1' }).resources ?? {}
       const ids = Object.values(all).flat()
       assert.notEqual(ids.length, 0)
@@ -417,7 +417,7 @@ describe('every recipe', () => {
     for (const sub of [undefined, null, '', 7]) {
       it(`${name} refuses a sub ${JSON.stringify(sub)}`, () => refuses(recipe, { ...token, sub }))
     }
-    it(`${name} refuses a preferred_username that is no string`, () =>
+    it(`${name} refuses a preferred_username that is not a string`, () =>
       refuses(recipe, { ...token, preferred_username: {} }))
 
     if (name === 'seacatAuth') continue
@@ -448,7 +448,7 @@ describe('every recipe', () => {
     ['seacatAuth', seacatAuth, '{"resources":{"__proto__":[]}}'],
   ]
   for (const [name, recipe, json] of namedProto) {
-    it(`${name} knows a tenant called __proto__ as a tenant like any other`, async () => {
+    it(`${name} takes a tenant called __proto__ for a tenant like any other`, async () => {
       const claims: Claims = JSON.parse(json)
       assert.equal((await ask(recipe, claims, '/__proto__/rights')).status, 200)
       assert.equal((await ask(recipe, claims, '/constructor/rights')).status, 403)
@@ -461,7 +461,7 @@ describe('every recipe', () => {
     assert.deepEqual(auth0()(Object.assign(inherited, { sub: 'user-1' })).resources, { '*': [] })
   })
 
-  it('refuses at boot a table that grants what is no resource id', () => {
+  it('refuses at boot a table that grants something else than resource ids', () => {
     const tables: Grants[] = [{ cook: ['menu'] }, { cook: [''] }, { cook: ['menu read:all'] }]
     for (const table of tables) {
       assert.throws(() => keycloak({ rolesOf: 'realm', realmRoles: table }), /realm cook grants/)

@@ -24,7 +24,7 @@ function principalOf(resources: object | undefined, superuserResource?: string):
 const user = principalOf(RESOURCES).in('a')
 const root = principalOf({ '*': ['authz:superuser'], a: [] }, 'authz:superuser').in('any')
 
-/** Ids, and what has, hasAny say of a user and of a superuser. */
+/** Ids, and what has and hasAny give for a user and for a superuser. */
 const QUESTIONS: readonly [
   ids: string[],
   user: [has: boolean, hasAny: boolean],
@@ -99,7 +99,7 @@ test('in() gives the same user in another tenant', () => {
   assert.equal(there.in('a').has('order:cancel'), true)
 })
 
-test('in() refuses a name that is none with 400, and a tenant not held with 403', () => {
+test('in() refuses a wrong name with 400, and a tenant that is not held with 403', () => {
   for (const name of ['', '*', 'a\n', 'a'.repeat(256)]) {
     assert.throws(() => user.in(name), { code: 'ERR_AUTH_TENANT_INVALID', statusCode: 400 })
     assert.throws(() => root.in(name), { code: 'ERR_AUTH_TENANT_INVALID', statusCode: 400 })
@@ -121,7 +121,7 @@ test('its JSON shows all of it, and nothing else', () => {
   })
 })
 
-/** What an application might do to an authorization. */
+/** Changes that an application might try on an authorization. */
 const CHANGES: readonly [what: string, change: (authorization: Authorization) => unknown][] = [
   ['a field', (it) => Object.assign(it, { tenant: 'b' })],
   ['a method', (it) => Object.assign(it, { has: () => true })],
@@ -152,7 +152,7 @@ test('each reading of expiresAt gives a new Date', () => {
   assert.equal(user.expiresAt.getTime(), EXP * 1000)
 })
 
-/** Two authorizations that are not the same, whatever else is. */
+/** Two authorizations that differ in one thing only. */
 const DIFFERENT: readonly [what: string, a: Authorization, b: Authorization][] = [
   ['tenants', user, user.in('b')],
   ['a tenant, and none', user, principalOf(RESOURCES).in(null)],
@@ -179,11 +179,11 @@ for (const [what, a, b] of DIFFERENT) {
   })
 }
 
-test('authorizations of the same rights are equal, whoever made them', () => {
+test('authorizations of the same rights are equal, even of different principals', () => {
   assert.deepEqual(principalOf(RESOURCES).in('a'), principalOf(RESOURCES).in('a'))
 })
 
-test('what it holds can be looked at, and copied', () => {
+test('its contents can be looked at, and copied', () => {
   const shown = inspect(user)
   for (const word of ['a', 'order:cancel', 'menu:read', 'isSuperuser: false']) {
     assert.ok(shown.includes(word), word)
@@ -196,7 +196,7 @@ test('what it holds can be looked at, and copied', () => {
   assert.equal(userInfo, user.userInfo)
 })
 
-test('all that can be reached from it is frozen, but for a date of its reader’s own', () => {
+test('all that can be reached from it is frozen, except dates, which are copies', () => {
   const seen = new Set<unknown>()
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null || seen.has(value)) return

@@ -41,18 +41,18 @@ test('without the option the same resource makes no superuser', () => {
   assert.equal(user.in(null).isSuperuser, false)
 })
 
-test('tenants are the own keys of resources but *', () => {
+test('tenants are the own keys of resources except *', () => {
   assert.deepEqual([...principalOf(RESOURCES).tenants], ['a', 'b'])
   assert.deepEqual([...principalOf(undefined).tenants], [])
   const odd = principalOf(JSON.parse('{"__proto__":[],"*":[],"toString":[]}'))
   assert.deepEqual([...odd.tenants], ['__proto__', 'toString'])
 })
 
-test('a principal is in no tenant by the name of *', () => {
+test('a principal is in no tenant with the name *', () => {
   assert.throws(() => principalOf(RESOURCES).in('*'), errors.ERR_AUTH_TENANT_FORBIDDEN)
 })
 
-test('expiresAt is the exp claim; its last moment where exp is beyond what a Date can tell', () => {
+test('expiresAt is the exp claim, or the last moment of Date if exp is beyond it', () => {
   assert.equal(principalOf({}).expiresAt.getTime(), EXP * 1000)
   const info = readUserInfo({ sub: 'u' })
   for (const exp of [Number.POSITIVE_INFINITY, 1e300]) {

@@ -20,7 +20,7 @@ test('an id has the characters of a scope token (RFC 6749 §3.3) and no others',
   }
 })
 
-test('what is no string is no id', () => {
+test('a value that is not a string is not an id', () => {
   for (const value of [undefined, null, 7, {}, ['a:b'], Object('a:b')]) {
     assert.equal(isResourceId(value), false)
   }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect, isDeepStrictEqual } from 'node:util'
 
-// Newer versions of Node have the methods of set algebra. Older ones get one here, so that both ways are tried.
+// Newer versions of Node have the methods of set algebra. Older ones get one here, so that both
+// ways are tried.
 if (!('union' in Set.prototype)) {
   Object.defineProperty(Set.prototype, 'union', {
     configurable: true,
@@ -31,7 +32,7 @@ test('it reads like a ReadonlySet', () => {
   assert.equal(String(set), '[object ImmutableSet]')
 })
 
-test('forEach hands out the set itself, never what it holds its items in', () => {
+test('forEach gives the set itself to its function, never the inner Set', () => {
   const set = new ImmutableSet(['a'])
   const context = {}
   const seen: unknown[] = []
@@ -43,26 +44,26 @@ test('forEach hands out the set itself, never what it holds its items in', () =>
   assert.equal(seen[3], set)
 })
 
-test('the items are copied when it is made', () => {
+test('the items are copied when the set is made', () => {
   const items = new Set(['a'])
   const set = new ImmutableSet(items)
   items.add('b')
   assert.deepEqual([...set], ['a'])
 })
 
-test('its JSON keeps the order in which the items came, as reading it does', () => {
+test('its JSON keeps the order of the items, as reading it does', () => {
   const set = new ImmutableSet(['b', 'a', 'b'])
   assert.equal(JSON.stringify(set), '["b","a"]')
   assert.deepEqual([...set], ['b', 'a'])
 })
 
-test('what it holds can be looked at, sorted', () => {
+test('its contents can be looked at, sorted', () => {
   assert.equal(inspect(new ImmutableSet(['b', 'a'])), "ImmutableSet { items: [ 'a', 'b' ] }")
   assert.equal(inspect(new ImmutableSet(['a', 'b'])), "ImmutableSet { items: [ 'a', 'b' ] }")
   assert.equal(inspect(new ImmutableSet([])), 'ImmutableSet { items: [] }')
 })
 
-test('two sets are equal where their items are, in whatever order these came', () => {
+test('two sets are equal if their items are, in any order', () => {
   assert.deepEqual(new ImmutableSet(['a', 'b']), new ImmutableSet(['b', 'a', 'b']))
   assert.equal(isDeepStrictEqual(new ImmutableSet(['a', 'b']), new ImmutableSet(['b', 'a'])), true)
   for (const other of [['a'], ['a', 'c'], ['a', 'b', 'c'], []]) {
@@ -97,7 +98,7 @@ for (const [what, change] of CHANGES) {
   })
 }
 
-test('where Node has set algebra, so has it, and the results are new sets', () => {
+test('if Node has set algebra, the set has it too, and the results are new sets', () => {
   const set = new ImmutableSet(['a'])
   const union: unknown = Reflect.get(set, 'union')
   assert.ok(typeof union === 'function', 'this Node has union')

@@ -11,7 +11,7 @@ const publicKeysUrl = 'https://a.test/keys'
 const issuer = 'https://a.test'
 const audience = 'api'
 
-/** Of a configuration that leaves nothing to warn of. */
+/** A configuration without a warning. */
 const QUIET = { publicKeysUrl, issuer, audience }
 
 const DEFAULT_URL = 'publicKeysUrl is not configured: using the default http://localhost:8081/'
@@ -70,7 +70,7 @@ const TABLE: readonly (readonly [name: string, options: AuthOptions, warnings: s
     [],
   ],
   ['keys in code', { issuer, audience, publicKeys }, []],
-  ['keys in code, and an URL', { ...QUIET, publicKeysUrl: 'http://a.test/', publicKeys }, []],
+  ['keys in code, and a URL', { ...QUIET, publicKeysUrl: 'http://a.test/', publicKeys }, []],
   ['no issuer', { publicKeysUrl, audience }, [NO_ISSUER]],
   ['no audience', { publicKeysUrl, issuer }, [NO_AUDIENCE]],
   ['plain http for the keys', { ...QUIET, publicKeysUrl: 'http://a.test/' }, [PLAIN_KEYS]],
@@ -107,28 +107,28 @@ for (const [name, options, expected] of TABLE) {
 describe('in dev mode', () => {
   const loaded = loadSettings({ devMode: true, issuers: () => null })
 
-  test('one warning names the user and its tenants, and nothing is said of keys', () => {
+  test('one warning names the user and its tenants, and no warning is about keys', () => {
     const user = { sub: 'u1', preferred_username: 'Ann', resources: { acme: ['a:b'], 'b c': [] } }
     assert.deepEqual(bootWarnings({ ...loaded, mockUser: user }), [
       'dev mode: every request acts as the mock user Ann, with the rights of tenants: acme, b c; never use it in production',
     ])
   })
 
-  test('a user without a name goes by its identifier', () => {
+  test('a user without a name is shown by its identifier', () => {
     assert.match(
       bootWarnings({ ...loaded, mockUser: { sub: 'u1' } })[0] ?? '',
       /mock user u1, .*tenants: none;/,
     )
   })
 
-  test('what is granted in every tenant is no tenant', () => {
+  test('rights in every tenant are not shown as a tenant', () => {
     const user = { sub: 'u1', resources: { '*': ['a:b'] } }
     assert.match(bootWarnings({ ...loaded, mockUser: user })[0] ?? '', /tenants: none;/)
     const both = { sub: 'u1', resources: { '*': ['a:b'], acme: [] } }
     assert.match(bootWarnings({ ...loaded, mockUser: both })[0] ?? '', /tenants: acme;/)
   })
 
-  test('a superuser without tenants is warned of too', () => {
+  test('a superuser without tenants causes the warning too', () => {
     const superuser = loadSettings({ devMode: true, superuserResource: 'a:b' })
     const warnings = bootWarnings(superuser)
     assert.equal(warnings.length, 2)

@@ -58,7 +58,7 @@ describe('an INI file', () => {
     test(`may hold ${name}`, () => assert.deepEqual(read(`[auth]\n${text}`), []))
   }
 
-  test('may hold top-level keys of others', () => {
+  test('may hold top-level keys of the application', () => {
     const text = 'authority = a\nname = x\nbare\ntenant = a\noauth = b\n[auth]\n'
     assert.deepEqual(read(text), [])
   })
@@ -78,7 +78,7 @@ describe('an INI file', () => {
     })
   }
 
-  test('is told of whole, line by line, and says no twice of what is wrong', () => {
+  test('shows all its problems, line by line, each of them once', () => {
     const file = folder.write(
       'auth = 1\n[auht]\nx = 1\n[Auth]\n[tenants]\nids = a;b\nids\n[tenants]\n',
     )
@@ -114,7 +114,7 @@ describe('an INI file', () => {
     refuses('\ufeffauth = x\n', 'auth: ', 'line 1')
   })
 
-  test('must be there', () => {
+  test('must exist', () => {
     const file = join(folder.path, 'missing.ini')
     const message = 'configFile: expected a readable INI file in UTF-8, found none at'
     assert.throws(() => entriesOf(file), configError(message, file))
@@ -222,7 +222,7 @@ describe('a section line', () => {
   }
 
   for (const line of ['[oauth]', '[authn]', '[auto]', '[auth0]', '[aut]', '[Oauth]']) {
-    test(`${line} is refused, unless [auth] stands in the file too`, () => {
+    test(`${line} is refused, unless the file has [auth] too`, () => {
       const hint = 'did you mean [auth]? An application may have it beside a section [auth]'
       refuses(
         `${line}\n`,
@@ -235,7 +235,7 @@ describe('a section line', () => {
     })
   }
 
-  test('[tenant] is refused, unless [tenants] stands in the file too', () => {
+  test('[tenant] is refused, unless the file has [tenants] too', () => {
     refuses('[auth]\n[tenant]\nids = a\n', 'found [tenant]', 'did you mean [tenants]?', 'line 2')
     assert.deepEqual(read('[tenant]\nids = a\n[tenants]\nids = b\n'), [['ids', 'b']])
   })
@@ -332,7 +332,7 @@ describe('a section line', () => {
   }
 
   for (const section of ['[auth]', '[tenants]']) {
-    test(`a second ${section} is refused, next to the first, after others, or spelt with spaces`, () => {
+    test(`a second ${section} is refused: next to the first, after others, or spelt with spaces`, () => {
       const message = `${section}: expected it once, found it again`
       refuses(`${section}\n${section}\n`, message, 'line 2')
       refuses(`${section}\n[a]\n[b]\n${section}\n`, message, 'line 4')
@@ -363,7 +363,7 @@ describe('a section line', () => {
 })
 
 describe('a line with a line separator of Unicode in it', () => {
-  /** VT, FF, NEL, LS and PS. In the rows, each stands where `|` does. */
+  /** VT, FF, NEL, LS and PS. In each row they stand in place of `|`. */
   const SEPARATORS = ['\v', '\f', '\u0085', '\u2028', '\u2029']
 
   for (const row of [
@@ -411,7 +411,7 @@ describe('a line with a line separator of Unicode in it', () => {
     })
   }
 
-  test('may stand in another section, where no section is lost', () => {
+  test('may stand in another section, if no section is lost', () => {
     for (const separator of SEPARATORS) {
       const lines = ['; a|b', 'title = x|auth = y', '|'].join('\n').replaceAll('|', separator)
       assert.deepEqual(read(`[app]\n${lines}\n[auth]\n`), [])
@@ -426,7 +426,7 @@ describe('a key', () => {
     })
   }
 
-  test('is refused a second time, wherever in its section, and whatever the value', () => {
+  test('is refused a second time, anywhere in its section and with any value', () => {
     const message = '[auth] realm: expected it once, found it again'
     refuses('[auth]\nrealm = a\nissuer = b\nrealm = a\n', message, 'line 4')
     refuses('[auth]\nrealm=a\n  realm\t=b\n', message, 'line 3')
@@ -439,7 +439,7 @@ describe('a key', () => {
     ])
   })
 
-  test('keeps brackets, dots, quotes and case, for the table of keys to refuse', () => {
+  test('keeps brackets, dots, quotes and case, so that the table of keys can refuse it', () => {
     assert.deepEqual(read('[auth]\nids[] = a\na.b = c\n"d" = e\nRealm = f\n__proto__ = g\n'), [
       ['ids[]', 'a'],
       ['a.b', 'c'],
@@ -505,7 +505,7 @@ describe('a value', () => {
     'a;b ; c',
     'a#b c',
   ]) {
-    test(`${JSON.stringify(text)} has something glued to it, and is refused`, () => {
+    test(`${JSON.stringify(text)} has text glued to it, and is refused`, () => {
       refuses(
         `[auth]\nrealm = ${text}\n`,
         'realm: expected white space before a comment, or quotes around the value, found ; or #',
@@ -531,7 +531,7 @@ describe('a value', () => {
     '"a\\q"',
     '"a ; b',
   ]) {
-    test(`${text} is quoted by half, and refused`, () => {
+    test(`${text} has only one quote, and is refused`, () => {
       const shown = JSON.stringify(text)
       refuses(`[auth]\nrealm = ${text}\n`, 'realm: expected ', 'quotes', shown, 'line 2')
     })

@@ -5,10 +5,13 @@ import { nearestName } from '../../lib/settings/look-alike.ts'
 import { resemblanceOf } from '../../lib/settings/section-name.ts'
 import { showName, showValue } from '../../lib/settings/shown-value.ts'
 
-/** Long enough that a quadratic reading of eight times as much takes a hundred times as long, and not minutes. */
+/**
+ * Long enough for a clear difference: a quadratic reading of eight times as much would take 64
+ * times as long. It still takes no minutes.
+ */
 const LENGTH = 4_000
 
-/** Milliseconds that the clock and the machine's other work may add to the fastest reading. */
+/** Milliseconds that the clock and other work of the machine may add to the fastest reading. */
 const NOISE = 0.5
 
 /** Milliseconds of the fastest of several readings. */
@@ -21,7 +24,10 @@ function timeOf(read: (text: string) => unknown, text: string): number {
   return Math.max(NOISE, Math.min(...times))
 }
 
-/** Whether one round of several says so: the machine's other work makes a round slower, and never faster. */
+/**
+ * Whether one of several rounds says so. Other work of the machine makes a round slower, and never
+ * faster.
+ */
 function isLinear(read: (text: string) => unknown, short: string): boolean {
   const rounds = Array.from({ length: 5 })
   return rounds.some(() => timeOf(read, short.repeat(8)) / timeOf(read, short) < 20)
@@ -32,7 +38,7 @@ const readWhole = (line: string): unknown => {
   return read.kind === 'entry' && read.text !== null ? readValue(read.text) : read
 }
 
-/** Lines that hold a long run of one text, and what reads them. */
+/** Lines that hold a long run of one text, and their reader. */
 const LINES: readonly (readonly [name: string, line: (run: string) => string])[] = [
   ['nothing but the run', (run) => run],
   ['the run before a letter', (run) => `${run}x`],
@@ -52,7 +58,7 @@ const LINES: readonly (readonly [name: string, line: (run: string) => string])[]
   ['the run before a bracket', (run) => `auth${run}]${run}x`],
 ]
 
-describe('eight times as much takes no more than twenty times as long', () => {
+describe('eight times as much takes at most twenty times as long', () => {
   const readers: readonly (readonly [string, (text: string) => unknown])[] = [
     ...LINES.map(([name, line]) => [name, (run: string) => readWhole(line(run))] as const),
     ['a section to compare', (run) => resemblanceOf(`auth${run}x`)],

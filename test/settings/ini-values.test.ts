@@ -4,7 +4,7 @@ import { INI_KEYS, ISSUER_KEYS, optionNames, readIniText } from '../../lib/setti
 import { Rules } from '../../lib/settings/issuer-rules.ts'
 import { Options } from '../../lib/settings/options.ts'
 
-test('every option has an INI key, but those that only code can give', () => {
+test('every option has an INI key, except those that only code can give', () => {
   const keyed = new Set([...INI_KEYS.auth.values(), ...INI_KEYS.tenants.values()])
   assert.deepEqual(
     optionNames().filter((name) => !keyed.has(name)),

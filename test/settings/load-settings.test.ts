@@ -22,17 +22,17 @@ describe('who gives an option', () => {
     assert.deepEqual([...given].toSorted(), ['audience', 'keysRetry', 'realm', 'tenants'])
   })
 
-  test('a default that is spelt out counts as given', () => {
+  test('a default that is written out counts as given', () => {
     const { given } = load({ publicKeysUrl: load({}).settings.publicKeysUrl })
     assert.deepEqual([...given], ['publicKeysUrl'])
   })
 
-  test('a bad value in the file is refused even where code gives a good one', () => {
+  test('a bad value in the file is refused even if code gives a good one', () => {
     const configFile = folder.write('[auth]\nrealm = é\n')
     assert.throws(() => load({ configFile, realm: 'notes' }), configError('realm: ', 'line 2'))
   })
 
-  test('what is inherited, such as from a polluted prototype, is not given', () => {
+  test('an inherited member, such as one of a polluted prototype, is not given', () => {
     const inherited = {
       devMode: true,
       nonsense: 1,
@@ -44,7 +44,7 @@ describe('who gives an option', () => {
     assert.equal(given.size, 0)
   })
 
-  test('what is added to the prototype of all objects is not given, configFile neither', (t) => {
+  test('a member added to the prototype of all objects is not given, not even configFile', (t) => {
     const values = { configFile: folder.write('[auth]\nrealm = x\n'), realm: 'y' }
     t.after(() => {
       for (const name of Object.keys(values)) Reflect.deleteProperty(Object.prototype, name)
@@ -57,7 +57,7 @@ describe('who gives an option', () => {
     assert.equal(given.size, 0)
   })
 
-  test('an own property counts, even one that is hidden or a getter', () => {
+  test('an own property counts, even if it is hidden or a getter', () => {
     const hidden = Object.defineProperty({}, 'realm', { value: 'hidden' })
     assert.equal(load(hidden).settings.realm, 'hidden')
     const getter = {
@@ -78,7 +78,7 @@ describe('who gives an option', () => {
     [[], '[]'],
     [() => ({}), 'a function'],
   ] as const) {
-    test(`options are no ${found}`, () => {
+    test(`options cannot be ${found}`, () => {
       const message = `options: expected an object, found ${found} (option)`
       assert.throws(() => Reflect.apply(loadSettings, null, [options]), configError(message))
     })
@@ -94,7 +94,7 @@ describe('who gives an option', () => {
     assert.equal(Object.isFrozen(load({}).settings.algorithms), true)
   })
 
-  test('a default list of one service is not that of another', () => {
+  test('each service has its own default list', () => {
     assert.notEqual(load({}).settings.algorithms, load({}).settings.algorithms)
   })
 })
@@ -116,7 +116,7 @@ describe('misspelt names', () => {
     })
   }
 
-  test('an unknown option is refused even when it is undefined', () => {
+  test('an unknown option is refused even if it is undefined', () => {
     assert.throws(() => load({ isuer: undefined }), configError('isuer: expected one of'))
   })
 
@@ -186,7 +186,7 @@ describe('the section [tenants]', () => {
     assert.deepEqual(loadIni('[tenants]\nids = a, b  c\n').settings.tenants, ['a', 'b', 'c'])
   })
 
-  test('takes an URL, whole', () => {
+  test('takes a URL, whole', () => {
     const url = 'https://a.test/tenants?x=1,2'
     assert.equal(loadIni(`[tenants]\ntenant_url = ${url}\n`).settings.tenants, url)
   })
@@ -230,7 +230,7 @@ describe('the configFile option', () => {
     [{}, 'an object'],
     [new URL('file:///app.ini'), 'an object'],
   ] as const) {
-    test(`is no ${found}`, () => {
+    test(`cannot be ${found}`, () => {
       const message = `configFile: expected a path, found ${found} (option)`
       assert.throws(() => load({ configFile: value }), configError(message))
     })
@@ -248,7 +248,7 @@ describe('a relative devUserInfoPath', () => {
     assert.equal(load({ configFile }).settings.devUserInfoPath, join(folder.path, 'users/me.json'))
   })
 
-  test('counts from there too where the INI file is itself named by a relative path', () => {
+  test('counts from there even if the INI file is named by a relative path', () => {
     const configFile = relative(
       process.cwd(),
       folder.write('[auth]\ndev_user_info_path = ../me.json\n'),
@@ -257,14 +257,14 @@ describe('a relative devUserInfoPath', () => {
     assert.equal(devUserInfoPath, join(dirname(folder.path), 'me.json'))
   })
 
-  test('counts from the working directory where code gives it', () => {
+  test('counts from the working directory if code gives it', () => {
     const configFile = folder.write('[auth]\ndev_user_info_path = users/me.json\n')
     const { settings } = load({ configFile, devUserInfoPath: 'mine.json' })
     assert.equal(resolve(settings.devUserInfoPath), join(process.cwd(), 'mine.json'))
   })
 })
 
-describe('dev mode where NODE_ENV is production', () => {
+describe('dev mode if NODE_ENV is production', () => {
   const inProduction = (t: { after(undo: () => void): void }): void => {
     const before = process.env['NODE_ENV']
     process.env['NODE_ENV'] = 'production'
@@ -289,19 +289,19 @@ describe('dev mode where NODE_ENV is production', () => {
     assert.throws(() => loadIni('[auth]\ndev_mode = yes\n'), configError('dev_mode: ', 'line 2'))
   })
 
-  test('is no matter where code turns off what the INI file turns on', (t) => {
+  test('does not matter if code turns off what the INI file turns on', (t) => {
     inProduction(t)
     const configFile = folder.write('[auth]\ndev_mode = yes\n')
     assert.equal(load({ configFile, devMode: false }).settings.devMode, false)
   })
 
-  test('is no matter where dev mode is off', (t) => {
+  test('does not matter if dev mode is off', (t) => {
     inProduction(t)
     assert.equal(load({}).settings.devMode, false)
   })
 })
 
-describe('a name that is misspelt by little', () => {
+describe('a name with a small mistake', () => {
   for (const [name, nearest] of [
     ['isuer', 'issuer'],
     ['isuers', 'issuers'],
@@ -316,7 +316,7 @@ describe('a name that is misspelt by little', () => {
     ['iss\u200buer', 'issuer'],
     ['publicKeysUri', 'publicKeysUrl'],
   ] as const) {
-    test(`${JSON.stringify(name)} is told with ${nearest} first`, () => {
+    test(`${JSON.stringify(name)} is shown with ${nearest} first`, () => {
       assert.throws(
         () => load({ [name]: 'a' }),
         configError(
@@ -334,7 +334,7 @@ describe('a name that is misspelt by little', () => {
     ['issuer[]', 'issuer'],
     ['"issuer"', 'issuer'],
   ] as const) {
-    test(`${key} of an INI file is told with ${nearest} first`, () => {
+    test(`${key} of an INI file is shown with ${nearest} first`, () => {
       assert.throws(
         () => loadIni(`[auth]\n${key} = 300\n`),
         configError(
@@ -347,7 +347,7 @@ describe('a name that is misspelt by little', () => {
   }
 
   for (const name of ['toString', 'x', '', 'jwks', 'a'.repeat(10_000)]) {
-    test(`${name.slice(0, 20) || 'nothing'} is near to no name`, () => {
+    test(`${name.slice(0, 20) || 'an empty name'} is near to no name`, () => {
       assert.throws(
         () => load({ [name]: 1 }),
         (error: Error) => !/did you mean/.test(error.message),
@@ -355,7 +355,7 @@ describe('a name that is misspelt by little', () => {
     })
   }
 
-  test('a letter that looks like another is told by its number', () => {
+  test('a letter that looks like another is shown by its number', () => {
     assert.throws(() => load({ '\u0456ssuer': 'a' }), configError('\\u0456ssuer: expected one of '))
   })
 })
@@ -385,13 +385,13 @@ describe('an option that is undefined', () => {
     }
   })
 
-  test('is refused even where the INI file gives it', () => {
+  test('is refused even if the INI file gives it', () => {
     const configFile = folder.write('[auth]\nissuer = a\n')
     assert.throws(() => load({ configFile, issuer: undefined }), configError('issuer: '))
   })
 })
 
-test('all problems are told at once, each on its line, those of the file first', () => {
+test('all problems are shown at once, each on its line, those of the file first', () => {
   const configFile = folder.write(
     '[auth]\nkeys_maxage = 300\nrealm = é\nissuer = "a\ndev_mode = maybe\n[tenants]\nids = *\nids = b\n',
   )
@@ -419,7 +419,7 @@ test('all problems are told at once, each on its line, those of the file first',
   )
 })
 
-test('the problems of a mock user are told with the others', () => {
+test('the problems of a mock user are shown with the others', () => {
   const devUserInfoPath = folder.write('{}')
   assert.throws(
     () => load({ devMode: true, devUserInfoPath, realm: 7 }),
@@ -427,7 +427,7 @@ test('the problems of a mock user are told with the others', () => {
   )
 })
 
-test('of thousands of problems, the first are told, and how many more there are', () => {
+test('of thousands of problems the first are shown, and how many more there are', () => {
   const text = `[auth]\n${'x\n'.repeat(5000)}`
   assert.throws(
     () => loadIni(text),
@@ -456,7 +456,7 @@ describe('a key set that cannot be used', () => {
     ['a key set that throws', { keys: [throwing] }, /an object: it cannot be read \(option\)/],
     ['a list of keys', [{ kty: 'EC' }], /\[an object\]: \S.*/],
   ] as const) {
-    test(`is told with the reason: ${name}`, () => {
+    test(`is shown with the reason: ${name}`, () => {
       assert.throws(
         () => load({ publicKeys }),
         configError('publicKeys: expected a JWK set', reason),

@@ -27,7 +27,7 @@ for (const [a, b, edits] of [
   ['tenants', 'tenancy', 2],
   ['', 'abc', 3],
 ] as const) {
-  test(`${a || 'nothing'} and ${b} are ${edits} edits apart, either way`, () => {
+  test(`${a || 'an empty name'} and ${b} are ${edits} edits apart, either way`, () => {
     for (const [from, to] of [
       [a, b],
       [b, a],
@@ -38,7 +38,7 @@ for (const [a, b, edits] of [
   })
 }
 
-test('the nearest of several names is told, and of equals the first', () => {
+test('the nearest of several names is given, and the first of equals', () => {
   const known = ['keys_max_stale', 'keys_max_age', 'ids']
   assert.equal(nearestName('keysMaxAge', known), 'keys_max_age')
   assert.equal(nearestName('keys_max_aged', known), 'keys_max_age')

@@ -17,7 +17,7 @@ const BUILT_IN = {
   resources: { default: [], 'test-tenant': [] },
 }
 
-/** How the reason begins where a claim is wrong. */
+/** The beginning of the reason if a claim is wrong. */
 const MALFORMED = 'user info that cannot be used: sub, resources or preferred_username'
 
 /** @throws ERR_AUTH_CONFIG_INVALID */
@@ -43,11 +43,11 @@ test('a file gives the mock user, claims of its own included, deeply frozen', ()
   }
 })
 
-test('a user without name and resources is one too', () => {
+test('a user without name and resources is a user too', () => {
   assert.deepEqual(load(folder.write('{ "sub": "u1" }'), true), { sub: 'u1' })
 })
 
-test('a file that nobody named is read where it exists', () => {
+test('the file at the default path is read if it exists', () => {
   assert.equal(load(folder.write('{ "sub": "u1" }'), false).sub, 'u1')
 })
 
@@ -57,7 +57,7 @@ test('a relative path counts from the working directory', () => {
 })
 
 describe('the built-in user', () => {
-  test('stands in for a file that nobody named and that does not exist', () => {
+  test('stands in for a default file that does not exist', () => {
     assert.deepEqual(load(missing, false), BUILT_IN)
   })
 
@@ -67,14 +67,14 @@ describe('the built-in user', () => {
     assert.deepEqual(load(Options.properties.devUserInfoPath.default, false), BUILT_IN)
   })
 
-  test('is frozen, and another object for each service', () => {
+  test('is frozen, and each service has its own', () => {
     const user = load(missing, false)
     assert.equal(Object.isFrozen(user.resources?.['default']), true)
     assert.notEqual(load(missing, false), user)
   })
 })
 
-test('a configured file must be there', () => {
+test('a configured file must exist', () => {
   assert.throws(
     () => load(missing, true),
     configError('devUserInfoPath: expected a JSON file with user info', 'found none', missing),
@@ -123,7 +123,7 @@ for (const isConfigured of [true, false]) {
     })
   }
 
-  test(`nothing that stands in a ${kind} file is told`, () => {
+  test(`no message repeats the contents of a ${kind} file`, () => {
     for (const text of [
       'sub: hunter2',
       '"hunter2" at position 5',

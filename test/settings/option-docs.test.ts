@@ -28,7 +28,7 @@ test('an editor shows the documentation of each option, and of each rule of an i
   expectDocs(hoveredDocs('../../lib/index.ts', new Map()))
 })
 
-test('an editor shows it from the declarations that are published too', () => {
+test('an editor shows it from the published declarations too', () => {
   expectDocs(hoveredDocs('../../dist/index.js', emitDeclarations()))
 })
 
@@ -42,7 +42,10 @@ function expectDocs(docs: ReadonlyMap<string, string>): void {
   assert.match(docs.get('options.configFile') ?? '', /^INI file whose `\[auth\]`/)
 }
 
-/** What an editor shows where an application reads each option; `emitted` are files that no disk has. */
+/**
+ * What an editor shows where an application reads each option. `emitted` are files that exist only
+ * in memory.
+ */
 function hoveredDocs(library: string, emitted: ReadonlyMap<string, string>): Map<string, string> {
   const application = join(root, 'test/settings/application.ts')
   const text = [

@@ -27,7 +27,7 @@ for (const row of OPTION_TABLE) {
   const { option, key, fallback, kind } = row
   describe(option, () => {
     if (option !== 'algorithms') {
-      test('has its default where nobody gives it', () => {
+      test('has its default if it is not given', () => {
         assert.deepEqual(read({}, row), fallback)
         assert.equal(load({}).given.has(asName(option)), false)
       })
@@ -51,7 +51,7 @@ for (const row of OPTION_TABLE) {
       })
     }
 
-    test('is of its kind: what it takes is written in one place', () => {
+    test('is of its kind, which is written in one place', () => {
       assert.deepEqual(withoutDefault(option), withoutDefault(firstOf(kind).option))
     })
 
@@ -59,7 +59,10 @@ for (const row of OPTION_TABLE) {
   })
 }
 
-/** What options of one kind take. Proved of the first of them: the others have the same schema. */
+/**
+ * What options of one kind take. The first of them proves it, because the others have the same
+ * schema.
+ */
 function proveKind(row: OptionRow): void {
   const { option, key } = row
   const { expected, good, bad, ini = [], badIni = [] } = row.kind
@@ -68,7 +71,7 @@ function proveKind(row: OptionRow): void {
     for (const value of good) assert.deepEqual(read({ [option]: value }, row), value)
   })
 
-  test(`refuses ${bad.length} bad values, null and nothing in code`, () => {
+  test(`refuses ${bad.length} bad values, null and '' in code`, () => {
     for (const [value, found] of [...bad, [null, 'null'] as const, ['', '""'] as const]) {
       const parts = [`${option}: expected ${expected}`, `, found ${found}`, '(option)']
       assert.throws(() => load({ [option]: value }), configError(...parts), found)
@@ -83,7 +86,7 @@ function proveKind(row: OptionRow): void {
     }
   })
 
-  test(`refuses ${badIni.length} texts of an INI file, and nothing`, () => {
+  test(`refuses ${badIni.length} texts of an INI file, and an empty one`, () => {
     for (const text of [...badIni, '', '""', "''"]) {
       const configFile = iniFile(`${key} = ${text}`)
       const parts = [`${key}: expected ${expected}`, ', found "', `(${configFile}, line 2)`]
@@ -108,7 +111,7 @@ function asName(option: string) {
   return option
 }
 
-test('the default of algorithms is every asymmetric algorithm that can be had here', async () => {
+test('the default of algorithms is every asymmetric algorithm that this Node has', async () => {
   const candidates = ['RS', 'PS', 'ES', 'HS'].flatMap((kind) =>
     ['256', '384', '512'].map((size) => kind + size),
   )

@@ -48,7 +48,7 @@ describe('a value in a message', () => {
   })
 })
 
-/** Texts with a secret in them, and what is shown. */
+/** Texts that hold a secret, and what is shown of them. */
 const SECRETS = [
   ['https://user:hunter2@a.test/', 'https://***@a.test/'],
   ['https://hunter2@a.test/', 'https://***@a.test/'],
@@ -109,7 +109,7 @@ describe('a secret in a message', () => {
     })
   }
 
-  test('is not shown where the path of a file is an address', () => {
+  test('is not shown if the path of a file is an address', () => {
     const path = 'https://user:hunter2@a.test/app.ini'
     expectNoSecret({ configFile: path })
     expectNoSecret({ devMode: true, devUserInfoPath: path })
@@ -118,7 +118,7 @@ describe('a secret in a message', () => {
   })
 
   for (const name of ['client_secret', 'password', 'privateKey']) {
-    test(`is not shown where the option is unlike ours: ${name}`, () => {
+    test(`is not shown if the option is unlike ours: ${name}`, () => {
       assert.throws(
         () => loadSettings(Object.fromEntries([[name, 'hunter2']])),
         configError(`${name}: expected one of `, `found "${name}" (option)`),
@@ -126,7 +126,7 @@ describe('a secret in a message', () => {
     })
   }
 
-  test('is not shown of the reason that another part gives', () => {
+  test('is not shown from a reason that another part gives', () => {
     const reason = 'its jwks_uri is https://user:hunter2@a.test/keys'
     assert.equal(showReason(reason), 'its jwks_uri is https://***@a.test/keys')
   })
@@ -143,7 +143,7 @@ function expectNoSecret(options: object): void {
   )
 }
 
-test('a name in a message has each character beyond ASCII by its number', () => {
+test('a name in a message shows each character beyond ASCII by its number', () => {
   assert.equal(showName('\u0430uth\u200b'), '\\u0430uth\\u200b')
   assert.equal(showName('\u{1f99d}'), '\\ud83e\\udd9d')
 })

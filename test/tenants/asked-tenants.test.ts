@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { clock } from '../../lib/outside/clock.ts'
 import { Waits } from '../../lib/outside/waits.ts'
 import { AskedTenants } from '../../lib/tenants/asked-tenants.ts'
-import { as, guardedApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
+import { tenantRoute } from '../helpers/app/tenant-route.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
 
-const USER = await as({ real: [], ghost: [] })
 const WAITS = new Waits()
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
-
-/** An application with a strictly multitenant route, and what a request of it comes to. */
-async function appKnowing(t: TestContext, options: object) {
-  const app = await guardedApp(t, options)
-  app.get('/:tenant/x', async () => 'x')
-  return (tenant: string) => app.inject({ url: `/${tenant}/x`, headers: USER })
-}
 
 for (const [how, answer] of [
   ['at once', (name: string) => name === 'real'],
@@ -25,7 +17,7 @@ for (const [how, answer] of [
 ] as const) {
   test(`a function that answers ${how} knows the tenants, and is asked by their names`, async (t) => {
     const asked: string[] = []
-    const get = await appKnowing(t, {
+    const get = await tenantRoute(t, {
       tenants: (name: string) => {
         asked.push(name)
         return answer(name)
@@ -56,7 +48,7 @@ for (const [what, tenants] of BAD_ANSWERS) {
       asked++
       return tenants()
     }
-    const get = await appKnowing(t, { tenants: counted, tenantsTimeout: 0.02 })
+    const get = await tenantRoute(t, { tenants: counted, tenantsTimeout: 0.02 })
     assertRefused(await get('real'), 'ERR_AUTH_TENANTS_UNAVAILABLE')
     assertRefused(await get('real'), 'ERR_AUTH_TENANTS_UNAVAILABLE')
     assert.equal(asked, 2)
@@ -66,7 +58,7 @@ for (const [what, tenants] of BAD_ANSWERS) {
 test('requests that arrive together ask once, each tenant for itself', async (t) => {
   const asked: string[] = []
   const answers: (() => void)[] = []
-  const get = await appKnowing(t, {
+  const get = await tenantRoute(t, {
     tenants(name: string) {
       asked.push(name)
       return new Promise((resolve) => answers.push(() => resolve(name === 'real')))
@@ -80,9 +72,9 @@ test('requests that arrive together ask once, each tenant for itself', async (t)
   assert.deepEqual(asked, ['real', 'ghost'])
 })
 
-test('a failure is shared by those who wait for it, and by nobody after them', async (t) => {
+test('a failure is shared by the requests that wait for it, but not by later ones', async (t) => {
   let asked = 0
-  const get = await appKnowing(t, {
+  const get = await tenantRoute(t, {
     tenants: () => (asked++ === 0 ? Promise.reject(new Error('down')) : true),
   })
   for (const response of await Promise.all([get('real'), get('real')])) {
@@ -115,7 +107,7 @@ test("a function's true is kept for tenantsMaxAge, its false never", (t) => {
   assert.deepEqual(asked, ['real'])
 })
 
-test('a tenant that ceases to exist is unknown as soon as that is heard', (t) => {
+test('a tenant that ceases to exist is unknown at the next answer', (t) => {
   t.mock.timers.enable({ apis: ['Date'] })
   ageByDate(t)
   let exists = true
@@ -126,7 +118,7 @@ test('a tenant that ceases to exist is unknown as soon as that is heard', (t) =>
   assert.equal(known.has('real', WAITS), false)
 })
 
-test('a tenant is known for as long, however the wall clock is set', (t) => {
+test('a tenant is known for the same time if the wall clock is set', (t) => {
   let passed = 0
   t.mock.method(clock, 'now', () => passed)
   t.mock.timers.enable({ apis: ['Date'] })
@@ -146,7 +138,7 @@ test('a tenant is known for as long, however the wall clock is set', (t) => {
 
 test('with tenantsMaxAge 0 every request asks', async (t) => {
   let asked = 0
-  const get = await appKnowing(t, { tenants: () => ++asked > 0, tenantsMaxAge: 0 })
+  const get = await tenantRoute(t, { tenants: () => ++asked > 0, tenantsMaxAge: 0 })
   for (const _ of [1, 2, 3]) assert.equal(outcome(await get('real')), '200')
   assert.equal(asked, 3)
 })
@@ -179,7 +171,7 @@ test('no more than 100 000 tenants are remembered, and the oldest goes first', (
   assert.equal(asked, 100_002)
 })
 
-test('the function is told the name alone, and no object of ours', (t) => {
+test('the function gets the name alone, and no object of ours', (t) => {
   const exists = t.mock.fn((_name: string) => true)
   const known = new AskedTenants(exists, { timeout: 5, maxAge: 60 })
   void known.has('real', WAITS)

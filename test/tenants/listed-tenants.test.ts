@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ListedTenants } from '../../lib/tenants/listed-tenants.ts'
 
-test('a list knows the tenants on it, and those alone', () => {
+test('a list knows the tenants on it, and no others', () => {
   const known = new ListedTenants(['real', 'real', 'quiet-otter'])
   known.open()
   assert.equal(known.isReady, true)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { as, guardedApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused, outcome, type RefusalCode } from '../helpers/app/refusals.ts'
 
-/** What the application's function says, and what comes of it. */
+/** Answers of the application's function, and the result of each. */
 const ANSWERS: readonly [what: string, resolve: () => unknown, code: RefusalCode | null][] = [
   ['a name', () => 'lazy-raccoon', null],
   ['a name, later', async () => 'lazy-raccoon', null],
@@ -53,7 +53,7 @@ for (const [what, resolve, code] of ANSWERS) {
   })
 }
 
-/** The type promises a string or null; functions written in JavaScript promise nothing. */
+/** The type promises a string or null, but functions written in JavaScript may give anything. */
 function resolving(resolveTenant: () => unknown): object {
   return { resolveTenant }
 }
@@ -83,7 +83,7 @@ test('resolveTenant is asked only where the query would be read, and after authe
   assert.deepEqual(asked, [])
 })
 
-/** Absent is as absent as in a query. */
+/** An absent tenant counts as in a query. */
 for (const [settings, tenant, expected] of [
   [{}, 'optional', 'null'],
   [{}, true, '400 ERR_AUTH_TENANT_MISSING'],
@@ -102,7 +102,7 @@ for (const [settings, tenant, expected] of [
   })
 }
 
-test('with multitenancy off resolveTenant is not asked, and in dev mode it is', async (t) => {
+test('with multitenancy off resolveTenant is not asked, but in dev mode it is', async (t) => {
   let asked = 0
   const resolveTenant = () => {
     asked++
@@ -120,7 +120,7 @@ test('with multitenancy off resolveTenant is not asked, and in dev mode it is', 
   }
 })
 
-test('a stranger is refused before resolveTenant has answered anything', async (t) => {
+test('a stranger is refused before resolveTenant has answered', async (t) => {
   const app = await guardedApp(t, {
     resolveTenant() {
       throw new Error('never asked')

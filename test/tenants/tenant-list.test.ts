@@ -19,7 +19,7 @@ const lists: [text: string, names: string[]][] = [
 ]
 
 for (const [text, names] of lists) {
-  test(`${text.trim().slice(0, 40)} lists ${names.length} tenants, in whatever pieces it is read`, async () => {
+  test(`${text.trim().slice(0, 40)} lists ${names.length} tenants, read in pieces of any size`, async () => {
     for (const length of [0, 1, 2, 5, 100]) {
       assert.deepEqual([...(await readTenantList(text, length))], names)
     }
@@ -71,7 +71,7 @@ const others = [
 ]
 
 for (const text of others) {
-  test(`${JSON.stringify(text).slice(0, 40)} is no list of tenants, in whatever pieces`, async () => {
+  test(`${JSON.stringify(text).slice(0, 40)} is not a list of tenants, in pieces of any size`, async () => {
     for (const length of [0, 1, 2, 5, 100]) {
       await assert.rejects(readTenantList(text, length), (error: unknown) => {
         assert.ok(error instanceof Unusable, `${error}`)
@@ -82,7 +82,7 @@ for (const text of others) {
   })
 }
 
-test('what is read in pieces is what is read at one go', async () => {
+test('reading in pieces gives the same as reading at once', async () => {
   const token = fc.constantFrom(
     ...['[', ']', ',', '"', '\\', ' ', '"a"', '"b,"', '"\\""', '7', '{}'],
     ...['{', '}', ':', '\n', '\u00a0', '\ufeff', '\\u0061', '"*"', `"${'b'.repeat(256)}"`],
@@ -119,7 +119,7 @@ function atOneGo(text: string): string[] | null {
 
 const LARGE = 15_000_000
 
-/** Texts of 15 MB that JSON.parse reads for seconds, or at one go. */
+/** Texts of 15 MB that JSON.parse would read for seconds, or in one piece. */
 const HOSTILE: readonly (readonly [what: string, text: string])[] = [
   ['nested lists', '['.repeat(LARGE)],
   ['nested lists that are closed', '['.repeat(LARGE / 2) + ']'.repeat(LARGE / 2)],
@@ -153,7 +153,7 @@ const LARGEST: readonly (readonly [what: string, text: string, size: number])[] 
 ]
 
 for (const [what, text, size] of LARGEST) {
-  test(`while ${what} is read, the loop turns again and again`, async () => {
+  test(`while ${what} is read, the event loop turns again and again`, async () => {
     assert.ok(text.length >= LARGE, `${text.length} characters`)
     await assertTurning(text, size)
   })

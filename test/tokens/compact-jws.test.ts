@@ -11,7 +11,7 @@ const MAX_LENGTH = 16_384
 
 const [HEADER, PAYLOAD, SIGNATURE] = partsOf(goodToken())
 
-test('a good token is taken apart, and the signing input is as it stands in the token', () => {
+test('a good token is taken apart, and the signing input is the text of the token', () => {
   const jws = parseCompactJws(`${HEADER}.${PAYLOAD}.${SIGNATURE}`, MAX_LENGTH, HEADERS)
   assert.deepEqual(jws.header, { alg: 'ES256', kid: 'probe', typ: 'at+jwt' })
   assert.equal(jws.signingInput, `${HEADER}.${PAYLOAD}`)
@@ -19,19 +19,19 @@ test('a good token is taken apart, and the signing input is as it stands in the 
   assert.deepEqual(jws.signature, Buffer.from(SIGNATURE, 'base64url'))
 })
 
-test('a token of exactly maxTokenLength is read, and one letter more is not', () => {
+test('a token of exactly maxTokenLength is read, and one with a letter more is not', () => {
   const token = `${HEADER}.${PAYLOAD}.${SIGNATURE}`
   assert.ok(parseCompactJws(token, token.length, HEADERS), 'accepted')
   assert.throws(() => parseCompactJws(token, token.length - 1, HEADERS), TokenRefused)
 })
 
-/** The letter of the same value but for one unused bit. */
+/** The letter of the same value with one unused bit set. */
 function withPadBit(part: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   return part.slice(0, -1) + alphabet[alphabet.indexOf(part.slice(-1)) + 1]
 }
 
-/** Of a length that leaves unused bits: two letters, or three, in the last group. */
+/** Of a length that leaves unused bits: the last group has two letters, or three. */
 const HEADER_OF_TWO = encode('{"alg":"ES256","kid":"probe"}'.padEnd(31))
 const HEADER_OF_THREE = encode('{"alg":"ES256","kid":"probe"}'.padEnd(32))
 
@@ -72,7 +72,7 @@ const SPELLINGS: [what: string, token: string][] = [
   ['a flattened JSON serialization', '{"payload":"e30","protected":"e30","signature":"AA"}'],
 ]
 
-test('the spellings to bend are good ones before they are bent', () => {
+test('the spellings are good ones before they are bent', () => {
   assert.equal(HEADER_OF_TWO.length % 4, 2)
   assert.equal(HEADER_OF_THREE.length % 4, 3)
   assert.equal(SIGNATURE.length % 4, 2)

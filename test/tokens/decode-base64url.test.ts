@@ -5,14 +5,14 @@ import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-test('what any bytes are encoded to is decoded to the same bytes', () => {
+test('encoded bytes are decoded to the same bytes', () => {
   for (let length = 1; length < 300; length++) {
     const bytes = Buffer.from(Array.from({ length }, (_, i) => (i * 37 + length) % 256))
     assert.deepEqual(decodeBase64url(bytes.toString('base64url')), bytes)
   }
 })
 
-test('of all texts of up to three letters only those are decoded that bytes are encoded to', () => {
+test('of all texts of up to three letters only the encodings of bytes are decoded', () => {
   const letters = ['', ...ALPHABET, '+', '/', '=', '.', ' ', '\n', '\0', 'é', '\u0141']
   const encoded = new Set<string>()
   for (let i = 0; i < 65_536; i++) {

@@ -105,7 +105,7 @@ for (const [what, header] of HEADERS) {
   })
 }
 
-test('a bad header is refused by the whole application, however well it is signed', async (t) => {
+test('the whole application refuses a bad header, even if it is well signed', async (t) => {
   const probe = await startProbe(t)
   for (const [what, header] of HEADERS) {
     const response = await probe.ask(forge(KEY, { header, payload: goodClaims() }))
@@ -122,12 +122,12 @@ const ALLOWED_HEADERS: [what: string, header: Part][] = [
   ['no kid, where one key fits', { kid: undefined }],
   ['a first alg that is none and a last one that is allowed', `{"alg":"none",${ES256}}`],
   ['white space in the JSON', ` { "alg" : "ES256" , "kid" : "probe" }\n`],
-  ['parameters that nobody knows', { 'x-own': { deep: [1] }, constructor: 1 }],
+  ['unknown parameters', { 'x-own': { deep: [1] }, constructor: 1 }],
   ['2048 characters', `{${ES256},"x":"${'x'.repeat(1500)}"}`],
   ['64 lists, objects and members', `{${ES256},"x":${'['.repeat(61)}${']'.repeat(61)}}`],
 ]
 
-test('a header that the rules allow is accepted by the whole application', async (t) => {
+test('the whole application accepts a header that the rules allow', async (t) => {
   const probe = await startProbe(t, { maxTokenLength: 30_000 })
   for (const [what, header] of ALLOWED_HEADERS) {
     const response = await probe.ask(forge(KEY, { header, payload: goodClaims() }))
@@ -150,7 +150,7 @@ test('a header that is crowded is refused before it is parsed', () => {
   }
 })
 
-test('tokenTypes leaves only the types that it names', async (t) => {
+test('tokenTypes allows only the types that it names', async (t) => {
   const probe = await startProbe(t, { tokenTypes: ['at+jwt'] })
   assert.equal((await probe.ask(goodToken({}, { typ: 'AT+jwt' }))).statusCode, 200)
   for (const typ of ['JWT', undefined]) {
@@ -215,7 +215,7 @@ test('a header that is kept does not keep the token that it came with', () => {
   const before = usedHeap()
   for (let i = 0; i < 50; i++) {
     const part = partOf(String(i))
-    // Written out in one piece, as it comes from the network.
+    // In one piece of memory, as it comes from the network.
     const token = Buffer.from(`${part}.${'a'.repeat(1_000_000)}`).toString('latin1')
     headers.read(token.slice(0, part.length))
   }

@@ -10,7 +10,7 @@ const list = (length: number, item: () => string) => `[${Array.from({ length }, 
 const object = (length: number, value: string) =>
   `{${Array.from({ length }, () => `"${name()}":${value}`).join(',')}}`
 
-/** Claims of each kind, as JSON; those of a shape of their own cost most. */
+/** Claims of each kind, as JSON. Claims with a shape of their own cost most. */
 const KINDS: readonly [what: string, json: () => string][] = [
   ['few claims', () => `{"sub":"${name()}","iss":"https://a.test","exp":1800000000}`],
   ['a long text', () => `{"sub":"${'x'.repeat(3000)}${name()}"}`],
@@ -33,7 +33,7 @@ const SAMPLES = 300
 const NOISE = 500_000
 
 for (const [what, json] of KINDS) {
-  test(`what claims with ${what} keep alive is no more than is said`, () => {
+  test(`claims with ${what} keep no more alive than is said`, () => {
     const kept: unknown[] = [readUserInfo(JSON.parse(json()))]
     let said = 0
     const before = usedHeap()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mismatch } from '../../lib/tokens/mismatch.ts'
 
-test('what was expected is read again where the texts are, and not before', () => {
+test('the expected text is computed when it is read, and not before', () => {
   let readings = 0
   const expected = {
     *[Symbol.iterator]() {

@@ -13,7 +13,7 @@ const DATES: readonly [seconds: number, milliseconds: number][] = [
 ]
 
 for (const [seconds, milliseconds] of DATES) {
-  test(`the date of ${seconds} s is ${milliseconds} ms after the epoch, and the caller's own`, () => {
+  test(`the date of ${seconds} s is ${milliseconds} ms after the epoch, and a new one each time`, () => {
     const date = dateOf(seconds)
     assert.equal(date.getTime(), milliseconds)
     date.setTime(1)

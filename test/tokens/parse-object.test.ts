@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { parseObject } from '../../lib/tokens/parse-object.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 
-test('a JSON object is parsed, its own __proto__ as an ordinary member', () => {
+test('a JSON object is parsed, with its own __proto__ as an ordinary member', () => {
   const value = parseObject(Buffer.from('{"__proto__":{"sub":"mallory"},"a":1,"a":2}'))
   assert.deepEqual(Object.keys(value), ['__proto__', 'a'])
   assert.equal(value['a'], 2)
@@ -36,7 +36,7 @@ const REFUSED: [what: string, bytes: Buffer][] = [
 ]
 
 for (const [what, bytes] of REFUSED) {
-  test(`${what} is no JSON object of a token`, () => {
+  test(`${what} is not a JSON object of a token`, () => {
     assert.throws(() => parseObject(bytes), TokenRefused)
   })
 }

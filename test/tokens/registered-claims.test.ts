@@ -43,7 +43,7 @@ for (const [cnf, isBound] of CONFIRMATIONS) {
   })
 }
 
-test('whether a token is bound is asked of its own claims, before mapClaims may drop them', async (t) => {
+test('whether a token is bound is read from its own claims, before mapClaims may drop them', async (t) => {
   const mapClaims = () => ({ sub: 'mapped' })
   const strict = await startProbe(t, { mapClaims, confirmation: 'refuse' })
   assertTokenRefused(await strict.ask(goodToken({ cnf: { jkt: 'x' } })), 'bound')
@@ -53,7 +53,7 @@ test('whether a token is bound is asked of its own claims, before mapClaims may 
   assert.equal(checkClaims(inherited, RULES).exp, GOOD.exp)
 })
 
-test('the times are read, and those that are absent are undefined', () => {
+test('the times are read, and absent ones are undefined', () => {
   assert.deepEqual(checkClaims(GOOD, RULES), { exp: NOW + 60, nbf: undefined, iat: undefined })
   assert.deepEqual(checkClaims({ exp: 1.5, nbf: -1, iat: 0 }, {}), { exp: 1.5, nbf: -1, iat: 0 })
 })
@@ -71,7 +71,7 @@ for (const [what, claims] of ACCEPTED) {
   })
 }
 
-/** JSON text, since what is behind `iss` is often no value that an object literal can hold. */
+/** JSON text, because many values for `iss` cannot be written in an object literal. */
 const ISSUERS = [
   '"https://c.test"',
   '"https://a.test/"',
@@ -166,7 +166,10 @@ test('without an issuer or an audience in the rules neither is looked at', () =>
   assert.ok(checkClaims({ exp: 1, iss: ['x'], aud: { api: 1 } }, {}), 'accepted')
 })
 
-/** Milliseconds after NOW, tolerance in seconds, whether a token of `exp` NOW + 60 still serves. */
+/**
+ * Milliseconds after NOW, tolerance in seconds, and whether a token with `exp` NOW + 60 still
+ * serves.
+ */
 const EXPIRIES = [
   [0, 0, true],
   [59_999, 0, true],
@@ -179,7 +182,7 @@ const EXPIRIES = [
   [60_500, 0.5, false],
 ] as const
 
-/** Milliseconds after NOW, tolerance, whether a token from NOW + 60 on serves. */
+/** Milliseconds after NOW, tolerance in seconds, and whether a token from NOW + 60 on serves. */
 const STARTS = [
   [0, 0, false],
   [59_999, 0, false],
@@ -230,7 +233,7 @@ test('a start within a second counts when the second is over, and an end at once
   assert.equal(serves({ exp: NOW + 59.5 }, 59_500, 0), false)
 })
 
-test('bad claims are refused by the whole application, however well they are signed', async (t) => {
+test('the whole application refuses bad claims, even if they are well signed', async (t) => {
   const probe = await startProbe(t, { issuer: RULES.issuer, audience: RULES.audience })
   const now = Math.floor(Date.now() / 1000)
   const further = [
@@ -246,7 +249,7 @@ test('bad claims are refused by the whole application, however well they are sig
   assert.equal((await probe.ask(forge(KEY, { payload: `${good}}` }))).statusCode, 200)
   const bent = [...REFUSED, ...further.map((claim): [string, string] => [claim, claim])]
   for (const [what, claim] of bent) {
-    // The last of two members wins: the good one stands before.
+    // The last of two members wins, so the good one stands first.
     assertTokenRefused(await probe.ask(forge(KEY, { payload: `${good},${claim}}` })), what)
   }
   for (const name of ['iss', 'aud', 'exp', 'sub']) {
@@ -260,7 +263,7 @@ test('bad claims are refused by the whole application, however well they are sig
   assert.equal(probe.handled.count, 1)
 })
 
-test('a payload that is no JSON object is refused by the whole application', async (t) => {
+test('the whole application refuses a payload that is not a JSON object', async (t) => {
   const probe = await startProbe(t)
   const good = JSON.stringify(goodClaims())
   const payloads = [
@@ -286,7 +289,7 @@ test('a payload that is no JSON object is refused by the whole application', asy
   }
 })
 
-test('an exp beyond all time is no reason to fail', async (t) => {
+test('an exp beyond all dates causes no failure', async (t) => {
   const probe = await startProbe(t)
   for (const exp of [1e15, 1e300, Number.MAX_VALUE, Number.MAX_SAFE_INTEGER]) {
     const token = goodToken({ exp })
@@ -297,7 +300,7 @@ test('an exp beyond all time is no reason to fail', async (t) => {
   }
 })
 
-test('clockTolerance is the same for a token seen for the first time and for one seen before', async (t) => {
+test('clockTolerance is the same for a new token and for a cached one', async (t) => {
   const probe = await startProbe(t, { clockTolerance: 20 })
   t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
   const early = goodToken({ iat: NOW, exp: NOW + 10 })
@@ -312,7 +315,7 @@ test('clockTolerance is the same for a token seen for the first time and for one
   assertTokenRefused(await probe.ask(goodToken({ iat: NOW, exp: NOW + 10, n: 1 })), 'never seen')
 })
 
-test('without issuer and audience in the configuration neither is looked at', async (t) => {
+test('without issuer and audience in the configuration, these claims are not looked at', async (t) => {
   const probe = await startProbe(t, { issuer: undefined, audience: undefined })
   const token = goodToken({ iss: undefined, aud: undefined })
   assert.equal((await probe.ask(token)).statusCode, 200)

@@ -4,7 +4,7 @@ import { readTokenNames, tokenInfo } from '../../lib/tokens/token-info.ts'
 
 const LIFETIME = { exp: 1_800_000_300, nbf: undefined, iat: 1_800_000_000 }
 
-test('a token is told by its own claims', () => {
+test('token info has the token’s own claims', () => {
   const names = readTokenNames({ iss: 'i', sub: 's', jti: 'j', sid: 'd', other: 1 })
   assert.deepEqual(tokenInfo(names, LIFETIME), {
     issuer: 'i',
@@ -16,7 +16,7 @@ test('a token is told by its own claims', () => {
   })
 })
 
-test('what a token does not say, says as no string, or does not say itself, is null', () => {
+test('a claim that the token lacks, inherits, or has as another type is null', () => {
   const none = { issuer: null, sub: null, jti: null, sid: null }
   assert.deepEqual(readTokenNames({}), none)
   assert.deepEqual(readTokenNames({ iss: 1, sub: null, jti: ['j'], sid: {} }), none)
@@ -25,7 +25,7 @@ test('what a token does not say, says as no string, or does not say itself, is n
   assert.deepEqual([timeless.issuedAt, timeless.expiresAt], [null, null])
 })
 
-test('nobody can change what another reader is told', () => {
+test('a reader cannot change what another reader gets', () => {
   const names = readTokenNames({ jti: 'j' })
   const info = tokenInfo(names, LIFETIME)
   assert.throws(() => Object.assign(names, { jti: 'k' }), TypeError)

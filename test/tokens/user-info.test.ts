@@ -34,7 +34,7 @@ const ACCEPTED: [what: string, json: string][] = [
   ['only a sub', '{"sub":"a"}'],
   ['empty resources', '{"sub":"a","resources":{}}'],
   ['a tenant without rights', '{"sub":"a","resources":{"acme":[]}}'],
-  ['a resource id that nobody requires', '{"sub":"a","resources":{"acme":["", "x"]}}'],
+  ['a resource id that no route can require', '{"sub":"a","resources":{"acme":["", "x"]}}'],
   ['a tenant whose name is __proto__', '{"sub":"a","resources":{"__proto__":["x:y"]}}'],
   ['64 levels', `{"sub":"a","x":${'['.repeat(64)}1${']'.repeat(64)}}`],
 ]
@@ -45,7 +45,7 @@ for (const [what, json] of ACCEPTED) {
   })
 }
 
-/** JSON of `sub`, `preferred_username` and `resources` that make no user. */
+/** JSON of `sub`, `preferred_username` and `resources` that does not make a user. */
 const MALFORMED: [what: string, members: string][] = [
   ...['""', 'null', '1', 'true', '["alice"]', '{"0":"alice"}'].map((sub): [string, string] => [
     `sub ${sub}`,
@@ -86,17 +86,17 @@ for (const [what, members] of MALFORMED) {
 }
 
 for (const value of [null, undefined, 1, 'alice', true, [], [{ sub: 'alice' }]]) {
-  test(`${JSON.stringify(value)} is no user info`, () => {
+  test(`${JSON.stringify(value)} is not user info`, () => {
     assert.throws(() => readUserInfo(value), TokenRefused)
   })
 }
 
-test('what stands under __proto__, or is inherited, is not the user’s', () => {
+test('members under __proto__, and inherited ones, are not the user’s', () => {
   assert.throws(() => readUserInfo(JSON.parse('{"__proto__":{"sub":"alice"}}')), TokenRefused)
   assert.throws(() => readUserInfo(Object.create({ sub: 'alice' })), TokenRefused)
 })
 
-test('one level more than 64 is refused, and so are thousands', () => {
+test('more than 64 levels are refused, even thousands', () => {
   for (const levels of [65, 7000, 100_000]) {
     const deep: unknown = JSON.parse('['.repeat(levels) + ']'.repeat(levels))
     assert.throws(() => readUserInfo({ sub: 'alice', deep }), {
@@ -107,11 +107,11 @@ test('one level more than 64 is refused, and so are thousands', () => {
   }
 })
 
-test('a malformed user is refused by the whole application, however well it is signed', async (t) => {
+test('the whole application refuses a malformed user, even if the token is well signed', async (t) => {
   const probe = await startProbe(t, { superuserResource: 'authz:superuser' })
   const good = JSON.stringify(goodClaims()).slice(0, -1)
   for (const [what, members] of MALFORMED) {
-    // The last of two members wins: the good one stands before.
+    // The last of two members wins, so the good one stands first.
     const token = forge(KEY, { payload: `${good},${members}}` })
     for (const url of ['/me', '/t/acme', '/query?tenant=acme']) {
       assertTokenRefused(await probe.ask(token, url), `${what} at ${url}`)
@@ -134,7 +134,7 @@ test('7 000 levels fit into a token and are refused', async (t) => {
   }
 })
 
-test('without resources a user is somebody, and may act for no tenant', async (t) => {
+test('a user without resources may act for no tenant', async (t) => {
   const probe = await startProbe(t)
   const token = goodToken({ resources: undefined })
   assert.equal((await probe.ask(token)).statusCode, 200)
@@ -147,7 +147,7 @@ test('without resources a user is somebody, and may act for no tenant', async (t
 
 const SUPERUSER = 'authz:superuser'
 
-/** Who looks like a superuser and is none. */
+/** Users who look like a superuser and are not. */
 const LOOK_ALIKES: object[] = [
   { acme: [SUPERUSER] },
   { acme: ['menu:write'], '*': ['authz:superuser-ro'] },
@@ -162,7 +162,7 @@ const LOOK_ALIKES: object[] = [
   JSON.parse(`{"__proto__":{"*":["${SUPERUSER}"]}}`),
 ]
 
-test('only who holds the superuser resource under * is a superuser', async (t) => {
+test('only a user who holds the superuser resource under * is a superuser', async (t) => {
   const probe = await startProbe(t, { superuserResource: SUPERUSER, tenants: ['acme', 'globex'] })
   for (const resources of LOOK_ALIKES) {
     const token = goodToken({ resources })

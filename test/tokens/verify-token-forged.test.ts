@@ -89,13 +89,13 @@ test('each key serves its own algorithm only', async (t) => {
   }
 })
 
-test('algorithms leaves only what it names', async (t) => {
+test('algorithms allows only what it names', async (t) => {
   const probe = await startProbe(t, { publicKeys: KEYS, algorithms: ['RS256'] })
   assert.equal((await probe.ask(forge(RSA, { payload: goodClaims() }))).statusCode, 200)
   assertTokenRefused(await probe.ask(goodToken()), 'ES256')
 })
 
-/** Everything about a public key that is public, as a secret of an HMAC. */
+/** All public data of a public key, as a secret of an HMAC. */
 function publicForms(key: typeof RSA): [what: string, secret: string | Buffer][] {
   const pem = key.publicKey.export({ type: 'spki', format: 'pem' }).toString()
   const jwk = key.publicKey.export({ format: 'jwk' })
@@ -117,7 +117,7 @@ function publicForms(key: typeof RSA): [what: string, secret: string | Buffer][]
   ]
 }
 
-test('public material is no secret of an HMAC', async (t) => {
+test('public data does not serve as a secret of an HMAC', async (t) => {
   const probe = await startProbe(t, { publicKeys: KEYS })
   for (const key of [KEY, RSA, ED]) {
     for (const [what, secret] of publicForms(key)) {
@@ -132,7 +132,7 @@ test('public material is no secret of an HMAC', async (t) => {
   assert.equal(probe.handled.count, 0)
 })
 
-test('a key that the token brings along is not used, and nobody is asked for it', async (t) => {
+test('a key in the token is not used, and its address is not asked', async (t) => {
   const attacker = await startAttacker(t, 'mallory')
   const { key, url } = attacker
   const probe = await startProbe(t)

@@ -39,7 +39,7 @@ test('a kid is a name to compare and nothing else', async (t) => {
   }
 })
 
-test('each of these kids works where it is the kid of the key', async (t) => {
+test('each of these kids works if it is the kid of the key', async (t) => {
   for (const kid of KIDS) {
     const probe = await startProbe(t, { publicKeys: { keys: [{ ...KEY.publicJwk, kid }] } })
     assert.equal((await probe.ask(goodToken({}, { kid }))).statusCode, 200, kid.slice(0, 40))
@@ -61,7 +61,7 @@ test('without a kid exactly one usable key must fit', async (t) => {
   assert.equal((await usable.ask(withoutKid)).statusCode, 200)
 })
 
-test('two keys of one kid and algorithm are no key', async (t) => {
+test('two keys of one kid and algorithm verify nothing', async (t) => {
   const probe = await startProbe(t, { publicKeys: { keys: [KEY.publicJwk, mallory.publicJwk] } })
   assertTokenRefused(await probe.ask(goodToken()), 'the first')
   const other = forge(mallory, { payload: goodClaims() })

@@ -43,7 +43,7 @@ test('a good token gives its claims, deeply frozen, and its lifetime', () => {
   assert.deepEqual(lifetime, { exp: claims['exp'], nbf: 1, iat: claims['iat'] })
 })
 
-test('the signature is asked before a word of the payload is believed', () => {
+test('the signature is checked before the payload is read', () => {
   const [header, , signature] = partsOf(goodToken())
   for (const payload of ['{}', '{"sub":1}', `${' '.repeat(4096)}no JSON`]) {
     const token = `${header}.${encode(payload)}.${signature}`
@@ -124,7 +124,7 @@ test('mapClaims is not asked about a token that is expired, or not for us', () =
   assert.equal(asked, 1)
 })
 
-test('what mapClaims changes in the claims cannot make a token last longer', () => {
+test('changes of mapClaims in the claims cannot make a token last longer', () => {
   const mapClaims = (claims: Record<string, unknown>): UserInfo => {
     claims['exp'] = 1e12
     return { sub: 'alice', ...claims }
@@ -163,8 +163,8 @@ function nested(levels: number): unknown {
 }
 
 for (const [what, mapClaims] of UNUSABLE_MAPS) {
-  test(`a token is refused where mapClaims ${what}`, async (t) => {
-    // What a JavaScript application may give all the same.
+  test(`a token is refused if mapClaims ${what}`, async (t) => {
+    // A value that a JavaScript application may give all the same.
     const options: object = { mapClaims }
     const probe = await startProbe(t, options)
     assertTokenRefused(await probe.ask(goodToken()), what)

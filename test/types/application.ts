@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import tenantAuth from 'fastify-tenant-auth'
 
-/** The application that these tests write routes for. Nothing here is ever run. */
+/** The application that these tests write routes for. It is never run. */
 export const app = Fastify()
 await app.register(tenantAuth, { configFile: 'app.ini' })
 

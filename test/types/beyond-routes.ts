@@ -13,7 +13,8 @@ import { type Authorization, authorizationOf, type UserInfo } from 'fastify-tena
 import { app } from './application.ts'
 import { expectType } from './expect-type.ts'
 
-// Where a request is of any route, all that may be there is what the types say: never a wrong one, never less.
+// A request of any route has the union of what may be there. The types are never wrong, and never
+// say less.
 
 function auditLine(request: FastifyRequest): string {
   expectType(request.tenant).is<string | null | undefined>()
@@ -78,16 +79,16 @@ app.setNotFoundHandler(async (request) => {
   expectType(request.tenant).is<string | null | undefined>()
 })
 
-// For them there is one way that asks for no declaration.
+// For these there is one way, which needs no declaration.
 app.addHook('preHandler', async (request) => {
   expectType(authorizationOf(request)).is<Authorization | null>()
-  // @ts-expect-error null where no guard let the request through: a hook also runs for `noauth` routes
+  // @ts-expect-error null if no guard let the request through: a hook also runs for `noauth` routes
   authorizationOf(request).require('menu:read')
 })
 app.post<{ Body: { name: string }; Params: { id: string }; Headers: { 'x-a': string } }>(
   '/n',
   async (request) => {
-    // Prevents that only requests without types of their own may be asked about.
+    // Prevents that only requests without types of their own are accepted.
     expectType(authorizationOf(request)).is<Authorization | null>()
   },
 )

@@ -4,10 +4,10 @@ import { expectType, expectTypes } from './expect-type.ts'
 
 const { auth0, cognito, entraId, keycloak, seacatAuth } = recipes
 
-// Prevents a recipe that is taken away unnoticed.
+// Prevents that a recipe is removed unnoticed.
 expectTypes<keyof typeof recipes, 'auth0' | 'cognito' | 'entraId' | 'keycloak' | 'seacatAuth'>()
 
-// Prevents a recipe that fits no option.
+// Prevents a recipe that does not fit the option.
 new AuthService({ mapClaims: auth0() })
 new AuthService({ mapClaims: auth0({ tenant: 'org_name' }) })
 new AuthService({ mapClaims: cognito({ clientId: 'orders', groups: 'verbatim' }) })
@@ -16,15 +16,15 @@ new AuthService({ mapClaims: keycloak({ rolesOf: 'organization' }) })
 new AuthService({ mapClaims: seacatAuth })
 expectType(auth0()).is<recipes.MapClaims>()
 
-// @ts-expect-error a recipe that must be told something first
+// @ts-expect-error this recipe needs an option
 new AuthService({ mapClaims: keycloak })
-// @ts-expect-error whose roles count is for the application to say
+// @ts-expect-error the application must say whose roles count
 keycloak({})
 // @ts-expect-error and there are two answers
 keycloak({ rolesOf: 'group' })
 // @ts-expect-error without the client's id, tokens of any application would do
 cognito({ groups: 'verbatim' })
-// @ts-expect-error a name may be given to another organization, and a claim of any other name is not the server's
+// @ts-expect-error a name may move to another organization, and other claims are not documented
 auth0({ tenant: 'organization' })
 // @ts-expect-error what a role grants are resource ids, in a list
 entraId({ roles: { Chef: 'menu:write' } })

@@ -16,7 +16,8 @@ app.get('/g', { config: { require: false, noauth: false, userInfo: false } }, an
 
 // Each of these would stop the boot; here it stops the build.
 
-// @ts-expect-error a tenant that is neither declared nor not: the route would be guarded for none
+// @ts-expect-error a tenant that is neither declared nor not: the route would be guarded for no
+// tenant
 app.get('/h', { config: { tenant: 'yes' } }, answer)
 // @ts-expect-error a misspelt word of ours
 app.get('/i', { config: { tenant: 'require' } }, answer)
@@ -24,21 +25,21 @@ app.get('/i', { config: { tenant: 'require' } }, answer)
 app.get('/j', { config: { tenant: null } }, answer)
 // @ts-expect-error a number is no declaration
 app.get('/k', { config: { tenant: 1 } }, answer)
-// @ts-expect-error an open door must be said by a boolean
+// @ts-expect-error an open route must be declared by a boolean
 app.get('/l', { config: { noauth: 'true' } }, answer)
-// @ts-expect-error nor by a truthy number
+// @ts-expect-error a truthy number is not a boolean
 app.get('/m', { config: { noauth: 1 } }, answer)
-// @ts-expect-error text is no boolean
+// @ts-expect-error text is not a boolean
 app.get('/n', { config: { userInfo: 'yes' } }, answer)
-// @ts-expect-error a list of resources is what a user holds; what a route demands is `require`
+// @ts-expect-error a list of resources is what a user holds; a route demands them by `require`
 app.get('/o', { config: { resources: ['menu:read'] } }, answer)
 // @ts-expect-error `authorization` declares, it does not configure
 app.get('/p', { config: { authorization: {} } }, answer)
-// @ts-expect-error there is nothing that `true` would require
+// @ts-expect-error `true` names no resource to require
 app.get('/q', { config: { require: true } }, answer)
 // @ts-expect-error an id is text
 app.get('/r', { config: { require: 3 } }, answer)
-// @ts-expect-error each of them
+// @ts-expect-error each id is text
 app.get('/s', { config: { require: ['menu:read', 3] } }, answer)
 // @ts-expect-error `any` takes a list
 app.get('/t', { config: { require: { any: 'menu:read' } } }, answer)
@@ -46,19 +47,19 @@ app.get('/t', { config: { require: { any: 'menu:read' } } }, answer)
 app.get('/u', { config: { require: { all: ['menu:read'] } } }, answer)
 // @ts-expect-error a wrong value is refused by app.route too
 app.route({ method: 'GET', url: '/w', config: { tenant: 'yes' }, handler: answer })
-// @ts-expect-error and where the generics are explicit
+// @ts-expect-error also if the generics are explicit
 app.get<{ Querystring: { page: string } }>('/x', { config: { tenant: 'yes' } }, answer)
-// @ts-expect-error what the second argument promises, the config must keep: true may be null
+// @ts-expect-error the config must keep what the second argument promises: true may be null
 app.get<{ Body: string }, { tenant: 'required' }>('/y', { config: { tenant: true } }, answer)
 
-// For declarations that an application makes up before it writes its routes.
+// For declarations that an application computes before it writes its routes.
 const declaration: RouteDeclaration = { tenant: 'required', require: { any: ['menu:read'] } }
 app.get('/z', { config: declaration }, answer)
-// @ts-expect-error a key that is none of ours
+// @ts-expect-error not a key of ours
 const slip: RouteDeclaration = { noAuth: true }
 app.get('/v', { config: slip }, answer)
 
-// Prevents a key that is added or lost without anybody's noticing.
+// Prevents that a key is added or lost unnoticed.
 expectTypes<
   keyof RouteDeclaration,
   'noauth' | 'tenant' | 'userInfo' | 'resources' | 'authorization' | 'require'

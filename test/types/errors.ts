@@ -8,7 +8,7 @@ import {
 import { app } from './application.ts'
 import { expectType, expectTypes } from './expect-type.ts'
 
-// Prevents a code without a class, a class under another name, and one that is taken away unnoticed.
+// Prevents a code without a class, a class under another name, and one that is removed unnoticed.
 expectTypes<
   keyof typeof errors,
   | 'AuthError'
@@ -30,7 +30,7 @@ expectTypes<
 
 app.setErrorHandler((error, _request, reply) => {
   if (error instanceof errors.AuthError) {
-    // Prevents casts in an application's error handler: the base class is enough to answer with.
+    // Prevents casts in an application's error handler: the base class is enough for an answer.
     expectType(error.code).is<string>()
     expectType(error.statusCode).is<number>()
     expectType(error.status).is<number>()
@@ -42,16 +42,16 @@ app.setErrorHandler((error, _request, reply) => {
       readonly error?: 'invalid_token' | 'insufficient_scope'
       readonly scope?: readonly string[]
     } | null>()
-    // @ts-expect-error how an error is answered is not the error's business
+    // @ts-expect-error an error does not decide how it is answered
     error.headers
-    // @ts-expect-error an answer is the guard's; nobody changes it on the way
+    // @ts-expect-error the guard's answer cannot be changed by others
     error.statusCode = 200
     return reply.code(error.statusCode).send({ code: error.code })
   }
   return reply.send(error)
 })
 
-// Prevents that what is audited needs a cast, in each hook and whatever the route is.
+// Prevents that an audit needs a cast, in each hook and for each route.
 app.addHook('onError', async (request) => {
   expectType(refusalOf(request)).is<Refusal | null>()
 })
@@ -74,7 +74,7 @@ app.get<{ Querystring: { page: number } }>('/pages', {
 /** As any `catch` gives it. */
 export function explain(error: unknown): string {
   if (error instanceof errors.ERR_AUTH_TENANT_UNKNOWN) {
-    // One class, one code: what is known of the class is known of the answer.
+    // One class, one code: the class tells the answer.
     expectType(error.code).is<'ERR_AUTH_TENANT_UNKNOWN'>()
     expectType(error.statusCode).is<404>()
     expectType(error.status).is<404>()
@@ -86,7 +86,7 @@ export function explain(error: unknown): string {
     expectType(error.retryAfter).is<number>()
     return `in ${error.retryAfter} s`
   }
-  // Prevents that a failed `instanceof` leaves less than there is.
+  // Prevents that a failed `instanceof` removes too much from the type.
   expectType(error).is<unknown>()
   return 'unknown'
 }
@@ -96,7 +96,7 @@ type CodeOf<Name extends ClassNames> = InstanceType<(typeof errors)[Name]>['code
 // Prevents a class whose code is not its name.
 expectTypes<{ [Name in ClassNames]: CodeOf<Name> }, { [Name in ClassNames]: Name }>()
 
-// @ts-expect-error the base class says no in no particular way
+// @ts-expect-error the base class has no code of its own
 new errors.AuthError('no')
 
 const refresh = new AuthService().refreshKeys()

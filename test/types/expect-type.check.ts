@@ -1,8 +1,9 @@
 import { expectType, expectTypes } from './expect-type.ts'
 
-// The measure measured: were one of these to compile, every other file here could pass for no reason.
+// Tests the measure itself: if one of these compiled, every other file here could pass for no
+// reason.
 
-/** What some libraries' types give, and ours must not. */
+/** What the types of some libraries give, and ours must not. */
 type Any = ReturnType<typeof JSON.parse>
 
 declare const text: string
@@ -22,13 +23,13 @@ expectType(text).is<string | null>()
 expectType(maybe).is<string>()
 // @ts-expect-error `any` hides every mistake, so it equals nothing but itself
 expectType(anything).is<string>()
-// @ts-expect-error nor does anything equal `any`
+// @ts-expect-error no type but `any` equals `any`
 expectType(text).is<Any>()
 // @ts-expect-error `unknown` is not `any`
 expectType(unknowable).is<Any>()
 // @ts-expect-error `never` is assignable to everything, and equals nothing
 expectType(nothing).is<string>()
-// @ts-expect-error what may be written is not what may only be read
+// @ts-expect-error a writable property is not a readonly one
 expectTypes<{ readonly a: 1 }, { a: 1 }>()
-// @ts-expect-error what may be absent is not what may be undefined
+// @ts-expect-error an optional property is not one that may be undefined
 expectTypes<{ a?: 1 }, { a: 1 | undefined }>()

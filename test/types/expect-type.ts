@@ -1,6 +1,7 @@
 /**
- * Whether two types are the very same. TypeScript takes two generic functions for identical only where the types
- * in their conditions are, so that `any`, `unknown`, optional and readonly count: assignability would let them by.
+ * Whether two types are the very same. TypeScript takes two generic functions for identical only if
+ * the types in their conditions are. So `any`, `unknown`, optional and readonly count; with
+ * assignability they would not.
  */
 export type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
@@ -13,5 +14,5 @@ export declare function expectType<const Actual>(value: Actual): {
   is<Expected>(...mismatch: Mismatch<Actual, Expected>): void
 }
 
-/** For a type that no value at hand has. @example expectTypes<keyof T, 'a' | 'b'>() */
+/** For a type without a value at hand. @example expectTypes<keyof T, 'a' | 'b'>() */
 export declare function expectTypes<Actual, Expected>(...mismatch: Mismatch<Actual, Expected>): void

@@ -6,7 +6,7 @@ import type { GuardedRequest, RouteDeclaration, UserInfo } from 'fastify-tenant-
 import { app } from './application.ts'
 import { expectType } from './expect-type.ts'
 
-// Handlers as they are written in a file of their own: the request is typed by what the route declares.
+// Handlers in a file of their own: the route's declaration types the request.
 
 async function menu(request: GuardedRequest<{ tenant: 'required' }>) {
   expectType(request.tenant).is<string>()
@@ -42,11 +42,11 @@ async function table(request: GuardedRequest<typeof declaration>) {
   expectType(request.resources).is<ReadonlySet<string>>()
 }
 
-// Functions that know nothing of this package take such a request as any other.
+// Functions without knowledge of this package accept such a request.
 const dishOf = (request: FastifyRequest<{ Body: { dish: string } }>) => request.body.dish
 const audit = async (request: FastifyRequest) => void request.tenant
 
-// @ts-expect-error what no route can declare
+// @ts-expect-error no route can declare this
 type _Wrong = GuardedRequest<{ tenant: 'yes' }>
 
 // In each form of a route, by its name and called.
@@ -58,7 +58,7 @@ app.route({ method: 'GET', url: '/:tenant/d', config: { tenant: 'required' }, ha
 app.get('/:tenant/e', { config: declaration }, table)
 app.get('/:tenant/f', { config: declaration }, (request) => table(request))
 app.get('/:tenant/g', { config: { tenant: 'required' }, preHandler: menu }, async (request) => {
-  // Prevents that a hook of its own takes the route's types away.
+  // Prevents that a route's own hook takes the route's types away.
   expectType(request.tenant).is<string>()
 })
 // A route that declares more than the handler asks for.
@@ -74,11 +74,11 @@ app.post<NewOrder, { tenant: true; userInfo: true }>(
   (request, reply) => order(request, reply),
 )
 
-// A route that does not keep what the handler counts on is refused.
+// A route is refused if it does not keep what the handler needs.
 
 // @ts-expect-error the tenant may be null
 app.get('/l', { config: { tenant: true } }, menu)
-// @ts-expect-error when it is called as well
+// @ts-expect-error the same if it is called
 app.get('/m', { config: { tenant: true } }, (request) => menu(request))
 // @ts-expect-error the route declares nothing
 app.get('/n', { config: {} }, menu)
@@ -91,7 +91,7 @@ app.post('/q', { config: { tenant: true, userInfo: true } }, (request, reply) =>
   order(request, reply),
 )
 
-// Beside generics of the route, its declaration is seen where it is the second of them.
+// If the route has generics, its declaration is seen as the second of them.
 
 // @ts-expect-error not seen
 app.get<{ Headers: { 'x-a': string } }>('/:tenant/r', { config: { tenant: 'required' } }, menu)
@@ -100,20 +100,22 @@ app.get<{ Headers: { 'x-a': string } }, { tenant: 'required' }>(
   { config: { tenant: 'required' } },
   menu,
 )
-// @ts-expect-error seen, and another one
+// @ts-expect-error seen, but a different declaration
 app.get<{ Headers: { 'x-a': string } }, { tenant: true }>('/t', { config: { tenant: true } }, menu)
 
-// A route without config takes such a handler by its name: TypeScript infers a config that is not there. Called, it is
-// refused. Were the first of these an error, the README could say less.
+// A route without config accepts such a handler by its name, because TypeScript infers a config
+// that is not there. If the handler is called, it is refused. If the first of these were an error,
+// the README could say less.
 
 app.get('/u', menu)
 app.get('/v', {}, menu)
 // @ts-expect-error no tenant is declared
 app.get('/w', (request) => menu(request))
-// @ts-expect-error nor here
+// @ts-expect-error here too
 app.get('/x', {}, (request) => menu(request))
 
-// A hook of its own that is typed for any request takes the inference away. There are two ways to have it back.
+// A hook of the route that is typed for any request takes the inference away. There are two ways to
+// have it back.
 
 app.get('/:tenant/y', { config: { tenant: 'required' }, preHandler: audit }, async (request) => {
   expectType(request.tenant).is<string | null | undefined>()
@@ -140,7 +142,7 @@ app.get<object, { tenant: 'required' }>(
   },
 )
 
-// Beside a type provider, whose schema types the rest.
+// Beside a type provider. The schema types the rest.
 
 const typebox = app.withTypeProvider<TypeBoxTypeProvider>()
 const typeboxSchema = {
@@ -154,12 +156,12 @@ typebox.get('/:tenant/ad', { schema: typeboxSchema, config: { tenant: 'required'
 typebox.post(
   '/ae',
   { schema: typeboxSchema, config: { tenant: true, userInfo: true } },
-  // By its name: TypeScript 5.9 refuses to call one with generics here. Later ones do not.
+  // By its name: TypeScript 5.9 refuses to call one with generics here. Later versions do not.
   order,
 )
 // @ts-expect-error the tenant may be null
 typebox.get('/af', { schema: typeboxSchema, config: { tenant: true } }, menu)
-// @ts-expect-error when it is called as well
+// @ts-expect-error the same if it is called
 typebox.get('/ag', { schema: typeboxSchema, config: { tenant: true } }, (request) => menu(request))
 
 const jsonSchema = app.withTypeProvider<JsonSchemaToTsProvider>()

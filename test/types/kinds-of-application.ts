@@ -7,8 +7,8 @@ import tenantAuth, {
 } from 'fastify-tenant-auth'
 import { expectType } from './expect-type.ts'
 
-// An application is one whatever server, logger or type provider it runs on: each takes the plugin and the service.
-// Prevents a guard that some applications can have only by a cast.
+// Applications with any server, logger or type provider take the plugin and the service. Prevents a
+// guard that some applications can have only with a cast.
 
 const auth = new AuthService()
 

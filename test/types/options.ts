@@ -12,10 +12,10 @@ import { expectType, expectTypes } from './expect-type.ts'
 
 const app = Fastify()
 
-// Prevents that the two names of the plugin part ways.
+// Prevents that the two names of the plugin differ.
 expectTypes<typeof named, typeof tenantAuth>()
 
-// Every way in takes the same.
+// Every way in takes the same options.
 await app.register(tenantAuth)
 await app.register(tenantAuth, {})
 await app.register(tenantAuth, { configFile: 'app.ini', prefix: '/api' })
@@ -113,27 +113,27 @@ await app.register(tenantAuth, issuer === undefined ? {} : { issuer })
 
 // Each of these would stop the boot; here it stops the build.
 
-// @ts-expect-error a variable that is missing is no issuer
+// @ts-expect-error a missing variable is not an issuer
 await app.register(tenantAuth, { issuer })
-// @ts-expect-error by the service too
+// @ts-expect-error for the service too
 new AuthService({ issuer })
-// @ts-expect-error an option that is left out in another way
+// @ts-expect-error an option is left out in another way
 new AuthService({ tenants: undefined })
-// @ts-expect-error a file that is left out in another way
+// @ts-expect-error a file is left out in another way
 new AuthService({ configFile: undefined })
-// @ts-expect-error a misspelt option would be one that is not set
+// @ts-expect-error a misspelt option would not be set
 new AuthService({ configfile: 'app.ini' })
-// @ts-expect-error by the plugin too
+// @ts-expect-error for the plugin too
 await app.register(tenantAuth, { audiences: ['orders'] })
 // @ts-expect-error the INI file's spelling is not the options'
 new AuthService({ dev_mode: true })
-// @ts-expect-error text is no boolean: 'no' would be truthy
+// @ts-expect-error text is not a boolean: 'no' would be truthy
 new AuthService({ devMode: 'no' })
 // @ts-expect-error null is not `not given`
 new AuthService({ issuer: null })
 // @ts-expect-error seconds are a number
 new AuthService({ keysMaxAge: '10m' })
-// @ts-expect-error a word that means nothing
+// @ts-expect-error a word without a meaning
 new AuthService({ uncovered: 'error' })
 // @ts-expect-error the pin has no default
 new AuthService({ issuers: [{ issuer: 'https://a.example' }] })
@@ -151,20 +151,20 @@ new AuthService({ issuers: () => ({ tenants: undefined }) })
 new AuthService({ opaqueToken: () => true })
 // @ts-expect-error a list of names, not of objects
 new AuthService({ tenants: [{ id: 'lazy-raccoon' }] })
-// @ts-expect-error an answer that is no boolean decides nothing
+// @ts-expect-error an answer that is not a boolean decides nothing
 new AuthService({ tenants: () => 'yes' })
-// @ts-expect-error user info without `sub` is nobody's
+// @ts-expect-error user info needs `sub`
 new AuthService({ mapClaims: () => ({ resources: {} }) })
 // @ts-expect-error rights are lists of ids
 new AuthService({ mapClaims: () => ({ sub: 'a', resources: { acme: 'order:read' } }) })
 // @ts-expect-error a tenant is text or null
 new AuthService({ resolveTenant: () => undefined })
-// @ts-expect-error the token is asked for at once, never awaited
+// @ts-expect-error the token is read at once, and never awaited
 new AuthService({ tokenFrom: async () => 'token' })
-// @ts-expect-error a PEM is no JWK set
+// @ts-expect-error a PEM is not a JWK set
 new AuthService({ publicKeys: '-----BEGIN PUBLIC KEY-----' })
 
-// Prevents that an application's options change while it runs, and seem to have an effect.
+// Prevents that an application changes its options at run time, and expects an effect.
 const frozen: AuthOptions = { realm: 'orders' }
 // @ts-expect-error options are read once
 frozen.realm = 'menus'

@@ -15,7 +15,8 @@ const greetByCallback: FastifyPluginCallback<GreetingOptions> = (scope, { greeti
   done()
 }
 
-// The wrapped plugin is registered just as the plain one: with its options, and with register's own.
+// The wrapped plugin is registered like the plain one: with its options, and with those of
+// register.
 await app.register(publicScope(fastifySwaggerUi))
 await app.register(publicScope(fastifySwaggerUi), { routePrefix: '/docs' })
 await app.register(publicScope(greet), { greeting: 'hello', prefix: '/greet' })
@@ -25,7 +26,7 @@ expectType(publicScope(greetByCallback)).is<FastifyPluginAsync<GreetingOptions>>
 
 // @ts-expect-error an option that the plugin needs
 await app.register(publicScope(greet))
-// @ts-expect-error nor is an empty object enough
+// @ts-expect-error an empty object is not enough either
 await app.register(publicScope(greet), {})
 // @ts-expect-error an option of another type
 await app.register(publicScope(greetByCallback), { greeting: 3 })
@@ -34,7 +35,7 @@ await app.register(publicScope(fastifySwaggerUi), { routeprefix: '/docs' })
 // @ts-expect-error a plugin is wrapped, not an application
 publicScope(app)
 
-// Written on the spot, as with `app.register(async (scope) => …)`.
+// Written in place, as with `app.register(async (scope) => …)`.
 await app.register(
   publicScope(async (scope) => {
     scope.get('/status', async () => 'ok')

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import tenantAuth from 'fastify-tenant-auth'
 import { expectType } from './expect-type.ts'
 
-// The first thing that a newcomer copies: it compiles as it is, and every comment in it is true.
+// The first code that a newcomer copies: it compiles as it is, and every comment in it is true.
 
 declare function menuOf(tenant: string): Promise<string[]>
 

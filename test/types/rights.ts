@@ -31,7 +31,7 @@ app.get('/d', { config: { authorization: true } }, async (request) => {
 })
 
 app.get('/e', { config: { noauth: true } }, async (request) => {
-  // Prevents the use of a user on a route that asks for none.
+  // Prevents the use of a user on a route that does not declare one.
   expectType(request.userInfo).is<undefined>()
   expectType(request.resources).is<undefined>()
   expectType(request.authorization).is<undefined>()
@@ -51,7 +51,7 @@ app.get('/g', async (request) => {
 })
 
 app.get('/h', { config: { userInfo: isMultitenant } }, async (request) => {
-  // Prevents certainty about what only the run decides.
+  // Prevents certainty about what is decided only at run time.
   expectType(request.userInfo).is<UserInfo | undefined>()
 })
 
@@ -69,7 +69,7 @@ app.get('/j', { config: record }, async (request) => {
 
 app.get('/:tenant/k', { config: { authorization: true, tenant: 'required' } }, async (request) => {
   const { authorization } = request
-  // Prevents a change of what the authorization's parts are, unnoticed.
+  // Prevents that the types of an authorization's parts change unnoticed.
   expectType(authorization.tenant).is<string | null>()
   expectType(authorization.userInfo).is<UserInfo>()
   expectType(authorization.resources).is<ReadonlySet<string>>()

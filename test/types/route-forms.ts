@@ -7,7 +7,7 @@ interface Paged {
   Querystring: { page: string }
 }
 
-// However a route is written, its declaration is seen, and so is the rest of its types.
+// In each way to write a route, its declaration is seen, and so are its other types.
 
 app.route({
   method: ['GET', 'PUT'],
@@ -37,10 +37,11 @@ app.all('/:tenant/d', { config: { tenant: 'required' } }, function (request) {
   return this.authService.routes()
 })
 
-// TypeScript infers all type arguments or none: with one given, the config is out of sight.
+// TypeScript infers all type arguments or no type argument. If one is given, the config is out of
+// sight.
 app.get<Paged>('/:tenant/e', { config: { tenant: 'required' } }, async (request) => {
   expectType(request.query.page).is<string>()
-  // Prevents `undefined`, which would be wrong, and `string`, which nothing proves.
+  // Prevents `undefined`, which would be wrong, and `string`, which is not proved.
   expectType(request.tenant).is<string | null | undefined>()
   expectType(request.userInfo).is<UserInfo | undefined>()
 })
@@ -50,7 +51,7 @@ app.get<Paged, { tenant: 'required' }>(
   { config: { tenant: 'required' } },
   async (request) => {
     expectType(request.query.page).is<string>()
-    // Prevents that whoever gives both arguments has to do without.
+    // Prevents that a route with both arguments loses a type.
     expectType(request.tenant).is<string>()
     expectType(request.userInfo).is<undefined>()
   },

@@ -4,12 +4,13 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-// Holds the types to what the files here say, under the oldest, the usual and the newest TypeScript: as an application
-// gets them, from the declarations in dist/, with the settings of this house and with those that others have.
+// Compiles the files here under the oldest, the usual and the newest TypeScript. They use the
+// declarations in dist/, as an application does, with our own compiler settings and with common
+// others.
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** Packages of this repository's own that hold a compiler. */
+/** Packages of this repository that hold a compiler. */
 const COMPILERS = ['typescript-oldest', 'typescript', 'typescript-newest']
 
 const PROJECTS = [
@@ -18,7 +19,10 @@ const PROJECTS = [
   'test/types/consumer/tsconfig.bundler.json',
 ]
 
-/** What every run must have looked at, and what none may have: where nothing was built, it would be the source. */
+/**
+ * A run must have looked at SUBJECT, and must not have looked at SOURCE. Without a build it would
+ * use the source.
+ */
 const SUBJECT = 'dist/index.d.ts'
 const SOURCE = 'lib/index.ts'
 
@@ -46,7 +50,9 @@ async function checkProjects(compiler: string): Promise<string[]> {
   return failed
 }
 
-/** What a run that was content ought to have looked at and has not: a run that checks no file is content as well. */
+/**
+ * What a successful run should have looked at and has not. A run that checks no file succeeds too.
+ */
 async function unchecked(lines: string[], config: string): Promise<string> {
   const seen = new Set(lines.map((line) => relative(root, line)))
   const folder = dirname(config)

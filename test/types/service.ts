@@ -17,18 +17,18 @@ expectType(auth.routes()).is<ListedRoute[]>()
 expectType(auth.routes(publicApi)).is<ListedRoute[]>()
 
 for (const route of app.authService.routes()) {
-  // Prevents a reading of "not known" as "no": null says that the policy was not seen.
+  // Prevents that "not known" is read as "no": null says that the policy was not seen.
   expectType(route.method).is<string>()
   expectType(route.url).is<string>()
   expectType(route.noauth).is<boolean | null>()
   expectType(route.tenant).is<'path' | 'query' | 'optional' | null>()
   expectType(route.require).is<readonly string[] | { readonly any: readonly string[] } | null>()
   expectType(route.seen).is<boolean>()
-  // @ts-expect-error the list shows; it configures nothing
+  // @ts-expect-error the list is for reading; it configures nothing
   route.noauth = true
 }
 
-// @ts-expect-error the service of a scope is not exchanged while it runs
+// @ts-expect-error the service of a scope cannot be replaced at run time
 app.authService = auth
-// @ts-expect-error what it is made of is nobody else's
+// @ts-expect-error its parts are private
 app.authService.authenticator

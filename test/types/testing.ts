@@ -28,7 +28,7 @@ new AuthService({ ...authority.options, multitenancy: false })
 new AuthService({ publicKeys: authority.publicKeys, issuer: authority.issuer })
 new AuthService({ publicKeysUrl: await authority.listen(0) })
 
-// And between its headers and what inject takes.
+// The same for its headers and what inject takes.
 await app.inject({ url: '/', headers: await authority.headers({ resources: { acme: ['a:b'] } }) })
 
 await authority.token({ sub: 'joe', preferred_username: 'Joe', resources: {}, department: 7 })
@@ -36,7 +36,7 @@ await authority.token({}, { expiresIn: -1, notBefore: 60, issuedAt: -60, header:
 await authority.token({}, { issuer: undefined, audience: undefined, expiresIn: undefined })
 await authority.token({}, { audience: ['orders', 'menus'] })
 
-// @ts-expect-error seconds, not a phrase: it would be a token that is not the one meant
+// @ts-expect-error seconds, not a phrase: the token would not be the one that was meant
 await authority.token({}, { expiresIn: '5m' })
 // @ts-expect-error a misspelt option
 await authority.token({}, { expiresin: 5 })

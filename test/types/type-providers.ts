@@ -11,7 +11,8 @@ import {
 import { app } from './application.ts'
 import { expectType } from './expect-type.ts'
 
-// A type provider types what the schema describes, and the declaration types the rest: neither loses to the other.
+// A type provider types what the schema describes, and the declaration types the rest. Both are
+// kept.
 
 const tenantOf = (request: FastifyRequest) => request.tenant
 
@@ -56,7 +57,7 @@ typebox.get('/untold', { schema: MenuSchema }, async (request) => {
   return { dishes: [] }
 })
 
-// @ts-expect-error a wrong declaration is refused beside a schema as well
+// @ts-expect-error a wrong declaration is refused beside a schema too
 typebox.get('/yes', { schema: {}, config: { tenant: 'yes' } }, async () => 'ok')
 
 const plugin: FastifyPluginAsyncTypebox = async (scope) => {

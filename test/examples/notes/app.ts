@@ -13,11 +13,15 @@ const NewNote = Type.Object(
   { additionalProperties: false },
 )
 
-/** The application, not listening yet. @param options for the guard, over those of app.ini */
+/**
+ * The application, not listening yet.
+ *
+ * @param options for the guard; they win over those of app.ini
+ */
 export async function createNotesApp(options: AuthOptions = {}) {
   const app = Fastify({
     logger: plainWarnings,
-    // A browser holds connections open that it may never use; they are no reason to go on.
+    // A browser may hold open connections that it never uses. They must not delay the end.
     forceCloseConnections: true,
   }).withTypeProvider<TypeBoxTypeProvider>()
   const notes = new Notes()
@@ -32,7 +36,7 @@ export async function createNotesApp(options: AuthOptions = {}) {
   const configFile = fileURLToPath(new URL('app.ini', import.meta.url))
   await app.register(tenantAuth, { configFile, ...options })
 
-  // The page to try it is for everybody; without publicScope it would be for users only.
+  // The page to try it is public. Without publicScope only users would see it.
   await app.register(publicScope(swaggerUi), {
     routePrefix: '/docs',
     uiConfig: { tryItOutEnabled: true },

@@ -1,9 +1,11 @@
 import { createTestAuthority } from '../../../lib/testing.ts'
 
-/** Long enough for a demo to be left open over a working day. */
+/** Seconds; long enough for a demo that stays open over a working day. */
 const EXPIRES_IN = 12 * 60 * 60
 
-/** Three users of different rights. The last one holds a tenant that does not exist (any more). */
+/**
+ * Three users with different rights. The last one holds a tenant that does not exist (any more).
+ */
 const USERS = {
   alice: { 'lazy-raccoon': ['note:read', 'note:write'], 'busy-beaver': ['note:read'] },
   bob: { 'lazy-raccoon': ['note:read'] },
@@ -12,7 +14,10 @@ const USERS = {
 
 export type UserName = keyof typeof USERS
 
-/** The authorization server: it signs tokens and publishes its public keys. In earnest it is a server of its own. */
+/**
+ * The authorization server: it signs tokens and publishes its public keys. In production it is a
+ * separate server.
+ */
 export async function createAuthority() {
   const authority = await createTestAuthority({
     issuer: 'https://login.notes.example',

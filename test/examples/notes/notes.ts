@@ -3,7 +3,7 @@ export interface Note {
   readonly text: string
 }
 
-/** What the application is about: notes, each in the tenant that it belongs to, or in none. */
+/** The application is about notes. Each belongs to one tenant, or to no tenant. */
 export class Notes {
   readonly #notes = new Map<string | null, Note[]>([
     ['lazy-raccoon', [{ by: 'alice', text: 'The bins are emptied on Monday.' }]],

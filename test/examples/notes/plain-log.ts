@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { authorizationOf, errors, refusalOf } from '../../../lib/index.ts'
 
-/** For Fastify's logger: what it warns of outside of requests, in plain words. */
+/** For Fastify's logger: warnings outside of requests, in plain words. */
 export const plainWarnings = {
   level: 'warn',
   stream: {
@@ -34,7 +34,7 @@ function who(request: FastifyRequest): string {
   return `${userInfo.preferred_username ?? userInfo.sub} in ${tenant ?? 'no tenant'}`
 }
 
-/** A refusal of the guard says more here than to the client. */
+/** The log tells more of a refusal than the client gets. */
 function why(problem: Error): string {
   return problem instanceof errors.AuthError
     ? `${problem.code}, ${problem.reason}`

@@ -1,6 +1,6 @@
 const HIGHEST = 65_535
 
-/** The port that a variable of the environment names. */
+/** The port in a variable of the environment. */
 export function portOf(variable: string, fallback: number): number {
   const text = process.env[variable] ?? String(fallback)
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
@@ -8,7 +8,7 @@ export function portOf(variable: string, fallback: number): number {
   throw new Error(`${variable} must be a port from 0 to ${HIGHEST}, not ${JSON.stringify(text)}.`)
 }
 
-/** Listens, and says in one line how to go on where the port is taken. */
+/** Listens. If the port is taken, one line says how to go on. */
 export async function listenOn(
   variable: string,
   port: number,

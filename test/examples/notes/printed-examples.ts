@@ -4,11 +4,11 @@ interface Call {
   readonly path: string
   /** The variable that holds the token. */
   readonly as?: 'ALICE' | 'BOB' | 'CAROL' | 'EXPIRED'
-  /** A POST, where there is one. */
+  /** True for a POST. */
   readonly body?: object
 }
 
-/** Two lines: the status to expect and what it shows, then the command. */
+/** Two lines: the expected status and what it shows, then the command. */
 function example(base: string, statusAndWhat: string, { path, as, body }: Call): string {
   const command = [
     `curl -i -w '\\n' ${path.includes('?') ? `'${base}${path}'` : base + path}`,
@@ -20,7 +20,7 @@ function example(base: string, statusAndWhat: string, { path, as, body }: Call):
   return `# ${statusAndWhat}\n${command.join(' ')}`
 }
 
-/** The tokens of three users, as a shell takes them: a command then names its user only. */
+/** The tokens of three users as shell variables, so that a command only names its user. */
 export async function tokenVariables(authority: Authority): Promise<string> {
   const variables = {
     ALICE: await authority.tokenOf('alice'),
@@ -33,7 +33,7 @@ export async function tokenVariables(authority: Authority): Promise<string> {
     .join('\n')
 }
 
-/** One example for each thing that the guard does, for a shell with the variables of the tokens. */
+/** One example for each thing that the guard does. The shell has the variables of the tokens. */
 export function productionExamples(base: string): string[] {
   const note = { text: 'Buy more apples.' }
   const show = (what: string, call: Call): string => example(base, what, call)

@@ -7,7 +7,7 @@ import { devExamples, productionExamples, tokenVariables } from './printed-examp
 const USAGE = `Usage: npm start [-- --dev]
 PORT and AUTH_PORT move the application and its authorization server; 0 is any free port.`
 
-/** What has been started, for the end: the last first. */
+/** Things that were started. At the end the last one closes first. */
 const closers: (() => Promise<unknown>)[] = []
 
 async function close(): Promise<void> {
@@ -21,7 +21,7 @@ async function start(): Promise<void> {
   const app = await createNotesApp(options)
   closers.push(() => app.close())
   const base = await listenOn('PORT', port, () => app.listen({ host: '127.0.0.1', port }))
-  // A terminal's Ctrl-C comes twice below npm: from the terminal, and from npm.
+  // Below npm a terminal's Ctrl-C comes twice: from the terminal, and from npm.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void close())
   console.log((await screen(base)).join('\n\n'))
 }
@@ -34,9 +34,9 @@ function readArguments(args: readonly string[]): boolean {
 }
 
 interface Mode {
-  /** For the guard, over those of app.ini. */
+  /** Options for the guard; they win over those of app.ini. */
   readonly options: AuthOptions
-  /** What to print: paragraphs. */
+  /** The paragraphs to print. */
   readonly screen: (base: string) => Promise<readonly string[]>
 }
 
@@ -58,7 +58,7 @@ async function withAuthority(): Promise<Mode> {
   const url = await listenOn('AUTH_PORT', port, () => authority.listen(port))
   closers.push(() => authority.close())
   return {
-    // app.ini says where the keys are; what is given in code wins.
+    // app.ini says where the keys are. Options in code win.
     options: process.env['AUTH_PORT'] === undefined ? {} : { publicKeysUrl: url },
     screen: async (base) => [
       `The notes application is up at ${base}; the keys of its authorization server are at ${url}.`,
@@ -66,7 +66,7 @@ async function withAuthority(): Promise<Mode> {
       await tokenVariables(authority),
       `Then paste any of these, or open ${base}/docs in a browser and put a token there.`,
       ...productionExamples(base),
-      // npm keeps an option of its own of this name, and tells scripts nothing of it.
+      // npm takes an option of this name for its own, and does not give it to scripts.
       'This is not dev mode. For that: npm start -- --dev (npm keeps a --dev that has no -- before it).',
       'Ctrl-C ends the demo.',
     ],

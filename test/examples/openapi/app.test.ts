@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createTestAuthority } from '../../../lib/testing.ts'
 import { createDocumentedApp } from './app.ts'
 
-test('the page, its assets and the document need no token, and nothing else is open', async (t) => {
+test('the page, its assets and the document need no token, and everything else does', async (t) => {
   const app = await createDocumentedApp((await createTestAuthority()).options)
   t.after(() => app.close())
   const page = await app.inject('/docs/')
@@ -23,7 +23,7 @@ test('the page, its assets and the document need no token, and nothing else is o
   )
 })
 
-test('the document tells which operations need a token, and which a tenant', async (t) => {
+test('the document tells which operations need a token, and which need a tenant', async (t) => {
   const app = await createDocumentedApp((await createTestAuthority()).options)
   t.after(() => app.close())
   const { paths } = (await app.inject('/docs/json')).json()

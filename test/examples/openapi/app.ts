@@ -3,9 +3,9 @@ import swaggerUi from '@fastify/swagger-ui'
 import Fastify from 'fastify'
 import tenantAuth, { type AuthOptions, publicScope } from '../../../lib/index.ts'
 
-/** A restaurant that documents itself, and has a page to try it at /docs. Not listening yet. */
+/** A restaurant that documents itself. It has a page to try it at /docs. Not listening yet. */
 export async function createDocumentedApp(options: AuthOptions) {
-  // A browser holds connections open that it may never use; they are no reason to go on.
+  // A browser may hold open connections that it never uses. They must not delay the end.
   const app = Fastify({ forceCloseConnections: true })
 
   await app.register(swagger, {
@@ -15,7 +15,7 @@ export async function createDocumentedApp(options: AuthOptions) {
   })
   await app.register(tenantAuth, options)
 
-  // The page and the document are for everybody; without publicScope they would be for users only.
+  // The page and the document are public. Without publicScope only users would see them.
   await app.register(publicScope(swaggerUi), {
     routePrefix: '/docs',
     uiConfig: { tryItOutEnabled: true },

@@ -5,7 +5,10 @@ import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
 import { asTenant, tenantExists } from './as-tenant.ts'
 import type { Database } from './database.ts'
 
-/** The dishes of each tenant. No statement here names a tenant: the database knows whose request it is. */
+/**
+ * The dishes of each tenant. No statement here names a tenant, because the database knows the
+ * tenant of the request.
+ */
 export async function createApp(
   database: Database,
   options: AuthOptions,

@@ -1,10 +1,11 @@
 import type { Database, Session } from './database.ts'
 
 /**
- * Runs statements as one tenant: in a transaction, as a role that row security binds, with `app.tenant` set for the
- * policies. Both end with the transaction, so the connection brings nothing of it to the next request. A statement
- * sees and changes rows of this tenant only, whatever it forgets to say. (It guards against mistakes. Who gets SQL
- * of his own into a statement could set another tenant: values belong into parameters.)
+ * Runs statements as one tenant: in a transaction, as a role that row security binds, and with
+ * `app.tenant` set for the policies. Role and setting end with the transaction, so the next request
+ * on this connection starts clean. A statement sees and changes rows of this tenant only, even if
+ * it forgets to say so. (This guards against mistakes. An attacker who gets SQL into a statement
+ * could set another tenant, so values belong into parameters.)
  */
 export function asTenant<Result>(
   database: Database,
@@ -18,13 +19,16 @@ export function asTenant<Result>(
   })
 }
 
-/** For the option `tenants`. Even this needs no WHERE: of all tenants a tenant sees itself. */
+/** For the option `tenants`. Even this needs no WHERE: a tenant sees only itself in the table. */
 export async function tenantExists(database: Database, tenant: string): Promise<boolean> {
   const rows = await asTenant(database, tenant, (session) => session.query('select from tenants'))
   return rows.length === 1
 }
 
-/** Unless it is there already. Not for requests, whose role may not do it. */
+/**
+ * Unless the tenant is there already. Requests cannot call this, because their role may not insert
+ * tenants.
+ */
 export async function addTenant(database: Database, tenant: string): Promise<void> {
   await database.transaction(async (session) => {
     await setTenant(session, tenant)
@@ -32,7 +36,7 @@ export async function addTenant(database: Database, tenant: string): Promise<voi
   })
 }
 
-/** A function, since SET takes no parameters; true: until the end of the transaction. */
+/** A function, because SET takes no parameters. `true`: until the end of the transaction. */
 async function setTenant(session: Session, tenant: string): Promise<void> {
   await session.query(`select set_config('app.tenant', $1, true)`, [tenant])
 }

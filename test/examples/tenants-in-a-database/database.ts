@@ -6,7 +6,9 @@ export interface Session {
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
 }
 
-/** All of a database that this application needs; what happens outside a transaction cannot be said with it. */
+/**
+ * All of a database that this application needs. It offers no way to work outside a transaction.
+ */
 export interface Database {
   transaction<Result>(run: (session: Session) => Promise<Result>): Promise<Result>
   /** Several statements without values. */
@@ -14,12 +16,15 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** A PostgreSQL server where there is an address, otherwise one inside this process, empty at each start. */
+/**
+ * A PostgreSQL server if there is an address. Otherwise one inside this process, empty at each
+ * start.
+ */
 export function openDatabase(url?: string): Promise<Database> {
   return url ? openServer(url) : openEmbedded()
 }
 
-/** Creates tables, role and policies, where they are not there yet. */
+/** Creates the tables, the role and the policies, if they are not there yet. */
 export async function createSchema(database: Database): Promise<void> {
   await database.script(await readFile(new URL('schema.sql', import.meta.url), 'utf8'))
 }
@@ -41,7 +46,7 @@ async function openEmbedded(): Promise<Database> {
 
 async function openServer(url: string): Promise<Database> {
   const pool = new pg.Pool({ connectionString: url, max: 4 })
-  // A connection that breaks while nobody uses it: the pool replaces it.
+  // A connection that is not in use may break. The pool replaces it.
   pool.on('error', () => {})
   return {
     transaction: async (run) => {
@@ -55,7 +60,7 @@ async function openServer(url: string): Promise<Database> {
         client.release()
         return result
       } catch (error) {
-        // A connection that cannot even roll back is thrown away, with whatever state it is in.
+        // A connection that cannot even roll back is thrown away, together with its state.
         const isClean = await client.query('rollback').then(
           () => true,
           () => false,

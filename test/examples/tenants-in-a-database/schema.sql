@@ -1,5 +1,6 @@
--- One table of customer companies, one of what belongs to them. Whoever owns the tables, requests use them as
--- lunch_app, which owns nothing, and is neither a superuser nor excepted from row security. May be run again.
+-- One table of customer companies, and one of what belongs to them. Requests use the tables as
+-- lunch_app. This role owns nothing, is not a superuser, and does not bypass row security.
+-- The script may be run again.
 
 do $$
 begin
@@ -9,14 +10,15 @@ begin
 end
 $$;
 
--- Whoever logs in may act as lunch_app, and in a request does.
+-- The user who logs in may act as lunch_app, and does so in a request.
 grant lunch_app to current_user;
 
 create table if not exists tenants (
   name text primary key check (name <> '')
 );
 
--- The tenant is part of each key: a name that another tenant uses is free here, and no conflict tells of it.
+-- The tenant is part of each key. So a name that another tenant uses is free here, and no conflict
+-- shows that it exists.
 create table if not exists dishes (
   tenant text not null default current_setting('app.tenant', true) references tenants (name),
   id integer generated always as identity,
@@ -25,7 +27,8 @@ create table if not exists dishes (
   unique (tenant, name)
 );
 
--- Forced: for the owner of the tables as well. Outside a request app.tenant is null or empty, and equal to nothing.
+-- Forced: row security holds for the owner of the tables too. Outside a request app.tenant is null
+-- or empty, and equals no tenant.
 alter table tenants enable row level security, force row level security;
 alter table dishes enable row level security, force row level security;
 

@@ -3,7 +3,7 @@ import { createApp } from './app.ts'
 import { addTenant } from './as-tenant.ts'
 import { createSchema, openDatabase } from './database.ts'
 
-/** In dev mode, as the user of dev-userinfo.json: this example is about the database. */
+/** In dev mode, as the user of dev-userinfo.json, because this example is about the database. */
 const database = await openDatabase(process.env['DATABASE_URL'])
 await createSchema(database)
 for (const tenant of ['lazy-raccoon', 'busy-beaver']) await addTenant(database, tenant)

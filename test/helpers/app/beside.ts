@@ -7,10 +7,13 @@ export const SIDES = ['before', 'after'] as const
 
 export type Side = (typeof SIDES)[number]
 
-/** Somebody who may act for one tenant, and may read its menu. */
+/** A user who may act for one tenant, and may read its menu. */
 export const ALICE = { sub: 'alice', resources: { 'lazy-raccoon': ['menu:read'] } }
 
-/** A guarded application with a neighbour on one side of the guard, the authority of its users, and what it warns of. */
+/**
+ * A guarded application with a neighbour on one side of the guard, the authority of its users, and
+ * its warnings.
+ */
 export async function beside(
   side: Side,
   registerNeighbour: (app: FastifyInstance) => PromiseLike<unknown>,

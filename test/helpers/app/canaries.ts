@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { LightMyRequestResponse } from 'fastify'
 
-/** Claims that must never be seen outside a handler; each holds the word. */
+/** Claims that only a handler may see. Each holds the word. */
 export const CANARY = 'canary-7Hq2'
 
 export const CANARY_CLAIMS = {
@@ -17,10 +17,10 @@ export const CANARY_CLAIMS = {
   },
 }
 
-/** Longest piece of a token that may be seen by accident. */
+/** Longest piece of a token that may occur by accident. */
 const WINDOW = 16
 
-/** Fails where a text holds a piece of the token, or a canary, plain or encoded. */
+/** Fails if a text holds a piece of the token, or a canary, plain or encoded. */
 export function assertNoLeak(texts: readonly string[], token: string): void {
   const all = texts.join('\n')
   assert.notEqual(all, '')
@@ -29,7 +29,7 @@ export function assertNoLeak(texts: readonly string[], token: string): void {
     assert.equal(all.includes(piece), false, `characters ${i} to ${i + WINDOW} of the token`)
   }
   for (const encoding of ['utf8', 'base64url', 'hex'] as const) {
-    // The first bytes only: base64url of a longer text has them, wherever it is aligned at its start.
+    // The first bytes only: base64url of a longer text holds them at any alignment.
     const canary = Buffer.from(CANARY).subarray(0, 9).toString(encoding)
     assert.equal(all.includes(canary), false, `a canary in ${encoding}`)
   }

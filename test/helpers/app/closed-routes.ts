@@ -2,11 +2,11 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import tenantAuth from '../../../lib/index.ts'
 import { trusting } from './guarded-app.ts'
 
-/** One way to write a route, and a request that it answers. */
+/** One way to write a route, and a request for it. */
 export interface ClosedRoute {
   readonly name: string
   readonly request: InjectOptions
-  /** Writes the route; `ran` is called by its handler. Registers the plugin too, where that is the point. */
+  /** Writes the route. Its handler calls `ran`. Also registers the plugin, if the order matters. */
   write(app: FastifyInstance, ran: () => string): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export const PLACES: readonly ClosedRoute[] = [
     },
   },
   {
-    name: 'in the tick after a register that nobody awaited',
+    name: 'in the tick after a register without await',
     request: { url: '/x' },
     async write(app, ran) {
       app.register(tenantAuth, trusting())
@@ -51,7 +51,7 @@ export const PLACES: readonly ClosedRoute[] = [
     },
   },
   {
-    name: 'in an earlier grandchild that nobody awaited',
+    name: 'in an earlier grandchild without await',
     request: { url: '/x' },
     async write(app, ran) {
       app.register(async (child) => {

@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastif
 import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
 import { createTestAuthority, type TestUserInfo } from '../../../lib/testing.ts'
 
-/** One authority for all tests of a file: its keys are real, and made once. */
+/** One authority for all tests of a file. Its keys are real, and are made once. */
 export const authority = await createTestAuthority()
 
 /** A user of two tenants. */
@@ -28,7 +28,10 @@ export function bareApp(t: TestContext, options: FastifyServerOptions = {}): Fas
   return app
 }
 
-/** Options of the plugin that make it trust the authority, by its keys or by an address of the test's own. */
+/**
+ * Options with which the plugin trusts the authority: by its keys, or by the address in the given
+ * options.
+ */
 export function trusting(options: AuthOptions = {}): AuthOptions {
   const { publicKeys, ...claims } = authority.options
   return { ...(options.publicKeysUrl === undefined && { publicKeys }), ...claims, ...options }

@@ -4,20 +4,20 @@ import type { TestTokenOptions, TestUserInfo } from '../../../lib/testing.ts'
 
 export interface Attempt {
   readonly what: string
-  /** What comes of it. */
+  /** The result of the attempt. */
   readonly outcome: string
   readonly url?: string
   readonly options?: AuthOptions
   readonly claims?: TestUserInfo
   readonly token?: TestTokenOptions
-  /** The header, made of the token. */
+  /** The header for a token. */
   readonly header?: (token: string) => string
 }
 
 export const INVALID = '401 ERR_AUTH_TOKEN_INVALID'
 const kid = 'a-key-that-nobody-has'
 
-/** Every kind of refusal that a request alone can bring about, and a request that meets none. */
+/** Every kind of refusal that a request alone can cause, and a request without a refusal. */
 export const ATTEMPTS: readonly Attempt[] = [
   { what: 'a good token', outcome: '200' },
   { what: 'another scheme', outcome: '401 ERR_AUTH_TOKEN_MISSING', header: (it) => `Basic ${it}` },

@@ -13,11 +13,11 @@ export interface LogLines {
   readonly raw: string[]
   /** The messages of one level, `40` for warnings. */
   messages(level: number): string[]
-  /** The lines of one message. */
+  /** The lines with one message. */
   lines(message: string): LogLine[]
 }
 
-/** A logger that keeps everything it is told, from a level on. */
+/** A logger that keeps all its lines from a level on. */
 export function logLines(level = 'trace'): LogLines {
   const raw: string[] = []
   const parsed = (): LogLine[] => raw.map((line): LogLine => JSON.parse(line))
@@ -32,7 +32,7 @@ export function logLines(level = 'trace'): LogLines {
   }
 }
 
-/** A line of the log without what the debug level adds: the one value of a token that was not as expected. */
+/** A line of the log without what the debug level adds: the one unexpected value of a token. */
 export function undetailed(line: string): string {
   const { mismatch: _, ...rest } = JSON.parse(line)
   return JSON.stringify(rest)

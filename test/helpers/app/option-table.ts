@@ -3,7 +3,7 @@ import { createTestAuthority } from '../../../lib/testing.ts'
 /** One row of the contract's table of options. */
 export interface OptionRow {
   readonly option: string
-  /** Its key in the section `[auth]`; absent for options of code. */
+  /** Its key in the section `[auth]`. Absent for options that only code can give. */
   readonly key?: string
   readonly fallback?: unknown
   readonly kind: OptionKind
@@ -15,11 +15,14 @@ export interface OptionRow {
 export interface OptionKind {
   /** The words after "expected". */
   readonly expected: string
-  /** Texts of an INI file, and what each gives. */
+  /** Texts of an INI file, and the value of each. */
   readonly ini?: readonly (readonly [text: string, value: unknown])[]
   readonly badIni?: readonly string[]
   readonly good: readonly unknown[]
-  /** Values that code must not give, and how a message shows each. `null` and `''` are bad everywhere. */
+  /**
+   * Values that code must not give, and how a message shows each. `null` and `''` are bad for every
+   * option.
+   */
   readonly bad: readonly (readonly [value: unknown, found: string])[]
 }
 
@@ -142,7 +145,10 @@ const CALLABLE: OptionKind = {
 const authority = await createTestAuthority()
 const [publicJwk] = authority.publicKeys.keys
 
-/** Section 3 of the contract, row by row. `algorithms` lacks its default, which depends on Node. */
+/**
+ * Section 3 of the contract, row by row. `algorithms` has no default here, because it depends on
+ * Node.
+ */
 export const OPTION_TABLE: readonly OptionRow[] = [
   {
     option: 'publicKeysUrl',

@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** Sends lines to a listening application as they stand, byte for byte in latin1, and reads the whole answer. */
+/**
+ * Sends lines to a listening application as they are, byte for byte in latin1, and reads the whole
+ * answer.
+ */
 export async function rawRequest(app: FastifyInstance, ...lines: string[]): Promise<string> {
   const [address] = app.addresses()
   if (typeof address !== 'object') throw new Error('the application does not listen')

@@ -5,12 +5,15 @@ import type { LightMyRequestResponse } from 'fastify'
 export interface Refusal {
   readonly status: number
   readonly message: string
-  /** The challenge, after the realm; null: none. */
+  /** The challenge after the realm; null: no challenge. */
   readonly challenge: string | null
   readonly retry?: true
 }
 
-/** What a client sees of each refusal. Written down again here, so that a change of the wire is seen. */
+/**
+ * What a client sees of each refusal. The texts are written down here again, so that a test sees a
+ * change of them.
+ */
 export const REFUSALS = {
   ERR_AUTH_TOKEN_MISSING: {
     status: 401,

@@ -5,7 +5,7 @@ import { trusting } from './guarded-app.ts'
 
 type Shape = Omit<RouteOptions, 'handler'> & { readonly prefix?: string }
 
-/** A shape of route, once before the plugin and once after. */
+/** A shape of route, for a path before the plugin and a path after it. */
 function shaped(name: string, { prefix, ...shape }: Shape, request: ClosedRoute['request']) {
   return (['before', 'after'] as const).map(
     (when): ClosedRoute => ({

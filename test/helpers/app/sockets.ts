@@ -25,7 +25,7 @@ export async function refusal(socket: WebSocket): Promise<IncomingMessage> {
   return response
 }
 
-/** The first message of a socket, which ends then. */
+/** The first message of a socket. After it the socket is ended. */
 export async function greeting(socket: WebSocket): Promise<string> {
   const [data] = await once(socket, 'message')
   socket.close()

@@ -1,6 +1,6 @@
 import type { AuthOptions } from '../../../lib/index.ts'
 
-/** Options as JavaScript gives them: nobody has checked their names or types. */
+/** Options as JavaScript gives them: their names and types are not checked. */
 export function untyped(options: object): AuthOptions {
   return { ...options }
 }

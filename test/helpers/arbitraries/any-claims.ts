@@ -3,7 +3,7 @@ import { AUDIENCE, ISSUER } from '../tokens/probe.ts'
 import { anyJson, anyText, objectText } from './arbitrary-claims.ts'
 import { mostly } from './mostly.ts'
 
-/** A member of a JSON object as text, or none. */
+/** A member of a JSON object as text; null: no member. */
 type Member = readonly [name: string, json: string] | null
 
 /** The claims of a token, good or bent, around a time `now` in seconds. */
@@ -17,7 +17,7 @@ export function anyClaims(now: number): fc.Arbitrary<string | Buffer> {
       good,
       fc.oneof(fc.constantFrom<(string | null)[]>(...bent, null), anyJson),
     ).map((json) => (json === null ? null : [name, json]))
-  /** Times around those that decide: the clock stands still. */
+  /** Times around those that decide. The clock stands still. */
   const times = [
     -3600, -6, -5.001, -5, -4.999, -4, -1, -0.5, 0, 0.5, 1, 4, 4.5, 5, 5.001, 5.5, 6, 3600,
   ]

@@ -5,7 +5,7 @@ import { mostly } from './mostly.ts'
 
 type Sign = (key: ForgeKey, input: string) => string
 
-/** How a token is signed: well, or not. */
+/** How a token is signed: well or badly. */
 export function anySignature(keys: readonly ForgeKey[]): fc.Arbitrary<Sign> {
   const genuine: Sign = (key, input) => signatureOf(key, input).toString('base64url')
   const changed =

@@ -5,7 +5,7 @@ import { anyHeader } from './any-header.ts'
 import { anySignature } from './any-signature.ts'
 import { mostly } from './mostly.ts'
 
-/** A good token, or one bent in header, claims, signature or spelling; nobody knows beforehand which. */
+/** A good token, or one that is bent in header, claims, signature or spelling. */
 export function anyToken(keys: readonly ForgeKey[], now: number): fc.Arbitrary<string> {
   const strangers = keys.map((key) => ({ ...key, kid: 'nobody' }))
   return fc
@@ -41,7 +41,7 @@ const anySpelling: fc.Arbitrary<(token: string) => string> = mostly(
       (token) => partsOf(token).slice(0, 2).join('.'),
       withPadBit,
     ),
-    // Not before the first letter: spaces there are the header's own.
+    // Not before the first letter, because spaces there belong to the header.
     fc.integer({ min: 1, max: 600 }).map(spaced),
     fc.nat(600).map((at) => (token: string) => token.slice(0, at)),
   ),
@@ -52,7 +52,7 @@ function spaced(at: number): (token: string) => string {
   return (token) => `${token.slice(0, at)} ${token.slice(at)}`
 }
 
-/** The same bytes for a lenient reader: another last letter with unused bits set. */
+/** A lenient reader gets the same bytes: another last letter with unused bits set. */
 function withPadBit(token: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   return token.slice(0, -1) + (alphabet[alphabet.indexOf(token.slice(-1)) + 1] ?? 'A')

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 /** Names that a careless look-up finds on every object. */
 export const INHERITED = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']
 
-/** Any text: plain, of the whole of Unicode, or one that means something to somebody. */
+/** Any text: plain, of all Unicode, or one with a special meaning somewhere. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.string(),
   fc.string({ unit: 'binary' }),
@@ -22,7 +22,7 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
   ),
 )
 
-/** The text of any JSON value, numbers beyond all bounds among them. */
+/** The text of any JSON value, with numbers beyond all bounds. */
 export const anyJson: fc.Arbitrary<string> = fc.oneof(
   fc.json(),
   fc.constantFrom(
@@ -43,7 +43,7 @@ export const anyJson: fc.Arbitrary<string> = fc.oneof(
   fc.array(anyText).map((list) => JSON.stringify(list)),
 )
 
-/** The text of a JSON object whose members, unlike those of an object literal, may have any name. */
+/** The text of a JSON object. Its members may have any name, unlike those of an object literal. */
 export function objectText(members: readonly (readonly [name: string, json: string])[]): string {
   return `{${members.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`
 }

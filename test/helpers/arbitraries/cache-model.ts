@@ -13,14 +13,16 @@ export interface Token {
   readonly key: ForgeKey
   readonly exp: number
   readonly isBent: boolean
-  /** Refused once for its time: the clock only goes forward. */
+  /** True once it was refused for its time: the clock only goes forward. */
   isOver: boolean
 }
 
 /** What the test knows of the world. */
 export interface Model {
   readonly tokens: Token[]
-  /** When a key was last published, in milliseconds since the epoch; infinite while it is. */
+  /**
+   * When a key was last published, in milliseconds since the epoch. Infinite while it is published.
+   */
   readonly publishedUntil: Map<ForgeKey, number>
   /** Since when the endpoint answers. */
   upSince: number
@@ -93,7 +95,7 @@ export class Ask implements Command {
   toString = () => `Ask(${this.#index}, ${this.#url})`
 }
 
-/** What must be true of a token that is believed, whatever has happened before. */
+/** What must be true of a token that is believed, after any history. */
 function assertJustified(
   token: Token,
   { publishedUntil, upSince }: Model,
@@ -178,7 +180,7 @@ export class Refresh implements Command {
   toString = () => 'Refresh'
 }
 
-/** Any next thing that may happen. */
+/** Any next step. */
 export function anyCommand(keys: readonly ForgeKey[]): fc.Arbitrary<Command>[] {
   const seconds = fc.oneof(
     fc.integer({ min: 0, max: 30 }),

@@ -4,7 +4,7 @@ import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
 import { createTestAuthority } from '../../../lib/testing.ts'
 import type { Side } from '../app/beside.ts'
 
-/** An Operation Object, as far as the tests look at it. */
+/** An Operation Object, with the parts that the tests read. */
 export interface Operation {
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
   readonly parameters?: readonly Parameter[]
@@ -24,7 +24,7 @@ export interface Answer {
   readonly content?: Readonly<Record<string, { readonly schema: { readonly $ref?: string } }>>
 }
 
-/** A document, as far as the tests look at it. */
+/** A document, with the parts that the tests read. */
 export interface OpenapiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>

@@ -31,7 +31,7 @@ export function listItems(markdown: string, heading: string): string[] {
   return [...lists].map(([, item = '']) => item.replaceAll(/\n {2}/g, ' '))
 }
 
-/** What stands under a heading of the second level. */
+/** The text under a heading of the second level. */
 export function sectionOf(markdown: string, heading: string): string {
   const [, section] = markdown.split(new RegExp(`^## ${heading}$`, 'm'))
   if (section === undefined) throw new Error(`no section ${heading}`)

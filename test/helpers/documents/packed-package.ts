@@ -12,11 +12,11 @@ export interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
   readonly scripts: Readonly<Record<string, string>>
-  /** Packages that npm 11 may run, or may not run, when it installs them. */
+  /** Packages that npm 11 is told to run, or not to run, when it installs them. */
   readonly allowScripts: Readonly<Record<string, boolean>>
 }
 
-/** What `npm pack --json` tells. */
+/** What `npm pack --json` prints. */
 export interface Packed {
   readonly filename: string
   /** Bytes of the archive. */
@@ -28,7 +28,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
 }
 
-/** A copy of the repository as it would be cloned, with its dependencies and nothing that was built. */
+/** A copy of the repository, like a fresh clone, with its dependencies and without built files. */
 export async function cloneInto(folder: string): Promise<string> {
   const clone = await mkdtemp(join(folder, 'clone-'))
   const left = ['.git', 'node_modules', 'dist', 'coverage']
@@ -37,7 +37,7 @@ export async function cloneInto(folder: string): Promise<string> {
   return clone
 }
 
-/** What `npm pack` makes of a clone, by itself. */
+/** What `npm pack` makes of a clone. */
 export async function packInto(folder: string): Promise<Packed> {
   const clone = await cloneInto(folder)
   const options = ['--json', '--foreground-scripts=false', '--pack-destination', folder]
@@ -50,13 +50,16 @@ export async function packInto(folder: string): Promise<Packed> {
 export async function publishedFrom(clone: string): Promise<string> {
   const userconfig = join(clone, '..', 'npmrc')
   await writeFile(userconfig, 'ignore-scripts=true\n')
-  // Nothing listens there; a dry run that is forced asks no registry.
+  // No server listens there. A forced dry run asks no registry.
   const nowhere = ['--registry=http://127.0.0.1:9/', '--force', '--dry-run']
   const options = [...nowhere, '--foreground-scripts=false', `--userconfig=${userconfig}`, '--json']
   return run(clone, 'npm', ['publish', ...options])
 }
 
-/** A new folder below `folder` in which the packed archive is installed with its dependencies, and no more. */
+/**
+ * A new folder below `folder` with the packed archive and its dependencies installed, and no other
+ * package.
+ */
 export async function installIn(
   folder: string,
   { filename }: Packed,
@@ -72,20 +75,20 @@ export async function installIn(
   return app
 }
 
-/** Makes a package of this repository one of an application's own, by another name perhaps. */
+/** Gives an application one of this repository's packages, under another name if one is given. */
 export async function link(app: string, name: string, installed = name): Promise<void> {
   const path = join(app, 'node_modules', name)
   await mkdir(dirname(path), { recursive: true })
   await symlink(join(root, 'node_modules', installed), path)
 }
 
-/** Runs a script in an application's folder; gives what it prints, which is JSON. */
+/** Runs a script in an application's folder. Returns the JSON that it prints. */
 export async function runScript(app: string, name: string, script: string): Promise<unknown> {
   await writeFile(join(app, name), script)
   return JSON.parse(await run(app, process.execPath, [name]))
 }
 
-/** Runs a compiler in a folder, by the tsconfig.json there; gives what it prints. */
+/** Runs a compiler in a folder, with the tsconfig.json there. Returns what it prints. */
 export function tsc(
   folder: string,
   compiler = 'typescript',
@@ -95,7 +98,10 @@ export function tsc(
   return run(folder, process.execPath, [path, ...options])
 }
 
-/** Without what the process that runs the tests was told by its own npm and Node. Rejects with what was printed. */
+/**
+ * Without the environment that npm and Node gave to the test process. Rejects with what was
+ * printed.
+ */
 async function run(cwd: string, command: string, options: string[]): Promise<string> {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_)/i.test(name)),

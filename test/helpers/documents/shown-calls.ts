@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** Two lines for a reader to paste: the status to expect with what it shows, and a curl command. */
+/** Two lines for a reader to paste: the expected status with what it shows, and a curl command. */
 export interface ShownCall {
   readonly status: number
   readonly what: string
@@ -20,12 +20,12 @@ export function shownCalls(text: string): ShownCall[] {
   })
 }
 
-/** The lines of a text that set a shell's variables, for the commands that name them. */
+/** The lines of a text that set shell variables for its commands. */
 export function shownVariables(text: string): string {
   return [...text.matchAll(/^[A-Z]+=\S+$/gm)].join('\n')
 }
 
-/** Runs the command in a shell, just as it stands; with fetch on a machine that has no curl. */
+/** Runs the command in a shell as it stands. On a machine without curl, uses fetch. */
 export async function answerTo(
   command: string,
   variables = '',

@@ -1,4 +1,7 @@
-/** As much of a browser as a login needs: it follows redirects and keeps cookies, of one host. */
+/**
+ * The parts of a browser that a login needs: it follows redirects and keeps the cookies of one
+ * host.
+ */
 export class Browser {
   readonly #cookies = new Map<string, string>()
 

@@ -4,7 +4,10 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-/** What a program of `children/` wrote, as JSON. It has to end by itself, within so many milliseconds. */
+/**
+ * The JSON that a program of `children/` wrote. The program must end by itself within so many
+ * milliseconds.
+ */
 export async function runChild(
   name: string,
   args: readonly string[],
@@ -33,7 +36,7 @@ export async function runChild(
   return JSON.parse(out)
 }
 
-/** A number that a child has told. */
+/** A number that a child has printed. */
 export function numberOf(told: Record<string, unknown>, name: string): number {
   const value = told[name]
   assert.ok(typeof value === 'number', `${name} is ${value}`)

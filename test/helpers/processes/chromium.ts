@@ -8,7 +8,9 @@ export const noChromium = existsSync(PATH)
   ? false
   : `no browser at ${PATH}; apt-get install chromium`
 
-/** For playwright's `launch`. Without a sandbox, since tests may run as root, and without a network of its own. */
+/**
+ * For playwright's `launch`. No sandbox, because tests may run as root, and no network of its own.
+ */
 export const chromiumOptions = {
   executablePath: PATH,
   args: [

@@ -236,7 +236,7 @@ export function describeTenantsIn(kind: string, open: () => Promise<Database>): 
 
 const authority = await createTestAuthority()
 
-/** A request of a user who may do everything, in this tenant only. */
+/** A request of a user with all rights, in this tenant only. */
 async function ask(
   app: FastifyInstance,
   method: 'GET' | 'POST' | 'DELETE',
@@ -264,7 +264,10 @@ function refuses(attempt: Promise<unknown>): Promise<void> {
   return assert.rejects(attempt, { code: '42501' })
 }
 
-/** Handlers as nobody should write them: they trust the body, and forget which tenant they are asked for. */
+/**
+ * Careless handlers, as an example of what not to write. They trust the body, and forget the tenant
+ * of the request.
+ */
 function addCarelessRoutes(app: FastifyInstance, database: Database): void {
   const config = { tenant: 'required' } as const
   for (const table of ['dishes', 'tenants']) {

@@ -6,15 +6,18 @@ import type { TestContext } from 'node:test'
 /** An example that runs as a process of its own, as a reader starts it. */
 export interface RunningExample {
   readonly child: ChildProcess
-  /** Whatever it has printed so far. */
+  /** All that it has printed so far. */
   readonly printed: { stdout: string; stderr: string }
-  /** Resolves once its standard output holds the text; rejects where it ends before, or is late. */
+  /**
+   * Resolves once its standard output holds the text. Rejects if the process ends before, or is
+   * late.
+   */
   until(text: string): Promise<void>
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>
 }
 
-/** Starts an example of test/examples; it is ended with the test, if it has not ended by then. */
+/** Starts an example of test/examples. It is ended with the test, if it still runs. */
 export function runExample(
   t: TestContext,
   [file = '', ...args]: readonly string[],
@@ -23,7 +26,7 @@ export function runExample(
   return runCommand(t, [process.execPath, '--import', 'tsx', file, ...args], env)
 }
 
-/** The same with any command, as a reader types it; what the command has started ends with it. */
+/** The same with any command, as a reader types it. The processes that it started end with it. */
 export function runCommand(
   t: TestContext,
   [command = '', ...args]: readonly string[],
@@ -62,7 +65,7 @@ export function runCommand(
   return { child, printed, until, ended }
 }
 
-/** A port of 127.0.0.1 that somebody else listens on until the test ends. */
+/** A port of 127.0.0.1 that is taken until the test ends. */
 export async function takenPort(t: TestContext): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 
-/** Waits until something holds, looking again and again; fails after `limit` milliseconds. */
+/** Waits until something holds, and looks again and again. Fails after `limit` milliseconds. */
 export async function until(holds: () => boolean, limit = 30_000): Promise<void> {
   const end = performance.now() + limit
   while (!holds()) {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { after } from 'node:test'
 
-/** A server on loopback that counts what it is asked. It ends with the test file. */
+/** A server on loopback that counts its requests. It ends with the test file. */
 export async function askedServer(answer: RequestListener) {
   let count = 0
   const server = createServer((request, response) => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { TestContext } from 'node:test'
 import { type ForgeKey, forgeKey } from '../tokens/forge.ts'
 
-/** Somebody with a key of their own and a server that would gladly publish it. */
+/** An attacker with a key of their own, and a server that would publish it. */
 export interface Attacker {
   readonly key: ForgeKey
   readonly url: string

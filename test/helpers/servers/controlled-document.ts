@@ -15,7 +15,7 @@ export const FRESHNESS: Freshness = {
 }
 
 interface Load {
-  /** When it began, in seconds since the test did. */
+  /** When it began, in seconds since the test began. */
   readonly at: number
   readonly signal: AbortSignal
   readonly resolve: (value: string) => void
@@ -23,8 +23,8 @@ interface Load {
 }
 
 /**
- * A remote document of strings whose loads a test ends by hand, on a clock that a test moves by hand. As a
- * fetch does, a load fails when its signal is aborted.
+ * A remote document of strings. The test ends its loads by hand, and moves its clock by hand. Like
+ * a fetch, a load fails when its signal is aborted.
  */
 export function controlledDocument(t: TestContext, freshness: Partial<Freshness> = {}) {
   const begin = 1_800_000_000_000
@@ -57,19 +57,19 @@ export function controlledDocument(t: TestContext, freshness: Partial<Freshness>
     document,
     loads,
     failures,
-    /** The addresses that were told with them. */
+    /** The addresses that came with the failures. */
     told,
     /** Moves clock and timers on. */
     async pass(seconds: number): Promise<void> {
       t.mock.timers.tick(seconds * 1000)
       await setImmediate()
     },
-    /** The load under way brings this. */
+    /** Ends the current load with this. */
     async succeed(value: string): Promise<void> {
       last().resolve(value)
       await setImmediate()
     },
-    /** The load under way fails. */
+    /** Lets the current load fail. */
     async fail(error: Error = new FetchFailure('answered with status 500')): Promise<void> {
       last().reject(error)
       await setImmediate()

@@ -4,23 +4,23 @@ import { pipeline } from 'node:stream/promises'
 import { setInterval } from 'node:timers/promises'
 import { createBrotliCompress, createDeflate, createGzip, gzipSync } from 'node:zlib'
 
-/** What a fault has to work with. */
+/** What a fault may use. */
 export interface Exchange {
   readonly response: ServerResponse
-  /** What the server would have answered. */
+  /** The good answer of the server. */
   readonly good: string
-  /** An address at the same server that answers with the good keys, and is counted. */
+  /** An address at the same server that answers with the good keys. Its requests are counted. */
   readonly target: string
 }
 
 type Fault = (exchange: Exchange) => void
 
-/** Bytes of a body that must never be read whole. */
+/** Bytes of a body that must never be read to its end. */
 const HUGE = 200 * 1024 * 1024
 
 /**
- * Every way in which an endpoint can fail once it is reached, by name. Each is an answer that some server on
- * the Internet has given.
+ * Every way in which a reached endpoint can fail, by name. Each is the answer of a real server on
+ * the Internet.
  */
 export const keyFaults = {
   'status 404': status(404),
@@ -52,7 +52,7 @@ export const keyFaults = {
     const body = gzipSync(good)
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(body.subarray(0, -20))
   },
-  'gzip that is none': ({ response, good }) =>
+  'text called gzip': ({ response, good }) =>
     void response.writeHead(200, { 'content-encoding': 'gzip' }).end(good),
   'a page': ({ response }) =>
     void response
@@ -83,7 +83,7 @@ export const keyFaults = {
   'a huge failure': ({ response }) => stream(response.writeHead(500)),
 } satisfies Record<string, Fault>
 
-/** Those that never answer as a whole; only the time limit ends them. */
+/** Answers that never end. Only the time limit ends them. */
 export const hangingFaults = {
   'no answer': () => {},
   'no body': ({ response }) => response.writeHead(200).flushHeaders(),
@@ -99,14 +99,17 @@ function body(text: string): Fault {
   return ({ response }) => void response.end(text)
 }
 
-/** The good keys and so many more that the set has `count`. */
+/** The good keys, filled up with others to `count`. */
 function withKeys(good: string, count: number): string {
   const { keys }: { keys: unknown[] } = JSON.parse(good)
   while (keys.length < count) keys.push({ kty: 'oct', kid: `more-${keys.length}` })
   return JSON.stringify({ keys })
 }
 
-/** White space before a document is JSON still, so that a reader can only give up by its own limits. */
+/**
+ * A document with white space before it is still JSON. So only the reader's own limits can end
+ * this.
+ */
 function drip(response: ServerResponse): void {
   void (async () => {
     for await (const _ of setInterval(5)) {
@@ -123,7 +126,7 @@ function huge(encoding?: string, ...compressors: (() => Transform)[]): Fault {
   }
 }
 
-/** As much as is taken, and no more. That the reader leaves is what is hoped for. */
+/** Sends as much as the reader takes. The reader is expected to leave. */
 function stream(response: ServerResponse, ...compressors: Transform[]): void {
   pipeline([Readable.from(whiteSpace()), ...compressors, response]).catch(() => {})
 }

@@ -9,15 +9,15 @@ export interface KeyOutage extends Probe {
   readonly server: KeyServer
   /** What the server publishes from now on. */
   publish(...keys: unknown[]): void
-  /** What the server publishes once it has answered one request more. */
+  /** What the server publishes after it has answered one more request. */
   publishAfterNext(...keys: unknown[]): void
-  /** Moves the clock, and no timer. */
+  /** Moves the clock, but no timer. */
   pass(seconds: number): void
 }
 
 /**
- * A probe whose keys come from a server that can be made to fail, on a clock that a test moves by hand: the
- * options are the defaults but for those given. The timers run, and no test waits for those of the defaults.
+ * A probe with a key server that can be made to fail, on a clock that a test moves by hand. Options
+ * that are not given have their defaults. The timers run, but no test waits for the defaults.
  */
 export async function startKeyOutage(
   t: TestContext,
@@ -52,20 +52,20 @@ export async function startKeyOutage(
 
 let serial = 0
 
-/** A good token for a day, unlike any before it. */
+/** A good token for a day. Each one is different. */
 export function freshToken(): string {
   serial += 1
   return goodToken({ exp: Math.floor(Date.now() / 1000) + 86_400, jti: `${serial}` })
 }
 
-/** Good but for a `kid` that no set has, unlike any before it. */
+/** A token that is good except for a `kid` that no set has. Each one is different. */
 export function unknownKeyToken(): string {
   const [, payload, signature] = partsOf(freshToken())
   const header = encode({ alg: KEY.alg, kid: `unknown-${serial}`, typ: 'at+jwt' })
   return `${header}.${payload}.${signature}`
 }
 
-/** Good but for its signature. */
+/** A token that is good except for its signature. */
 export function badlySignedToken(): string {
   const [header, , signature] = partsOf(freshToken())
   const [, payload] = partsOf(freshToken())

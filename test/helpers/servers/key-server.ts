@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { hangingFaults, keyFaults } from './key-faults.ts'
 
-/** Every fault by name; `refused`: nobody listens at all. */
+/** Every fault by name; `refused`: no server listens. */
 export type FaultName = keyof typeof keyFaults | keyof typeof hangingFaults | 'refused'
 
 export const faultNames: readonly FaultName[] = [
@@ -12,13 +12,16 @@ export const faultNames: readonly FaultName[] = [
 ]
 
 /**
- * The key endpoint of an authorization server that can be made to fail, with a count of what it is asked.
- * What `keys` gives at the time of a request is what it answers with.
+ * The key endpoint of an authorization server. It can be made to fail, and it counts its requests.
+ * It answers with what `keys` gives at the time of the request.
  */
 export class KeyServer {
-  /** When each request for the keys came, in milliseconds of a clock that nobody moves. */
+  /**
+   * When each request for the keys came, in milliseconds of a clock that stands outside the test's
+   * clock.
+   */
   readonly times: number[] = []
-  /** Most requests that were under way at one time. */
+  /** Most requests that were open at one time. */
   mostAtOnce = 0
   /** Requests for the address that the redirects point to. */
   targetHits = 0
@@ -48,7 +51,7 @@ export class KeyServer {
     return this.times.length
   }
 
-  /** From now on it fails so; null: it is well again. */
+  /** The fault from now on; null: it is well again. */
   async fail(fault: FaultName | null): Promise<void> {
     this.#fault = fault
     if (fault === 'refused') await this.close()

@@ -6,21 +6,24 @@ import { Provider } from 'oidc-provider'
 export const API = 'https://menu.test/api'
 export const CALLBACK = 'http://127.0.0.1/callback'
 
-/** What its users and machines may do, in a claim of its own that only `mapClaims` understands. */
+/**
+ * The rights of its users and machines, in a claim of its own that only `mapClaims` understands.
+ */
 const MEMBERSHIPS = { 'lazy-raccoon': ['menu:read'] }
 
 export interface OidcServer {
   readonly issuer: string
-  /** How often the key set was asked for. */
+  /** How many requests for the key set came. */
   readonly keyRequests: number
-  /** From now on new keys sign; the key set still holds the last ones, or not. */
+  /** From now on new keys sign. The key set still holds the last ones, or not. */
   rotate(keep: 'keep the old' | 'drop the old'): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * A certified authorization server on loopback, with a machine (`kitchen`), a public client (`menu-app`), and one
- * user, who is logged in as soon as a login page would be shown. Access tokens for API are JWTs (RFC 9068).
+ * A certified authorization server on loopback. It has a machine (`kitchen`), a public client
+ * (`menu-app`), and one user, who is logged in without a login page. Access tokens for API are JWTs
+ * (RFC 9068).
  */
 export async function startOidcServer(): Promise<OidcServer> {
   let provider: Provider | undefined
@@ -38,8 +41,8 @@ export async function startOidcServer(): Promise<OidcServer> {
   const port = typeof address === 'object' && address !== null ? address.port : 0
   const issuer = `http://127.0.0.1:${port}`
 
-  // Another provider at the same address is what a restart with another configuration is. What it stores is in the
-  // memory of the process, and outlives it.
+  // Another provider at the same address stands for a restart with another configuration. Its data
+  // is in the memory of the process, and outlives it.
   const rotate: OidcServer['rotate'] = async (keep) => {
     const created = [await createKey('RS256'), await createKey('ES256')]
     keys = keep === 'keep the old' ? [...created, ...keys] : created
@@ -81,7 +84,7 @@ function createProvider(issuer: string, keys: JWK[]): Provider {
       },
     ],
     claims: { openid: ['sub'], profile: ['preferred_username', 'memberships'] },
-    // The ID token carries the claims themselves, not only the userinfo endpoint.
+    // The ID token carries the claims too, not only the userinfo endpoint.
     conformIdTokenClaims: false,
     features: {
       devInteractions: { enabled: false },
@@ -117,7 +120,7 @@ function createProvider(issuer: string, keys: JWK[]): Provider {
   })
 }
 
-/** In place of a page for the password and one for the consent: both are given at once. */
+/** Without pages for the password and the consent: both are given at once. */
 async function logIn(
   provider: Provider,
   request: IncomingMessage,

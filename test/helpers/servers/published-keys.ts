@@ -3,13 +3,13 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
 import type { ForgeKey } from '../tokens/forge.ts'
 
-/** A JWKS endpoint of a test's own, whose answer the test may change at any time. */
+/** A JWKS endpoint of a test. The test may change its answer at any time. */
 export interface PublishedKeys {
   readonly url: string
   keys: readonly ForgeKey[]
-  /** How often it was asked. */
+  /** How many requests it had. */
   fetches: number
-  /** Answers in place of the keys. */
+  /** Answers with this in place of the keys. */
   answer: ((response: ServerResponse) => void) | undefined
 }
 

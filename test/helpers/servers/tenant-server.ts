@@ -4,9 +4,9 @@ import type { TestContext } from 'node:test'
 
 export interface TenantServer {
   readonly url: string
-  /** How often it was asked. */
+  /** How many requests it had. */
   readonly count: number
-  /** What it answers from now on. */
+  /** Its answer from now on. */
   answer: (response: ServerResponse) => void
 }
 

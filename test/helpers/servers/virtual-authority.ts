@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import { ageByDate } from '../processes/age-by-date.ts'
 import type { ForgeKey } from '../tokens/forge.ts'
 
-/** One answer, or none, of the endpoint of the keys. */
+/** One answer of the key endpoint, or a failure. */
 export interface Fetched {
   /** In milliseconds since the epoch. */
   readonly at: number
@@ -11,7 +11,9 @@ export interface Fetched {
 
 export const VIRTUAL_URL = 'http://127.0.0.1:1/keys'
 
-/** A JWKS endpoint and a clock that a test moves: what would take hours takes no time, and nothing is left to chance. */
+/**
+ * A JWKS endpoint and a clock that a test moves. So hours take no time, and each run is the same.
+ */
 export class VirtualAuthority {
   keys: readonly ForgeKey[] = []
   isDown = false
@@ -20,7 +22,7 @@ export class VirtualAuthority {
   readonly fetched: Fetched[] = []
   readonly #t: TestContext
 
-  /** Takes the place of the network and of the clock until the test ends. */
+  /** Replaces the network and the clock until the test ends. */
   constructor(t: TestContext) {
     this.#t = t
     t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_800_000_000_000 })
@@ -28,7 +30,7 @@ export class VirtualAuthority {
     t.mock.method(globalThis, 'fetch', async () => this.#answer())
   }
 
-  /** Lets time go by, and what was due happen. */
+  /** Lets time go by, and runs what was due. */
   async move(seconds: number): Promise<void> {
     this.#t.mock.timers.tick(seconds * 1000)
     await settle()
@@ -42,7 +44,7 @@ export class VirtualAuthority {
   }
 }
 
-/** Until all that has begun without a timer is over. */
+/** Waits until all work without a timer is done. */
 export async function settle(): Promise<void> {
   for (let round = 0; round < 4; round++) await new Promise(setImmediate)
 }

@@ -1,6 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 
-/** As much of a request as an authenticator reads, with a header that is one piece of memory, as Node hands it out. */
+/**
+ * The part of a request that an authenticator reads. Its header is one piece of memory, as Node
+ * gives it.
+ */
 export function bearerRequest(header: string, lines: readonly string[] = []): FastifyRequest {
   const authorization = Buffer.from(header, 'latin1').toString('latin1')
   const rawHeaders = ['Host', 'a.test', 'Authorization', authorization, ...lines]

@@ -1,6 +1,6 @@
 import { constants, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
-/** A key pair of a test's own, for tokens that no well-behaved library would write. */
+/** A key pair of a test, for tokens that no well-behaved library would write. */
 export interface ForgeKey {
   readonly alg: string
   readonly kid: string
@@ -28,11 +28,11 @@ const CURVES = new Map([
   ['ES512', 'P-521'],
 ])
 
-/** A JSON value, or the very bytes or text of a part that is none. */
+/** A JSON value, or the bytes or text of a part that is not JSON. */
 export type Part = object | string | Buffer
 
 export interface Forged {
-  /** Over or in place of `alg`, `kid` and `typ: at+jwt`. */
+  /** Added to `alg`, `kid` and `typ: at+jwt`, or replacing them. */
   readonly header?: Part
   readonly payload: Part
 }
@@ -55,7 +55,7 @@ export function encode(part: Part): string {
   return Buffer.from(text, 'utf8').toString('base64url')
 }
 
-/** The signature of a signing input, whatever it holds. */
+/** The signature of a signing input, with any content. */
 export function signatureOf(
   { alg, privateKey }: ForgeKey,
   input: string,

@@ -4,12 +4,12 @@ import { createLocalJWKSet, jwtVerify } from 'jose'
 import type { ForgeKey } from './forge.ts'
 import { AUDIENCE, ISSUER } from './probe.ts'
 
-/** Whether somebody accepts a token. */
+/** Whether a verifier accepts a token. */
 export type Verifier = (token: string) => Promise<boolean>
 
 const TOLERANCE = 5
 
-/** Other implementations, each used as its README says, on the same keys and for the same issuer and audience. */
+/** Other implementations, each used as its README says, with the same keys, issuer and audience. */
 export function otherVerifiers(keys: readonly ForgeKey[]) {
   return { jose: jose(keys), aws: aws(keys), fastJwt: fastJwt(keys) }
 }
@@ -37,7 +37,7 @@ function fastJwt(keys: readonly ForgeKey[]): Verifier {
     return { kid: key.kid, alg: key.alg, pem }
   })
   const verify = createVerifier({
-    // Finding the key is left to its user: by `kid`, and without one by `alg`.
+    // Its user must find the key: by `kid`, or without one by `alg`.
     key: async ({ header }: { header: { kid?: unknown; alg?: unknown } }) => {
       const { kid, alg } = header
       const found = pems.find((key) => (kid === undefined ? key.alg === alg : key.kid === kid))

@@ -1,6 +1,6 @@
 /**
- * Claims in the shapes that the authorization servers document, without the times. `iss` and `aud` are the
- * servers' own: what the recipes do with them is tested without the options `issuer` and `audience`.
+ * Claims in the shapes that the authorization servers document, without the times. `iss` and `aud`
+ * are the servers' own. So the tests of recipes run without the options `issuer` and `audience`.
  */
 
 /** Keycloak, Server Administration Guide, "Mapping organization claims". */

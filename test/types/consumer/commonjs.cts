@@ -2,7 +2,8 @@ import Fastify = require('fastify')
 import tenantAuth = require('fastify-tenant-auth')
 import testing = require('fastify-tenant-auth/testing')
 
-// CommonJS in TypeScript: `require` of a module gives all that it exports, of which the plugin is one.
+// CommonJS in TypeScript: `require` of a module gives all its exports, and the plugin is one of
+// them.
 
 async function start(): Promise<void> {
   const authority = await testing.createTestAuthority()

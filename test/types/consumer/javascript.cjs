@@ -1,7 +1,7 @@
 const Fastify = require('fastify')
 const { tenantAuth, authorizationOf } = require('fastify-tenant-auth')
 
-// JavaScript: an editor that completes is an editor that knows the types.
+// JavaScript: an editor that completes names knows the types.
 
 const app = Fastify()
 app.register(tenantAuth, { configFile: 'app.ini', uncovered: 'refuse' })

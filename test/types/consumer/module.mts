@@ -9,8 +9,8 @@ import tenantAuth, {
 } from 'fastify-tenant-auth'
 import { createTestAuthority } from 'fastify-tenant-auth/testing'
 
-// An application with settings as `tsc --init` writes them, which has the package from the registry: what is checked
-// here is the declarations that were built, found by package.json's `exports`.
+// An application with settings as `tsc --init` writes them, and with the package from the registry.
+// It checks the built declarations, which are found by package.json's `exports`.
 
 await using authority = await createTestAuthority()
 const options: AuthOptions = { ...authority.options, realm: 'orders' }
@@ -26,7 +26,7 @@ const declaration = { tenant: 'required', userInfo: true } satisfies RouteDeclar
 app.get('/:tenant/menu', { config: declaration }, async (request) => {
   const tenant: string = request.tenant
   const sub: string = request.userInfo.sub
-  // @ts-expect-error not declared: were the package's types not found, this would be `any`, and compile
+  // @ts-expect-error not declared; if the package's types were not found, this would be `any`
   request.resources.has('menu:read')
   return [tenant, sub, tenantOf(request), authorizationOf(request)?.has('menu:read')]
 })

@@ -3,8 +3,9 @@ import Fastify from 'fastify'
 import { tenantAuth } from '../../../../lib/index.ts'
 
 /**
- * An application that is closed while its keys are being fetched; tells how long that took, and what was left
- * that had not been there before. Arguments: the address of the keys, and the further options as JSON.
+ * An application that is closed while its keys are being fetched. Tells how long that took, and
+ * what is left over since its start. Arguments: the address of the keys, and further options as
+ * JSON.
  */
 const [url = '', options = '{}'] = process.argv.slice(2)
 
@@ -23,7 +24,7 @@ await fetch(address).then((response) => response.text())
 const begin = performance.now()
 await app.close()
 const closedAfter = performance.now() - begin
-// What has been destroyed is gone in the next turns of the event loop.
+// Destroyed sockets and timers are gone in the next turns of the event loop.
 await setTimeout(100)
 const left = process.getActiveResourcesInfo()
 for (const name of before) {

@@ -6,7 +6,8 @@ import Fastify from 'fastify'
 import { tenantAuth } from '../../../../lib/index.ts'
 import { createTestAuthority } from '../../../../lib/testing.ts'
 
-// A test that fails before it closes anything: the endpoint has listened, and one connection to it never says a word.
+// A test that fails before it closes anything. The endpoint listens, and one connection to it stays
+// silent.
 test('fails after listen()', async () => {
   const { listen, issuer, audience, headers } = await createTestAuthority()
   const publicKeysUrl = await listen()

@@ -2,8 +2,8 @@ import Fastify from 'fastify'
 import { tenantAuth } from '../../../../lib/index.ts'
 
 /**
- * An application that is made ready and never closed. Nothing of the guard's may keep its process alive.
- * Arguments: the address of the keys, and the further options as JSON.
+ * An application that is made ready and never closed. The guard must not keep its process alive.
+ * Arguments: the address of the keys, and further options as JSON.
  */
 const [url = '', options = '{}'] = process.argv.slice(2)
 

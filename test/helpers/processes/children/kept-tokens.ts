@@ -1,29 +1,22 @@
 import assert from 'node:assert/strict'
 import type { Authenticator } from '../../../../lib/authentication/authenticator.ts'
-import { TokenCache } from '../../../../lib/authentication/token-cache.ts'
 import { composeAuthenticator } from '../../../../lib/compose.ts'
 import { Waits } from '../../../../lib/outside/waits.ts'
 import { loadSettings } from '../../../../lib/settings/load-settings.ts'
 import { bearerRequest } from '../../tokens/bearer-request.ts'
 import { forge } from '../../tokens/forge.ts'
 import { goodClaims, KEY } from '../../tokens/probe.ts'
+import { filledCaches } from '../filled-caches.ts'
+import { settledHeap } from '../used-heap.ts'
 
 /**
- * Tells by how much the heap grows with so many distinct tokens of one kind, as they come from the network, and how
- * many of them are kept. Arguments: the kind, how many, and `tokenCacheSize`.
+ * Tells how much the heap grows with many distinct tokens of one kind, as they come from the
+ * network, and how many of them are kept. Arguments: the kind, how many, and `tokenCacheSize`.
  */
 const [kind = '', count = '0', tokenCacheSize = '0'] = process.argv.slice(2)
 
-/** Every cache that something was put into; the real one does its work. */
-const caches = new Set<TokenCache<unknown>>()
-const { set } = TokenCache.prototype
-TokenCache.prototype.set = function remember(...args) {
-  caches.add(this)
-  set.apply(this, args)
-}
-
 let serial = 0
-// Of 13 letters and more V8 makes a view, not a copy.
+// Of texts with 13 letters and more V8 makes a view, not a copy.
 const name = () => `tenant-${(serial++).toString(36).padStart(6, '0')}`
 const names = (length: number) => Array.from({ length }, name)
 const tenants = (length: number) => Object.fromEntries(names(length).map((tenant) => [tenant, []]))
@@ -63,23 +56,16 @@ function ask(authenticator: Authenticator, header: string): void {
 }
 
 const claimsOf = CLAIMS[kind] ?? assert.fail(`no kind of token: ${kind}`)
-const heap = async () => {
-  for (let i = 0; i < 3; i++) {
-    await new Promise(setImmediate)
-    globalThis.gc?.()
-  }
-  return process.memoryUsage().heapUsed
-}
 
 const warmedUp = open()
 for (let i = 0; i < 3; i++) ask(warmedUp, headerOf(claimsOf()))
-caches.clear()
+filledCaches.clear()
 const authenticator = open()
-const before = await heap()
+const before = await settledHeap()
 for (let i = 0; i < Number(count); i++) ask(authenticator, headerOf(claimsOf()))
-const grown = (await heap()) - before
-const [cache] = caches
+const grown = (await settledHeap()) - before
+const [cache] = filledCaches
 
 process.stdout.write(JSON.stringify({ grown, entries: cache?.size ?? 0 }))
-// Held until here.
+// The cache must live until here.
 assert.ok(authenticator.isReady, 'keys given in code')

@@ -2,8 +2,9 @@ import { setTimeout } from 'node:timers/promises'
 import { AuthService } from '../../../../lib/index.ts'
 
 /**
- * Tells by how much the memory of a process grows at most while its keys are fetched from a server that turns
- * bad after a few good answers. Arguments: the address of the keys, the number of good answers, that of bad ones.
+ * Tells how much the memory of a process grows at most while it fetches keys from a server that
+ * turns bad after a few good answers. Arguments: the address of the keys, and the numbers of good
+ * and of bad answers.
  */
 const [url = '', good = '0', bad = '0'] = process.argv.slice(2)
 
@@ -24,7 +25,7 @@ for (let i = 0; i < Number(bad); i++) {
   })
   most = Math.max(most, process.memoryUsage.rss())
 }
-// What is still under way when the answer has been given up counts too.
+// Work that goes on after the answer has been given up counts too.
 await setTimeout(500)
 clearInterval(watch)
 service.close()

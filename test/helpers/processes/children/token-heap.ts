@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict'
-import { TokenCache } from '../../../../lib/authentication/token-cache.ts'
 import { badlySignedToken, freshToken, unknownKeyToken } from '../../servers/key-outage.ts'
 import { encode, partsOf } from '../../tokens/forge.ts'
 import { goodToken, openProbe } from '../../tokens/probe.ts'
+import { filledCaches } from '../filled-caches.ts'
+import { settledHeap } from '../used-heap.ts'
 
 /**
- * Tells by how much the heap and the token cache grow with so many distinct tokens. Arguments: `good` or `bad`,
- * and how many.
+ * Tells how much the heap and the token cache grow with many distinct tokens. Arguments: `good` or
+ * `bad`, and how many.
  */
 const [kind = '', count = '0'] = process.argv.slice(2)
-
-/** Every cache that something was put into; the real one does its work. */
-const caches = new Set<TokenCache<unknown>>()
-const { set } = TokenCache.prototype
-TokenCache.prototype.set = function remember(...args) {
-  caches.add(this)
-  set.apply(this, args)
-}
 
 let serial = 0
 const ago = Math.floor(Date.now() / 1000) - 100
@@ -45,25 +38,18 @@ const expected = kind === 'good' ? 200 : 401
 async function ask(tokens: number): Promise<void> {
   for (let i = 0; i < tokens; i++) {
     assert.equal((await probe.ask(next())).statusCode, expected)
-    // What the application has logged is the test's own.
+    // The lines of the log belong to the test, so they are let go.
     probe.log.length = 0
   }
 }
 
-const heap = async () => {
-  for (let i = 0; i < 3; i++) {
-    await new Promise(setImmediate)
-    globalThis.gc?.()
-  }
-  return process.memoryUsage().heapUsed
-}
-const entries = () => [...caches].reduce((sum, cache) => sum + cache.size, 0)
+const entries = () => [...filledCaches].reduce((sum, cache) => sum + cache.size, 0)
 
 assert.equal((await probe.ask(freshToken())).statusCode, 200)
 await ask(500)
-const before = { heap: await heap(), entries: entries() }
+const before = { heap: await settledHeap(), entries: entries() }
 await ask(Number(count))
-const after = { heap: await heap(), entries: entries() }
+const after = { heap: await settledHeap(), entries: entries() }
 await probe.app.close()
 
 process.stdout.write(
