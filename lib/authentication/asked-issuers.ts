@@ -45,7 +45,9 @@ interface Held {
   readonly place: string
 }
 
-/** Issuers that the application knows by a function. `iss` is a key to look up, and nothing else. */
+/**
+ * Issuers that the application knows by a function. `iss` is a key to look up, and nothing else.
+ */
 export class AskedIssuers implements Issuers {
   readonly isReady = true
   readonly #rules: AskedIssuersRules

@@ -56,7 +56,9 @@ export class KeptAnswers<T> {
     return [...this.#entries.values()].map(({ kept }) => kept.answer)
   }
 
-  /** One answer, or each, has to be asked for anew. It stays what the new one takes the place of. */
+  /**
+   * One answer, or each, has to be asked for anew. It stays what the new one takes the place of.
+   */
   expire(key?: string): void {
     const entries = key === undefined ? this.#entries.values() : [this.#entries.get(key)]
     for (const entry of entries) {

@@ -7,8 +7,8 @@ import { KeysUrl, Names, PublicKeys } from './token-kinds.ts'
 export const issuerOptions = {
   /**
    * Address of the authorization server's JWK set (`jwks_uri`, RFC 8414 §2); http or https. Not
-   * used in dev mode, nor where `publicKeys` is given. Not given: one `issuer` is discovered (OpenID
-   * Connect Discovery §4), and several in `issuer` stop the boot.
+   * used in dev mode, nor where `publicKeys` is given. Not given: one `issuer` is discovered
+   * (OpenID Connect Discovery §4), and several in `issuer` stop the boot.
    * @default 'http://localhost:8081/openidconnect/public_keys' where no issuer is given
    */
   publicKeysUrl: KeysUrl({ default: 'http://localhost:8081/openidconnect/public_keys' }),
@@ -17,8 +17,8 @@ export const issuerOptions = {
   publicKeys: Type.Optional(PublicKeys),
 
   /**
-   * Accepted `iss` claims, compared exactly (RFC 7519 §4.1.1). Several share one key set. Not given:
-   * not checked, with a warning at boot.
+   * Accepted `iss` claims, compared exactly (RFC 7519 §4.1.1). Several share one key set. Not
+   * given: not checked, with a warning at boot.
    */
   issuer: Type.Optional(Names),
 
@@ -32,8 +32,8 @@ export const issuerOptions = {
    * Several issuers, each with its own keys, and with the tenants that it may speak for: a list, or
    * a function that is asked for the rules of a token's `iss` and gives null for an unknown one. In
    * the INI file a section `[auth.NAME]` for each. Excludes `issuer`, `publicKeysUrl` and
-   * `publicKeys`. Not used in dev mode. A function that is late or throws, and an answer that cannot
-   * be used: 503 ERR_AUTH_ISSUERS_UNAVAILABLE.
+   * `publicKeys`. Not used in dev mode. A function that is late or throws, and an answer that
+   * cannot be used: 503 ERR_AUTH_ISSUERS_UNAVAILABLE.
    */
   issuers: Type.Optional(Issuers),
 

@@ -21,7 +21,7 @@ function setOf(...keys: ForgeKey[]): KeySet {
   return new KeySet({ keys: keys.map(({ publicJwk }) => publicJwk) })
 }
 
-/** An issuer in a time that stands still, and how many tokens it has verified: each is mapped once. */
+/** An issuer on a clock that stands still, with a count of verified tokens: each is mapped once. */
 function issuerWith(
   t: TestContext,
   keys: KeySource,

@@ -15,7 +15,7 @@ const two = forgeKey('ES256', 'two').publicJwk
 const OPENID = '/.well-known/openid-configuration'
 const DEFAULTS = { timeout: 60, maxAge: 600, maxStale: 3600, retry: 1, retryMax: 30, cooldown: 30 }
 
-/** An issuer that is discovered, on a clock that moves by hand; what is published at `null` hangs. */
+/** A discovered issuer on a clock that moves by hand. What is published at `null` hangs. */
 async function issuerKeys(t: TestContext, options: Partial<RemoteKeysOptions> = {}) {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   ageByDate(t)
