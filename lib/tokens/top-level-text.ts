@@ -5,7 +5,10 @@ const OPEN_LIST = 0x5b
 const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
-const SPACES = [0x20, 0x09, 0x0a, 0x0d]
+const SPACE = 0x20
+const TAB = 0x09
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
 
 /**
  * A member of a JSON object, where its value is a string: found without parsing the object, since a
@@ -21,9 +24,15 @@ export function topLevelText(json: Buffer, name: string): string | undefined {
     const byte = json[at]
     if (byte === QUOTE) {
       const end = endOfString(json, at)
-      const value = depth === 1 && equals(json, at, end, key) ? afterColon(json, end) : undefined
-      if (value !== undefined) return textAt(json, value)
-      at = end - 1
+      if (depth === 1) {
+        const value = afterColon(json, end)
+        // String values are passed over with their names: this is no JSON, and worth no more time.
+        if (value === undefined) return undefined
+        if (equals(json, at, end, key)) return textAt(json, value)
+        at = json[value] === QUOTE ? endOfString(json, value) - 1 : value - 1
+      } else {
+        at = end - 1
+      }
     } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
       depth += 1
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
@@ -43,8 +52,11 @@ function endOfString(json: Buffer, start: number): number {
   return json.length
 }
 
+/** Byte by byte: a call of Buffer's own costs more, and a stranger can cause thousands. */
 function equals(json: Buffer, start: number, end: number, key: Buffer): boolean {
-  return end - start === key.length && json.compare(key, 0, key.length, start, end) === 0
+  if (end - start !== key.length) return false
+  for (let at = 0; at < key.length; at++) if (json[start + at] !== key[at]) return false
+  return true
 }
 
 /** Where the value begins of the member whose name ends there; undefined: it is no name. */
@@ -55,8 +67,12 @@ function afterColon(json: Buffer, end: number): number | undefined {
 
 function skipSpaces(json: Buffer, start: number): number {
   let at = start
-  for (let byte = json[at]; byte !== undefined && SPACES.includes(byte); byte = json[at]) at += 1
+  while (isSpace(json[at])) at += 1
   return at
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB || byte === LINE_FEED || byte === CARRIAGE_RETURN
 }
 
 function textAt(json: Buffer, start: number): string | undefined {
