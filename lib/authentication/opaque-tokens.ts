@@ -38,10 +38,16 @@ const MOST_OPEN = 64
 /** What the application knows of a token: claims, or a JWT in its place; null: nothing. */
 type Answer = Record<string, unknown> | string | null
 
+/** What it has told, and when it was asked for that: a reading of `clock`. */
+interface Told {
+  readonly answer: Answer
+  readonly askedAt: number
+}
+
 /** Tokens that are no JWTs: the application's function tells what stands behind each. */
 export class OpaqueTokens {
   readonly #rules: OpaqueTokensRules
-  readonly #answers: AskedAnswers<Answer>
+  readonly #answers: AskedAnswers<Answer, Told>
   readonly #jwts: Jwts
   readonly #issuers: Issuers
   readonly #tokens: VerifiedTokens
@@ -54,17 +60,17 @@ export class OpaqueTokens {
     this.#jwts = known.jwts
     this.#issuers = known.issuers
     this.#tokens = known.tokens
-    this.#answers = new AskedAnswers<Answer>({
+    this.#answers = new AskedAnswers<Answer, Told>({
       ask: (token) => rules.opaqueToken(token),
       read: readAnswer,
-      learn: (answer) => answer,
+      learn: (answer, _token, _before, askedAt) => ({ answer, askedAt }),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_INTROSPECTION_UNAVAILABLE(1, `opaqueToken ${reason}`)),
       timeout: rules.timeout,
       // What stands behind a token is kept once it is verified, with all other tokens.
-      keptFor: (answer) => (answer === null ? REFUSED_FOR : 0),
+      keptFor: ({ answer }) => (answer === null ? REFUSED_FOR : 0),
       maxKept: 0,
-      refusals: { is: (answer) => answer === null, maxKept: MOST_REFUSED },
+      refusals: { is: ({ answer }) => answer === null, maxKept: MOST_REFUSED },
       maxOpen: MOST_OPEN,
     })
   }
@@ -89,29 +95,32 @@ export class OpaqueTokens {
       throw new TokenRefused('longer than maxTokenLength')
     }
     if (!BEARER_TOKEN.test(token)) throw new TokenRefused('characters that no token has')
-    return after(this.#answers.get(digestOf(token), waits, token), (answer) => {
+    return after(this.#answers.get(digestOf(token), waits, token), ({ answer, askedAt }) => {
       const known = this.#tokens.get(token)
       if (known !== undefined) return known
-      return after(this.#believe(answer, waits), (verified) => this.#keep(token, verified))
+      const until = askedAt + this.#rules.maxAge * 1000
+      return after(this.#believe(answer, until, waits), (verified) =>
+        this.#keep(token, verified, until),
+      )
     })
   }
 
-  #believe(answer: Answer, waits: Waits): NowOrLater<Verified> {
+  /** @param until when the answer ends, by `clock` */
+  #believe(answer: Answer, until: number, waits: Waits): NowOrLater<Verified> {
     if (answer === null) throw new TokenRefused('opaqueToken does not know the token')
     if (typeof answer === 'string') return this.#jwts.verify(answer, waits)
     const iss = ownProperty(answer, 'iss')
     const claimed = { iss: typeof iss === 'string' ? iss : undefined }
-    const until = Date.now() / 1000 + this.#rules.maxAge
     return after(this.#issuers.find(claimed, waits), (issuer) =>
       // Each of the requests that asked together freezes claims of its own.
-      issuer.accept(structuredClone(answer), until),
+      issuer.accept(structuredClone(answer), (Date.now() + until - clock.now()) / 1000),
     )
   }
 
-  #keep(token: string, verified: Verified): Verified {
+  #keep(token: string, verified: Verified, until: number): Verified {
     const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
-    const left = Math.min(this.#rules.maxAge * 1000, exp * 1000 - Date.now())
-    const kept = { ...verified, proof: new UntilThen(verified.proof, clock.now() + left) }
+    const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
+    const kept = { ...verified, proof: new UntilThen(verified.proof, end) }
     this.#tokens.set(token, kept)
     return kept
   }

@@ -60,11 +60,6 @@ export class AskedAnswers<A, K = A> {
     const kept = this.#find(key)
     if (kept !== undefined && this.#isFresh(key, kept)) return kept.answer
     const answer = this.#asked(key) ?? this.#ask(key, about)
-    if (kept?.isFailing && answer instanceof Promise && clock.now() < kept.goodUntil) {
-      // One request has waited in vain. The others do not wait for what they can do without.
-      ignoreRejection(answer)
-      return kept.answer
-    }
     return waits.for(answer, () =>
       this.#rules.refuse('had not answered when the application closed'),
     )
@@ -117,10 +112,10 @@ export class AskedAnswers<A, K = A> {
   #ask(key: string, about = key): NowOrLater<K> {
     const open = this.#answers.get(key) === undefined ? this.#open : this.#openOfKnown
     if (open.isFull) return this.#lastGood(key, this.#rules.refuse('has too many open questions'))
-    const generation = this.#generation
+    const asked = { generation: this.#generation, at: clock.now() }
     const answer = attempt(
       () => askApplication(this.#question(key, about)),
-      (learnt) => this.#learn(key, learnt, generation),
+      (learnt) => this.#learn(key, learnt, asked),
       (error) => this.#lastGood(key, error),
     )
     return answer instanceof Promise ? open.add(key, answer) : answer
@@ -137,39 +132,48 @@ export class AskedAnswers<A, K = A> {
     }
   }
 
-  #learn(key: string, answer: A, generation: number): K {
+  #learn(key: string, answer: A, { at, generation }: Asked): K {
     // Asked before something was forgotten: it may be what was forgotten.
-    if (generation !== this.#generation) return this.#rules.learn(answer, key, undefined)
+    if (generation !== this.#generation) return this.#rules.learn(answer, key, undefined, at)
     const before = this.#answers.get(key)?.answer
-    const kept = this.#rules.learn(answer, key, before)
+    const kept = this.#rules.learn(answer, key, before, at)
     const isRefusal = this.#rules.refusals?.is(kept) ?? false
     const keptFor = this.#rules.keptFor(kept) * 1000
     this.#answers.delete(key)
     if (before !== undefined && (isRefusal || keptFor <= 0)) this.#rules.drop?.(before)
-    if (keptFor > 0) this.#keep(key, kept, keptFor, isRefusal)
+    if (keptFor > 0) this.#keep(key, kept, keptFor, isRefusal ? undefined : at)
     return kept
   }
 
-  #keep(key: string, kept: K, keptFor: number, isRefusal: boolean): void {
+  /** @param askedAt undefined: it says no */
+  #keep(key: string, kept: K, keptFor: number, askedAt: number | undefined): void {
     const { maxStale = 0, renews = false } = this.#rules
-    const now = clock.now()
-    const table = isRefusal ? this.#refusals : this.#answers
+    const table = askedAt === undefined ? this.#refusals : this.#answers
+    // What has changed since it was asked for, a slow answer does not say.
+    const since = askedAt ?? clock.now()
     table.set(key, {
       answer: kept,
-      renewAt: renews && !isRefusal ? now + keptFor * RENEW_AT : Number.POSITIVE_INFINITY,
-      freshUntil: now + keptFor,
-      goodUntil: now + keptFor + maxStale * 1000,
-      isFailing: false,
+      renewAt:
+        renews && askedAt !== undefined ? since + keptFor * RENEW_AT : Number.POSITIVE_INFINITY,
+      freshUntil: since + keptFor,
+      goodUntil: since + keptFor + maxStale * 1000,
     })
   }
 
-  /** Not one that says no: it is never served beyond its time. */
+  /**
+   * Serves up to the end of the next question, so that no more requests wait in vain. Later the
+   * function may have recovered, and is asked first. A no is never served beyond its time.
+   */
   #lastGood(key: string, error: unknown): K {
     const now = clock.now()
     const kept = this.#answers.get(key)
     if (kept === undefined || now >= kept.goodUntil) throw error
-    kept.freshUntil = Math.max(kept.freshUntil, Math.min(now + REST * 1000, kept.goodUntil))
-    kept.isFailing = true
+    kept.renewAt = now + REST * 1000
+    const until = kept.renewAt + this.#rules.timeout * 1000
+    kept.freshUntil = Math.max(kept.freshUntil, Math.min(until, kept.goodUntil))
     return kept.answer
   }
 }
+
+/** When a question was asked: a reading of `clock`, and of what was forgotten by then. */
+type Asked = { readonly at: number; readonly generation: number }

@@ -14,11 +14,15 @@ export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
    * What is kept of an answer, and given for it.
    *
    * @param before what is kept of the answer before; undefined: nothing
+   * @param askedAt when it was asked for: a reading of `clock`
    */
-  learn(answer: A, key: string, before: K | undefined): K
+  learn(answer: A, key: string, before: K | undefined, askedAt: number): K
   /** Is told what is kept no more, because the table is full or another answer says no. */
   drop?(kept: K): void
-  /** Seconds that an answer is kept; 0: it is not. */
+  /**
+   * Seconds that an answer is kept; 0: it is not. They begin when it is asked for, and for one that
+   * says no when it comes.
+   */
   keptFor(kept: K): number
   /** Most answers that are kept, but those that say no. */
   readonly maxKept: number

@@ -11,8 +11,6 @@ export interface Kept<T> {
   freshUntil: number
   /** Until then it serves where no newer one can be had. */
   goodUntil: number
-  /** Whether the last attempt to have a newer one failed. */
-  isFailing: boolean
 }
 
 interface Entry<T> {

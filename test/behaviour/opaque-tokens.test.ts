@@ -56,6 +56,29 @@ test('claims stand for an opaque token, and are kept for opaqueMaxAge', async (t
   assert.deepEqual(asked(), ['key-1'])
 })
 
+test('claims of a slow answer are kept from when they were asked for', async (t) => {
+  const open: (() => void)[] = []
+  const { app, asked, pass } = await start(
+    t,
+    () => new Promise((resolve) => open.push(() => resolve(GOOD))),
+  )
+  const before = Date.now()
+  const first = get(app, 'key', '/me')
+  await new Promise(setImmediate)
+  pass(4)
+  open[0]?.()
+  assert.equal(new Date((await first).json().expiresAt).getTime(), before + 30_000)
+  pass(25.999)
+  assert.equal((await get(app, 'key')).statusCode, 200)
+  assert.deepEqual(asked(), ['key'])
+  pass(0.001)
+  const anew = get(app, 'key')
+  await new Promise(setImmediate)
+  open[1]?.()
+  assert.equal((await anew).statusCode, 200)
+  assert.deepEqual(asked(), ['key'])
+})
+
 test('claims are kept no longer than their exp, and end with it', async (t) => {
   const exp = soon(10)
   const { app, asked, pass } = await start(t, (token) =>
