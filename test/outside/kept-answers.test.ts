@@ -7,7 +7,6 @@ const kept = (answer: number) => ({
   renewAt: 0,
   freshUntil: 1,
   goodUntil: 2,
-  isFailing: false,
 })
 
 test('an answer is found by its key, the newer one in the place of the older', () => {
