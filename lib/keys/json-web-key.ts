@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { algorithmsOf } from './algorithms.ts'
+import { isCostlyKey } from './costly-key.ts'
 import { importKey } from './import-key.ts'
 import { isWeakKey } from './weak-key.ts'
 
@@ -37,6 +38,7 @@ export type KeyFlaw =
   | 'of an unknown type'
   | 'for no known algorithm'
   | 'too weak'
+  | 'too costly'
 
 /**
  * The key of one member of a JWK set, or why it must not verify a token. A symmetric or private key
@@ -55,6 +57,7 @@ export function readKey(member: unknown): VerificationKey | KeyFlaw {
   const key = importKey(material)
   if (key === null) return 'malformed'
   if (isWeakKey(key)) return 'too weak'
+  if (isCostlyKey(key)) return 'too costly'
   return {
     kid: jwk.kid,
     algorithms: new Set(algorithms),

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { test } from 'node:test'
+import { isCostlyKey } from '../../lib/keys/costly-key.ts'
+
+/** A public key of that size. Nobody has to hold its private key. */
+function rsaOf(bits: number, exponent: bigint) {
+  const n = Buffer.alloc(bits / 8, 0xff).toString('base64url')
+  const hex = exponent.toString(16)
+  const e = Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex')
+  return createPublicKey({
+    key: { kty: 'RSA', n, e: e.toString('base64url') },
+    format: 'jwk',
+  })
+}
+
+const LONG = 2n ** 64n - 1n
+const LONGEST = 2n ** 256n - 1n
+
+test('the keys that servers publish, and far longer ones, are not costly', () => {
+  for (const bits of [2048, 3072, 4096, 8192]) {
+    assert.equal(isCostlyKey(rsaOf(bits, 65_537n)), false, `${bits} bits`)
+  }
+  assert.equal(isCostlyKey(rsaOf(4096, LONG)), false)
+  assert.equal(isCostlyKey(rsaOf(2048, LONGEST)), false)
+  assert.equal(isCostlyKey(generateKeyPairSync('ed25519').publicKey), false)
+  assert.equal(isCostlyKey(generateKeyPairSync('ec', { namedCurve: 'P-521' }).publicKey), false)
+})
+
+test('a long modulus, and a long exponent with a modulus that is not short, are costly', () => {
+  for (const bits of [8200, 16_384]) assert.equal(isCostlyKey(rsaOf(bits, 65_537n)), true)
+  assert.equal(isCostlyKey(rsaOf(16_384, LONG)), true)
+  assert.equal(isCostlyKey(rsaOf(8192, LONG)), true)
+  assert.equal(isCostlyKey(rsaOf(3072, LONGEST)), true)
+})
