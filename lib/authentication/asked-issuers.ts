@@ -19,6 +19,12 @@ const KNOWN = ['one that the issuers function knows']
 /** Most questions at one time about issuers that are not known. */
 const MOST_OPEN = 16
 
+/**
+ * What an issuer can be called: no rules name another one, and a database may fail over it. What is
+ * kept of an invented one must not be long.
+ */
+const NAME = /^[^\s\p{C}]{1,2048}$/u
+
 export interface AskedIssuersRules {
   ask(iss: string): unknown
   /** What an answer stands for; null: no issuer; undefined: it is no answer. */
@@ -92,7 +98,7 @@ export class AskedIssuers implements Issuers {
 
   find({ iss }: Claimed, waits: Waits): NowOrLater<Issuer> {
     if (iss === undefined) throw new TokenRefused('the issuer is missing')
-    return after(this.#answers.get(iss, waits), (held) => {
+    return after(NAME.test(iss) ? this.#answers.get(iss, waits) : null, (held) => {
       if (held !== null) return held.issuer
       throw new TokenRefused('the issuer is not accepted', mismatch('iss', KNOWN, iss))
     })

@@ -177,11 +177,30 @@ test('10 000 invented issuers are asked for once each, and known ones never wait
 
 const [HEADER = '', , SIGNATURE = ''] = (await authority.token()).split('.')
 
-function inventedToken(serial: number): string {
+function inventedToken(serial: number, iss = `https://${serial}.test`): string {
   const exp = Math.floor(Date.now() / 1000) + 60
-  const claims = { iss: `https://${serial}.test`, aud: 'lunch', sub: 'u', exp }
+  const claims = { iss, aud: 'lunch', sub: 'u', exp }
   const payload = Buffer.from(JSON.stringify(claims)).toString('base64url')
   return `${HEADER}.${payload}.${SIGNATURE}`
+}
+
+/** What is no name of an issuer. A database may fail over it, and what is kept of it may be long. */
+const NO_NAMES: [what: string, iss: string][] = [
+  ['nothing', ''],
+  ['white space', 'https://a.test '],
+  ['NUL', 'https://a.test\0'],
+  ['half a letter', 'https://a.test/\ud800'],
+  ['more than 2 048 characters', 'x'.repeat(2049)],
+  ['so many that the payload is not parsed', 'x'.repeat(10_000)],
+]
+
+for (const [what, iss] of NO_NAMES) {
+  test(`an iss of ${what} is refused, and not asked for`, async (t) => {
+    const { app, asked } = await start(t, () => RULES)
+    const response = await get(app, '/me', { authorization: `Bearer ${inventedToken(0, iss)}` })
+    assertRefused(response, 'ERR_AUTH_TOKEN_INVALID')
+    assert.deepEqual(asked(), [])
+  })
 }
 
 test('at most 16 questions about unknown issuers are open, and known issuers are not held up', async (t) => {
