@@ -18,6 +18,7 @@ import {
   StaticKeys,
 } from './keys/key-source.ts'
 import { attendantOf } from './outside/attended.ts'
+import { HostSlots } from './outside/host-slots.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import { Slots } from './outside/slots.ts'
 import { ImmutableSet } from './rights/resource-set.ts'
@@ -71,7 +72,7 @@ function composeIssuers(
   tokens: VerifiedTokens,
   events: KeyEvents,
 ): Issuers {
-  const slots = new Slots(MOST_FETCHES)
+  const slots = new HostSlots(MOST_FETCHES_OF_HOST, new Slots(MOST_FETCHES))
   if (typeof issuers !== 'function') {
     const fetching = { slots, isLazy: false, publicOnly: false }
     return new ListedIssuers(
@@ -83,11 +84,7 @@ function composeIssuers(
   }
   const { tenantsTimeout, issuersMaxAge, keysMaxStale, keysCooldown, allowPrivateIssuers } =
     settings
-  const fetching = {
-    slots: new Slots(MOST_FETCHES_OF_ASKED, slots),
-    isLazy: true,
-    publicOnly: !allowPrivateIssuers,
-  }
+  const fetching = { slots, isLazy: true, publicOnly: !allowPrivateIssuers }
   return new AskedIssuers({
     ask: issuers,
     read: (iss, answer) => readIssuerRules(iss, answer, settings),
@@ -101,9 +98,9 @@ function composeIssuers(
   })
 }
 
-/** Fetches at one time, over all issuers; and those of them for issuers that were asked for. */
+/** Fetches at one time, over all issuers; and those of them from one host. */
 const MOST_FETCHES = 32
-const MOST_FETCHES_OF_ASKED = 24
+const MOST_FETCHES_OF_HOST = 16
 
 /** Immutable: what decides must be the same for each request. */
 function rulesOf(entry: IssuerEntry, settings: Settings): IssuerRules {

@@ -1,7 +1,7 @@
 import { type FetchLimits, fetchJson } from '../outside/fetch-json.ts'
+import type { HostSlots } from '../outside/host-slots.ts'
 import { isPublicAddress } from '../outside/public-address.ts'
 import type { DocumentSource } from '../outside/remote-document.ts'
-import type { Slots } from '../outside/slots.ts'
 import { Discovery } from './discovery.ts'
 import { KeySet } from './key-set.ts'
 
@@ -16,14 +16,14 @@ export interface FetchedKeysOptions {
   /** Whether only public addresses may be connected to. Default: any, as the operator says. */
   readonly publicOnly?: boolean
   /** Places that fetches have to share. Default: as many as there are. */
-  readonly slots?: Slots
+  readonly slots?: HostSlots
 }
 
 /** A key set over HTTP (RFC 8414 §2, `jwks_uri`), as often as it is asked for. */
 export class FetchedKeys implements DocumentSource<KeySet> {
   readonly #place: Place
   readonly #isAllowed: FetchLimits['isAllowed']
-  readonly #slots: Slots | undefined
+  readonly #slots: HostSlots | undefined
   #url: string
   #last: KeySet | undefined
 
@@ -41,7 +41,7 @@ export class FetchedKeys implements DocumentSource<KeySet> {
   load(signal: AbortSignal): Promise<KeySet> {
     const limits = { maxBytes: MAX_BYTES, signal, isAllowed: this.#isAllowed }
     const load = () => this.#load(limits)
-    return this.#slots ? this.#slots.run(load, signal) : load()
+    return this.#slots ? this.#slots.run(this.#place.url, load, signal) : load()
   }
 
   async #load(limits: FetchLimits): Promise<KeySet> {

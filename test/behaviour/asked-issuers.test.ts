@@ -9,6 +9,7 @@ import { createTestAuthority } from '../../lib/testing.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
 import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
 
@@ -263,4 +264,29 @@ test('a service with a function is ready at once, and refreshes the keys of issu
   assert.deepEqual(authService.stats().documents, [
     { kind: 'keys', name: 'acme.test', state: 'fresh', age: null, failure: null },
   ])
+})
+
+test('a host that hangs with the keys of 40 issuers holds up no issuer of another host', async (t) => {
+  const hanging = await askedServer(() => {})
+  const server = await KeyServer.start(() => publicKeys)
+  t.after(() => server.close())
+  const issuers = (iss: string) => ({
+    audience: 'lunch',
+    tenants: ['acme'],
+    publicKeysUrl: iss === ACME ? server.url : hanging.url,
+  })
+  const authenticator = composeAuthenticator(
+    loadSettings({ issuers, allowPrivateIssuers: true }),
+    () => ({ onFailure: () => {} }),
+  )
+  authenticator.open()
+  const ask = async (token: string) =>
+    authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits())
+  const waiting = Array.from({ length: 40 }, (_, i) => ask(inventedToken(i)))
+  const ended = Promise.allSettled(waiting)
+  const principal = await ask(await authority.token({ resources: { acme: [] } }))
+  assert.deepEqual([...principal.tenants], ['acme'])
+  assert.equal(hanging.count <= 16, true, `${hanging.count} fetches from one host`)
+  authenticator.close()
+  for (const { status } of await ended) assert.equal(status, 'rejected')
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { FetchedKeys } from '../../lib/keys/fetched-keys.ts'
+import { HostSlots } from '../../lib/outside/host-slots.ts'
 import { Slots } from '../../lib/outside/slots.ts'
 import { Unusable } from '../../lib/outside/unusable.ts'
 import { until } from '../helpers/processes/until.ts'
@@ -87,7 +88,7 @@ for (const [what, location] of [
 }
 
 test('only so many load at once, and metadata takes no place of its own', async () => {
-  const slots = new Slots(1)
+  const slots = new HostSlots(1, new Slots(1))
   const hanging = await askedServer(() => {})
   const limit = new AbortController()
   const busy = new FetchedKeys({ location: { url: hanging.url }, slots }).load(limit.signal)

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { KeySet } from '../../lib/keys/key-set.ts'
 import { RemoteKeys, type RemoteKeysOptions, StaticKeys } from '../../lib/keys/key-source.ts'
+import { HostSlots } from '../../lib/outside/host-slots.ts'
 import { Slots } from '../../lib/outside/slots.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
@@ -89,9 +90,10 @@ for (const path of [OPENID, '/keys']) {
 }
 
 test('the wait for a place counts in the time limit', async (t) => {
-  const slots = new Slots(1)
+  const all = new Slots(1)
+  const slots = new HostSlots(1, all)
   const { signal } = new AbortController()
-  void slots.run(() => new Promise(() => {}), signal)
+  void all.run(() => new Promise(() => {}), signal)
   const { asked, source } = await issuerKeys(t, { slots, timeout: 0.1 })
   source.open()
   assert.equal(await source.settled(), undefined)
@@ -100,9 +102,10 @@ test('the wait for a place counts in the time limit', async (t) => {
 })
 
 test('closing ends the wait for a place, in silence', async (t) => {
-  const slots = new Slots(1)
+  const all = new Slots(1)
+  const slots = new HostSlots(1, all)
   const other = new AbortController()
-  const busy = slots.run(() => once(other.signal, 'abort'), other.signal)
+  const busy = all.run(() => once(other.signal, 'abort'), other.signal)
   const { asked, failures, source } = await issuerKeys(t, { slots })
   source.open()
   const waiting = source.settled()
@@ -111,7 +114,7 @@ test('closing ends the wait for a place, in silence', async (t) => {
   assert.equal(await waiting, undefined)
   other.abort()
   await busy
-  await slots.run(async () => {}, new AbortController().signal)
+  await all.run(async () => {}, new AbortController().signal)
   assert.deepEqual([asked, failures], [[], []])
 })
 
