@@ -63,7 +63,11 @@ async function request(url: string, signal: AbortSignal): Promise<Response> {
   }
 }
 
-async function readBody(body: ReadableStream<Uint8Array>, limits: FetchLimits): Promise<Buffer> {
+/** @throws FetchFailure */
+export async function readBody(
+  body: ReadableStream<Uint8Array>,
+  limits: FetchLimits,
+): Promise<Buffer> {
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
