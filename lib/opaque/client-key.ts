@@ -1,4 +1,4 @@
-import { createPrivateKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { algorithmsOf } from '../keys/algorithms.ts'
 import { isWeakKey } from '../keys/weak-key.ts'
 import { isObject } from '../outside/is-object.ts'
@@ -22,7 +22,9 @@ export function readClientKey(jwk: unknown): ClientKey | null {
     ...(alg !== undefined && { alg }),
   })
   const key = importPrivateKey(jwk)
-  if (fitting === undefined || key === null || isWeakKey(key)) return null
+  if (fitting === undefined || key === null || isWeakKey(createPublicKey(key))) {
+    return null
+  }
   return { key, alg: fitting, kid }
 }
 

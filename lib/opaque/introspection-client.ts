@@ -1,4 +1,4 @@
-import type { OpaqueAnswer, OpaqueToken } from '../authentication/opaque-answer.ts'
+import type { OpaqueAnswer } from '../authentication/opaque-answer.ts'
 import { ATTENDED } from '../outside/attended.ts'
 import { answeredClaims } from './answered-claims.ts'
 import { Attendance } from './attendance.ts'
@@ -22,7 +22,9 @@ import { ProvedEndpoint } from './proved-endpoint.ts'
  *
  * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
  */
-export function introspection(options: IntrospectionOptions): OpaqueToken {
+export function introspection(
+  options: IntrospectionOptions,
+): (token: string) => Promise<OpaqueAnswer> {
   const rules = readIntrospectionOptions(options)
   const exchanges = new Exchanges()
   const attendance = new Attendance(exchanges)

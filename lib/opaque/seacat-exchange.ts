@@ -1,4 +1,4 @@
-import type { OpaqueAnswer, OpaqueToken } from '../authentication/opaque-answer.ts'
+import type { OpaqueAnswer } from '../authentication/opaque-answer.ts'
 import { ATTENDED } from '../outside/attended.ts'
 import { Attendance } from './attendance.ts'
 import { DoorOptions } from './door-options.ts'
@@ -22,7 +22,9 @@ const BEARER_JWT = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i
  *
  * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
  */
-export function seacatExchange(options: SeacatExchangeOptions): OpaqueToken {
+export function seacatExchange(
+  options: SeacatExchangeOptions,
+): (token: string) => Promise<OpaqueAnswer> {
   const given = new DoorOptions('seacatExchange', options, ['url'])
   const url = given.read('url', ADDRESS) ?? ''
   given.throwIfAny()
