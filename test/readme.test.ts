@@ -58,6 +58,7 @@ const SPECIFIERS = [
   ["'../../lib/index.ts'", "'fastify-tenant-auth'"],
   ["'../../lib/testing.ts'", "'fastify-tenant-auth/testing'"],
   ["'../../lib/claims.ts'", "'fastify-tenant-auth/claims'"],
+  ["'../../lib/introspection.ts'", "'fastify-tenant-auth/introspection'"],
 ] as const
 
 /** An example as a reader of the page has it, who has installed the package. */
