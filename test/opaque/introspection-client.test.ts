@@ -126,6 +126,10 @@ test('an endpoint that is mended is believed after its rest, and may fail anew',
   await ask(TOKEN)
   await until(() => told.length === 2)
   await assert.rejects(ask(TOKEN), failure('ALL_ACTIVE'))
+  // Its first rest is short again.
+  server.answer = undefined
+  t.mock.timers.tick(1000)
+  assert.notEqual(await ask(TOKEN), null)
 })
 
 /** Answers that say that the credentials are refused. */
