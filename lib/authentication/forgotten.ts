@@ -18,9 +18,9 @@ const MEMBERS = ['issuer', 'sub']
  */
 export function readForgotten(what: unknown): Forgotten {
   if (!isObject(what)) throw new TypeError('forget() takes an object with issuer and sub')
-  const isRight = Object.getOwnPropertyNames(what).every(
-    (name) => MEMBERS.includes(name) && typeof what[name] === 'string',
-  )
-  if (isRight) return { ...what }
+  const given = Object.getOwnPropertyNames(what).map((name) => [name, what[name]] as const)
+  if (given.every(([name, value]) => MEMBERS.includes(name) && typeof value === 'string')) {
+    return Object.fromEntries(given)
+  }
   throw new TypeError('forget() takes issuer and sub, each a string')
 }
