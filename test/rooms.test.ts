@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url'
 
 /** The rooms of lib/, from the top floor down. Imports go down only. */
 const ROOMS = [
-  ['index', 'plugin', 'service', 'boot-report', 'compose', 'testing', 'claims'],
+  ['index', 'plugin', 'service', 'boot-report', 'compose', 'testing', 'claims', 'introspection'],
   ['tools'],
+  ['opaque'],
   ['guard'],
   ['declaration'],
   ['inspection'],

@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
-import { Provider } from 'oidc-provider'
+import { type ClientMetadata, Provider } from 'oidc-provider'
 
 export const API = 'https://menu.test/api'
+/** Another API, whose access tokens are opaque. */
+export const OPAQUE_API = 'https://lunch.test/api'
 export const CALLBACK = 'http://127.0.0.1/callback'
 
 /**
@@ -23,9 +25,11 @@ export interface OidcServer {
 /**
  * A certified authorization server on loopback. It has a machine (`kitchen`), a public client
  * (`menu-app`), and one user, who is logged in without a login page. Access tokens for API are JWTs
- * (RFC 9068).
+ * (RFC 9068), those for OPAQUE_API are not.
+ *
+ * @param clients further ones, such as APIs that ask of tokens
  */
-export async function startOidcServer(): Promise<OidcServer> {
+export async function startOidcServer(clients: ClientMetadata[] = []): Promise<OidcServer> {
   let provider: Provider | undefined
   let keys: JWK[] = []
   let keyRequests = 0
@@ -46,7 +50,7 @@ export async function startOidcServer(): Promise<OidcServer> {
   const rotate: OidcServer['rotate'] = async (keep) => {
     const created = [await createKey('RS256'), await createKey('ES256')]
     keys = keep === 'keep the old' ? [...created, ...keys] : created
-    provider = createProvider(issuer, keys)
+    provider = createProvider(issuer, keys, clients)
   }
   await rotate('drop the old')
 
@@ -64,7 +68,7 @@ export async function startOidcServer(): Promise<OidcServer> {
   }
 }
 
-function createProvider(issuer: string, keys: JWK[]): Provider {
+function createProvider(issuer: string, keys: JWK[], clients: ClientMetadata[]): Provider {
   return new Provider(issuer, {
     jwks: { keys },
     cookies: { keys: ['cookie signing key of a test'] },
@@ -82,6 +86,7 @@ function createProvider(issuer: string, keys: JWK[]): Provider {
         token_endpoint_auth_method: 'none',
         redirect_uris: [CALLBACK],
       },
+      ...clients,
     ],
     claims: { openid: ['sub'], profile: ['preferred_username', 'memberships'] },
     // The ID token carries the claims too, not only the userinfo endpoint.
@@ -89,12 +94,14 @@ function createProvider(issuer: string, keys: JWK[]): Provider {
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: () => true },
+      jwtIntrospection: { enabled: true },
       resourceIndicators: {
         enabled: true,
-        getResourceServerInfo: () => ({
+        getResourceServerInfo: (_ctx, audience) => ({
           scope: 'menu',
-          audience: API,
-          accessTokenFormat: 'jwt',
+          audience,
+          accessTokenFormat: audience === API ? 'jwt' : 'opaque',
           jwt: { sign: { alg: 'ES256' } },
         }),
       },
