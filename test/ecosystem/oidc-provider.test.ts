@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import * as client from 'openid-client'
 import tenantAuth, { type AuthOptions, type UserInfo } from '../../lib/index.ts'
+import { FetchedKeys } from '../../lib/keys/fetched-keys.ts'
 import { Browser } from '../helpers/processes/browser.ts'
 import { API, CALLBACK, type OidcServer, startOidcServer } from '../helpers/servers/oidc-server.ts'
 
@@ -81,6 +82,13 @@ describe('with a real authorization server', () => {
     assert.ok(tokens.id_token, 'an id token was issued')
     return { accessToken: tokens.access_token, idToken: tokens.id_token }
   }
+
+  it('is discovered by its issuer', async () => {
+    const keys = new FetchedKeys({ location: { issuer: server.issuer } })
+    const { kids } = await keys.load(AbortSignal.timeout(10_000))
+    assert.equal(kids.length, 2)
+    assert.equal(keys.url, `${server.issuer}/jwks`)
+  })
 
   it('lets a machine in with a JWT access token of client credentials', async () => {
     const api = await startApi({ audience: API, tokenTypes: ['at+jwt'] })
