@@ -1,13 +1,14 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import tenantAuth, { type AuthOptions, type ListedIssuer } from '../../../lib/index.ts'
-import { type Database, providerOf } from './providers.ts'
+import type { SqlDatabase } from '../sql-database.ts'
+import { providerOf } from './providers.ts'
 
 /**
  * The realm of the company itself serves all tenants, and stands in the configuration. Each customer
  * has a realm of its own, which stands in a table and serves the tenants of that customer only.
  */
 export async function createApp(
-  database: Database,
+  database: SqlDatabase,
   { issuer: own, ...rules }: ListedIssuer,
   options: AuthOptions = {},
 ): Promise<FastifyInstance> {

@@ -1,10 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { IssuerRules } from '../../../lib/index.ts'
-
-/** As much of a database as is needed here. A Pool of pg has it, and so has PGlite. */
-export interface Database {
-  query<Row extends object>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>
-}
+import type { SqlDatabase } from '../sql-database.ts'
 
 interface Provider {
   readonly issuer: string
@@ -15,12 +11,15 @@ interface Provider {
 }
 
 /** Makes the table, if it is not there yet. */
-export async function createSchema(database: Database): Promise<void> {
+export async function createSchema(database: SqlDatabase): Promise<void> {
   await database.query(await readFile(new URL('schema.sql', import.meta.url), 'utf8'))
 }
 
 /** The rules of a customer's identity provider; `null`: no customer has brought it. */
-export async function providerOf(database: Database, issuer: string): Promise<IssuerRules | null> {
+export async function providerOf(
+  database: SqlDatabase,
+  issuer: string,
+): Promise<IssuerRules | null> {
   const { rows } = await database.query<Provider>(
     'select tenants, audience, public_keys_url from identity_provider where issuer = $1',
     [issuer],
@@ -32,7 +31,7 @@ export async function providerOf(database: Database, issuer: string): Promise<Is
   return { tenants, audience, ...(publicKeysUrl !== null && { publicKeysUrl }) }
 }
 
-export async function addProvider(database: Database, provider: Provider): Promise<void> {
+export async function addProvider(database: SqlDatabase, provider: Provider): Promise<void> {
   const { issuer, tenants, audience, public_keys_url: publicKeysUrl } = provider
   await database.query(
     `insert into identity_provider (issuer, tenants, audience, public_keys_url)
@@ -41,6 +40,6 @@ export async function addProvider(database: Database, provider: Provider): Promi
   )
 }
 
-export async function removeProvider(database: Database, issuer: string): Promise<void> {
+export async function removeProvider(database: SqlDatabase, issuer: string): Promise<void> {
   await database.query('delete from identity_provider where issuer = $1', [issuer])
 }
