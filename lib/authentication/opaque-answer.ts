@@ -8,7 +8,7 @@
 export type OpaqueAnswer = Readonly<Record<string, unknown>> | string | null
 
 /**
- * Asks whoever has issued a token that is no JWT. Called only for tokens in the characters of RFC
+ * Asks about a token that is no JWT. Called only for tokens in the characters of RFC
  * 6750 §2.1, of at most `maxTokenLength`.
  *
  * @throws anything where the question cannot be decided now, which is answered with 503

@@ -1,8 +1,17 @@
 import { ownProperty } from '../outside/own-property.ts'
 import { OpaqueFailure } from './opaque-failure.ts'
 
-/** Types of JWT that are bearer tokens, where an answer repeats the type of the token. */
-const BEARER_TYPES = ['bearer', 'jwt', 'at+jwt', 'application/at+jwt']
+/**
+ * What members say of an access token that a request may carry by itself. Servers call tokens of
+ * another kind active too: `token_type` is DPoP, or N_A (RFC 8693), for some that it may not;
+ * Keycloak tells refresh and ID tokens by `typ`, and Ory Hydra refresh tokens by `token_use`. A
+ * member that is absent says nothing: all are optional.
+ */
+const OF_BEARER_TOKENS: readonly (readonly [member: string, values: readonly string[]])[] = [
+  ['token_type', ['bearer']],
+  ['typ', ['bearer', 'jwt', 'at+jwt', 'application/at+jwt']],
+  ['token_use', ['access_token', 'access']],
+]
 
 /**
  * The claims in an answer of an introspection endpoint (RFC 7662 §2.2). Null where the token is not
@@ -20,17 +29,10 @@ export function answeredClaims(answer: object, issuer: string): Record<string, u
   return Object.fromEntries([...claims, ['iss', issuer]])
 }
 
-/**
- * Servers call a token of another kind active too: `token_type` is DPoP, or N_A (RFC 8693), for one
- * that no request may carry by itself; `typ` is Refresh or ID for those of Keycloak. Absent members
- * say nothing: both are optional.
- */
 function isBearer(answer: object): boolean {
-  return isAmong(['bearer'], answer, 'token_type') && isAmong(BEARER_TYPES, answer, 'typ')
-}
-
-function isAmong(known: readonly string[], answer: object, name: string): boolean {
-  if (!Object.hasOwn(answer, name)) return true
-  const value = ownProperty(answer, name)
-  return typeof value === 'string' && known.includes(value.toLowerCase())
+  return OF_BEARER_TOKENS.every(([member, values]) => {
+    if (!Object.hasOwn(answer, member)) return true
+    const value = ownProperty(answer, member)
+    return typeof value === 'string' && values.includes(value.toLowerCase())
+  })
 }

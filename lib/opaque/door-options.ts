@@ -28,7 +28,9 @@ export class DoorOptions {
     }
   }
 
-  /** A member that is inherited, or undefined, is given too, so that it is not left out silently. */
+  /**
+   * A member that is inherited, or undefined, is given too, so that it is not left out silently.
+   */
   has(name: string): boolean {
     return name in this.#options
   }

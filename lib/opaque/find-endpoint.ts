@@ -3,7 +3,7 @@ import { clientAuthentications } from './client-authentication.ts'
 import type { Exchanges } from './exchanges.ts'
 import { IntrospectionEndpoint } from './introspection-endpoint.ts'
 import type { IntrospectionRules } from './introspection-options.ts'
-import { asOpaqueFailure, OpaqueFailure } from './opaque-failure.ts'
+import { OpaqueFailure, refusesCredentials } from './opaque-failure.ts'
 import { serverMetadata } from './server-metadata.ts'
 
 /**
@@ -33,8 +33,7 @@ async function isProved(endpoint: IntrospectionEndpoint): Promise<boolean> {
     await sendCanary((token) => endpoint.ask(token))
     return true
   } catch (error) {
-    const failure = asOpaqueFailure(error)
-    if (failure.code === 'ERR_INTROSPECTION_CREDENTIALS') return false
-    throw failure
+    if (refusesCredentials(error)) return false
+    throw error
   }
 }

@@ -5,7 +5,7 @@ import { Attendance } from './attendance.ts'
 import { Exchanges } from './exchanges.ts'
 import { findEndpoint } from './find-endpoint.ts'
 import { type IntrospectionOptions, readIntrospectionOptions } from './introspection-options.ts'
-import { asOpaqueFailure } from './opaque-failure.ts'
+import { refusesCredentials } from './opaque-failure.ts'
 import { ProvedEndpoint } from './proved-endpoint.ts'
 
 /**
@@ -37,10 +37,9 @@ export function introspection(
     try {
       return answeredClaims(await proved.ask(token), rules.issuer)
     } catch (error) {
-      const failure = asOpaqueFailure(error)
       // It may be the token that is refused so. A random one tells.
-      if (failure.code === 'ERR_INTROSPECTION_CREDENTIALS') await endpoint.proveAgain()
-      throw failure
+      if (refusesCredentials(error)) await endpoint.proveAgain()
+      throw error
     }
   }
   // Not enumerable: the attendant is of no use to those who look at the function.

@@ -32,3 +32,8 @@ export class OpaqueFailure extends Error {
 export function asOpaqueFailure(error: unknown): OpaqueFailure {
   return error instanceof OpaqueFailure ? error : new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
 }
+
+/** Whether the endpoint refuses the credentials of this client. */
+export function refusesCredentials(error: unknown): boolean {
+  return error instanceof OpaqueFailure && error.code === 'ERR_INTROSPECTION_CREDENTIALS'
+}

@@ -36,6 +36,8 @@ const REFUSED: readonly object[] = [
   { active: true, sub: 'alice', typ: 'ID' },
   { active: true, sub: 'alice', typ: 'logout+jwt' },
   { active: true, sub: 'alice', token_type: 'Bearer', typ: 'DPoP' },
+  { active: true, sub: 'alice', token_type: 'Bearer', token_use: 'refresh_token' },
+  { active: true, sub: 'alice', token_use: 'id' },
 ]
 
 for (const answer of REFUSED) {
@@ -50,6 +52,9 @@ test('the case of a type does not count', () => {
   }
   for (const typ of ['Bearer', 'JWT', 'at+jwt', 'application/at+JWT']) {
     assert.notEqual(claims({ active: true, typ }), null)
+  }
+  for (const token_use of ['access_token', 'access']) {
+    assert.notEqual(claims({ active: true, token_use }), null)
   }
 })
 

@@ -43,8 +43,10 @@ test('each service is told, and one that comes later too', () => {
   assert.deepEqual(told(), ['a: broken', 'b: broken', 'c: broken'])
 })
 
-test('after the last service has ended, none is told, and exchanges are ended', async () => {
+test('after the last service has ended, none is told, and exchanges are ended', async (t) => {
   const server = await askedServer(() => {})
+  // So that no exchange ends by itself.
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const { attendance, exchanges, open, told } = start()
   open('a')
   open('b')

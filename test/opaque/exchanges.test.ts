@@ -29,6 +29,7 @@ test('a body of the most bytes is read, one of a byte more is no answer', async 
 test('no redirect is followed, and no connection is kept', async () => {
   const open = new Set<unknown>()
   const server = await askedServer((request, response) => {
+    assert.equal(request.headers.connection, 'close')
     open.add(request.socket)
     request.socket.once('close', () => open.delete(request.socket))
     response.writeHead(307, { location: '/elsewhere' }).end()

@@ -15,7 +15,7 @@ import {
 const TOKEN = 'a-real-token.1'
 const ALICE = { sub: 'alice', aud: 'lunch', exp: 4_102_444_800 }
 
-/** A function that asks a server of its own, which knows one token, and what it told the operator. */
+/** A function that asks a server of its own. The server knows one token. */
 async function start(t: TestContext) {
   const server = await introspectionServer(t)
   server.active.set(TOKEN, ALICE)
@@ -126,6 +126,10 @@ test('an endpoint that is mended is believed after its rest, and may fail anew',
   await ask(TOKEN)
   await until(() => told.length === 2)
   await assert.rejects(ask(TOKEN), failure('ALL_ACTIVE'))
+  // Its first rest is short again.
+  server.answer = undefined
+  t.mock.timers.tick(1000)
+  assert.notEqual(await ask(TOKEN), null)
 })
 
 /** Answers that say that the credentials are refused. */

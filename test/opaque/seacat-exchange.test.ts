@@ -73,7 +73,9 @@ test('a server that is away is no answer', async () => {
   await assert.rejects(ask(TOKEN), { code: 'ERR_INTROSPECTION_NO_ANSWER' })
 })
 
-test('a question that is open ends with the service', async () => {
+test('a question that is open ends with the service', async (t) => {
+  // So that it does not end by itself.
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   let arrive = () => {}
   const arrived = new Promise<void>((resolve) => {
     arrive = resolve

@@ -114,6 +114,12 @@ test('an answer that is not signed is none', async (t) => {
   await assert.rejects(ask(TOKEN), NO_ANSWER)
 })
 
+test('a signed answer that was not asked for, whose keys are not known, is none', async (t) => {
+  const { server } = await start(t)
+  const ask = introspection({ issuer: server.issuer, ...CLIENT })
+  await assert.rejects(ask(TOKEN), NO_ANSWER)
+})
+
 test('a changed payload is none', async (t) => {
   const { server, sign, ask } = await start(t)
   await ask(TOKEN)

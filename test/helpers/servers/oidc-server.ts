@@ -25,9 +25,9 @@ export interface OidcServer {
 /**
  * A certified authorization server on loopback. It has a machine (`kitchen`), a public client
  * (`menu-app`), and one user, who is logged in without a login page. Access tokens for API are JWTs
- * (RFC 9068), those for OPAQUE_API are not.
+ * (RFC 9068); those for OPAQUE_API are opaque.
  *
- * @param clients further ones, such as APIs that ask of tokens
+ * @param clients further ones, such as APIs that ask about tokens
  */
 export async function startOidcServer(clients: ClientMetadata[] = []): Promise<OidcServer> {
   let provider: Provider | undefined
