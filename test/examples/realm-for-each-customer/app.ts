@@ -4,8 +4,8 @@ import type { SqlDatabase } from '../sql-database.ts'
 import { providerOf } from './providers.ts'
 
 /**
- * The realm of the company itself serves all tenants, and stands in the configuration. Each customer
- * has a realm of its own, which stands in a table and serves the tenants of that customer only.
+ * The realm of the company itself serves all tenants, and stands in the configuration. Each
+ * customer has a realm of its own, in a table, which serves the tenants of that customer only.
  */
 export async function createApp(
   database: SqlDatabase,
