@@ -6,7 +6,18 @@ import { fileURLToPath } from 'node:url'
 
 /** The rooms of lib/, from the top floor down. Imports go down only. */
 const ROOMS = [
-  ['index', 'plugin', 'service', 'boot-report', 'compose', 'testing', 'claims', 'introspection'],
+  [
+    'index',
+    'plugin',
+    'service',
+    'boot-report',
+    'compose',
+    'compose-issuers',
+    'operator-log',
+    'testing',
+    'claims',
+    'introspection',
+  ],
   ['tools'],
   ['opaque'],
   ['guard'],

@@ -12,7 +12,7 @@ import { TokenRefused } from '../tokens/token-refused.ts'
 import type { Issuers } from './issuers.ts'
 import type { Jwts } from './jwts.ts'
 import type { OpaqueToken } from './opaque-answer.ts'
-import type { Proof } from './proof.ts'
+import { EndingProof, type Proof } from './proof.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 export interface OpaqueTokensRules {
@@ -45,6 +45,8 @@ export class OpaqueTokens {
   readonly #jwts: Jwts
   readonly #issuers: Issuers
   readonly #tokens: VerifiedTokens
+  /** Holds until everything is forgotten. */
+  #memory = new EndingProof(() => true)
 
   constructor(
     rules: OpaqueTokensRules,
@@ -78,6 +80,13 @@ export class OpaqueTokens {
     this.#answers.close()
   }
 
+  /** Each token is asked for anew. */
+  forget(): void {
+    this.#answers.forget()
+    this.#memory.end()
+    this.#memory = new EndingProof(() => true)
+  }
+
   /**
    * What a token stands for; a promise only where it has to be asked for, and then one of `waits`.
    *
@@ -89,10 +98,11 @@ export class OpaqueTokens {
       throw new TokenRefused('longer than maxTokenLength')
     }
     if (!BEARER_TOKEN.test(token)) throw new TokenRefused('characters that no token has')
+    const memory = this.#memory
     return after(this.#answers.get(digestOf(token), waits, token), (answer) => {
       const known = this.#tokens.get(token)
       if (known !== undefined) return known
-      return after(this.#believe(answer, waits), (verified) => this.#keep(token, verified))
+      return after(this.#believe(answer, waits), (verified) => this.#keep(token, verified, memory))
     })
   }
 
@@ -108,10 +118,11 @@ export class OpaqueTokens {
     )
   }
 
-  #keep(token: string, verified: Verified): Verified {
+  #keep(token: string, verified: Verified, memory: Proof): Verified {
     const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
     const left = Math.min(this.#rules.maxAge * 1000, exp * 1000 - Date.now())
-    const kept = { ...verified, proof: new UntilThen(verified.proof, clock.now() + left) }
+    const proof = new UntilThen([verified.proof, memory], clock.now() + left)
+    const kept = { ...verified, proof }
     this.#tokens.set(token, kept)
     return kept
   }
@@ -122,19 +133,19 @@ function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }
 
-/** A proof for some time. */
+/** Several proofs, for some time. */
 class UntilThen implements Proof {
-  readonly #proof: Proof
+  readonly #proofs: readonly Proof[]
   /** A reading of `clock`. */
   readonly #until: number
 
-  constructor(proof: Proof, until: number) {
-    this.#proof = proof
+  constructor(proofs: readonly Proof[], until: number) {
+    this.#proofs = proofs
     this.#until = until
   }
 
   get holds(): boolean {
-    return clock.now() < this.#until && this.#proof.holds
+    return clock.now() < this.#until && this.#proofs.every(({ holds }) => holds)
   }
 }
 

@@ -62,8 +62,7 @@ function skipSpaces(json: Buffer, start: number): number {
 function textAt(json: Buffer, start: number): string | undefined {
   if (json[start] !== QUOTE) return undefined
   try {
-    const text: unknown = JSON.parse(json.toString('utf8', start, endOfString(json, start)))
-    return typeof text === 'string' ? text : undefined
+    return String(JSON.parse(json.toString('utf8', start, endOfString(json, start))))
   } catch {
     return undefined
   }
