@@ -32,7 +32,12 @@ async function start(t: TestContext) {
   )
   const get = (tenant: string, token: string) =>
     app.inject({ url: `/${tenant}/menu`, headers: { authorization: `Bearer ${token}` } })
-  return { keys, get, pass: (seconds: number) => t.mock.timers.tick(seconds * 1000) }
+  return {
+    keys,
+    get,
+    pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
+    forget: (sub: string) => app.authService.forget({ issuer: authority.issuer, sub }),
+  }
 }
 
 const RIGHTS = { tenant: 'lazy-raccoon', resources: ['menu:read'] }
@@ -83,6 +88,15 @@ test('a key that is revoked is refused within opaqueMaxAge', async (t) => {
   pass(30)
   assertRefused(await get('lazy-raccoon', key), 'ERR_AUTH_TOKEN_INVALID')
   assert.equal((await get('lazy-raccoon', other)).statusCode, 200)
+})
+
+test('a key that is revoked is refused at once where the application says so', async (t) => {
+  const { keys, get, forget } = await start(t)
+  const { id, key } = await keys.create(RIGHTS)
+  assert.equal((await get('lazy-raccoon', key)).statusCode, 200)
+  await keys.revoke(id)
+  forget(`api-key:${id}`)
+  assertRefused(await get('lazy-raccoon', key), 'ERR_AUTH_TOKEN_INVALID')
 })
 
 test('what is no key of ours is refused, without a query where it has another form', async (t) => {

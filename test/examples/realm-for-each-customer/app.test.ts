@@ -38,6 +38,7 @@ async function start(t: TestContext) {
       app.inject({ url, headers: await authority.headers(user, { expiresIn: 3600 }) }),
     inject: (url: string, headers: { authorization: string }) => app.inject({ url, headers }),
     pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
+    forget: ({ issuer }: TestAuthority) => app.authService.forget({ issuer }),
   }
 }
 
@@ -126,6 +127,21 @@ test('a customer that is removed counts no more after issuersMaxAge', async (t) 
   // Neither the token that was verified before, nor a new one.
   assertRefused(await inject('/acme/menu', headers), 'ERR_AUTH_TOKEN_INVALID')
   assertRefused(await get(acme, '/acme/menu', { resources }), 'ERR_AUTH_TOKEN_INVALID')
+})
+
+test('what changes in the table counts at once where the application says so', async (t) => {
+  const { inject, get, forget } = await start(t)
+  const resources = { acme: ['menu:read'], brook: ['menu:read'] }
+  const headers = await acme.headers({ resources }, { expiresIn: 3600 })
+  assert.equal((await inject('/acme/menu', headers)).statusCode, 200)
+  await removeProvider(database, acme.issuer)
+  forget(acme)
+  assertRefused(await inject('/acme/menu', headers), 'ERR_AUTH_TOKEN_INVALID')
+
+  assertRefused(await get(brook, '/brook/menu', { resources }), 'ERR_AUTH_TOKEN_INVALID')
+  await add(t, brook, ['brook'])
+  forget(brook)
+  assert.equal((await get(brook, '/brook/menu', { resources })).statusCode, 200)
 })
 
 const ROWS: [what: string, row: object][] = [
