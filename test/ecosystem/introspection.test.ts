@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { ClientMetadata } from 'oidc-provider'
-import * as client from 'openid-client'
 import { type IntrospectionOptions, introspection } from '../../lib/introspection.ts'
 import { attendantOf } from '../../lib/outside/attended.ts'
 import { type OidcServer, OPAQUE_API, startOidcServer } from '../helpers/servers/oidc-server.ts'
+import { machineToken } from '../helpers/tokens/oidc-tokens.ts'
 
 const clientSecret = 'the secret of the lunch API, long enough'
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -58,22 +58,9 @@ describe('with the introspection endpoint of a real authorization server', () =>
   let token: string
   before(async () => {
     server = await startOidcServer(CLIENTS)
-    token = await machineToken()
+    token = await machineToken(server, OPAQUE_API)
   })
   after(() => server.close())
-
-  async function machineToken(): Promise<string> {
-    const secret = client.ClientSecretBasic('the secret of the kitchen, long enough')
-    const kitchen = await client.discovery(new URL(server.issuer), 'kitchen', undefined, secret, {
-      // On loopback there is no TLS.
-      execute: [client.allowInsecureRequests],
-    })
-    const { access_token } = await client.clientCredentialsGrant(kitchen, {
-      resource: OPAQUE_API,
-      scope: 'menu',
-    })
-    return access_token
-  }
 
   /** A function for a client, and what it tells the operator. */
   function start(clientId: string, more: object) {

@@ -8,10 +8,10 @@ export const API = 'https://menu.test/api'
 export const OPAQUE_API = 'https://lunch.test/api'
 export const CALLBACK = 'http://127.0.0.1/callback'
 
-/**
- * The rights of its users and machines, in a claim of its own that only `mapClaims` understands.
- */
-const MEMBERSHIPS = { 'lazy-raccoon': ['menu:read'] }
+/** The rights of users and machines in each tenant. */
+type Memberships = Readonly<Record<string, readonly string[]>>
+
+const MEMBERSHIPS: Memberships = { 'lazy-raccoon': ['menu:read'] }
 
 export interface OidcServer {
   readonly issuer: string
@@ -28,8 +28,12 @@ export interface OidcServer {
  * (RFC 9068); those for OPAQUE_API are opaque.
  *
  * @param clients further ones, such as APIs that ask about tokens
+ * @param memberships a claim of its own, which only `mapClaims` understands
  */
-export async function startOidcServer(clients: ClientMetadata[] = []): Promise<OidcServer> {
+export async function startOidcServer(
+  clients: ClientMetadata[] = [],
+  memberships: Memberships = MEMBERSHIPS,
+): Promise<OidcServer> {
   let provider: Provider | undefined
   let keys: JWK[] = []
   let keyRequests = 0
@@ -50,7 +54,7 @@ export async function startOidcServer(clients: ClientMetadata[] = []): Promise<O
   const rotate: OidcServer['rotate'] = async (keep) => {
     const created = [await createKey('RS256'), await createKey('ES256')]
     keys = keep === 'keep the old' ? [...created, ...keys] : created
-    provider = createProvider(issuer, keys, clients)
+    provider = createProvider(issuer, keys, { clients, memberships })
   }
   await rotate('drop the old')
 
@@ -68,7 +72,11 @@ export async function startOidcServer(clients: ClientMetadata[] = []): Promise<O
   }
 }
 
-function createProvider(issuer: string, keys: JWK[], clients: ClientMetadata[]): Provider {
+function createProvider(
+  issuer: string,
+  keys: JWK[],
+  { clients, memberships }: { clients: ClientMetadata[]; memberships: Memberships },
+): Provider {
   return new Provider(issuer, {
     jwks: { keys },
     cookies: { keys: ['cookie signing key of a test'] },
@@ -96,6 +104,7 @@ function createProvider(issuer: string, keys: JWK[], clients: ClientMetadata[]):
       clientCredentials: { enabled: true },
       introspection: { enabled: true, allowedPolicy: () => true },
       jwtIntrospection: { enabled: true },
+      revocation: { enabled: true, allowedPolicy: () => true },
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: (_ctx, audience) => ({
@@ -106,13 +115,13 @@ function createProvider(issuer: string, keys: JWK[], clients: ClientMetadata[]):
         }),
       },
     },
-    extraTokenClaims: () => ({ memberships: MEMBERSHIPS }),
+    extraTokenClaims: () => ({ memberships }),
     findAccount: (_ctx, accountId) => ({
       accountId,
       claims: () => ({
         sub: accountId,
         preferred_username: 'little-capybara',
-        memberships: MEMBERSHIPS,
+        memberships,
       }),
     }),
     interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
@@ -143,7 +152,7 @@ async function logIn(
     clientId: String(params['client_id']),
   })
   grant.addOIDCScope('openid profile')
-  grant.addResourceScope(API, 'menu')
+  for (const resource of [API, OPAQUE_API]) grant.addResourceScope(resource, 'menu')
   const consent = { grantId: await grant.save() }
   return provider.interactionFinished(request, response, { consent })
 }
