@@ -1,36 +1,54 @@
-import { AskedIssuers } from './authentication/asked-issuers.ts'
 import type { Authenticator } from './authentication/authenticator.ts'
 import { BearerToken } from './authentication/bearer-token.ts'
-import { Issuer, type IssuerRules } from './authentication/issuer.ts'
-import type { IssuerEntry } from './authentication/issuer-entry.ts'
 import type { Issuers } from './authentication/issuers.ts'
 import { Jwts } from './authentication/jwts.ts'
-import { ListedIssuers } from './authentication/listed-issuers.ts'
 import { MockUser } from './authentication/mock-user.ts'
 import { OpaqueTokens } from './authentication/opaque-tokens.ts'
 import { VerifiedTokens } from './authentication/verified-tokens.ts'
+import { composeIssuers, type KeyEvents } from './compose-issuers.ts'
 import type { GuardRules } from './guard/guard.ts'
-import { KeySet } from './keys/key-set.ts'
-import {
-  type KeySource,
-  RemoteKeys,
-  type RemoteKeysOptions,
-  StaticKeys,
-} from './keys/key-source.ts'
+import type { OperatorLog } from './operator-log.ts'
 import { attendantOf } from './outside/attended.ts'
-import { HostSlots } from './outside/host-slots.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
-import { Slots } from './outside/slots.ts'
-import { ImmutableSet } from './rights/resource-set.ts'
+import type { Waits } from './outside/waits.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
 import type { Settings } from './settings/options.ts'
-import { readIssuerRules } from './settings/read-issuer-rules.ts'
 import { AnyTenant } from './tenants/any-tenant.ts'
 import { AskedTenants } from './tenants/asked-tenants.ts'
 import type { KnownTenants } from './tenants/known-tenants.ts'
 import { ListedTenants } from './tenants/listed-tenants.ts'
 import { RemoteTenants } from './tenants/remote-tenants.ts'
-import { normalizeTokenType } from './tokens/jose-header.ts'
+
+/** What begins with the first installation of a service, and ends with its last. */
+interface Background {
+  open(): void
+  close(): void
+}
+
+/** What a service rests on. */
+export interface ServiceParts {
+  readonly authenticator: Authenticator
+  readonly knownTenants: KnownTenants
+  readonly background: readonly Background[]
+}
+
+export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceParts {
+  const authenticator = composeAuthenticator(loaded, (issuer) => log.document('keys', { issuer }))
+  const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants'))
+  const background = [authenticator, knownTenants, ...composeAttendants(loaded, log)]
+  return { authenticator, knownTenants, background }
+}
+
+/** Of the functions that were given as options, those that work in the background. */
+function composeAttendants({ settings, mockUser }: LoadedSettings, log: OperatorLog): Background[] {
+  // Dev mode asks none of them.
+  const functions = mockUser ? [] : [settings.opaqueToken, settings.isRevoked]
+  const attendants = functions.map(attendantOf).filter((attendant) => attendant !== undefined)
+  return attendants.map((attendant) => ({
+    open: () => attendant.open((reason) => log.error(reason)),
+    close: () => attendant.close(),
+  }))
+}
 
 /** Who asks: in dev mode the mock user, in production the bearer of a token. */
 export function composeAuthenticator(loaded: LoadedSettings, events: KeyEvents): Authenticator {
@@ -43,96 +61,6 @@ export function composeAuthenticator(loaded: LoadedSettings, events: KeyEvents):
   const opaqueTokens = composeOpaqueTokens(settings, { jwts, issuers, tokens })
   const parts = { issuers, tokens, jwts, opaqueTokens }
   return new BearerToken(parts, { tokenFrom, isRevoked, timeout })
-}
-
-/** What begins with the first installation of a service, and ends with its last. */
-export interface Background {
-  open(): void
-  close(): void
-}
-
-/** Of the functions that were given as options, those that work in the background. */
-export function composeAttendants(
-  { settings, mockUser }: LoadedSettings,
-  tell: (reason: string) => void,
-): Background[] {
-  // Dev mode asks none of them.
-  const functions = mockUser ? [] : [settings.opaqueToken, settings.isRevoked]
-  return functions.flatMap((given) => {
-    const attendant = attendantOf(given)
-    return attendant ? [{ open: () => attendant.open(tell), close: () => attendant.close() }] : []
-  })
-}
-
-/** What the operator is told of keys that cannot be fetched, by the name of their issuer. */
-export type KeyEvents = (issuer: string) => RemoteDocumentEvents
-
-function composeIssuers(
-  { settings, issuers }: LoadedSettings,
-  tokens: VerifiedTokens,
-  events: KeyEvents,
-): Issuers {
-  const slots = new HostSlots(MOST_FETCHES_OF_HOST, new Slots(MOST_FETCHES))
-  if (typeof issuers !== 'function') {
-    const fetching = { slots, isLazy: false, publicOnly: false }
-    return new ListedIssuers(
-      issuers.map((entry) => {
-        const keys = composeKeys(entry, settings, fetching, events)
-        return new Issuer(keys, rulesOf(entry, settings), tokens)
-      }),
-    )
-  }
-  const { tenantsTimeout, issuersMaxAge, keysMaxStale, keysCooldown, allowPrivateIssuers } =
-    settings
-  const fetching = { slots, isLazy: true, publicOnly: !allowPrivateIssuers }
-  return new AskedIssuers({
-    ask: issuers,
-    read: (iss, answer) => readIssuerRules(iss, answer, settings),
-    keysOf: (entry) => composeKeys(entry, settings, fetching, events),
-    issuerOf: (entry, keys, isTrusted) =>
-      new Issuer(keys, rulesOf(entry, settings), tokens, isTrusted),
-    timeout: tenantsTimeout,
-    maxAge: issuersMaxAge,
-    maxStale: keysMaxStale,
-    cooldown: keysCooldown,
-  })
-}
-
-/** Fetches at one time, over all issuers; and those of them from one host. */
-const MOST_FETCHES = 32
-const MOST_FETCHES_OF_HOST = 16
-
-/** Immutable: what decides must be the same for each request. */
-function rulesOf(entry: IssuerEntry, settings: Settings): IssuerRules {
-  const { name, issuer, audience, algorithms, tokenTypes, mapClaims, tenants } = entry
-  const { clockTolerance, confirmation, superuserResource } = settings
-  return Object.freeze({
-    name,
-    issuer,
-    audience,
-    algorithms: new ImmutableSet(algorithms),
-    tokenTypes: new ImmutableSet(tokenTypes?.map(normalizeTokenType) ?? DEFAULT_TOKEN_TYPES),
-    mapClaims,
-    tenants: tenants === '*' ? tenants : new ImmutableSet(tenants),
-    clockTolerance,
-    confirmation,
-    superuserResource,
-  })
-}
-
-function composeKeys(
-  { publicKeys, publicKeysUrl, issuer, name }: IssuerEntry,
-  settings: Settings,
-  fetching: Pick<RemoteKeysOptions, 'slots' | 'isLazy' | 'publicOnly'>,
-  events: KeyEvents,
-): KeySource {
-  if (publicKeys !== undefined) return new StaticKeys(new KeySet(publicKeys))
-  const { keysTimeout: timeout, keysMaxAge: maxAge, keysMaxStale: maxStale } = settings
-  const { keysCooldown: cooldown, keysRetry: retry } = settings
-  const location =
-    publicKeysUrl === undefined ? { issuer: String(issuer?.[0]) } : { url: publicKeysUrl }
-  const freshness = { timeout, maxAge, maxStale, retry, retryMax: cooldown }
-  return new RemoteKeys({ location, cooldown, ...freshness, ...fetching }, events(name))
 }
 
 function composeOpaqueTokens(
@@ -162,9 +90,8 @@ export function composeKnownTenants(
 /** What a guard of one application rests on. */
 export function composeGuardRules(
   { resolveTenant, tenantParameter, tenantsTimeout: timeout, realm }: Settings,
-  shared: Pick<GuardRules, 'authenticator' | 'knownTenants' | 'waits'>,
+  { authenticator, knownTenants }: ServiceParts,
+  waits: Waits,
 ): GuardRules {
-  return { ...shared, resolveTenant, tenantParameter, timeout, realm }
+  return { authenticator, knownTenants, waits, resolveTenant, tenantParameter, timeout, realm }
 }
-
-const DEFAULT_TOKEN_TYPES = [normalizeTokenType('JWT'), normalizeTokenType('at+jwt'), undefined]

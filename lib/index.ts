@@ -1,3 +1,5 @@
+export type { Forgotten } from './authentication/forgotten.ts'
+export type { OpaqueAnswer, OpaqueToken } from './authentication/opaque-answer.ts'
 export type { RouteDeclaration } from './declaration/declaration.ts'
 export { publicScope } from './declaration/public-scope.ts'
 export * as errors from './errors.ts'

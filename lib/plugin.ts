@@ -3,6 +3,13 @@ import fp from 'fastify-plugin'
 import { AuthService } from './service.ts'
 import type { AuthOptions } from './settings/options.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The service that guards this scope. */
+    readonly authService: AuthService
+  }
+}
+
 /**
  * Closes every route of an application to strangers, and ties each request to one tenant.
  *

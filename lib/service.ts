@@ -6,15 +6,9 @@ import type {
   RawRequestDefaultExpression,
   RawServerBase,
 } from 'fastify'
-import type { Authenticator } from './authentication/authenticator.ts'
+import { type Forgotten, readForgotten } from './authentication/forgotten.ts'
 import { reportBoot } from './boot-report.ts'
-import {
-  type Background,
-  composeAttendants,
-  composeAuthenticator,
-  composeGuardRules,
-  composeKnownTenants,
-} from './compose.ts'
+import { composeGuardRules, composeParts, type ServiceParts } from './compose.ts'
 import { documentedRoutes } from './declaration/documented-routes.ts'
 import type { RouteRegister } from './declaration/route-register.ts'
 import { decorateRequest } from './guard/decorated-request.ts'
@@ -23,18 +17,10 @@ import { type ListedRoute, listRoutes } from './inspection/listed-routes.ts'
 import { Neighbours } from './inspection/neighbours.ts'
 import { documentStats, type Stats } from './inspection/stats.ts'
 import { describeGuard } from './openapi/describe-guard.ts'
-import type { RemoteDocumentEvents } from './outside/remote-document.ts'
+import { OperatorLog } from './operator-log.ts'
 import { Waits } from './outside/waits.ts'
 import { type LoadedSettings, loadSettings } from './settings/load-settings.ts'
 import type { AuthOptions } from './settings/options.ts'
-import type { KnownTenants } from './tenants/known-tenants.ts'
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** The service that guards this scope. */
-    readonly authService: AuthService
-  }
-}
 
 /**
  * The service behind the plugin, for an application with several Fastify instances that share keys
@@ -47,9 +33,7 @@ declare module 'fastify' {
  */
 export class AuthService {
   readonly #loaded: LoadedSettings
-  readonly #authenticator: Authenticator
-  readonly #knownTenants: KnownTenants
-  readonly #background: readonly Background[]
+  readonly #parts: ServiceParts
   readonly #installed = new Map<FastifyInstance, RouteRegister>()
 
   /**
@@ -58,14 +42,7 @@ export class AuthService {
    */
   constructor(options: AuthOptions = {}) {
     this.#loaded = loadSettings(options)
-    this.#knownTenants = composeKnownTenants(this.#loaded.settings, this.#events('tenants'))
-    this.#authenticator = composeAuthenticator(this.#loaded, (issuer) =>
-      this.#events('keys', { issuer }),
-    )
-    const attendants = composeAttendants(this.#loaded, (reason) =>
-      this.#log?.error(`tenant auth: ${reason}`),
-    )
-    this.#background = [this.#authenticator, this.#knownTenants, ...attendants]
+    this.#parts = composeParts(this.#loaded, new OperatorLog(() => this.#log))
   }
 
   /**
@@ -85,8 +62,8 @@ export class AuthService {
   async install(app: FastifyInstance): Promise<void> {
     const { settings } = this.#loaded
     const waits = new Waits()
-    const shared = { authenticator: this.#authenticator, knownTenants: this.#knownTenants, waits }
-    const { register, preflights } = addGuard(app, settings, composeGuardRules(settings, shared))
+    const rules = composeGuardRules(settings, this.#parts, waits)
+    const { register, preflights } = addGuard(app, settings, rules)
     const below = register.early?.map(({ scope }) => scope) ?? []
     const neighbours = new Neighbours(app, below)
     app.decorate<AuthService>('authService', this)
@@ -95,16 +72,15 @@ export class AuthService {
     app.addHook('preClose', async () => waits.end())
     app.addHook('onClose', async () => this.#uninstall(app))
     this.#installed.set(app, register)
-    for (const part of this.#background) part.open()
+    for (const part of this.#parts.background) part.open()
   }
 
   /**
-   * Whether requests can be decided now: the keys of each configured issuer of all tenants are
-   * usable, or, where each is pinned, those of one; and the tenant list is loaded where there is
-   * one.
+   * Whether requests can be decided now: the tenant list is loaded, where there is one, and the
+   * keys of each configured issuer of all tenants are usable (where each is pinned: those of one).
    */
   isReady(): boolean {
-    return this.#authenticator.isReady && this.#knownTenants.isReady
+    return this.#parts.authenticator.isReady && this.#parts.knownTenants.isReady
   }
 
   /**
@@ -114,12 +90,23 @@ export class AuthService {
    * @throws ERR_AUTH_KEYS_UNAVAILABLE where they cannot be had, or there is no such issuer
    */
   refreshKeys(issuer?: string): Promise<void> {
-    return this.#authenticator.refreshKeys(issuer)
+    return this.#parts.authenticator.refreshKeys(issuer)
+  }
+
+  /**
+   * Makes a change count at once in this process: what the application's functions have told is
+   * asked anew.
+   *
+   * @param what whose; not given: everybody's. An issuer without a `sub`: all that is known of it
+   * @throws TypeError where a member is `undefined`, or is no member: it must not mean everybody
+   */
+  forget(what: Forgotten = {}): void {
+    this.#parts.authenticator.forget(readForgotten(what))
   }
 
   /** What the service knows of itself by now. Nothing is asked to find it. */
   stats(): Stats {
-    return { documents: documentStats(this.#authenticator, this.#knownTenants) }
+    return { documents: documentStats(this.#parts) }
   }
 
   /**
@@ -148,7 +135,7 @@ export class AuthService {
 
   /** Ends all background work. Called when the last application that it is installed in closes. */
   close(): void {
-    for (const part of this.#background) part.close()
+    for (const part of this.#parts.background) part.close()
   }
 
   /** Of the first application: the service has none of its own. */
@@ -166,13 +153,5 @@ export class AuthService {
   #uninstall(app: FastifyInstance): void {
     this.#installed.delete(app)
     if (this.#installed.size === 0) this.close()
-  }
-
-  #events(what: string, about: object = {}): RemoteDocumentEvents {
-    return {
-      onFailure: (reason, url) => {
-        this.#log?.warn({ ...about, reason, url }, `tenant auth: ${what} cannot be fetched`)
-      },
-    }
   }
 }

@@ -13,6 +13,7 @@ test('the API reference has a page for each door, and says what an option does',
   assert.deepEqual(readdirSync(`${folder.path}/modules`).filter(isDoor), [
     'claims.html',
     'index.html',
+    'introspection.html',
     'testing.html',
   ])
   const options = readFileSync(`${folder.path}/interfaces/index.AuthOptions.html`, 'utf8')

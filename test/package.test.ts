@@ -75,6 +75,7 @@ test('every file that package.json exports is packed', () => {
 
 test('every export of an installed package can be imported, and no other file of it', async () => {
   const app = await installIn(folder, packed, 'fastify')
+  await link(app, 'oauth4webapi')
   const names = Object.keys(manifest.exports).map((name) => `fastify-tenant-auth${name.slice(1)}`)
   const modules = names.filter((name) => !name.endsWith('.json'))
   const found = await runScript(
@@ -100,8 +101,33 @@ test('every export of an installed package can be imported, and no other file of
     ],
   ])
   assert.deepEqual(found['names']['fastify-tenant-auth/testing'], ['createTestAuthority'])
+  assert.deepEqual(found['names']['fastify-tenant-auth/introspection'], [
+    'introspection',
+    'seacatExchange',
+  ])
   for (const name of modules) assert.notDeepEqual(found['names'][name], [], name)
   assert.equal(found['inner'], 'ERR_PACKAGE_PATH_NOT_EXPORTED')
+})
+
+test('without the optional package one door alone cannot be opened, and says what it lacks', async () => {
+  const app = await installIn(folder, packed, 'fastify')
+  const names = Object.keys(manifest.exports).map((name) => `fastify-tenant-auth${name.slice(1)}`)
+  const modules = names.filter((name) => !name.endsWith('.json'))
+  const found = await runScript(
+    app,
+    'bare.mjs',
+    `const failures = {}
+    for (const name of ${JSON.stringify(modules)}) {
+      await import(name).catch(({ code, message }) => { failures[name] = code + ': ' + message })
+    }
+    console.log(JSON.stringify(failures))`,
+  )
+  assert.ok(isRecord(found), 'the child told what it found')
+  assert.deepEqual(Object.keys(found), ['fastify-tenant-auth/introspection'])
+  assert.match(
+    String(found['fastify-tenant-auth/introspection']),
+    /^ERR_MODULE_NOT_FOUND: .*'oauth4webapi'/,
+  )
 })
 
 /** The newest Fastify that is installed here, and the lowest that package.json permits. */

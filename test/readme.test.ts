@@ -59,6 +59,7 @@ const SPECIFIERS = [
   ["'../../lib/index.ts'", "'fastify-tenant-auth'"],
   ["'../../lib/testing.ts'", "'fastify-tenant-auth/testing'"],
   ["'../../lib/claims.ts'", "'fastify-tenant-auth/claims'"],
+  ["'../../lib/introspection.ts'", "'fastify-tenant-auth/introspection'"],
 ] as const
 
 /** An example as a reader has it who has installed the package. */
@@ -366,5 +367,8 @@ test('the versions that the page promises are those of package.json', () => {
     'package.json names engines and peers',
   )
   assert.deepEqual(manifest.engines, { node: node?.replaceAll('`', '') })
-  assert.deepEqual(manifest.peerDependencies, { fastify: fastify?.replaceAll('`', '') })
+  assert.deepEqual(manifest.peerDependencies, {
+    fastify: fastify?.replaceAll('`', ''),
+    oauth4webapi: /npm install oauth4webapi@([^`]+)`/.exec(README)?.[1],
+  })
 })

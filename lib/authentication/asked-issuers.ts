@@ -104,6 +104,10 @@ export class AskedIssuers implements Issuers {
     })
   }
 
+  forget(iss?: string): void {
+    this.#answers.forget(iss)
+  }
+
   all(): readonly Issuer[] {
     return this.#answers.values().flatMap((held) => (held === null ? [] : [held.issuer]))
   }

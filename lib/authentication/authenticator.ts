@@ -3,6 +3,7 @@ import type { NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import type { Principal } from '../rights/principal.ts'
 
+import type { Forgotten } from './forgotten.ts'
 import type { Issuer } from './issuer.ts'
 
 /** Finds out who a request acts as. One instance serves a whole service. */
@@ -20,6 +21,8 @@ export interface Authenticator {
    * @throws ERR_AUTH_KEYS_UNAVAILABLE
    */
   refreshKeys(iss?: string): Promise<void>
+  /** What the application has told is asked anew: of everything, or as `what` says. */
+  forget(what: Forgotten): void
   /** The issuers that are known now. */
   issuers(): readonly Issuer[]
   /**

@@ -7,6 +7,7 @@ import type { Principal } from '../rights/principal.ts'
 import { isJwt } from '../tokens/is-jwt.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 import type { Authenticator } from './authenticator.ts'
+import type { Forgotten } from './forgotten.ts'
 import type { Issuer } from './issuer.ts'
 import type { Issuers } from './issuers.ts'
 import type { Jwts } from './jwts.ts'
@@ -54,6 +55,11 @@ export class BearerToken implements Authenticator {
 
   refreshKeys(iss?: string): Promise<void> {
     return this.#parts.issuers.refreshKeys(iss)
+  }
+
+  forget({ issuer, sub }: Forgotten): void {
+    if (sub === undefined) this.#parts.issuers.forget(issuer)
+    this.#parts.opaqueTokens?.forget()
   }
 
   issuers(): readonly Issuer[] {

@@ -25,6 +25,12 @@ export interface Issuers {
    * @throws ERR_AUTH_ISSUERS_UNAVAILABLE
    */
   find(claimed: Claimed, waits: Waits): NowOrLater<Issuer>
+  /**
+   * What the application has told of an issuer is asked anew.
+   *
+   * @param iss of one issuer; not given: of all
+   */
+  forget(iss?: string): void
   /** Those that are known now. */
   all(): readonly Issuer[]
 }

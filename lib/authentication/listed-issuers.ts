@@ -52,6 +52,9 @@ export class ListedIssuers implements Issuers {
     throw new TokenRefused('the issuer is not accepted', mismatch('iss', this.#byIss.keys(), iss))
   }
 
+  /** The configuration does not change. */
+  forget(): void {}
+
   all(): readonly Issuer[] {
     return this.#issuers
   }

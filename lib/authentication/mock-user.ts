@@ -24,6 +24,8 @@ export class MockUser implements Authenticator {
 
   async refreshKeys(): Promise<void> {}
 
+  forget(): void {}
+
   issuers(): readonly [] {
     return []
   }

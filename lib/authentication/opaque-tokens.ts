@@ -12,7 +12,7 @@ import { TokenRefused } from '../tokens/token-refused.ts'
 import type { Issuers } from './issuers.ts'
 import type { Jwts } from './jwts.ts'
 import type { OpaqueToken } from './opaque-answer.ts'
-import type { Proof } from './proof.ts'
+import { EndingProof, type Proof } from './proof.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 export interface OpaqueTokensRules {
@@ -51,6 +51,8 @@ export class OpaqueTokens {
   readonly #jwts: Jwts
   readonly #issuers: Issuers
   readonly #tokens: VerifiedTokens
+  /** Holds until everything is forgotten. */
+  #memory = new EndingProof(() => true)
 
   constructor(
     rules: OpaqueTokensRules,
@@ -84,6 +86,13 @@ export class OpaqueTokens {
     this.#answers.close()
   }
 
+  /** Each token is asked for anew. */
+  forget(): void {
+    this.#answers.forget()
+    this.#memory.end()
+    this.#memory = new EndingProof(() => true)
+  }
+
   /**
    * What a token stands for; a promise only where it has to be asked for, and then one of `waits`.
    *
@@ -95,12 +104,13 @@ export class OpaqueTokens {
       throw new TokenRefused('longer than maxTokenLength')
     }
     if (!BEARER_TOKEN.test(token)) throw new TokenRefused('characters that no token has')
+    const memory = this.#memory
     return after(this.#answers.get(digestOf(token), waits, token), ({ answer, askedAt }) => {
       const known = this.#tokens.get(token)
       if (known !== undefined) return known
       const until = askedAt + this.#rules.maxAge * 1000
       return after(this.#believe(answer, until, waits), (verified) =>
-        this.#keep(token, verified, until),
+        this.#keep(token, verified, [memory, until]),
       )
     })
   }
@@ -117,10 +127,11 @@ export class OpaqueTokens {
     )
   }
 
-  #keep(token: string, verified: Verified, until: number): Verified {
+  #keep(token: string, verified: Verified, [memory, until]: [Proof, number]): Verified {
     const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
     const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
-    const kept = { ...verified, proof: new UntilThen(verified.proof, end) }
+    const proof = new UntilThen([verified.proof, memory], end)
+    const kept = { ...verified, proof }
     this.#tokens.set(token, kept)
     return kept
   }
@@ -131,19 +142,19 @@ function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }
 
-/** A proof for some time. */
+/** Several proofs, for some time. */
 class UntilThen implements Proof {
-  readonly #proof: Proof
+  readonly #proofs: readonly Proof[]
   /** A reading of `clock`. */
   readonly #until: number
 
-  constructor(proof: Proof, until: number) {
-    this.#proof = proof
+  constructor(proofs: readonly Proof[], until: number) {
+    this.#proofs = proofs
     this.#until = until
   }
 
   get holds(): boolean {
-    return clock.now() < this.#until && this.#proof.holds
+    return clock.now() < this.#until && this.#proofs.every(({ holds }) => holds)
   }
 }
 

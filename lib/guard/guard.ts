@@ -15,7 +15,7 @@ import { Asked, type DecisionRules, decide } from './decide.ts'
 import { readsDeclared } from './decorated-request.ts'
 import { claimScope } from './guarded-scopes.ts'
 import { isPreflight, Preflights } from './preflight.ts'
-import { HeldBack, Refused } from './refusal.ts'
+import { HeldBack, Refused } from './refused.ts'
 import { Access, decisionOf, setDecision } from './request-access.ts'
 
 export interface GuardRules extends DecisionRules {

@@ -8,7 +8,7 @@ import type { Policy } from '../declaration/policy.ts'
 import type { FinalOptions, WrittenRoute } from '../declaration/written-route.ts'
 import type { AuthError } from '../errors.ts'
 import { printedRoutes } from '../inspection/printed-routes.ts'
-import { HeldBack } from './refusal.ts'
+import { HeldBack } from './refused.ts'
 import { decisionOf, setDecision } from './request-access.ts'
 
 /**

@@ -8,6 +8,7 @@ import type { AuthError } from '../errors.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
 import { type Asked, tenantInUrl } from './decide.ts'
+import { Refused } from './refused.ts'
 import { decisionOf } from './request-access.ts'
 
 /** A request that the guard refused: what is wrong, who asked, and for which tenant. */
@@ -17,26 +18,6 @@ export interface Refusal {
   readonly authorization: Authorization | null
   /** The valid name that was asked for. Such a tenant need not exist. */
   readonly tenant: string | null
-}
-
-/** A decision that refused the request. */
-export class Refused {
-  readonly error: AuthError
-  readonly asked: Asked
-
-  constructor(error: AuthError, asked: Asked) {
-    this.error = error
-    this.asked = asked
-  }
-}
-
-/** The refusal of a preflight that another plugin may still answer. */
-export class HeldBack {
-  readonly refused: Refused
-
-  constructor(refused: Refused) {
-    this.refused = refused
-  }
 }
 
 /**

@@ -14,7 +14,7 @@ import type { FastifyRequestType, ResolveFastifyRequestType } from 'fastify/type
 import type { Declared } from '../declaration/declaration.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
-import type { HeldBack, Refused } from './refusal.ts'
+import type { HeldBack, Refused } from './refused.ts'
 
 declare module 'fastify' {
   // The declarations merge only if the parameters are Fastify's own, all of them. `Schema` has a

@@ -16,11 +16,14 @@ export interface DocumentStats extends DocumentState {
   readonly name: string
 }
 
+/** What rests on documents of other servers. */
+export interface Documented {
+  readonly authenticator: Authenticator
+  readonly knownTenants: KnownTenants
+}
+
 /** What is known of each document, without asking for any. */
-export function documentStats(
-  authenticator: Authenticator,
-  knownTenants: KnownTenants,
-): DocumentStats[] {
+export function documentStats({ authenticator, knownTenants }: Documented): DocumentStats[] {
   const keys = authenticator
     .issuers()
     .map((issuer) => ({ kind: 'keys', name: issuer.name, ...issuer.keys.state() }) as const)

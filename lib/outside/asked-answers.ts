@@ -98,11 +98,8 @@ export class AskedAnswers<A, K = A> {
 
   #renew(key: string, kept: Kept<K>): void {
     kept.renewAt = Number.POSITIVE_INFINITY
-    try {
-      ignoreRejection(this.#ask(key))
-    } catch {
-      // It is asked again when its time is over.
-    }
+    // Where this fails, what is kept still serves, and is asked for again when its time is over.
+    ignoreRejection(this.#ask(key))
   }
 
   #asked(key: string): Promise<K> | undefined {

@@ -64,7 +64,11 @@ async function request(url: string, signal: AbortSignal): Promise<Response> {
   }
 }
 
-async function readBody(body: AsyncIterable<Uint8Array>, limits: FetchLimits): Promise<Buffer> {
+/** @throws FetchFailure */
+export async function readBody(
+  body: AsyncIterable<Uint8Array>,
+  limits: FetchLimits,
+): Promise<Buffer> {
   const pieces = body[Symbol.asyncIterator]()
   const chunks: Uint8Array[] = []
   let size = 0

@@ -15,8 +15,9 @@ export type Pin = '*' | ReadonlySet<string>
 export function pinned(userInfo: UserInfo, tenants: Pin): UserInfo {
   const resources = Object.hasOwn(userInfo, 'resources') ? userInfo.resources : undefined
   if (tenants === EVERY_TENANT || resources === undefined) return userInfo
-  const everywhere = Object.hasOwn(resources, EVERY_TENANT) ? (resources[EVERY_TENANT] ?? []) : []
-  const served = Object.entries(resources)
+  const granted = new Map(Object.entries(resources))
+  const everywhere = granted.get(EVERY_TENANT) ?? []
+  const served = [...granted]
     .filter(([tenant]) => tenant !== EVERY_TENANT && tenants.has(tenant))
     .map(([tenant, ids]) => [tenant, Object.freeze([...new Set([...ids, ...everywhere])])] as const)
   return Object.freeze({ ...userInfo, resources: Object.freeze(Object.fromEntries(served)) })

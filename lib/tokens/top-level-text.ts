@@ -78,8 +78,7 @@ function isSpace(byte: number | undefined): boolean {
 function textAt(json: Buffer, start: number): string | undefined {
   if (json[start] !== QUOTE) return undefined
   try {
-    const text: unknown = JSON.parse(json.toString('utf8', start, endOfString(json, start)))
-    return typeof text === 'string' ? text : undefined
+    return String(JSON.parse(json.toString('utf8', start, endOfString(json, start))))
   } catch {
     return undefined
   }

@@ -85,6 +85,38 @@ test('a row that is taken away ends its cached tokens', async (t) => {
   assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
 })
 
+test('a changed row counts at once after forget', async (t) => {
+  let tenants = ['acme']
+  const { app, asked } = await start(t, async () => ({ ...RULES, tenants }))
+  const headers = await as()
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+  tenants = ['b']
+  app.authService.forget({ issuer: 'https://other.test' })
+  app.authService.forget({ issuer: ACME, sub: 'test-user' })
+  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+  for (const what of [{ issuer: ACME }, {}]) {
+    asked()
+    app.authService.forget(what)
+    assertRefused(await get(app, '/t/acme', headers), 'ERR_AUTH_TENANT_FORBIDDEN')
+    assert.deepEqual(asked(), [ACME])
+  }
+})
+
+test('a row that has not changed keeps its tokens after forget', async (t) => {
+  let mapped = 0
+  const mapClaims = () => {
+    mapped += 1
+    return { sub: 'u', resources: { acme: [] } }
+  }
+  const { app } = await start(t, () => ({ ...RULES, mapClaims }))
+  const headers = await as()
+  for (let time = 0; time < 3; time++) {
+    assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+    app.authService.forget()
+  }
+  assert.equal(mapped, 1)
+})
+
 test('another mapping is no change: it counts for the tokens that come', async (t) => {
   let sub = 'one'
   const answer = () => {

@@ -206,6 +206,35 @@ test('null is 401, kept for two seconds, and never beyond', async (t) => {
   assert.equal((await get(app, 'key')).statusCode, 200)
 })
 
+test('after forget each token is asked for anew, good or bad', async (t) => {
+  const answers = new Map([['good', GOOD]])
+  const { app, asked } = await start(t, (token) => answers.get(token) ?? null)
+  assert.equal((await get(app, 'good')).statusCode, 200)
+  assertRefused(await get(app, 'new'), 'ERR_AUTH_TOKEN_INVALID')
+  asked()
+  answers.set('new', GOOD)
+  answers.delete('good')
+  app.authService.forget({ issuer: iss, sub: 'machine' })
+  assert.equal((await get(app, 'new')).statusCode, 200)
+  assertRefused(await get(app, 'good'), 'ERR_AUTH_TOKEN_INVALID')
+  assert.deepEqual(asked(), ['new', 'good'])
+})
+
+test('an answer that was on its way when something was forgotten is not kept', async (t) => {
+  const open: ((answer: unknown) => void)[] = []
+  const { app, asked } = await start(t, () => new Promise((resolve) => open.push(resolve)))
+  const before = get(app, 'key')
+  await new Promise(setImmediate)
+  app.authService.forget()
+  open[0]?.(GOOD)
+  assert.equal((await before).statusCode, 200)
+  const later = get(app, 'key')
+  await new Promise(setImmediate)
+  open[1]?.(null)
+  assertRefused(await later, 'ERR_AUTH_TOKEN_INVALID')
+  assert.equal(asked().length, 2)
+})
+
 test('a good answer is never served beyond its time, when the function fails too', async (t) => {
   let isDown = false
   const { app, pass } = await start(t, () => (isDown ? assert.fail('down') : GOOD))

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import Fastify, { type FastifyInstance } from 'fastify'
-import tenantAuth from 'fastify-tenant-auth'
+import tenantAuth, { type AuthOptions } from 'fastify-tenant-auth'
 import { createTestAuthority, type TestAuthority } from '../../lib/testing.ts'
 import type { Boot } from './boot.ts'
 import { median, quartiles } from './statistics.ts'
@@ -58,6 +58,13 @@ await grow(
     return { size, app, requests: [await requestAs(names, 0)] }
   },
 )
+await grow('issuers', [1, 10, 100, 1_000], async (size) => {
+  const issuers = Array.from({ length: size }, (_, i) => {
+    const rules = authority.issuerRules({ tenants: '*' })
+    return i === 0 ? rules : { ...rules, issuer: `https://issuer-${i}.test` }
+  })
+  return { size, app: await guardedBy({ issuers }, 1), requests: [await requestAs(['acme'], 0)] }
+})
 await grow('cached tokens', [100, 1_000, 10_000, 100_000], async (size) => {
   const app = await guarded({ tokenCacheSize: size }, 1)
   const requests = await Promise.all(Array.from({ length: size }, (_, i) => requestAs(['acme'], i)))
@@ -113,9 +120,13 @@ async function cost({ app, requests }: Size): Promise<number> {
   return (user + system) / REQUESTS
 }
 
-async function guarded(options: object, routes: number): Promise<FastifyInstance> {
+function guarded(options: object, routes: number): Promise<FastifyInstance> {
+  return guardedBy({ ...authority.options, ...options }, routes)
+}
+
+async function guardedBy(options: AuthOptions, routes: number): Promise<FastifyInstance> {
   const app = Fastify()
-  await app.register(tenantAuth, { ...authority.options, ...options })
+  await app.register(tenantAuth, options)
   app.get('/:tenant/menu', { config }, async () => ({ ok: true }))
   for (let i = 1; i < routes; i++) app.get(`/:tenant/r${i}`, { config }, async () => ({ ok: true }))
   await app.ready()

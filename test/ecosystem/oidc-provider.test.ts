@@ -3,9 +3,11 @@ import { after, before, describe, it } from 'node:test'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import * as client from 'openid-client'
-import tenantAuth, { type AuthOptions, type UserInfo } from '../../lib/index.ts'
-import { Browser } from '../helpers/processes/browser.ts'
-import { API, CALLBACK, type OidcServer, startOidcServer } from '../helpers/servers/oidc-server.ts'
+import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { FetchedKeys } from '../../lib/keys/fetched-keys.ts'
+import { API, type OidcServer, startOidcServer } from '../helpers/servers/oidc-server.ts'
+import { fromMemberships } from '../helpers/tokens/from-memberships.ts'
+import { discover, machineToken, userTokens } from '../helpers/tokens/oidc-tokens.ts'
 
 describe('with a real authorization server', () => {
   let server: OidcServer
@@ -20,7 +22,7 @@ describe('with a real authorization server', () => {
 
   /** An API that gets the server's metadata as its settings (RFC 8414 §2). */
   async function startApi(options: AuthOptions): Promise<FastifyInstance> {
-    const metadata = (await discover('kitchen', client.None())).serverMetadata()
+    const metadata = (await discover(server, 'kitchen', client.None())).serverMetadata()
     const app = Fastify()
     open.push(app)
     await app.register(tenantAuth, {
@@ -39,52 +41,16 @@ describe('with a real authorization server', () => {
     return app
   }
 
-  function discover(id: string, authentication: client.ClientAuth): Promise<client.Configuration> {
-    return client.discovery(new URL(server.issuer), id, undefined, authentication, {
-      // On loopback there is no TLS.
-      execute: [client.allowInsecureRequests],
-    })
-  }
-
-  async function machineToken(): Promise<string> {
-    const secret = client.ClientSecretBasic('the secret of the kitchen, long enough')
-    const kitchen = await discover('kitchen', secret)
-    const { access_token } = await client.clientCredentialsGrant(kitchen, {
-      resource: API,
-      scope: 'menu',
-    })
-    return access_token
-  }
-
-  /** Authorization code with PKCE (RFC 7636), state and nonce, in a browser without a user. */
-  async function userTokens(): Promise<{ accessToken: string; idToken: string }> {
-    const menuApp = await discover('menu-app', client.None())
-    const pkceCodeVerifier = client.randomPKCECodeVerifier()
-    const expectedState = client.randomState()
-    const expectedNonce = client.randomNonce()
-    const login = client.buildAuthorizationUrl(menuApp, {
-      redirect_uri: CALLBACK,
-      scope: 'openid profile menu',
-      resource: API,
-      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
-      code_challenge_method: 'S256',
-      state: expectedState,
-      nonce: expectedNonce,
-    })
-    const arrived = await new Browser().follow(login, CALLBACK)
-    const tokens = await client.authorizationCodeGrant(
-      menuApp,
-      arrived,
-      { pkceCodeVerifier, expectedState, expectedNonce, idTokenExpected: true },
-      { resource: API },
-    )
-    assert.ok(tokens.id_token, 'an id token was issued')
-    return { accessToken: tokens.access_token, idToken: tokens.id_token }
-  }
+  it('is discovered by its issuer', async () => {
+    const keys = new FetchedKeys({ location: { issuer: server.issuer } })
+    const { kids } = await keys.load(AbortSignal.timeout(10_000))
+    assert.equal(kids.length, 2)
+    assert.equal(keys.url, `${server.issuer}/jwks`)
+  })
 
   it('lets a machine in with a JWT access token of client credentials', async () => {
     const api = await startApi({ audience: API, tokenTypes: ['at+jwt'] })
-    const token = await machineToken()
+    const token = await machineToken(server)
     assert.equal(decodeProtectedHeader(token).typ, 'at+jwt')
     const { status, body } = await get(api, '/lazy-raccoon/menu', token)
     assert.equal(status, 200)
@@ -94,7 +60,7 @@ describe('with a real authorization server', () => {
 
   it('lets a user in with the ID token of an authorization code with PKCE', async () => {
     const api = await startApi({ audience: 'menu-app' })
-    const { idToken } = await userTokens()
+    const { idToken } = await userTokens(server)
     const { status, body } = await get(api, '/lazy-raccoon/menu', idToken)
     assert.equal(status, 200)
     assert.deepEqual(body, { tenant: 'lazy-raccoon', sub: 'user-1', name: 'little-capybara' })
@@ -103,13 +69,13 @@ describe('with a real authorization server', () => {
 
   it('lets a user in with the access token that came with it', async () => {
     const api = await startApi({ audience: API, tokenTypes: ['at+jwt'] })
-    const { accessToken } = await userTokens()
+    const { accessToken } = await userTokens(server)
     assert.equal(decodeJwt(accessToken).sub, 'user-1')
     assert.equal((await get(api, '/lazy-raccoon/menu', accessToken)).status, 200)
   })
 
   it('refuses an ID token in place of an access token, and the other way round', async () => {
-    const { accessToken, idToken } = await userTokens()
+    const { accessToken, idToken } = await userTokens(server)
     const byType = await startApi({ audience: [API, 'menu-app'], tokenTypes: ['at+jwt'] })
     assert.equal((await get(byType, '/lazy-raccoon/menu', idToken)).status, 401)
     const byAudience = await startApi({ audience: 'menu-app' })
@@ -118,12 +84,12 @@ describe('with a real authorization server', () => {
 
   it('refuses the tokens of a server that is not the configured issuer', async () => {
     const api = await startApi({ audience: API, issuer: `${server.issuer}/` })
-    assert.equal((await get(api, '/lazy-raccoon/menu', await machineToken())).status, 401)
+    assert.equal((await get(api, '/lazy-raccoon/menu', await machineToken(server))).status, 401)
   })
 
   it('refuses a token with changed claims', async () => {
     const api = await startApi({ audience: API })
-    const [header, payload = '', signature] = (await machineToken()).split('.')
+    const [header, payload = '', signature] = (await machineToken(server)).split('.')
     const claims: object = JSON.parse(Buffer.from(payload, 'base64url').toString())
     const memberships = { 'busy-beaver': ['menu:read'] }
     const changed = Buffer.from(JSON.stringify({ ...claims, memberships })).toString('base64url')
@@ -133,10 +99,10 @@ describe('with a real authorization server', () => {
 
   it('takes tokens of old and new keys while the server publishes both', async () => {
     const api = await startApi({ audience: API })
-    const old = await machineToken()
+    const old = await machineToken(server)
     assert.equal((await get(api, '/lazy-raccoon/menu', old)).status, 200)
     await server.rotate('keep the old')
-    const fresh = await machineToken()
+    const fresh = await machineToken(server)
     assert.notEqual(decodeProtectedHeader(fresh).kid, decodeProtectedHeader(old).kid)
     assert.equal((await get(api, '/lazy-raccoon/menu', fresh)).status, 200)
     assert.equal((await get(api, '/lazy-raccoon/menu', old)).status, 200)
@@ -144,8 +110,8 @@ describe('with a real authorization server', () => {
 
   it('refuses tokens of old keys, cached ones too, when a set without them has arrived', async () => {
     const api = await startApi({ audience: [API, 'menu-app'] })
-    const oldAccess = await machineToken()
-    const { idToken: oldId } = await userTokens()
+    const oldAccess = await machineToken(server)
+    const { idToken: oldId } = await userTokens(server)
     for (const token of [oldAccess, oldId]) {
       assert.equal((await get(api, '/lazy-raccoon/menu', token)).status, 200)
     }
@@ -157,8 +123,8 @@ describe('with a real authorization server', () => {
     assert.equal(server.keyRequests, before)
 
     // The first new token makes it look, once for all requests that come together.
-    const freshAccess = await machineToken()
-    const { idToken: freshId } = await userTokens()
+    const freshAccess = await machineToken(server)
+    const { idToken: freshId } = await userTokens(server)
     const lookedAt = server.keyRequests
     const answers = await Promise.all(
       [freshAccess, freshId, freshAccess, freshId].map((t) => get(api, '/lazy-raccoon/menu', t)),
@@ -177,12 +143,12 @@ describe('with a real authorization server', () => {
 
   it('learns of new keys at once when the application asks for them', async () => {
     const api = await startApi({ audience: API })
-    const old = await machineToken()
+    const old = await machineToken(server)
     assert.equal((await get(api, '/lazy-raccoon/menu', old)).status, 200)
     await server.rotate('drop the old')
     await api.authService.refreshKeys()
     assert.equal((await get(api, '/lazy-raccoon/menu', old)).status, 401)
-    assert.equal((await get(api, '/lazy-raccoon/menu', await machineToken())).status, 200)
+    assert.equal((await get(api, '/lazy-raccoon/menu', await machineToken(server))).status, 200)
   })
 })
 
@@ -192,19 +158,4 @@ async function get(api: FastifyInstance, path: string, token: string) {
   })
   const body: Record<string, unknown> = JSON.parse(await response.text())
   return { status: response.status, body }
-}
-
-/** This server's own claim for the rights of a user in each tenant. */
-function fromMemberships(claims: Record<string, unknown>): UserInfo {
-  const { sub, preferred_username: name, memberships } = claims
-  if (typeof sub !== 'string' || !isRights(memberships)) throw new Error('not our claims')
-  return {
-    sub,
-    ...(typeof name === 'string' && { preferred_username: name }),
-    resources: memberships,
-  }
-}
-
-function isRights(value: unknown): value is Record<string, string[]> {
-  return typeof value === 'object' && value !== null && Object.values(value).every(Array.isArray)
 }

@@ -1,15 +1,17 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
-import { Provider } from 'oidc-provider'
+import { type ClientMetadata, Provider } from 'oidc-provider'
 
 export const API = 'https://menu.test/api'
+/** Another API, whose access tokens are opaque. */
+export const OPAQUE_API = 'https://lunch.test/api'
 export const CALLBACK = 'http://127.0.0.1/callback'
 
-/**
- * The rights of its users and machines, in a claim of its own that only `mapClaims` understands.
- */
-const MEMBERSHIPS = { 'lazy-raccoon': ['menu:read'] }
+/** The rights of users and machines in each tenant. */
+type Memberships = Readonly<Record<string, readonly string[]>>
+
+const MEMBERSHIPS: Memberships = { 'lazy-raccoon': ['menu:read'] }
 
 export interface OidcServer {
   readonly issuer: string
@@ -23,9 +25,15 @@ export interface OidcServer {
 /**
  * A certified authorization server on loopback. It has a machine (`kitchen`), a public client
  * (`menu-app`), and one user, who is logged in without a login page. Access tokens for API are JWTs
- * (RFC 9068).
+ * (RFC 9068); those for OPAQUE_API are opaque.
+ *
+ * @param clients further ones, such as APIs that ask about tokens
+ * @param memberships a claim of its own, which only `mapClaims` understands
  */
-export async function startOidcServer(): Promise<OidcServer> {
+export async function startOidcServer(
+  clients: ClientMetadata[] = [],
+  memberships: Memberships = MEMBERSHIPS,
+): Promise<OidcServer> {
   let provider: Provider | undefined
   let keys: JWK[] = []
   let keyRequests = 0
@@ -46,7 +54,7 @@ export async function startOidcServer(): Promise<OidcServer> {
   const rotate: OidcServer['rotate'] = async (keep) => {
     const created = [await createKey('RS256'), await createKey('ES256')]
     keys = keep === 'keep the old' ? [...created, ...keys] : created
-    provider = createProvider(issuer, keys)
+    provider = createProvider(issuer, keys, { clients, memberships })
   }
   await rotate('drop the old')
 
@@ -64,7 +72,11 @@ export async function startOidcServer(): Promise<OidcServer> {
   }
 }
 
-function createProvider(issuer: string, keys: JWK[]): Provider {
+function createProvider(
+  issuer: string,
+  keys: JWK[],
+  { clients, memberships }: { clients: ClientMetadata[]; memberships: Memberships },
+): Provider {
   return new Provider(issuer, {
     jwks: { keys },
     cookies: { keys: ['cookie signing key of a test'] },
@@ -82,6 +94,7 @@ function createProvider(issuer: string, keys: JWK[]): Provider {
         token_endpoint_auth_method: 'none',
         redirect_uris: [CALLBACK],
       },
+      ...clients,
     ],
     claims: { openid: ['sub'], profile: ['preferred_username', 'memberships'] },
     // The ID token carries the claims too, not only the userinfo endpoint.
@@ -89,23 +102,26 @@ function createProvider(issuer: string, keys: JWK[]): Provider {
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: () => true },
+      jwtIntrospection: { enabled: true },
+      revocation: { enabled: true, allowedPolicy: () => true },
       resourceIndicators: {
         enabled: true,
-        getResourceServerInfo: () => ({
+        getResourceServerInfo: (_ctx, audience) => ({
           scope: 'menu',
-          audience: API,
-          accessTokenFormat: 'jwt',
+          audience,
+          accessTokenFormat: audience === API ? 'jwt' : 'opaque',
           jwt: { sign: { alg: 'ES256' } },
         }),
       },
     },
-    extraTokenClaims: () => ({ memberships: MEMBERSHIPS }),
+    extraTokenClaims: () => ({ memberships }),
     findAccount: (_ctx, accountId) => ({
       accountId,
       claims: () => ({
         sub: accountId,
         preferred_username: 'little-capybara',
-        memberships: MEMBERSHIPS,
+        memberships,
       }),
     }),
     interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
@@ -136,7 +152,7 @@ async function logIn(
     clientId: String(params['client_id']),
   })
   grant.addOIDCScope('openid profile')
-  grant.addResourceScope(API, 'menu')
+  for (const resource of [API, OPAQUE_API]) grant.addResourceScope(resource, 'menu')
   const consent = { grantId: await grant.save() }
   return provider.interactionFinished(request, response, { consent })
 }

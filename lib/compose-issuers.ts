@@ -1,0 +1,95 @@
+import { AskedIssuers } from './authentication/asked-issuers.ts'
+import { Issuer, type IssuerRules } from './authentication/issuer.ts'
+import type { IssuerEntry } from './authentication/issuer-entry.ts'
+import type { Issuers } from './authentication/issuers.ts'
+import { ListedIssuers } from './authentication/listed-issuers.ts'
+import type { VerifiedTokens } from './authentication/verified-tokens.ts'
+import { KeySet } from './keys/key-set.ts'
+import {
+  type KeySource,
+  RemoteKeys,
+  type RemoteKeysOptions,
+  StaticKeys,
+} from './keys/key-source.ts'
+import { HostSlots } from './outside/host-slots.ts'
+import type { RemoteDocumentEvents } from './outside/remote-document.ts'
+import { Slots } from './outside/slots.ts'
+import { ImmutableSet } from './rights/resource-set.ts'
+import type { LoadedSettings } from './settings/load-settings.ts'
+import type { Settings } from './settings/options.ts'
+import { readIssuerRules } from './settings/read-issuer-rules.ts'
+import { normalizeTokenType } from './tokens/jose-header.ts'
+
+/** What the operator is told of keys that cannot be fetched, by the name of their issuer. */
+export type KeyEvents = (issuer: string) => RemoteDocumentEvents
+
+/** Whose tokens are accepted, as the configuration says. */
+export function composeIssuers(
+  { settings, issuers }: LoadedSettings,
+  tokens: VerifiedTokens,
+  events: KeyEvents,
+): Issuers {
+  const slots = new HostSlots(MOST_FETCHES_OF_HOST, new Slots(MOST_FETCHES))
+  if (typeof issuers !== 'function') {
+    const fetching = { slots, isLazy: false, publicOnly: false }
+    return new ListedIssuers(
+      issuers.map((entry) => {
+        const keys = composeKeys(entry, settings, fetching, events)
+        return new Issuer(keys, rulesOf(entry, settings), tokens)
+      }),
+    )
+  }
+  const { tenantsTimeout, issuersMaxAge, keysMaxStale, keysCooldown, allowPrivateIssuers } =
+    settings
+  const fetching = { slots, isLazy: true, publicOnly: !allowPrivateIssuers }
+  return new AskedIssuers({
+    ask: issuers,
+    read: (iss, answer) => readIssuerRules(iss, answer, settings),
+    keysOf: (entry) => composeKeys(entry, settings, fetching, events),
+    issuerOf: (entry, keys, isTrusted) =>
+      new Issuer(keys, rulesOf(entry, settings), tokens, isTrusted),
+    timeout: tenantsTimeout,
+    maxAge: issuersMaxAge,
+    maxStale: keysMaxStale,
+    cooldown: keysCooldown,
+  })
+}
+
+/** Fetches at one time, over all issuers; and those of them from one host. */
+const MOST_FETCHES = 32
+const MOST_FETCHES_OF_HOST = 16
+
+/** Immutable: what decides must be the same for each request. */
+function rulesOf(entry: IssuerEntry, settings: Settings): IssuerRules {
+  const { name, issuer, audience, algorithms, tokenTypes, mapClaims, tenants } = entry
+  const { clockTolerance, confirmation, superuserResource } = settings
+  return Object.freeze({
+    name,
+    issuer,
+    audience,
+    algorithms: new ImmutableSet(algorithms),
+    tokenTypes: new ImmutableSet(tokenTypes?.map(normalizeTokenType) ?? DEFAULT_TOKEN_TYPES),
+    mapClaims,
+    tenants: tenants === '*' ? tenants : new ImmutableSet(tenants),
+    clockTolerance,
+    confirmation,
+    superuserResource,
+  })
+}
+
+function composeKeys(
+  { publicKeys, publicKeysUrl, issuer, name }: IssuerEntry,
+  settings: Settings,
+  fetching: Pick<RemoteKeysOptions, 'slots' | 'isLazy' | 'publicOnly'>,
+  events: KeyEvents,
+): KeySource {
+  if (publicKeys !== undefined) return new StaticKeys(new KeySet(publicKeys))
+  const { keysTimeout: timeout, keysMaxAge: maxAge, keysMaxStale: maxStale } = settings
+  const { keysCooldown: cooldown, keysRetry: retry } = settings
+  const location =
+    publicKeysUrl === undefined ? { issuer: String(issuer?.[0]) } : { url: publicKeysUrl }
+  const freshness = { timeout, maxAge, maxStale, retry, retryMax: cooldown }
+  return new RemoteKeys({ location, cooldown, ...freshness, ...fetching }, events(name))
+}
+
+const DEFAULT_TOKEN_TYPES = [normalizeTokenType('JWT'), normalizeTokenType('at+jwt'), undefined]

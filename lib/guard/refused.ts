@@ -1,0 +1,22 @@
+import type { AuthError } from '../errors.ts'
+import type { Asked } from './decide.ts'
+
+/** A decision that refused the request. */
+export class Refused {
+  readonly error: AuthError
+  readonly asked: Asked
+
+  constructor(error: AuthError, asked: Asked) {
+    this.error = error
+    this.asked = asked
+  }
+}
+
+/** The refusal of a preflight that another plugin may still answer. */
+export class HeldBack {
+  readonly refused: Refused
+
+  constructor(refused: Refused) {
+    this.refused = refused
+  }
+}

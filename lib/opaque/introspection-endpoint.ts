@@ -1,0 +1,88 @@
+import {
+  allowInsecureRequests,
+  type Client,
+  type ClientAuth,
+  customFetch,
+  introspectionRequest,
+  processIntrospectionResponse,
+  validateApplicationLevelSignature,
+} from 'oauth4webapi'
+import { isObject } from '../outside/is-object.ts'
+import { ownProperty } from '../outside/own-property.ts'
+import type { Exchanges } from './exchanges.ts'
+import type { IntrospectionRules } from './introspection-options.ts'
+import { asOpaqueFailure, OpaqueFailure } from './opaque-failure.ts'
+import type { ServerMetadata } from './server-metadata.ts'
+
+const SIGNED = 'application/token-introspection+jwt'
+
+/** What may come as a bearer token; a refresh token, for example, may not (RFC 7662 §2.1). */
+const ACCESS_TOKEN = { token_type_hint: 'access_token' }
+
+/** Error codes that speak of the client, and not of the token (RFC 6749 §5.2). */
+const OF_THE_CLIENT: readonly unknown[] = ['invalid_client', 'unauthorized_client']
+
+/** An introspection endpoint (RFC 7662), and one way to prove oneself to it. */
+export class IntrospectionEndpoint {
+  readonly #rules: IntrospectionRules
+  readonly #server: ServerMetadata
+  readonly #authentication: ClientAuth
+  readonly #fetch: Exchanges['fetch']
+
+  constructor(
+    rules: IntrospectionRules,
+    server: ServerMetadata,
+    authentication: ClientAuth,
+    exchanges: Exchanges,
+  ) {
+    this.#rules = rules
+    this.#server = server
+    this.#authentication = authentication
+    this.#fetch = exchanges.fetch
+  }
+
+  /**
+   * What the endpoint says of a token. Where answers are to be signed, this one is.
+   *
+   * @throws OpaqueFailure
+   */
+  async ask(token: string): Promise<object> {
+    try {
+      return await this.#ask(token)
+    } catch (error) {
+      throw asOpaqueFailure(error)
+    }
+  }
+
+  async #ask(token: string): Promise<object> {
+    const { clientId, signed } = this.#rules
+    const client: Client = { client_id: clientId }
+    // All addresses have been checked: http is on loopback.
+    const options = { [customFetch]: this.#fetch, [allowInsecureRequests]: true }
+    const response = await introspectionRequest(this.#server, client, this.#authentication, token, {
+      ...options,
+      requestJwtResponse: signed,
+      additionalParameters: ACCESS_TOKEN,
+    })
+    if (response.status !== 200) throw await failureOf(response)
+    if (isSigned(response) !== signed) throw new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
+    const answer = await processIntrospectionResponse(this.#server, client, response)
+    if (signed) await validateApplicationLevelSignature(this.#server, response, options)
+    return answer
+  }
+}
+
+function isSigned({ headers }: Response): boolean {
+  return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === SIGNED
+}
+
+async function failureOf(response: Response): Promise<OpaqueFailure> {
+  const isRefused = [401, 403].includes(response.status) || (await namesClient(response))
+  return new OpaqueFailure(isRefused ? 'ERR_INTROSPECTION_CREDENTIALS' : 'ERR_INTROSPECTION_ANSWER')
+}
+
+async function namesClient(response: Response): Promise<boolean> {
+  if (response.status !== 400) return false
+  const answer: unknown = await response.json()
+  return isObject(answer) && OF_THE_CLIENT.includes(ownProperty(answer, 'error'))
+}

@@ -1,0 +1,41 @@
+import type { OpaqueAnswer } from '../authentication/opaque-answer.ts'
+import { ATTENDED } from '../outside/attended.ts'
+import { Attendance } from './attendance.ts'
+import { DoorOptions } from './door-options.ts'
+import { Exchanges } from './exchanges.ts'
+import { OpaqueFailure } from './opaque-failure.ts'
+import { ADDRESS } from './server-address.ts'
+
+export interface SeacatExchangeOptions {
+  /** Address of the exchange that SeaCat Auth offers to Nginx; https, or http on loopback. */
+  readonly url: string
+}
+
+const BEARER_JWT = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i
+
+/**
+ * For the option `opaqueToken`: exchanges a token of SeaCat Auth for an ID token, at the endpoint
+ * that it offers to Nginx. The ID token is then verified like one that has come itself. No random
+ * token is sent before: an endpoint that says yes to everything could not sign its answers.
+ *
+ * An exchange takes 5 seconds at most.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ */
+export function seacatExchange(
+  options: SeacatExchangeOptions,
+): (token: string) => Promise<OpaqueAnswer> {
+  const given = new DoorOptions('seacatExchange', options, ['url'])
+  const url = given.read('url', ADDRESS) ?? ''
+  given.throwIfAny()
+  const exchanges = new Exchanges()
+  const ask = async (token: string): Promise<OpaqueAnswer> => {
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await exchanges.fetch(url, { method: 'POST', headers })
+    if (response.status === 401) return null
+    const [, jwt] = BEARER_JWT.exec(response.headers.get('authorization') ?? '') ?? []
+    if (response.status === 200 && jwt !== undefined) return jwt
+    throw new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
+  }
+  return Object.defineProperty(ask, ATTENDED, { value: new Attendance(exchanges) })
+}

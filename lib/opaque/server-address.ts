@@ -1,0 +1,22 @@
+import { isLoopback } from '../outside/loopback.ts'
+import type { Kind } from './door-options.ts'
+
+/** How a boot error describes what `isServerAddress` accepts. */
+export const SERVER_ADDRESS = 'an https URL (http on loopback only) without credentials'
+
+/** The address of a server, as a member of options. */
+export const ADDRESS: Kind<string> = {
+  expected: SERVER_ADDRESS,
+  read: (value) => (isServerAddress(value) ? value : null),
+}
+
+/**
+ * Whether tokens and secrets may be sent to an address: https, or http on loopback. Logs show
+ * addresses, so that credentials must not stand in them. A fragment is never sent.
+ */
+export function isServerAddress(address: unknown): address is string {
+  if (typeof address !== 'string' || !URL.canParse(address)) return false
+  const { protocol, hostname, username, password } = new URL(address)
+  if (username !== '' || password !== '' || address.includes('#')) return false
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
+}

@@ -1,0 +1,30 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { RemoteDocumentEvents } from './outside/remote-document.ts'
+
+/** What a service tells its operator between requests, by the log of an application. */
+export class OperatorLog {
+  readonly #find: () => FastifyBaseLogger | undefined
+
+  /** @param find the log of now; undefined: the service is installed nowhere */
+  constructor(find: () => FastifyBaseLogger | undefined) {
+    this.#find = find
+  }
+
+  /** Something does not work until the operator mends it. */
+  error(reason: string): void {
+    this.#find()?.error(`tenant auth: ${reason}`)
+  }
+
+  /**
+   * What is told of a document of another server.
+   *
+   * @param about members of each line
+   */
+  document(what: string, about: object = {}): RemoteDocumentEvents {
+    return {
+      onFailure: (reason, url) => {
+        this.#find()?.warn({ ...about, reason, url }, `tenant auth: ${what} cannot be fetched`)
+      },
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Attendance } from '../../lib/opaque/attendance.ts'
+import { Exchanges } from '../../lib/opaque/exchanges.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
+
+const start = () => {
+  const told: string[] = []
+  const exchanges = new Exchanges()
+  const attendance = new Attendance(exchanges)
+  const open = (name: string) => attendance.open((reason) => told.push(`${name}: ${reason}`))
+  return { attendance, exchanges, open, told: () => told.splice(0) }
+}
+
+test('one failure is told once, and again after it was mended', () => {
+  const { attendance, open, told } = start()
+  open('a')
+  attendance.tell('broken')
+  attendance.tell('broken')
+  assert.deepEqual(told(), ['a: broken'])
+  attendance.forget()
+  attendance.tell('broken')
+  assert.deepEqual(told(), ['a: broken'])
+})
+
+test('another failure is told', () => {
+  const { attendance, open, told } = start()
+  open('a')
+  attendance.tell('broken')
+  attendance.tell('torn')
+  assert.deepEqual(told(), ['a: broken', 'a: torn'])
+})
+
+test('each service is told, and one that comes later too', () => {
+  const { attendance, open, told } = start()
+  attendance.tell('broken')
+  open('a')
+  open('b')
+  attendance.tell('broken')
+  assert.deepEqual(told(), ['a: broken', 'b: broken'])
+  open('c')
+  attendance.tell('broken')
+  assert.deepEqual(told(), ['a: broken', 'b: broken', 'c: broken'])
+})
+
+test('after the last service has ended, none is told, and exchanges are ended', async (t) => {
+  const server = await askedServer(() => {})
+  // So that no exchange ends by itself.
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { attendance, exchanges, open, told } = start()
+  open('a')
+  open('b')
+  const exchange = exchanges.fetch(server.url, { method: 'GET', headers: {} })
+  let isOver = false
+  const over = assert.rejects(exchange).then(() => {
+    isOver = true
+  })
+  attendance.close()
+  await new Promise(setImmediate)
+  assert.equal(isOver, false)
+  attendance.close()
+  await over
+  attendance.tell('broken')
+  assert.deepEqual(told(), [])
+  open('c')
+  attendance.tell('broken')
+  assert.deepEqual(told(), ['c: broken'])
+})

@@ -1,0 +1,37 @@
+import * as door from 'fastify-tenant-auth/introspection'
+import { expectType, expectTypes } from './expect-type.ts'
+
+const { introspection, seacatExchange } = door
+
+// Prevents a function that is taken away unnoticed.
+expectTypes<keyof typeof door, 'introspection' | 'seacatExchange'>()
+
+const client = { issuer: 'https://login.example.com', clientId: 'menu-api' }
+const ask = introspection({ ...client, clientSecret: 'secret' })
+expectType(ask('token')).is<Promise<door.OpaqueAnswer>>()
+
+// Prevents a function that does not fit where tokens are asked of.
+const all: door.OpaqueToken[] = [
+  ask,
+  introspection({ ...client, privateKey: { kty: 'EC' }, signed: true }),
+  introspection({ ...client, clientSecret: 'secret', url: 'https://login.example.com/introspect' }),
+  seacatExchange({ url: 'https://auth.example.com/nginx/introspect' }),
+  (token) => ({ sub: token }),
+  async () => null,
+]
+expectType(all.length).is<number>()
+
+// @ts-expect-error a client proves itself
+introspection(client)
+// @ts-expect-error in one way
+introspection({ ...client, clientSecret: 'secret', privateKey: {} })
+// @ts-expect-error which is never left open
+introspection({ ...client, clientSecret: undefined })
+// @ts-expect-error as nothing else is
+introspection({ ...client, clientSecret: 'secret', url: undefined })
+// @ts-expect-error a key is a JWK
+introspection({ ...client, privateKey: '-----BEGIN PRIVATE KEY-----' })
+// @ts-expect-error there is no such member
+introspection({ ...client, clientSecret: 'secret', scope: 'menu' })
+// @ts-expect-error the address is not guessed
+seacatExchange({})
