@@ -29,8 +29,9 @@ export function composeIssuers(
   tokens: VerifiedTokens,
   events: KeyEvents,
 ): Issuers {
-  const slots = new HostSlots(MOST_FETCHES_OF_HOST, new Slots(MOST_FETCHES))
+  const places = new Slots(MOST_FETCHES)
   if (typeof issuers !== 'function') {
+    const slots = new HostSlots(MOST_FETCHES, places)
     const fetching = { slots, isLazy: false, publicOnly: false }
     return new ListedIssuers(
       issuers.map((entry) => {
@@ -41,6 +42,7 @@ export function composeIssuers(
   }
   const { tenantsTimeout, issuersMaxAge, keysMaxStale, keysCooldown, allowPrivateIssuers } =
     settings
+  const slots = new HostSlots(MOST_FETCHES_OF_HOST, places)
   const fetching = { slots, isLazy: true, publicOnly: !allowPrivateIssuers }
   return new AskedIssuers({
     ask: issuers,
@@ -55,7 +57,10 @@ export function composeIssuers(
   })
 }
 
-/** Fetches at one time, over all issuers; and those of them from one host. */
+/**
+ * Fetches at one time, over all issuers; and those of them from one host, where it is customers who
+ * choose the hosts.
+ */
 const MOST_FETCHES = 32
 const MOST_FETCHES_OF_HOST = 16
 
