@@ -25,6 +25,9 @@ const MOST_OPEN = 16
  */
 const NAME = /^[^\s\p{C}]{1,2048}$/u
 
+/** Seconds. An answer that is not kept at all would take its keys with it, for each request. */
+const LEAST_AGE = 0.001
+
 export interface AskedIssuersRules {
   ask(iss: string): unknown
   /** What an answer stands for; null: no issuer; undefined: it is no answer. */
@@ -69,7 +72,7 @@ export class AskedIssuers implements Issuers {
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, `the issuers function ${reason}`)),
       timeout: rules.timeout,
-      keptFor: (held) => (held === null ? rules.cooldown : rules.maxAge),
+      keptFor: (held) => (held === null ? rules.cooldown : Math.max(rules.maxAge, LEAST_AGE)),
       maxKept: MOST,
       refusals: { is: (held) => held === null, maxKept: MOST },
       maxStale: rules.maxStale,
@@ -109,7 +112,8 @@ export class AskedIssuers implements Issuers {
   }
 
   all(): readonly Issuer[] {
-    return this.#answers.values().flatMap((held) => (held === null ? [] : [held.issuer]))
+    const known = this.#answers.values().filter((held) => held !== null)
+    return known.map(({ issuer }) => issuer)
   }
 
   /** An answer that has changed as data makes another issuer, whose tokens are proved anew. */

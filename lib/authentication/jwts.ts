@@ -1,6 +1,6 @@
 import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
-import { parseCompactJws } from '../tokens/compact-jws.ts'
+import { type CompactJws, parseCompactJws } from '../tokens/compact-jws.ts'
 import { JoseHeaders } from '../tokens/jose-header.ts'
 import type { Issuers } from './issuers.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
@@ -28,10 +28,23 @@ export class Jwts {
    */
   verify(token: string, waits: Waits): NowOrLater<Verified> {
     const jws = parseCompactJws(token, this.#maxLength, this.#headers)
-    return after(
-      this.#issuers.find(jws.payload, waits),
+    return after(this.#issuers.find(jws.payload, waits), (issuer) => {
       // An issuer that had to be asked for may have proved this token before.
-      (issuer) => this.#tokens.get(token) ?? issuer.verify(token, jws, waits),
-    )
+      const verified = this.#tokens.get(token) ?? issuer.verify(token, jws, waits)
+      return verified instanceof Promise ? this.#whenProved(verified, token, jws, waits) : verified
+    })
+  }
+
+  /** While a key was waited for, its issuer may have changed, or be trusted no more. */
+  async #whenProved(
+    proving: Promise<Verified>,
+    token: string,
+    jws: CompactJws,
+    waits: Waits,
+  ): Promise<Verified> {
+    const verified = await proving
+    if (verified.proof.holds) return verified
+    const issuer = await this.#issuers.find(jws.payload, waits)
+    return issuer.verify(token, jws, waits)
   }
 }

@@ -322,3 +322,20 @@ test('a host that hangs with the keys of 40 issuers holds up no issuer of anothe
   authenticator.close()
   for (const { status } of await ended) assert.equal(status, 'rejected')
 })
+
+test('with issuersMaxAge 0 each request asks anew, and the keys are not fetched each time', async (t) => {
+  const server = await KeyServer.start(() => publicKeys)
+  t.after(() => server.close())
+  const rules = { audience: 'lunch', tenants: ['acme'], publicKeysUrl: server.url }
+  const { app, asked, pass } = await start(t, async () => rules, {
+    allowPrivateIssuers: true,
+    issuersMaxAge: 0,
+    keysMaxStale: 0,
+  })
+  const headers = await as()
+  for (let time = 0; time < 3; time++) {
+    assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+    pass(1)
+  }
+  assert.deepEqual([asked().length, server.fetches], [3, 1])
+})

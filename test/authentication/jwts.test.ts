@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Issuer } from '../../lib/authentication/issuer.ts'
+import type { Issuers } from '../../lib/authentication/issuers.ts'
+import { Jwts } from '../../lib/authentication/jwts.ts'
+import { VerifiedTokens } from '../../lib/authentication/verified-tokens.ts'
+import { KeySet } from '../../lib/keys/key-set.ts'
+import { StaticKeys } from '../../lib/keys/key-source.ts'
+import { Waits } from '../../lib/outside/waits.ts'
+import { TokenRefused } from '../../lib/tokens/token-refused.ts'
+import { goodToken, KEY } from '../helpers/tokens/probe.ts'
+
+const WAITS = new Waits()
+const KEYS = new KeySet({ keys: [KEY.publicJwk] })
+const TOKEN = goodToken({ resources: { acme: [], other: [] } })
+
+/** Keys that come when the test says so. */
+class LateKeys extends StaticKeys {
+  #come = (): void => {}
+  readonly #coming = new Promise<void>((resolve) => {
+    this.#come = resolve
+  })
+
+  come(): void {
+    this.#come()
+  }
+
+  override async settled(): Promise<KeySet> {
+    await this.#coming
+    Object.defineProperty(this, 'current', { value: () => KEYS })
+    return KEYS
+  }
+}
+
+/** An issuer whose keys come later, and who is who the test says. */
+function start() {
+  const tokens = new VerifiedTokens(10, 5)
+  const keys = new LateKeys(KEYS)
+  Object.defineProperty(keys, 'current', { value: () => undefined, configurable: true })
+  const make = (tenants: string[]) => {
+    const rules = {
+      name: 'a.test',
+      tenants: new Set(tenants),
+      algorithms: new Set(['ES256']),
+      tokenTypes: new Set(['application/at+jwt']),
+      clockTolerance: 5,
+    }
+    const issuer: Issuer = new Issuer(keys, rules, tokens, () => known.issuer === issuer)
+    return issuer
+  }
+  const known: { issuer: Issuer | undefined } = { issuer: undefined }
+  known.issuer = make(['acme'])
+  const issuers: Issuers = {
+    open() {},
+    close() {},
+    isReady: true,
+    async refreshKeys() {},
+    forget() {},
+    all: () => [],
+    find() {
+      if (known.issuer) return known.issuer
+      throw new TokenRefused('the issuer is not accepted')
+    },
+  }
+  return { jwts: new Jwts(issuers, tokens, 16_384), keys, known, make, tokens }
+}
+
+const tenantsOf = async (verifying: ReturnType<Jwts['verify']>) => [
+  ...(await verifying).principal.tenants,
+]
+
+test('a token waits for the keys of its issuer, and is known from then on', async () => {
+  const { jwts, keys, tokens } = start()
+  const verifying = jwts.verify(TOKEN, WAITS)
+  assert.equal(verifying instanceof Promise, true)
+  keys.come()
+  assert.deepEqual(await tenantsOf(verifying), ['acme'])
+  assert.notEqual(tokens.get(TOKEN), undefined)
+  assert.equal(jwts.verify(TOKEN, WAITS), tokens.get(TOKEN))
+})
+
+test('an issuer that has changed while its keys were waited for is asked for anew', async () => {
+  const { jwts, keys, known, make } = start()
+  const verifying = jwts.verify(TOKEN, WAITS)
+  known.issuer = make(['other'])
+  keys.come()
+  assert.deepEqual(await tenantsOf(verifying), ['other'])
+})
+
+test('an issuer that is trusted no more when its keys come proves nothing', async () => {
+  const { jwts, keys, known } = start()
+  const verifying = jwts.verify(TOKEN, WAITS)
+  known.issuer = undefined
+  keys.come()
+  await assert.rejects(
+    async () => verifying,
+    (error) => error instanceof TokenRefused && error.reason === 'the issuer is not accepted',
+  )
+})
