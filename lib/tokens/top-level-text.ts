@@ -1,10 +1,10 @@
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COLON = 0x3a
-const OPEN_LIST = 0x5b
-const CLOSE_LIST = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
+/** Brackets and braces differ in one bit. */
+const BRACE = 0x20
+const OPENING = 0x7b
+const CLOSING = 0x7d
 const SPACE = 0x20
 const TAB = 0x09
 const LINE_FEED = 0x0a
@@ -33,10 +33,10 @@ export function topLevelText(json: Buffer, name: string): string | undefined {
       } else {
         at = end - 1
       }
-    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      depth += 1
-    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
-      depth -= 1
+    } else {
+      // Without branches: a stranger can send thousands of brackets.
+      const kind = Number(byte) | BRACE
+      depth += Number(kind === OPENING) - Number(kind === CLOSING)
     }
   }
   return undefined
