@@ -277,6 +277,34 @@ describe('refreshKeys', () => {
   })
 })
 
+describe('stats', () => {
+  test('tells each document by its kind and name, and asks for none', async (t) => {
+    const server = await KeyServer.start(() => authority.publicKeys)
+    const tenants = await askedServer((_request, response) => void response.end('["acme"]'))
+    t.after(() => server.close())
+    const { issuer, audience } = authority
+    const options = { issuer, audience, publicKeysUrl: server.url, tenants: tenants.url }
+    const service = new AuthService(options)
+    const none = { state: 'none', age: null, failure: null }
+    assert.deepEqual(service.stats().documents, [
+      { kind: 'keys', name: 'authority.test', ...none },
+      { kind: 'tenants', name: 'tenants', ...none },
+    ])
+    await service.install(bareApp(t))
+    await until(() => service.isReady())
+    const [keys, list] = service.stats().documents
+    assert.deepEqual([keys?.state, list?.state], ['fresh', 'fresh'])
+    assert.equal(Number(keys?.age) < 60, true, 'in seconds')
+    assert.equal(server.fetches, 1)
+  })
+
+  test('has no documents in dev mode, and there is nothing to forget', () => {
+    const service = new AuthService({ devMode: true })
+    service.forget()
+    assert.deepEqual(service.stats().documents, [])
+  })
+})
+
 describe('a second guard', () => {
   const guard = (app: FastifyInstance) => app.register(tenantAuth, trusting())
   const shared = new AuthService(trusting())

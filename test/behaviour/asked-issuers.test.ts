@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { composeAuthenticator } from '../../lib/compose.ts'
-import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import tenantAuth, { type AuthOptions, AuthService } from '../../lib/index.ts'
 import { Waits } from '../../lib/outside/waits.ts'
 import { loadSettings } from '../../lib/settings/load-settings.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
@@ -217,7 +217,7 @@ function inventedToken(serial: number, iss = `https://${serial}.test`): string {
   return `${HEADER}.${payload}.${SIGNATURE}`
 }
 
-/** What is no name of an issuer. A database may fail over it, and what is kept of it may be long. */
+/** What is no name of an issuer. A database may fail over it, and it may be long. */
 const NO_NAMES: [what: string, iss: string][] = [
   ['nothing', ''],
   ['white space', 'https://a.test '],
@@ -338,4 +338,65 @@ test('with issuersMaxAge 0 each request asks anew, and the keys are not fetched 
     pass(1)
   }
   assert.deepEqual([asked().length, server.fetches], [3, 1])
+})
+
+test('a row that changes keeps its keys while their address stays', async (t) => {
+  const [server, other] = [
+    await KeyServer.start(() => publicKeys),
+    await KeyServer.start(() => publicKeys),
+  ]
+  t.after(() => Promise.all([server.close(), other.close()]))
+  const row = { audience: 'lunch', tenants: ['acme'], publicKeysUrl: server.url }
+  const { app } = await start(t, () => ({ ...row }), { allowPrivateIssuers: true })
+  const headers = await as()
+  const ask = async (url: string) => (await get(app, url, headers)).statusCode
+  assert.equal(await ask('/t/acme'), 200)
+  row.tenants = ['b']
+  app.authService.forget()
+  assert.equal(await ask('/t/b'), 200)
+  assert.deepEqual([server.fetches, other.fetches], [1, 0])
+  row.publicKeysUrl = other.url
+  app.authService.forget()
+  assert.equal(await ask('/t/b'), 200)
+  assert.deepEqual([server.fetches, other.fetches], [1, 1])
+})
+
+test('an address that is not public gives 503, and one that is discovered there too', async (t) => {
+  const server = await KeyServer.start(() => publicKeys)
+  t.after(() => server.close())
+  const rows = [
+    { audience: 'lunch', tenants: ['acme'], publicKeysUrl: server.url },
+    { audience: 'lunch', tenants: ['acme'] },
+  ]
+  for (const row of rows) {
+    t.mock.timers.reset()
+    const { app } = await start(t, () => row)
+    const local = await createTestAuthority({
+      issuer: new URL(server.url).origin,
+      audience: 'lunch',
+    })
+    const response = await get(app, '/me', await local.headers())
+    assertRefused(response, 'ERR_AUTH_KEYS_UNAVAILABLE')
+  }
+  assert.equal(server.fetches, 0)
+})
+
+test('a service that is closed and installed again asks anew, and knows its issuers', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  ageByDate(t)
+  const asked: string[] = []
+  const issuers = async (iss: string) => {
+    asked.push(iss)
+    return iss === ACME ? RULES : null
+  }
+  const service = new AuthService({ issuers })
+  const headers = await as()
+  for (let time = 0; time < 2; time++) {
+    const app = bareApp(t)
+    await service.install(app)
+    app.get('/t/:tenant', async () => 'ok')
+    assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
+    await app.close()
+  }
+  assert.deepEqual(asked, [ACME])
 })
