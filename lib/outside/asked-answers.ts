@@ -6,7 +6,7 @@ import type { AskingRules } from './asking-rules.ts'
 import { clock } from './clock.ts'
 import { type Kept, KeptAnswers } from './kept-answers.ts'
 import { attempt, type NowOrLater } from './now-or-later.ts'
-import { OpenQuestions } from './open-questions.ts'
+import { type OpenQuestion, OpenQuestions } from './open-questions.ts'
 import { ignoreRejection } from './thenable.ts'
 import { Waits } from './waits.ts'
 
@@ -29,16 +29,14 @@ export class AskedAnswers<A, K = A> {
   readonly #openOfKnown: OpenQuestions<K>
   /** Of the questions, which the requests of several applications may share. */
   readonly #waits = new Waits()
-  /** Counts how often answers were forgotten. */
-  #generation = 0
 
   constructor(rules: AskingRules<A, K>) {
-    const { maxOpen = Number.POSITIVE_INFINITY } = rules
+    const { maxOpen = Number.POSITIVE_INFINITY, weight } = rules
     this.#rules = rules
     this.#open = new OpenQuestions(maxOpen)
     this.#openOfKnown = rules.knownApart === true ? new OpenQuestions(maxOpen) : this.#open
-    this.#answers = new KeptAnswers(rules.maxKept, (kept) => rules.drop?.(kept))
-    this.#refusals = new KeptAnswers(rules.refusals?.maxKept ?? 0)
+    this.#answers = new KeptAnswers(rules.maxKept, (kept) => rules.drop?.(kept), weight)
+    this.#refusals = new KeptAnswers(rules.refusals?.maxKept ?? 0, () => {}, weight)
   }
 
   open(): void {
@@ -76,13 +74,15 @@ export class AskedAnswers<A, K = A> {
     return kept !== undefined && this.#isFresh(key, kept) ? kept.answer : undefined
   }
 
-  /** What is kept for a key, or for each, serves no more. Answers that are under way neither. */
-  forget(key?: string): void {
-    this.#generation += 1
-    this.#answers.expire(key)
-    this.#refusals.expire(key)
-    this.#open.clear()
-    this.#openOfKnown.clear()
+  /**
+   * What is kept for the keys that fit serves no more. Answers that are under way serve those who
+   * have asked, and are not kept.
+   */
+  forget(fits: (key: string) => boolean = () => true): void {
+    this.#answers.expire(fits)
+    this.#refusals.expire(fits)
+    this.#open.forget(fits)
+    this.#openOfKnown.forget(fits)
   }
 
   /** What is kept, but what says no. */
@@ -114,13 +114,21 @@ export class AskedAnswers<A, K = A> {
   #ask(key: string, about = key): NowOrLater<K> {
     const open = this.#answers.get(key) === undefined ? this.#open : this.#openOfKnown
     if (open.isFull) return this.#lastGood(key, this.#rules.refuse('has too many open questions'))
-    const generation = this.#generation
+    const askedAt = clock.now()
+    const question = open.begin(key)
     const answer = attempt(
       () => askApplication(this.#question(key, about)),
-      (learnt) => this.#learn(key, learnt, generation),
-      (error) => this.#lastGood(key, error),
+      (learnt) => {
+        open.end(question)
+        return this.#learn(learnt, question, askedAt)
+      },
+      (error) => {
+        open.end(question)
+        return this.#lastGood(key, error)
+      },
     )
-    return answer instanceof Promise ? open.add(key, answer) : answer
+    if (answer instanceof Promise) question.answer = answer
+    return answer
   }
 
   #question(key: string, about: string): Question<A> {
@@ -134,13 +142,16 @@ export class AskedAnswers<A, K = A> {
     }
   }
 
-  #learn(key: string, answer: A, generation: number): K {
-    // Asked before something was forgotten: it may be what was forgotten.
-    if (generation !== this.#generation) return this.#rules.learn(answer, key, undefined)
+  #learn(answer: A, { key, isForgotten }: OpenQuestion<K>, askedAt: number): K {
+    // Asked before it was forgotten: it may be what was forgotten.
+    if (isForgotten) return this.#rules.learn(answer, key, undefined)
     const before = this.#answers.get(key)?.answer
     const kept = this.#rules.learn(answer, key, before)
     const isRefusal = this.#rules.refusals?.is(kept) ?? false
-    const keptFor = this.#rules.keptFor(kept) * 1000
+    const now = clock.now()
+    // Since it was asked for, what is told may have changed. What says no may be that much older.
+    const age = isRefusal ? 0 : now - askedAt
+    const keptFor = this.#rules.keptFor(kept) * 1000 - age
     this.#answers.delete(key)
     if (before !== undefined && (isRefusal || keptFor <= 0)) this.#rules.drop?.(before)
     if (keptFor > 0) this.#keep(key, kept, keptFor, isRefusal)

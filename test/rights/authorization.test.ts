@@ -12,9 +12,9 @@ const ISSUER = 'https://a.test'
 
 function principalOf(resources: object | undefined, superuserResource?: string): Principal {
   const claims = resources === undefined ? { sub: 'u' } : { sub: 'u', resources }
-  return new Principal(
+  return Principal.of(
     readUserInfo(structuredClone(claims)),
-    { exp: EXP, issuer: ISSUER },
+    { exp: EXP, issuer: ISSUER, actor: null },
     {
       superuserResource,
     },
@@ -169,7 +169,7 @@ const DIFFERENT: readonly [what: string, a: Authorization, b: Authorization][] =
 ]
 
 function ofClaims(claims: object, exp = EXP): Authorization {
-  return new Principal(readUserInfo(claims), { exp, issuer: ISSUER }, {}).in(null)
+  return Principal.of(readUserInfo(claims), { exp, issuer: ISSUER, actor: null }, {}).in(null)
 }
 
 for (const [what, a, b] of DIFFERENT) {
