@@ -5,7 +5,7 @@ import { askApplication, type Question } from './ask-application.ts'
 import type { AskingRules } from './asking-rules.ts'
 import { clock } from './clock.ts'
 import { type Kept, KeptAnswers } from './kept-answers.ts'
-import { attempt, type NowOrLater } from './now-or-later.ts'
+import type { NowOrLater } from './now-or-later.ts'
 import { type OpenQuestion, OpenQuestions } from './open-questions.ts'
 import { ignoreRejection } from './thenable.ts'
 import { Waits } from './waits.ts'
@@ -114,21 +114,11 @@ export class AskedAnswers<A, K = A> {
   #ask(key: string, about = key): NowOrLater<K> {
     const open = this.#answers.get(key) === undefined ? this.#open : this.#openOfKnown
     if (open.isFull) return this.#lastGood(key, this.#rules.refuse('has too many open questions'))
-    const askedAt = clock.now()
-    const question = open.begin(key)
-    const answer = attempt(
-      () => askApplication(this.#question(key, about)),
-      (learnt) => {
-        open.end(question)
-        return this.#learn(learnt, question, askedAt)
-      },
-      (error) => {
-        open.end(question)
-        return this.#lastGood(key, error)
-      },
-    )
-    if (answer instanceof Promise) question.answer = answer
-    return answer
+    return open.ask(key, {
+      run: () => askApplication(this.#question(key, about)),
+      done: (answer, question) => this.#learn(answer, question),
+      failed: (error) => this.#lastGood(key, error),
+    })
   }
 
   #question(key: string, about: string): Question<A> {
@@ -142,15 +132,14 @@ export class AskedAnswers<A, K = A> {
     }
   }
 
-  #learn(answer: A, { key, isForgotten }: OpenQuestion<K>, askedAt: number): K {
+  #learn(answer: A, { key, askedAt, isForgotten }: OpenQuestion): K {
     // Asked before it was forgotten: it may be what was forgotten.
     if (isForgotten) return this.#rules.learn(answer, key, undefined)
     const before = this.#answers.get(key)?.answer
     const kept = this.#rules.learn(answer, key, before)
     const isRefusal = this.#rules.refusals?.is(kept) ?? false
-    const now = clock.now()
     // Since it was asked for, what is told may have changed. What says no may be that much older.
-    const age = isRefusal ? 0 : now - askedAt
+    const age = isRefusal ? 0 : clock.now() - askedAt
     const keptFor = this.#rules.keptFor(kept) * 1000 - age
     this.#answers.delete(key)
     if (before !== undefined && (isRefusal || keptFor <= 0)) this.#rules.drop?.(before)

@@ -177,6 +177,7 @@ const ASKED = [
   ['resolveTenant', 'resolveTenant', 'ERR_AUTH_TENANTS_UNAVAILABLE'],
   ['issuers', 'the issuers function', 'ERR_AUTH_ISSUERS_UNAVAILABLE'],
   ['opaqueToken', 'opaqueToken', 'ERR_AUTH_INTROSPECTION_UNAVAILABLE'],
+  ['resourcesOf', 'resourcesOf', 'ERR_AUTH_RESOURCES_UNAVAILABLE'],
 ] as const
 
 const FUNCTIONS: readonly Row[] = ASKED.flatMap(([option, name, code]): Row[] => {
@@ -231,13 +232,27 @@ const OPAQUE: readonly Row[] = [
   },
 ]
 
+const RIGHTS: readonly Row[] = [
+  {
+    reason: 'resourcesOf needs the claim sub',
+    code: INVALID,
+    token: goodToken({ sub: undefined }),
+    options: { resourcesOf: () => null, mapClaims: () => ({ sub: 'u' }) },
+  },
+  {
+    reason: 'the user may not act for the tenant: resourcesOf does not know the user',
+    code: 'ERR_AUTH_TENANT_FORBIDDEN',
+    options: { resourcesOf: () => null },
+  },
+]
+
 const GUARD: readonly Row[] = [
   { reason: 'the guard failed', code: INVALID, url: '/query?tenant=throw' },
 ]
 
 const ROWS = [
   ...[...PARTS, ...HEADERS, ...KEYS, ...CLAIMS, ...TENANTS],
-  ...[...FUNCTIONS, ...ISSUERS, ...OPAQUE, ...GUARD],
+  ...[...FUNCTIONS, ...ISSUERS, ...OPAQUE, ...RIGHTS, ...GUARD],
 ]
 
 function writeRoutes(app: FastifyInstance): void {
