@@ -42,10 +42,10 @@ const UNKNOWN_FOR = 2
 /** Most questions at one time. */
 const MAX_OPEN = 64
 
-/** Rights that the application tells, of each user of each issuer: those of a token do not count. */
+/** Rights that the application tells of each user of each issuer. A token's own do not count. */
 export class AskedRights {
   readonly #answers: AskedAnswers<Resources | null, ToldRights>
-  /** By the token's principal: to make the text for each request would cost more than the answer. */
+  /** By the token's principal. To make one for each request would cost more than the answer. */
   readonly #keys = new WeakMap<Principal, string>()
 
   constructor({ resourcesOf, timeout, maxAge, superuserResource }: AskedRightsRules) {

@@ -119,6 +119,7 @@ const CLAIMS: readonly Row[] = [
   { reason: 'exp is not a time', code: INVALID, token: goodToken({ exp: 'soon' }) },
   { reason: 'nbf is not a time', code: INVALID, token: goodToken({ nbf: null }) },
   { reason: 'iat is not a time', code: INVALID, token: goodToken({ iat: '5' }) },
+  { reason: 'act is malformed', code: INVALID, token: goodToken({ act: 'admin' }) },
   { reason: 'expired', code: INVALID, token: goodToken({ exp: now - hour }) },
   { reason: 'not valid yet', code: INVALID, token: goodToken({ nbf: now + hour }) },
   { reason: 'issued in the future', code: INVALID, token: goodToken({ iat: now + hour }) },

@@ -78,3 +78,23 @@ test('an answer that is set again needs no room', () => {
   answers.set('c', kept(5))
   assert.equal(there(), '45', 'b was set before a was set again')
 })
+
+test('answers keep alive no more than their bound, but one that is above it is kept alone', () => {
+  const answers = new KeptAnswers<number>(10, () => {}, { most: 10, of: (answer) => answer })
+  const there = () => answers.values()
+  for (const [key, weight] of [
+    ['a', 4],
+    ['b', 4],
+    ['a', 5],
+  ] as const) {
+    answers.set(key, kept(weight))
+  }
+  assert.deepEqual(there(), [4, 5], 'what is replaced weighs no more')
+  answers.set('c', kept(2))
+  assert.deepEqual(there(), [5, 2])
+  answers.set('d', kept(50))
+  assert.deepEqual(there(), [50])
+  answers.delete('d')
+  answers.set('e', kept(10))
+  assert.deepEqual(there(), [10])
+})
