@@ -32,6 +32,6 @@ export function pinnedResources(resources: Resources, tenants: Pin): Resources {
 
 /** Bytes of the most that `pinnedResources` makes: a copy with what is granted in every tenant. */
 export function pinnedSize(resources: Resources): number {
-  const everywhere = Object.hasOwn(resources, EVERY_TENANT) ? (resources[EVERY_TENANT] ?? []) : []
-  return listsSize(Object.values(resources), everywhere.length)
+  const lists = new Map(Object.entries(resources))
+  return listsSize([...lists.values()], lists.get(EVERY_TENANT)?.length ?? 0)
 }
