@@ -92,7 +92,7 @@ const everything: Required<AuthOptions> = {
     expectType(token.jti).is<string | null>()
     expectType(token.sid).is<string | null>()
     expectType(token.issuedAt).is<Date | null>()
-    expectType(token.expiresAt).is<Date>()
+    expectType(token.expiresAt).is<Date | null>()
     // @ts-expect-error what a token says is told, not written
     token.jti = 'other'
     return userInfo.sub === 'mallory'
