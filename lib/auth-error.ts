@@ -70,19 +70,3 @@ export abstract class AuthError extends Error {
     return null
   }
 }
-
-/** 503: something that the decision rests on cannot be had now. */
-export abstract class Unavailable extends AuthError {
-  readonly statusCode = 503
-  readonly #retryAfter: number
-
-  /** `retryAfter` in seconds. */
-  constructor(message: string, retryAfter: number, reason?: string) {
-    super(message, reason)
-    this.#retryAfter = retryAfter
-  }
-
-  override get retryAfter(): number {
-    return this.#retryAfter
-  }
-}

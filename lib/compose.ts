@@ -11,6 +11,7 @@ import type { OperatorLog } from './operator-log.ts'
 import { attendantOf } from './outside/attended.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import type { Waits } from './outside/waits.ts'
+import { AskedRights } from './rights/asked-rights.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
 import type { Settings } from './settings/options.ts'
 import { AnyTenant } from './tenants/any-tenant.ts'
@@ -55,11 +56,14 @@ export function composeAuthenticator(loaded: LoadedSettings, events: KeyEvents):
   const { settings, mockUser } = loaded
   if (mockUser) return new MockUser(mockUser, settings)
   const { tokenFrom, isRevoked, tenantsTimeout: timeout, maxTokenLength } = settings
-  const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance)
+  // Beside what the token says itself, its user is kept with the rights that count.
+  const copies = settings.resourcesOf === undefined ? 1 : 2
+  const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance, copies)
   const issuers = composeIssuers(loaded, tokens, events)
   const jwts = new Jwts(issuers, tokens, maxTokenLength)
   const opaqueTokens = composeOpaqueTokens(settings, { jwts, issuers, tokens })
-  const parts = { issuers, tokens, jwts, opaqueTokens }
+  const rights = composeRights(settings)
+  const parts = { issuers, tokens, jwts, opaqueTokens, rights }
   return new BearerToken(parts, { tokenFrom, isRevoked, timeout })
 }
 
@@ -70,6 +74,13 @@ function composeOpaqueTokens(
   const { opaqueToken, opaqueMaxAge: maxAge, tenantsTimeout: timeout, maxTokenLength } = settings
   if (opaqueToken === undefined) return undefined
   return new OpaqueTokens({ opaqueToken, maxAge, timeout, maxTokenLength }, known)
+}
+
+function composeRights(settings: Settings): AskedRights | undefined {
+  const { resourcesOf, resourcesMaxAge: maxAge, tenantsTimeout: timeout } = settings
+  if (resourcesOf === undefined) return undefined
+  const { superuserResource } = settings
+  return new AskedRights({ resourcesOf, timeout, maxAge, superuserResource })
 }
 
 /** What is known of which tenants exist. */

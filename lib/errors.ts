@@ -1,6 +1,14 @@
-import { AuthError, type Challenge, type Mismatch, Unavailable } from './auth-error.ts'
+import { AuthError, type Challenge, type Mismatch } from './auth-error.ts'
 
 export { AuthError, type Challenge, type Mismatch } from './auth-error.ts'
+export {
+  ERR_AUTH_INTROSPECTION_UNAVAILABLE,
+  ERR_AUTH_ISSUERS_UNAVAILABLE,
+  ERR_AUTH_KEYS_UNAVAILABLE,
+  ERR_AUTH_RESOURCES_UNAVAILABLE,
+  ERR_AUTH_REVOCATION_UNAVAILABLE,
+  ERR_AUTH_TENANTS_UNAVAILABLE,
+} from './unavailable.ts'
 
 /**
  * 401: no credentials, an empty header, or another scheme. The challenge has no error code, because
@@ -113,54 +121,6 @@ export class ERR_AUTH_TENANT_UNKNOWN extends AuthError {
 
   constructor(reason?: string) {
     super('The tenant does not exist', reason)
-  }
-}
-
-/**
- * 503: no usable key set can be had now. A 401 would make clients throw good tokens away (RFC 9110
- * §15.6.4).
- */
-export class ERR_AUTH_KEYS_UNAVAILABLE extends Unavailable {
-  readonly code = 'ERR_AUTH_KEYS_UNAVAILABLE'
-
-  constructor(retryAfter: number, reason?: string) {
-    super('Tokens cannot be verified now', retryAfter, reason)
-  }
-}
-
-/** 503: the tenant that is meant, or whether it exists, cannot be found out now. */
-export class ERR_AUTH_TENANTS_UNAVAILABLE extends Unavailable {
-  readonly code = 'ERR_AUTH_TENANTS_UNAVAILABLE'
-
-  constructor(retryAfter: number, reason?: string) {
-    super('Tenants cannot be checked now', retryAfter, reason)
-  }
-}
-
-/** 503: it cannot be found out now whether the user's rights are revoked. */
-export class ERR_AUTH_REVOCATION_UNAVAILABLE extends Unavailable {
-  readonly code = 'ERR_AUTH_REVOCATION_UNAVAILABLE'
-
-  constructor(retryAfter: number, reason?: string) {
-    super('Revocation cannot be checked now', retryAfter, reason)
-  }
-}
-
-/** 503: whether the token's issuer is trusted cannot be found out now. */
-export class ERR_AUTH_ISSUERS_UNAVAILABLE extends Unavailable {
-  readonly code = 'ERR_AUTH_ISSUERS_UNAVAILABLE'
-
-  constructor(retryAfter: number, reason?: string) {
-    super('Issuers cannot be checked now', retryAfter, reason)
-  }
-}
-
-/** 503: what a token that is no JWT stands for cannot be found out now. */
-export class ERR_AUTH_INTROSPECTION_UNAVAILABLE extends Unavailable {
-  readonly code = 'ERR_AUTH_INTROSPECTION_UNAVAILABLE'
-
-  constructor(retryAfter: number, reason?: string) {
-    super('Tokens cannot be introspected now', retryAfter, reason)
   }
 }
 

@@ -159,6 +159,7 @@ const DEFAULTS_IN_WORDS: { readonly [name in OptionName]?: string } = {
   publicKeys: 'none',
   issuers: 'none',
   opaqueToken: 'none',
+  resourcesOf: 'none',
   mapClaims: 'none',
   isRevoked: 'none',
   resolveTenant: 'none',
@@ -205,6 +206,7 @@ const REQUEST_ERRORS = [
   new errors.ERR_AUTH_REVOCATION_UNAVAILABLE(1),
   new errors.ERR_AUTH_ISSUERS_UNAVAILABLE(1),
   new errors.ERR_AUTH_INTROSPECTION_UNAVAILABLE(1),
+  new errors.ERR_AUTH_RESOURCES_UNAVAILABLE(1),
 ]
 const BOOT_ERRORS = [new errors.ERR_AUTH_CONFIG_INVALID(''), new errors.ERR_AUTH_ROUTE_INVALID('')]
 

@@ -32,7 +32,7 @@ const ROOMS = [
   ['tokens'],
   ['keys'],
   ['outside'],
-  ['errors', 'auth-error'],
+  ['errors', 'unavailable', 'auth-error'],
 ]
 
 const lib = fileURLToPath(new URL('../lib', import.meta.url))

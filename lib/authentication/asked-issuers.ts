@@ -108,7 +108,7 @@ export class AskedIssuers implements Issuers {
   }
 
   forget(iss?: string): void {
-    this.#answers.forget(iss)
+    this.#answers.forget((known) => iss === undefined || known === iss)
   }
 
   all(): readonly Issuer[] {

@@ -3,6 +3,7 @@ import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
 import { after, attempt, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
+import type { AskedRights } from '../rights/asked-rights.ts'
 import type { Principal } from '../rights/principal.ts'
 import { isJwt } from '../tokens/is-jwt.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
@@ -27,6 +28,8 @@ export interface TokenParts {
   readonly jwts: Jwts
   /** Undefined: a token that is no JWT is refused. */
   readonly opaqueTokens?: OpaqueTokens | undefined
+  /** Undefined: the rights are those of the token. */
+  readonly rights?: AskedRights | undefined
 }
 
 /** Production: a bearer token (RFC 6750), verified by its issuer. */
@@ -42,11 +45,13 @@ export class BearerToken implements Authenticator {
   open(): void {
     this.#parts.issuers.open()
     this.#parts.opaqueTokens?.open()
+    this.#parts.rights?.open()
   }
 
   close(): void {
     this.#parts.issuers.close()
     this.#parts.opaqueTokens?.close()
+    this.#parts.rights?.close()
   }
 
   get isReady(): boolean {
@@ -57,9 +62,10 @@ export class BearerToken implements Authenticator {
     return this.#parts.issuers.refreshKeys(iss)
   }
 
-  forget({ issuer, sub }: Forgotten): void {
-    if (sub === undefined) this.#parts.issuers.forget(issuer)
+  forget(what: Forgotten): void {
+    if (what.sub === undefined) this.#parts.issuers.forget(what.issuer)
     this.#parts.opaqueTokens?.forget()
+    this.#parts.rights?.forget(what)
   }
 
   issuers(): readonly Issuer[] {
@@ -67,16 +73,19 @@ export class BearerToken implements Authenticator {
   }
 
   authenticate(request: FastifyRequest, waits: Waits): NowOrLater<Principal> {
-    return attempt(() => this.#authenticated(request, waits), principalOf, refuse)
+    return attempt(() => this.#authenticated(request, waits), asItIs, refuse)
   }
 
   /**
    * Step by step; each refuses by throwing. A promise only where a step has to wait for somebody.
    */
-  #authenticated(request: FastifyRequest, waits: Waits): NowOrLater<Verified> {
+  #authenticated(request: FastifyRequest, waits: Waits): NowOrLater<Principal> {
     const token = tokenOfRequest(request, this.#rules.tokenFrom) //                    401
     const verified = this.#parts.tokens.get(token) ?? this.#verify(token, waits) //    401, 503
-    return after(verified, (proved) => unlessRevoked(proved, this.#rules, waits)) //   401, 503
+    return after(verified, (proved) => {
+      const user = this.#parts.rights?.of(proved, waits) ?? proved.principal //        401, 503
+      return after(user, (known) => unlessRevoked(known, proved, this.#rules, waits)) // 401, 503
+    })
   }
 
   /** Which kind a token is is decided once: what fails as one kind is never tried as the other. */
@@ -87,7 +96,7 @@ export class BearerToken implements Authenticator {
   }
 }
 
-function principalOf({ principal }: Verified): Principal {
+function asItIs(principal: Principal): Principal {
   return principal
 }
 

@@ -5,7 +5,8 @@ import type { NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import { type Pin, pinned } from '../rights/pin.ts'
-import { type AuthorizationRules, Principal } from '../rights/principal.ts'
+import { Principal } from '../rights/principal.ts'
+import type { RightsRules } from '../rights/rights.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import { type AcceptedClaims, acceptClaims } from '../tokens/accept-claims.ts'
 import type { CompactJws } from '../tokens/compact-jws.ts'
@@ -15,7 +16,7 @@ import { keysUnavailable, withKey } from './find-key.ts'
 import { EndingProof, type Proof } from './proof.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
-export interface IssuerRules extends VerifyRules, AuthorizationRules {
+export interface IssuerRules extends VerifyRules, RightsRules {
   /** What logs and `stats()` call it. */
   readonly name: string
   readonly tenants: Pin
@@ -118,11 +119,13 @@ export class Issuer {
     return this.#verified(accepted, Number.POSITIVE_INFINITY, this.#proofBy(keys))
   }
 
-  #verified({ userInfo, names, lifetime }: AcceptedClaims, until: number, proof: Proof): Verified {
+  #verified(accepted: AcceptedClaims, until: number, proof: Proof): Verified {
+    const { userInfo, names, lifetime, actor } = accepted
     const { exp = until } = lifetime
-    const user = pinned(userInfo, this.#rules.tenants)
-    const principal = new Principal(user, { exp, issuer: names.issuer }, this.#rules)
-    return { principal, lifetime, names, proof }
+    const { tenants } = this.#rules
+    const vouched = { exp, issuer: names.issuer, actor }
+    const principal = Principal.of(pinned(userInfo, tenants), vouched, this.#rules)
+    return { principal, lifetime, names, tenants, proof }
   }
 
   /** One for each key set. The one before ends: what other keys have proved is proved anew. */

@@ -1,4 +1,5 @@
-import { type AuthorizationRules, Principal } from '../rights/principal.ts'
+import { Principal } from '../rights/principal.ts'
+import type { RightsRules } from '../rights/rights.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import type { Authenticator } from './authenticator.ts'
 
@@ -10,12 +11,9 @@ export class MockUser implements Authenticator {
   readonly isReady = true
   readonly #principal: Principal
 
-  constructor(userInfo: UserInfo, rules: AuthorizationRules) {
-    this.#principal = new Principal(
-      userInfo,
-      { exp: Number.POSITIVE_INFINITY, issuer: null },
-      rules,
-    )
+  constructor(userInfo: UserInfo, rules: RightsRules) {
+    const vouched = { exp: Number.POSITIVE_INFINITY, issuer: null, actor: null }
+    this.#principal = Principal.of(userInfo, vouched, rules)
   }
 
   open(): void {}

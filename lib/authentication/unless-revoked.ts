@@ -3,6 +3,7 @@ import { askApplication } from '../outside/ask-application.ts'
 import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
+import type { Principal } from '../rights/principal.ts'
 import { type TokenInfo, tokenInfo } from '../tokens/token-info.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
@@ -17,19 +18,21 @@ export interface RevocationRules {
 }
 
 /**
- * The same token, unless it is revoked. Asked on every request anew, because a token that was
+ * The user of a token, unless it is revoked. Asked on every request anew, because a token that was
  * verified before may be revoked since.
  *
+ * @param principal with all that is known of the user, so that the function is told no rights of a
+ * token that do not count
  * @throws TokenRefused
  * @throws ERR_AUTH_REVOCATION_UNAVAILABLE
  */
 export function unlessRevoked(
-  verified: Verified,
+  principal: Principal,
+  { names, lifetime }: Verified,
   { isRevoked, timeout }: RevocationRules,
   waits: Waits,
-): NowOrLater<Verified> {
-  if (isRevoked === undefined) return verified
-  const { principal, names, lifetime } = verified
+): NowOrLater<Principal> {
+  if (isRevoked === undefined) return principal
   const revoked = askApplication({
     ask: () => isRevoked(principal.userInfo, tokenInfo(names, lifetime)),
     timeout,
@@ -40,6 +43,6 @@ export function unlessRevoked(
   })
   return after(revoked, (isSo) => {
     if (isSo) throw new TokenRefused('revoked')
-    return verified
+    return principal
   })
 }

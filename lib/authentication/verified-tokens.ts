@@ -1,3 +1,4 @@
+import type { Pin } from '../rights/pin.ts'
 import type { Principal } from '../rights/principal.ts'
 import { keptSize } from '../tokens/kept-size.ts'
 import { checkLifetime, type Lifetime } from '../tokens/registered-claims.ts'
@@ -7,10 +8,13 @@ import { TokenCache } from './token-cache.ts'
 
 /** What a verified token stands for. */
 export interface Verified {
+  /** By the token's own word. */
   readonly principal: Principal
   readonly lifetime: Lifetime
-  /** For `isRevoked`. */
+  /** For `isRevoked` and `resourcesOf`. */
   readonly names: TokenNames
+  /** For which its issuer may speak. */
+  readonly tenants: Pin
   readonly proof: Proof
 }
 
@@ -19,14 +23,17 @@ export class VerifiedTokens {
   readonly #cache: TokenCache<Verified>
 
   readonly #clockTolerance: number
+  readonly #copies: number
 
   /**
    * @param size most tokens that are kept
    * @param clockTolerance in seconds
+   * @param copies how often a principal is kept
    */
-  constructor(size: number, clockTolerance: number) {
+  constructor(size: number, clockTolerance: number, copies = 1) {
     this.#cache = new TokenCache(size)
     this.#clockTolerance = clockTolerance
+    this.#copies = copies
   }
 
   /**
@@ -43,6 +50,6 @@ export class VerifiedTokens {
 
   set(token: string, verified: Verified): void {
     const { principal, names } = verified
-    this.#cache.set(token, verified, principal.keptSize + keptSize(names))
+    this.#cache.set(token, verified, this.#copies * (principal.keptSize + keptSize(names)))
   }
 }

@@ -5,8 +5,8 @@ import { askApplication, type Question } from './ask-application.ts'
 import type { AskingRules } from './asking-rules.ts'
 import { clock } from './clock.ts'
 import { type Kept, KeptAnswers } from './kept-answers.ts'
-import { attempt, type NowOrLater } from './now-or-later.ts'
-import { OpenQuestions } from './open-questions.ts'
+import type { NowOrLater } from './now-or-later.ts'
+import { type OpenQuestion, OpenQuestions } from './open-questions.ts'
 import { ignoreRejection } from './thenable.ts'
 import { Waits } from './waits.ts'
 
@@ -29,16 +29,14 @@ export class AskedAnswers<A, K = A> {
   readonly #openOfKnown: OpenQuestions<K>
   /** Of the questions, which the requests of several applications may share. */
   readonly #waits = new Waits()
-  /** Counts how often answers were forgotten. */
-  #generation = 0
 
   constructor(rules: AskingRules<A, K>) {
-    const { maxOpen = Number.POSITIVE_INFINITY } = rules
+    const { maxOpen = Number.POSITIVE_INFINITY, weight } = rules
     this.#rules = rules
     this.#open = new OpenQuestions(maxOpen)
     this.#openOfKnown = rules.knownApart === true ? new OpenQuestions(maxOpen) : this.#open
-    this.#answers = new KeptAnswers(rules.maxKept, (kept) => rules.drop?.(kept))
-    this.#refusals = new KeptAnswers(rules.refusals?.maxKept ?? 0)
+    this.#answers = new KeptAnswers(rules.maxKept, (kept) => rules.drop?.(kept), weight)
+    this.#refusals = new KeptAnswers(rules.refusals?.maxKept ?? 0, () => {}, weight)
   }
 
   open(): void {
@@ -71,13 +69,15 @@ export class AskedAnswers<A, K = A> {
     return kept !== undefined && this.#isFresh(key, kept) ? kept.answer : undefined
   }
 
-  /** What is kept for a key, or for each, serves no more. Answers that are under way neither. */
-  forget(key?: string): void {
-    this.#generation += 1
-    this.#answers.expire(key)
-    this.#refusals.expire(key)
-    this.#open.clear()
-    this.#openOfKnown.clear()
+  /**
+   * What is kept for the keys that fit serves no more. Answers that are under way serve those who
+   * have asked, and are not kept.
+   */
+  forget(fits: (key: string) => boolean = () => true): void {
+    this.#answers.expire(fits)
+    this.#refusals.expire(fits)
+    this.#open.forget(fits)
+    this.#openOfKnown.forget(fits)
   }
 
   /** What is kept, but what says no. */
@@ -109,13 +109,11 @@ export class AskedAnswers<A, K = A> {
   #ask(key: string, about = key): NowOrLater<K> {
     const open = this.#answers.get(key) === undefined ? this.#open : this.#openOfKnown
     if (open.isFull) return this.#lastGood(key, this.#rules.refuse('has too many open questions'))
-    const asked = { generation: this.#generation, at: clock.now() }
-    const answer = attempt(
-      () => askApplication(this.#question(key, about)),
-      (learnt) => this.#learn(key, learnt, asked),
-      (error) => this.#lastGood(key, error),
-    )
-    return answer instanceof Promise ? open.add(key, answer) : answer
+    return open.ask(key, {
+      run: () => askApplication(this.#question(key, about)),
+      done: (answer, question) => this.#learn(answer, question),
+      failed: (error) => this.#lastGood(key, error),
+    })
   }
 
   #question(key: string, about: string): Question<A> {
@@ -129,16 +127,16 @@ export class AskedAnswers<A, K = A> {
     }
   }
 
-  #learn(key: string, answer: A, { at, generation }: Asked): K {
-    // Asked before something was forgotten: it may be what was forgotten.
-    if (generation !== this.#generation) return this.#rules.learn(answer, key, undefined, at)
+  #learn(answer: A, { key, askedAt, isForgotten }: OpenQuestion): K {
+    // Asked before it was forgotten: it may be what was forgotten.
+    if (isForgotten) return this.#rules.learn(answer, key, undefined, askedAt)
     const before = this.#answers.get(key)?.answer
-    const kept = this.#rules.learn(answer, key, before, at)
+    const kept = this.#rules.learn(answer, key, before, askedAt)
     const isRefusal = this.#rules.refusals?.is(kept) ?? false
     const keptFor = this.#rules.keptFor(kept) * 1000
     this.#answers.delete(key)
     if (before !== undefined && (isRefusal || keptFor <= 0)) this.#rules.drop?.(before)
-    if (keptFor > 0) this.#keep(key, kept, keptFor, isRefusal ? undefined : at)
+    if (keptFor > 0) this.#keep(key, kept, keptFor, isRefusal ? undefined : askedAt)
     return kept
   }
 
@@ -171,6 +169,3 @@ export class AskedAnswers<A, K = A> {
     return kept.answer
   }
 }
-
-/** When a question was asked: a reading of `clock`, and of what was forgotten by then. */
-type Asked = { readonly at: number; readonly generation: number }

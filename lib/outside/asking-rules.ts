@@ -1,6 +1,7 @@
 // Outside: functions of the application, and the strangers whose requests ask them.
 
 import type { AnswerRules } from './ask-application.ts'
+import type { WeightRules } from './kept-answers.ts'
 
 /**
  * How a function of the application is asked, and for how long its answers serve. `A` is what it
@@ -20,12 +21,14 @@ export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
   /** Is told what is kept no more, because the table is full or another answer says no. */
   drop?(kept: K): void
   /**
-   * Seconds that an answer is kept; 0: it is not. They begin when it is asked for, and for one that
-   * says no when it comes.
+   * Seconds that an answer is kept; 0: it is not. They count from the question, but from the answer
+   * of what says no.
    */
   keptFor(kept: K): number
   /** Most answers that are kept, but those that say no. */
   readonly maxKept: number
+  /** Bounds what the answers keep alive, and apart from them those that say no. */
+  readonly weight?: WeightRules<K>
   /**
    * Answers that say no, where they are kept: in a table of their own, because strangers make up
    * keys.

@@ -13,8 +13,17 @@ export interface Kept<T> {
   goodUntil: number
 }
 
+/** How much the answers of one table may keep alive. */
+export interface WeightRules<T> {
+  /** Bytes. An answer above it is kept alone. */
+  readonly most: number
+  /** Bytes that an answer keeps alive; an estimate. */
+  of(answer: T, key: string): number
+}
+
 interface Entry<T> {
   readonly kept: Kept<T>
+  readonly weight: number
   /** Since it was last passed over. */
   used: boolean
 }
@@ -23,12 +32,19 @@ interface Entry<T> {
 export class KeptAnswers<T> {
   readonly #maxEntries: number
   readonly #drop: (answer: T) => void
+  readonly #weightRules: WeightRules<T> | undefined
   readonly #entries = new Map<string, Entry<T>>()
+  #weight = 0
 
   /** @param drop is told each answer that has to go because the table is full */
-  constructor(maxEntries: number, drop: (answer: T) => void = () => {}) {
+  constructor(
+    maxEntries: number,
+    drop: (answer: T) => void = () => {},
+    weightRules?: WeightRules<T>,
+  ) {
     this.#maxEntries = maxEntries
     this.#drop = drop
+    this.#weightRules = weightRules
   }
 
   get(key: string): Kept<T> | undefined {
@@ -40,14 +56,19 @@ export class KeptAnswers<T> {
 
   set(key: string, kept: Kept<T>): void {
     const own = ownText(key)
-    this.#entries.delete(own)
+    this.delete(own)
     if (this.#maxEntries === 0) return
-    while (this.#entries.size >= this.#maxEntries) this.#evict()
-    this.#entries.set(own, { kept, used: false })
+    const weight = this.#weightRules?.of(kept.answer, own) ?? 0
+    while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
+    this.#entries.set(own, { kept, weight, used: false })
+    this.#weight += weight
   }
 
   delete(key: string): void {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
     this.#entries.delete(key)
+    this.#weight -= entry.weight
   }
 
   values(): T[] {
@@ -55,25 +76,31 @@ export class KeptAnswers<T> {
   }
 
   /**
-   * One answer, or each, has to be asked for anew. It stays what the new one takes the place of.
+   * The answers whose keys fit have to be asked for anew. Each stays what the new one takes the
+   * place of.
    */
-  expire(key?: string): void {
-    const entries = key === undefined ? this.#entries.values() : [this.#entries.get(key)]
-    for (const entry of entries) {
-      if (entry === undefined) continue
+  expire(fits: (key: string) => boolean): void {
+    for (const [key, entry] of this.#entries) {
+      if (!fits(key)) continue
       entry.kept.freshUntil = Number.NEGATIVE_INFINITY
       entry.kept.goodUntil = Number.NEGATIVE_INFINITY
     }
   }
 
+  #hasRoomFor(weight: number): boolean {
+    if (this.#entries.size >= this.#maxEntries) return false
+    return this.#weightRules === undefined || this.#weight + weight <= this.#weightRules.most
+  }
+
   #evict(): void {
     for (const [key, entry] of this.#entries) {
-      this.#entries.delete(key)
       if (!entry.used) {
+        this.delete(key)
         this.#drop(entry.kept.answer)
         return
       }
       entry.used = false
+      this.#entries.delete(key)
       this.#entries.set(key, entry)
     }
   }

@@ -1,22 +1,26 @@
 import { inspect } from 'node:util'
 import { ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_INVALID } from '../errors.ts'
 import { ownText } from '../outside/own-text.ts'
-import { EVERY_TENANT, isTenantName } from '../tenants/tenant-name.ts'
+import { isTenantName } from '../tenants/tenant-name.ts'
+import type { Actor } from '../tokens/actor.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import { isResourceId } from './resource-id.ts'
-import { ImmutableSet } from './resource-set.ts'
 
 /** What an authorization has to know of its user. */
 export interface AuthorizedUser {
   readonly userInfo: UserInfo
   /** By whose word; null: the token names none, or there is no token. */
   readonly issuer: string | null
+  /** Who acts for the user; null: the user itself. */
+  readonly actor: Actor | null
+  /** Whether it holds every id, in every tenant. */
+  readonly isSuperuser: boolean
   /** The tenants that the user may act for. */
   readonly tenants: ReadonlySet<string>
   /** When the user's rights end. */
   readonly expiresAt: Date
-  /** Resource ids under one key of `resources`. */
-  granted(key: string): readonly string[]
+  /** Ids granted in one tenant, or, for null, where there is none. */
+  resourcesIn(tenant: string | null): ReadonlySet<string>
   /** @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for the tenant */
   in(tenant: string): Authorization
   /** The reason of a refusal, for the log. */
@@ -40,6 +44,12 @@ export class Authorization {
    */
   readonly issuer: string | null
 
+  /**
+   * Who acts for the user: the outermost `act` of the token (RFC 8693 §4.1); null where the token
+   * has none, and in dev mode.
+   */
+  readonly actor: Actor | null
+
   /** The tenants that the user may act for, of those that the issuer may speak for. */
   readonly tenants: ReadonlySet<string>
 
@@ -54,16 +64,14 @@ export class Authorization {
 
   readonly #user: AuthorizedUser
 
-  constructor(user: AuthorizedUser, tenant: string | null, isSuperuser: boolean) {
+  constructor(user: AuthorizedUser, tenant: string | null) {
     this.tenant = tenant === null ? null : ownText(tenant)
     this.userInfo = user.userInfo
     this.issuer = user.issuer
+    this.actor = user.actor
     this.tenants = user.tenants
-    this.resources = new ImmutableSet([
-      ...user.granted(EVERY_TENANT),
-      ...(tenant === null ? [] : user.granted(tenant)),
-    ])
-    this.isSuperuser = isSuperuser
+    this.resources = user.resourcesIn(tenant)
+    this.isSuperuser = user.isSuperuser
     this.#user = user
     Object.defineProperty(this, 'expiresAt', Authorization.#EXPIRES_AT)
     Object.freeze(this)
@@ -110,8 +118,8 @@ export class Authorization {
 
   /** What a route that sends the authorization on, or a log that holds it, shows of it. */
   toJSON(): object {
-    const { tenant, userInfo, issuer, tenants, resources, expiresAt } = this
-    return { tenant, userInfo, issuer, tenants, resources, expiresAt }
+    const { tenant, userInfo, issuer, actor, tenants, resources, expiresAt } = this
+    return { tenant, userInfo, issuer, actor, tenants, resources, expiresAt }
   }
 
   /** What console.log shows: all of it, with the date that a getter hides. */

@@ -1,33 +1,20 @@
 import { ERR_AUTH_TENANT_FORBIDDEN } from '../errors.ts'
-import { EVERY_TENANT } from '../tenants/tenant-name.ts'
-import { keptSize, SET_ITEM } from '../tokens/kept-size.ts'
+import type { Actor } from '../tokens/actor.ts'
+import { keptSize } from '../tokens/kept-size.ts'
 import { dateOf } from '../tokens/numeric-date.ts'
-import type { UserInfo } from '../tokens/user-info.ts'
+import type { Resources, UserInfo } from '../tokens/user-info.ts'
 import { Authorization, type AuthorizedUser } from './authorization.ts'
-import { ImmutableSet } from './resource-set.ts'
+import { MAX_KEPT, Rights, type RightsRules } from './rights.ts'
 
-export interface AuthorizationRules {
-  /** Who holds it under `*` passes every requirement and may act for every tenant. */
-  readonly superuserResource?: string | undefined
-}
-
-/** By whose word, and until when, somebody is who it is. */
+/** By whose word, until when, and by whom somebody acts as who it is. */
 export interface Vouched {
   /** In seconds since the epoch. */
   readonly exp: number
   /** The verified `iss`; null: none. */
   readonly issuer: string | null
+  /** Who acts for the user; null: the user itself. */
+  readonly actor: Actor | null
 }
-
-type Resources = NonNullable<UserInfo['resources']>
-
-const NO_RESOURCES: Resources = Object.freeze({})
-
-/**
- * Most tenants of which one token's rights are kept: it may name thousands, and be kept with
- * thousands of others.
- */
-const MAX_KEPT = 4
 
 /** Bytes of an authorization without the items of its set. */
 const AUTHORIZATION = 384
@@ -35,22 +22,36 @@ const AUTHORIZATION = 384
 /** A user who has proved who it is, and for which tenants it may act. Deeply immutable. */
 export class Principal implements AuthorizedUser {
   readonly userInfo: UserInfo
-  readonly #resources: Resources
-  readonly #isSuperuser: boolean
   readonly issuer: string | null
-  readonly #exp: number
+  readonly actor: Actor | null
+  readonly #vouched: Vouched
+  readonly #rights: Rights
   readonly #authorizations = new Map<string | null, Authorization>()
-  #tenants: ReadonlySet<string> | undefined
 
-  constructor(userInfo: UserInfo, { exp, issuer }: Vouched, rules: AuthorizationRules) {
+  /** A user by its own claims, and with the rights that they name. */
+  static of(userInfo: UserInfo, vouched: Vouched, rules: RightsRules): Principal {
+    const resources = Object.hasOwn(userInfo, 'resources') ? userInfo.resources : undefined
+    return new Principal(userInfo, vouched, new Rights(resources, rules))
+  }
+
+  private constructor(userInfo: UserInfo, vouched: Vouched, rights: Rights) {
     this.userInfo = userInfo
-    this.issuer = issuer
-    this.#resources = (Object.hasOwn(userInfo, 'resources') && userInfo.resources) || NO_RESOURCES
-    this.#exp = exp
-    const { superuserResource } = rules
-    this.#isSuperuser =
-      superuserResource !== undefined && this.granted(EVERY_TENANT).includes(superuserResource)
+    this.issuer = vouched.issuer
+    this.actor = vouched.actor
+    this.#vouched = vouched
+    this.#rights = rights
     Object.freeze(this)
+  }
+
+  /**
+   * The same user with other rights. They take the place of its own wholly.
+   *
+   * @param resources what the rights were made of, frozen; undefined: none were told
+   */
+  withRights(rights: Rights, resources: Resources | undefined): Principal {
+    const { resources: _, ...claims } = this.userInfo
+    const userInfo = resources === undefined ? claims : { ...claims, resources }
+    return new Principal(Object.freeze(userInfo), this.#vouched, rights)
   }
 
   /**
@@ -68,8 +69,8 @@ export class Principal implements AuthorizedUser {
   find(tenant: string | null): Authorization | undefined {
     const known = this.#authorizations.get(tenant)
     if (known) return known
-    if (tenant !== null && !this.#isSuperuser && !this.#mayActFor(tenant)) return undefined
-    const authorization = new Authorization(this, tenant, this.#isSuperuser)
+    if (tenant !== null && !this.#rights.mayActFor(tenant)) return undefined
+    const authorization = new Authorization(this, tenant)
     if (this.#authorizations.size >= MAX_KEPT) this.#authorizations.clear()
     this.#authorizations.set(authorization.tenant, authorization)
     return authorization
@@ -80,39 +81,28 @@ export class Principal implements AuthorizedUser {
    * rather too high.
    */
   get keptSize(): number {
-    const lists = Object.values(this.#resources)
-    const widest = lists.reduce((most, { length }) => Math.max(most, length), 0)
-    const rights = SET_ITEM * (this.granted(EVERY_TENANT).length + widest) + AUTHORIZATION
-    return keptSize(this.userInfo) + SET_ITEM * lists.length + MAX_KEPT * rights
+    const told = keptSize(this.userInfo) + keptSize(this.actor)
+    return told + this.#rights.keptSize + MAX_KEPT * AUTHORIZATION
   }
 
-  /** Resource ids under one key of `resources`. */
-  granted(key: string): readonly string[] {
-    return (Object.hasOwn(this.#resources, key) && this.#resources[key]) || []
+  get isSuperuser(): boolean {
+    return this.#rights.isSuperuser
   }
 
   get tenants(): ReadonlySet<string> {
-    this.#tenants ??= new ImmutableSet(
-      Object.keys(this.#resources).filter((key) => key !== EVERY_TENANT),
-    )
-    return this.#tenants
+    return this.#rights.tenants
   }
 
   get expiresAt(): Date {
-    return dateOf(this.#exp)
+    return dateOf(this.#vouched.exp)
   }
 
-  /**
-   * The reason of a refusal, for the log: a server that sends no rights at all is rather set up
-   * badly.
-   */
+  resourcesIn(tenant: string | null): ReadonlySet<string> {
+    return this.#rights.in(tenant)
+  }
+
   explain(reason: string): string {
-    return this.#resources === NO_RESOURCES ? `${reason}: the claim resources is missing` : reason
-  }
-
-  /** By own keys only: `constructor` and its like are no tenants. */
-  #mayActFor(tenant: string): boolean {
-    return tenant !== EVERY_TENANT && Object.hasOwn(this.#resources, tenant)
+    return this.#rights.explain(reason)
   }
 }
 

@@ -7,6 +7,7 @@ const CODE_ONLY: readonly string[] = [
   'issuers',
   'allowPrivateIssuers',
   'opaqueToken',
+  'resourcesOf',
   'mapClaims',
   'isRevoked',
   'resolveTenant',

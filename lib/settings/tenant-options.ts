@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
+import type { ResourcesOf } from '../rights/resources-of.ts'
 import {
   Callable,
   HTTP_URL,
@@ -50,8 +51,8 @@ export const tenantOptions = {
   ),
 
   /**
-   * Limit of one call of `tenants`, `isRevoked`, `resolveTenant`, `issuers` or `opaqueToken`, in
-   * seconds from 0.
+   * Limit of one call of `tenants`, `isRevoked`, `resolveTenant`, `resourcesOf`, `issuers` or
+   * `opaqueToken`, in seconds from 0.
    * @default 5
    */
   tenantsTimeout: Seconds(5),
@@ -61,6 +62,20 @@ export const tenantOptions = {
    * @default 60
    */
   tenantsMaxAge: Seconds(60),
+
+  /**
+   * Tells what a user may do, in the place of the token's `resources`; not asked in dev mode.
+   * `null`: the user is not known, and has no rights, which is kept for 2 seconds. Late, thrown, or
+   * of another shape: 503 ERR_AUTH_RESOURCES_UNAVAILABLE.
+   */
+  resourcesOf: Type.Optional(Callable<ResourcesOf>()),
+
+  /**
+   * How long an answer of `resourcesOf` is kept, in seconds from 0: of at most 10 000 users, with
+   * at most 16 KiB of memory for each on average.
+   * @default 30
+   */
+  resourcesMaxAge: Seconds(30),
 
   /**
    * Gives the tenant in place of the query, where the query would be read. `null`: absent; any

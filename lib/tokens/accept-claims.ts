@@ -1,4 +1,5 @@
 import { ignoreRejection } from '../outside/thenable.ts'
+import { type Actor, readActor } from './actor.ts'
 import { type ClaimRules, checkClaims, checkLifetime, type Lifetime } from './registered-claims.ts'
 import { readTokenNames, type TokenNames } from './token-info.ts'
 import { TokenRefused } from './token-refused.ts'
@@ -15,6 +16,7 @@ export interface AcceptedClaims {
   readonly userInfo: UserInfo
   readonly names: TokenNames
   readonly lifetime: Lifetime
+  readonly actor: Actor | null
 }
 
 /**
@@ -28,8 +30,9 @@ export function acceptClaims(claims: Record<string, unknown>, rules: AcceptRules
   checkLifetime(lifetime, rules.clockTolerance)
   // Before the application's function, which may change the claims.
   const names = readTokenNames(claims)
+  const actor = readActor(claims)
   const userInfo = rules.mapClaims ? mapped(claims, rules.mapClaims) : readUserInfo(claims)
-  return { userInfo, names, lifetime }
+  return { userInfo, names, lifetime, actor }
 }
 
 /**

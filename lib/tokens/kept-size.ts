@@ -14,6 +14,15 @@ const OTHER = 24
 export const SET_ITEM = 56
 
 /**
+ * Bytes of an object of lists that shares names and items with another one.
+ *
+ * @param more items that each list has beside its own
+ */
+export function listsSize(lists: readonly (readonly unknown[])[], more: number): number {
+  return lists.reduce((size, { length }) => size + MEMBER + LIST + ITEM * (length + more), OBJECT)
+}
+
+/**
  * What JSON data keeps alive, in bytes: an estimate, and rather too high, since most objects share
  * their shapes, and most letters need one byte. Of data whose depth is bounded: it recurses.
  */

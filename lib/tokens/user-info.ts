@@ -2,6 +2,15 @@ import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { TokenRefused } from './token-refused.ts'
 
+/**
+ * From tenant name to the resource ids, each `<name>:<action>`, that a user holds there. Its own
+ * keys but `*` are the tenants that the user may act for; `*` holds what is granted in every
+ * tenant.
+ */
+export interface Resources {
+  readonly [tenant: string]: readonly string[]
+}
+
 /** Who a request acts as: the verified claims, in OpenID Connect's names. Deeply immutable. */
 export interface UserInfo {
   /** The user's identifier at the authorization server (RFC 7519 §4.1.2). Never empty. */
@@ -11,11 +20,10 @@ export interface UserInfo {
   readonly preferred_username?: string
 
   /**
-   * From tenant name to the resource ids, each `<name>:<action>`, that the user holds there. Its
-   * own keys but `*` are the tenants that the user may act for; `*` holds what is granted in every
-   * tenant.
+   * What the user may do, and in which tenants: by the token, or by `resourcesOf` where that is
+   * given.
    */
-  readonly resources?: { readonly [tenant: string]: readonly string[] }
+  readonly resources?: Resources
 
   /** Every other claim of the token. */
   readonly [claim: string]: unknown

@@ -9,31 +9,36 @@ import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 const WAITS = new Waits()
 const EXP = 1_900_000_000
 const NAMES = { issuer: 'https://a.test', sub: 'u', jti: 'j', sid: null }
+const VOUCHED = { exp: EXP, issuer: NAMES.issuer, actor: null }
 const VERIFIED: Verified = {
-  principal: new Principal({ sub: 'mapped' }, { exp: EXP, issuer: NAMES.issuer }, {}),
+  principal: Principal.of({ sub: 'mapped' }, VOUCHED, {}),
   lifetime: { exp: EXP, nbf: undefined, iat: undefined },
   names: NAMES,
+  tenants: '*',
   proof: { holds: true },
 }
+
+/** The same user, whose rights may be others than those of the token. */
+const USER = Principal.of({ sub: 'mapped', resources: { acme: [] } }, VOUCHED, {})
 
 const revoked = (error: unknown) => error instanceof TokenRefused && error.reason === 'revoked'
 
 test('without a function the token passes', () => {
-  assert.equal(unlessRevoked(VERIFIED, { timeout: 5 }, WAITS), VERIFIED)
+  assert.equal(unlessRevoked(USER, VERIFIED, { timeout: 5 }, WAITS), USER)
 })
 
 test('an answer that is there at once costs no promise', () => {
-  assert.equal(unlessRevoked(VERIFIED, { isRevoked: () => false, timeout: 5 }, WAITS), VERIFIED)
+  assert.equal(unlessRevoked(USER, VERIFIED, { isRevoked: () => false, timeout: 5 }, WAITS), USER)
   assert.throws(
-    () => unlessRevoked(VERIFIED, { isRevoked: () => true, timeout: 5 }, WAITS),
+    () => unlessRevoked(USER, VERIFIED, { isRevoked: () => true, timeout: 5 }, WAITS),
     revoked,
   )
 })
 
 test('an answer that comes later is waited for', async () => {
   const ask = async (answer: boolean) =>
-    unlessRevoked(VERIFIED, { isRevoked: async () => answer, timeout: 5 }, WAITS)
-  assert.equal(await ask(false), VERIFIED)
+    unlessRevoked(USER, VERIFIED, { isRevoked: async () => answer, timeout: 5 }, WAITS)
+  assert.equal(await ask(false), USER)
   await assert.rejects(() => ask(true), revoked)
 })
 
@@ -43,20 +48,20 @@ test('the function is told the user, and what the token says of itself', () => {
     asked.push(...told)
     return false
   }
-  void unlessRevoked(VERIFIED, { isRevoked, timeout: 5 }, WAITS)
+  void unlessRevoked(USER, VERIFIED, { isRevoked, timeout: 5 }, WAITS)
   const token = { ...NAMES, issuedAt: null, expiresAt: new Date(EXP * 1000) }
-  assert.deepEqual(asked, [VERIFIED.principal.userInfo, token])
+  assert.deepEqual(asked, [USER.userInfo, token])
 })
 
 test('a function that fails, or has not answered when the application closes, is a 503', async () => {
   const isRevoked = () => JSON.parse('')
-  assert.throws(() => unlessRevoked(VERIFIED, { isRevoked, timeout: 5 }, WAITS), {
+  assert.throws(() => unlessRevoked(USER, VERIFIED, { isRevoked, timeout: 5 }, WAITS), {
     code: 'ERR_AUTH_REVOCATION_UNAVAILABLE',
     reason: 'isRevoked failed (SyntaxError)',
   })
   const waits = new Waits()
   const hanging = { isRevoked: () => new Promise<boolean>(() => {}), timeout: 5 }
-  const ended = assert.rejects(async () => unlessRevoked(VERIFIED, hanging, waits), {
+  const ended = assert.rejects(async () => unlessRevoked(USER, VERIFIED, hanging, waits), {
     code: 'ERR_AUTH_REVOCATION_UNAVAILABLE',
     reason: 'isRevoked had not answered when the application closed',
   })

@@ -8,9 +8,10 @@ const EXP = 1_900_000_000
 
 function verified(sub: string, claims: object = {}, proof = { holds: true }): Verified {
   return {
-    principal: new Principal({ sub, ...claims }, { exp: EXP, issuer: null }, {}),
+    principal: Principal.of({ sub, ...claims }, { exp: EXP, issuer: null, actor: null }, {}),
     lifetime: { exp: EXP, nbf: undefined, iat: undefined },
     names: { issuer: null, sub, jti: null, sid: null },
+    tenants: '*',
     proof,
   }
 }

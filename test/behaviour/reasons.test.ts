@@ -119,6 +119,7 @@ const CLAIMS: readonly Row[] = [
   { reason: 'exp is not a time', code: INVALID, token: goodToken({ exp: 'soon' }) },
   { reason: 'nbf is not a time', code: INVALID, token: goodToken({ nbf: null }) },
   { reason: 'iat is not a time', code: INVALID, token: goodToken({ iat: '5' }) },
+  { reason: 'act is malformed', code: INVALID, token: goodToken({ act: 'admin' }) },
   { reason: 'expired', code: INVALID, token: goodToken({ exp: now - hour }) },
   { reason: 'not valid yet', code: INVALID, token: goodToken({ nbf: now + hour }) },
   { reason: 'issued in the future', code: INVALID, token: goodToken({ iat: now + hour }) },
@@ -177,6 +178,7 @@ const ASKED = [
   ['resolveTenant', 'resolveTenant', 'ERR_AUTH_TENANTS_UNAVAILABLE'],
   ['issuers', 'the issuers function', 'ERR_AUTH_ISSUERS_UNAVAILABLE'],
   ['opaqueToken', 'opaqueToken', 'ERR_AUTH_INTROSPECTION_UNAVAILABLE'],
+  ['resourcesOf', 'resourcesOf', 'ERR_AUTH_RESOURCES_UNAVAILABLE'],
 ] as const
 
 const FUNCTIONS: readonly Row[] = ASKED.flatMap(([option, name, code]): Row[] => {
@@ -231,13 +233,27 @@ const OPAQUE: readonly Row[] = [
   },
 ]
 
+const RIGHTS: readonly Row[] = [
+  {
+    reason: 'resourcesOf needs the claim sub',
+    code: INVALID,
+    token: goodToken({ sub: undefined }),
+    options: { resourcesOf: () => null, mapClaims: () => ({ sub: 'u' }) },
+  },
+  {
+    reason: 'the user may not act for the tenant: resourcesOf does not know the user',
+    code: 'ERR_AUTH_TENANT_FORBIDDEN',
+    options: { resourcesOf: () => null },
+  },
+]
+
 const GUARD: readonly Row[] = [
   { reason: 'the guard failed', code: INVALID, url: '/query?tenant=throw' },
 ]
 
 const ROWS = [
   ...[...PARTS, ...HEADERS, ...KEYS, ...CLAIMS, ...TENANTS],
-  ...[...FUNCTIONS, ...ISSUERS, ...OPAQUE, ...GUARD],
+  ...[...FUNCTIONS, ...ISSUERS, ...OPAQUE, ...RIGHTS, ...GUARD],
 ]
 
 function writeRoutes(app: FastifyInstance): void {

@@ -47,8 +47,7 @@ test('one answer, or each, can be made one that has to be asked for anew', () =>
   const answers = new KeptAnswers<number>(2)
   answers.set('a', kept(1))
   answers.set('b', kept(2))
-  answers.expire('a')
-  answers.expire('constructor')
+  answers.expire((key) => key === 'a')
   const times = (key: string) => [answers.get(key)?.freshUntil, answers.get(key)?.goodUntil]
   assert.deepEqual(
     [times('a'), times('b')],
@@ -57,7 +56,7 @@ test('one answer, or each, can be made one that has to be asked for anew', () =>
       [1, 2],
     ],
   )
-  answers.expire()
+  answers.expire(() => true)
   assert.deepEqual(times('b'), [-Infinity, -Infinity])
 })
 
@@ -77,4 +76,24 @@ test('an answer that is set again needs no room', () => {
   answers.set('a', kept(4))
   answers.set('c', kept(5))
   assert.equal(there(), '45', 'b was set before a was set again')
+})
+
+test('answers keep alive no more than their bound, but one that is above it is kept alone', () => {
+  const answers = new KeptAnswers<number>(10, () => {}, { most: 10, of: (answer) => answer })
+  const there = () => answers.values()
+  for (const [key, weight] of [
+    ['a', 4],
+    ['b', 4],
+    ['a', 5],
+  ] as const) {
+    answers.set(key, kept(weight))
+  }
+  assert.deepEqual(there(), [4, 5], 'what is replaced weighs no more')
+  answers.set('c', kept(2))
+  assert.deepEqual(there(), [5, 2])
+  answers.set('d', kept(50))
+  assert.deepEqual(there(), [50])
+  answers.delete('d')
+  answers.set('e', kept(10))
+  assert.deepEqual(there(), [10])
 })

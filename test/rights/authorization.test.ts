@@ -4,17 +4,20 @@ import { inspect } from 'node:util'
 import { errors } from '../../lib/index.ts'
 import type { Authorization } from '../../lib/rights/authorization.ts'
 import { Principal } from '../../lib/rights/principal.ts'
+import type { Actor } from '../../lib/tokens/actor.ts'
 import { readUserInfo } from '../../lib/tokens/user-info.ts'
 
 const RESOURCES = { '*': ['menu:read'], a: ['order:read', 'order:cancel'], b: ['order:read'] }
 const EXP = 1_900_000_000
 const ISSUER = 'https://a.test'
 
+const ACTOR = Object.freeze({ sub: 'support', issuer: null })
+
 function principalOf(resources: object | undefined, superuserResource?: string): Principal {
   const claims = resources === undefined ? { sub: 'u' } : { sub: 'u', resources }
-  return new Principal(
+  return Principal.of(
     readUserInfo(structuredClone(claims)),
-    { exp: EXP, issuer: ISSUER },
+    { exp: EXP, issuer: ISSUER, actor: ACTOR },
     {
       superuserResource,
     },
@@ -115,6 +118,7 @@ test('its JSON shows all of it, and nothing else', () => {
     tenant: 'a',
     userInfo: { sub: 'u', resources: RESOURCES },
     issuer: ISSUER,
+    actor: ACTOR,
     tenants: ['a', 'b'],
     resources: ['menu:read', 'order:read', 'order:cancel'],
     expiresAt: new Date(EXP * 1000).toISOString(),
@@ -165,11 +169,12 @@ const DIFFERENT: readonly [what: string, a: Authorization, b: Authorization][] =
   ['other tenants', principalOf({ a: [], b: [] }).in('a'), principalOf({ a: [], c: [] }).in('a')],
   ['users', ofClaims({ sub: 'u' }), ofClaims({ sub: 'v' })],
   ['claims', ofClaims({ sub: 'u', a: 1 }), ofClaims({ sub: 'u', a: 2 })],
+  ['actors', ofClaims({ sub: 'u' }, EXP, ACTOR), ofClaims({ sub: 'u' })],
   ['times', ofClaims({ sub: 'u' }, EXP), ofClaims({ sub: 'u' }, EXP + 1)],
 ]
 
-function ofClaims(claims: object, exp = EXP): Authorization {
-  return new Principal(readUserInfo(claims), { exp, issuer: ISSUER }, {}).in(null)
+function ofClaims(claims: object, exp = EXP, actor: Actor | null = null): Authorization {
+  return Principal.of(readUserInfo(claims), { exp, issuer: ISSUER, actor }, {}).in(null)
 }
 
 for (const [what, a, b] of DIFFERENT) {
@@ -185,7 +190,7 @@ test('authorizations of the same rights are equal, even of different principals'
 
 test('its contents can be looked at, and copied', () => {
   const shown = inspect(user)
-  for (const word of ['a', 'order:cancel', 'menu:read', 'isSuperuser: false']) {
+  for (const word of ['a', 'order:cancel', 'menu:read', 'isSuperuser: false', "sub: 'support'"]) {
     assert.ok(shown.includes(word), word)
   }
   assert.ok(shown.includes(`expiresAt: ${new Date(EXP * 1000).toISOString()}`), shown)

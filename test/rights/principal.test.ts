@@ -10,9 +10,9 @@ const ISSUER = 'https://a.test'
 
 function principalOf(resources: object | undefined, superuserResource?: string): Principal {
   const claims = resources === undefined ? { sub: 'u' } : { sub: 'u', resources }
-  return new Principal(
+  return Principal.of(
     readUserInfo(structuredClone(claims)),
-    { exp: EXP, issuer: ISSUER },
+    { exp: EXP, issuer: ISSUER, actor: null },
     { superuserResource },
   )
 }
@@ -56,7 +56,7 @@ test('expiresAt is the exp claim, or the last moment of Date if exp is beyond it
   assert.equal(principalOf({}).expiresAt.getTime(), EXP * 1000)
   const info = readUserInfo({ sub: 'u' })
   for (const exp of [Number.POSITIVE_INFINITY, 1e300]) {
-    const { expiresAt } = new Principal(info, { exp, issuer: null }, {})
+    const { expiresAt } = Principal.of(info, { exp, issuer: null, actor: null }, {})
     assert.equal(expiresAt.getTime(), 8.64e15)
   }
 })

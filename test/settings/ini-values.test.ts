@@ -16,6 +16,7 @@ test('every option has an INI key, except those that only code can give', () => 
       'opaqueToken',
       'mapClaims',
       'isRevoked',
+      'resourcesOf',
       'resolveTenant',
     ],
   )

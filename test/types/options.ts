@@ -6,6 +6,7 @@ import tenantAuth, {
   type ListedIssuer,
   type tenantAuth as named,
   type TokenInfo,
+  type TokenUser,
   type UserInfo,
 } from 'fastify-tenant-auth'
 import { expectType, expectTypes } from './expect-type.ts'
@@ -47,6 +48,13 @@ const everything: Required<AuthOptions> = {
   allowPrivateIssuers: false,
   opaqueToken: async (token) => (token.startsWith('key-') ? { sub: token.slice(4) } : null),
   opaqueMaxAge: 30,
+  resourcesOf: async (user) => {
+    expectType(user).is<TokenUser>()
+    expectType(user.issuer).is<string | null>()
+    expectType(user.sub).is<string>()
+    return user.sub === 'alice' ? { acme: ['order:read'] } : null
+  },
+  resourcesMaxAge: 30,
   publicKeysUrl: 'https://auth.example/openidconnect/public_keys',
   publicKeys: { keys: [{ kty: 'EC' }] },
   multitenancy: true,
@@ -84,7 +92,7 @@ const everything: Required<AuthOptions> = {
     expectType(token.jti).is<string | null>()
     expectType(token.sid).is<string | null>()
     expectType(token.issuedAt).is<Date | null>()
-    expectType(token.expiresAt).is<Date>()
+    expectType(token.expiresAt).is<Date | null>()
     // @ts-expect-error what a token says is told, not written
     token.jti = 'other'
     return userInfo.sub === 'mallory'
@@ -106,6 +114,7 @@ const rules: IssuerRules = { tenants: ['acme'] as const }
 new AuthService({ issuers: (issuer) => (issuer.length > 3 ? rules : null) })
 new AuthService({ issuers: async (issuer) => ({ ...rules, issuer }) })
 new AuthService({ opaqueToken: (token) => token })
+new AuthService({ resourcesOf: ({ sub }) => ({ acme: [`${sub}:read`] as const }) })
 
 // A variable that may be missing needs a decision: without one any issuer would be accepted.
 const issuer: string | undefined = process.env['ISSUER']
@@ -149,6 +158,10 @@ new AuthService({ issuers: () => undefined })
 new AuthService({ issuers: () => ({ tenants: undefined }) })
 // @ts-expect-error true is no answer about a token
 new AuthService({ opaqueToken: () => true })
+// @ts-expect-error nothing is no answer: `null` says that a user is unknown
+new AuthService({ resourcesOf: () => undefined })
+// @ts-expect-error rights are lists of ids
+new AuthService({ resourcesOf: () => ({ acme: 'order:read' }) })
 // @ts-expect-error a list of names, not of objects
 new AuthService({ tenants: [{ id: 'lazy-raccoon' }] })
 // @ts-expect-error an answer that is not a boolean decides nothing

@@ -1,4 +1,4 @@
-import type { Authorization, UserInfo } from 'fastify-tenant-auth'
+import type { Actor, Authorization, UserInfo } from 'fastify-tenant-auth'
 import { app, isMultitenant } from './application.ts'
 import { expectType } from './expect-type.ts'
 
@@ -73,6 +73,7 @@ app.get('/:tenant/k', { config: { authorization: true, tenant: 'required' } }, a
   expectType(authorization.tenant).is<string | null>()
   expectType(authorization.userInfo).is<UserInfo>()
   expectType(authorization.resources).is<ReadonlySet<string>>()
+  expectType(authorization.actor).is<Actor | null>()
   expectType(authorization.tenants).is<ReadonlySet<string>>()
   expectType(authorization.expiresAt).is<Date>()
   expectType(authorization.isSuperuser).is<boolean>()

@@ -405,6 +405,8 @@ export const OPTION_TABLE: readonly OptionRow[] = [
       ],
     },
   },
+  { option: 'resourcesOf', kind: CALLABLE },
+  { option: 'resourcesMaxAge', key: 'resources_max_age', fallback: 30, kind: SECONDS },
   { option: 'opaqueToken', kind: CALLABLE },
   { option: 'opaqueMaxAge', key: 'opaque_max_age', fallback: 30, kind: SECONDS },
   { option: 'mapClaims', kind: CALLABLE },

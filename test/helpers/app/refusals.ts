@@ -68,6 +68,12 @@ export const REFUSALS = {
     challenge: null,
     retry: true,
   },
+  ERR_AUTH_RESOURCES_UNAVAILABLE: {
+    status: 503,
+    message: 'Rights cannot be checked now',
+    challenge: null,
+    retry: true,
+  },
 } as const satisfies Record<string, Refusal>
 
 export type RefusalCode = keyof typeof REFUSALS

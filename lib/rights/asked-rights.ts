@@ -1,0 +1,107 @@
+import { ERR_AUTH_RESOURCES_UNAVAILABLE } from '../errors.ts'
+import { AskedAnswers } from '../outside/asked-answers.ts'
+import { after, type NowOrLater } from '../outside/now-or-later.ts'
+import type { Waits } from '../outside/waits.ts'
+import { withoutStack } from '../outside/without-stack.ts'
+import { keptSize } from '../tokens/kept-size.ts'
+import type { TokenNames } from '../tokens/token-info.ts'
+import { TokenRefused } from '../tokens/token-refused.ts'
+import type { Resources } from '../tokens/user-info.ts'
+import type { Pin } from './pin.ts'
+import type { Principal } from './principal.ts'
+import { readResources } from './read-resources.ts'
+import type { ResourcesOf, TokenUser } from './resources-of.ts'
+import type { RightsRules } from './rights.ts'
+import { ToldRights } from './told-rights.ts'
+
+export interface AskedRightsRules extends RightsRules {
+  readonly resourcesOf: ResourcesOf
+  /** Seconds for one question. */
+  readonly timeout: number
+  /** Seconds that an answer is kept, from its question on. */
+  readonly maxAge: number
+}
+
+/** The user of a verified token, by the token's word. */
+export interface ProvedUser {
+  readonly principal: Principal
+  readonly names: TokenNames
+  /** For which the token's issuer may speak. */
+  readonly tenants: Pin
+}
+
+/** Most users whose rights are kept, and most that are kept as not known. */
+const MAX_USERS = 10_000
+
+/** Bytes that may be kept alive for a user on average. */
+const MEAN_SIZE = 16 * 1024
+
+/** Seconds that it is kept that a user is not known. */
+const UNKNOWN_FOR = 2
+
+/** Most questions at one time. */
+const MAX_OPEN = 64
+
+/** Rights that the application tells of each user of each issuer. A token's own do not count. */
+export class AskedRights {
+  readonly #answers: AskedAnswers<Resources | null, ToldRights>
+  /** By the token's principal. To make one for each request would cost more than the answer. */
+  readonly #keys = new WeakMap<Principal, string>()
+
+  constructor({ resourcesOf, timeout, maxAge, superuserResource }: AskedRightsRules) {
+    this.#answers = new AskedAnswers<Resources | null, ToldRights>({
+      ask: (key) => resourcesOf(JSON.parse(key)),
+      read: (answer) => (answer === null ? null : readResources(answer)),
+      learn: (resources) => new ToldRights(resources, { superuserResource }),
+      refuse: (reason) =>
+        withoutStack(() => new ERR_AUTH_RESOURCES_UNAVAILABLE(1, `resourcesOf ${reason}`)),
+      timeout,
+      keptFor: (told) => (told.isKnown ? maxAge : UNKNOWN_FOR),
+      maxKept: MAX_USERS,
+      weight: {
+        most: MAX_USERS * MEAN_SIZE,
+        of: (told, key) => told.keptSize + keptSize(key),
+      },
+      refusals: { is: (told) => !told.isKnown, maxKept: MAX_USERS },
+      maxOpen: MAX_OPEN,
+    })
+  }
+
+  open(): void {
+    this.#answers.open()
+  }
+
+  /** Ends the questions that are open. */
+  close(): void {
+    this.#answers.close()
+  }
+
+  /** Rights are asked for anew: of one user, of a `sub` or an issuer, or of all. */
+  forget({ issuer, sub }: Partial<TokenUser>): void {
+    const head = issuer === undefined ? '' : `{"issuer":${JSON.stringify(issuer)},`
+    const tail = sub === undefined ? '' : `,"sub":${JSON.stringify(sub)}}`
+    // Exact: within a JSON text each quote is escaped.
+    this.#answers.forget((key) => key.startsWith(head) && key.endsWith(tail))
+  }
+
+  /**
+   * The user with the rights that the application tells; a promise only where they have to be asked
+   * for, and then one of `waits`.
+   *
+   * @throws TokenRefused where the token does not name its user
+   * @throws ERR_AUTH_RESOURCES_UNAVAILABLE
+   */
+  of({ principal, names, tenants }: ProvedUser, waits: Waits): NowOrLater<Principal> {
+    const key = this.#keys.get(principal) ?? this.#makeKey(principal, names)
+    return after(this.#answers.get(key, waits), (told) => told.of(principal, tenants))
+  }
+
+  #makeKey(principal: Principal, { issuer, sub }: TokenNames): string {
+    // Users without a name would share their rights.
+    if (sub === null || sub === '') throw new TokenRefused('resourcesOf needs the claim sub')
+    const user: TokenUser = { issuer, sub }
+    const key = JSON.stringify(user)
+    this.#keys.set(principal, key)
+    return key
+  }
+}

@@ -1,0 +1,84 @@
+import { EVERY_TENANT } from '../tenants/tenant-name.ts'
+import { SET_ITEM } from '../tokens/kept-size.ts'
+import type { Resources } from '../tokens/user-info.ts'
+import { ImmutableSet } from './resource-set.ts'
+
+export interface RightsRules {
+  /** Who holds it under `*` passes every requirement and may act for every tenant. */
+  readonly superuserResource?: string | undefined
+}
+
+const NO_RESOURCES: Resources = Object.freeze({})
+
+/**
+ * Most tenants of which a user's rights are kept: it may have thousands, and be kept with thousands
+ * of others.
+ */
+export const MAX_KEPT = 4
+
+/** What a user may do, in each tenant. What is told of it to others is deeply immutable. */
+export class Rights {
+  readonly isSuperuser: boolean
+  readonly #resources: Resources
+  /** Why none were told, for the log. */
+  readonly #missing: string
+  #tenants: ReadonlySet<string> | undefined
+
+  /**
+   * @param resources frozen; undefined: none were told
+   * @param missing the reason of that, for the log
+   */
+  constructor(
+    resources: Resources | undefined,
+    { superuserResource }: RightsRules,
+    missing = 'the claim resources is missing',
+  ) {
+    this.#resources = resources ?? NO_RESOURCES
+    this.#missing = missing
+    this.isSuperuser =
+      superuserResource !== undefined && this.#granted(EVERY_TENANT).includes(superuserResource)
+  }
+
+  /** The tenants that the user may act for; for a superuser, those that its resources name. */
+  get tenants(): ReadonlySet<string> {
+    this.#tenants ??= new ImmutableSet(
+      Object.keys(this.#resources).filter((key) => key !== EVERY_TENANT),
+    )
+    return this.#tenants
+  }
+
+  /** Whether the user may act for a tenant. By own keys only: `constructor` is no tenant. */
+  mayActFor(tenant: string): boolean {
+    return this.isSuperuser || (tenant !== EVERY_TENANT && Object.hasOwn(this.#resources, tenant))
+  }
+
+  /** The ids that are granted in a tenant, or, for null, where there is none. */
+  in(tenant: string | null): ReadonlySet<string> {
+    const own = tenant === null ? [] : this.#granted(tenant)
+    return new ImmutableSet([...this.#granted(EVERY_TENANT), ...own])
+  }
+
+  /**
+   * The reason of a refusal, for the log: a server that sends no rights at all is rather set up
+   * badly.
+   */
+  explain(reason: string): string {
+    return this.#resources === NO_RESOURCES ? `${reason}: ${this.#missing}` : reason
+  }
+
+  /**
+   * Bytes that are made of the resources in time, beside them. An estimate, rather too high.
+   */
+  get keptSize(): number {
+    const lists = Object.values(this.#resources)
+    const widest = lists.reduce((most, { length }) => Math.max(most, length), 0)
+    const ids = this.#granted(EVERY_TENANT).length + widest
+    return SET_ITEM * (lists.length + MAX_KEPT * ids)
+  }
+
+  #granted(key: string): readonly string[] {
+    return (Object.hasOwn(this.#resources, key) && this.#resources[key]) || []
+  }
+}
+
+Object.freeze(Rights.prototype)

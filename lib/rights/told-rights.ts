@@ -1,0 +1,85 @@
+import { EVERY_TENANT } from '../tenants/tenant-name.ts'
+import { keptSize } from '../tokens/kept-size.ts'
+import type { Resources } from '../tokens/user-info.ts'
+import { type Pin, pinnedResources, pinnedSize } from './pin.ts'
+import type { Principal } from './principal.ts'
+import type { RightsRules } from './rights.ts'
+import { SharedRights } from './shared-rights.ts'
+
+/** Bytes of what is told, without its resources. */
+const OWN = 1024
+
+/** The reason of a refusal, for the log. */
+const UNKNOWN = 'resourcesOf does not know the user'
+
+/** What is made of the resources for an issuer that may speak for these tenants. */
+interface Made {
+  readonly pin: Pin
+  readonly resources: Resources | undefined
+  readonly rights: SharedRights
+}
+
+/**
+ * What the application has told of one user. The principals of the user's tokens are kept with it,
+ * and each of them no longer than its token. They share what is made of the resources: a user of
+ * thousands of tenants may have thousands of tokens.
+ */
+export class ToldRights {
+  readonly #resources: Resources | undefined
+  readonly #rules: RightsRules
+  #made: Made | undefined
+  #turn = 0
+  #principals = new WeakMap<Principal, Principal>()
+
+  /** @param resources frozen; null: the application does not know the user */
+  constructor(resources: Resources | null, rules: RightsRules) {
+    this.#resources = resources ?? undefined
+    this.#rules = rules
+  }
+
+  /** Whether the application knows the user. */
+  get isKnown(): boolean {
+    return this.#resources !== undefined
+  }
+
+  /**
+   * A user with these rights, in the place of those of its token.
+   *
+   * @param pin the tenants for which the token's issuer may speak
+   */
+  of(principal: Principal, pin: Pin): Principal {
+    const { rights, resources } = this.#madeFor(pin)
+    if (rights.turn !== this.#turn) this.#letGo(rights.turn)
+    const known = this.#principals.get(principal)
+    if (known !== undefined) return known
+    const made = principal.withRights(rights, resources)
+    this.#principals.set(principal, made)
+    return made
+  }
+
+  /**
+   * Bytes that it keeps alive in time, without the principals. An estimate, rather too high: as if
+   * its issuer were pinned, and with what principals keep alive until they are let go.
+   */
+  get keptSize(): number {
+    if (this.#resources === undefined) return OWN
+    const told = keptSize(this.#resources) + pinnedSize(this.#resources)
+    return OWN + told + 2 * this.#madeFor(EVERY_TENANT).rights.keptSize
+  }
+
+  #madeFor(pin: Pin): Made {
+    if (this.#made?.pin === pin) return this.#made
+    const told = this.#resources
+    const resources = told === undefined ? undefined : pinnedResources(told, pin)
+    const rights = new SharedRights(resources, this.#rules, UNKNOWN)
+    this.#made = { pin, resources, rights }
+    this.#letGo(rights.turn)
+    return this.#made
+  }
+
+  /** Principals made before would keep alive what the rights have let go of. */
+  #letGo(turn: number): void {
+    this.#turn = turn
+    this.#principals = new WeakMap()
+  }
+}

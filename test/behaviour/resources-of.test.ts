@@ -1,0 +1,468 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { composeAuthenticator } from '../../lib/compose.ts'
+import tenantAuth, { type AuthOptions, type TokenUser } from '../../lib/index.ts'
+import { Waits } from '../../lib/outside/waits.ts'
+import { loadSettings } from '../../lib/settings/load-settings.ts'
+import { createTestAuthority, type TestUserInfo } from '../../lib/testing.ts'
+import { authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { assertRefused } from '../helpers/app/refusals.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
+
+const { issuer: iss, audience: aud } = authority
+
+/** An application behind a function that the test writes, on a clock that it moves. */
+async function start(
+  t: TestContext,
+  answer: (user: TokenUser) => unknown,
+  more: object = {},
+): Promise<{
+  app: FastifyInstance
+  log: ReturnType<typeof logLines>
+  asked: () => TokenUser[]
+  pass: (seconds: number) => void
+}> {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
+  ageByDate(t)
+  const asked: TokenUser[] = []
+  const log = logLines()
+  const app = bareApp(t, { logger: log.logger })
+  const given: object = {
+    resourcesOf: (user: TokenUser) => {
+      asked.push(user)
+      return answer(user)
+    },
+    ...more,
+  }
+  const options: AuthOptions = 'issuers' in more ? given : trusting(given)
+  await app.register(tenantAuth, options)
+  app.get('/t/:tenant', { config: { require: 'menu:read' } }, async () => 'ok')
+  app.get('/me', { config: { authorization: true } }, async ({ authorization }) => authorization)
+  await app.ready()
+  return {
+    app,
+    log,
+    asked: () => asked.splice(0),
+    pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
+  }
+}
+
+const LONG = { expiresIn: 3600 }
+
+/** Headers of a user whose token grants everything, which must not count. */
+const as = async (claims: TestUserInfo = {}, by = authority) =>
+  by.headers(
+    { sub: 'alice', resources: { '*': ['menu:read'], stale: ['menu:read'] }, ...claims },
+    LONG,
+  )
+
+const get = async (app: FastifyInstance, headers: { authorization: string }, url = '/t/acme') =>
+  app.inject({ url, headers })
+
+const READER = { acme: ['menu:read'] }
+
+test('the application tells the rights, and those of the token do not count', async (t) => {
+  const { app, asked } = await start(t, async () => READER)
+  const alice = await as()
+  assert.equal((await get(app, alice)).statusCode, 200)
+  assertRefused(await get(app, alice, '/t/stale'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  const me = (await get(app, alice, '/me')).json()
+  assert.deepEqual([me.userInfo.resources, me.tenants, me.resources], [READER, ['acme'], []])
+  assert.deepEqual([me.userInfo.sub, me.userInfo.iss], ['alice', iss])
+  assert.deepEqual(asked(), [{ issuer: iss, sub: 'alice' }])
+})
+
+test('a user that the application does not know has no rights, for two seconds', async (t) => {
+  let answer: object | null = null
+  const { app, asked, pass, log } = await start(t, () => answer)
+  const alice = await as()
+  for (const _ of [1, 2]) assertRefused(await get(app, alice), 'ERR_AUTH_TENANT_FORBIDDEN')
+  const [refused] = log.lines('request refused')
+  assert.match(String(refused?.['reason']), /: resourcesOf does not know the user$/)
+  const me = (await get(app, alice, '/me')).json()
+  assert.deepEqual([me.tenants, 'resources' in me.userInfo], [[], false])
+  assert.equal(asked().length, 1)
+  answer = READER
+  pass(1.999)
+  assertRefused(await get(app, alice), 'ERR_AUTH_TENANT_FORBIDDEN')
+  pass(0.001)
+  assert.equal((await get(app, alice)).statusCode, 200)
+  assert.equal(asked().length, 1)
+})
+
+test('500 first requests ask once, and a steady user once in resourcesMaxAge', async (t) => {
+  const { app, asked, pass } = await start(t, async () => READER)
+  const tokens = await Promise.all(Array.from({ length: 5 }, (_, i) => as({ jti: `${i}` })))
+  const all = Array.from({ length: 100 }, () => tokens).flat()
+  const responses = await Promise.all(all.map((token) => get(app, token)))
+  assert.equal(responses.length, 500)
+  assert.equal(
+    responses.every(({ statusCode }) => statusCode === 200),
+    true,
+  )
+  assert.equal(asked().length, 1)
+  const [alice = await as()] = tokens
+  for (let second = 0; second < 90; second++) {
+    assert.equal((await get(app, alice)).statusCode, 200)
+    pass(1)
+  }
+  assert.equal(asked().length, 2, 'at 30 and at 60 seconds')
+})
+
+test('an answer is as old as its question', async (t) => {
+  const open: ((answer: unknown) => void)[] = []
+  const { app, asked, pass } = await start(t, () => new Promise((resolve) => open.push(resolve)))
+  const alice = await as()
+  const first = get(app, alice)
+  await new Promise(setImmediate)
+  pass(4)
+  open[0]?.(READER)
+  assert.equal((await first).statusCode, 200)
+  pass(25.999)
+  assert.equal((await get(app, alice)).statusCode, 200)
+  assert.equal(asked().length, 1)
+  pass(0.001)
+  const later = get(app, alice)
+  await new Promise(setImmediate)
+  open[1]?.({})
+  assertRefused(await later, 'ERR_AUTH_TENANT_FORBIDDEN')
+})
+
+const MALFORMED: [what: string, answer: () => unknown][] = [
+  ['nothing', () => undefined],
+  ['true', () => true],
+  ['text', () => 'menu:read'],
+  ['a list', () => [['acme', ['menu:read']]]],
+  ['a Map', () => new Map([['acme', ['menu:read']]])],
+  ['an object of a class', () => new Date()],
+  ['a text in the place of ids', () => ({ acme: 'menu:read' })],
+  ['a Set in the place of ids', () => ({ acme: new Set(['menu:read']) })],
+  ['null in the place of ids', () => ({ acme: null })],
+  ['an id that is no text', () => ({ acme: ['menu:read', 1] })],
+  ['ids with a hole', () => ({ acme: sparse() })],
+  [
+    'a getter that throws',
+    () => ({
+      ...READER,
+      get other() {
+        return assert.fail('secret')
+      },
+    }),
+  ],
+  ['an error', () => assert.fail('secret')],
+  ['a rejection', () => Promise.reject(new Error('secret'))],
+]
+
+function sparse(): string[] {
+  const ids = ['menu:read']
+  ids[2] = 'order:read'
+  return ids
+}
+
+for (const [what, answer] of MALFORMED) {
+  test(`a function that answers ${what} gives 503, and never an old right`, async (t) => {
+    let given = (): unknown => READER
+    const { app, pass, log } = await start(t, () => given())
+    const alice = await as()
+    assert.equal((await get(app, alice)).statusCode, 200)
+    given = answer
+    pass(29.999)
+    assert.equal((await get(app, alice)).statusCode, 200)
+    pass(0.001)
+    for (const _ of [1, 2]) {
+      assertRefused(await get(app, alice), 'ERR_AUTH_RESOURCES_UNAVAILABLE')
+    }
+    assert.equal(/secret/.test(log.raw.join()), false)
+    given = () => READER
+    assert.equal((await get(app, alice)).statusCode, 200)
+  })
+}
+
+test('a late answer gives 503', async (t) => {
+  const { app, pass } = await start(t, () => new Promise(() => {}))
+  const response = get(app, await as())
+  await new Promise(setImmediate)
+  pass(5)
+  assertRefused(await response, 'ERR_AUTH_RESOURCES_UNAVAILABLE')
+})
+
+test('names that objects have, and *, count as they do in the claim', async (t) => {
+  const told = '{"__proto__":["a:b"],"constructor":[],"*":["menu:read"]}'
+  const { app } = await start(t, () => JSON.parse(told))
+  const alice = await as()
+  for (const [url, status] of [
+    ['/t/__proto__', 200],
+    ['/t/constructor', 200],
+    ['/t/toString', 403],
+    ['/t/acme', 403],
+  ] as const) {
+    assert.equal((await get(app, alice, url)).statusCode, status, url)
+  }
+  const { body } = await get(app, alice, '/me')
+  assert.equal(body.includes(`"resources":${told}`), true, body)
+})
+
+test('a user may have 10 000 tenants', async (t) => {
+  const names = Array.from({ length: 10_000 }, (_, i) => `tenant-${i}`)
+  const all = Object.fromEntries(names.map((name) => [name, ['menu:read']]))
+  const { app, asked } = await start(t, () => all)
+  const alice = await as()
+  for (const name of [names[0], names[9999], ...names.slice(0, 9)]) {
+    assert.equal((await get(app, alice, `/t/${name}`)).statusCode, 200)
+  }
+  assert.equal((await get(app, alice, '/me')).json().tenants.length, 10_000)
+  assert.equal(asked().length, 1)
+})
+
+test('what the application does to its answer later changes nothing', async (t) => {
+  const shared: Record<string, string[]> = { acme: ['menu:read'] }
+  const { app } = await start(t, () => shared)
+  const alice = await as()
+  assert.equal((await get(app, alice)).statusCode, 200)
+  shared['other'] = ['menu:read']
+  shared['acme']?.pop()
+  assert.equal((await get(app, alice)).statusCode, 200)
+  assertRefused(await get(app, alice, '/t/other'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  assert.equal(Object.isFrozen(shared), false)
+})
+
+test('a superuser is one by the application alone', async (t) => {
+  const superuserResource = 'authz:superuser'
+  const grants = new Map([['root', { '*': [superuserResource] }]])
+  const { app } = await start(t, ({ sub }) => grants.get(sub) ?? {}, { superuserResource })
+  assert.equal((await get(app, await as({ sub: 'root', resources: {} }))).statusCode, 200)
+  const forged = await as({ resources: { '*': [superuserResource] } })
+  assertRefused(await get(app, forged), 'ERR_AUTH_TENANT_FORBIDDEN')
+})
+
+const other = await createTestAuthority({ issuer: 'https://b.test', audience: aud })
+
+test('two issuers with one sub are two users, each with the pin of its issuer', async (t) => {
+  const issuers = [
+    authority.issuerRules({ tenants: ['acme', 'both'] }),
+    other.issuerRules({ tenants: '*' }),
+  ]
+  const superuserResource = 'authz:superuser'
+  const everywhere = { '*': ['menu:read', superuserResource], acme: [], free: [] }
+  const grants = new Map<string, object>([
+    [iss, everywhere],
+    [other.issuer, { free: ['menu:read'] }],
+  ])
+  const more = { issuers, superuserResource }
+  const { app, asked } = await start(t, ({ issuer }) => grants.get(issuer ?? '') ?? null, more)
+  const [pinned, free] = [await as(), await as({}, other)]
+  assert.equal((await get(app, pinned)).statusCode, 200)
+  assertRefused(await get(app, pinned, '/t/free'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  assertRefused(await get(app, pinned, '/t/both'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  const me = (await get(app, pinned, '/me')).json()
+  assert.deepEqual(me.userInfo.resources, { acme: ['menu:read', superuserResource] })
+  assert.equal((await get(app, free, '/t/free')).statusCode, 200)
+  assertRefused(await get(app, free), 'ERR_AUTH_TENANT_FORBIDDEN')
+  assert.deepEqual(asked(), [
+    { issuer: iss, sub: 'alice' },
+    { issuer: other.issuer, sub: 'alice' },
+  ])
+})
+
+test('an issuer that is pinned in another way since has the rights of the new pin', async (t) => {
+  let tenants = ['acme']
+  const issuers = () => authority.issuerRules({ tenants })
+  const everywhere = { '*': ['menu:read'], acme: [], busy: [] }
+  const { app, asked } = await start(t, () => everywhere, { issuers, resourcesMaxAge: 1000 })
+  const alice = await as()
+  assert.equal((await get(app, alice)).statusCode, 200)
+  assertRefused(await get(app, alice, '/t/busy'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  tenants = ['busy']
+  app.authService.forget({ issuer: 'https://other.test' })
+  assert.equal((await get(app, alice)).statusCode, 200)
+  app.authService.forget({ issuer: iss })
+  assertRefused(await get(app, alice), 'ERR_AUTH_TENANT_FORBIDDEN')
+  assert.equal((await get(app, alice, '/t/busy')).statusCode, 200)
+  assert.equal(asked().length, 2)
+})
+
+test('a token without iss asks for an issuer of null', async (t) => {
+  const asked: TokenUser[] = []
+  const app = bareApp(t)
+  await app.register(tenantAuth, {
+    publicKeys: authority.publicKeys,
+    resourcesOf: (user) => {
+      asked.push(user)
+      return READER
+    },
+  })
+  app.get('/t/:tenant', async () => 'ok')
+  const headers = await authority.headers({ sub: 'alice', iss: undefined })
+  assert.equal((await get(app, headers)).statusCode, 200)
+  app.authService.forget({ issuer: 'null' })
+  assert.equal((await get(app, headers)).statusCode, 200)
+  app.authService.forget({ sub: 'alice' })
+  assert.equal((await get(app, headers)).statusCode, 200)
+  assert.deepEqual(asked, Array(2).fill({ issuer: null, sub: 'alice' }))
+})
+
+test('the user is the one of the token, whatever mapClaims makes of it', async (t) => {
+  const mapClaims = () => ({ sub: 'mapped', resources: { stale: [] } })
+  const { app, asked } = await start(t, () => READER, { mapClaims })
+  const me = (await get(app, await as(), '/me')).json()
+  assert.deepEqual(me.userInfo, { sub: 'mapped', resources: READER })
+  assert.deepEqual(asked(), [{ issuer: iss, sub: 'alice' }])
+})
+
+const NAMELESS: object[] = [{ sub: '' }, { sub: undefined }, { sub: 7 }]
+
+for (const claims of NAMELESS) {
+  test(`a token with ${JSON.stringify(claims)} names no user, even with mapClaims`, async (t) => {
+    const { app, asked } = await start(t, () => READER, { mapClaims: () => ({ sub: 'mapped' }) })
+    assertRefused(await get(app, await as({ ...claims })), 'ERR_AUTH_TOKEN_INVALID')
+    assert.deepEqual(asked(), [])
+  })
+}
+
+test('opaque tokens have the rights that the application tells', async (t) => {
+  const opaqueToken = () => ({ iss, aud, sub: 'machine', resources: { stale: ['menu:read'] } })
+  const { app, asked, pass } = await start(t, () => READER, { opaqueToken, resourcesMaxAge: 100 })
+  const key = { authorization: 'Bearer key-1' }
+  assert.equal((await get(app, key)).statusCode, 200)
+  assertRefused(await get(app, key, '/t/stale'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  pass(50)
+  assert.equal((await get(app, key)).statusCode, 200)
+  assert.deepEqual(asked(), [{ issuer: iss, sub: 'machine' }])
+})
+
+test('isRevoked is told the rights that count', async (t) => {
+  const seen: unknown[] = []
+  const isRevoked = ({ resources }: { resources?: unknown }) => {
+    seen.push(resources)
+    return false
+  }
+  const { app } = await start(t, async () => READER, { isRevoked })
+  assert.equal((await get(app, await as())).statusCode, 200)
+  assert.deepEqual(seen, [READER])
+})
+
+const FORGOTTEN: [
+  what: string,
+  forgotten: object,
+  taken: [a: boolean, b: boolean, bob: boolean],
+][] = [
+  ['one user', { issuer: iss, sub: 'alice' }, [true, false, false]],
+  ['a sub of all issuers', { sub: 'alice' }, [true, true, false]],
+  ['all users of an issuer', { issuer: iss }, [true, false, true]],
+  ['everybody', {}, [true, true, true]],
+  ['a stranger', { issuer: iss, sub: 'ALICE' }, [false, false, false]],
+  ['the end of a name', { sub: 'lice' }, [false, false, false]],
+  ['the beginning of an issuer', { issuer: iss.slice(0, -1) }, [false, false, false]],
+]
+
+for (const [what, forgotten, taken] of FORGOTTEN) {
+  test(`after forget of ${what} a right that was taken away counts no more`, async (t) => {
+    let told: object | null = READER
+    const issuers = [authority.issuerRules({ tenants: '*' }), other.issuerRules({ tenants: '*' })]
+    const { app } = await start(t, async () => told, { issuers })
+    const users = [await as(), await as({}, other), await as({ sub: 'bob' })]
+    const outcomes = async () =>
+      Promise.all(users.map(async (user) => (await get(app, user)).statusCode === 403))
+    assert.deepEqual(await outcomes(), [false, false, false])
+    told = {}
+    app.authService.forget(forgotten)
+    assert.deepEqual(await outcomes(), taken)
+  })
+}
+
+test('a user that was not known counts at the next request after forget', async (t) => {
+  let told: object | null = null
+  const { app } = await start(t, () => told)
+  const alice = await as()
+  assertRefused(await get(app, alice), 'ERR_AUTH_TENANT_FORBIDDEN')
+  told = READER
+  app.authService.forget({ sub: 'alice' })
+  assert.equal((await get(app, alice)).statusCode, 200)
+})
+
+test('an answer that was on its way when its user was forgotten is not kept', async (t) => {
+  const open: ((answer: unknown) => void)[] = []
+  const { app, asked } = await start(t, () => new Promise((resolve) => open.push(resolve)))
+  const [alice, bob] = [await as(), await as({ sub: 'bob' })]
+  const before = [get(app, alice), get(app, bob)]
+  await new Promise(setImmediate)
+  app.authService.forget({ sub: 'alice' })
+  const after = [get(app, alice), get(app, bob)]
+  await new Promise(setImmediate)
+  open[2]?.({})
+  const [later] = after
+  assertRefused((await later) ?? assert.fail('asked'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  for (const answer of open.slice(0, 2)) answer(READER)
+  for (const response of [...before, after[1]]) assert.equal((await response)?.statusCode, 200)
+  assertRefused(await get(app, alice), 'ERR_AUTH_TENANT_FORBIDDEN')
+  assert.equal((await get(app, bob)).statusCode, 200)
+  assert.deepEqual(
+    asked().map(({ sub }) => sub),
+    ['alice', 'bob', 'alice'],
+  )
+})
+
+test('at most 64 questions are open, forgotten ones too, and further ones are 503', async (t) => {
+  const open: (() => void)[] = []
+  const answer = () => new Promise((resolve) => open.push(() => resolve(READER)))
+  const { app, asked } = await start(t, answer)
+  const users = await Promise.all(Array.from({ length: 70 }, (_, i) => as({ sub: `user-${i}` })))
+  const first = users.slice(0, 64).map((user) => get(app, user))
+  await new Promise(setImmediate)
+  app.authService.forget()
+  for (const user of users.slice(64)) {
+    assertRefused(await get(app, user), 'ERR_AUTH_RESOURCES_UNAVAILABLE')
+  }
+  assert.equal(asked().length, 64)
+  for (const end of open) end()
+  for (const response of await Promise.all(first)) assert.equal(response.statusCode, 200)
+})
+
+test('a known user costs no promise and no new object', async (t) => {
+  let asked = 0
+  const resourcesOf = async () => {
+    asked += 1
+    return READER
+  }
+  const loaded = loadSettings(trusting({ resourcesOf }))
+  const authenticator = composeAuthenticator(loaded, () => ({ onFailure() {} }))
+  authenticator.open()
+  t.after(() => authenticator.close())
+  const [one, two] = [await as(), await as({ jti: 'two' })]
+  const verify = ({ authorization }: { authorization: string }) =>
+    authenticator.authenticate(bearerRequest(authorization), new Waits())
+  const principal = await verify(one)
+  assert.equal(verify(one), principal)
+  assert.equal((await principal).in('acme'), (await verify(one)).in('acme'))
+  const another = verify(two)
+  assert.equal(another instanceof Promise, false, 'another token of the same user')
+  assert.notEqual(another, principal)
+  assert.equal(asked, 1)
+})
+
+test('an application that closes waits for no answer', async (t) => {
+  const { app } = await start(t, () => new Promise(() => {}))
+  const response = get(app, await as())
+  await new Promise(setImmediate)
+  await app.close()
+  assertRefused(await response, 'ERR_AUTH_RESOURCES_UNAVAILABLE')
+})
+
+test('with a resourcesMaxAge of 0 each request asks', async (t) => {
+  const { app, asked } = await start(t, async () => READER, { resourcesMaxAge: 0 })
+  const alice = await as()
+  for (const _ of [1, 2, 3]) assert.equal((await get(app, alice)).statusCode, 200)
+  assert.equal(asked().length, 3)
+})
+
+test('dev mode asks nobody, and the mock user keeps its rights', async (t) => {
+  const app = bareApp(t)
+  await app.register(tenantAuth, { devMode: true, resourcesOf: () => assert.fail('asked') })
+  app.get('/me', { config: { authorization: true } }, async ({ authorization }) => authorization)
+  const { statusCode, body } = await app.inject('/me')
+  assert.equal(statusCode, 200)
+  assert.notDeepEqual(JSON.parse(body).userInfo.resources, undefined)
+})
