@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Attendance } from '../../lib/opaque/attendance.ts'
 import { Exchanges } from '../../lib/opaque/exchanges.ts'
+import { Attendance } from '../../lib/outside/attendance.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
 
 const start = () => {
