@@ -34,9 +34,14 @@ export interface KeptEntry extends DenyEntry {
  * An entry as `changes` gives it. Dates may be texts, as `toISOString()` makes them. `null` is a
  * name that is absent, as in a row of a table. Other members do not count.
  */
-export type GivenEntry = {
-  readonly [name in keyof DenyEntry]?: DenyEntry[name] | string | null
-} & { readonly until: Date | string }
+export interface GivenEntry {
+  readonly jti?: string | null
+  readonly sid?: string | null
+  readonly sub?: string | null
+  readonly issuer?: string | null
+  readonly issuedBefore?: Date | string | null
+  readonly until: Date | string
+}
 
 /** An answer of `changes`. */
 export interface Changes<Cursor> {
