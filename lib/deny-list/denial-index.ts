@@ -2,7 +2,7 @@ import type { TokenInfo } from '../tokens/token-info.ts'
 import { type Denial, NAMES } from './deny-entry.ts'
 import type { HeldDenial } from './held-denial.ts'
 
-/** Entries of the same names: the latest `issuedBefore` first, and each ends later than the last. */
+/** Entries of the same names. The latest `issuedBefore` is first, and ends first. */
 type Stairs = HeldDenial[]
 
 /**
@@ -15,7 +15,8 @@ export class DenialIndex {
 
   /** Those of the same names. */
   get({ names }: Denial): readonly HeldDenial[] {
-    return this.#tables.get(shapeOf(names))?.get(keyOf(names, shapeOf(names)) ?? '') ?? []
+    const shape = shapeOf(names)
+    return this.#tables.get(shape)?.get(keyOf(names, shape)) ?? []
   }
 
   add(denial: HeldDenial): void {
@@ -37,8 +38,7 @@ export class DenialIndex {
     const names = NAMES.map((name) => token[name])
     const issuedAt = token.issuedAt?.getTime()
     for (const [shape, table] of this.#tables) {
-      const key = keyOf(names, shape)
-      const stairs = key === undefined ? undefined : table.get(key)
+      const stairs = lacks(names, shape) ? undefined : table.get(keyOf(names, shape))
       // The first that has not ended reaches farther than all that follow it.
       if (stairs?.find(({ hasEnded }) => !hasEnded)?.fits(issuedAt)) return true
     }
@@ -47,7 +47,7 @@ export class DenialIndex {
 
   #set({ names }: Denial, stairs: Stairs): void {
     const shape = shapeOf(names)
-    const key = keyOf(names, shape) ?? ''
+    const key = keyOf(names, shape)
     const table = this.#tables.get(shape) ?? new Map<string, Stairs>()
     if (stairs.length > 0) table.set(key, stairs)
     else table.delete(key)
@@ -61,14 +61,12 @@ function shapeOf(names: readonly (string | null)[]): string {
   return names.map((name) => (name === null ? '0' : '1')).join('')
 }
 
-/** All names of a shape in one text; undefined where one is lacking. */
-function keyOf(names: readonly (string | null)[], shape: string): string | undefined {
-  let key = ''
-  for (const [i, name] of names.entries()) {
-    if (shape[i] === '0') continue
-    if (name === null) return undefined
-    // With its length before it, no name runs into the next.
-    key += `${name.length}:${name}`
-  }
-  return key
+/** Whether one of the names of a shape is not there. */
+function lacks(names: readonly (string | null)[], shape: string): boolean {
+  return names.some((name, i) => name === null && shape[i] === '1')
+}
+
+/** All names of a shape in one text. They are quoted, so that no name runs into the next. */
+function keyOf(names: readonly (string | null)[], shape: string): string {
+  return names.map((name, i) => (shape[i] === '1' ? JSON.stringify(name) : '')).join()
 }

@@ -1,6 +1,6 @@
 import type { TokenInfo } from '../tokens/token-info.ts'
 import { DenialIndex } from './denial-index.ts'
-import { type Denial, NAMES } from './deny-entry.ts'
+import type { Denial } from './deny-entry.ts'
 import type { DenyListFailureCode } from './deny-list-failure.ts'
 import { Endings } from './endings.ts'
 import { HeldDenial } from './held-denial.ts'
@@ -11,8 +11,6 @@ export const MOST_OF_ISSUER = 10_000
 
 /** Most entries that one look lets go, so that no request pays for all of them. */
 const MOST_AT_ONCE = 100
-
-const ISSUER = NAMES.indexOf('issuer')
 
 /** The entries in memory. None is given up before its end: what has no room is remembered. */
 export class Denials {
@@ -50,15 +48,14 @@ export class Denials {
     return !this.#overflow.isEmpty
   }
 
-  /** All entries follow, so that what had no room may have some. */
-  beginAnew(): void {
-    this.#overflowAnew = new Overflow()
-  }
-
-  /** All entries have been read. */
-  endAnew(): void {
-    this.#overflow = this.#overflowAnew ?? this.#overflow
-    this.#overflowAnew = undefined
+  /** All entries follow, so that what had no room may have some. Returns what ends that. */
+  beginAnew(): () => void {
+    const anew = new Overflow()
+    this.#overflowAnew = anew
+    return () => {
+      this.#overflow = anew
+      this.#overflowAnew = undefined
+    }
   }
 
   /** Lets go what has ended. Before entries are added, so that these have its room. */
@@ -75,7 +72,7 @@ export class Denials {
       this.#endings.delete(other)
       this.#delete(other)
     }
-    const issuer = held.names[ISSUER] ?? null
+    const [, , , issuer] = held.names
     if (issuer !== null && this.#count(issuer) >= MOST_OF_ISSUER) this.#lose(held, issuer)
     else if (this.#size >= this.#maxEntries) this.#lose(held, null)
     else this.#insert(held, issuer)
@@ -91,7 +88,7 @@ export class Denials {
   #delete(held: HeldDenial): void {
     this.#index.delete(held)
     this.#size -= 1
-    const issuer = held.names[ISSUER] ?? null
+    const [, , , issuer] = held.names
     if (issuer === null) return
     const left = this.#count(issuer) - 1
     if (left > 0) this.#ofIssuer.set(issuer, left)

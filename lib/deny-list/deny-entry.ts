@@ -50,10 +50,14 @@ export interface Changes<Cursor> {
   readonly cursor: Cursor
 }
 
+type Name = string | null
+
+/** What is named of `NAMES`, in their order. */
+export type Names = readonly [jti: Name, sid: Name, sub: Name, issuer: Name]
+
 /** An entry that has been checked. */
 export interface Denial {
-  /** What is named of `NAMES`, in their order. */
-  readonly names: readonly (string | null)[]
+  readonly names: Names
   /** Milliseconds since the epoch; Infinity: tokens of any time. */
   readonly issuedBefore: number
   /** Milliseconds since the epoch. */
@@ -109,14 +113,8 @@ export function readDenial(
   Failure: new (message: string) => Error = Unusable,
 ): Denial {
   if (!isObject(entry)) throw new Failure('an entry must be an object')
-  const names = NAMES.map((name) => {
-    const value = ownProperty(entry, name) ?? null
-    if (value === null) return null
-    if (typeof value === 'string' && value !== '' && value.length <= LONGEST_NAME) {
-      return ownText(value)
-    }
-    throw new Failure(`${name} of an entry must be a string of 1 to ${LONGEST_NAME} characters`)
-  })
+  const read = (name: string) => readName(name, ownProperty(entry, name) ?? null, Failure)
+  const names: Names = [read('jti'), read('sid'), read('sub'), read('issuer')]
   if (names.every((name) => name === null)) {
     throw new Failure(`an entry must name one of ${NAMES.join(', ')}`)
   }
@@ -127,6 +125,14 @@ export function readDenial(
       issuedBefore === null ? Number.POSITIVE_INFINITY : readTime(issuedBefore, Failure),
     until: readTime(ownProperty(entry, 'until'), Failure),
   }
+}
+
+function readName(name: string, value: unknown, Failure: new (message: string) => Error): Name {
+  if (value === null) return null
+  if (typeof value === 'string' && value !== '' && value.length <= LONGEST_NAME) {
+    return ownText(value)
+  }
+  throw new Failure(`${name} of an entry must be a string of 1 to ${LONGEST_NAME} characters`)
 }
 
 function readTime(value: unknown, Failure: new (message: string) => Error): number {

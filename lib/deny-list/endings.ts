@@ -36,10 +36,10 @@ export class Endings {
 
   #take(dueAt: (slot: number) => number, most: number): HeldDenial[] {
     const now = clock.now()
-    const due = [...this.#slots.keys()].filter((slot) => dueAt(slot) <= now)
+    const due = [...this.#slots].filter(([slot]) => dueAt(slot) <= now)
     const ended: HeldDenial[] = []
-    for (const slot of due) {
-      for (const denial of this.#slots.get(slot) ?? []) {
+    for (const [slot, together] of due) {
+      for (const denial of together) {
         if (ended.length >= most) return ended
         if (denial.hasEnded) ended.push(denial)
         else if (slotOf(denial) === slot) continue

@@ -51,7 +51,7 @@ export class Notifications {
 
   async #listen(client: PostgresClient, wake: () => void): Promise<void> {
     this.#client = client
-    client.on('notification', () => this.#client === client && this.#wake?.())
+    client.on('notification', () => this.#client === client && wake())
     // Without a listener, an error of a connection would end the process.
     for (const event of ['error', 'end'] as const) client.on(event, () => this.#lost(client))
     await client.query(this.#statement)

@@ -50,10 +50,10 @@ export function postgresDenyList(given: PostgresDenyListOptions): DenyList {
   const table = options.has('table') ? options.read('table', TABLE) : null
   const createTable = options.has('createTable') && options.read('createTable', SWITCH) === true
   const rules = readDenyListRules(options)
+  const name = table ?? 'tenant_auth_revocations'
+  const source = pool === null ? undefined : new RevocationsTable(pool, name, createTable)
   options.throwIfAny()
-  // Without a pool the line above has thrown.
-  const source = pool && new RevocationsTable(pool, table ?? 'tenant_auth_revocations', createTable)
-  return denyListFunction(rules, source ?? undefined)
+  return denyListFunction(rules, source)
 }
 
 /** Its methods are inherited ones. */

@@ -125,9 +125,9 @@ export class Pulls<Cursor> {
 
   #take(answer: unknown, isAll: boolean): void {
     this.#denials.sweep()
-    if (isAll) this.#denials.beginAnew()
+    const endAnew = isAll ? this.#denials.beginAnew() : undefined
     this.#cursor = readChanges<Cursor>(answer, (denial) => this.#denials.add(denial))
-    if (isAll) this.#denials.endAnew()
+    endAnew?.()
   }
 
   /** Entries that had ended by the wall clock then, or had no room, may be missing. */

@@ -66,3 +66,26 @@ test('after the last service has ended, none is told, and exchanges are ended', 
   attendance.tell('broken')
   assert.deepEqual(told(), ['c: broken'])
 })
+
+test('work that has to be ready says so; other work always is', () => {
+  assert.equal(start().attendance.isReady, true)
+  for (const isReady of [true, false]) {
+    assert.equal(new Attendance({ isReady, end() {} }).isReady, isReady)
+  }
+})
+
+test('work begins with the first service, and ends with the last one', () => {
+  const calls: string[] = []
+  const attendance = new Attendance({
+    begin: () => calls.push('begin'),
+    end: () => calls.push('end'),
+  })
+  for (const again of [1, 2]) {
+    attendance.open(() => {})
+    attendance.open(() => {})
+    attendance.close()
+    assert.equal(calls.length, again * 2 - 1)
+    attendance.close()
+  }
+  assert.deepEqual(calls, ['begin', 'end', 'begin', 'end'])
+})
