@@ -15,7 +15,7 @@ export class Notifications {
   readonly #statement: string
   readonly #backOff = new BackOff(REST)
   readonly #alarm = new Alarm(() => void this.#connect())
-  #wake: (() => void) | undefined
+  #wake = () => {}
   #client: PostgresClient | undefined
 
   constructor(pool: PostgresPool, statement: string) {
@@ -29,14 +29,13 @@ export class Notifications {
   }
 
   close(): void {
-    this.#wake = undefined
+    this.#wake = () => {}
     this.#alarm.stop()
     this.#lose(this.#client)
   }
 
   async #connect(): Promise<void> {
     const wake = this.#wake
-    if (wake === undefined) return
     let client: PostgresClient | undefined
     try {
       client = await this.#pool.connect()

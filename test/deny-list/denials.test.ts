@@ -67,6 +67,11 @@ test('entries of one issuer beyond 10 000 make 503 of its own tokens only', asyn
   assert.equal(verdictOf(list, tokenOf({ issuer: ISSUER_B, sub: 'carol' })), true)
   await pass(60 * SECOND, 60 * SECOND)
   assert.equal(verdictOf(list), false)
+  await pass(40 * SECOND, 40 * SECOND)
+  await list.add({ sub: 'alice', issuer: ISSUER_A })
+  assert.equal(verdictOf(list), true)
+  assert.equal(verdictOf(list, tokenOf({ sub: 'user-7' })), false, 'there is room again')
+  assert.equal(list.size(), 3)
 })
 
 test('entries leave memory when they have ended, some with each request', async (t) => {

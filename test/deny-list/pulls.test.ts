@@ -243,7 +243,8 @@ test('the caller of add is told that append failed, and the entry counts here', 
 
 test('ready() asks without a service too, and after a question that came too early', async (t) => {
   const { list, log } = start(t)
-  await list.ready()
+  await Promise.all([list.ready(), list.ready()])
+  assert.equal(log.asked.length, 1, 'one question at a time')
   assert.equal(verdictOf(list), false)
   const late: (() => void)[] = []
   log.onAnswer = (answer) => new Promise((resolve) => late.push(() => resolve(answer)))
