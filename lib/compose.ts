@@ -24,6 +24,7 @@ import { RemoteTenants } from './tenants/remote-tenants.ts'
 interface Background {
   open(): void
   close(): void
+  readonly isReady: boolean
 }
 
 /** What a service rests on. */
@@ -48,6 +49,9 @@ function composeAttendants({ settings, mockUser }: LoadedSettings, log: Operator
   return attendants.map((attendant) => ({
     open: () => attendant.open((reason) => log.error(reason)),
     close: () => attendant.close(),
+    get isReady() {
+      return attendant.isReady
+    },
   }))
 }
 

@@ -77,10 +77,11 @@ export class AuthService {
 
   /**
    * Whether requests can be decided now: the tenant list is loaded, where there is one, and the
-   * keys of each configured issuer of all tenants are usable (where each is pinned: those of one).
+   * keys of each configured issuer of all tenants are usable (where each is pinned: those of one),
+   * and a deny list that is `isRevoked` is loaded and not stale.
    */
   isReady(): boolean {
-    return this.#parts.authenticator.isReady && this.#parts.knownTenants.isReady
+    return this.#parts.background.every(({ isReady }) => isReady)
   }
 
   /**

@@ -14,6 +14,7 @@ test('the API reference has a page for each door, and says what an option does',
     'claims.html',
     'index.html',
     'introspection.html',
+    'revocation.html',
     'testing.html',
   ])
   const options = readFileSync(`${folder.path}/interfaces/index.AuthOptions.html`, 'utf8')

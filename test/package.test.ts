@@ -105,6 +105,10 @@ test('every export of an installed package can be imported, and no other file of
     'introspection',
     'seacatExchange',
   ])
+  assert.deepEqual(found['names']['fastify-tenant-auth/revocation'], [
+    'denyList',
+    'postgresDenyList',
+  ])
   for (const name of modules) assert.notDeepEqual(found['names'][name], [], name)
   assert.equal(found['inner'], 'ERR_PACKAGE_PATH_NOT_EXPORTED')
 })

@@ -60,6 +60,7 @@ const SPECIFIERS = [
   ["'../../lib/testing.ts'", "'fastify-tenant-auth/testing'"],
   ["'../../lib/claims.ts'", "'fastify-tenant-auth/claims'"],
   ["'../../lib/introspection.ts'", "'fastify-tenant-auth/introspection'"],
+  ["'../../lib/revocation.ts'", "'fastify-tenant-auth/revocation'"],
 ] as const
 
 /** An example as a reader has it who has installed the package. */

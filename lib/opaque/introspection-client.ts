@@ -1,7 +1,7 @@
 import type { OpaqueAnswer } from '../authentication/opaque-answer.ts'
+import { Attendance } from '../outside/attendance.ts'
 import { ATTENDED } from '../outside/attended.ts'
 import { answeredClaims } from './answered-claims.ts'
-import { Attendance } from './attendance.ts'
 import { Exchanges } from './exchanges.ts'
 import { findEndpoint } from './find-endpoint.ts'
 import { type IntrospectionOptions, readIntrospectionOptions } from './introspection-options.ts'

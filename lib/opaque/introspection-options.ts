@@ -1,5 +1,5 @@
+import { DoorOptions, type Kind } from '../settings/door-options.ts'
 import { type ClientKey, readClientKey } from './client-key.ts'
-import { DoorOptions, type Kind } from './door-options.ts'
 import { ADDRESS, isServerAddress, SERVER_ADDRESS } from './server-address.ts'
 
 /** How `introspection` asks, and whom. */

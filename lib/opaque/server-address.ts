@@ -1,5 +1,5 @@
 import { isLoopback } from '../outside/loopback.ts'
-import type { Kind } from './door-options.ts'
+import type { Kind } from '../settings/door-options.ts'
 
 /** How a boot error describes what `isServerAddress` accepts. */
 export const SERVER_ADDRESS = 'an https URL (http on loopback only) without credentials'

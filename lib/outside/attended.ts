@@ -12,6 +12,8 @@ export interface Attended {
   /** @param onFailure tells the operator of a failure, in constant text, at level error */
   open(onFailure: (reason: string) => void): void
   close(): void
+  /** Whether the function can be asked now. */
+  readonly isReady: boolean
 }
 
 /** The attendant of an option's value, where it has one. */

@@ -1,18 +1,31 @@
-import type { Attended } from '../outside/attended.ts'
-import type { Exchanges } from './exchanges.ts'
+// Outside: functions that an application got from a door of ours, and gave to several services.
+
+import type { Attended } from './attended.ts'
+
+/** What a function does between questions. */
+export interface AttendedWork {
+  begin?(): void
+  end(): void
+  readonly isReady?: boolean
+}
 
 /**
  * The services that use a function, which may be several. They are told of a failure once, and not
- * again before what has failed has worked. When the last one ends, the exchanges end with it.
+ * again before what has failed has worked. The work begins with the first one, and ends with the
+ * last one.
  */
 export class Attendance implements Attended {
-  readonly #exchanges: Exchanges
+  readonly #work: AttendedWork
   readonly #listeners: ((reason: string) => void)[] = []
   #services = 0
   #told: string | undefined
 
-  constructor(exchanges: Exchanges) {
-    this.#exchanges = exchanges
+  constructor(work: AttendedWork) {
+    this.#work = work
+  }
+
+  get isReady(): boolean {
+    return this.#work.isReady ?? true
   }
 
   open(onFailure: (reason: string) => void): void {
@@ -20,13 +33,14 @@ export class Attendance implements Attended {
     this.#listeners.push(onFailure)
     // Who comes later is told too.
     this.#told = undefined
+    if (this.#services === 1) this.#work.begin?.()
   }
 
   close(): void {
     this.#services -= 1
     if (this.#services > 0) return
     this.#listeners.length = 0
-    this.#exchanges.end()
+    this.#work.end()
   }
 
   /** @param reason constant text */

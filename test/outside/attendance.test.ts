@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Attendance } from '../../lib/opaque/attendance.ts'
 import { Exchanges } from '../../lib/opaque/exchanges.ts'
+import { Attendance } from '../../lib/outside/attendance.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
 
 const start = () => {
@@ -65,4 +65,27 @@ test('after the last service has ended, none is told, and exchanges are ended', 
   open('c')
   attendance.tell('broken')
   assert.deepEqual(told(), ['c: broken'])
+})
+
+test('work that has to be ready says so; other work always is', () => {
+  assert.equal(start().attendance.isReady, true)
+  for (const isReady of [true, false]) {
+    assert.equal(new Attendance({ isReady, end() {} }).isReady, isReady)
+  }
+})
+
+test('work begins with the first service, and ends with the last one', () => {
+  const calls: string[] = []
+  const attendance = new Attendance({
+    begin: () => calls.push('begin'),
+    end: () => calls.push('end'),
+  })
+  for (const again of [1, 2]) {
+    attendance.open(() => {})
+    attendance.open(() => {})
+    attendance.close()
+    assert.equal(calls.length, again * 2 - 1)
+    attendance.close()
+  }
+  assert.deepEqual(calls, ['begin', 'end', 'begin', 'end'])
 })

@@ -1,0 +1,58 @@
+import { isObject } from '../outside/is-object.ts'
+import { DoorOptions, type Kind } from '../settings/door-options.ts'
+import type { Changes, KeptEntry } from './deny-entry.ts'
+import { type DenyList, denyListFunction } from './deny-list-function.ts'
+import { type DenyListRules, RULES, readDenyListRules } from './deny-list-options.ts'
+import type { DenyListSource } from './deny-list-source.ts'
+
+/** Where the entries of all processes are, and how the list is kept. */
+export interface DenyListOptions<Cursor> extends Partial<DenyListRules> {
+  /**
+   * Tells the entries that were added since a cursor; at the first question, which has `null`, all
+   * that have not ended. It may repeat what it has told before. An answer that is late (10
+   * seconds), or that cannot be read, is a failure, and leaves the list as it is. Not given: the
+   * list is that of this process alone.
+   */
+  readonly changes?: (cursor: Cursor | null) => Changes<Cursor> | Promise<Changes<Cursor>>
+  /**
+   * What `add` calls: keeps an entry, so that `changes` tells it in every process. It takes 10
+   * seconds at most. Not given: `add` throws, and the entry counts in this process alone.
+   */
+  readonly append?: (entry: KeptEntry) => unknown
+}
+
+type Functions<Cursor> = Required<Pick<DenyListOptions<Cursor>, 'changes' | 'append'>>
+
+/**
+ * For the option `isRevoked`: refuses the tokens that its entries fit. Each process holds all
+ * entries in memory, and asks `changes` for new ones every `interval`, so that no request waits for
+ * a network.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ */
+export function denyList<Cursor = unknown>(given: DenyListOptions<Cursor> = {}): DenyList {
+  const options = new DoorOptions('denyList', given, ['changes', 'append', ...RULES])
+  if (!isObject(given)) options.refuse('options', 'an object', `a value of type ${typeof given}`)
+  const rules = readDenyListRules(options)
+  const changes = readFunction<Functions<Cursor>['changes']>(options, 'changes')
+  const append = readFunction<Functions<Cursor>['append']>(options, 'append')
+  if (append !== undefined && changes === undefined) {
+    options.refuse('append', 'changes beside it', 'append alone')
+  }
+  options.throwIfAny()
+  const source: DenyListSource<Cursor> | undefined = changes && { changes, append }
+  return denyListFunction(rules, source)
+}
+
+function readFunction<T>(options: DoorOptions, name: string): T | undefined {
+  const kind: Kind<T> = {
+    expected: 'a function',
+    read: (value) => (isFunction<T>(value) ? value : null),
+  }
+  return (options.has(name) ? options.read(name, kind) : null) ?? undefined
+}
+
+/** What it takes and gives is checked when it is asked. */
+function isFunction<T>(value: unknown): value is T {
+  return typeof value === 'function'
+}

@@ -1,0 +1,70 @@
+import { isObject } from '../outside/is-object.ts'
+import { DoorOptions, type Kind } from '../settings/door-options.ts'
+import { type DenyList, denyListFunction } from './deny-list-function.ts'
+import { type DenyListRules, RULES, readDenyListRules } from './deny-list-options.ts'
+import type { PostgresPool } from './postgres-pool.ts'
+import { RevocationsTable } from './revocations-table.ts'
+
+/** Where the table is, and how the list is kept. */
+export interface PostgresDenyListOptions extends Partial<DenyListRules> {
+  /**
+   * A pool of the package pg, for PostgreSQL 13 or newer, of at least two connections: one of them
+   * is taken to `LISTEN`. Behind a pooler that swallows `LISTEN`, other processes know an entry
+   * after `interval`.
+   */
+  readonly pool: PostgresPool
+  /**
+   * Name of the table, with its schema where that is not on the search path: lower case letters,
+   * digits and underscores, 63 characters at most. @default 'tenant_auth_revocations'
+   */
+  readonly table?: string
+  /** Whether the table is created where it is absent. @default false */
+  readonly createTable?: boolean
+}
+
+const POOL: Kind<PostgresPool> = {
+  expected: 'a pool of the package pg',
+  read: (value) => (isPool(value) ? value : null),
+}
+
+const TABLE: Kind<string> = {
+  expected: 'a lower-case SQL identifier of at most 63 characters',
+  read: (value) => (typeof value === 'string' && isTableName(value) ? value : null),
+}
+
+const SWITCH: Kind<boolean> = {
+  expected: 'a boolean',
+  read: (value) => (typeof value === 'boolean' ? value : null),
+}
+
+/**
+ * For the option `isRevoked`: a deny list whose entries are rows of a table in PostgreSQL, which
+ * all processes read. Rows that ended a day ago are deleted.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ */
+export function postgresDenyList(given: PostgresDenyListOptions): DenyList {
+  const members = ['pool', 'table', 'createTable', ...RULES]
+  const options = new DoorOptions('postgresDenyList', given, members)
+  const pool = options.read('pool', POOL)
+  const table = options.has('table') ? options.read('table', TABLE) : null
+  const createTable = options.has('createTable') && options.read('createTable', SWITCH) === true
+  const rules = readDenyListRules(options)
+  const name = table ?? 'tenant_auth_revocations'
+  const source = pool === null ? undefined : new RevocationsTable(pool, name, createTable)
+  options.throwIfAny()
+  return denyListFunction(rules, source)
+}
+
+/** Its methods are inherited ones. */
+function isPool(value: unknown): value is PostgresPool {
+  return (
+    isObject(value) &&
+    typeof value['query'] === 'function' &&
+    typeof value['connect'] === 'function'
+  )
+}
+
+function isTableName(name: string): boolean {
+  return name.length <= 63 && /^[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?$/.test(name)
+}

@@ -1,0 +1,76 @@
+import { isObject } from '../outside/is-object.ts'
+import { ownProperty } from '../outside/own-property.ts'
+import { Unusable } from '../outside/unusable.ts'
+import type { Changes, GivenEntry, KeptEntry } from './deny-entry.ts'
+import type { DenyListSource } from './deny-list-source.ts'
+import { Notifications } from './notifications.ts'
+import type { PostgresPool } from './postgres-pool.ts'
+import { type RevocationsSql, revocationsSql } from './revocations-sql.ts'
+
+/**
+ * Up to where a server was read. Another server, or this one after a restore or a promotion, counts
+ * its transactions anew: it began at another time.
+ */
+interface Cursor {
+  readonly server: string
+  readonly xmin: string
+}
+
+/** Entries in a table of PostgreSQL. */
+export class RevocationsTable implements DenyListSource<Cursor> {
+  readonly #pool: PostgresPool
+  readonly #sql: RevocationsSql
+  readonly #notifications: Notifications
+  #mustCreate: boolean
+
+  /** @param table a checked name */
+  constructor(pool: PostgresPool, table: string, createTable: boolean) {
+    this.#pool = pool
+    this.#sql = revocationsSql(table)
+    this.#notifications = new Notifications(pool, this.#sql.listen)
+    this.#mustCreate = createTable
+  }
+
+  listen(wake: () => void): void {
+    this.#notifications.open(wake)
+  }
+
+  end(): void {
+    this.#notifications.close()
+  }
+
+  async changes(cursor: Cursor | null): Promise<Changes<Cursor>> {
+    await this.#create()
+    const { server = null, xmin = null } = cursor ?? {}
+    const { rows } = await this.#pool.query(this.#sql.select, [server, xmin])
+    return { entries: rows.filter(isEntry), cursor: cursorOf(rows[0]) }
+  }
+
+  async append(entry: KeptEntry): Promise<void> {
+    await this.#create()
+    const { jti, sid, sub, issuer, issuedBefore, until } = entry
+    const times = [issuedBefore?.toISOString(), until.toISOString()]
+    await this.#pool.query(this.#sql.insert, [
+      ...[jti, sid, sub, issuer, ...times].map((value) => value ?? null),
+    ])
+    // The entry is kept. Without the right to delete, somebody else has to.
+    await this.#pool.query(this.#sql.deleteEnded, []).catch(() => {})
+  }
+
+  async #create(): Promise<void> {
+    if (!this.#mustCreate) return
+    await this.#pool.query(this.#sql.create, [])
+    this.#mustCreate = false
+  }
+}
+
+/** Where nothing has changed, the one row has no entry. */
+function isEntry(row: unknown): row is GivenEntry {
+  return isObject(row) && ownProperty(row, 'until') !== null
+}
+
+function cursorOf(row: unknown): Cursor {
+  const [server, xmin] = isObject(row) ? [row['server'], row['xmin']] : []
+  if (typeof server === 'string' && typeof xmin === 'string') return { server, xmin }
+  throw new Unusable('no cursor')
+}

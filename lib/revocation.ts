@@ -1,0 +1,6 @@
+export type { Changes, DenyEntry, GivenEntry, KeptEntry } from './deny-list/deny-entry.ts'
+export { type DenyListOptions, denyList } from './deny-list/deny-list.ts'
+export type { DenyList } from './deny-list/deny-list-function.ts'
+export type { DenyListRules } from './deny-list/deny-list-options.ts'
+export { type PostgresDenyListOptions, postgresDenyList } from './deny-list/postgres-deny-list.ts'
+export type { PostgresClient, PostgresPool } from './deny-list/postgres-pool.ts'

@@ -1,0 +1,24 @@
+import { PGlite } from '@electric-sql/pglite'
+import type { PostgresPool } from '../../../lib/revocation.ts'
+
+/** A pool of the package pg, as far as a deny list needs one, to a PostgreSQL in this process. */
+export async function embeddedPool() {
+  const db = await PGlite.create()
+  const query: PostgresPool['query'] = (text, values) => db.query(text, values)
+  const pool: PostgresPool = {
+    query,
+    connect: async () => {
+      const ends: (() => void)[] = []
+      return {
+        query,
+        on: (event, listener) => {
+          if (event === 'notification') ends.push(db.onNotification(listener))
+        },
+        release: () => {
+          for (const end of ends) end()
+        },
+      }
+    },
+  }
+  return { pool, db }
+}
