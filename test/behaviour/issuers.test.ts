@@ -100,7 +100,7 @@ for (const [what, claims] of STRANGERS) {
 test('a token that is dear to read finds its issuer too', async (t) => {
   const app = await start(t)
   const resources = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`t${i}`, ['x:y']]))
-  const act = { iss: own.issuer }
+  const act = { iss: own.issuer, sub: 'helper' }
   const headers = await acme.headers({ act, resources: { ...resources, acme: [] } })
   assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
   assertRefused(await get(app, '/t/t1', headers), 'ERR_AUTH_TENANT_FORBIDDEN')
