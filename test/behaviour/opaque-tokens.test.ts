@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
+import { composeAuthenticator } from '../../lib/compose.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { Waits } from '../../lib/outside/waits.ts'
+import { loadSettings } from '../../lib/settings/load-settings.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
 import { authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { settledHeap } from '../helpers/processes/used-heap.ts'
+import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
 import { partsOf } from '../helpers/tokens/forge.ts'
 
 const { issuer: iss, audience: aud } = authority
@@ -337,4 +342,32 @@ test('an application that closes waits for no answer', async (t) => {
   await new Promise(setImmediate)
   await app.close()
   assert.equal((await response).statusCode, 503)
+})
+
+test('100 000 invented tokens leave the good one known, and the memory as it was', async () => {
+  let asked = 0
+  const opaqueToken = (token: string) => {
+    asked += 1
+    return token === 'good' ? GOOD : null
+  }
+  const authenticator = composeAuthenticator(loadSettings(trusting({ opaqueToken })), () => ({
+    onFailure: () => assert.fail('nothing is fetched'),
+  }))
+  authenticator.open()
+  const ask = (token: string) =>
+    authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits())
+  const invent = (count: number) => {
+    for (let i = 0; i < count; i++) {
+      assert.throws(() => ask(`${asked}-${'x'.repeat(1000)}`), { code: 'ERR_AUTH_TOKEN_INVALID' })
+    }
+  }
+  const known = ask('good')
+  invent(2000)
+  const before = await settledHeap()
+  invent(98_000)
+  const grown = (await settledHeap()) - before
+  assert.ok(grown < 5_000_000, `grown by ${grown} bytes`)
+  assert.equal(ask('good'), known)
+  assert.equal(asked, 100_001)
+  authenticator.close()
 })

@@ -42,6 +42,22 @@ test('refusals are audited with their user, if there is one', async (t) => {
   ])
 })
 
+test('refusals are counted by their code, and documents are told by their age', async (t) => {
+  const authority = await createTestAuthority()
+  const silent = { write: () => undefined }
+  const app = await operatedApp(authority.options, silent, () => undefined)
+  t.after(() => app.close())
+  const headers = await authority.headers({ resources: { 'lazy-raccoon': [] } })
+  await app.inject({ url: '/lazy-raccoon/menu', headers })
+  await app.inject('/lazy-raccoon/menu')
+  await app.inject('/busy-beaver/menu')
+  assert.equal(
+    (await app.inject('/metrics')).body,
+    'auth_refused_total{code="ERR_AUTH_TOKEN_MISSING"} 2\n' +
+      'auth_document_age_seconds{kind="keys",name="authority.test"} NaN\n',
+  )
+})
+
 test('the application is ready when it has keys', async (t) => {
   const authority = await createTestAuthority()
   t.after(() => authority.close())
