@@ -15,7 +15,8 @@ export class Notifications {
   readonly #statement: string
   readonly #backOff = new BackOff(REST)
   readonly #alarm = new Alarm(() => void this.#connect())
-  #wake = () => {}
+  /** Undefined: it is closed. */
+  #wake: (() => void) | undefined
   #client: PostgresClient | undefined
 
   constructor(pool: PostgresPool, statement: string) {
@@ -29,7 +30,7 @@ export class Notifications {
   }
 
   close(): void {
-    this.#wake = () => {}
+    this.#wake = undefined
     this.#alarm.stop()
     this.#lose(this.#client)
   }
@@ -41,7 +42,7 @@ export class Notifications {
       client = await this.#pool.connect()
       // It was closed, or opened anew, while this one was on its way.
       if (this.#wake !== wake) return client.release()
-      await this.#listen(client, wake)
+      await this.#listen(client, () => wake?.())
     } catch {
       if (this.#client === client) this.#lose(client)
       if (this.#wake === wake) this.#alarm.set(clock.now() + this.#backOff.next())
