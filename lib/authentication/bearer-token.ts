@@ -82,10 +82,15 @@ export class BearerToken implements Authenticator {
   #authenticated(request: FastifyRequest, waits: Waits): NowOrLater<Principal> {
     const token = tokenOfRequest(request, this.#rules.tokenFrom) //                    401
     const verified = this.#parts.tokens.get(token) ?? this.#verify(token, waits) //    401, 503
-    return after(verified, (proved) => {
-      const user = this.#parts.rights?.of(proved, waits) ?? proved.principal //        401, 503
-      return after(user, (known) => unlessRevoked(known, proved, this.#rules, waits)) // 401, 503
-    })
+    return after(verified, (proved) => this.#admitted(proved, waits)) //               401, 503
+  }
+
+  #admitted(proved: Verified, waits: Waits): NowOrLater<Principal> {
+    const { rights } = this.#parts
+    if (rights === undefined) return unlessRevoked(proved.principal, proved, this.#rules, waits)
+    return after(rights.of(proved, waits), (user) =>
+      unlessRevoked(user, proved, this.#rules, waits),
+    )
   }
 
   /** Which kind a token is is decided once: what fails as one kind is never tried as the other. */
