@@ -2,8 +2,8 @@ import { clock } from '../outside/clock.ts'
 import { FetchFailure } from '../outside/fetch-failure.ts'
 import { type FetchLimits, fetchJson } from '../outside/fetch-json.ts'
 import { isObject } from '../outside/is-object.ts'
-import { isLoopback } from '../outside/loopback.ts'
 import { ownProperty } from '../outside/own-property.ts'
+import { isProtected } from '../outside/protected-address.ts'
 import { reasonOf, Unusable } from '../outside/unusable.ts'
 
 /** Milliseconds for which an address is used before the metadata is read again. */
@@ -95,14 +95,4 @@ function oauthMetadata(issuer: string): string {
 
 function withoutSlash(text: string): string {
   return text.replace(/\/$/, '')
-}
-
-/** Without credentials, of which an `@` is the sign, and without what URL parsers mend. */
-const PLAIN_URL = /^https?:\/\/[^\s/?#@\\]+(?:[/?#][^\s\\]*)?$/i
-
-/** Whether what comes from an address cannot be replaced on the way. */
-function isProtected(address: string): boolean {
-  if (!PLAIN_URL.test(address) || !URL.canParse(address)) return false
-  const { protocol, hostname } = new URL(address)
-  return protocol === 'https:' || isLoopback(hostname)
 }

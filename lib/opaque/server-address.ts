@@ -1,4 +1,4 @@
-import { isLoopback } from '../outside/loopback.ts'
+import { isProtected } from '../outside/protected-address.ts'
 import type { Kind } from '../settings/door-options.ts'
 
 /** How a boot error describes what `isServerAddress` accepts. */
@@ -15,8 +15,5 @@ export const ADDRESS: Kind<string> = {
  * addresses, so that credentials must not stand in them. A fragment is never sent.
  */
 export function isServerAddress(address: unknown): address is string {
-  if (typeof address !== 'string' || !URL.canParse(address)) return false
-  const { protocol, hostname, username, password } = new URL(address)
-  if (username !== '' || password !== '' || address.includes('#')) return false
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
+  return typeof address === 'string' && isProtected(address) && !address.includes('#')
 }
