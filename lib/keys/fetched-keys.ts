@@ -13,7 +13,7 @@ export type KeyLocation = { readonly url: string } | { readonly issuer: string }
 
 export interface FetchedKeysOptions {
   readonly location: KeyLocation
-  /** Whether only public addresses may be connected to. Default: any, as the operator says. */
+  /** Whether only public addresses may be connected to. Default: no, the operator chooses them. */
   readonly publicOnly?: boolean
   /** Places that fetches have to share. Default: as many as there are. */
   readonly slots?: HostSlots

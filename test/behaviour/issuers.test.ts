@@ -87,7 +87,7 @@ const STRANGERS: [what: string, claims: object][] = [
 ]
 
 for (const [what, claims] of STRANGERS) {
-  test(`a token of ${what} is refused with the same words as any other`, async (t) => {
+  test(`a token of ${what} gets the same words as every refused token`, async (t) => {
     const app = await start(t)
     const token = await own.token({ ...claims })
     assertRefused(
