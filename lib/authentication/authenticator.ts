@@ -2,9 +2,17 @@ import type { FastifyRequest } from 'fastify'
 import type { NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import type { Principal } from '../rights/principal.ts'
-
 import type { Forgotten } from './forgotten.ts'
 import type { Issuer } from './issuer.ts'
+import type { Verified } from './verified-tokens.ts'
+
+/** What was found on the way to a principal. Those who watch a request want to know it. */
+export interface Finding {
+  /** The token was known (true), or was verified for this request (false). Null: no token counts. */
+  cached: boolean | null
+  /** What the token stands for; null until it is verified, and in dev mode. */
+  verified: Verified | null
+}
 
 /** Finds out who a request acts as. One instance serves a whole service. */
 export interface Authenticator {
@@ -29,9 +37,10 @@ export interface Authenticator {
    * The principal of a request; a promise only where it cannot be told at once, and then one of
    * `waits`.
    *
+   * @param finding where the way is noted
    * @throws ERR_AUTH_TOKEN_MISSING, ERR_AUTH_TOKEN_INVALID, ERR_AUTH_KEYS_UNAVAILABLE,
    * ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_INTROSPECTION_UNAVAILABLE,
    * ERR_AUTH_RESOURCES_UNAVAILABLE, ERR_AUTH_REVOCATION_UNAVAILABLE
    */
-  authenticate(request: FastifyRequest, waits: Waits): NowOrLater<Principal>
+  authenticate(request: FastifyRequest, waits: Waits, finding?: Finding): NowOrLater<Principal>
 }

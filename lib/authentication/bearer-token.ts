@@ -7,7 +7,7 @@ import type { AskedRights } from '../rights/asked-rights.ts'
 import type { Principal } from '../rights/principal.ts'
 import { isJwt } from '../tokens/is-jwt.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
-import type { Authenticator } from './authenticator.ts'
+import type { Authenticator, Finding } from './authenticator.ts'
 import type { Forgotten } from './forgotten.ts'
 import type { Issuer } from './issuer.ts'
 import type { Issuers } from './issuers.ts'
@@ -72,17 +72,26 @@ export class BearerToken implements Authenticator {
     return this.#parts.issuers.all()
   }
 
-  authenticate(request: FastifyRequest, waits: Waits): NowOrLater<Principal> {
-    return attempt(() => this.#authenticated(request, waits), asItIs, refuse)
+  authenticate(request: FastifyRequest, waits: Waits, finding?: Finding): NowOrLater<Principal> {
+    return attempt(() => this.#authenticated(request, waits, finding), asItIs, refuse)
   }
 
   /**
    * Step by step; each refuses by throwing. A promise only where a step has to wait for somebody.
    */
-  #authenticated(request: FastifyRequest, waits: Waits): NowOrLater<Principal> {
+  #authenticated(
+    request: FastifyRequest,
+    waits: Waits,
+    finding: Finding = { cached: null, verified: null },
+  ): NowOrLater<Principal> {
     const token = tokenOfRequest(request, this.#rules.tokenFrom) //                    401
-    const verified = this.#parts.tokens.get(token) ?? this.#verify(token, waits) //    401, 503
-    return after(verified, (proved) => this.#admitted(proved, waits)) //               401, 503
+    const known = this.#parts.tokens.get(token) //                                     401
+    finding.cached = known !== undefined
+    const verified = known ?? this.#verify(token, waits) //                            401, 503
+    return after(verified, (proved) => {
+      finding.verified = proved
+      return this.#admitted(proved, waits) //                                          401, 503
+    })
   }
 
   #admitted(proved: Verified, waits: Waits): NowOrLater<Principal> {

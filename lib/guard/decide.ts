@@ -1,5 +1,6 @@
-import type { FastifyRequest } from 'fastify'
-import type { Authenticator } from '../authentication/authenticator.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Authenticator, Finding } from '../authentication/authenticator.ts'
+import type { Verified } from '../authentication/verified-tokens.ts'
 import type { Policy } from '../declaration/policy.ts'
 import { ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
 import { isObject } from '../outside/is-object.ts'
@@ -25,18 +26,22 @@ export interface DecisionRules {
 }
 
 /**
- * A guarded request. Its user and its tenant are noted as soon as they are known, so that a refusal
- * can name them.
+ * A guarded request. What is found out about it is noted at once, so that a refusal can name its
+ * user and its tenant.
  */
-export class Asked {
+export class Asked implements Finding {
   readonly request: FastifyRequest
+  readonly reply: FastifyReply
   readonly policy: Policy
   readonly rules: DecisionRules
+  cached: boolean | null = null
+  verified: Verified | null = null
   principal: Principal | null = null
   tenant: string | null = null
 
-  constructor(request: FastifyRequest, policy: Policy, rules: DecisionRules) {
+  constructor(request: FastifyRequest, reply: FastifyReply, policy: Policy, rules: DecisionRules) {
     this.request = request
+    this.reply = reply
     this.policy = policy
     this.rules = rules
   }
@@ -70,7 +75,7 @@ export function decide(asked: Asked): NowOrLater<Authorization> {
 
 function authenticate(asked: Asked): NowOrLater<Authenticated> {
   const { authenticator, waits } = asked.rules
-  return after(authenticator.authenticate(asked.request, waits), (principal) => {
+  return after(authenticator.authenticate(asked.request, waits, asked), (principal) => {
     asked.principal = principal
     return { asked, principal }
   })

@@ -1,10 +1,11 @@
 import type {
   FastifyInstance,
+  FastifyReply,
   FastifyRequest,
   HookHandlerDoneFunction,
   onRequestHookHandler,
 } from 'fastify'
-import type { Policy, PolicyRules } from '../declaration/policy.ts'
+import type { PolicyRules } from '../declaration/policy.ts'
 import { RouteRegister } from '../declaration/route-register.ts'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
 import { attempt } from '../outside/now-or-later.ts'
@@ -41,17 +42,22 @@ export function addGuard(
     keep: (route) => preflights.keep(route),
     settle: (...route) => preflights.settle(...route),
     confirm: (route) =>
-      function tenantAuthConfirm(request, _reply, done) {
+      function tenantAuthConfirm(request, reply, done) {
         if (register.confirms(request, route)) {
           done()
           return
         }
         setDecision(request, undefined)
-        guard(request, done, refuse)
+        guard(request, reply, done, refuse)
       },
   })
 
-  function guard(request: FastifyRequest, done: HookHandlerDoneFunction, settle: Settle): void {
+  function guard(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: HookHandlerDoneFunction,
+    settle: Settle,
+  ): void {
     const policy = register.policyOf(request)
     if (policy === null || policy.noauth) {
       // If an error handler calls the not-found handler, a refused request comes here again.
@@ -59,10 +65,10 @@ export function addGuard(
       done()
       return
     }
-    const asked = new Asked(request, policy, rules)
+    const asked = new Asked(request, reply, policy, rules)
     void attempt(
       () => decide(asked),
-      (authorization) => admit(request, authorization, policy, done),
+      (authorization) => admit(asked, authorization, done),
       (error) => settle(new Refused(asRefusal(error), asked), done),
     )
   }
@@ -78,17 +84,18 @@ export function addGuard(
     } else refuse(refused, done)
   }
 
-  const onRequest: onRequestHookHandler = (request, _reply, done) => {
-    guard(request, done, holdBackOrRefuse)
+  const onRequest: onRequestHookHandler = (request, reply, done) => {
+    guard(request, reply, done, holdBackOrRefuse)
   }
   // The audit finds the hook by its name where Fastify prints it.
   Object.defineProperty(onRequest, 'name', { value: register.guardName })
   app.addHook('onRequest', onRequest)
 
-  app.addHook('preHandler', function tenantAuthGate(request, _reply, done) {
+  app.addHook('preHandler', function tenantAuthGate(request, reply, done) {
     const decision = decisionOf(request)
     if (decision instanceof HeldBack) refuse(decision.refused, done)
-    else if (decision === undefined || decision instanceof Refused) guard(request, done, refuse)
+    else if (decision === undefined || decision instanceof Refused)
+      guard(request, reply, done, refuse)
     else done()
   })
 
@@ -96,13 +103,8 @@ export function addGuard(
   return { register, preflights }
 }
 
-function admit(
-  request: FastifyRequest,
-  authorization: Authorization,
-  policy: Policy,
-  done: HookHandlerDoneFunction,
-): void {
-  setDecision(request, new Access(authorization, policy.declared))
+function admit(asked: Asked, authorization: Authorization, done: HookHandlerDoneFunction): void {
+  setDecision(asked.request, new Access(asked, authorization))
   done()
 }
 

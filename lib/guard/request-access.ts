@@ -14,6 +14,7 @@ import type { FastifyRequestType, ResolveFastifyRequestType } from 'fastify/type
 import type { Declared } from '../declaration/declaration.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
+import type { Asked } from './decide.ts'
 import type { HeldBack, Refused } from './refused.ts'
 
 declare module 'fastify' {
@@ -84,15 +85,20 @@ type IfDeclarable<Config, Key extends string, Type> = Config extends object
     : Type
   : Type
 
-/** A decision that let the request through, and what its route declares. */
+/** A decision that let the request through. */
 export class Access {
+  readonly asked: Asked
   readonly authorization: Authorization
-  readonly declared: Declared
 
-  constructor(authorization: Authorization, declared: Declared) {
+  constructor(asked: Asked, authorization: Authorization) {
+    this.asked = asked
     this.authorization = authorization
-    this.declared = declared
     Object.freeze(this)
+  }
+
+  /** What its route declares. */
+  get declared(): Declared {
+    return this.asked.policy.declared
   }
 }
 
