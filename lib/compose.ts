@@ -5,6 +5,7 @@ import { Jwts } from './authentication/jwts.ts'
 import { MockUser } from './authentication/mock-user.ts'
 import { OpaqueTokens } from './authentication/opaque-tokens.ts'
 import { VerifiedTokens } from './authentication/verified-tokens.ts'
+import { watchOf } from './authentication/watch-revocation.ts'
 import { composeIssuers, type KeyEvents } from './compose-issuers.ts'
 import type { GuardRules } from './guard/guard.ts'
 import type { OperatorLog } from './operator-log.ts'
@@ -104,9 +105,12 @@ export function composeKnownTenants(
 
 /** What a guard of one application rests on. */
 export function composeGuardRules(
-  { resolveTenant, tenantParameter, tenantsTimeout: timeout, realm }: Settings,
+  settings: Settings,
   { authenticator, knownTenants }: ServiceParts,
   waits: Waits,
 ): GuardRules {
-  return { authenticator, knownTenants, waits, resolveTenant, tenantParameter, timeout, realm }
+  const { resolveTenant, tenantParameter, tenantsTimeout: timeout, realm } = settings
+  const { clockTolerance, isRevoked } = settings
+  const answers = { authenticator, knownTenants, resolveTenant, tenantParameter, timeout, waits }
+  return { ...answers, realm, clockTolerance, watchRevocation: watchOf(isRevoked) }
 }

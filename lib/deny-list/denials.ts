@@ -5,6 +5,7 @@ import type { DenyListFailureCode } from './deny-list-failure.ts'
 import { Endings } from './endings.ts'
 import { HeldDenial } from './held-denial.ts'
 import { Overflow } from './overflow.ts'
+import { WatchedTokens } from './watched-tokens.ts'
 
 /** Most entries that name one issuer, so that its troubles stay its own. */
 export const MOST_OF_ISSUER = 10_000
@@ -17,6 +18,7 @@ export class Denials {
   readonly #maxEntries: number
   readonly #index = new DenialIndex()
   readonly #endings = new Endings()
+  readonly #watched = new WatchedTokens()
   readonly #ofIssuer = new Map<string, number>()
   #size = 0
   #overflow = new Overflow()
@@ -35,6 +37,16 @@ export class Denials {
   deny(token: TokenInfo): boolean {
     for (const ended of this.#endings.takeSome(MOST_AT_ONCE)) this.#delete(ended)
     return this.#index.has(token)
+  }
+
+  /**
+   * Calls a function once as soon as an entry fits, be there room for it or not. Returns what ends
+   * the wait.
+   */
+  watch(token: TokenInfo, onDenied: () => void): () => void {
+    if (!this.deny(token)) return this.#watched.add(token, onDenied)
+    onDenied()
+    return () => {}
   }
 
   /** Why it cannot be told of the tokens of an issuer whether an entry fits. */
@@ -72,6 +84,7 @@ export class Denials {
       this.#endings.delete(other)
       this.#delete(other)
     }
+    this.#watched.tell(held)
     const [, , , issuer] = held.names
     if (issuer !== null && this.#count(issuer) >= MOST_OF_ISSUER) this.#lose(held, issuer)
     else if (this.#size >= this.#maxEntries) this.#lose(held, null)

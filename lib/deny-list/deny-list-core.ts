@@ -62,6 +62,11 @@ export class DenyListCore<Cursor> {
     return false
   }
 
+  /** Calls a function once as soon as an entry fits. Returns what ends the wait. */
+  watch(token: TokenInfo, onDenied: () => void): () => void {
+    return this.#denials.watch(token, onDenied)
+  }
+
   async add(entry: unknown): Promise<void> {
     const kept = readAddedEntry(entry, this.#rules.maxLifetime)
     this.#denials.sweep()

@@ -1,3 +1,4 @@
+import { WATCH, type WatchRevocation } from '../authentication/watch-revocation.ts'
 import { ATTENDED } from '../outside/attended.ts'
 import type { TokenInfo } from '../tokens/token-info.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
@@ -49,6 +50,10 @@ export function denyListFunction<Cursor>(
       size: () => core.size,
     },
   )
-  // Not enumerable: the attendant is of no use to those who look at the function.
-  return Object.defineProperty(list, ATTENDED, { value: core.attendance })
+  const watch: WatchRevocation = (token, onRevoked) => core.watch(token, onRevoked)
+  // Not enumerable: both are of no use to those who look at the function.
+  return Object.defineProperties(list, {
+    [ATTENDED]: { value: core.attendance },
+    [WATCH]: { value: watch },
+  })
 }

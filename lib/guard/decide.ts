@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticator, Finding } from '../authentication/authenticator.ts'
 import type { Verified } from '../authentication/verified-tokens.ts'
+import type { WatchRevocation } from '../authentication/watch-revocation.ts'
 import type { Policy } from '../declaration/policy.ts'
 import { ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
 import { isObject } from '../outside/is-object.ts'
@@ -19,6 +20,10 @@ export interface DecisionRules {
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
   readonly resolveTenant?: ((request: FastifyRequest) => unknown) | undefined
+  /** Seconds by which clocks may differ. */
+  readonly clockTolerance: number
+  /** Undefined: `isRevoked` can only be asked, or is not given. */
+  readonly watchRevocation?: WatchRevocation | undefined
   /** Seconds for one call of `resolveTenant`. */
   readonly timeout: number
   /** The waits of the application's requests. They end when it closes. */

@@ -4,6 +4,7 @@ import tenantAuth, {
   AuthService,
   authorizationOf,
   type ListedRoute,
+  signalOf,
 } from 'fastify-tenant-auth'
 import { expectType } from './expect-type.ts'
 
@@ -18,6 +19,7 @@ await auth.install(secure)
 secure.get('/:tenant/a', { config: { tenant: 'required' } }, async (request) => {
   expectType(request.tenant).is<string>()
   expectType(authorizationOf(request)).is<Authorization | null>()
+  expectType(signalOf(request)).is<AbortSignal>()
 })
 
 const plain = Fastify({ http2: true })

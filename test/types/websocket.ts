@@ -1,5 +1,5 @@
 import fastifyWebsocket, { type WebSocket } from '@fastify/websocket'
-import type { UserInfo } from 'fastify-tenant-auth'
+import { signalOf, type UserInfo } from 'fastify-tenant-auth'
 import { app } from './application.ts'
 import { expectType } from './expect-type.ts'
 
@@ -14,6 +14,7 @@ app.get(
     expectType(request.tenant).is<string>()
     expectType(request.userInfo).is<UserInfo>()
     expectType(request.resources).is<undefined>()
+    expectType(signalOf(request)).is<AbortSignal>()
   },
 )
 

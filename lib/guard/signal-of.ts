@@ -1,0 +1,38 @@
+import type {
+  FastifyRequest,
+  RawRequestDefaultExpression,
+  RawServerBase,
+  RouteGenericInterface,
+} from 'fastify'
+import { AdmissionEnd } from './admission-end.ts'
+import { type Access, accessOf, decisionOf } from './request-access.ts'
+
+const signals = new WeakMap<Access, AbortSignal>()
+
+/**
+ * A signal that is aborted when the request would not be let through any more: when its token has
+ * expired (`expiresAt` and the tolerance), or is revoked, where a deny list is `isRevoked`. For
+ * sockets, streams and long queries. Its reason is the error that a new request would get.
+ *
+ * The wait ends with the response or its socket. A request without a guard (`noauth`) has a signal
+ * that is never aborted; one that is not let through, or not yet, has one that is.
+ */
+export function signalOf<
+  RouteGeneric extends RouteGenericInterface,
+  RawServer extends RawServerBase,
+  RawRequest extends RawRequestDefaultExpression<RawServer>,
+>(request: FastifyRequest<RouteGeneric, RawServer, RawRequest>): AbortSignal
+export function signalOf(request: FastifyRequest): AbortSignal {
+  const access = accessOf(request)
+  if (access !== undefined) return signals.get(access) ?? signalFor(access)
+  return decisionOf(request) === null ? new AbortController().signal : AbortSignal.abort()
+}
+
+function signalFor(access: Access): AbortSignal {
+  const end = new AdmissionEnd(access)
+  signals.set(access, end.signal)
+  const { raw } = access.asked.reply
+  if (raw.destroyed || raw.writableFinished) end.letGo()
+  else raw.once('close', () => end.letGo())
+  return end.signal
+}
