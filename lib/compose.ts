@@ -104,9 +104,10 @@ export function composeKnownTenants(
 
 /** What a guard of one application rests on. */
 export function composeGuardRules(
-  { resolveTenant, tenantParameter, tenantsTimeout: timeout, realm }: Settings,
+  { resolveTenant, tenantParameter, tenantsTimeout: timeout, realm, resource }: Settings,
   { authenticator, knownTenants }: ServiceParts,
   waits: Waits,
 ): GuardRules {
-  return { authenticator, knownTenants, waits, resolveTenant, tenantParameter, timeout, realm }
+  const asked = { resolveTenant, tenantParameter, timeout }
+  return { authenticator, knownTenants, waits, ...asked, realm, resource }
 }
