@@ -374,7 +374,7 @@ export const OPTION_TABLE: readonly OptionRow[] = [
       ],
       bad: [
         ...NO_RESOURCES,
-        ['https://api.test#', '"https://api.test#***"'],
+        ['https://api.test#a', '"https://api.test#***"'],
         ['https://api.test/a b', '"https://api.test/a b"'],
         ['https://api.test/x\r\nset-cookie: a', '"https://api.test/x\\r\\nset-cookie: a"'],
         [new URL('https://api.test/mcp'), 'an object'],
