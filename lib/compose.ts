@@ -109,8 +109,8 @@ export function composeGuardRules(
   { authenticator, knownTenants }: ServiceParts,
   waits: Waits,
 ): GuardRules {
-  const { resolveTenant, tenantParameter, tenantsTimeout: timeout, realm } = settings
-  const { clockTolerance, isRevoked } = settings
-  const answers = { authenticator, knownTenants, resolveTenant, tenantParameter, timeout, waits }
-  return { ...answers, realm, clockTolerance, watchRevocation: watchOf(isRevoked) }
+  const { resolveTenant, tenantParameter, tenantsTimeout: timeout } = settings
+  const { realm, resource, clockTolerance, isRevoked } = settings
+  const asked = { authenticator, knownTenants, resolveTenant, tenantParameter, timeout, waits }
+  return { ...asked, realm, resource, clockTolerance, watchRevocation: watchOf(isRevoked) }
 }

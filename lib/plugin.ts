@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRegisterOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { AuthService } from './service.ts'
 import type { AuthOptions } from './settings/options.ts'
+import { ownOptions } from './settings/own-options.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -22,16 +23,3 @@ export const tenantAuth = fp(
   },
   { name: 'fastify-tenant-auth', fastify: '>=5.8.5 <6' },
 )
-
-/**
- * Options without those that `register` itself takes. Loaders such as @fastify/autoload add these
- * to every plugin's options.
- */
-function ownOptions(options: object): AuthOptions {
-  const registerOptions = ['prefix', 'logLevel', 'logSerializers']
-  const own = Object.entries(Object.getOwnPropertyDescriptors(options))
-  return Object.defineProperties(
-    {},
-    Object.fromEntries(own.filter(([name]) => !registerOptions.includes(name))),
-  )
-}

@@ -97,6 +97,7 @@ test('every export of an installed package can be imported, and no other file of
       'errors',
       'publicScope',
       'refusalOf',
+      'resourceMetadata',
       'signalOf',
       'tenantAuth',
     ],

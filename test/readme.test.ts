@@ -156,6 +156,7 @@ const DEFAULTS_IN_WORDS: { readonly [name in OptionName]?: string } = {
   algorithms: 'all asymmetric ones',
   tokenTypes: '`JWT`, `at+jwt`, or no `typ`',
   superuserResource: 'none',
+  resource: 'none',
   tenants: 'not checked',
   publicKeys: 'none',
   issuers: 'none',

@@ -9,6 +9,7 @@ const ROOMS = [
   [
     'index',
     'plugin',
+    'resource-metadata',
     'service',
     'boot-report',
     'compose',

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onErrorHookHandler } from 'fastify'
-import { AuthError, type Challenge, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
-import { isResourceId } from '../rights/resource-id.ts'
+import { AuthError, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
+import type { SpellChallenge } from './challenge.ts'
 import { refusalOf } from './refusal.ts'
 import { authorizationOf } from './request-access.ts'
 
@@ -9,12 +9,10 @@ import { authorizationOf } from './request-access.ts'
  * `onError`, not where the error is thrown. So an error handler of the application cannot forget
  * it, and an error that a handler catches leaves no trace.
  */
-export function answerIn(realm: string): onErrorHookHandler {
-  // The realm is a quoted-string (RFC 9110 §5.6.4).
-  const scheme = `Bearer realm="${realm.replaceAll(/["\\]/g, '\\$&')}"`
+export function answerIn(spell: SpellChallenge): onErrorHookHandler {
   return function tenantAuthAnswer(request, reply, error, done) {
     if (error instanceof AuthError) {
-      writeHeaders(reply, error, scheme)
+      writeHeaders(reply, error, spell(request, error))
       log(request, error)
       if (isUpgraded(request)) endAfterAnswer(request, reply)
     }
@@ -22,21 +20,12 @@ export function answerIn(realm: string): onErrorHookHandler {
   }
 }
 
-function writeHeaders(reply: FastifyReply, error: AuthError, scheme: string): void {
-  const { challenge, retryAfter } = error
+function writeHeaders(reply: FastifyReply, error: AuthError, challenge: string | null): void {
+  const { retryAfter } = error
   reply.header('cache-control', 'no-store')
-  if (challenge !== null) reply.header('www-authenticate', spell(scheme, challenge))
+  if (challenge !== null) reply.header('www-authenticate', challenge)
   // RFC 9110 §10.2.3: whole seconds.
   if (retryAfter !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
-}
-
-/** RFC 6750 §3: the scheme with its realm, and what is wrong. */
-function spell(scheme: string, { error, scope = [] }: Challenge): string {
-  if (error === undefined) return scheme
-  // An id that a handler requires may be any text, and must not break the header.
-  const ids = scope.filter(isResourceId)
-  const required = ids.length === 0 ? '' : `, scope="${ids.join(' ')}"`
-  return `${scheme}, error="${error}"${required}`
 }
 
 /**

@@ -12,6 +12,7 @@ import { attempt } from '../outside/now-or-later.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import { answerIn } from './answer.ts'
+import { type ChallengeRules, challengesOf } from './challenge.ts'
 import { Asked, type DecisionRules, decide } from './decide.ts'
 import { readsDeclared } from './decorated-request.ts'
 import { claimScope } from './guarded-scopes.ts'
@@ -19,10 +20,7 @@ import { isPreflight, Preflights } from './preflight.ts'
 import { HeldBack, Refused } from './refused.ts'
 import { Access, decisionOf, setDecision } from './request-access.ts'
 
-export interface GuardRules extends DecisionRules {
-  /** The realm of the challenges. */
-  readonly realm: string
-}
+export interface GuardRules extends DecisionRules, ChallengeRules {}
 
 /** Told of each request that is refused. */
 type Settle = (refused: Refused, done: HookHandlerDoneFunction) => void
@@ -99,7 +97,7 @@ export function addGuard(
     else done()
   })
 
-  app.addHook('onError', answerIn(rules.realm))
+  app.addHook('onError', answerIn(challengesOf(rules)))
   return { register, preflights }
 }
 

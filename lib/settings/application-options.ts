@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { Switch, Text } from './option-kinds.ts'
+import { RESOURCE_ADDRESS, Switch, Text } from './option-kinds.ts'
+import { RESOURCE_EXPECTED } from './resource-address.ts'
 
 /** How the guard behaves in its application. */
 export const applicationOptions = {
@@ -19,6 +20,15 @@ export const applicationOptions = {
 
   /** The realm of the challenges (RFC 9110 §11.5); printable ASCII. @default 'api' */
   realm: Text('printable ASCII', { pattern: '^[ -~]+$', default: 'api' }),
+
+  /**
+   * The API's own address as its clients know it, such as `https://api.example.com/mcp`: the
+   * resource identifier of RFC 9728 §1.2. https, or http on loopback; no credentials, query,
+   * fragment, `%` or `*`, and no slash at its end. An issuer must be configured. Where `audience`
+   * is not given, it is the audience. Every challenge names the address of its metadata (RFC 9728
+   * §5.1), and that of a 401 the route's `require` as `scope`. See `resourceMetadata`.
+   */
+  resource: Type.Optional(Text(RESOURCE_EXPECTED, { format: RESOURCE_ADDRESS })),
 
   /** What to do at boot about routes that no guard covers. @default 'warn' */
   uncovered: Type.Union([Type.Literal('warn'), Type.Literal('refuse'), Type.Literal('ignore')], {

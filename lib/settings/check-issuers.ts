@@ -17,8 +17,14 @@ export function checkIssuers(
   const hasKeys = sources.has('publicKeysUrl') || sources.has('publicKeys')
   if (sources.has('issuers')) refuseBoth(sources, problems)
   else if (own && !hasKeys && !settings.devMode) checkKeyless(settings.issuer, own, problems)
+  const resource = sources.get('resource')
+  if (resource && !own && !sources.has('issuers')) {
+    const hint = 'its clients must know whose tokens it accepts'
+    problems.add(resource, 'issuer, or issuers (in the INI file [auth.NAME])', 'none', hint)
+  }
+  const isAudienceGiven = sources.has('audience') || sources.has('resource')
   for (const list of issuerLists) {
-    for (const issuer of list) checkIssuer(issuer, sources.has('audience'), problems)
+    for (const issuer of list) checkIssuer(issuer, isAudienceGiven, problems)
     refuseRepeated(list, problems)
   }
 }
@@ -34,7 +40,7 @@ export function checkIssuer(
     problems.add(written.sourceOf(member), expectedOf(member), 'none')
   }
   if (!written.has('audience') && !isAudienceGiven) {
-    const hint = 'here, or as the option audience for all issuers'
+    const hint = 'here, or as the option audience for all issuers, or by resource'
     problems.add(written.sourceOf('audience'), expectedOf('audience'), 'none', hint)
   }
   if (written.has('publicKeys') && written.has('publicKeysUrl')) {

@@ -47,12 +47,18 @@ function withDefaults(given: ReadonlyMap<OptionName, unknown>): Settings {
   // All are own properties, given or not: what is added to Object.prototype is no option.
   const values: unknown = Object.fromEntries(
     optionNames().map((name) => {
-      const value = given.has(name) ? given.get(name) : Options.properties[name]['default']
+      const value = given.has(name) ? given.get(name) : defaultOf(name, given)
       return [name, Array.isArray(value) ? Object.freeze([...value]) : value]
     }),
   )
   Value.Assert(Options, values)
   return Object.freeze(values)
+}
+
+function defaultOf(name: OptionName, given: ReadonlyMap<OptionName, unknown>): unknown {
+  // A token must be meant for this very API (RFC 8707 §2).
+  if (name === 'audience') return given.get('resource')
+  return Options.properties[name]['default']
 }
 
 function refuseInProduction(

@@ -1,12 +1,15 @@
 import { FormatRegistry, type Static, type TSchema, Type } from '@sinclair/typebox'
 import { isResourceId } from '../rights/resource-id.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
+import { isResourceAddress } from './resource-address.ts'
 
 // Formats live in a registry that an application may share with us, so their names are ours alone.
 export const HTTP_URL = 'fastify-tenant-auth/http-url'
+export const RESOURCE_ADDRESS = 'fastify-tenant-auth/resource-address'
 export const RESOURCE_ID = 'fastify-tenant-auth/resource-id'
 export const TENANT_NAME = 'fastify-tenant-auth/tenant-name'
 FormatRegistry.Set(HTTP_URL, isHttpUrl)
+FormatRegistry.Set(RESOURCE_ADDRESS, isResourceAddress)
 FormatRegistry.Set(RESOURCE_ID, isResourceId)
 FormatRegistry.Set(TENANT_NAME, isTenantName)
 

@@ -68,6 +68,7 @@ const everything: Required<AuthOptions> = {
   clockTolerance: 0.5,
   maxTokenLength: 8192,
   realm: 'orders',
+  resource: 'https://api.example/mcp',
   tenantParameter: 'org',
   superuserResource: 'authz:superuser',
   tenants: ['lazy-raccoon'],

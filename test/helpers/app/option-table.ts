@@ -132,6 +132,30 @@ const URLS = [
   ['https://user@a.test/', '"https://***@a.test/"'],
 ] as const
 
+/** Addresses that cannot be the API's own, and how a message shows each. */
+const NO_RESOURCES = [
+  ['http://api.test/mcp', '"http://api.test/mcp"'],
+  ['http://10.0.0.1', '"http://10.0.0.1"'],
+  ['https://api.test/', '"https://api.test/"'],
+  ['https://api.test/mcp/', '"https://api.test/mcp/"'],
+  ['https://api.test?', '"https://api.test?"'],
+  ['https://api.test/mcp?a=b', '"https://api.test/mcp?***"'],
+  ['https://user:secret@api.test', '"https://***@api.test"'],
+  ['https://user@api.test/mcp', '"https://***@api.test/mcp"'],
+  ['https://API.test/mcp', '"https://API.test/mcp"'],
+  ['HTTPS://api.test', '"HTTPS://api.test"'],
+  ['https://api.test:443/mcp', '"https://api.test:443/mcp"'],
+  ['https://api.test/a/../mcp', '"https://api.test/a/../mcp"'],
+  ['https://api.test/caf%C3%A9', '"https://api.test/caf%C3%A9"'],
+  ['https://api.test/*', '"https://api.test/*"'],
+  ['https://münchen.test', '"https://münchen.test"'],
+  ['https://api.test\\mcp', '"https://api.test\\\\mcp"'],
+  ['//api.test/mcp', '"//api.test/mcp"'],
+  ['/mcp', '"/mcp"'],
+  ['urn:api', '"urn:api"'],
+  ['lunch', '"lunch"'],
+] as const
+
 const CALLABLE: OptionKind = {
   expected: 'a function',
   good: [() => null],
@@ -333,6 +357,33 @@ export const OPTION_TABLE: readonly OptionRow[] = [
   { option: 'keysCooldown', key: 'keys_cooldown', fallback: 30, kind: SECONDS },
   { option: 'keysRetry', key: 'keys_retry', fallback: 1, kind: SECONDS },
   { option: 'tokenCacheSize', key: 'token_cache_size', fallback: 10_000, kind: SIZE },
+  {
+    option: 'resource',
+    key: 'resource',
+    kind: {
+      expected: 'an https URL (http on loopback) as URL parsers spell it, without credentials, ',
+      ini: [['https://api.test/mcp', 'https://api.test/mcp']],
+      badIni: ['no', ...NO_RESOURCES.map(([resource]) => resource)],
+      good: [
+        'https://api.test',
+        'https://api.test:8443/a/b:c;d=e',
+        'https://xn--mnchen-3ya.test/mcp',
+        'http://localhost:1/mcp',
+        'http://127.0.0.1:1',
+        'http://[::1]/mcp',
+      ],
+      bad: [
+        ...NO_RESOURCES,
+        ['https://api.test#a', '"https://api.test#***"'],
+        ['https://api.test/a b', '"https://api.test/a b"'],
+        ['https://api.test/x\r\nset-cookie: a', '"https://api.test/x\\r\\nset-cookie: a"'],
+        [new URL('https://api.test/mcp'), 'an object'],
+        [['https://api.test/mcp'], '["https://api.test/mcp"]'],
+        [7, '7'],
+      ],
+    },
+    beside: { issuer: 'https://a.test' },
+  },
   {
     option: 'uncovered',
     key: 'uncovered',

@@ -1,0 +1,111 @@
+import type { FastifyInstance, FastifyRegisterOptions } from 'fastify'
+import { ERR_AUTH_CONFIG_INVALID } from './errors.ts'
+import { DoorOptions, type Kind } from './settings/door-options.ts'
+import type { LoadedSettings } from './settings/load-settings.ts'
+import { ownOptions } from './settings/own-options.ts'
+import { metadataPath } from './settings/resource-address.ts'
+import { settingsOf } from './settings/settings-of.ts'
+import { showValue } from './settings/shown-value.ts'
+
+/** What `resourceMetadata` takes. */
+export interface ResourceMetadataOptions {
+  /**
+   * The scopes that clients may ask for (RFC 9728 §2 `scopes_supported`): a list of different ones,
+   * in the characters of RFC 6750 §3. Not given: the document names none.
+   */
+  readonly scopes?: readonly string[]
+}
+
+/**
+ * Adds the document from which clients learn whose tokens the API accepts (RFC 9728 §2), as a
+ * `noauth` GET route at the well-known address of the guard's option `resource` (§3.1). Everybody
+ * gets the same bytes: it is made once, of the configuration.
+ *
+ * @example
+ * await app.register(tenantAuth, { issuer, resource: 'https://api.example.com/mcp' })
+ * await app.register(resourceMetadata, { scopes: ['menu:read'] })
+ * @throws ERR_AUTH_CONFIG_INVALID at boot: without a guard that is there before it, without the
+ * option `resource`, in a scope with a prefix, for a bad option
+ */
+export async function resourceMetadata(
+  app: FastifyInstance,
+  options: FastifyRegisterOptions<ResourceMetadataOptions>,
+): Promise<void> {
+  const { resource, loaded } = protectedResource(app)
+  const scopes = readScopes(options)
+  const servers = authorizationServers(loaded)
+  if (servers.length === 0 && !loaded.settings.devMode) {
+    app.log.warn(
+      'tenant auth: no issuer serves every tenant, so resourceMetadata names no authorization server',
+    )
+  }
+  const document = JSON.stringify({
+    resource,
+    // RFC 9728 §3.2: a member without values is left out.
+    authorization_servers: servers.length > 0 ? servers : undefined,
+    scopes_supported: scopes,
+    // Tokens in a body or a query are not read. What `tokenFrom` reads has no name there.
+    bearer_methods_supported: ['header'],
+  })
+  // A colon would begin a parameter.
+  const url = metadataPath(resource).replaceAll(':', '::')
+  app.get(url, { config: { noauth: true } }, async (_request, reply) =>
+    reply.type('application/json').send(document),
+  )
+}
+
+/** @throws ERR_AUTH_CONFIG_INVALID where there is no guard with a `resource`, or a prefix */
+function protectedResource(app: FastifyInstance): {
+  readonly resource: string
+  readonly loaded: LoadedSettings
+} {
+  const loaded = settingsOf(app.authService)
+  if (loaded === undefined) throw misplaced('a scope that is guarded already', 'no guard')
+  const { resource } = loaded.settings
+  if (resource === undefined) throw misplaced('the option resource of the guard', 'none')
+  const { prefix } = app
+  if (prefix === '') return { resource, loaded }
+  // The well-known address would move.
+  const hint = 'register it without, and the routes that have a prefix in a scope below'
+  throw misplaced('a scope without a prefix', `${showValue(prefix)}: ${hint}`)
+}
+
+function misplaced(expected: string, found: string): ERR_AUTH_CONFIG_INVALID {
+  return new ERR_AUTH_CONFIG_INVALID(
+    `resourceMetadata: expected ${expected}, found ${found} (code)`,
+  )
+}
+
+/** @throws ERR_AUTH_CONFIG_INVALID with all that is wrong */
+function readScopes(options: object): readonly string[] | undefined {
+  const given = new DoorOptions('resourceMetadata', ownOptions(options), ['scopes'])
+  const scopes = given.has('scopes') ? given.read('scopes', SCOPES) : null
+  given.throwIfAny()
+  return scopes ?? undefined
+}
+
+/**
+ * Issuers that serve some tenants only are those of customers, which are not for everybody to know.
+ * Those of a function are not known here.
+ */
+function authorizationServers({ issuers }: LoadedSettings): readonly string[] {
+  if (typeof issuers === 'function') return []
+  const told = issuers.length === 1 ? issuers : issuers.filter(({ tenants }) => tenants === '*')
+  return told.flatMap(({ issuer = [] }) => issuer)
+}
+
+/** RFC 6749 §3.3. */
+const SCOPE = /^[!#-[\]-~]+$/
+
+const SCOPES: Kind<readonly string[]> = {
+  expected: 'a list of different scopes, in the characters of RFC 6750',
+  read(value) {
+    const scopes: unknown[] = Array.isArray(value) ? [...value] : []
+    const isList = scopes.length > 0 && new Set(scopes).size === scopes.length
+    return isList && scopes.every(isScope) ? scopes : null
+  },
+}
+
+function isScope(value: unknown): value is string {
+  return typeof value === 'string' && SCOPE.test(value)
+}

@@ -1,0 +1,24 @@
+import Fastify, { type FastifyBaseLogger } from 'fastify'
+import { type ResourceMetadataOptions, resourceMetadata } from 'fastify-tenant-auth'
+import { app } from './application.ts'
+
+// Options of its own, and those of register.
+await app.register(resourceMetadata)
+await app.register(resourceMetadata, {})
+await app.register(resourceMetadata, { scopes: ['menu:read'] })
+await app.register(resourceMetadata, { scopes: ['menu:read'] as const, logLevel: 'warn' })
+const options: ResourceMetadataOptions = { scopes: ['menu:read'] }
+await app.register(resourceMetadata, options)
+
+// Applications with any server or logger.
+await Fastify({ http2: true, https: {} }).register(resourceMetadata, { scopes: ['a:b'] })
+await Fastify({ http2: true }).register(resourceMetadata)
+declare const loggerInstance: FastifyBaseLogger & { audit(message: string): void }
+await Fastify({ loggerInstance }).register(resourceMetadata)
+
+// @ts-expect-error a misspelt option
+await app.register(resourceMetadata, { scope: ['menu:read'] })
+// @ts-expect-error scopes are a list
+await app.register(resourceMetadata, { scopes: 'menu:read' })
+// @ts-expect-error an option that is not given is left out
+await app.register(resourceMetadata, { scopes: undefined })
