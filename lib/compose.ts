@@ -9,7 +9,7 @@ import { watchOf } from './authentication/watch-revocation.ts'
 import { composeIssuers, type KeyEvents } from './compose-issuers.ts'
 import type { GuardRules } from './guard/guard.ts'
 import type { OperatorLog } from './operator-log.ts'
-import { attendantOf } from './outside/attended.ts'
+import { type AcceptedIssuers, type Attended, attendantOf } from './outside/attended.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import type { Waits } from './outside/waits.ts'
 import { AskedRights } from './rights/asked-rights.ts'
@@ -43,17 +43,35 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
 }
 
 /** Of the functions that were given as options, those that work in the background. */
-function composeAttendants({ settings, mockUser }: LoadedSettings, log: OperatorLog): Background[] {
+function composeAttendants(loaded: LoadedSettings, log: OperatorLog): Background[] {
+  const { settings, mockUser } = loaded
   // Dev mode asks none of them.
   const functions = mockUser ? [] : [settings.opaqueToken, settings.isRevoked]
   const attendants = functions.map(attendantOf).filter((attendant) => attendant !== undefined)
-  return attendants.map((attendant) => ({
-    open: () => attendant.open((reason) => log.error(reason)),
-    close: () => attendant.close(),
+  return attendants.map((attendant) => attending(attendant, acceptedIssuers(loaded), log))
+}
+
+/** A service that uses a function counts once, in however many applications it is installed. */
+function attending(attendant: Attended, issuers: AcceptedIssuers, log: OperatorLog): Background {
+  let isOpen = false
+  return {
+    open() {
+      if (!isOpen) attendant.open((reason) => log.error(reason), issuers)
+      isOpen = true
+    },
+    close() {
+      if (isOpen) attendant.close()
+      isOpen = false
+    },
     get isReady() {
       return attendant.isReady
     },
-  }))
+  }
+}
+
+function acceptedIssuers({ issuers }: LoadedSettings): AcceptedIssuers {
+  if (typeof issuers === 'function') return 'asked'
+  return issuers.flatMap<string | undefined>(({ issuer }) => issuer ?? [undefined])
 }
 
 /** Who asks: in dev mode the mock user, in production the bearer of a token. */

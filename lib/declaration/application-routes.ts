@@ -1,6 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { rootScope } from '../outside/fastify-scope.ts'
+import { isObject } from '../outside/is-object.ts'
 import { WrittenRoute } from './written-route.ts'
 
 /** The routes of one application, of all its scopes. */
@@ -21,6 +22,8 @@ const known = new WeakMap<RouteOptions, WrittenRoute>()
 subscribe('fastify.initialization', (message) => {
   if (!isInitialization(message)) return
   const { fastify } = message
+  // Told of twice, it would lose the routes that it has by now.
+  if (applications.has(fastify)) return
   const application: ApplicationRoutes = { routes: [], listeners: [] }
   applications.set(fastify, application)
   fastify.addHook('onRoute', function (options) {
@@ -66,6 +69,9 @@ export function writtenRoute(scope: FastifyInstance, options: RouteOptions): Wri
   return route
 }
 
+/** Any code may publish on a channel of Node, and an exception here would end the process. */
 function isInitialization(message: unknown): message is { fastify: FastifyInstance } {
-  return typeof message === 'object' && message !== null && 'fastify' in message
+  if (!isObject(message)) return false
+  const { fastify } = message
+  return isObject(fastify) && typeof fastify['addHook'] === 'function'
 }

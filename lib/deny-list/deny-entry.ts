@@ -10,7 +10,10 @@ import { Unusable } from '../outside/unusable.ts'
 export interface DenyEntry {
   /** `jti` (RFC 7519 §4.1.7): one token. */
   readonly jti?: string
-  /** `sid`: one session. Needs `issuer` where tokens of several issuers are accepted. */
+  /**
+   * `sid`: one session. Needs `issuer` where tokens of several issuers are accepted by the services
+   * that have the list: `add` throws without it, and what `changes` tells counts all the same.
+   */
   readonly sid?: string
   /** `sub` (RFC 7519 §4.1.2): one user. Needs `issuer`, as `sid` does. */
   readonly sub?: string
@@ -101,6 +104,17 @@ export function readAddedEntry(entry: unknown, maxLifetime: number): KeptEntry {
     ...(given.includes('issuedBefore') && { issuedBefore: new Date(times.issuedBefore) }),
     until: new Date(times.until),
   }
+}
+
+/**
+ * For an entry of tokens of several issuers: each of them gives its own users and sessions their
+ * names, so that a name alone would be that of others too.
+ *
+ * @throws TypeError
+ */
+export function requireIssuer({ sid, sub, issuer }: KeptEntry): void {
+  if (issuer !== undefined || (sid === undefined && sub === undefined)) return
+  throw new TypeError('sub and sid of an entry need issuer: several issuers are accepted')
 }
 
 /**

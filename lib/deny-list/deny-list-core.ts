@@ -5,7 +5,7 @@ import { withinTime } from '../outside/within-time.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { TokenInfo } from '../tokens/token-info.ts'
 import { Denials } from './denials.ts'
-import { readAddedEntry, readDenial } from './deny-entry.ts'
+import { readAddedEntry, readDenial, requireIssuer } from './deny-entry.ts'
 import { DenyListFailure, type DenyListFailureCode } from './deny-list-failure.ts'
 import type { DenyListRules } from './deny-list-options.ts'
 import type { DenyListSource } from './deny-list-source.ts'
@@ -69,6 +69,7 @@ export class DenyListCore<Cursor> {
 
   async add(entry: unknown): Promise<void> {
     const kept = readAddedEntry(entry, this.#rules.maxLifetime)
+    if (this.attendance.hasSeveralIssuers) requireIssuer(kept)
     this.#denials.sweep()
     this.#denials.add(readDenial(kept))
     const source = this.#source

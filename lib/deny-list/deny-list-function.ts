@@ -18,7 +18,8 @@ export interface DenyList {
    * Refuses the tokens that an entry fits: in this process at once, even where the entry cannot be
    * kept for the others, and in each other process as soon as it has asked for changes.
    *
-   * @throws TypeError where it is no entry
+   * @throws TypeError where it is no entry, and where it names a `sub` or `sid` without `issuer`
+   * although the services that have the list accept several issuers
    * @throws ERR_AUTH_REVOCATION_UNAVAILABLE where the entry was perhaps not kept: add it again
    */
   add(entry: DenyEntry): Promise<void>

@@ -1,6 +1,6 @@
 // Outside: functions that an application got from a door of ours, and gave to several services.
 
-import type { Attended } from './attended.ts'
+import type { AcceptedIssuers, Attended } from './attended.ts'
 
 /** What a function does between questions. */
 export interface AttendedWork {
@@ -17,6 +17,8 @@ export interface AttendedWork {
 export class Attendance implements Attended {
   readonly #work: AttendedWork
   readonly #listeners: ((reason: string) => void)[] = []
+  readonly #issuers = new Set<string | undefined>()
+  #isAsked = false
   #services = 0
   #told: string | undefined
 
@@ -28,9 +30,19 @@ export class Attendance implements Attended {
     return this.#work.isReady ?? true
   }
 
-  open(onFailure: (reason: string) => void): void {
+  /**
+   * Whether the services accept tokens of several issuers together. One that has ended counts until
+   * the last one ends.
+   */
+  get hasSeveralIssuers(): boolean {
+    return this.#isAsked || this.#issuers.size > 1
+  }
+
+  open(onFailure: (reason: string) => void, issuers: AcceptedIssuers = []): void {
     this.#services += 1
     this.#listeners.push(onFailure)
+    if (issuers === 'asked') this.#isAsked = true
+    else for (const issuer of issuers) this.#issuers.add(issuer)
     // Who comes later is told too.
     this.#told = undefined
     if (this.#services === 1) this.#work.begin?.()
@@ -40,6 +52,8 @@ export class Attendance implements Attended {
     this.#services -= 1
     if (this.#services > 0) return
     this.#listeners.length = 0
+    this.#issuers.clear()
+    this.#isAsked = false
     this.#work.end()
   }
 

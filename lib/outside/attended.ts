@@ -5,12 +5,21 @@
 export const ATTENDED: unique symbol = Symbol('fastify-tenant-auth.attended')
 
 /**
+ * The issuers whose tokens a service accepts; `undefined`: one that is not configured. `asked`: a
+ * function tells, which may know many.
+ */
+export type AcceptedIssuers = readonly (string | undefined)[] | 'asked'
+
+/**
  * The part of a function that begins with the first installation of a service and ends with the
  * last one.
  */
 export interface Attended {
-  /** @param onFailure tells the operator of a failure, in constant text, at level error */
-  open(onFailure: (reason: string) => void): void
+  /**
+   * @param onFailure tells the operator of a failure, in constant text, at level error
+   * @param issuers of the service that opens it
+   */
+  open(onFailure: (reason: string) => void, issuers?: AcceptedIssuers): void
   close(): void
   /** Whether the function can be asked now. */
   readonly isReady: boolean

@@ -9,10 +9,14 @@ import type { WrittenRoute } from '../../lib/declaration/written-route.ts'
 
 const handler = async () => 'x'
 
+/** What other code may say on the channel of Fastify. */
+const FOREIGN: unknown[] = [
+  ...[null, undefined, 'x', [], {}],
+  ...[null, 'x', true, [], {}, () => {}, { addHook: true }].map((fastify) => ({ fastify })),
+]
+
 test('messages of other code on the channel of Fastify change nothing', async (t) => {
-  for (const message of [null, {}, 'x']) {
-    channel('fastify.initialization').publish(message)
-  }
+  for (const message of FOREIGN) channel('fastify.initialization').publish(message)
   // An exception of a subscriber reaches the process in the next tick, and fails the test.
   await setImmediate()
   const app = Fastify({ exposeHeadRoutes: false })
@@ -21,6 +25,18 @@ test('messages of other code on the channel of Fastify change nothing', async (t
   assert.deepEqual(
     applicationRoutes(app)?.map(({ url }) => url),
     ['/one'],
+  )
+})
+
+test('an application that is told of twice keeps its routes, each of them once', async (t) => {
+  const app = Fastify({ exposeHeadRoutes: false })
+  t.after(() => app.close())
+  app.get('/one', handler)
+  channel('fastify.initialization').publish({ fastify: app })
+  app.get('/two', handler)
+  assert.deepEqual(
+    applicationRoutes(app)?.map(({ url }) => url),
+    ['/one', '/two'],
   )
 })
 

@@ -9,6 +9,7 @@ import {
   openDatabase,
 } from '../examples/tenants-in-a-database/database.ts'
 import { describeTenantsIn } from '../helpers/processes/database-suite.ts'
+import { describeMembershipsIn } from '../helpers/processes/membership-suite.ts'
 
 const server = process.env['DATABASE_URL']
 
@@ -18,6 +19,7 @@ if (server === undefined || server === '') {
   })
 } else {
   describeTenantsIn('a PostgreSQL server', () => openScratchDatabase(server))
+  describeMembershipsIn('a PostgreSQL server', () => openScratchDatabase(server))
 
   describe('the owner of the tables', () => {
     let database: Database

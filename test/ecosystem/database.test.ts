@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { createSchema, openDatabase } from '../examples/tenants-in-a-database/database.ts'
+import {
+  createSchema,
+  type Database,
+  openDatabase,
+} from '../examples/tenants-in-a-database/database.ts'
 import { describeTenantsIn } from '../helpers/processes/database-suite.ts'
+import { describeMembershipsIn } from '../helpers/processes/membership-suite.ts'
 import { runExample } from '../helpers/processes/running-example.ts'
 
-describeTenantsIn('an embedded PostgreSQL', async () => {
-  const database = await openDatabase()
-  await createSchema(database)
-  // The second call is like a second start.
-  await createSchema(database)
-  return database
-})
+describeTenantsIn('an embedded PostgreSQL', openEmbedded)
+describeMembershipsIn('an embedded PostgreSQL', openEmbedded)
 
 it('the example starts, does what it prints, and ends when it is told to', async (t) => {
   const start = 'test/examples/tenants-in-a-database/start.ts'
@@ -30,3 +30,11 @@ it('the example starts, does what it prints, and ends when it is told to', async
   child.kill('SIGTERM')
   assert.equal(await ended, 0)
 })
+
+async function openEmbedded(): Promise<Database> {
+  const database = await openDatabase()
+  await createSchema(database)
+  // The second call is like a second start.
+  await createSchema(database)
+  return database
+}

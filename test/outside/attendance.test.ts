@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Exchanges } from '../../lib/opaque/exchanges.ts'
 import { Attendance } from '../../lib/outside/attendance.ts'
+import type { AcceptedIssuers } from '../../lib/outside/attended.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
 
 const start = () => {
@@ -89,3 +90,25 @@ test('work begins with the first service, and ends with the last one', () => {
   }
   assert.deepEqual(calls, ['begin', 'end', 'begin', 'end'])
 })
+
+const ISSUERS: [what: string, services: AcceptedIssuers[], several: boolean][] = [
+  ['none', [], false],
+  ['one that says nothing of them', [[]], false],
+  ['one', [['a']], false],
+  ['the same twice', [['a'], ['a']], false],
+  ['two', [['a', 'b']], true],
+  ['one each', [['a'], ['b']], true],
+  ['one that is not configured', [[undefined]], false],
+  ['one that is not configured beside one that is', [[undefined], ['a']], true],
+  ['those that a function tells', ['asked'], true],
+]
+
+for (const [what, services, several] of ISSUERS) {
+  test(`services with ${what} ${several ? 'have' : 'do not have'} several issuers`, () => {
+    const { attendance } = start()
+    for (const issuers of services) attendance.open(() => {}, issuers)
+    assert.equal(attendance.hasSeveralIssuers, several)
+    for (const _ of services) attendance.close()
+    assert.equal(attendance.hasSeveralIssuers, false)
+  })
+}

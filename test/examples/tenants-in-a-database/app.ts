@@ -4,10 +4,11 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
 import { asTenant, tenantExists } from './as-tenant.ts'
 import type { Database } from './database.ts'
+import { deleteMember, putMember, resourcesOf } from './memberships.ts'
 
 /**
- * The dishes of each tenant. No statement here names a tenant, because the database knows the
- * tenant of the request.
+ * The dishes and the members of each tenant. A membership says what its user may do. No statement
+ * here names a tenant, because the database knows the tenant of the request.
  */
 export async function createApp(
   database: Database,
@@ -16,10 +17,48 @@ export async function createApp(
   const app = Fastify()
   await app.register(tenantAuth, {
     ...options,
+    resourcesOf: (user) => resourcesOf(database, user),
     tenants: (tenant) => tenantExists(database, tenant),
   })
+  addMembers(app, database)
   addDishes(app, database)
   return app
+}
+
+const User = Type.Object({
+  issuer: Type.String({ minLength: 1, maxLength: 2048 }),
+  sub: Type.String({ minLength: 1, maxLength: 255 }),
+})
+const Resource = Type.String({ pattern: '^[a-z]+:[a-z]+$', maxLength: 100 })
+const Resources = Type.Array(Resource, { maxItems: 100 })
+const Member = Type.Composite([User, Type.Object({ resources: Resources })])
+
+/**
+ * Who may edit the members of a tenant gives and takes rights in this tenant only: the rows are
+ * those of the request. The rights are forgotten after the change is committed, so that it counts
+ * at the next request. Other processes see it within `resourcesMaxAge`.
+ */
+function addMembers(app: FastifyInstance, database: Database): void {
+  const typed = app.withTypeProvider<TypeBoxTypeProvider>()
+  const config = { tenant: 'required', require: 'member:edit' } as const
+
+  typed.put('/:tenant/members', { config, schema: { body: Member } }, async (request, reply) => {
+    const { issuer, sub, resources } = request.body
+    await asTenant(database, request.tenant, putMember({ issuer, sub }, resources))
+    app.authService.forget({ issuer, sub })
+    return reply.code(204).send()
+  })
+
+  typed.delete(
+    '/:tenant/members',
+    { config, schema: { querystring: User } },
+    async (request, reply) => {
+      const { issuer, sub } = request.query
+      const isDeleted = await asTenant(database, request.tenant, deleteMember({ issuer, sub }))
+      app.authService.forget({ issuer, sub })
+      return reply.code(isDeleted ? 204 : 404).send()
+    },
+  )
 }
 
 const Dish = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) })

@@ -3,7 +3,10 @@ import { createApp } from './app.ts'
 import { addTenant } from './as-tenant.ts'
 import { createSchema, openDatabase } from './database.ts'
 
-/** In dev mode, as the user of dev-userinfo.json, because this example is about the database. */
+/**
+ * In dev mode, as the user of dev-userinfo.json, so that no authorization server is needed. The
+ * memberships in the database count outside dev mode.
+ */
 const database = await openDatabase(process.env['DATABASE_URL'])
 await createSchema(database)
 for (const tenant of ['lazy-raccoon', 'busy-beaver']) await addTenant(database, tenant)

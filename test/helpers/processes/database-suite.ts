@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { createTestAuthority } from '../../../lib/testing.ts'
 import { createApp } from '../../examples/tenants-in-a-database/app.ts'
 import { addTenant, asTenant } from '../../examples/tenants-in-a-database/as-tenant.ts'
 import type { Database, Session } from '../../examples/tenants-in-a-database/database.ts'
+import { addMember } from '../../examples/tenants-in-a-database/memberships.ts'
 
 const QUOTED = `o'hara"; drop table dishes; --`
 const TENANTS = ['lazy-raccoon', 'busy-beaver', QUOTED]
@@ -18,7 +20,10 @@ export function describeTenantsIn(kind: string, open: () => Promise<Database>): 
     before(async () => {
       database = await open()
       isOpen = true
-      for (const tenant of TENANTS) await addTenant(database, tenant)
+      for (const tenant of TENANTS) {
+        await addTenant(database, tenant)
+        await addMember(database, tenant, cookOf(tenant), ['dish:read', 'dish:edit'])
+      }
       app = await createApp(database, authority.options)
       addCarelessRoutes(app, database)
       for (const tenant of TENANTS) {
@@ -167,7 +172,10 @@ export function describeTenantsIn(kind: string, open: () => Promise<Database>): 
           assert.rejects(asTenant(database, 'lazy-raccoon', failing), { code: '22012' }),
         ),
       )
-      const state = `select coalesce(current_setting('app.tenant', true), '') || (current_user = 'lunch_app') as left`
+      const settings = ['tenant', 'issuer', 'sub'].map(
+        (name) => `coalesce(current_setting('app.${name}', true), '')`,
+      )
+      const state = `select ${settings.join(' || ')} || (current_user in ('lunch_app', 'lunch_rights')) as left`
       const states = await Promise.all(
         Array.from({ length: 8 }, () => database.transaction(({ query }) => query(state))),
       )
@@ -184,36 +192,48 @@ export function describeTenantsIn(kind: string, open: () => Promise<Database>): 
       }
     })
 
-    it('rests on a role without privileges, and on row security that binds owners too', async () => {
-      const [role] = await database.transaction(({ query }) =>
+    it('rests on roles without privileges, and on row security that binds owners too', async () => {
+      const roles = await database.transaction(({ query }) =>
         query(
-          `select rolsuper, rolbypassrls, rolcanlogin, rolcreaterole from pg_roles where rolname = 'lunch_app'`,
+          `select rolsuper, rolbypassrls, rolcanlogin, rolcreaterole from pg_roles where rolname in ('lunch_app', 'lunch_rights')`,
         ),
       )
-      assert.deepEqual(Object.values(role ?? {}), [false, false, false, false])
+      const none = [false, false, false, false]
+      assert.deepEqual(
+        roles.map((role) => Object.values(role)),
+        [none, none],
+      )
       const tables = await database.transaction(({ query }) =>
         query(
-          `select relname, relrowsecurity and relforcerowsecurity as forced, relowner::regrole::text <> 'lunch_app' as foreign
+          `select relname, relrowsecurity and relforcerowsecurity as forced, relowner::regrole::text not in ('lunch_app', 'lunch_rights') as foreign
              from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by relname`,
         ),
       )
       assert.deepEqual(tables, [
         { relname: 'dishes', forced: true, foreign: true },
+        { relname: 'memberships', forced: true, foreign: true },
         { relname: 'tenants', forced: true, foreign: true },
       ])
     })
 
-    it('answers 404 for a tenant that the user may act for and that is in no table, until it is', async () => {
-      const unknown = await ask(app, 'GET', 'new-newt', '/dishes')
-      assert.equal(unknown.status, 404)
-      assert.equal(rows([unknown.body])[0]?.['code'], 'ERR_AUTH_TENANT_UNKNOWN')
-      await addTenant(database, 'new-newt')
-      const { status, body } = await ask(app, 'GET', 'new-newt', '/dishes')
-      assert.deepEqual([status, body], [200, []])
+    it('answers 404 for a tenant that the user may act for and that is in no table, until it is', async (t) => {
+      // The mock user may act for it. A membership cannot be in a tenant that is in no table.
+      const dev = await createApp(database, { devMode: true, devUserInfoPath })
+      t.after(() => dev.close())
+      const unknown = await dev.inject('/gone-gecko/dishes')
+      assert.equal(unknown.statusCode, 404)
+      assert.equal(unknown.json().code, 'ERR_AUTH_TENANT_UNKNOWN')
+      await addTenant(database, 'gone-gecko')
+      const known = await dev.inject('/gone-gecko/dishes')
+      assert.deepEqual([known.statusCode, known.json()], [200, []])
     })
 
     it('answers 403 for a tenant that the user may not act for, whether it exists or not', async () => {
-      const headers = await authority.headers({ resources: { 'lazy-raccoon': ['dish:read'] } })
+      const { sub } = cookOf('lazy-raccoon')
+      // What the token grants does not count.
+      const rights = ['dish:read', 'dish:edit']
+      const resources = { '*': rights, 'busy-beaver': rights, 'no-newt': rights }
+      const headers = await authority.headers({ sub, resources })
       for (const tenant of ['busy-beaver', 'no-newt']) {
         const { statusCode } = await app.inject({ url: `/${tenant}/dishes`, headers })
         assert.equal(statusCode, 403)
@@ -229,14 +249,20 @@ export function describeTenantsIn(kind: string, open: () => Promise<Database>): 
       const { status, body } = await ask(late, 'GET', 'lazy-raccoon', '/dishes')
       await late.close()
       assert.equal(status, 503)
-      assert.equal(rows([body])[0]?.['code'], 'ERR_AUTH_TENANTS_UNAVAILABLE')
+      assert.equal(rows([body])[0]?.['code'], 'ERR_AUTH_RESOURCES_UNAVAILABLE')
     })
   })
 }
 
 const authority = await createTestAuthority()
 
-/** A request of a user with all rights, in this tenant only. */
+const example = new URL('../../examples/tenants-in-a-database/', import.meta.url)
+const devUserInfoPath = fileURLToPath(new URL('dev-userinfo.json', example))
+
+/** A user with all rights to dishes, in this tenant only, by the table. */
+const cookOf = (tenant: string) => ({ issuer: authority.issuer, sub: `cook of ${tenant}` })
+
+/** A request of the cook of this tenant. */
 async function ask(
   app: FastifyInstance,
   method: 'GET' | 'POST' | 'DELETE',
@@ -247,7 +273,7 @@ async function ask(
   const response = await app.inject({
     method,
     url: `/${encodeURIComponent(tenant)}${path}`,
-    headers: await authority.headers({ resources: { [tenant]: ['dish:read', 'dish:edit'] } }),
+    headers: await authority.headers({ sub: cookOf(tenant).sub }),
     ...(payload && { payload }),
   })
   const body: unknown = response.body === '' ? null : response.json()

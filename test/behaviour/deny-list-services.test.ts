@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type AuthOptions, AuthService } from '../../lib/index.ts'
+import { type DenyEntry, type DenyList, denyList } from '../../lib/revocation.ts'
+import { authority, bareApp } from '../helpers/app/guarded-app.ts'
+import { EntryLog } from '../helpers/servers/entry-log.ts'
+import { ISSUER_A, SECOND, stopClocks, tokenOf, verdictOf } from '../helpers/tokens/denied.ts'
+
+const { publicKeys } = authority
+const ISSUER_B = 'https://b.example.com'
+
+const listed = (issuer: string) => ({ issuer, publicKeys, audience: 'api', tenants: '*' }) as const
+const single = (issuer: string) => ({ issuer, publicKeys })
+
+/** Installs a service of the list with each of the options. */
+async function serve(t: TestContext, isRevoked: DenyList, ...all: readonly AuthOptions[]) {
+  for (const options of all) {
+    await new AuthService({ ...options, isRevoked }).install(bareApp(t))
+  }
+}
+
+const SEVERAL: [what: string, ...services: AuthOptions[]][] = [
+  ['two in issuers', { issuers: [listed(ISSUER_A), listed(ISSUER_B)] }],
+  ['two values of issuer', { issuer: [ISSUER_A, ISSUER_B], publicKeys }],
+  ['a function in issuers', { issuers: () => null }],
+  ['one in each of two services', single(ISSUER_A), { issuers: [listed(ISSUER_B)] }],
+  ['one, beside a service that checks no issuer', single(ISSUER_A), { publicKeys }],
+  [
+    'several in one of two services',
+    single(ISSUER_A),
+    { issuers: [listed(ISSUER_A), listed(ISSUER_B)] },
+  ],
+]
+
+const ONE: [what: string, ...services: AuthOptions[]][] = [
+  ['one issuer', single(ISSUER_A)],
+  ['a list of one', { issuers: [listed(ISSUER_A)] }],
+  ['no issuer that is checked', { publicKeys }],
+  ['the same in two services', single(ISSUER_A), { issuers: [listed(ISSUER_A)] }],
+  ['dev mode beside it', single(ISSUER_A), { devMode: true, issuer: ISSUER_B }],
+  ['no service yet'],
+]
+
+const AMBIGUOUS: DenyEntry[] = [{ sub: 'alice' }, { sid: 'session-1' }, { jti: 'a', sub: 'alice' }]
+
+for (const [what, ...services] of SEVERAL) {
+  test(`with ${what}, add wants the issuer of a sub and of a sid`, async (t) => {
+    const log = new EntryLog()
+    const list = denyList({ changes: log.changes, append: log.append })
+    await serve(t, list, ...services)
+    for (const entry of AMBIGUOUS) {
+      await assert.rejects(list.add(entry), (error: Error) => {
+        assert.equal(error instanceof TypeError, true, `no TypeError: ${error}`)
+        assert.match(error.message, /^sub and sid of an entry need issuer: several issuers/)
+        return true
+      })
+    }
+    assert.deepEqual([list.size(), log.entries.length], [0, 0])
+    for (const entry of AMBIGUOUS) await list.add({ ...entry, issuer: ISSUER_A })
+    await list.add({ jti: 'token-2' })
+    await list.add({ issuer: ISSUER_B })
+    assert.equal(log.entries.length, 5)
+  })
+}
+
+for (const [what, ...services] of ONE) {
+  test(`with ${what}, add takes a sub and a sid alone`, async (t) => {
+    const list = denyList()
+    await serve(t, list, ...services)
+    for (const entry of AMBIGUOUS) await list.add(entry)
+    assert.equal(list.size(), 3)
+  })
+}
+
+test('an entry without an issuer counts where several are accepted, if it is there', async (t) => {
+  const log = new EntryLog()
+  const list = denyList({ changes: log.changes, append: log.append })
+  await list.add({ sub: 'early' })
+  log.entries.push({ sub: 'alice', until: new Date(Date.now() + 60_000) })
+  await serve(t, list, { issuers: [listed(ISSUER_A), listed(ISSUER_B)] })
+  await list.ready()
+  for (const sub of ['early', 'alice']) {
+    for (const issuer of [ISSUER_A, ISSUER_B]) {
+      assert.equal(verdictOf(list, tokenOf({ sub, issuer })), true, `${sub} of ${issuer}`)
+    }
+  }
+  assert.equal(verdictOf(list, tokenOf({ sub: 'bob' })), false)
+})
+
+test('what services that have all ended accepted is forgotten, and no earlier', async (t) => {
+  const list = denyList()
+  const [first, second] = [bareApp(t), bareApp(t)]
+  for (const [app, issuer] of [
+    [first, ISSUER_A],
+    [second, ISSUER_B],
+  ] as const) {
+    await new AuthService({ ...single(issuer), isRevoked: list }).install(app)
+  }
+  await first.close()
+  await assert.rejects(list.add({ sub: 'alice' }), TypeError)
+  await second.close()
+  await list.add({ sub: 'alice' })
+  await serve(t, list, { issuers: () => null })
+  await assert.rejects(list.add({ sub: 'bob' }), TypeError)
+})
+
+/** A list on clocks that the test moves, and whether it goes on asking for changes. */
+function watched(t: TestContext) {
+  const { pass } = stopClocks(t)
+  const log = new EntryLog()
+  const list = denyList({ changes: log.changes, interval: 5 })
+  const goesOn = async () => {
+    const asked = log.asked.length
+    await pass(6 * SECOND)
+    return log.asked.length > asked
+  }
+  return { goesOn, service: new AuthService({ ...single(ISSUER_A), isRevoked: list }), list }
+}
+
+test('a service in two applications ends its list with the last of them', async (t) => {
+  const { goesOn, service } = watched(t)
+  const [first, second] = [bareApp(t), bareApp(t)]
+  for (const app of [first, second]) await service.install(app)
+  assert.equal(await goesOn(), true)
+  await first.close()
+  assert.equal(await goesOn(), true)
+  await second.close()
+  assert.equal(await goesOn(), false)
+})
+
+test('a service that is closed twice ends its list once, for the next one to begin it', async (t) => {
+  const { goesOn, service, list } = watched(t)
+  const app = bareApp(t)
+  await service.install(app)
+  service.close()
+  assert.equal(await goesOn(), false)
+  await app.close()
+  await serve(t, list, single(ISSUER_A))
+  assert.equal(await goesOn(), true)
+})
