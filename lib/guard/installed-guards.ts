@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { RouteRegister } from '../declaration/route-register.ts'
-import { isWithin } from '../outside/fastify-scope.ts'
+import { isWithin, rootScope } from '../outside/fastify-scope.ts'
 import type { LoadedSettings } from '../settings/load-settings.ts'
-import { guardedScopes } from './guarded-scopes.ts'
 
 /** A guard in its scope, as the tools see it. */
 export interface InstalledGuard {
@@ -11,16 +10,17 @@ export interface InstalledGuard {
   readonly loaded: LoadedSettings
 }
 
-const installed = new WeakMap<FastifyInstance, InstalledGuard>()
+/** The guards of each application, by its root. */
+const installed = new WeakMap<object, readonly InstalledGuard[]>()
 
 /** Lets the tools find a guard. */
 export function noteGuard(guard: InstalledGuard): void {
-  installed.set(guard.scope, guard)
+  const root = rootScope(guard.scope)
+  installed.set(root, [...(installed.get(root) ?? []), guard])
 }
 
 /** The guards of a scope: those in it and below it, or the one around it. */
 export function installedGuards(app: FastifyInstance): readonly InstalledGuard[] {
-  return guardedScopes(app)
-    .filter(({ scope }) => isWithin(app, scope) || isWithin(scope, app))
-    .flatMap(({ scope }) => installed.get(scope) ?? [])
+  const guards = installed.get(rootScope(app)) ?? []
+  return guards.filter(({ scope }) => isWithin(app, scope) || isWithin(scope, app))
 }

@@ -87,7 +87,8 @@ function requiredBy(policy: Policy | undefined, { loaded }: ProbedGuard) {
 /** Another tenant, of the same authority if it has one. */
 function elsewhereThan(tenant: string, { issuer }: ProbedGuard): string {
   const own = issuer.tenants === '*' ? [] : issuer.tenants
-  return [...own, ELSEWHERE, `${ELSEWHERE}-2`].find((each) => each !== tenant) ?? ELSEWHERE
+  const other = tenant === ELSEWHERE ? `${ELSEWHERE}-2` : ELSEWHERE
+  return own.find((each) => each !== tenant) ?? other
 }
 
 const ELSEWHERE = 'elsewhere'

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { installedGuards } from '../guard/installed-guards.ts'
+import { rootScope } from '../outside/fastify-scope.ts'
 import { type AskedPersona, refusedPersonas, unauthenticatedPersonas } from './asked-personas.ts'
 import { PersonaTokens } from './persona-tokens.ts'
 import { addressOf } from './probe-address.ts'
@@ -28,7 +29,8 @@ export async function askRoutes(
   authority: TestAuthority,
   options: ProbeOptions,
 ): Promise<AskedRoute[]> {
-  await app.ready()
+  // A scope is ready before the hooks run by which the application gets ready.
+  await rootScope(app).ready()
   const guards = installedGuards(app)
   if (guards.length === 0)
     throw new Error('probe: found no guard in this scope, around or below it')

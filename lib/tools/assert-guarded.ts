@@ -43,23 +43,24 @@ export async function assertGuarded(
     fail('no route was asked: each is open, or there is none')
   }
   const rows = routes.flatMap(rowsOf)
-  if (rows.length > 0) fail(`not refused as their policies say:\n\n${table([HEAD, ...rows])}`)
+  if (rows.length > 0) fail(`not refused as their policies say:\n\n${table(rows)}`)
 }
 
 function fail(message: string): never {
   throw new AssertionError({ message: `assertGuarded: ${message}` })
 }
 
-const HEAD = ['method', 'url', 'persona', 'expected', 'got']
+const COLUMNS = ['method', 'url', 'persona', 'expected', 'got'] as const
 
-function rowsOf({ method, url, answers }: AskedRoute): string[][] {
+type Row = Readonly<Record<(typeof COLUMNS)[number], string>>
+
+function rowsOf({ method, url, answers }: AskedRoute): Row[] {
   return answers
     .filter((answer) => !isRefused(answer))
     .map((answer) => {
       const { persona, status, codes } = answer.asked
-      const [code, ...others] = codes
-      const expected = others.length === 0 ? `${status} ${code}` : `${status}`
-      return [method, url, persona, expected, `${answer.status}${found(answer)}`]
+      const expected = codes.length === 1 ? `${status} ${codes}` : `${status}`
+      return { method, url, persona, expected, got: `${answer.status}${found(answer)}` }
     })
 }
 
@@ -70,16 +71,22 @@ function found({ end }: Answer): string {
   return end.url === undefined ? ', no such route' : ', the handler would have run'
 }
 
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = HEAD.map((_name, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-  )
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+function table(rows: readonly Row[]): string {
+  const head = {
+    method: 'method',
+    url: 'url',
+    persona: 'persona',
+    expected: 'expected',
+    got: 'got',
+  }
+  const all = [head, ...rows]
+  const lineOf = (row: Row): string =>
+    COLUMNS.map((name) => row[name].padEnd(widthOf(all, name)))
+      .join('  ')
+      .trimEnd()
+  return all.map(lineOf).join('\n')
+}
+
+function widthOf(rows: readonly Row[], name: keyof Row): number {
+  return Math.max(...rows.map((row) => row[name].length))
 }

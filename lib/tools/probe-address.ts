@@ -43,8 +43,8 @@ export function addressOf({ url, route }: ProbedPlace, guard: ProbedGuard): Prob
     urlFor(tenant) {
       const { path, values } =
         tenant === outside && typeof filledOutside === 'object' ? filledOutside : filled
-      // Where the path names the tenant, the query is not looked at.
-      return values.has(tenantParameter) ? path : `${path}?tenant=${encodeURIComponent(tenant)}`
+      const isNamed = values.has(tenantParameter) || route?.policy?.tenant === null
+      return isNamed ? path : `${path}?tenant=${encodeURIComponent(tenant)}`
     },
   }
 }

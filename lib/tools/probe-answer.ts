@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, HTTPMethods } from 'fastify'
@@ -24,7 +25,7 @@ export async function ask(
   },
 ): Promise<Answer> {
   const { method, url, headers } = request
-  if (!isMethod(method)) throw new Error(`probe: Node knows no method ${method}`)
+  assert.ok(isMethod(method), 'Fastify has methods of Node only')
   const { statusCode, raw } = await app.inject({ method, url, headers, Request: ProbedRequest })
   return { asked, status: statusCode, end: probeEndOf(raw.req) }
 }

@@ -23,7 +23,10 @@ async function sabotaged(replacements: readonly Replacement[]) {
   for (const [file, text, instead] of replacements) {
     const whole = readFileSync(join(lib, file), 'utf8')
     assert.equal(whole.split(text).length, 2, `once in ${file}: ${text}`)
-    writeFileSync(join(lib, file), whole.replace(text, () => instead))
+    writeFileSync(
+      join(lib, file),
+      whole.replace(text, () => instead),
+    )
   }
   const of = (door: string): string => pathToFileURL(join(lib, door)).href
   const index: typeof import('../../lib/index.ts') = await import(of('index.ts'))
