@@ -8,7 +8,7 @@ export interface RouteHints {
   readonly isWebSocket: boolean
 }
 
-/** Most routes have no hints. So these stand beside the routes, where they cost such routes nothing. */
+/** They stand beside the routes, so that a route without hints pays nothing. */
 const noted = new WeakMap<object, RouteHints>()
 
 /** Notes the hints that the options of a route give. */

@@ -18,7 +18,7 @@ import type { TestAuthority } from './test-authority.ts'
  *
  * @param app as for `probe`
  * @param authority as for `probe`
- * @throws AssertionError with a table of the answers that should not be; or where no route was asked
+ * @throws AssertionError with a table of the answers that should not be, or if no route was asked
  * @throws Error as `probe` does
  * @example await assertGuarded(app, authority)
  */

@@ -34,7 +34,7 @@ function isMethod(method: string): method is HTTPMethods {
   return METHODS.includes(method)
 }
 
-/** The url of another route that the answers came from. One of the same place and policy will do. */
+/** The url of another route that was met. One of the same place and policy will do. */
 export function otherRoute(
   answers: readonly Answer[],
   { writtenUrl, policy }: { readonly writtenUrl: string; readonly policy: Policy | undefined },

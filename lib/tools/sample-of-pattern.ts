@@ -24,7 +24,7 @@ const CHARACTERS = [
   ...'a1A0bcdefghijklmnopqrstuvwxyzBCDEFGHIJKLMNOPQRSTUVWXYZ23456789-_.~@:+,;=!$&*() #%/?',
 ]
 
-/** Reads up to the end of a group, or of the expression. What repeats the group stands at its end. */
+/** Reads up to the end of a group or of the expression. What repeats a group stands at its end. */
 function sampleOfGroup(pieces: Iterable<RegExpExecArray> & Iterator<RegExpExecArray>): {
   readonly sample: string
   readonly repetition: string | undefined
