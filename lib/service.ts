@@ -13,6 +13,7 @@ import { documentedRoutes } from './declaration/documented-routes.ts'
 import type { RouteRegister } from './declaration/route-register.ts'
 import { decorateRequest } from './guard/decorated-request.ts'
 import { addGuard } from './guard/guard.ts'
+import { noteGuard } from './guard/installed-guards.ts'
 import { type ListedRoute, listRoutes } from './inspection/listed-routes.ts'
 import { Neighbours } from './inspection/neighbours.ts'
 import { documentStats, type Stats } from './inspection/stats.ts'
@@ -74,6 +75,7 @@ export class AuthService {
     app.addHook('preClose', async () => waits.end())
     app.addHook('onClose', async () => this.#uninstall(app))
     this.#installed.set(app, register)
+    noteGuard({ scope: app, register, loaded: this.#loaded })
     for (const part of this.#parts.background) part.open()
   }
 

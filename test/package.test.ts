@@ -102,7 +102,11 @@ test('every export of an installed package can be imported, and no other file of
       'tenantAuth',
     ],
   ])
-  assert.deepEqual(found['names']['fastify-tenant-auth/testing'], ['createTestAuthority'])
+  assert.deepEqual(found['names']['fastify-tenant-auth/testing'], [
+    'assertGuarded',
+    'createTestAuthority',
+    'probe',
+  ])
   assert.deepEqual(found['names']['fastify-tenant-auth/introspection'], [
     'introspection',
     'seacatExchange',

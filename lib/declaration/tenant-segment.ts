@@ -1,29 +1,45 @@
 const COLON = ':'
 const ENDS_OF_NAME = ['(', '-', '.', '/']
 
-/**
- * Whether a path has a parameter named exactly `name`, at any place. Reads the pattern as Fastify's
- * router does: `::` is a literal colon; a name ends at `(`, `-`, `.` or `/`; a regular expression
- * may hold anything; a `?` at the end of a name makes it optional.
- */
+/** A parameter of a path, as it is written there. */
+export interface PathParameter {
+  readonly name: string
+  /** Its regular expression, in parentheses; empty if there is none. */
+  readonly expression: string
+  /** Where it begins in the path, and where it ends. */
+  readonly start: number
+  readonly end: number
+}
+
+/** Whether a path has a parameter named exactly `name`, at any place. */
 export function hasTenantSegment(path: string, name: string): boolean {
   return parameterNames(path).includes(name)
 }
 
 export function parameterNames(path: string): string[] {
-  const names: string[] = []
+  return pathParameters(path).map(({ name }) => name)
+}
+
+/**
+ * Reads the pattern as Fastify's router does: `::` is a literal colon; a name ends at `(`, `-`, `.`
+ * or `/`; a regular expression may hold anything; a `?` at the end of a name makes it optional.
+ */
+export function pathParameters(path: string): PathParameter[] {
+  const found: PathParameter[] = []
   for (let i = 0; i < path.length; i++) {
     if (path[i] !== COLON) continue
     if (path[i + 1] === COLON) {
       i++
       continue
     }
-    const start = i + 1
+    const start = i
     while (i < path.length && !ENDS_OF_NAME.includes(path.charAt(i))) i++
-    names.push(path.slice(start, i).replace(/\?$/, ''))
-    if (path[i] === '(') i = endOfExpression(path, i)
+    const name = path.slice(start + 1, i).replace(/\?$/, '')
+    const end = path[i] === '(' ? endOfExpression(path, i) + 1 : i
+    found.push({ name, expression: path.slice(i, end), start, end })
+    if (end > i) i = end - 1
   }
-  return names
+  return found
 }
 
 /** The index of the parenthesis that closes the one at `start`. */

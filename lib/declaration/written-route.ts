@@ -10,13 +10,14 @@ import { readDeclaration } from './declaration.ts'
 import { declaredBeside } from './declared-keys.ts'
 import { type Hidden, hiddenDeclarations } from './hidden-declarations.ts'
 import type { Policy } from './policy.ts'
+import { noteHints } from './route-hints.ts'
 
 const kRoute = Symbol('fastify-tenant-auth.route')
 
 /** The options of a route that count once every plugin has loaded. */
 export type FinalOptions = Pick<
   RouteOptions,
-  'method' | 'url' | 'config' | 'onRequest' | 'preParsing'
+  'method' | 'url' | 'config' | 'onRequest' | 'preParsing' | 'schema'
 >
 
 /** A route that an application has written. Its options are live until every plugin has loaded. */
@@ -25,7 +26,7 @@ export class WrittenRoute {
   readonly scope: FastifyInstance
   /** The url that Fastify tells requests of. An `onRoute` hook cannot change it. */
   readonly writtenUrl: string
-  readonly #constraints: NonNullable<RouteOptions['constraints']>
+  readonly constraints: NonNullable<RouteOptions['constraints']>
   /** The places where the router had a route already. Fastify refuses to add another one there. */
   readonly #taken: ReadonlySet<string>
   /** What was wrong with the config as it was written. A copy of the config loses it. */
@@ -40,7 +41,7 @@ export class WrittenRoute {
     // Fastify tells of the route.
     if (Array.isArray(options.method)) options.method = [...options.method]
     this.#options = options
-    this.#constraints = options.constraints ?? {}
+    this.constraints = options.constraints ?? {}
     this.hidden = hiddenDeclarations(this.config)
     this.#taken = new Set(
       this.#places()
@@ -103,7 +104,7 @@ export class WrittenRoute {
    * one.
    */
   isReplacedBy(other: WrittenRoute): boolean {
-    return isDeepStrictEqual(this.#constraints, other.#constraints)
+    return isDeepStrictEqual(this.constraints, other.constraints)
   }
 
   /**
@@ -147,6 +148,7 @@ export class WrittenRoute {
   settle(policy: Policy): FinalOptions {
     const options = this.#options
     this.#policy = policy
+    noteHints(this, options)
     this.#options = { method: options.method, url: options.url }
     return options
   }
@@ -164,7 +166,7 @@ export class WrittenRoute {
   }
 
   #isRouted(place: RouterPlace): boolean {
-    return isRouted(this.scope, place, this.#constraints)
+    return isRouted(this.scope, place, this.constraints)
   }
 }
 

@@ -17,6 +17,7 @@ import { Asked, type DecisionRules, decide } from './decide.ts'
 import { readsDeclared } from './decorated-request.ts'
 import { claimScope } from './guarded-scopes.ts'
 import { isPreflight, Preflights } from './preflight.ts'
+import { doneUnlessProbed, noteRefusal } from './probed-request.ts'
 import { HeldBack, Refused } from './refused.ts'
 import { Access, decisionOf, setDecision } from './request-access.ts'
 
@@ -50,13 +51,15 @@ export function addGuard(
       },
   })
 
+  const policyOf = (request: FastifyRequest) => register.policyOf(request)
+
   function guard(
     request: FastifyRequest,
     reply: FastifyReply,
     done: HookHandlerDoneFunction,
     settle: Settle,
   ): void {
-    const policy = register.policyOf(request)
+    const policy = policyOf(request)
     if (policy === null || policy.noauth) {
       // If an error handler calls the not-found handler, a refused request comes here again.
       if (decisionOf(request) === undefined) setDecision(request, null)
@@ -89,7 +92,8 @@ export function addGuard(
   Object.defineProperty(onRequest, 'name', { value: register.guardName })
   app.addHook('onRequest', onRequest)
 
-  app.addHook('preHandler', function tenantAuthGate(request, reply, done) {
+  app.addHook('preHandler', function tenantAuthGate(request, reply, next) {
+    const done = doneUnlessProbed(request, reply, next, policyOf)
     const decision = decisionOf(request)
     if (decision instanceof HeldBack) refuse(decision.refused, done)
     else if (decision === undefined || decision instanceof Refused)
@@ -108,6 +112,7 @@ function admit(asked: Asked, authorization: Authorization, done: HookHandlerDone
 
 function refuse(refused: Refused, done: HookHandlerDoneFunction): void {
   setDecision(refused.asked.request, refused)
+  noteRefusal(refused)
   done(refused.error)
 }
 

@@ -6,9 +6,10 @@ import Fastify, { type FastifyInstance } from 'fastify'
 // Fastify has not told the package of them. For this reason all imports of the package stand below.
 const lines: string[] = []
 const logger = { level: 'warn', stream: { write: (line: string) => void lines.push(line) } }
-const applications = Array.from({ length: 6 }, () => Fastify({ logger, exposeHeadRoutes: false }))
+const applications = Array.from({ length: 8 }, () => Fastify({ logger, exposeHeadRoutes: false }))
 const { default: tenantAuth } = await import('../../lib/index.ts')
-const { trusting, as } = await import('../helpers/app/guarded-app.ts')
+const { authority, trusting, as } = await import('../helpers/app/guarded-app.ts')
+const { assertGuarded, probe } = await import('../../lib/testing.ts')
 const { outcome } = await import('../helpers/app/refusals.ts')
 
 const handler = async () => 'x'
@@ -122,4 +123,30 @@ test('an early route of a place that a later one has too is read strictly', asyn
   const headers = { ...(await as()), 'accept-version': '1.x' }
   assert.equal(outcome(await app.inject({ url: '/x', headers })), '400 ERR_AUTH_TENANT_MISSING')
   assert.equal(outcome(await app.inject('/x')), '200')
+})
+
+test('a probe asks for the policies of early routes', async (t) => {
+  const app = nextApp(t)
+  app.get('/:tenant/early', { config: { require: 'a:b' } }, handler)
+  app.get('/open', { config: { noauth: true } }, handler)
+  await app.register(tenantAuth, trusting())
+  app.get('/late', handler)
+  const rows = await probe(app, authority)
+  assert.deepEqual(
+    rows.map((row) => Object.values(row).join(' ')),
+    ['GET /late false 401 401  ', 'GET /open true    ', 'GET /:tenant/early false 401 401 403 403'],
+  )
+  await assertGuarded(app, authority)
+})
+
+test('where a hook answers before the guard, a probe does not learn the policy', async (t) => {
+  const app = nextApp(t)
+  app.addHook('onRequest', async (_request, reply) => reply.code(418).send())
+  app.get('/early', handler)
+  await app.register(tenantAuth, trusting())
+  const rows = await probe(app, authority)
+  assert.deepEqual(
+    rows.map((row) => Object.values(row).join(' ')),
+    ['GET /early  418 418  '],
+  )
 })

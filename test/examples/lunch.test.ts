@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createTestAuthority } from '../../lib/testing.ts'
+import { assertGuarded, createTestAuthority } from '../../lib/testing.ts'
 import { lunchApp } from './lunch.ts'
 
 test('a cook of lazy-raccoon reads its menu, and no other menu', async (t) => {
@@ -33,4 +33,12 @@ test('the configurable route and the open one answer as they declare', async (t)
   const menu = await app.inject({ url: '/lazy-raccoon/todays-menu', headers })
   assert.equal(menu.statusCode, 403)
   assert.equal((await app.inject('/health')).body, 'ok')
+})
+
+test('each route is closed to those whom its policy refuses', async (t) => {
+  const authority = await createTestAuthority()
+  const app = await lunchApp(authority.options)
+  t.after(() => app.close())
+
+  await assertGuarded(app, authority)
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import test, { type TestContext } from 'node:test'
+import { assertGuarded, createTestAuthority } from '../../lib/testing.ts'
 import {
   answerTo,
   type ShownCall,
@@ -14,6 +15,7 @@ import {
   runExample,
   takenPort,
 } from '../helpers/processes/running-example.ts'
+import { createNotesApp } from './notes/app.ts'
 
 const START = 'test/examples/notes/start.ts'
 const ANY_PORT = { PORT: '0', AUTH_PORT: '0' }
@@ -186,3 +188,12 @@ for (const { args, env, says } of BAD_STARTS) {
     assert.match(demo.printed.stderr, says)
   })
 }
+
+test('each route is closed to those whom its policy refuses', async (t) => {
+  const issuer = 'https://login.notes.example'
+  const authority = await createTestAuthority({ issuer, audience: 'notes' })
+  t.after(() => authority.close())
+  const app = await createNotesApp({ publicKeysUrl: await authority.listen() })
+  t.after(() => app.close())
+  await assertGuarded(app, authority, { tenant: 'lazy-raccoon' })
+})

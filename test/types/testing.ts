@@ -1,5 +1,12 @@
+import Fastify from 'fastify'
 import tenantAuth, { AuthService } from 'fastify-tenant-auth'
-import { createTestAuthority, type TestAuthority } from 'fastify-tenant-auth/testing'
+import {
+  assertGuarded,
+  createTestAuthority,
+  type ProbedRoute,
+  probe,
+  type TestAuthority,
+} from 'fastify-tenant-auth/testing'
 import { app } from './application.ts'
 import { expectType } from './expect-type.ts'
 
@@ -44,3 +51,20 @@ await authority.token({}, { expiresin: 5 })
 await authority.headers({ resources: ['order:read'] })
 // @ts-expect-error a misspelt option of the authority
 await createTestAuthority({ issuers: 'https://a.example' })
+
+// Prevents that an application of another server or type provider must be converted.
+expectType(await probe(app, authority)).is<ProbedRoute[]>()
+await probe(Fastify({ http2: true }), authority, { tenant: 'acme' })
+expectType(
+  await assertGuarded(app, authority, {
+    headers: (tenant) => ({ 'x-tenant': tenant }),
+    claims: ({ sub, resources }) => ({ sub, realm_access: resources }),
+  }),
+).is<void>()
+const [row] = await probe(app, authority)
+expectType(row?.noauth).is<boolean | null | undefined>()
+expectType(row?.foreigner).is<number | null | undefined>()
+// @ts-expect-error the tokens of a probe must be good: it needs who signs them
+await probe(app)
+// @ts-expect-error a misspelt option
+await assertGuarded(app, authority, { tenants: ['acme'] })

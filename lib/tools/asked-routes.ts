@@ -1,0 +1,95 @@
+import type { FastifyInstance } from 'fastify'
+import { installedGuards } from '../guard/installed-guards.ts'
+import { rootScope } from '../outside/fastify-scope.ts'
+import { type AskedPersona, refusedPersonas, unauthenticatedPersonas } from './asked-personas.ts'
+import { PersonaTokens } from './persona-tokens.ts'
+import { addressOf } from './probe-address.ts'
+import { type Answer, ask, otherRoute } from './probe-answer.ts'
+import type { ProbeOptions } from './probe-options.ts'
+import { type ProbedGuard, probedGuard } from './probed-guard.ts'
+import { headersFor, type ProbedPlace, probedPlaces } from './probed-places.ts'
+import type { TestAuthority } from './test-authority.ts'
+
+/** A route with the answers to those whom its policy refuses. */
+export interface AskedRoute {
+  readonly method: string
+  readonly url: string
+  /** Null if its policy cannot be known. */
+  readonly noauth: boolean | null
+  readonly answers: readonly Answer[]
+}
+
+/**
+ * Asks every route of the guards of a scope.
+ *
+ * @throws Error that says why a probe would tell nothing, or names each route that it cannot ask
+ */
+export async function askRoutes(
+  app: FastifyInstance,
+  authority: TestAuthority,
+  options: ProbeOptions,
+): Promise<AskedRoute[]> {
+  // A scope is ready before the hooks run by which the application gets ready.
+  await rootScope(app).ready()
+  const guards = installedGuards(app)
+  if (guards.length === 0)
+    throw new Error('probe: found no guard in this scope, around or below it')
+  const problems: string[] = []
+  const routes: AskedRoute[] = []
+  for (const installed of guards) {
+    const guard = await probedGuard(installed, authority, options)
+    const tokens = new PersonaTokens(authority, guard, options)
+    for (const place of probedPlaces(guard.register)) {
+      const asked = await askPlace(app, place, { guard, tokens, options })
+      if (typeof asked === 'string') problems.push(`${place.method} ${place.url}: ${asked}`)
+      else routes.push(asked)
+    }
+  }
+  if (problems.length > 0) throw new Error(`probe: cannot ask\n${problems.join('\n')}`)
+  return routes
+}
+
+/** What the requests of a probe of one guard are made with. */
+interface Means {
+  readonly guard: ProbedGuard
+  readonly tokens: PersonaTokens
+  readonly options: ProbeOptions
+}
+
+/** @returns the answers, or why the route cannot be asked */
+async function askPlace(
+  app: FastifyInstance,
+  place: ProbedPlace,
+  { guard, tokens, options }: Means,
+): Promise<AskedRoute | string> {
+  const { method, url, route } = place
+  const open = { method, url, noauth: true, answers: [] }
+  if (route?.policy?.noauth) return open
+  const address = addressOf(place, guard)
+  if (typeof address === 'string') return `${address}; ${CURE}`
+  const askAs = async (asked: AskedPersona): Promise<Answer> =>
+    ask(app, asked, {
+      method,
+      url: address.urlFor(asked.tenant),
+      headers: {
+        ...headersFor(place),
+        ...options.headers?.(asked.tenant),
+        ...(await tokens.headersOf(asked)),
+      },
+    })
+  const answers: Answer[] = []
+  for (const asked of unauthenticatedPersonas(route?.policy, address.tenant, guard)) {
+    answers.push(await askAs(asked))
+  }
+  // If the application was made before this package was loaded, only a request tells the policy.
+  const policy = route?.policy ?? answers[0]?.end?.policy ?? null
+  if (policy?.noauth) return open
+  for (const asked of policy === null ? [] : refusedPersonas(policy, address, guard)) {
+    answers.push(await askAs(asked))
+  }
+  const other = route && otherRoute(answers, route)
+  if (other !== undefined) return `the request reached ${other} instead; ${CURE}`
+  return { method, url, noauth: policy?.noauth ?? null, answers }
+}
+
+const CURE = 'give schema.params examples that fit, or the probe headers'

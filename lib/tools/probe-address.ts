@@ -1,0 +1,56 @@
+import { hintsOf } from '../declaration/route-hints.ts'
+import { isObject } from '../outside/is-object.ts'
+import { ownProperty } from '../outside/own-property.ts'
+import { type FilledPath, fillPath } from './filled-path.ts'
+import type { ProbedGuard } from './probed-guard.ts'
+import type { ProbedPlace } from './probed-places.ts'
+import { PLAIN, samplesOfSchema } from './samples-of-schema.ts'
+
+/** How to ask one route. */
+export interface ProbeAddress {
+  /** The tenant to ask for, which the authority may speak for. */
+  readonly tenant: string
+  /** A tenant that it may not speak for. Undefined: there is none that fits the path. */
+  readonly outside: string | undefined
+  /** The url for one of these two. */
+  urlFor(tenant: string): string
+}
+
+/** Names of tenants that an authority hardly speaks for, in several forms. */
+const OUTSIDE = ['elsewhere', 'elsewhere-2', 'zz', 'zzz', 'ZZ', '77', '777']
+
+/** @returns the address, or why the route cannot be asked */
+export function addressOf({ url, route }: ProbedPlace, guard: ProbedGuard): ProbeAddress | string {
+  const { tenantParameter } = guard.loaded.settings
+  const fill = (tenants: readonly string[] | undefined): FilledPath | string =>
+    fillPath(url, (name) =>
+      name === tenantParameter && tenants !== undefined
+        ? { samples: tenants, mayBeOther: false }
+        : { samples: samplesOfSchema(schemaOf(route, name)), mayBeOther: true },
+    )
+  const filled = fill(guard.tenants)
+  if (typeof filled === 'string') return `no known value fits :${filled}`
+  const pin = guard.issuer.tenants
+  const others = OUTSIDE.filter((name) => !pin.includes(name))
+  const filledOutside = pin === '*' ? undefined : fill(others)
+  const outside =
+    typeof filledOutside === 'object'
+      ? (filledOutside.values.get(tenantParameter) ?? others[0])
+      : undefined
+  return {
+    tenant: filled.values.get(tenantParameter) ?? guard.tenants?.[0] ?? PLAIN,
+    outside,
+    urlFor(tenant) {
+      const { path, values } =
+        tenant === outside && typeof filledOutside === 'object' ? filledOutside : filled
+      const isNamed = values.has(tenantParameter) || route?.policy?.tenant === null
+      return isNamed ? path : `${path}?tenant=${encodeURIComponent(tenant)}`
+    },
+  }
+}
+
+function schemaOf(route: object | undefined, name: string): unknown {
+  const params = route && hintsOf(route).params
+  const properties = isObject(params) ? ownProperty(params, 'properties') : undefined
+  return isObject(properties) ? ownProperty(properties, name) : undefined
+}

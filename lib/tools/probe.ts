@@ -1,0 +1,75 @@
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyTypeProvider,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerBase,
+} from 'fastify'
+import { type AskedRoute, askRoutes } from './asked-routes.ts'
+import { isRefused } from './probe-answer.ts'
+import type { Persona, ProbeOptions } from './probe-options.ts'
+import type { TestAuthority } from './test-authority.ts'
+
+/** A route, and the statuses of its answers. Null: its policy does not refuse that persona. */
+export interface ProbedRoute {
+  readonly method: string
+  readonly url: string
+  /** True: the route is open, and was not asked. Null: its policy cannot be known. */
+  readonly noauth: boolean | null
+  /** Without a token. */
+  readonly stranger: number | null
+  /** With an expired token of a user who holds everything. */
+  readonly expired: number | null
+  /** As a user of another tenant, who holds there what the route requires. */
+  readonly foreigner: number | null
+  /** As a member of the tenant, who holds all but what the route requires. */
+  readonly without: number | null
+}
+
+/**
+ * Requests each route of `routes()` as those whom its policy refuses. No handler runs: during a
+ * probe the guard's last gate answers in its place, with 204 where the handler would have run. So
+ * it is safe on any application. Its hooks run as ever: those before the guard, those of an answer,
+ * and, if the guard fails, those between it and the gate.
+ *
+ * @param app the application, or a scope of it: the guards there or below, or the one around it
+ * @param authority one that the application trusts; of several, each needs a probe of its own
+ * @returns one entry for each of `routes()`
+ * @throws Error in dev mode, with `resourcesOf` or `opaqueToken`, and where a route cannot be asked
+ */
+export function probe<
+  Server extends RawServerBase,
+  Request extends RawRequestDefaultExpression<Server>,
+  Reply extends RawReplyDefaultExpression<Server>,
+  Logger extends FastifyBaseLogger,
+  TypeProvider extends FastifyTypeProvider,
+>(
+  app: FastifyInstance<Server, Request, Reply, Logger, TypeProvider>,
+  authority: TestAuthority,
+  options?: ProbeOptions,
+): Promise<ProbedRoute[]>
+export async function probe(
+  app: FastifyInstance,
+  authority: TestAuthority,
+  options: ProbeOptions = {},
+): Promise<ProbedRoute[]> {
+  return (await askRoutes(app, authority, options)).map(rowOf)
+}
+
+function rowOf({ method, url, noauth, answers }: AskedRoute): ProbedRoute {
+  // Where a persona was asked as more than once, the status that should not be counts.
+  const statusOf = (persona: Persona): number | null => {
+    const all = answers.filter(({ asked }) => asked.persona === persona)
+    return (all.find((answer) => !isRefused(answer)) ?? all[0])?.status ?? null
+  }
+  return {
+    method,
+    url,
+    noauth,
+    stranger: statusOf('stranger'),
+    expired: statusOf('expired'),
+    foreigner: statusOf('foreigner'),
+    without: statusOf('without'),
+  }
+}

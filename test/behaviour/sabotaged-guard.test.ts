@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import Fastify from 'fastify'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
+
+const temporary = tempFolder()
+writeFileSync(join(temporary.path, 'package.json'), '{ "type": "module" }')
+symlinkSync(join(process.cwd(), 'node_modules'), join(temporary.path, 'node_modules'))
+
+/** A file of lib/, a text in it, and what stands there instead. */
+type Replacement = readonly [file: string, text: string, instead: string]
+
+let copies = 0
+
+/** A copy of lib/ with a guard that lacks something. */
+async function sabotaged(replacements: readonly Replacement[]) {
+  copies += 1
+  const lib = join(temporary.path, `lib-${copies}`)
+  cpSync('lib', lib, { recursive: true })
+  for (const [file, text, instead] of replacements) {
+    const whole = readFileSync(join(lib, file), 'utf8')
+    assert.equal(whole.split(text).length, 2, `once in ${file}: ${text}`)
+    writeFileSync(
+      join(lib, file),
+      whole.replace(text, () => instead),
+    )
+  }
+  const of = (door: string): string => pathToFileURL(join(lib, door)).href
+  const index: typeof import('../../lib/index.ts') = await import(of('index.ts'))
+  const testing: typeof import('../../lib/testing.ts') = await import(of('testing.ts'))
+  return { ...index, ...testing }
+}
+
+/** An application whose handlers count, with routes of all kinds, behind such a guard. */
+async function application(t: TestContext, replacements: readonly Replacement[]) {
+  const { tenantAuth, createTestAuthority, assertGuarded } = await sabotaged(replacements)
+  const authority = await createTestAuthority()
+  const app = Fastify()
+  t.after(() => app.close())
+  const handled = { count: 0 }
+  const handler = async () => {
+    handled.count += 1
+  }
+  app.get('/early', handler)
+  app.register(tenantAuth, {
+    issuers: [authority.issuerRules({ tenants: ['acme', 'acme-test'] })],
+    superuserResource: 'authz:superuser',
+    tenants: ['acme', 'acme-test', 'elsewhere'],
+  })
+  await app.register(async (scope) => {
+    scope.get('/health', { config: { noauth: true } }, handler)
+    scope.get('/me', { config: { userInfo: true } }, handler)
+    scope.get('/:tenant/menus', { config: { tenant: 'required' } }, handler)
+    scope.get('/orders', { config: { tenant: true } }, handler)
+    scope.get('/reports', { config: { require: 'report:read' } }, handler)
+    scope.post(
+      '/:tenant/menus',
+      {
+        config: { tenant: true, require: ['menu:read', 'menu:write'] },
+        schema: { body: { type: 'object', required: ['text'] } },
+      },
+      handler,
+    )
+    scope.put('/any', { config: { require: { any: ['menu:read', 'menu:write'] } } }, handler)
+  })
+  return { handled, assertion: () => assertGuarded(app, authority, { tenant: 'acme' }) }
+}
+
+test('a whole guard is guarded, and no handler has run', async (t) => {
+  const { handled, assertion } = await application(t, [])
+  await assertion()
+  assert.equal(handled.count, 0)
+})
+
+const OPEN = 'if (policy === null || policy.noauth) {'
+const openIf = (condition: string): readonly Replacement[] => [
+  ['guard/guard.ts', OPEN, `if (policy === null || policy.noauth || ${condition}) {`],
+]
+
+/** What is removed, and lines of the table that then name a route. */
+const SABOTAGES: readonly [
+  what: string,
+  replacements: readonly Replacement[],
+  lines: readonly RegExp[],
+][] = [
+  [
+    'authentication',
+    openIf('request.headers.authorization === undefined'),
+    [/^GET +\/me +stranger +401 +204, the handler would have run$/m, /^HEAD +\/early +stranger /m],
+  ],
+  [
+    'the expiry',
+    [['tokens/registered-claims.ts', 'now >= exp + tolerance', 'false']],
+    [/^GET +\/me +expired +401 +204, the handler would have run$/m],
+  ],
+  [
+    'the tenant',
+    [['rights/principal.ts', '!this.#rights.mayActFor(tenant)', 'false']],
+    [
+      /^GET +\/:tenant\/menus +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, the handler would/m,
+      /^HEAD +\/orders +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, /m,
+    ],
+  ],
+  [
+    'the requirement',
+    [['guard/decide.ts', 'if (!isMet) with', 'if (false) with']],
+    [
+      /^GET +\/reports +without +403 ERR_AUTH_RESOURCE_MISSING +204, the handler would have run$/m,
+      /^PUT +\/any +without +403 /m,
+    ],
+  ],
+  [
+    'the second of two required ids',
+    [['guard/decide.ts', 'authorization.has(...ids)', 'authorization.hasAny(...ids)']],
+    [/^POST +\/:tenant\/menus +without +403 ERR_AUTH_RESOURCE_MISSING +400, not from the guard$/m],
+  ],
+  [
+    'the pin',
+    [['rights/pin.ts', 'tenants === EVERY_TENANT || resources === undefined', 'true']],
+    [
+      /^GET +\/:tenant\/menus +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, the handler would/m,
+      /^GET +\/orders +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, /m,
+      /^GET +\/reports +without +403 ERR_AUTH_RESOURCE_MISSING +204, /m,
+    ],
+  ],
+  [
+    'what is granted everywhere, of the pin alone',
+    [['rights/pin.ts', 'tenant !== EVERY_TENANT && tenants.has(tenant)', 'true']],
+    [/^GET +\/reports +without +403 ERR_AUTH_RESOURCE_MISSING +204, /m],
+  ],
+  [
+    'early routes',
+    [
+      [
+        'declaration/route-register.ts',
+        'const earlyProblems = this.#compileRoutes(early, true, marked)',
+        'const earlyProblems: string[] = []',
+      ],
+      ['declaration/route-register.ts', '?? this.#policyOfUnknown(config)', '?? null'],
+    ],
+    [/^GET +\/early +stranger +401 +204, the handler would have run$/m],
+  ],
+  [
+    'HEAD',
+    openIf("request.method === 'HEAD'"),
+    [/^HEAD +\/me +stranger +401 +204, the handler would have run$/m],
+  ],
+]
+
+for (const [what, replacements, lines] of SABOTAGES) {
+  test(`without ${what}, assertGuarded names the routes, and no handler has run`, async (t) => {
+    const { handled, assertion } = await application(t, replacements)
+    const error: unknown = await assertion().catch((thrown: unknown) => thrown)
+    assert.ok(error instanceof assert.AssertionError, `${error}`)
+    for (const line of lines) assert.match(error.message, line)
+    assert.doesNotMatch(error.message, /health/)
+    assert.equal(handled.count, 0)
+  })
+}
+
+test('without the answer of the gate, the handlers of a sabotaged guard would have run', async (t) => {
+  const { handled, assertion } = await application(t, [
+    ...openIf('request.headers.authorization === undefined'),
+    ['guard/guard.ts', 'doneUnlessProbed(request, reply, next, policyOf)', 'next'],
+  ])
+  await assert.rejects(assertion())
+  assert.notEqual(handled.count, 0)
+})

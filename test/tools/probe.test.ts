@@ -1,0 +1,400 @@
+import assert from 'node:assert/strict'
+import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import websocket from '@fastify/websocket'
+import type { FastifyInstance } from 'fastify'
+import tenantAuth, { type AuthOptions, AuthService } from '../../lib/index.ts'
+import {
+  assertGuarded,
+  createTestAuthority,
+  type ProbedRoute,
+  type ProbeOptions,
+  probe,
+} from '../../lib/testing.ts'
+import { authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { untyped } from '../helpers/app/untyped-options.ts'
+
+/** `GET /me: 401 401 - -`; an open route is `GET /health: open`. */
+function lineOf(row: ProbedRoute): string {
+  const { method, url, noauth, stranger, expired, foreigner, without } = row
+  const statuses = [stranger, expired, foreigner, without].map((status) => status ?? '-')
+  return `${method} ${url}: ${noauth ? 'open' : statuses.join(' ')}`
+}
+
+async function linesOf(app: FastifyInstance, options?: ProbeOptions): Promise<string[]> {
+  return (await probe(app, authority, options)).map(lineOf)
+}
+
+const handler = async () => assert.fail('a handler has run')
+
+test('each route is asked as those whom its policy refuses', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.get('/health', { config: { noauth: true } }, handler)
+  app.get('/me', handler)
+  app.post('/:tenant/menus', { config: { require: ['menu:write', 'menu:read'] } }, handler)
+  app.put('/orders', { config: { tenant: true } }, handler)
+  app.patch('/maybe', { config: { tenant: 'optional', require: { any: ['a:b', 'c:d'] } } }, handler)
+  app.delete('/all', { config: { require: 'menu:read' } }, handler)
+  app.options('/me', handler)
+  app.trace('/me', handler)
+  assert.deepEqual(await linesOf(app), [
+    'GET /health: open',
+    'GET /me: 401 401 - -',
+    'POST /:tenant/menus: 401 401 403 403',
+    'PUT /orders: 401 401 403 -',
+    'PATCH /maybe: 401 401 403 403',
+    'DELETE /all: 401 401 - 403',
+    'OPTIONS /me: 401 401 - -',
+    'TRACE /me: 401 401 - -',
+  ])
+  await assertGuarded(app, authority)
+})
+
+test('an entry has these members, and there is one for each of routes()', async (t) => {
+  const app = bareApp(t)
+  app.get('/early', handler)
+  await app.register(tenantAuth, trusting())
+  await app.register(async (scope) => scope.get('/', handler), { prefix: '/prefix' })
+  const rows = await probe(app, authority)
+  assert.deepEqual(rows[0], {
+    method: 'GET',
+    url: '/prefix',
+    noauth: false,
+    stranger: 401,
+    expired: 401,
+    foreigner: null,
+    without: null,
+  })
+  assert.deepEqual(
+    rows.map(({ method, url }) => `${method} ${url}`),
+    app.authService.routes().map(({ method, url }) => `${method} ${url}`),
+  )
+})
+
+test('parameters, wildcards, versions, hosts and own constraints are filled in', async (t) => {
+  const app = bareApp(t, {
+    exposeHeadRoutes: false,
+    routerOptions: {
+      constraints: {
+        edition: {
+          name: 'edition',
+          storage: () => {
+            const routes = new Map()
+            return {
+              get: (key) => routes.get(key) ?? null,
+              set: (key, value) => routes.set(key, value),
+            }
+          },
+          deriveConstraint: ({ headers }) => String(headers['edition']),
+        },
+      },
+    },
+  })
+  await app.register(tenantAuth, trusting())
+  const params = { type: 'object', properties: { id: { type: 'string', examples: ['AB-12'] } } }
+  app.get('/a/:id(^[A-Z]{2}-\\d{2}$)', { schema: { params } }, handler)
+  app.get('/b/:year(^\\d{4}$)-:month(^\\d{2}$)/:file.png', handler)
+  app.get('/c/:tenant(^[a-z]{2}$)/d', { config: { require: 'a:b' } }, handler)
+  app.get('/e/:tenant?', handler)
+  app.get('/f/*', handler)
+  app.get('/g', { constraints: { version: '1.2.0' } }, handler)
+  app.get('/g', { constraints: { version: '2.0.0' }, config: { require: 'a:b' } }, handler)
+  app.get('/h', { constraints: { host: 'a.example' } }, handler)
+  app.get(
+    '/h',
+    { constraints: { host: /^[a-z]+\.b\.example$/ }, config: { tenant: true } },
+    handler,
+  )
+  app.get('/i', { constraints: { edition: 'gold' } }, handler)
+  assert.deepEqual(await linesOf(app), [
+    'GET /a/:id(^[A-Z]{2}-\\d{2}$): 401 401 - -',
+    'GET /b/:year(^\\d{4}$)-:month(^\\d{2}$)/:file.png: 401 401 - -',
+    'GET /c/:tenant(^[a-z]{2}$)/d: 401 401 403 403',
+    'GET /e/:tenant?: 401 401 403 -',
+    'GET /f/*: 401 401 - -',
+    'GET /g: 401 401 - -',
+    'GET /g: 401 401 - 403',
+    'GET /h: 401 401 - -',
+    'GET /h: 401 401 403 -',
+    'GET /i: 401 401 - -',
+  ])
+  await assertGuarded(app, authority)
+})
+
+test('a route that cannot be asked is named, with the way out', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.get('/a/:id((x)\\1)', handler)
+  app.get('/b/:id', handler)
+  app.get('/b/probe', { config: { require: 'a:b' } }, handler)
+  app.get('/c/:id', handler)
+  await assert.rejects(probe(app, authority), {
+    message:
+      'probe: cannot ask\n' +
+      'GET /a/:id((x)\\1): no known value fits :id; ' +
+      'give schema.params examples that fit, or the probe headers\n' +
+      'GET /b/:id: the request reached /b/probe instead; ' +
+      'give schema.params examples that fit, or the probe headers',
+  })
+})
+
+test('a constrained route whose request finds a route of another policy is named', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.get('/a', handler)
+  const constraints = { host: /^(x)\1\.example$/ }
+  app.get('/a', { constraints, config: { require: 'a:b' } }, handler)
+  await assert.rejects(
+    probe(app, authority),
+    /cannot ask\nGET \/a: the request reached \/a instead/,
+  )
+  await assert.rejects(
+    probe(app, authority, { headers: () => ({ host: 'xx.example' }) }),
+    /cannot ask\nGET \/a: the request reached \/a instead/,
+  )
+})
+
+test('an upgrade of a WebSocket is asked with its headers, and opens nothing', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  await app.register(websocket)
+  const upgrades: unknown[] = []
+  app.addHook('onSend', async ({ headers }) => {
+    upgrades.push(headers.upgrade)
+  })
+  app.get('/:tenant/chat', { websocket: true }, handler)
+  app.route({ method: 'GET', url: '/both', handler, wsHandler: handler })
+  assert.deepEqual(await linesOf(app), [
+    'GET /:tenant/chat: 401 401 403 -',
+    'GET /both: 401 401 - -',
+  ])
+  assert.deepEqual(upgrades, Array(5).fill('websocket'))
+})
+
+test('several authorities are probed one by one, each in its own tenants', async (t) => {
+  const acme = await createTestAuthority({ issuer: 'https://acme.test' })
+  const short = await createTestAuthority({ issuer: 'https://zz.test' })
+  const rules = [
+    authority.issuerRules({ tenants: '*' }),
+    acme.issuerRules({ tenants: ['acme'] }),
+    short.issuerRules({ tenants: ['elsewhere', 'zz'] }),
+  ]
+  const app = bareApp(t)
+  await app.register(tenantAuth, { issuers: rules, superuserResource: 'authz:superuser' })
+  app.get('/:tenant/menus', { config: { require: ['menu:read', 'authz:superuser'] } }, handler)
+  app.get('/t/:tenant(^(?:acme|zz)$)', handler)
+  app.get('/u/:tenant(^zz$)', handler)
+  app.get('/orders', { config: { tenant: true, require: 'authz:superuser' } }, handler)
+  app.get('/all', { config: { require: ['menu:read', 'menu:read'] } }, handler)
+  await assertGuarded(app, authority)
+  await assertGuarded(app, short)
+  await assert.rejects(assertGuarded(app, acme), /GET \/u\/:tenant\(\^zz\$\): no known value fits/)
+})
+
+test('issuers from a function are asked for, and an unknown one is told', async (t) => {
+  const asked = (tenants: '*' | string[]) => async (issuer: string) => {
+    if (issuer !== authority.issuer) return null
+    const { issuer: _, ...rules } = authority.issuerRules({ tenants })
+    return rules
+  }
+  const other = await createTestAuthority({ issuer: 'https://other.test' })
+  for (const tenants of ['*', ['acme']] as const) {
+    const app = bareApp(t)
+    await app.register(tenantAuth, { issuers: asked(tenants === '*' ? '*' : [...tenants]) })
+    app.get('/:tenant/menus', handler)
+    await assertGuarded(app, authority)
+    await assert.rejects(probe(app, other), /trusts no issuer https:\/\/other\.test/)
+  }
+})
+
+/** Options of the guard and of the probe, with what the probe throws. */
+const REFUSED: readonly [options: object, given: ProbeOptions, message: RegExp][] = [
+  [{ devMode: true }, {}, /^probe: in dev mode every request is of the mock user/],
+  [{ resourcesOf: () => null }, {}, /^probe: with resourcesOf no token says what its user holds/],
+  [{ opaqueToken: () => null }, {}, /^probe: with opaqueToken there are tokens that it cannot/],
+  [{ tenants: ['acme'] }, {}, /^probe: with tenants it needs one that exists: .*\{ tenant \}/],
+  [{ resolveTenant: () => null }, {}, /^probe: with resolveTenant it needs .*\{ headers \}/],
+  [{ audience: 'other' }, {}, /^probe: the application trusts no issuer/],
+  [{ mapClaims: () => ({ sub: 'a' }) }, {}, /^probe: mapClaims makes another user .*\{ claims \}/],
+  [{ mapClaims: () => assert.fail('no') }, {}, /^probe: mapClaims makes another user/],
+]
+
+for (const [options, given, message] of REFUSED) {
+  test(`with ${Object.keys(options)} a probe would tell nothing, and says why`, async (t) => {
+    const app = await guardedApp(t, untyped(options))
+    app.get('/orders', { config: { tenant: true } }, handler)
+    await assert.rejects(probe(app, authority, given), { name: 'Error', message })
+    await assert.rejects(assertGuarded(app, authority, given), { name: 'Error', message })
+  })
+}
+
+test('a tenant that the authority may not speak for is told', async (t) => {
+  const app = bareApp(t)
+  await app.register(tenantAuth, { issuers: [authority.issuerRules({ tenants: ['acme'] })] })
+  app.get('/:tenant', handler)
+  await assert.rejects(probe(app, authority, { tenant: 'zoo' }), /may not speak for the tenant zoo/)
+  await assertGuarded(app, authority, { tenant: 'acme' })
+})
+
+/** Options with which the same routes are guarded, given what the probe needs. */
+const GUARDED: readonly [options: AuthOptions, given: ProbeOptions][] = [
+  [{ tenants: ['acme'] }, { tenant: 'acme' }],
+  [{ tenants: (tenant) => tenant === 'elsewhere' }, { tenant: 'elsewhere' }],
+  [{ multitenancy: false }, {}],
+  [{ clockTolerance: 600 }, {}],
+  [{ tokenFrom: () => null }, {}],
+  [{ isRevoked: () => false }, {}],
+  [
+    { resolveTenant: ({ headers }) => String(headers['x-tenant']) },
+    { headers: (tenant) => ({ 'x-tenant': tenant }) },
+  ],
+  [
+    { mapClaims: ({ rights }) => ({ sub: 'a', resources: Object(rights) }) },
+    { claims: ({ sub, resources }) => ({ sub, rights: resources }) },
+  ],
+  [{ mapClaims: ({ sub, resources }) => ({ sub: `${sub}`, resources: Object(resources) }) }, {}],
+]
+
+for (const [options, given] of GUARDED) {
+  test(`with ${Object.keys(options)} it is guarded all the same`, async (t) => {
+    const app = await guardedApp(t, options)
+    app.get('/orders', { config: { tenant: true } }, handler)
+    app.get('/:tenant/menus', { config: { require: ['a:b', 'c:d'] } }, handler)
+    await assertGuarded(app, authority, given)
+  })
+}
+
+test('only the guards of a scope, below it or around it are probed', async (t) => {
+  const app = bareApp(t)
+  const other = await createTestAuthority()
+  let admin: FastifyInstance = app
+  let inner: FastifyInstance = app
+  await app.register(async (scope) => {
+    admin = scope
+    await new AuthService(trusting()).install(scope)
+    await scope.register(async (below) => {
+      inner = below
+    })
+    scope.get('/admin', handler)
+  })
+  await app.register(async (scope) => {
+    await scope.register(tenantAuth, { ...other.options, audience: 'web' })
+    scope.get('/web', handler)
+  })
+  await app.register(async (scope) => {
+    await assert.rejects(probe(bareApp(t), authority), /^Error: probe: found no guard/)
+    scope.get('/open', handler)
+  })
+  for (const scope of [admin, inner]) {
+    assert.deepEqual(await linesOf(scope), ['GET /admin: 401 401 - -', 'HEAD /admin: 401 401 - -'])
+  }
+  await assert.rejects(probe(app, authority), /trusts no issuer/)
+})
+
+test('assertGuarded fails where no route was asked', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/health', { config: { noauth: true } }, handler)
+  const none = { name: 'AssertionError', message: /^assertGuarded: no route was asked/ }
+  await assert.rejects(assertGuarded(app, authority), none)
+  await assert.rejects(assertGuarded(await guardedApp(t), authority), none)
+})
+
+test('a hook that answers before the guard is named', async (t) => {
+  const app = bareApp(t)
+  app.addHook('onRequest', async ({ url, method }, reply) => {
+    if (url === '/hooked') return reply.code(401).send()
+    if (method === 'POST') return reply.code(429).send()
+  })
+  await app.register(tenantAuth, trusting())
+  app.get('/hooked', handler)
+  app.post('/limited', handler)
+  const error: unknown = await assertGuarded(app, authority).catch((thrown: unknown) => thrown)
+  assert.ok(error instanceof assert.AssertionError, `${error}`)
+  assert.equal(
+    error.message,
+    [
+      'assertGuarded: not refused as their policies say:',
+      '',
+      'method  url       persona   expected  got',
+      'GET     /hooked   stranger  401       401, not from the guard',
+      'GET     /hooked   expired   401       401, not from the guard',
+      'HEAD    /hooked   stranger  401       401, not from the guard',
+      'HEAD    /hooked   expired   401       401, not from the guard',
+      'POST    /limited  stranger  401       429, not from the guard',
+      'POST    /limited  expired   401       429, not from the guard',
+    ].join('\n'),
+  )
+})
+
+test('a route that the router does not find is named, and no not-found handler runs', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false, rewriteUrl: () => '/elsewhere' })
+  app.setNotFoundHandler(handler)
+  app.get('/:tenant/menus', handler)
+  assert.deepEqual(await linesOf(app), ['GET /:tenant/menus: 404 404 404 -'])
+  await assert.rejects(assertGuarded(app, authority), /stranger +401 +404, no such route/)
+})
+
+test('a status that an error handler makes is not the refusal', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.setErrorHandler((_error, _request, reply) => reply.callNotFound())
+  app.setNotFoundHandler(handler)
+  app.get('/me', handler)
+  assert.deepEqual(await linesOf(app), ['GET /me: 404 404 - -'])
+  await assert.rejects(assertGuarded(app, authority), /401 +404 ERR_AUTH_TOKEN_MISSING/)
+})
+
+test('where the guard lets a foreigner in, the gate answers in the place of the handler', async (t) => {
+  // The authorization server of this application grants its users more the second time.
+  const seen = new Set<string>()
+  const mapClaims = ({ resources }: Record<string, unknown>) => {
+    const isFirst = !seen.has(JSON.stringify(resources))
+    seen.add(JSON.stringify(resources))
+    return { sub: 'a', resources: { ...Object(resources), ...(!isFirst && { probe: ['a:b'] }) } }
+  }
+  const app = await guardedApp(t, { mapClaims }, { exposeHeadRoutes: false })
+  app.get('/:tenant/menus', { config: { require: 'a:b' } }, handler)
+  assert.deepEqual(await linesOf(app), ['GET /:tenant/menus: 401 401 204 204'])
+  seen.clear()
+  await assert.rejects(assertGuarded(app, authority), {
+    message: /foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, the handler would have run\n/,
+  })
+})
+
+test('without a configured issuer, any authority is asked with', async (t) => {
+  const app = bareApp(t)
+  await app.register(tenantAuth, { publicKeys: authority.publicKeys })
+  app.get('/:tenant/menus', handler)
+  await assertGuarded(app, authority)
+})
+
+test('keys that the application does not know are named by the code', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/:tenant/menus', handler)
+  const forger = await createTestAuthority()
+  await assert.rejects(
+    assertGuarded(app, forger),
+    /GET +\/:tenant\/menus +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +401 ERR_AUTH_TOKEN_INVALID/,
+  )
+})
+
+test('no caller from outside can pass for a probe, not even during one', async (t) => {
+  const app = bareApp(t)
+  let probed: IncomingHttpHeaders = {}
+  let duringProbe = ''
+  app.addHook('onRequest', async ({ url, headers }) => {
+    if (url !== '/me') return
+    probed = headers
+    duringProbe ||= await health()
+  })
+  await app.register(tenantAuth, trusting())
+  app.get('/health', { config: { noauth: true } }, async () => 'ok')
+  app.get('/me', handler)
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+  const health = async () => (await fetch(`${origin}/health`)).text()
+  await assertGuarded(app, authority)
+  assert.equal(duringProbe, 'ok')
+  class ProbedRequest extends Readable {}
+  for (const Request of [undefined, Readable, ProbedRequest]) {
+    const more = Request === undefined ? {} : { Request }
+    const { host: _, ...headers } = probed
+    assert.equal((await app.inject({ url: '/health', headers, ...more })).body, 'ok')
+  }
+})
