@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyRegisterOptions } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from './errors.ts'
+import { installedGuards } from './guard/installed-guards.ts'
+import { isWithin } from './outside/fastify-scope.ts'
 import { DoorOptions, type Kind } from './settings/door-options.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
 import { ownOptions } from './settings/own-options.ts'
 import { metadataPath } from './settings/resource-address.ts'
-import { settingsOf } from './settings/settings-of.ts'
 import { showValue } from './settings/shown-value.ts'
 
 /** What `resourceMetadata` takes. */
@@ -59,8 +60,9 @@ function protectedResource(app: FastifyInstance): {
   readonly resource: string
   readonly loaded: LoadedSettings
 } {
-  const loaded = settingsOf(app.authService)
-  if (loaded === undefined) throw misplaced('a scope that is guarded already', 'no guard')
+  const guard = installedGuards(app).find(({ scope }) => isWithin(scope, app))
+  if (guard === undefined) throw misplaced('a scope that is guarded already', 'no guard')
+  const { loaded } = guard
   const { resource } = loaded.settings
   if (resource === undefined) throw misplaced('the option resource of the guard', 'none')
   const { prefix } = app

@@ -22,7 +22,6 @@ import { OperatorLog } from './operator-log.ts'
 import { Waits } from './outside/waits.ts'
 import { type LoadedSettings, loadSettings } from './settings/load-settings.ts'
 import type { AuthOptions } from './settings/options.ts'
-import { keepSettings } from './settings/settings-of.ts'
 
 /**
  * The service behind the plugin, for an application with several Fastify instances that share keys
@@ -44,7 +43,6 @@ export class AuthService {
    */
   constructor(options: AuthOptions = {}) {
     this.#loaded = loadSettings(options)
-    keepSettings(this, this.#loaded)
     this.#parts = composeParts(this.#loaded, new OperatorLog(() => this.#log))
   }
 
