@@ -12,6 +12,8 @@ import { attendantOf } from './outside/attended.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import type { Waits } from './outside/waits.ts'
 import { AskedRights } from './rights/asked-rights.ts'
+import { openContexts } from './rights/current-authorization.ts'
+import { InternalWork } from './rights/internal-work.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
 import type { Settings } from './settings/options.ts'
 import { AnyTenant } from './tenants/any-tenant.ts'
@@ -32,13 +34,15 @@ export interface ServiceParts {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
   readonly background: readonly Background[]
+  readonly internalWork: InternalWork
 }
 
 export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceParts {
   const authenticator = composeAuthenticator(loaded, (issuer) => log.document('keys', { issuer }))
   const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants'))
   const background = [authenticator, knownTenants, ...composeAttendants(loaded, log)]
-  return { authenticator, knownTenants, background }
+  const internalWork = composeInternalWork(loaded.settings, knownTenants)
+  return { authenticator, knownTenants, background, internalWork }
 }
 
 /** Of the functions that were given as options, those that work in the background. */
@@ -87,6 +91,15 @@ function composeRights(settings: Settings): AskedRights | undefined {
   return new AskedRights({ resourcesOf, timeout, maxAge, superuserResource })
 }
 
+/** Work under an authorization that no request brings. */
+function composeInternalWork(settings: Settings, knownTenants: KnownTenants): InternalWork {
+  const { asyncContext, superuserResource } = settings
+  if (asyncContext) openContexts()
+  // The place for a decision event of outcome `internal`.
+  const onBegin = () => {}
+  return new InternalWork({ asyncContext, superuserResource, knownTenants, onBegin })
+}
+
 /** What is known of which tenants exist. */
 export function composeKnownTenants(
   settings: Settings,
@@ -104,9 +117,10 @@ export function composeKnownTenants(
 
 /** What a guard of one application rests on. */
 export function composeGuardRules(
-  { resolveTenant, tenantParameter, tenantsTimeout: timeout, realm }: Settings,
+  { resolveTenant, tenantParameter, tenantsTimeout: timeout, realm, asyncContext }: Settings,
   { authenticator, knownTenants }: ServiceParts,
   waits: Waits,
 ): GuardRules {
-  return { authenticator, knownTenants, waits, resolveTenant, tenantParameter, timeout, realm }
+  const how = { resolveTenant, tenantParameter, timeout, realm, asyncContext }
+  return { authenticator, knownTenants, waits, ...how }
 }
