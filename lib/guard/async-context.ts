@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { underAuthorization } from '../rights/current-authorization.ts'
 import type { DecisionRules } from './decide.ts'
 import { authorizationOf } from './request-access.ts'
@@ -18,16 +18,35 @@ export function enterContext(
 }
 
 /**
- * Enters the context anew where it may be lost, or may be that of another request. Node reads a
- * body, and tells the end of a response, in the context of the connection or of the request before
- * on it. An application may answer in a callback of a pool, which another request has called.
+ * Enters the context anew before the hooks of each step. It may be lost by then, or be that of
+ * another request: a hook goes on in the callback of a pool, a handler answers in one, and Node
+ * tells the end of a response in the context of the response before it on the connection.
  */
 export function keepContext(app: FastifyInstance, rules: ContextRules): void {
   if (!rules.asyncContext) return
-  app.addHook('preValidation', (request, _reply, done) => enterContext(request, rules, done))
-  app.addHook('onError', (request, _reply, _error, done) => enterContext(request, rules, done))
-  app.addHook('onSend', (request, _reply, payload, done) => {
+  const enter = enterHook(rules)
+  const enterWithPayload = enterPayloadHook(rules)
+  app.addHook('preParsing', enterWithPayload)
+  app.addHook('preValidation', enter)
+  app.addHook('preSerialization', enterWithPayload)
+  app.addHook('onSend', enterWithPayload)
+  app.addHook('onError', (request, reply, _error, done) => enter(request, reply, done))
+  app.addHook('onResponse', enter)
+}
+
+function enterHook(rules: ContextRules) {
+  return (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    enterContext(request, rules, done)
+  }
+}
+
+function enterPayloadHook(rules: ContextRules) {
+  return <Payload>(
+    request: FastifyRequest,
+    _reply: FastifyReply,
+    payload: Payload,
+    done: (error: null, payload: Payload) => void,
+  ): void => {
     enterContext(request, rules, () => done(null, payload))
-  })
-  app.addHook('onResponse', (request, _reply, done) => enterContext(request, rules, done))
+  }
 }
