@@ -401,40 +401,50 @@ describe('every hook', () => {
 
 describe('what follows in another request', () => {
   /** An application in which a step of a request goes on when another request calls. */
-  async function pooled(t: TestContext, step: string, options: AuthOptions) {
+  async function pooled(t: TestContext, step: string, options: AuthOptions, answer: unknown = {}) {
     const { app, whoIn, hasEnded } = await noting(t, options)
     const pool = new EventEmitter()
-    const waits = ({ url }: FastifyRequest, place: string, goOn: () => void) => {
-      if (url === '/wait' && place === step) pool.once('free', goOn)
+    const waits = (place: string, goOn: () => void) => {
+      if (place === step) pool.once('free', goOn)
       else goOn()
     }
     await app.register(async (scope) => {
       const { note } = scope
-      scope.addHook('onRequest', (request, _reply, done) => waits(request, 'onRequest', done))
-      scope.addHook('preValidation', (request, _reply, done) => {
-        waits(request, 'preValidation', done)
+      scope.addHook('onRequest', (_request, _reply, done) => waits('onRequest', done))
+      scope.addHook('preValidation', (_request, _reply, done) => {
+        waits('preValidation', done)
       })
-      scope.addHook('preParsing', (request, _reply, payload, done) => {
-        waits(request, 'preParsing', () => done(null, payload))
+      scope.addHook('preParsing', (_request, _reply, payload, done) => {
+        waits('preParsing', () => done(null, payload))
       })
       scope.get('/wait', (request, reply) => {
         note(request, 'handler')
-        waits(request, 'handler', () => reply.send({ ok: true }))
+        waits('handler', () => reply.send(answer))
       })
     })
     const other = await guardedApp(t, ON)
     other.get('/free', async () => pool.emit('free'))
-    const answer = app.inject({ url: '/wait', headers: ALICE })
+    const response = app.inject({ url: '/wait', headers: ALICE })
     await until(() => pool.listenerCount('free') > 0)
     await other.inject({ url: '/free', headers: BOB })
-    assert.equal((await answer).statusCode, 200)
+    await response
     await until(() => hasEnded('/wait'))
     return whoIn('/wait')
   }
 
-  for (const step of ['onRequest', 'preParsing', 'preValidation', 'handler']) {
-    test(`after ${step} runs for its own request`, async (t) => {
-      assert.deepEqual(await pooled(t, step, ON), runsFor('alice', ALL_WELL))
+  const TEXT = ALL_WELL.filter((place) => place !== 'preSerialization')
+  const FAILED = [...TEXT, 'onError', 'errorHandler']
+  const steps: [what: string, step: string, places: readonly string[], answer: unknown][] = [
+    ['onRequest', 'onRequest', ALL_WELL, {}],
+    ['preParsing', 'preParsing', ALL_WELL, {}],
+    ['preValidation', 'preValidation', ALL_WELL, {}],
+    ['a handler that sends an object', 'handler', ALL_WELL, {}],
+    ['a handler that sends a text', 'handler', TEXT, 'ok'],
+    ['a handler that fails', 'handler', FAILED, new Error('no soup')],
+  ]
+  for (const [what, step, places, answer] of steps) {
+    test(`after ${what} runs for its own request`, async (t) => {
+      assert.deepEqual(await pooled(t, step, ON, answer), runsFor('alice', places))
     })
   }
 

@@ -132,30 +132,24 @@ describe('no work begins, and none is told of,', () => {
     who: InternalUser,
     rules: Partial<InternalWorkRules>,
     error: object,
-  ][] =
+  ][] = [
+    ['for a malformed user', { ...JOB, sub: '' }, {}, TypeError],
+    ['for a malformed tenant', { ...JOB, tenant: '*' }, {}, ERR_AUTH_TENANT_INVALID],
+    ['for an unknown tenant', { ...JOB, tenant: 'no' }, {}, ERR_AUTH_TENANT_UNKNOWN],
     [
-      ['for a malformed user', { ...JOB, sub: '' }, {}, TypeError],
-      ['for a malformed tenant', { ...JOB, tenant: '*' }, {}, ERR_AUTH_TENANT_INVALID],
-      ['for an unknown tenant', { ...JOB, tenant: 'no' }, {}, ERR_AUTH_TENANT_UNKNOWN],
-      [
-        'for a tenant that the application does not know',
-        JOB,
-        { knownTenants: asked(late) },
-        ERR_AUTH_TENANT_UNKNOWN,
-      ],
-      [
-        'if the application cannot tell of the tenant',
-        JOB,
-        { knownTenants: asked(failing) },
-        ERR_AUTH_TENANTS_UNAVAILABLE,
-      ],
-      [
-        'without the option',
-        JOB,
-        { asyncContext: false },
-        configError('asyncContext: ', 'actAs()'),
-      ],
-    ]
+      'for a tenant that the application does not know',
+      JOB,
+      { knownTenants: asked(late) },
+      ERR_AUTH_TENANT_UNKNOWN,
+    ],
+    [
+      'if the application cannot tell of the tenant',
+      JOB,
+      { knownTenants: asked(failing) },
+      ERR_AUTH_TENANTS_UNAVAILABLE,
+    ],
+    ['without the option', JOB, { asyncContext: false }, configError('asyncContext: ', 'actAs()')],
+  ]
   for (const [why, who, rules, error] of refused) {
     test(why, async () => {
       const { work, begun } = internalWork(rules)
