@@ -15,7 +15,8 @@ export function openContexts(): void {
  * `noauth`, in a request that is not let through, and where the option `asyncContext` is off.
  *
  * Code that another request calls runs for that one: the listener of an event, and the callback of
- * a pool. `AsyncResource.bind` of node:async_hooks ties such a function to the request that made it.
+ * a pool. `AsyncResource.bind` of node:async_hooks ties such a function to the request that made
+ * it.
  */
 export function currentAuthorization(): Authorization | null {
   return contexts?.getStore() ?? null

@@ -10,7 +10,7 @@ export interface InternalUser {
   readonly sub: string
   /** The one tenant that the work is for, by its name. */
   readonly tenant: string
-  /** The resource ids `<name>:<action>` that the work may use in that tenant; none: an empty list. */
+  /** The resource ids `<name>:<action>` that it holds in that tenant; the list may be empty. */
   readonly resources: readonly string[]
 }
 

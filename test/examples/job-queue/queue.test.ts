@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { after, beforeEach, test } from 'node:test'
 import { errors } from '../../../lib/index.ts'
 import { createTestAuthority } from '../../../lib/testing.ts'
 import { addTenant, asTenant } from '../tenants-in-a-database/as-tenant.ts'
@@ -11,33 +11,35 @@ import { createQueue, runJobs } from './queue.ts'
 const authority = await createTestAuthority()
 const TENANTS = ['lazy-raccoon', 'busy-beaver']
 
-/** Each tenant has soup, and a dish of its own. */
-async function kitchens(t: TestContext) {
-  const database = await openDatabase()
-  t.after(() => database.close())
-  await createSchema(database)
-  await createQueue(database)
-  // The second call is like a second start.
-  await createQueue(database)
-  for (const tenant of TENANTS) {
-    await addTenant(database, tenant)
-    await asTenant(database, tenant, ({ query }) =>
-      query('insert into dishes (name) values ($1), ($2)', ['soup', `${tenant} special`]),
-    )
-  }
-  const printed: [tenant: string, dishes: readonly string[]][] = []
-  const print = (tenant: string, dishes: readonly string[]) => void printed.push([tenant, dishes])
-  const { app, work } = await createApp(database, print, authority.options)
-  t.after(() => app.close())
-  const headers = await authority.headers({
-    resources: Object.fromEntries(TENANTS.map((tenant) => [tenant, ['dish:read']])),
-  })
-  const ask = (method: 'GET' | 'POST', url: string) => app.inject({ method, url, headers })
-  return { database, app, work, printed, ask }
+const database = await openDatabase()
+await createSchema(database)
+await createQueue(database)
+// The second call is like a second start.
+await createQueue(database)
+for (const tenant of TENANTS) {
+  await addTenant(database, tenant)
+  await asTenant(database, tenant, ({ query }) =>
+    query('insert into dishes (name) values ($1), ($2)', ['soup', `${tenant} special`]),
+  )
 }
 
-test('a job sees the rows of the tenant whose request has added it, and no others', async (t) => {
-  const { work, printed, ask } = await kitchens(t)
+const printed: [tenant: string, dishes: readonly string[]][] = []
+const print = (tenant: string, dishes: readonly string[]) => void printed.push([tenant, dishes])
+const { app, work } = await createApp(database, print, authority.options)
+const headers = await authority.headers({
+  resources: Object.fromEntries(TENANTS.map((tenant) => [tenant, ['dish:read']])),
+})
+const ask = (method: 'GET' | 'POST', url: string) => app.inject({ method, url, headers })
+
+beforeEach(() => {
+  printed.length = 0
+})
+after(async () => {
+  await app.close()
+  await database.close()
+})
+
+test('a job sees the rows of the tenant whose request has added it, and no others', async () => {
   for (const tenant of [...TENANTS, ...TENANTS.toReversed()]) {
     assert.equal((await ask('POST', `/${tenant}/menu-cards`)).statusCode, 202)
   }
@@ -50,8 +52,7 @@ test('a job sees the rows of the tenant whose request has added it, and no other
   assert.equal(printed.length, 4, 'each job ran once')
 })
 
-test('a request sees the rows of its tenant by the same function', async (t) => {
-  const { ask } = await kitchens(t)
+test('a request sees the rows of its tenant by the same function', async () => {
   const answers = await Promise.all(TENANTS.map((tenant) => ask('GET', `/${tenant}/dishes`)))
   assert.deepEqual(
     answers.map((answer) => answer.json()),
@@ -59,8 +60,7 @@ test('a request sees the rows of its tenant by the same function', async (t) => 
   )
 })
 
-test('code that runs for no tenant sees nothing, the worker between its jobs neither', async (t) => {
-  const { database, app, ask } = await kitchens(t)
+test('code that runs for no tenant sees nothing, the worker between its jobs neither', async () => {
   await assert.rejects(dishNames(database), /no tenant/)
   await ask('POST', '/busy-beaver/menu-cards')
   const seen: string[][] = []
@@ -69,8 +69,7 @@ test('code that runs for no tenant sees nothing, the worker between its jobs nei
   await assert.rejects(dishNames(database), /no tenant/)
 })
 
-test('a job of a kind that has no rights may do nothing', async (t) => {
-  const { database, work, printed } = await kitchens(t)
+test('a job of a kind that has no rights may do nothing', async () => {
   await asTenant(database, 'busy-beaver', ({ query }) =>
     query(`insert into jobs (kind) values ('bills')`),
   )
@@ -78,8 +77,7 @@ test('a job of a kind that has no rights may do nothing', async (t) => {
   assert.deepEqual(printed, [])
 })
 
-test('a request adds no job for another tenant, and reads no jobs', async (t) => {
-  const { database } = await kitchens(t)
+test('a request adds no job for another tenant, and reads no jobs', async () => {
   for (const statement of [
     `insert into jobs (tenant, kind) values ('busy-beaver', 'menu-card')`,
     'select * from jobs',
@@ -91,8 +89,7 @@ test('a request adds no job for another tenant, and reads no jobs', async (t) =>
   }
 })
 
-test('a job of a tenant that is gone does not run', async (t) => {
-  const { database, app, printed } = await kitchens(t)
+test('a job of a tenant that is gone does not run', async () => {
   await addTenant(database, 'gone-gecko')
   await asTenant(database, 'gone-gecko', ({ query }) =>
     query(`insert into jobs (kind) values ('menu-card')`),
