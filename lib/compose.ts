@@ -13,6 +13,8 @@ import { type AcceptedIssuers, type Attended, attendantOf } from './outside/atte
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import type { Waits } from './outside/waits.ts'
 import { AskedRights } from './rights/asked-rights.ts'
+import { openContexts } from './rights/current-authorization.ts'
+import { InternalWork } from './rights/internal-work.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
 import type { Settings } from './settings/options.ts'
 import { AnyTenant } from './tenants/any-tenant.ts'
@@ -33,13 +35,15 @@ export interface ServiceParts {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
   readonly background: readonly Background[]
+  readonly internalWork: InternalWork
 }
 
 export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceParts {
   const authenticator = composeAuthenticator(loaded, (issuer) => log.document('keys', { issuer }))
   const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants'))
   const background = [authenticator, knownTenants, ...composeAttendants(loaded, log)]
-  return { authenticator, knownTenants, background }
+  const internalWork = composeInternalWork(loaded.settings, knownTenants)
+  return { authenticator, knownTenants, background, internalWork }
 }
 
 /** Of the functions that were given as options, those that work in the background. */
@@ -106,6 +110,15 @@ function composeRights(settings: Settings): AskedRights | undefined {
   return new AskedRights({ resourcesOf, timeout, maxAge, superuserResource })
 }
 
+/** Work under an authorization that no request brings. */
+function composeInternalWork(settings: Settings, knownTenants: KnownTenants): InternalWork {
+  const { asyncContext, superuserResource } = settings
+  if (asyncContext) openContexts()
+  // The place for a decision event of outcome `internal`.
+  const onBegin = () => {}
+  return new InternalWork({ asyncContext, superuserResource, knownTenants, onBegin })
+}
+
 /** What is known of which tenants exist. */
 export function composeKnownTenants(
   settings: Settings,
@@ -127,8 +140,9 @@ export function composeGuardRules(
   { authenticator, knownTenants }: ServiceParts,
   waits: Waits,
 ): GuardRules {
-  const { resolveTenant, tenantParameter, tenantsTimeout: timeout } = settings
-  const { realm, resource, clockTolerance, isRevoked } = settings
+  const { resolveTenant, tenantParameter, tenantsTimeout: timeout, isRevoked } = settings
+  const { realm, resource, clockTolerance, asyncContext } = settings
   const asked = { authenticator, knownTenants, resolveTenant, tenantParameter, timeout, waits }
-  return { ...asked, realm, resource, clockTolerance, watchRevocation: watchOf(isRevoked) }
+  const watchRevocation = watchOf(isRevoked)
+  return { ...asked, realm, resource, asyncContext, clockTolerance, watchRevocation }
 }

@@ -20,6 +20,7 @@ import { documentStats, type Stats } from './inspection/stats.ts'
 import { describeGuard } from './openapi/describe-guard.ts'
 import { OperatorLog } from './operator-log.ts'
 import { Waits } from './outside/waits.ts'
+import type { InternalUser } from './rights/internal-user.ts'
 import { type LoadedSettings, loadSettings } from './settings/load-settings.ts'
 import type { AuthOptions } from './settings/options.ts'
 
@@ -105,6 +106,22 @@ export class AuthService {
    */
   forget(what: Forgotten = {}): void {
     this.#parts.authenticator.forget(readForgotten(what))
+  }
+
+  /**
+   * Runs work without a request, such as a job of a queue, as a user of one tenant: below it,
+   * `currentAuthorization()` tells who that is. Neither `resourcesOf` nor `isRevoked` is asked.
+   *
+   * @param who frozen copies of its members are taken
+   * @returns what the work returns
+   * @throws ERR_AUTH_CONFIG_INVALID where the option `asyncContext` is off
+   * @throws TypeError where a member of `who` is missing, malformed or unknown
+   * @throws ERR_AUTH_TENANT_INVALID (400), ERR_AUTH_TENANT_UNKNOWN (404),
+   * ERR_AUTH_TENANTS_UNAVAILABLE (503) as for a request
+   * @example await auth.actAs({ sub: 'job:invoices', tenant, resources: ['order:read'] }, bill)
+   */
+  actAs<T>(who: InternalUser, work: () => T | Promise<T>): Promise<T> {
+    return this.#parts.internalWork.run(who, work)
   }
 
   /** What the service knows of itself by now. Nothing is asked to find it. */

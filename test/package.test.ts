@@ -93,6 +93,7 @@ test('every export of an installed package can be imported, and no other file of
     ...[
       'AuthService',
       'authorizationOf',
+      'currentAuthorization',
       'default',
       'errors',
       'publicScope',

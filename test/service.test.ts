@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, mock, type TestContext, test } from 'node:test'
 import Fastify, { type FastifyInstance } from 'fastify'
-import tenantAuth, { AuthService, errors } from '../lib/index.ts'
+import tenantAuth, { AuthService, currentAuthorization, errors } from '../lib/index.ts'
 import { createTestAuthority } from '../lib/testing.ts'
 import { configError } from './helpers/app/config-error.ts'
 import { as, authority, bareApp, trusting } from './helpers/app/guarded-app.ts'
@@ -302,6 +302,59 @@ describe('stats', () => {
     const service = new AuthService({ devMode: true })
     service.forget()
     assert.deepEqual(service.stats().documents, [])
+  })
+})
+
+describe('actAs', () => {
+  const JOB = { sub: 'job:bills', tenant: 'acme', resources: ['order:read'] }
+  const tenant = () => currentAuthorization()?.tenant
+
+  test('runs a job without any application', async () => {
+    const service = new AuthService(trusting({ asyncContext: true, tenants: ['acme'] }))
+    assert.equal(await service.actAs(JOB, tenant), 'acme')
+    const unknown = service.actAs({ ...JOB, tenant: 'zoo' }, tenant)
+    await assert.rejects(unknown, errors.ERR_AUTH_TENANT_UNKNOWN)
+  })
+
+  test('asks a list at a URL, which must be there', async (t) => {
+    const tenants = await askedServer((_request, response) => void response.end('["acme"]'))
+    const service = new AuthService(trusting({ asyncContext: true, tenants: tenants.url }))
+    await assert.rejects(service.actAs(JOB, tenant), errors.ERR_AUTH_TENANTS_UNAVAILABLE)
+    await installed(t, service)
+    assert.equal(await service.actAs(JOB, tenant), 'acme')
+  })
+
+  test('ends with the service while the application is asked for the tenant', async (t) => {
+    const tenants = () => new Promise<boolean>(() => {})
+    const service = new AuthService(trusting({ asyncContext: true, tenants, tenantsTimeout: 30 }))
+    const app = await installed(t, service)
+    const job = assert.rejects(service.actAs(JOB, tenant), errors.ERR_AUTH_TENANTS_UNAVAILABLE)
+    await app.close()
+    await job
+  })
+
+  test('grants what it is given: resourcesOf is not asked, in dev mode neither', async () => {
+    const resourcesOf = () => assert.fail('resourcesOf was asked')
+    for (const options of [trusting({ resourcesOf }), { devMode: true, resourcesOf }]) {
+      const service = new AuthService({ ...options, asyncContext: true })
+      const held = await service.actAs(JOB, () => [...(currentAuthorization()?.resources ?? [])])
+      assert.deepEqual(held, JOB.resources)
+    }
+  })
+
+  test('is refused without the option', async () => {
+    const service = new AuthService(trusting())
+    await assert.rejects(service.actAs(JOB, tenant), configError('asyncContext: ', 'actAs()'))
+  })
+
+  test('within a request has its own authorization, and then the request has its own', async (t) => {
+    const service = new AuthService(trusting({ asyncContext: true }))
+    const app = bareApp(t)
+    await service.install(app)
+    app.get('/:tenant/x', async () => [await service.actAs(JOB, tenant), tenant()])
+    const headers = await as({ 'lazy-raccoon': [] })
+    const answer = await app.inject({ url: '/lazy-raccoon/x', headers })
+    assert.deepEqual(answer.json(), ['acme', 'lazy-raccoon'])
   })
 })
 

@@ -26,6 +26,8 @@ export interface DecisionRules {
   readonly watchRevocation?: WatchRevocation | undefined
   /** Seconds for one call of `resolveTenant`. */
   readonly timeout: number
+  /** Whether `currentAuthorization()` tells the authorization of a request. */
+  readonly asyncContext: boolean
   /** The waits of the application's requests. They end when it closes. */
   readonly waits: Waits
 }

@@ -11,7 +11,9 @@ import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
 import { attempt } from '../outside/now-or-later.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
+import { currentAuthorization, underAuthorization } from '../rights/current-authorization.ts'
 import { answerIn } from './answer.ts'
+import { enterContext, keepContext } from './async-context.ts'
 import { type ChallengeRules, challengesOf } from './challenge.ts'
 import { Asked, type DecisionRules, decide } from './decide.ts'
 import { readsDeclared } from './decorated-request.ts'
@@ -59,6 +61,11 @@ export function addGuard(
     done: HookHandlerDoneFunction,
     settle: Settle,
   ): void {
+    if (currentAuthorization() !== null) {
+      // A handler has injected the request, or it follows another one on its connection.
+      underAuthorization(null, () => guard(request, reply, done, settle))
+      return
+    }
     const policy = policyOf(request)
     if (policy === null || policy.noauth) {
       // If an error handler calls the not-found handler, a refused request comes here again.
@@ -98,16 +105,17 @@ export function addGuard(
     if (decision instanceof HeldBack) refuse(decision.refused, done)
     else if (decision === undefined || decision instanceof Refused)
       guard(request, reply, done, refuse)
-    else done()
+    else enterContext(request, rules, done)
   })
 
   app.addHook('onError', answerIn(challengesOf(rules)))
+  keepContext(app, rules)
   return { register, preflights }
 }
 
 function admit(asked: Asked, authorization: Authorization, done: HookHandlerDoneFunction): void {
   setDecision(asked.request, new Access(asked, authorization))
-  done()
+  enterContext(asked.request, asked.rules, done)
 }
 
 function refuse(refused: Refused, done: HookHandlerDoneFunction): void {

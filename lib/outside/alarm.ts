@@ -1,11 +1,18 @@
 // Outside: Node's timers. They fire at once if they are set too far ahead, and late if the machine
-// slept.
+// slept. They run in the async context of the code that set them.
 
+import { AsyncResource } from 'node:async_hooks'
 import { LEAST_WAIT } from './back-off.ts'
 import { clock } from './clock.ts'
 
 /** Milliseconds. A timer that is set for longer fires at once. */
 const LONGEST_WAIT = 2 ** 31 - 1
+
+/**
+ * That of the boot. A request may set an alarm, and an alarm sets the next one: they would run in
+ * the context of that request for good.
+ */
+const context = new AsyncResource('fastify-tenant-auth')
 
 /** Calls a function at a time of `clock`. It does not keep the process alive. */
 export class Alarm {
@@ -13,7 +20,7 @@ export class Alarm {
   #timer: NodeJS.Timeout | undefined
 
   constructor(ring: () => void) {
-    this.#ring = ring
+    this.#ring = () => context.runInAsyncScope(ring)
   }
 
   /**

@@ -18,6 +18,13 @@ export const applicationOptions = {
    */
   devUserInfoPath: Text('a path', { default: '/conf/dev-userinfo.json' }),
 
+  /**
+   * Whether `currentAuthorization()` tells the authorization of a request anywhere below its
+   * handler, and `authService.actAs()` may be called.
+   * @default false
+   */
+  asyncContext: Switch(false),
+
   /** The realm of the challenges (RFC 9110 §11.5); printable ASCII. @default 'api' */
   realm: Text('printable ASCII', { pattern: '^[ -~]+$', default: 'api' }),
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type TestContext, test } from 'node:test'
 import { Alarm } from '../../lib/outside/alarm.ts'
 import { LEAST_WAIT } from '../../lib/outside/back-off.ts'
@@ -48,4 +49,16 @@ test('for a time that is over it does not ring at once', (t) => {
 test('a time that no timer can reach is approached in steps', (t) => {
   const { alarm } = alarmOf(t)
   assert.equal(alarm.set(1e15), 2 ** 31 - 1)
+})
+
+test('it does not ring in the async context of the code that set it', async () => {
+  const storage = new AsyncLocalStorage<string>()
+  const rung = new Promise((resolve) => {
+    const alarm = new Alarm(() => resolve(storage.getStore()))
+    storage.run('a request', () => alarm.set(0))
+  })
+  // Alone, an alarm keeps no process alive.
+  const alive = setInterval(() => {}, 1000)
+  assert.equal(await rung, undefined)
+  clearInterval(alive)
 })

@@ -60,6 +60,7 @@ const everything: Required<AuthOptions> = {
   multitenancy: true,
   devMode: false,
   devUserInfoPath: 'dev-userinfo.json',
+  asyncContext: true,
   issuer: 'https://auth.example',
   audience: ['orders', 'menus'],
   algorithms: ['ES256', 'EdDSA'],

@@ -1,5 +1,11 @@
 import Fastify from 'fastify'
-import { AuthService, type ListedRoute } from 'fastify-tenant-auth'
+import {
+  type Authorization,
+  AuthService,
+  currentAuthorization,
+  type InternalUser,
+  type ListedRoute,
+} from 'fastify-tenant-auth'
 import { app } from './application.ts'
 import { expectType } from './expect-type.ts'
 
@@ -15,6 +21,23 @@ expectType(auth.isReady()).is<boolean>()
 expectType(auth.refreshKeys()).is<Promise<void>>()
 expectType(auth.routes()).is<ListedRoute[]>()
 expectType(auth.routes(publicApi)).is<ListedRoute[]>()
+
+// Prevents that code below a handler takes a user for granted: there is none outside of requests.
+expectType(currentAuthorization()).is<Authorization | null>()
+
+const job: InternalUser = { sub: 'job:bills', tenant: 'acme', resources: ['order:read'] as const }
+expectType(auth.actAs(job, () => 7)).is<Promise<number>>()
+expectType(auth.actAs(job, async () => 'done')).is<Promise<string>>()
+// @ts-expect-error work is for one tenant
+auth.actAs({ sub: 'job:bills', resources: [] }, () => 7)
+// @ts-expect-error a column that is missing is no tenant
+auth.actAs({ sub: 'job:bills', tenant: undefined, resources: [] }, () => 7)
+// @ts-expect-error the ids are of one tenant, and no claim
+auth.actAs({ sub: 'job:bills', tenant: 'acme', resources: { acme: [] } }, () => 7)
+// @ts-expect-error a misspelt member would be left out
+auth.actAs({ ...job, resource: 'order:read' }, () => 7)
+// @ts-expect-error work is a function, which begins under the authorization
+auth.actAs(job, Promise.resolve(7))
 
 for (const route of app.authService.routes()) {
   // Prevents that "not known" is read as "no": null says that the policy was not seen.

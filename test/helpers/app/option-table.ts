@@ -275,6 +275,7 @@ export const OPTION_TABLE: readonly OptionRow[] = [
       ],
     },
   },
+  { option: 'asyncContext', key: 'async_context', fallback: false, kind: SWITCH },
   { option: 'clockTolerance', key: 'clock_tolerance', fallback: 5, kind: SECONDS },
   { option: 'maxTokenLength', key: 'max_token_length', fallback: 16_384, kind: SIZE },
   {

@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { underAuthorization } from '../rights/current-authorization.ts'
+import type { DecisionRules } from './decide.ts'
+import { authorizationOf } from './request-access.ts'
+
+type ContextRules = Pick<DecisionRules, 'asyncContext'>
+
+/**
+ * Goes on with a request under its own authorization. Where the option is off, it goes on under
+ * none, because the request may come from a handler of another service that has the option.
+ */
+export function enterContext(
+  request: FastifyRequest,
+  { asyncContext }: ContextRules,
+  done: () => void,
+): void {
+  underAuthorization(asyncContext ? authorizationOf(request) : null, done)
+}
+
+/**
+ * Enters the context anew before the hooks of each step. It may be lost by then, or be that of
+ * another request: a hook goes on in the callback of a pool, a handler answers in one, and Node
+ * tells the end of a response in the context of the response before it on the connection.
+ */
+export function keepContext(app: FastifyInstance, rules: ContextRules): void {
+  if (!rules.asyncContext) return
+  const enter = enterHook(rules)
+  const enterWithPayload = enterPayloadHook(rules)
+  app.addHook('preParsing', enterWithPayload)
+  app.addHook('preValidation', enter)
+  app.addHook('preSerialization', enterWithPayload)
+  app.addHook('onSend', enterWithPayload)
+  app.addHook('onError', (request, reply, _error, done) => enter(request, reply, done))
+  app.addHook('onResponse', enter)
+}
+
+function enterHook(rules: ContextRules) {
+  return (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    enterContext(request, rules, done)
+  }
+}
+
+function enterPayloadHook(rules: ContextRules) {
+  return <Payload>(
+    request: FastifyRequest,
+    _reply: FastifyReply,
+    payload: Payload,
+    done: (error: null, payload: Payload) => void,
+  ): void => {
+    enterContext(request, rules, () => done(null, payload))
+  }
+}
