@@ -6,6 +6,7 @@ import { MockUser } from './authentication/mock-user.ts'
 import { OpaqueTokens } from './authentication/opaque-tokens.ts'
 import { VerifiedTokens } from './authentication/verified-tokens.ts'
 import { composeIssuers, type KeyEvents } from './compose-issuers.ts'
+import { DecisionCounts } from './guard/decision-counts.ts'
 import type { GuardRules } from './guard/guard.ts'
 import type { OperatorLog } from './operator-log.ts'
 import { attendantOf } from './outside/attended.ts'
@@ -32,13 +33,14 @@ export interface ServiceParts {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
   readonly background: readonly Background[]
+  readonly counts: DecisionCounts
 }
 
 export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceParts {
   const authenticator = composeAuthenticator(loaded, (issuer) => log.document('keys', { issuer }))
   const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants'))
   const background = [authenticator, knownTenants, ...composeAttendants(loaded, log)]
-  return { authenticator, knownTenants, background }
+  return { authenticator, knownTenants, background, counts: new DecisionCounts() }
 }
 
 /** Of the functions that were given as options, those that work in the background. */
@@ -104,9 +106,11 @@ export function composeKnownTenants(
 
 /** What a guard of one application rests on. */
 export function composeGuardRules(
-  { resolveTenant, tenantParameter, tenantsTimeout: timeout, realm }: Settings,
-  { authenticator, knownTenants }: ServiceParts,
+  settings: Settings,
+  { authenticator, knownTenants, counts }: ServiceParts,
   waits: Waits,
 ): GuardRules {
-  return { authenticator, knownTenants, waits, resolveTenant, tenantParameter, timeout, realm }
+  const { resolveTenant, tenantParameter, tenantsTimeout: timeout, realm, logBindings } = settings
+  const asking = { authenticator, knownTenants, waits, resolveTenant, tenantParameter, timeout }
+  return { ...asking, realm, counts, logBindings }
 }

@@ -12,12 +12,13 @@ import { attempt } from '../outside/now-or-later.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import { answerIn } from './answer.ts'
+import { conclude } from './conclude.ts'
 import { Asked, type DecisionRules, decide } from './decide.ts'
 import { readsDeclared } from './decorated-request.ts'
 import { claimScope } from './guarded-scopes.ts'
-import { isPreflight, Preflights } from './preflight.ts'
+import { holdBack, isPreflight, Preflights } from './preflight.ts'
 import { HeldBack, Refused } from './refused.ts'
-import { Access, decisionOf, setDecision } from './request-access.ts'
+import { Access, askedOf, decisionOf, setDecision } from './request-access.ts'
 
 export interface GuardRules extends DecisionRules {
   /** The realm of the challenges. */
@@ -47,8 +48,9 @@ export function addGuard(
           done()
           return
         }
+        const before = askedOf(request)
         setDecision(request, undefined)
-        guard(request, reply, done, refuse)
+        guard(request, reply, done, refuse, before)
       },
   })
 
@@ -57,6 +59,7 @@ export function addGuard(
     reply: FastifyReply,
     done: HookHandlerDoneFunction,
     settle: Settle,
+    before: Asked | null = null,
   ): void {
     const policy = register.policyOf(request)
     if (policy === null || policy.noauth) {
@@ -65,7 +68,7 @@ export function addGuard(
       done()
       return
     }
-    const asked = new Asked(request, reply, policy, rules)
+    const asked = new Asked({ request, reply }, policy, rules, before)
     void attempt(
       () => decide(asked),
       (authorization) => admit(asked, authorization, done),
@@ -79,7 +82,7 @@ export function addGuard(
   const holdBackOrRefuse: Settle = (refused, done) => {
     const { request, policy } = refused.asked
     if (isPreflight(request) && preflights.mayHoldBack(policy)) {
-      setDecision(request, new HeldBack(refused))
+      holdBack(refused)
       done()
     } else refuse(refused, done)
   }
@@ -95,7 +98,7 @@ export function addGuard(
     const decision = decisionOf(request)
     if (decision instanceof HeldBack) refuse(decision.refused, done)
     else if (decision === undefined || decision instanceof Refused)
-      guard(request, reply, done, refuse)
+      guard(request, reply, done, refuse, askedOf(request))
     else done()
   })
 
@@ -105,11 +108,13 @@ export function addGuard(
 
 function admit(asked: Asked, authorization: Authorization, done: HookHandlerDoneFunction): void {
   setDecision(asked.request, new Access(asked, authorization))
+  conclude(asked, null)
   done()
 }
 
 function refuse(refused: Refused, done: HookHandlerDoneFunction): void {
   setDecision(refused.asked.request, refused)
+  conclude(refused.asked, refused.error)
   done(refused.error)
 }
 
