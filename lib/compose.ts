@@ -6,10 +6,10 @@ import { MockUser } from './authentication/mock-user.ts'
 import { OpaqueTokens } from './authentication/opaque-tokens.ts'
 import { VerifiedTokens } from './authentication/verified-tokens.ts'
 import { composeIssuers, type KeyEvents } from './compose-issuers.ts'
-import { DecisionCounts } from './guard/decision-counts.ts'
 import type { GuardRules } from './guard/guard.ts'
+import { DecisionCounts } from './inspection/decision-counts.ts'
 import type { OperatorLog } from './operator-log.ts'
-import { attendantOf } from './outside/attended.ts'
+import { type Attended, attendantOf } from './outside/attended.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import type { Waits } from './outside/waits.ts'
 import { AskedRights } from './rights/asked-rights.ts'
@@ -33,28 +33,36 @@ export interface ServiceParts {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
   readonly background: readonly Background[]
+  readonly attendants: readonly Attended[]
   readonly counts: DecisionCounts
 }
 
 export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceParts {
-  const authenticator = composeAuthenticator(loaded, (issuer) => log.document('keys', { issuer }))
-  const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants'))
-  const background = [authenticator, knownTenants, ...composeAttendants(loaded, log)]
-  return { authenticator, knownTenants, background, counts: new DecisionCounts() }
+  const authenticator = composeAuthenticator(loaded, (issuer) =>
+    log.document('keys', issuer, { issuer }),
+  )
+  const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants', 'tenants'))
+  const attendants = attendantsOf(loaded)
+  const attended = attendants.map((attendant) => inBackground(attendant, log))
+  const background = [authenticator, knownTenants, ...attended]
+  return { authenticator, knownTenants, background, attendants, counts: new DecisionCounts() }
 }
 
 /** Of the functions that were given as options, those that work in the background. */
-function composeAttendants({ settings, mockUser }: LoadedSettings, log: OperatorLog): Background[] {
+function attendantsOf({ settings, mockUser }: LoadedSettings): Attended[] {
   // Dev mode asks none of them.
   const functions = mockUser ? [] : [settings.opaqueToken, settings.isRevoked]
-  const attendants = functions.map(attendantOf).filter((attendant) => attendant !== undefined)
-  return attendants.map((attendant) => ({
+  return functions.map(attendantOf).filter((attendant) => attendant !== undefined)
+}
+
+function inBackground(attendant: Attended, log: OperatorLog): Background {
+  return {
     open: () => attendant.open((reason) => log.error(reason)),
     close: () => attendant.close(),
     get isReady() {
       return attendant.isReady
     },
-  }))
+  }
 }
 
 /** Who asks: in dev mode the mock user, in production the bearer of a token. */

@@ -3,6 +3,7 @@ import type { Authenticator, Finding } from '../authentication/authenticator.ts'
 import type { Verified } from '../authentication/verified-tokens.ts'
 import type { Policy } from '../declaration/policy.ts'
 import { ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
+import type { DecisionCounts } from '../inspection/decision-counts.ts'
 import { isObject } from '../outside/is-object.ts'
 import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
@@ -12,7 +13,6 @@ import type { Principal } from '../rights/principal.ts'
 import type { LogBinding } from '../settings/application-options.ts'
 import type { KnownTenants } from '../tenants/known-tenants.ts'
 import { askForTenant, readNoTenant, readTenant } from '../tenants/resolve-tenant.ts'
-import type { DecisionCounts } from './decision-counts.ts'
 
 /** What a decision needs, apart from the request and its route. */
 export interface DecisionRules {

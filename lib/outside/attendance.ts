@@ -1,12 +1,14 @@
 // Outside: functions that an application got from a door of ours, and gave to several services.
 
 import type { Attended } from './attended.ts'
+import type { DocumentState } from './document-story.ts'
 
 /** What a function does between questions. */
 export interface AttendedWork {
   begin?(): void
   end(): void
   readonly isReady?: boolean
+  state?(): DocumentState | undefined
 }
 
 /**
@@ -26,6 +28,10 @@ export class Attendance implements Attended {
 
   get isReady(): boolean {
     return this.#work.isReady ?? true
+  }
+
+  state(): DocumentState | undefined {
+    return this.#work.state?.()
   }
 
   open(onFailure: (reason: string) => void): void {
