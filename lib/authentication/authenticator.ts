@@ -8,7 +8,7 @@ import type { TokenCacheStats, Verified } from './verified-tokens.ts'
 
 /** What was found on the way to a principal. Those who watch a request want to know it. */
 export interface Finding {
-  /** The token was known (true), or was verified for this request (false). Null: no token counts. */
+  /** True: the token was known. False: it was not. Null: no token counts. */
   cached: boolean | null
   /** What the token stands for; null until it is verified, and in dev mode. */
   verified: Verified | null

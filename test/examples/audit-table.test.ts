@@ -13,7 +13,7 @@ await database.exec(AUDIT_TABLE)
 const authority = await createTestAuthority()
 const HEADERS = await authority.headers({ sub: "d'ora", resources: { 'lazy-raccoon': [] } })
 
-/** A guarded application whose decisions go to a table; the database can be made to fail or hang. */
+/** A guarded application whose decisions go to a table. The database can be made to fail. */
 async function audited(t: TestContext) {
   await database.exec('TRUNCATE decisions')
   let fault: (() => Promise<never>) | undefined

@@ -34,7 +34,10 @@ export class AuditTable {
   #writing: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
 
-  /** @param onError is told of each batch that was not written, and how many rows are lost by now */
+  /**
+   * @param onError is told of each batch that was not written, and how many rows are lost by now
+   * @param mostWaiting rows that wait for the database at most
+   */
   constructor(
     database: SqlDatabase,
     onError: (error: unknown, lost: number) => void,
