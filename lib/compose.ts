@@ -6,13 +6,17 @@ import { MockUser } from './authentication/mock-user.ts'
 import { OpaqueTokens } from './authentication/opaque-tokens.ts'
 import { VerifiedTokens } from './authentication/verified-tokens.ts'
 import { watchOf } from './authentication/watch-revocation.ts'
+import { attendantsOf, attending, type Background } from './compose-attendants.ts'
 import { composeIssuers, type KeyEvents } from './compose-issuers.ts'
+import { tellInternal } from './guard/decision-event.ts'
 import type { GuardRules } from './guard/guard.ts'
+import { DecisionCounts } from './inspection/decision-counts.ts'
 import type { OperatorLog } from './operator-log.ts'
-import { type AcceptedIssuers, type Attended, attendantOf } from './outside/attended.ts'
+import type { Attended } from './outside/attended.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import type { Waits } from './outside/waits.ts'
 import { AskedRights } from './rights/asked-rights.ts'
+import type { Authorization } from './rights/authorization.ts'
 import { openContexts } from './rights/current-authorization.ts'
 import { InternalWork } from './rights/internal-work.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
@@ -23,59 +27,27 @@ import type { KnownTenants } from './tenants/known-tenants.ts'
 import { ListedTenants } from './tenants/listed-tenants.ts'
 import { RemoteTenants } from './tenants/remote-tenants.ts'
 
-/** What begins with the first installation of a service, and ends with its last. */
-interface Background {
-  open(): void
-  close(): void
-  readonly isReady: boolean
-}
-
 /** What a service rests on. */
 export interface ServiceParts {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
   readonly background: readonly Background[]
+  readonly attendants: readonly Attended[]
+  readonly counts: DecisionCounts
   readonly internalWork: InternalWork
 }
 
 export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceParts {
-  const authenticator = composeAuthenticator(loaded, (issuer) => log.document('keys', { issuer }))
-  const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants'))
-  const background = [authenticator, knownTenants, ...composeAttendants(loaded, log)]
+  const authenticator = composeAuthenticator(loaded, (issuer) =>
+    log.document('keys', issuer, { issuer }),
+  )
+  const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants', 'tenants'))
+  const attendants = attendantsOf(loaded)
+  const attended = attendants.map((attendant) => attending(attendant, loaded, log))
+  const background = [authenticator, knownTenants, ...attended]
   const internalWork = composeInternalWork(loaded.settings, knownTenants)
-  return { authenticator, knownTenants, background, internalWork }
-}
-
-/** Of the functions that were given as options, those that work in the background. */
-function composeAttendants(loaded: LoadedSettings, log: OperatorLog): Background[] {
-  const { settings, mockUser } = loaded
-  // Dev mode asks none of them.
-  const functions = mockUser ? [] : [settings.opaqueToken, settings.isRevoked]
-  const attendants = functions.map(attendantOf).filter((attendant) => attendant !== undefined)
-  return attendants.map((attendant) => attending(attendant, acceptedIssuers(loaded), log))
-}
-
-/** A service that uses a function counts once, in however many applications it is installed. */
-function attending(attendant: Attended, issuers: AcceptedIssuers, log: OperatorLog): Background {
-  let isOpen = false
-  return {
-    open() {
-      if (!isOpen) attendant.open((reason) => log.error(reason), issuers)
-      isOpen = true
-    },
-    close() {
-      if (isOpen) attendant.close()
-      isOpen = false
-    },
-    get isReady() {
-      return attendant.isReady
-    },
-  }
-}
-
-function acceptedIssuers({ issuers }: LoadedSettings): AcceptedIssuers {
-  if (typeof issuers === 'function') return 'asked'
-  return issuers.flatMap<string | undefined>(({ issuer }) => issuer ?? [undefined])
+  const counts = new DecisionCounts()
+  return { authenticator, knownTenants, background, attendants, counts, internalWork }
 }
 
 /** Who asks: in dev mode the mock user, in production the bearer of a token. */
@@ -114,8 +86,8 @@ function composeRights(settings: Settings): AskedRights | undefined {
 function composeInternalWork(settings: Settings, knownTenants: KnownTenants): InternalWork {
   const { asyncContext, superuserResource } = settings
   if (asyncContext) openContexts()
-  // The place for a decision event of outcome `internal`.
-  const onBegin = () => {}
+  const onBegin = ({ userInfo, tenant }: Authorization) =>
+    tellInternal({ sub: userInfo.sub, tenant })
   return new InternalWork({ asyncContext, superuserResource, knownTenants, onBegin })
 }
 
@@ -137,12 +109,12 @@ export function composeKnownTenants(
 /** What a guard of one application rests on. */
 export function composeGuardRules(
   settings: Settings,
-  { authenticator, knownTenants }: ServiceParts,
+  { authenticator, knownTenants, counts }: ServiceParts,
   waits: Waits,
 ): GuardRules {
   const { resolveTenant, tenantParameter, tenantsTimeout: timeout, isRevoked } = settings
-  const { realm, resource, clockTolerance, asyncContext } = settings
+  const { realm, resource, clockTolerance, asyncContext, logBindings } = settings
   const asked = { authenticator, knownTenants, resolveTenant, tenantParameter, timeout, waits }
-  const watchRevocation = watchOf(isRevoked)
-  return { ...asked, realm, resource, asyncContext, clockTolerance, watchRevocation }
+  const told = { counts, logBindings, asyncContext, realm, resource }
+  return { ...asked, ...told, clockTolerance, watchRevocation: watchOf(isRevoked) }
 }

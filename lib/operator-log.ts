@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { tellingOf } from './outside/document-event.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 
 /** What a service tells its operator between requests, by the log of an application. */
@@ -16,12 +17,13 @@ export class OperatorLog {
   }
 
   /**
-   * What is told of a document of another server.
+   * What is told of a document of another server, here and by the channel.
    *
    * @param about members of each line
    */
-  document(what: string, about: object = {}): RemoteDocumentEvents {
+  document(what: 'keys' | 'tenants', name: string, about: object = {}): RemoteDocumentEvents {
     return {
+      onChange: tellingOf(what, name),
       onFailure: (reason, url) => {
         this.#find()?.warn({ ...about, reason, url }, `tenant auth: ${what} cannot be fetched`)
       },

@@ -16,7 +16,7 @@ import { addGuard } from './guard/guard.ts'
 import { noteGuard } from './guard/installed-guards.ts'
 import { type ListedRoute, listRoutes } from './inspection/listed-routes.ts'
 import { Neighbours } from './inspection/neighbours.ts'
-import { documentStats, type Stats } from './inspection/stats.ts'
+import { type Stats, statsOf } from './inspection/stats.ts'
 import { describeGuard } from './openapi/describe-guard.ts'
 import { OperatorLog } from './operator-log.ts'
 import { Waits } from './outside/waits.ts'
@@ -124,9 +124,12 @@ export class AuthService {
     return this.#parts.internalWork.run(who, work)
   }
 
-  /** What the service knows of itself by now. Nothing is asked to find it. */
+  /**
+   * What the service knows of itself by now: decisions, its cache and documents, ages in seconds.
+   * Nothing is asked to find it.
+   */
   stats(): Stats {
-    return { documents: documentStats(this.#parts) }
+    return statsOf(this.#parts)
   }
 
   /**

@@ -167,6 +167,7 @@ const DEFAULTS_IN_WORDS: { readonly [name in OptionName]?: string } = {
   isRevoked: 'none',
   resolveTenant: 'none',
   tokenFrom: 'none',
+  logBindings: 'none',
 }
 
 function defaultOf(name: OptionName): string {

@@ -14,6 +14,7 @@ const ROOMS = [
     'boot-report',
     'compose',
     'compose-issuers',
+    'compose-attendants',
     'operator-log',
     'testing',
     'claims',

@@ -1,6 +1,10 @@
-import { ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE } from '../errors.ts'
+import { AuthError, ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE } from '../errors.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import { AskedAnswers } from '../outside/asked-answers.ts'
+import { clock } from '../outside/clock.ts'
+import { tellingOf } from '../outside/document-event.ts'
+import { DocumentStory } from '../outside/document-story.ts'
+import { errorCode } from '../outside/error-code.ts'
 import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
@@ -52,6 +56,8 @@ interface Held {
   readonly data: string
   /** Where its keys come from. */
   readonly place: string
+  /** What has become of the answer. */
+  readonly story: DocumentStory
 }
 
 /**
@@ -67,7 +73,18 @@ export class AskedIssuers implements Issuers {
     this.#answers = new AskedAnswers<IssuerEntry | null, Held | null>({
       ask: rules.ask,
       read: (answer, iss) => rules.read(iss, answer),
-      learn: (entry, iss, before) => this.#learn(entry, iss, before ?? undefined),
+      learn: (entry, iss, before, askedAt) => {
+        const held = this.#learn(entry, iss, before ?? undefined)
+        // Strangers make up issuers. An issuer that was never known is nothing that could be gone.
+        if (held === null) before?.story.ended()
+        else held.story.fetched(askedAt)
+        return held
+      },
+      failed: (error, iss, before) => {
+        const story = before?.story ?? this.#storyOf(iss)
+        story.failed(error instanceof AuthError ? error.reason : errorCode(error))
+        story.look(clock.now(), true)
+      },
       drop: (held) => end(held),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, `the issuers function ${reason}`)),
@@ -137,8 +154,12 @@ export class AskedIssuers implements Issuers {
     const keys = isSamePlace ? before.issuer.keys : this.#rules.keysOf(entry)
     keys.open()
     const issuer = this.#rules.issuerOf(entry, keys, () => this.#answers.fresh(iss) === held)
-    const held = { issuer, data, place }
+    const held = { issuer, data, place, story: before?.story ?? this.#storyOf(iss) }
     return held
+  }
+
+  #storyOf(iss: string): DocumentStory {
+    return new DocumentStory(this.#rules, tellingOf('issuer', iss))
   }
 }
 

@@ -4,7 +4,7 @@ import type { Waits } from '../outside/waits.ts'
 import type { Principal } from '../rights/principal.ts'
 import type { Forgotten } from './forgotten.ts'
 import type { Issuer } from './issuer.ts'
-import type { Verified } from './verified-tokens.ts'
+import type { TokenCacheStats, Verified } from './verified-tokens.ts'
 
 /** What was found on the way to a principal. Those who watch a request want to know it. */
 export interface Finding {
@@ -33,6 +33,8 @@ export interface Authenticator {
   forget(what: Forgotten): void
   /** The issuers that are known now. */
   issuers(): readonly Issuer[]
+  /** What is known of the tokens that were verified before. */
+  readonly tokenCache: TokenCacheStats
   /**
    * The principal of a request; a promise only where it cannot be told at once, and then one of
    * `waits`.

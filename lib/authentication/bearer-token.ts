@@ -15,7 +15,7 @@ import type { Jwts } from './jwts.ts'
 import type { OpaqueTokens } from './opaque-tokens.ts'
 import { type TokenFrom, tokenOfRequest } from './token-of-request.ts'
 import { type RevocationRules, unlessRevoked } from './unless-revoked.ts'
-import type { Verified, VerifiedTokens } from './verified-tokens.ts'
+import type { TokenCacheStats, Verified, VerifiedTokens } from './verified-tokens.ts'
 
 export interface BearerTokenRules extends RevocationRules {
   readonly tokenFrom?: TokenFrom | undefined
@@ -72,6 +72,10 @@ export class BearerToken implements Authenticator {
     return this.#parts.issuers.all()
   }
 
+  get tokenCache(): TokenCacheStats {
+    return this.#parts.tokens.stats
+  }
+
   authenticate(request: FastifyRequest, waits: Waits, finding?: Finding): NowOrLater<Principal> {
     return attempt(() => this.#authenticated(request, waits, finding), asItIs, refuse)
   }
@@ -85,7 +89,7 @@ export class BearerToken implements Authenticator {
     finding: Finding = { cached: null, verified: null },
   ): NowOrLater<Principal> {
     const token = tokenOfRequest(request, this.#rules.tokenFrom) //                    401
-    const known = this.#parts.tokens.get(token) //                                     401
+    const known = this.#parts.tokens.recall(token) //                                  401
     finding.cached = known !== undefined
     const verified = known ?? this.#verify(token, waits) //                            401, 503
     return after(verified, (proved) => {

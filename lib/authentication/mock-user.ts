@@ -9,6 +9,7 @@ import type { Authenticator } from './authenticator.ts'
  */
 export class MockUser implements Authenticator {
   readonly isReady = true
+  readonly tokenCache = { size: 0, hits: 0, misses: 0, evictions: 0 }
   readonly #principal: Principal
 
   constructor(userInfo: UserInfo, rules: RightsRules) {

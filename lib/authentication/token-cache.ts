@@ -31,6 +31,7 @@ export class TokenCache<T> {
   #entries = new Map<string, Entry<T>>()
   #hand: Iterator<Entry<T>> = this.#entries.values()
   #weight = 0
+  #evictions = 0
 
   constructor(maxEntries: number) {
     this.#maxEntries = maxEntries
@@ -73,6 +74,11 @@ export class TokenCache<T> {
     return this.#entries.size
   }
 
+  /** How many entries had to go because there was no room. */
+  get evictions(): number {
+    return this.#evictions
+  }
+
   #hasRoomFor(weight: number): boolean {
     return this.#entries.size < this.#maxEntries && this.#weight + weight <= this.#maxWeight
   }
@@ -86,6 +92,7 @@ export class TokenCache<T> {
         entry.used = false
       } else {
         this.delete(entry.token)
+        this.#evictions++
         return
       }
     }

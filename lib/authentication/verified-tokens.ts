@@ -18,12 +18,26 @@ export interface Verified {
   readonly proof: Proof
 }
 
+/** What a cache of verified tokens can tell of itself. */
+export interface TokenCacheStats {
+  /** Tokens that are kept. */
+  readonly size: number
+  /** Requests whose token was known. */
+  readonly hits: number
+  /** Requests whose token had to be verified, or was refused without being known. */
+  readonly misses: number
+  /** Tokens that had to go because there was no room. */
+  readonly evictions: number
+}
+
 /** The tokens that were verified, of all issuers, each bound to what proved it. */
 export class VerifiedTokens {
   readonly #cache: TokenCache<Verified>
 
   readonly #clockTolerance: number
   readonly #copies: number
+  #hits = 0
+  #misses = 0
 
   /**
    * @param size most tokens that are kept
@@ -46,6 +60,20 @@ export class VerifiedTokens {
     if (verified === undefined || !verified.proof.holds) return undefined
     checkLifetime(verified.lifetime, this.#clockTolerance)
     return verified
+  }
+
+  /** As `get()`, counted; for the first look of a request. */
+  recall(token: string): Verified | undefined {
+    const verified = this.get(token)
+    if (verified === undefined) this.#misses++
+    else this.#hits++
+    return verified
+  }
+
+  /** A copy. */
+  get stats(): TokenCacheStats {
+    const { size, evictions } = this.#cache
+    return { size, hits: this.#hits, misses: this.#misses, evictions }
   }
 
   set(token: string, verified: Verified): void {

@@ -1,5 +1,8 @@
 import { ERR_AUTH_REVOCATION_UNAVAILABLE } from '../errors.ts'
 import { Attendance } from '../outside/attendance.ts'
+import { clock } from '../outside/clock.ts'
+import { tellingOf } from '../outside/document-event.ts'
+import { type DocumentState, DocumentStory } from '../outside/document-story.ts'
 import { errorCode } from '../outside/error-code.ts'
 import { withinTime } from '../outside/within-time.ts'
 import { withoutStack } from '../outside/without-stack.ts'
@@ -17,6 +20,7 @@ export class DenyListCore<Cursor> {
   readonly #source: DenyListSource<Cursor> | undefined
   readonly #denials: Denials
   readonly #pulls: Pulls<Cursor> | undefined
+  readonly #story: DocumentStory
   readonly attendance = new Attendance(this)
   #isToldOfLife = false
 
@@ -25,10 +29,19 @@ export class DenyListCore<Cursor> {
     this.#rules = rules
     this.#source = source
     this.#denials = new Denials(rules.maxEntries)
+    const maxStale = rules.whenStale === 'admit' ? Number.POSITIVE_INFINITY : 0
+    const ages = { maxAge: rules.maxStale, maxStale }
+    this.#story = new DocumentStory(ages, tellingOf('denyList', 'denyList'))
     if (source === undefined) return
     this.#pulls = new Pulls(source, rules, this.#denials, {
-      onFailure: (reason) => this.attendance.tell(`the deny list cannot be read (${reason})`),
-      onSuccess: () => this.attendance.forget(),
+      onFailure: (reason) => {
+        this.#story.failed(reason)
+        this.attendance.tell(`the deny list cannot be read (${reason})`)
+      },
+      onSuccess: (at) => {
+        this.#story.fetched(at)
+        this.attendance.forget()
+      },
     })
   }
 
@@ -44,6 +57,11 @@ export class DenyListCore<Cursor> {
 
   get isReady(): boolean {
     return (this.#staleness ?? this.#denials.failureFor(null)) === undefined
+  }
+
+  /** Undefined: it is the list of this process alone. */
+  state(): DocumentState | undefined {
+    return this.#source && this.#story.state
   }
 
   get size(): number {
@@ -95,9 +113,11 @@ export class DenyListCore<Cursor> {
   }
 
   get #staleness(): DenyListFailureCode | undefined {
-    if (this.#pulls === undefined || this.#rules.whenStale === 'admit') return undefined
+    if (this.#pulls === undefined) return undefined
     const { age } = this.#pulls
     if (age <= this.#rules.maxStale * 1000) return undefined
+    this.#story.look(clock.now(), true)
+    if (this.#rules.whenStale === 'admit') return undefined
     return Number.isFinite(age) ? 'ERR_DENY_LIST_STALE' : 'ERR_DENY_LIST_NOT_LOADED'
   }
 

@@ -18,7 +18,8 @@ const ANEW_EVERY = 60_000
 
 export interface PullsEvents {
   onFailure(reason: string): void
-  onSuccess(): void
+  /** @param at when the question began: a reading of `clock` */
+  onSuccess(at: number): void
 }
 
 /** Brings the entries of a source into memory: one question at a time, again and again. */
@@ -111,7 +112,7 @@ export class Pulls<Cursor> {
       const answer = await withinTime(() => this.#source.changes(cursor), TIMEOUT, limit.signal)
       this.#take(answer, cursor === null)
       this.#currentAt = startedAt
-      this.#events.onSuccess()
+      this.#events.onSuccess(startedAt)
     } catch (error) {
       const reason = error instanceof Unusable ? error.message : errorCode(error)
       if (!limit.signal.aborted) this.#events.onFailure(reason)

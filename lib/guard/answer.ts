@@ -1,8 +1,9 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onErrorHookHandler } from 'fastify'
 import { AuthError, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
+import { namesTenant } from './bound-log.ts'
 import type { SpellChallenge } from './challenge.ts'
 import { refusalOf } from './refusal.ts'
-import { authorizationOf } from './request-access.ts'
+import { askedOf, authorizationOf } from './request-access.ts'
 
 /**
  * What the answer to a refusal carries beside its body, and its line in the log. It is set in
@@ -29,17 +30,20 @@ function writeHeaders(reply: FastifyReply, error: AuthError, challenge: string |
 }
 
 /**
- * One line for each refusal. It names no user. An application that wants the user has `refusalOf`.
+ * One line for each refusal. It names no user by itself. An application that wants the user has
+ * `logBindings` and `refusalOf`.
  */
 function log(request: FastifyRequest, error: AuthError): void {
   const { code, reason, statusCode, challenge } = error
   const { tenant } = refusalOf(request) ?? authorizationOf(request) ?? {}
+  const asked = askedOf(request)
+  const isNamed = asked !== null && namesTenant(asked)
   const line = {
     code,
     reason,
     method: request.method,
     route: request.routeOptions.url,
-    tenant: tenant ?? undefined,
+    tenant: isNamed ? undefined : (tenant ?? undefined),
     required: challenge?.scope,
     mismatch: mismatchOf(request.log, error),
   }

@@ -1,15 +1,17 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticator, Finding } from '../authentication/authenticator.ts'
 import type { Verified } from '../authentication/verified-tokens.ts'
 import type { WatchRevocation } from '../authentication/watch-revocation.ts'
 import type { Policy } from '../declaration/policy.ts'
 import { ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
+import type { DecisionCounts } from '../inspection/decision-counts.ts'
 import { isObject } from '../outside/is-object.ts'
 import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import type { Principal } from '../rights/principal.ts'
+import type { LogBinding } from '../settings/application-options.ts'
 import type { KnownTenants } from '../tenants/known-tenants.ts'
 import { askForTenant, readNoTenant, readTenant } from '../tenants/resolve-tenant.ts'
 
@@ -30,6 +32,9 @@ export interface DecisionRules {
   readonly asyncContext: boolean
   /** The waits of the application's requests. They end when it closes. */
   readonly waits: Waits
+  readonly counts: DecisionCounts
+  /** What later lines of the log name; undefined: nothing. */
+  readonly logBindings?: readonly LogBinding[] | undefined
 }
 
 /**
@@ -41,16 +46,28 @@ export class Asked implements Finding {
   readonly reply: FastifyReply
   readonly policy: Policy
   readonly rules: DecisionRules
+  /** The same request, as it was asked about before. */
+  readonly before: Asked | null
   cached: boolean | null = null
   verified: Verified | null = null
   principal: Principal | null = null
   tenant: string | null = null
+  /** Null: not decided yet. */
+  outcome: 'admitted' | 'refused' | null = null
+  /** The log without `logBindings`, once there is one with them. */
+  plainLog: FastifyBaseLogger | null = null
 
-  constructor(request: FastifyRequest, reply: FastifyReply, policy: Policy, rules: DecisionRules) {
+  constructor(
+    { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+    policy: Policy,
+    rules: DecisionRules,
+    before: Asked | null,
+  ) {
     this.request = request
     this.reply = reply
     this.policy = policy
     this.rules = rules
+    this.before = before
   }
 }
 

@@ -15,13 +15,14 @@ import { currentAuthorization, underAuthorization } from '../rights/current-auth
 import { answerIn } from './answer.ts'
 import { enterContext, keepContext } from './async-context.ts'
 import { type ChallengeRules, challengesOf } from './challenge.ts'
+import { conclude } from './conclude.ts'
 import { Asked, type DecisionRules, decide } from './decide.ts'
 import { readsDeclared } from './decorated-request.ts'
 import { claimScope } from './guarded-scopes.ts'
-import { isPreflight, Preflights } from './preflight.ts'
+import { holdBack, isPreflight, Preflights } from './preflight.ts'
 import { doneUnlessProbed, noteRefusal } from './probed-request.ts'
 import { HeldBack, Refused } from './refused.ts'
-import { Access, decisionOf, setDecision } from './request-access.ts'
+import { Access, askedOf, decisionOf, setDecision } from './request-access.ts'
 
 export interface GuardRules extends DecisionRules, ChallengeRules {}
 
@@ -48,8 +49,9 @@ export function addGuard(
           done()
           return
         }
+        const before = askedOf(request)
         setDecision(request, undefined)
-        guard(request, reply, done, refuse)
+        guard(request, reply, done, refuse, before)
       },
   })
 
@@ -60,10 +62,11 @@ export function addGuard(
     reply: FastifyReply,
     done: HookHandlerDoneFunction,
     settle: Settle,
+    before: Asked | null = null,
   ): void {
     if (currentAuthorization() !== null) {
       // A handler has injected the request, or it follows another one on its connection.
-      underAuthorization(null, () => guard(request, reply, done, settle))
+      underAuthorization(null, () => guard(request, reply, done, settle, before))
       return
     }
     const policy = policyOf(request)
@@ -73,7 +76,7 @@ export function addGuard(
       done()
       return
     }
-    const asked = new Asked(request, reply, policy, rules)
+    const asked = new Asked({ request, reply }, policy, rules, before)
     void attempt(
       () => decide(asked),
       (authorization) => admit(asked, authorization, done),
@@ -87,7 +90,7 @@ export function addGuard(
   const holdBackOrRefuse: Settle = (refused, done) => {
     const { request, policy } = refused.asked
     if (isPreflight(request) && preflights.mayHoldBack(policy)) {
-      setDecision(request, new HeldBack(refused))
+      holdBack(refused)
       done()
     } else refuse(refused, done)
   }
@@ -104,7 +107,7 @@ export function addGuard(
     const decision = decisionOf(request)
     if (decision instanceof HeldBack) refuse(decision.refused, done)
     else if (decision === undefined || decision instanceof Refused)
-      guard(request, reply, done, refuse)
+      guard(request, reply, done, refuse, askedOf(request))
     else enterContext(request, rules, done)
   })
 
@@ -115,12 +118,14 @@ export function addGuard(
 
 function admit(asked: Asked, authorization: Authorization, done: HookHandlerDoneFunction): void {
   setDecision(asked.request, new Access(asked, authorization))
+  conclude(asked, null)
   enterContext(asked.request, asked.rules, done)
 }
 
 function refuse(refused: Refused, done: HookHandlerDoneFunction): void {
   setDecision(refused.asked.request, refused)
   noteRefusal(refused)
+  conclude(refused.asked, refused.error)
   done(refused.error)
 }
 

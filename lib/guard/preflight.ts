@@ -1,3 +1,4 @@
+import { finished } from 'node:stream'
 import type {
   FastifyInstance,
   FastifyRequest,
@@ -8,7 +9,8 @@ import type { Policy } from '../declaration/policy.ts'
 import type { FinalOptions, WrittenRoute } from '../declaration/written-route.ts'
 import type { AuthError } from '../errors.ts'
 import { printedRoutes } from '../inspection/printed-routes.ts'
-import { HeldBack } from './refused.ts'
+import { conclude } from './conclude.ts'
+import { HeldBack, type Refused } from './refused.ts'
 import { decisionOf, setDecision } from './request-access.ts'
 
 /**
@@ -26,6 +28,21 @@ export function isPreflight(request: FastifyRequest): boolean {
     headers['content-type'] === undefined &&
     (headers['content-length'] ?? '0') === '0'
   )
+}
+
+/**
+ * Lets a refused preflight go on to @fastify/cors. What becomes of it is known when a gate refuses
+ * it, or when its response ends.
+ */
+export function holdBack(refused: Refused): void {
+  const { asked, error } = refused
+  const { request, reply } = asked
+  const heldBack = new HeldBack(refused)
+  setDecision(request, heldBack)
+  finished(reply.raw, () => {
+    // A client that went away before an answer was not let through.
+    if (decisionOf(request) === heldBack) conclude(asked, reply.raw.headersSent ? null : error)
+  })
 }
 
 /**
@@ -116,8 +133,10 @@ const lastGate: preParsingHookHandler = function tenantAuthPreflightGate(
 function refuseHeldBack(request: FastifyRequest, done: (error?: AuthError) => void): void {
   const decision = decisionOf(request)
   if (decision instanceof HeldBack) {
+    const { asked, error } = decision.refused
     setDecision(request, decision.refused)
-    done(decision.refused.error)
+    conclude(asked, error)
+    done(error)
   } else done()
 }
 

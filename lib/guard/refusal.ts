@@ -36,8 +36,13 @@ export function refusalOf(request: FastifyRequest): Refusal | null {
   return Object.freeze({
     error,
     authorization: asked.principal?.in(null) ?? null,
-    tenant: asked.tenant ?? namedInUrl(asked),
+    tenant: askedTenant(asked),
   })
+}
+
+/** The valid name that a request asks for, where it is known. Nothing is asked to find it. */
+export function askedTenant(asked: Asked): string | null {
+  return asked.tenant ?? namedInUrl(asked)
 }
 
 /**

@@ -15,7 +15,7 @@ import type { Declared } from '../declaration/declaration.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import type { Asked } from './decide.ts'
-import type { HeldBack, Refused } from './refused.ts'
+import { HeldBack, type Refused } from './refused.ts'
 
 declare module 'fastify' {
   // The declarations merge only if the parameters are Fastify's own, all of them. `Schema` has a
@@ -119,6 +119,13 @@ export function decisionOf(request: Decided): Decision | undefined {
 
 export function setDecision(request: Decided, decision: Decision | undefined): void {
   request[kDecision] = decision
+}
+
+/** The request as it was decided; null: it is not decided, or not guarded. */
+export function askedOf(request: FastifyRequest): Asked | null {
+  const decision = decisionOf(request)
+  if (decision instanceof HeldBack) return decision.refused.asked
+  return decision?.asked ?? null
 }
 
 /** Undefined if the request was not let through. */

@@ -1,33 +1,52 @@
 import type { Authenticator } from '../authentication/authenticator.ts'
-import type { DocumentState } from '../outside/document-times.ts'
+import type { TokenCacheStats } from '../authentication/verified-tokens.ts'
+import type { Attended } from '../outside/attended.ts'
+import type { DocumentState } from '../outside/document-story.ts'
 import type { KnownTenants } from '../tenants/known-tenants.ts'
+import type { DecisionCounts, DecisionStats } from './decision-counts.ts'
 
 /** What a service can tell of itself, in plain numbers and words. */
 export interface Stats {
+  /** Of guarded requests, in all applications of the service. */
+  readonly decisions: DecisionStats
+  readonly tokenCache: TokenCacheStats
   /** The documents of other servers that it rests on. */
   readonly documents: readonly DocumentStats[]
 }
 
 /** A document of another server, as it is now. */
 export interface DocumentStats extends DocumentState {
-  /** The keys of an issuer, or the list of tenants. */
-  readonly kind: 'keys' | 'tenants'
-  /** The issuer's name; of the list of tenants `tenants`. */
+  /** The keys of an issuer, the list of tenants, or a deny list that is `isRevoked`. */
+  readonly kind: 'keys' | 'tenants' | 'denyList'
+  /** The issuer's name; of the others their kind. */
   readonly name: string
 }
 
-/** What rests on documents of other servers. */
-export interface Documented {
+/** What a service knows of itself. */
+export interface Known {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
+  /** Of the functions that were given as options. */
+  readonly attendants: readonly Attended[]
+  readonly counts: DecisionCounts
 }
 
-/** What is known of each document, without asking for any. */
-export function documentStats({ authenticator, knownTenants }: Documented): DocumentStats[] {
-  const keys = authenticator
-    .issuers()
-    .map((issuer) => ({ kind: 'keys', name: issuer.name, ...issuer.keys.state() }) as const)
-  const tenants = knownTenants.state?.()
-  if (tenants === undefined) return keys
-  return [...keys, { kind: 'tenants', name: 'tenants', ...tenants }]
+/** A copy of what is known now. Nothing is asked to find it. */
+export function statsOf({ authenticator, knownTenants, attendants, counts }: Known): Stats {
+  const keys = authenticator.issuers().map(({ name, keys }) => stats('keys', name, keys.state()))
+  const tenants = stats('tenants', 'tenants', knownTenants.state?.())
+  const lists = attendants.map((each) => stats('denyList', 'denyList', each.state()))
+  return {
+    decisions: counts.stats,
+    tokenCache: { ...authenticator.tokenCache },
+    documents: [...keys, tenants, ...lists].filter((document) => document !== undefined),
+  }
+}
+
+function stats(
+  kind: DocumentStats['kind'],
+  name: string,
+  state: DocumentState | undefined,
+): DocumentStats | undefined {
+  return state && { kind, name, ...state }
 }

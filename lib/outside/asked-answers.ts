@@ -112,7 +112,10 @@ export class AskedAnswers<A, K = A> {
     return open.ask(key, {
       run: () => askApplication(this.#question(key, about)),
       done: (answer, question) => this.#learn(answer, question),
-      failed: (error) => this.#lastGood(key, error),
+      failed: (error) => {
+        this.#rules.failed?.(error, key, this.#answers.get(key)?.answer)
+        return this.#lastGood(key, error)
+      },
     })
   }
 

@@ -18,6 +18,8 @@ export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
    * @param askedAt when it was asked for: a reading of `clock`
    */
   learn(answer: A, key: string, before: K | undefined, askedAt: number): K
+  /** Is told that a question has failed, and what is kept of the answer before. */
+  failed?(error: unknown, key: string, before: K | undefined): void
   /** Is told what is kept no more, because the table is full or another answer says no. */
   drop?(kept: K): void
   /**

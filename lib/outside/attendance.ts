@@ -1,12 +1,14 @@
 // Outside: functions that an application got from a door of ours, and gave to several services.
 
 import type { AcceptedIssuers, Attended } from './attended.ts'
+import type { DocumentState } from './document-story.ts'
 
 /** What a function does between questions. */
 export interface AttendedWork {
   begin?(): void
   end(): void
   readonly isReady?: boolean
+  state?(): DocumentState | undefined
 }
 
 /**
@@ -36,6 +38,10 @@ export class Attendance implements Attended {
    */
   get hasSeveralIssuers(): boolean {
     return this.#isAsked || this.#issuers.size > 1
+  }
+
+  state(): DocumentState | undefined {
+    return this.#work.state?.()
   }
 
   open(onFailure: (reason: string) => void, issuers: AcceptedIssuers = []): void {

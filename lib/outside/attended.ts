@@ -1,6 +1,8 @@
 // Outside: functions that an application got from a door of ours and gave back as an option. Some
 // hold a connection or a timer, which must begin and end with the service.
 
+import type { DocumentState } from './document-story.ts'
+
 /** The key under which such a function carries its attendant. Other code cannot name it. */
 export const ATTENDED: unique symbol = Symbol('fastify-tenant-auth.attended')
 
@@ -23,6 +25,8 @@ export interface Attended {
   close(): void
   /** Whether the function can be asked now. */
   readonly isReady: boolean
+  /** Of what it keeps of another server; undefined: nothing. */
+  state(): DocumentState | undefined
 }
 
 /** The attendant of an option's value, where it has one. */

@@ -4,16 +4,6 @@ import { BackOff, LEAST_WAIT } from './back-off.ts'
 import { clock } from './clock.ts'
 import { type Freshness, lastAge, refreshAge } from './freshness.ts'
 
-/** What an operator sees of a document. */
-export interface DocumentState {
-  /** `stale`: beyond its age, and served while no new one can be had. `none`: there is none. */
-  readonly state: 'fresh' | 'stale' | 'none'
-  /** Seconds since the last good load; null where there was none. */
-  readonly age: number | null
-  /** Why the last attempt failed, in constant words; null where it did not. */
-  readonly failure: string | null
-}
-
 /** Until when a document serves, and when the next load is due: readings of `clock`. */
 export class DocumentTimes {
   readonly #freshness: Freshness
@@ -25,7 +15,6 @@ export class DocumentTimes {
   #restUntil = Number.NEGATIVE_INFINITY
   /** What is loaded on demand serves until then without another look. */
   #provedUntil = Number.NEGATIVE_INFINITY
-  #failure: string | null = null
 
   constructor(freshness: Freshness) {
     this.#freshness = freshness
@@ -39,15 +28,13 @@ export class DocumentTimes {
 
   succeeded(): void {
     this.#loadedAt = clock.now()
-    this.#failure = null
     this.#backOff.reset()
     this.#restUntil = this.#loadedAt
     this.dueAt = this.#loadedAt + Math.max(LEAST_WAIT, refreshAge(this.#freshness))
     this.#provedUntil = this.#loadedAt + Math.max(LEAST_WAIT, this.#freshness.maxAge * 1000)
   }
 
-  failed(reason: string): void {
-    this.#failure = reason
+  failed(): void {
     this.#restUntil = clock.now() + this.#backOff.next()
     // A document that is still fresh is not asked for earlier because one more look has failed.
     this.dueAt = Math.max(this.#loadedAt + refreshAge(this.#freshness), this.#restUntil)
@@ -76,17 +63,6 @@ export class DocumentTimes {
   serves(now: number): boolean {
     if (now - this.#loadedAt >= lastAge(this.#freshness)) return false
     return this.#freshness.isLazy !== true || now < this.#provedUntil
-  }
-
-  get state(): DocumentState {
-    const age = clock.now() - this.#loadedAt
-    const isFresh = age < this.#freshness.maxAge * 1000
-    const isThere = age < lastAge(this.#freshness)
-    return {
-      state: isFresh ? 'fresh' : isThere ? 'stale' : 'none',
-      age: Number.isFinite(age) ? age / 1000 : null,
-      failure: this.#failure,
-    }
   }
 
   /** In milliseconds. */

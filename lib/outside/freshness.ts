@@ -26,6 +26,6 @@ export function refreshAge({ maxAge }: Freshness): number {
 }
 
 /** Milliseconds of age from which a document serves no more. */
-export function lastAge({ maxAge, maxStale }: Freshness): number {
+export function lastAge({ maxAge, maxStale }: Pick<Freshness, 'maxAge' | 'maxStale'>): number {
   return (maxAge + maxStale) * 1000
 }

@@ -2,7 +2,8 @@
 
 import { Alarm } from './alarm.ts'
 import { clock } from './clock.ts'
-import { type DocumentState, DocumentTimes } from './document-times.ts'
+import { type DocumentState, DocumentStory, type TellChange } from './document-story.ts'
+import { DocumentTimes } from './document-times.ts'
 import type { Freshness } from './freshness.ts'
 import { shownAddress } from './shown-address.ts'
 import { reasonOf } from './unusable.ts'
@@ -10,6 +11,8 @@ import { reasonOf } from './unusable.ts'
 export interface RemoteDocumentEvents {
   /** A load failed. `reason` is constant text, `url` what may be shown of the address. */
   onFailure(reason: string, url: string | null): void
+  /** Something has become of the document. */
+  readonly onChange?: TellChange
 }
 
 /** Where a document comes from. */
@@ -30,6 +33,7 @@ export class RemoteDocument<T> {
   readonly #freshness: Freshness
   readonly #events: RemoteDocumentEvents
   readonly #times: DocumentTimes
+  readonly #story: DocumentStory
   readonly #alarm = new Alarm(() => void this.#attempt())
   #value: T | undefined
   #running: Promise<boolean> | undefined
@@ -44,12 +48,10 @@ export class RemoteDocument<T> {
     this.#freshness = freshness
     this.#events = events
     this.#times = new DocumentTimes(freshness)
+    this.#story = new DocumentStory(freshness, events.onChange ?? (() => {}))
   }
 
-  /**
-   * Begins the first load, unless it is lazy, and keeps the document fresh from now on; resumes
-   * after `close()`.
-   */
+  /** Begins the first load, unless it is lazy, and keeps it fresh; resumes after `close()`. */
   open(): void {
     if (this.#isOpen) return
     this.#isOpen = true
@@ -67,7 +69,9 @@ export class RemoteDocument<T> {
     const now = clock.now()
     // A timer does this too, but the timers of a machine that slept are late.
     if (this.#times.isDue(now) && this.#isOpen) void this.#attempt()
-    return this.#times.serves(now) ? this.#value : undefined
+    const serves = this.#times.serves(now)
+    this.#story.look(now, serves)
+    return serves ? this.#value : undefined
   }
 
   /** As `current()`, after the load that is under way, if there is none to give before. */
@@ -105,7 +109,7 @@ export class RemoteDocument<T> {
 
   /** Asks for nothing. */
   state(): DocumentState {
-    return this.#times.state
+    return this.#story.state
   }
 
   /** Ends a running load and all timers. */
@@ -153,13 +157,16 @@ export class RemoteDocument<T> {
   #succeeded(value: T): true {
     this.#value = value
     this.#times.succeeded()
+    this.#story.fetched()
     this.#schedule()
     return true
   }
 
   #failed(reason: string): false {
-    this.#times.failed(reason)
+    this.#times.failed()
+    this.#story.failed(reason)
     this.#schedule()
+    this.current()
     this.#events.onFailure(reason, shownAddress(this.#source.url))
     return false
   }

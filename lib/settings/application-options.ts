@@ -2,6 +2,11 @@ import { Type } from '@sinclair/typebox'
 import { RESOURCE_ADDRESS, Switch, Text } from './option-kinds.ts'
 import { RESOURCE_EXPECTED } from './resource-address.ts'
 
+/** What the log can name of a decided request. */
+const LOG_BINDINGS = ['tenant', 'sub', 'issuer'] as const
+
+export type LogBinding = (typeof LOG_BINDINGS)[number]
+
 /** How the guard behaves in its application. */
 export const applicationOptions = {
   /**
@@ -42,4 +47,19 @@ export const applicationOptions = {
     default: 'warn',
     expected: 'warn, refuse or ignore',
   }),
+
+  /**
+   * What each line of the log names of a decided request: `tenant`, `sub`, `issuer`, each once. Of
+   * a refused request it is what is known. `sub` and `issuer` are personal data.
+   * @default none
+   */
+  logBindings: Type.Optional(
+    Type.Unsafe<readonly LogBinding[]>(
+      Type.Array(Type.Union(LOG_BINDINGS.map((name) => Type.Literal(name))), {
+        minItems: 1,
+        uniqueItems: true,
+        expected: `a list of ${LOG_BINDINGS.join(', ')}, each once`,
+      }),
+    ),
+  ),
 }

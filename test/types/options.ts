@@ -82,6 +82,7 @@ const everything: Required<AuthOptions> = {
   keysRetry: 1,
   tokenCacheSize: 0,
   uncovered: 'refuse',
+  logBindings: ['tenant', 'sub', 'issuer'],
   mapClaims: (claims) => {
     expectType(claims).is<Record<string, unknown>>()
     return { sub: String(claims['oid']), resources: { acme: ['order:read'] }, team: 7 }
@@ -146,6 +147,8 @@ new AuthService({ issuer: null })
 new AuthService({ keysMaxAge: '10m' })
 // @ts-expect-error a word without a meaning
 new AuthService({ uncovered: 'error' })
+// @ts-expect-error other claims are not named in the log
+new AuthService({ logBindings: ['email'] })
 // @ts-expect-error the pin has no default
 new AuthService({ issuers: [{ issuer: 'https://a.example' }] })
 // @ts-expect-error in a list each names its issuer

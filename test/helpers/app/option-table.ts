@@ -406,6 +406,27 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     },
   },
   {
+    option: 'logBindings',
+    key: 'log_bindings',
+    kind: {
+      expected: 'a list of tenant, sub, issuer, each once',
+      ini: [
+        ['tenant', ['tenant']],
+        ['issuer, sub tenant', ['issuer', 'sub', 'tenant']],
+      ],
+      badIni: [',', 'user', 'Tenant', 'tenant, tenant', 'tenant sub email'],
+      good: [['tenant'], ['sub', 'issuer']],
+      bad: [
+        [[], '[]'],
+        [['email'], '["email"]'],
+        [['sub', 'sub'], '["sub", "sub"]'],
+        [[undefined], '[undefined]'],
+        ['tenant', '"tenant"'],
+        [true, 'true'],
+      ],
+    },
+  },
+  {
     option: 'publicKeys',
     kind: {
       expected: 'a JWK set with at least one public key that may verify',

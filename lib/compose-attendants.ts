@@ -1,0 +1,45 @@
+import type { OperatorLog } from './operator-log.ts'
+import { type AcceptedIssuers, type Attended, attendantOf } from './outside/attended.ts'
+import type { LoadedSettings } from './settings/load-settings.ts'
+
+/** What begins with the first installation of a service, and ends with its last. */
+export interface Background {
+  open(): void
+  close(): void
+  readonly isReady: boolean
+}
+
+/** Of the functions that were given as options, those that work in the background. */
+export function attendantsOf({ settings, mockUser }: LoadedSettings): Attended[] {
+  // Dev mode asks none of them.
+  const functions = mockUser ? [] : [settings.opaqueToken, settings.isRevoked]
+  return functions.map(attendantOf).filter((attendant) => attendant !== undefined)
+}
+
+/** A service that uses a function counts once, in however many applications it is installed. */
+export function attending(
+  attendant: Attended,
+  loaded: LoadedSettings,
+  log: OperatorLog,
+): Background {
+  const issuers = acceptedIssuers(loaded)
+  let isOpen = false
+  return {
+    open() {
+      if (!isOpen) attendant.open((reason) => log.error(reason), issuers)
+      isOpen = true
+    },
+    close() {
+      if (isOpen) attendant.close()
+      isOpen = false
+    },
+    get isReady() {
+      return attendant.isReady
+    },
+  }
+}
+
+function acceptedIssuers({ issuers }: LoadedSettings): AcceptedIssuers {
+  if (typeof issuers === 'function') return 'asked'
+  return issuers.flatMap<string | undefined>(({ issuer }) => issuer ?? [undefined])
+}

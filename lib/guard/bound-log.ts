@@ -1,0 +1,41 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { LogBinding } from '../settings/application-options.ts'
+import type { Asked } from './decide.ts'
+import { askedTenant } from './refusal.ts'
+
+/**
+ * Names what is known of a decided request in each later line of its log. What is not known is left
+ * out.
+ */
+export function bindLog(asked: Asked, names: readonly LogBinding[]): void {
+  const { request, reply, principal } = asked
+  const known = {
+    tenant: askedTenant(asked),
+    sub: principal?.userInfo.sub ?? null,
+    issuer: principal?.issuer ?? null,
+  }
+  const bindings = names.map((name) => [name, known[name]]).filter(([, value]) => value !== null)
+  // Of a log that is bound twice, each line would have a name twice.
+  const plain = asked.plainLog ?? asked.before?.plainLog ?? request.log
+  const bound = bindings.length === 0 ? plain : childOf(plain, Object.fromEntries(bindings))
+  asked.plainLog = plain
+  // Fastify logs by both.
+  request.log = bound
+  reply.log = bound
+}
+
+/** Whether each line names the tenant already. */
+export function namesTenant({ request, rules, plainLog }: Asked): boolean {
+  if (plainLog === null || request.log === plainLog) return false
+  return rules.logBindings?.includes('tenant') === true
+}
+
+/** A hook of the application may have put any logger there. A decision does not depend on it. */
+function childOf(log: FastifyBaseLogger, bindings: object): FastifyBaseLogger {
+  try {
+    const child = log.child(bindings)
+    return typeof child.info === 'function' ? child : log
+  } catch {
+    return log
+  }
+}

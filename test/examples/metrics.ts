@@ -1,0 +1,41 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import metrics from 'fastify-metrics'
+import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+
+/** An application whose decisions and documents are metrics of Prometheus. */
+export async function measuredApp(options: AuthOptions): Promise<FastifyInstance> {
+  const app = Fastify()
+  await app.register(metrics.default, {
+    // Open to everybody who can reach it: serve it to your own network only.
+    endpoint: { url: '/metrics', method: 'GET', config: { noauth: true }, handler: () => {} },
+    clearRegisterOnInit: true,
+  })
+  await app.register(tenantAuth, options)
+
+  const { client } = app.metrics
+  new client.Counter({
+    name: 'auth_decisions_total',
+    help: 'Guarded requests, by the code of their refusal',
+    labelNames: ['code'],
+    collect() {
+      const { admitted, refused } = app.authService.stats().decisions
+      this.reset()
+      this.inc({ code: 'none' }, admitted)
+      for (const [code, count] of Object.entries(refused)) this.inc({ code }, count)
+    },
+  })
+  new client.Gauge({
+    name: 'auth_document_age_seconds',
+    help: 'Age of the keys and lists that decisions rest on',
+    labelNames: ['kind', 'name'],
+    collect() {
+      this.reset()
+      for (const { kind, name, age } of app.authService.stats().documents) {
+        if (age !== null) this.set({ kind, name }, age)
+      }
+    },
+  })
+
+  app.get('/:tenant/menu', { config: { tenant: 'required' } }, async () => ['soup'])
+  return app
+}

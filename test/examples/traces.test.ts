@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { FastifyOtelInstrumentation } from '@fastify/otel'
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base'
+import Fastify from 'fastify'
+import tenantAuth from '../../lib/index.ts'
+import { createTestAuthority } from '../../lib/testing.ts'
+import { traceDecisions } from './traces.ts'
+
+test('the span of a request names its decision, with @fastify/otel before the guard', async (t) => {
+  const exporter = new InMemorySpanExporter()
+  const spanProcessors = [new SimpleSpanProcessor(exporter)]
+  const instrumentation = new FastifyOtelInstrumentation({ registerOnInitialization: false })
+  instrumentation.setTracerProvider(new BasicTracerProvider({ spanProcessors }))
+  traceDecisions()
+
+  const authority = await createTestAuthority()
+  const app = Fastify()
+  t.after(() => app.close())
+  await app.register(instrumentation.plugin())
+  // Where a route were open, the audit of the routes would stop the boot.
+  await app.register(tenantAuth, { ...authority.options, uncovered: 'refuse' })
+  app.get('/:tenant/menu', async () => ['soup'])
+  app.get('/untraced', { config: { otel: false } }, async () => 'x')
+
+  const headers = await authority.headers({ sub: 'dora', resources: { 'lazy-raccoon': [] } })
+  await app.inject({ url: '/lazy-raccoon/menu', headers })
+  await app.inject({ url: '/busy-beaver/menu', headers })
+  await app.inject('/lazy-raccoon/menu')
+  assert.equal((await app.inject({ url: '/untraced', headers })).statusCode, 200)
+  const told = exporter
+    .getFinishedSpans()
+    .filter(({ name }) => name === 'request')
+    .map(({ attributes }) => Object.entries(attributes))
+    .map((all) => all.filter(([name]) => name.startsWith('auth.') || name.startsWith('user.')))
+    .map((ours) => Object.fromEntries(ours))
+  assert.deepEqual(told, [
+    { 'auth.outcome': 'admitted', 'auth.tenant': 'lazy-raccoon', 'user.id': 'dora' },
+    {
+      'auth.outcome': 'refused',
+      'auth.code': 'ERR_AUTH_TENANT_FORBIDDEN',
+      'auth.tenant': 'busy-beaver',
+      'user.id': 'dora',
+    },
+    {
+      'auth.outcome': 'refused',
+      'auth.code': 'ERR_AUTH_TOKEN_MISSING',
+      'auth.tenant': 'lazy-raccoon',
+    },
+  ])
+})
