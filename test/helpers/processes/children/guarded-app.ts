@@ -1,0 +1,42 @@
+import Fastify from 'fastify'
+import pg from 'pg'
+import { tenantAuth } from '../../../../lib/index.ts'
+import {
+  type DenyEntry,
+  type DenyList,
+  type DenyListRules,
+  postgresDenyList,
+} from '../../../../lib/revocation.ts'
+
+/**
+ * An application whose tokens are revoked by a deny list, until its parent ends. `POST /revoked`
+ * adds the entry that is its body. Argument: JSON of the store, its address, the rules of the list,
+ * and the options of the plugin.
+ */
+const { store, url, rules, options } = JSON.parse(process.argv[2] ?? '{}')
+
+const STORES: Readonly<Record<string, () => DenyList>> = {
+  postgresql: () => {
+    const pool = new pg.Pool({ connectionString: url, max: 3, connectionTimeoutMillis: 5000 })
+    // An idle connection that is lost would end the process.
+    pool.on('error', () => {})
+    return postgresDenyList({ pool, createTable: true, ...rulesOf(rules) })
+  },
+}
+
+function rulesOf(given: Partial<DenyListRules>): Partial<DenyListRules> {
+  return given
+}
+
+const open = STORES[store]
+if (open === undefined) throw new Error(`no store named ${store}`)
+const isRevoked = open()
+const app = Fastify()
+await app.register(tenantAuth, { ...options, isRevoked })
+app.get('/', async () => 'admitted')
+app.post<{ Body: DenyEntry }>('/revoked', { config: { noauth: true } }, async ({ body }) => {
+  await isRevoked.add(body)
+  return 'added'
+})
+process.once('disconnect', () => process.exit(0))
+process.send?.({ address: await app.listen({ port: 0, host: '127.0.0.1' }) })
