@@ -14,6 +14,8 @@ export interface EntryStore {
   addSilently(sub: string): Promise<void>
   /** Closes the connections on which processes wait for messages. */
   cutListeners(): Promise<void>
+  /** Adds an entry, and leaves its transaction open. Absent where there are no transactions. */
+  begin?(sub: string): Promise<OpenEntry>
   /** Keeps a copy of all data. */
   backUp(): Promise<void>
   /** Takes the data of that copy in the place of its own. */
@@ -28,7 +30,6 @@ export interface OpenEntry {
 
 export interface PostgresStore extends EntryStore {
   readonly password: string
-  /** Adds an entry, and leaves the transaction open. */
   begin(sub: string): Promise<OpenEntry>
 }
 
