@@ -8,3 +8,11 @@ export type {
   PostgresPool,
   PostgresQuestion,
 } from './deny-list/postgres-pool.ts'
+export type {
+  ConnectionEvent,
+  IoredisClient,
+  NodeRedisClient,
+  NodeRedisCommands,
+  RedisClient,
+} from './deny-list/redis-client.ts'
+export { type RedisDenyListOptions, redisDenyList } from './deny-list/redis-deny-list.ts'

@@ -46,6 +46,8 @@ for (const [name, { skip, start }] of Object.entries(ENTRY_STORES)) {
       })
 
       it(`without a message it counts in ${count} within the interval and 1 s`, async (t) => {
+        await store.allowMessages(false)
+        t.after(() => store.allowMessages(true))
         const processes = await processesOf(t, count, store, SHORT)
         await revokedWithin(t, 2, processes, (sub) => store.addSilently(sub))
       })

@@ -1,4 +1,5 @@
 import Fastify from 'fastify'
+import { Redis } from 'ioredis'
 import pg from 'pg'
 import { tenantAuth } from '../../../../lib/index.ts'
 import {
@@ -6,6 +7,7 @@ import {
   type DenyList,
   type DenyListRules,
   postgresDenyList,
+  redisDenyList,
 } from '../../../../lib/revocation.ts'
 
 /**
@@ -21,6 +23,12 @@ const STORES: Readonly<Record<string, () => DenyList>> = {
     // An idle connection that is lost would end the process.
     pool.on('error', () => {})
     return postgresDenyList({ pool, createTable: true, ...rulesOf(rules) })
+  },
+  redis: () => {
+    // A connection is given up whose commands have no answer.
+    const client = new Redis(url, { socketTimeout: 5000 })
+    client.on('error', () => {})
+    return redisDenyList({ client, ...rulesOf(rules) })
   },
 }
 
