@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import { tenantAuth } from 'fastify-tenant-auth'
 import * as door from 'fastify-tenant-auth/revocation'
 import { Cluster, Redis } from 'ioredis'
-import Valkey from 'iovalkey'
+import { Redis as Valkey, Cluster as ValkeyCluster } from 'iovalkey'
 import pg from 'pg'
 import { createClient, createCluster, createSentinel } from 'redis'
 import { expectType, expectTypes } from './expect-type.ts'
@@ -31,7 +31,7 @@ const all: door.DenyList[] = [
   redisDenyList({ client: new Redis({ ...lazy, protocol: 3, replyMapping: 'resp3' }) }),
   redisDenyList({ client: new Cluster([], lazy) }),
   redisDenyList({ client: new Valkey(lazy) }),
-  redisDenyList({ client: new Valkey.Cluster([], lazy) }),
+  redisDenyList({ client: new ValkeyCluster([], lazy) }),
   redisDenyList({ client: createClient() }),
   redisDenyList({ client: createClient({ RESP: 2 }) }),
   redisDenyList({ client: createCluster({ rootNodes: [] }) }),

@@ -122,7 +122,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : assert.fail('no port')
 }
 
-/** Whether it answers, even with an error that a password is missing. It does not while it loads. */
+/** Whether it answers, even that a password is missing. It does not while it loads. */
 async function answers(port: number): Promise<boolean> {
   const socket = net.connect(port, '127.0.0.1')
   try {
