@@ -8,9 +8,11 @@ import { startStandIn } from '../helpers/servers/stand-in.ts'
 const REQUESTS = 1000
 const AT_ONCE = 50
 
-for (const [name, { skip, start }] of Object.entries(ENTRY_STORES)) {
-  describe(`a server of ${name} that accepts connections and never answers`, { skip }, () => {
-    it('no request waits for it: a thousand are answered as before, then 503, then right again', async (t) => {
+describe('a server that accepts connections and never answers', { concurrency: true }, () => {
+  for (const [name, { skip, start }] of Object.entries(ENTRY_STORES)) {
+    it(`of ${name}: a thousand requests are answered as before, then 503, then right again`, {
+      skip,
+    }, async (t) => {
       const store = await start()
       t.after(() => store.close())
       const way = await startStandIn(store.port)
@@ -51,5 +53,5 @@ for (const [name, { skip, start }] of Object.entries(ENTRY_STORES)) {
       assert.equal(await process.statusFor(revoked), 401)
       assert.equal(process.isAlive, true)
     })
-  })
-}
+  }
+})
