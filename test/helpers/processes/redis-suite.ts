@@ -135,6 +135,18 @@ export function describeStreamsIn(what: string, open: () => Promise<StreamsServe
         assert.equal(verdictOf(other, tokenOf({ jti: 'token-3' })), false)
       })
 
+      it('an entry that ended a day ago is deleted, and no other one', async () => {
+        for (const days of [-2, -0.5, 2]) {
+          const jti = `in ${days} days`
+          const text = JSON.stringify({ jti, until: new Date(Date.now() + 24 * days * HOUR) })
+          await send('XADD', KEY, '*', 'entry', text)
+        }
+        await make(FIRST).add({ jti: 'new', until: END })
+        const left = async () => (await itemsOf(send)).map(([, text]) => JSON.parse(text).jti)
+        for (let tries = 0; (await left()).length > 3 && tries < 1000; tries++);
+        assert.deepEqual(await left(), ['in -0.5 days', 'in 2 days', 'new'])
+      })
+
       it('a model: an entry that a server has at a reading is known, through all it may do', async () => {
         const step = fc.oneof(
           { weight: 4, arbitrary: fc.record({ do: fc.constant('add'), by: fc.nat({ max: 1 }) }) },

@@ -54,7 +54,13 @@ async function ofNodeRedis(
   },
 ): Promise<OpenClient> {
   client.on('error', () => {})
-  await client.connect()
+  try {
+    await client.connect()
+  } catch (error) {
+    // It would try again and again.
+    client.destroy()
+    throw error
+  }
   return {
     client,
     send: (name, ...args) => client.sendCommand([name, ...args]),

@@ -12,7 +12,7 @@ interface Item {
 type Request = readonly string[]
 
 /** What the server answers: an error is one of the protocol. */
-type Reply = string | number | null | Error | readonly Reply[] | Map<string, Reply>
+export type Reply = string | number | null | Error | readonly Reply[] | Map<string, Reply>
 
 /**
  * What stands in for a server of Redis on loopback, as far as a deny list uses one: streams in
@@ -28,8 +28,8 @@ export class StreamServer {
   port = 0
   /** All commands that deal with a stream. */
   readonly asked: Request[] = []
-  /** The words of an error, in place of an answer. */
-  refuse: (request: Request) => string | undefined = () => undefined
+  /** Another answer in place of the usual one. */
+  override: (command: string) => Reply | undefined = () => undefined
 
   static async open(): Promise<StreamServer> {
     const server = new StreamServer()
@@ -97,8 +97,8 @@ export class StreamServer {
     const command = name.toUpperCase()
     const [key = ''] = args
     if (/^(?:X|DEL|FLUSH)/.test(command)) this.asked.push(request)
-    const refusal = this.refuse(request)
-    if (refusal !== undefined) return new Error(refusal)
+    const other = this.override(command)
+    if (other !== undefined) return other
     const items = this.#streams.get(key) ?? []
     switch (command) {
       case 'HELLO':
@@ -106,6 +106,9 @@ export class StreamServer {
         return new Map<string, Reply>([['proto', connection.isResp3 ? 3 : 2]])
       case 'INFO':
         return 'redis_version:7.0.0\r\nloading:0\r\n'
+      case 'CLUSTER':
+        // It is the only one of its cluster.
+        return [[0, 16_383, ['127.0.0.1', this.port]]]
       case 'FLUSHALL':
         this.#streams.clear()
         return 'OK'
