@@ -1,4 +1,3 @@
-import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { CONNECTION_EVENTS, type NodeRedisClient, type NodeRedisCommands } from './redis-client.ts'
 import { FIELD, type OwnStream, readId, readReply, type StreamItem } from './redis-stream.ts'
@@ -55,7 +54,7 @@ export class NodeRedisStream implements OwnStream {
 
 /** An id with an object of fields. */
 function readItem(item: unknown): StreamItem {
-  const [id, message] = isObject(item) ? [item['id'], item['message']] : []
-  const text = isObject(message) ? ownProperty(message, FIELD) : null
+  const { id, message }: Record<string, unknown> = Object(item)
+  const text = ownProperty(Object(message), FIELD)
   return { id: readId(id), text: typeof text === 'string' ? text : null }
 }

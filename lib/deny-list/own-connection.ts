@@ -24,7 +24,11 @@ export class OwnConnection {
   }
 
   async open(): Promise<void> {
-    await this.#ask(() => this.#stream.open(), LATE)
+    await this.#ask(async () => {
+      await this.#stream.open()
+      // A client of the package redis goes on with what it began, even if it was destroyed.
+      if (this.#isClosed) this.#stream.close()
+    }, LATE)
   }
 
   /** Whether there are items beyond an id. Waits for one, but not for ever. */

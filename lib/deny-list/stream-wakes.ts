@@ -1,5 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { Alarm } from '../outside/alarm.ts'
 import { BackOff } from '../outside/back-off.ts'
+import { clock } from '../outside/clock.ts'
 import { ignoreRejection } from '../outside/thenable.ts'
 import { OwnConnection } from './own-connection.ts'
 import type { RedisStream } from './redis-stream.ts'
@@ -75,7 +76,8 @@ export class StreamWakes {
   }
 }
 
-/** It does not keep the process alive. */
 function pause(backOff: BackOff): Promise<void> {
-  return wait(backOff.next(), undefined, { ref: false })
+  return new Promise((resolve) => {
+    new Alarm(resolve).set(clock.now() + backOff.next())
+  })
 }
