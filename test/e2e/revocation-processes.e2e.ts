@@ -91,7 +91,7 @@ for (const [name, { skip, start }] of Object.entries(ENTRY_STORES)) {
 
     it('each entry that was kept counts, though the server was killed meanwhile', async (t) => {
       const processes = await processesOf(t, 2, store, { interval: 0.5 })
-      const users = Array.from({ length: 60 }, newUser)
+      const users = Array.from({ length: 300 }, newUser)
       const added = users.map(async (sub, i) => {
         const status = await processes[i % 2]?.add({ sub })
         if (i === 20) {
