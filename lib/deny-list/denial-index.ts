@@ -1,20 +1,18 @@
 import type { TokenInfo } from '../tokens/token-info.ts'
+import { DenialTable, type Stairs } from './denial-table.ts'
 import { type Denial, NAMES } from './deny-entry.ts'
 import type { HeldDenial } from './held-denial.ts'
 
-/** Entries of the same names. The latest `issuedBefore` is first, and ends first. */
-type Stairs = HeldDenial[]
-
 /**
- * Finds the entries that fit a token, at the price of one `Map.get` for each set of names that
+ * Finds the entries that fit a token, at the price of one look for each set of names that
  * occurs, such as `sub` with `issuer`, however many entries there are.
  */
 export class DenialIndex {
   /** By the names that are set. */
-  readonly #tables = new Map<string, Map<string, Stairs>>()
+  readonly #tables = new Map<string, DenialTable>()
 
   /** Those of the same names. */
-  get({ names }: Denial): readonly HeldDenial[] {
+  get({ names }: Denial): Stairs {
     const shape = shapeOf(names)
     return this.#tables.get(shape)?.get(keyOf(names, shape)) ?? []
   }
@@ -47,10 +45,8 @@ export class DenialIndex {
 
   #set({ names }: Denial, stairs: Stairs): void {
     const shape = shapeOf(names)
-    const key = keyOf(names, shape)
-    const table = this.#tables.get(shape) ?? new Map<string, Stairs>()
-    if (stairs.length > 0) table.set(key, stairs)
-    else table.delete(key)
+    const table = this.#tables.get(shape) ?? new DenialTable()
+    table.set(keyOf(names, shape), stairs)
     if (table.size > 0) this.#tables.set(shape, table)
     else this.#tables.delete(shape)
   }

@@ -47,7 +47,10 @@ export class DenyListCore<Cursor> {
 
   begin(): void {
     this.#pulls?.begin()
-    this.#source?.listen?.(() => this.wake())
+    this.#source?.listen?.(
+      () => this.wake(),
+      (reason) => this.attendance.tell(reason),
+    )
   }
 
   end(): void {

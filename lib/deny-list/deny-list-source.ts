@@ -10,8 +10,12 @@ export interface DenyListSource<Cursor> {
   changes(cursor: Cursor | null): Changes<Cursor> | Promise<Changes<Cursor>>
   /** Keeps an entry, so that `changes` tells it in every process. */
   append?: ((entry: KeptEntry) => unknown) | undefined
-  /** Begins to listen for messages that there are changes; they may be lost. */
-  listen?(wake: () => void): void
+  /**
+   * Begins to listen for messages that there are changes; they may be lost.
+   *
+   * @param tell what the operator should know, in constant words
+   */
+  listen?(wake: () => void, tell: (reason: string) => void): void
   /** Ends that. */
   end?(): void
 }

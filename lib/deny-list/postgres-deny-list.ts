@@ -10,7 +10,8 @@ export interface PostgresDenyListOptions extends Partial<DenyListRules> {
   /**
    * A pool of the package pg, for PostgreSQL 13 or newer, of at least two connections: one of them
    * is taken to `LISTEN`. Behind a pooler that swallows `LISTEN`, other processes know an entry
-   * after `interval`.
+   * after `interval`. Give it `connectionTimeoutMillis`, or connections that are never made take up
+   * the pool; and a listener of `error`, or an idle connection that is lost ends the process.
    */
   readonly pool: PostgresPool
   /**

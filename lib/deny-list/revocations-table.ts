@@ -5,6 +5,7 @@ import type { Changes, GivenEntry, KeptEntry } from './deny-entry.ts'
 import type { DenyListSource } from './deny-list-source.ts'
 import { Notifications } from './notifications.ts'
 import type { PostgresPool } from './postgres-pool.ts'
+import { TIMEOUT } from './pulls.ts'
 import { type RevocationsSql, revocationsSql } from './revocations-sql.ts'
 
 /**
@@ -42,7 +43,7 @@ export class RevocationsTable implements DenyListSource<Cursor> {
   async changes(cursor: Cursor | null): Promise<Changes<Cursor>> {
     await this.#create()
     const { server = null, xmin = null } = cursor ?? {}
-    const { rows } = await this.#pool.query(this.#sql.select, [server, xmin])
+    const { rows } = await this.#ask(this.#sql.select, [server, xmin])
     return { entries: rows.filter(isEntry), cursor: cursorOf(rows[0]) }
   }
 
@@ -50,17 +51,20 @@ export class RevocationsTable implements DenyListSource<Cursor> {
     await this.#create()
     const { jti, sid, sub, issuer, issuedBefore, until } = entry
     const times = [issuedBefore?.toISOString(), until.toISOString()]
-    await this.#pool.query(this.#sql.insert, [
-      ...[jti, sid, sub, issuer, ...times].map((value) => value ?? null),
-    ])
+    const values = [jti, sid, sub, issuer, ...times].map((value) => value ?? null)
+    await this.#ask(this.#sql.insert, values)
     // The entry is kept. Without the right to delete, somebody else has to.
-    await this.#pool.query(this.#sql.deleteEnded, []).catch(() => {})
+    await this.#ask(this.#sql.deleteEnded).catch(() => {})
   }
 
   async #create(): Promise<void> {
     if (!this.#mustCreate) return
-    await this.#pool.query(this.#sql.create, [])
+    await this.#ask(this.#sql.create)
     this.#mustCreate = false
+  }
+
+  #ask(text: string, values: unknown[] = []) {
+    return this.#pool.query({ text, values, query_timeout: TIMEOUT })
   }
 }
 

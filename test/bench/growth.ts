@@ -7,6 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import tenantAuth, { type AuthOptions } from 'fastify-tenant-auth'
 import { createTestAuthority, type TestAuthority } from '../../lib/testing.ts'
 import type { Boot } from './boot.ts'
+import { compareLookUps, filledList } from './look-ups.ts'
 import { median, quartiles } from './statistics.ts'
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 15)
@@ -83,6 +84,18 @@ await grow('cached tokens', [100, 1_000, 10_000, 100_000], async (size) => {
   }
   return { size, app, requests }
 })
+await grow('entries of a deny list', [1, 10, 100, 1_000, 10_000, 100_000], async (size) => {
+  const before = await heapUsed()
+  const isRevoked = await filledList(size)
+  const each = ((await heapUsed()) - before) / size
+  if (size >= 1_000) console.error(`${size} entries of a deny list: ${Math.round(each)} bytes each`)
+  const app = await guarded({ isRevoked }, 1)
+  const requests = await Promise.all(
+    Array.from({ length: 1_000 }, (_, i) => requestAs(['acme'], i)),
+  )
+  return { size, app, requests }
+})
+await compareLookUps(ROUNDS)
 
 async function grow(
   what: string,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { RevocationsTable } from '../../lib/deny-list/revocations-table.ts'
-import { type DenyEntry, postgresDenyList } from '../../lib/revocation.ts'
+import { type DenyEntry, type PostgresPool, postgresDenyList } from '../../lib/revocation.ts'
 import { configError } from '../helpers/app/config-error.ts'
 import { until } from '../helpers/processes/until.ts'
 import { embeddedPool } from '../helpers/servers/embedded-pool.ts'
@@ -112,15 +112,30 @@ describe('a deny list in PostgreSQL', () => {
   })
 
   it('an entry is kept even where ended ones cannot be deleted', async () => {
-    const pool = {
+    const pool: PostgresPool = {
       ...embedded.pool,
-      query: (text: string, values?: unknown[]) =>
-        text.startsWith('DELETE')
-          ? Promise.reject(new Error('on purpose'))
-          : embedded.pool.query(text, values),
+      query: async (question) => {
+        assert.ok(!question.text.startsWith('DELETE'), 'on purpose')
+        return embedded.pool.query(question)
+      },
     }
     await postgresDenyList({ pool, createTable: true }).add({ jti: 'token-1' })
     assert.equal((await source().changes(null)).entries.length, 1)
+  })
+
+  it('each question has a limit, beyond which its connection is closed', async () => {
+    const limits: number[] = []
+    const pool: PostgresPool = {
+      ...embedded.pool,
+      query: async (question) => {
+        limits.push(question.query_timeout)
+        return embedded.pool.query(question)
+      },
+    }
+    const list = postgresDenyList({ pool, createTable: true })
+    await list.add({ jti: 'token-1' })
+    await list.ready()
+    assert.deepEqual(limits, [10_000, 10_000, 10_000, 10_000])
   })
 
   it('without createTable the table must be there, and may stand in a schema', async () => {

@@ -10,14 +10,19 @@ import {
 } from '../examples/tenants-in-a-database/database.ts'
 import { describeTenantsIn } from '../helpers/processes/database-suite.ts'
 import { describeMembershipsIn } from '../helpers/processes/membership-suite.ts'
+import { missing } from '../helpers/servers/commands.ts'
+import { POSTGRESQL, startPostgresServer } from '../helpers/servers/postgres-server.ts'
 
-const server = process.env['DATABASE_URL']
+/** A server whose user may create databases and roles; not given: one of this test's own. */
+const given = process.env['DATABASE_URL'] ?? ''
+const skip = given === '' && missing(...POSTGRESQL)
 
-if (server === undefined || server === '') {
-  it('tenants in a PostgreSQL server', {
-    skip: 'DATABASE_URL is not set: the address of a PostgreSQL server whose user may create databases and roles',
-  })
+if (skip !== false) {
+  it('tenants in a PostgreSQL server', { skip })
 } else {
+  const own = given === '' ? await startPostgresServer() : undefined
+  const server = own?.url ?? given
+  after(() => own?.close())
   describeTenantsIn('a PostgreSQL server', () => openScratchDatabase(server))
   describeMembershipsIn('a PostgreSQL server', () => openScratchDatabase(server))
 

@@ -1,16 +1,21 @@
 import Fastify from 'fastify'
 import { tenantAuth } from 'fastify-tenant-auth'
 import * as door from 'fastify-tenant-auth/revocation'
+import { Cluster, Redis } from 'ioredis'
+import { Redis as Valkey, Cluster as ValkeyCluster } from 'iovalkey'
 import pg from 'pg'
+import { createClient, createCluster, createSentinel } from 'redis'
 import { expectType, expectTypes } from './expect-type.ts'
 
-const { denyList, postgresDenyList } = door
+const { denyList, postgresDenyList, redisDenyList } = door
 
 // Prevents a function that is taken away unnoticed.
-expectTypes<keyof typeof door, 'denyList' | 'postgresDenyList'>()
+expectTypes<keyof typeof door, 'denyList' | 'postgresDenyList' | 'redisDenyList'>()
 
 const until = new Date()
 const pool = new pg.Pool()
+const lazy = { lazyConnect: true }
+const sentinel = { name: 'main', sentinelRootNodes: [] }
 
 // Prevents a list that does not fit where tokens are asked of.
 const all: door.DenyList[] = [
@@ -22,6 +27,15 @@ const all: door.DenyList[] = [
   }),
   postgresDenyList({ pool }),
   postgresDenyList({ pool, table: 'revoked', createTable: true, interval: 1 }),
+  redisDenyList({ client: new Redis(lazy), key: 'revoked', interval: 1 }),
+  redisDenyList({ client: new Redis({ ...lazy, protocol: 3, replyMapping: 'resp3' }) }),
+  redisDenyList({ client: new Cluster([], lazy) }),
+  redisDenyList({ client: new Valkey(lazy) }),
+  redisDenyList({ client: new ValkeyCluster([], lazy) }),
+  redisDenyList({ client: createClient() }),
+  redisDenyList({ client: createClient({ RESP: 2 }) }),
+  redisDenyList({ client: createCluster({ rootNodes: [] }) }),
+  redisDenyList({ client: createSentinel(sentinel) }),
 ]
 for (const isRevoked of all) await Fastify().register(tenantAuth, { isRevoked })
 
@@ -40,3 +54,5 @@ list.add({ sub: 'a', tenant: 'b' })
 denyList({ changes: () => ({ entries: [{ sub: 'a' }], cursor: 1 }) })
 // @ts-expect-error there is no address of a database
 postgresDenyList({ url: 'postgres://localhost' })
+// @ts-expect-error a pool of PostgreSQL is no client
+redisDenyList({ client: pool })

@@ -4,13 +4,12 @@ import type { PostgresPool } from '../../../lib/revocation.ts'
 /** A pool of the package pg, as far as a deny list needs one, to a PostgreSQL in this process. */
 export async function embeddedPool() {
   const db = await PGlite.create()
-  const query: PostgresPool['query'] = (text, values) => db.query(text, values)
   const pool: PostgresPool = {
-    query,
+    query: ({ text, values }) => db.query(text, values),
     connect: async () => {
       const ends: (() => void)[] = []
       return {
-        query,
+        query: (text) => db.query(text),
         on: (event, listener) => {
           if (event === 'notification') ends.push(db.onNotification(listener))
         },

@@ -1,0 +1,60 @@
+import { ownProperty } from '../outside/own-property.ts'
+import { CONNECTION_EVENTS, type NodeRedisClient, type NodeRedisCommands } from './redis-client.ts'
+import { FIELD, type OwnStream, readId, readReply, type StreamItem } from './redis-stream.ts'
+
+/** A stream by a client of the package redis. */
+export class NodeRedisStream implements OwnStream {
+  readonly #client: NodeRedisClient
+  /** Whose answers hold texts and objects, even where the application wants others. */
+  readonly #commands: NodeRedisCommands
+  readonly #key: string
+
+  constructor(client: NodeRedisClient, key: string) {
+    this.#client = client
+    this.#commands = client.withTypeMapping({})
+    this.#key = key
+  }
+
+  async range(from: string, most: number): Promise<StreamItem[]> {
+    return readReply(await this.#commands.xRange(this.#key, from, '+', { COUNT: most })).map(
+      readItem,
+    )
+  }
+
+  async add(text: string): Promise<string> {
+    return readId(await this.#commands.xAdd(this.#key, '*', { [FIELD]: text }))
+  }
+
+  async delete(ids: readonly string[]): Promise<void> {
+    await this.#commands.xDel(this.#key, [...ids])
+  }
+
+  async hasBeyond(id: string, milliseconds: number): Promise<boolean> {
+    const options = { COUNT: 1, BLOCK: milliseconds }
+    return (await this.#commands.xRead({ key: this.#key, id }, options)) !== null
+  }
+
+  duplicate(): OwnStream {
+    return new NodeRedisStream(this.#client.duplicate(), this.#key)
+  }
+
+  async open(): Promise<void> {
+    this.#client.unref?.()
+    await this.#client.connect()
+  }
+
+  onLost(listener: () => void): void {
+    for (const event of CONNECTION_EVENTS) this.#client.on(event, listener)
+  }
+
+  close(): void {
+    this.#client.destroy()
+  }
+}
+
+/** An id with an object of fields. */
+function readItem(item: unknown): StreamItem {
+  const { id, message }: Record<string, unknown> = Object(item)
+  const text = ownProperty(Object(message), FIELD)
+  return { id: readId(id), text: typeof text === 'string' ? text : null }
+}

@@ -1,0 +1,69 @@
+import { isObject } from '../outside/is-object.ts'
+import { DoorOptions, type Kind } from '../settings/door-options.ts'
+import { type DenyList, denyListFunction } from './deny-list-function.ts'
+import { type DenyListRules, RULES, readDenyListRules } from './deny-list-options.ts'
+import { IoredisStream } from './ioredis-stream.ts'
+import { NodeRedisStream } from './node-redis-stream.ts'
+import type { IoredisClient, NodeRedisClient, RedisClient } from './redis-client.ts'
+import type { RedisStream } from './redis-stream.ts'
+import { RevocationsStream } from './revocations-stream.ts'
+
+/** Where the stream is, and how the list is kept. */
+export interface RedisDenyListOptions extends Partial<DenyListRules> {
+  /**
+   * A client of ioredis, iovalkey or redis, for Redis 5 or newer, or Valkey; also one of a cluster
+   * or of sentinels. The application connects it, and closes it. A second connection is made by its
+   * `duplicate()`, to wait for new entries.
+   */
+  readonly client: RedisClient
+  /**
+   * The stream; a `keyPrefix` of the client comes before it. 1 to 512 characters. @default
+   * 'tenant-auth:revocations'
+   */
+  readonly key?: string
+}
+
+const CLIENT: Kind<(key: string) => RedisStream> = {
+  expected: 'a client of ioredis, iovalkey or redis',
+  read: (client) => {
+    if (isIoredisClient(client)) return (key) => new IoredisStream(client, key)
+    return isNodeRedisClient(client) ? (key) => new NodeRedisStream(client, key) : null
+  },
+}
+
+const KEY: Kind<string> = {
+  expected: 'a text of 1 to 512 characters',
+  read: (value) =>
+    typeof value === 'string' && value.length >= 1 && value.length <= 512 ? value : null,
+}
+
+/**
+ * For the option `isRevoked`: a deny list whose entries are items of a stream in Redis or Valkey,
+ * which all processes read. Entries that ended a day ago are deleted.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ */
+export function redisDenyList(given: RedisDenyListOptions): DenyList {
+  const options = new DoorOptions('redisDenyList', given, ['client', 'key', ...RULES])
+  const streamOf = options.read('client', CLIENT)
+  const key = options.has('key') ? options.read('key', KEY) : null
+  const rules = readDenyListRules(options)
+  options.throwIfAny()
+  const stream = streamOf?.(key ?? 'tenant-auth:revocations')
+  return denyListFunction(rules, stream && new RevocationsStream(stream))
+}
+
+/** Their methods are inherited ones. */
+function isIoredisClient(value: unknown): value is IoredisClient {
+  const methods = ['xadd', 'xdel', 'xrange', 'xread', 'duplicate', 'on', 'connect', 'disconnect']
+  return hasMethods(value, methods)
+}
+
+function isNodeRedisClient(value: unknown): value is NodeRedisClient {
+  const commands = ['xAdd', 'xDel', 'xRange', 'xRead', 'withTypeMapping']
+  return hasMethods(value, [...commands, 'duplicate', 'on', 'connect', 'destroy'])
+}
+
+function hasMethods(value: unknown, names: readonly string[]): boolean {
+  return isObject(value) && names.every((name) => typeof value[name] === 'function')
+}
