@@ -89,6 +89,8 @@ export class BearerToken implements Authenticator {
     finding: Finding = { cached: null, verified: null },
   ): NowOrLater<Principal> {
     const token = tokenOfRequest(request, this.#rules.tokenFrom) //                    401
+    // It throws for a token that is known, and out of its time.
+    finding.cached = true
     const known = this.#parts.tokens.recall(token) //                                  401
     finding.cached = known !== undefined
     const verified = known ?? this.#verify(token, waits) //                            401, 503

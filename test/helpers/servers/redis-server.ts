@@ -18,6 +18,9 @@ export const redisProgram = PROGRAMS.find(
 export const withoutRedis =
   redisProgram === undefined && `neither ${PROGRAMS.join(' nor ')} is in PATH`
 
+// A test that takes too long is ended by this signal, which would leave servers behind.
+process.once('SIGTERM', () => process.exit(143))
+
 /** Milliseconds until a started server must answer. */
 const LIMIT = 20_000
 
