@@ -226,12 +226,16 @@ test('a token that was seen before is told as cached; in dev mode no token count
   const app = await guarded(t)
   const headers = await as()
   for (const _ of [1, 2]) await app.inject({ url: '/x', headers })
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3_600_000 })
+  await app.inject({ url: '/x', headers })
   const dev = await guarded(t, { devMode: true })
   await dev.inject('/x')
   const seen = told.map(({ cached, sub, issuer }) => [cached, sub, issuer])
   assert.deepEqual(seen, [
     [false, USER, ISSUER],
     [true, USER, ISSUER],
+    // Expired since.
+    [true, null, null],
     [null, 'dev', null],
   ])
 })
