@@ -1,0 +1,24 @@
+import { EventEmitter } from 'node:events'
+import type { Shell } from '../../../lib/commands/command.ts'
+
+/** A shell of a test: what is printed is kept, and `emit('SIGINT', 'SIGINT')` sends a signal. */
+export interface RecordedShell extends Shell {
+  readonly printed: { out: string; err: string }
+  emit(event: string, ...args: unknown[]): boolean
+}
+
+export function recordedShell(env: Shell['env'] = {}, isTTY = false): RecordedShell {
+  const printed = { out: '', err: '' }
+  const stream = (name: 'out' | 'err') => ({
+    isTTY,
+    write: (text: string) => {
+      printed[name] += text
+    },
+  })
+  return Object.assign(new EventEmitter(), {
+    env: { ...process.env, NO_COLOR: '', ...env },
+    stdout: stream('out'),
+    stderr: stream('err'),
+    printed,
+  })
+}
