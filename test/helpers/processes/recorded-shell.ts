@@ -4,7 +4,8 @@ import type { Shell } from '../../../lib/commands/command.ts'
 /** A shell of a test: what is printed is kept, and `emit('SIGINT', 'SIGINT')` sends a signal. */
 export interface RecordedShell extends Shell {
   readonly printed: { out: string; err: string }
-  emit(event: string, ...args: unknown[]): boolean
+  emit: EventEmitter['emit']
+  eventNames: EventEmitter['eventNames']
 }
 
 export function recordedShell(env: Shell['env'] = {}, isTTY = false): RecordedShell {
@@ -16,7 +17,7 @@ export function recordedShell(env: Shell['env'] = {}, isTTY = false): RecordedSh
     },
   })
   return Object.assign(new EventEmitter(), {
-    env: { ...process.env, NO_COLOR: '', ...env },
+    env: { ...process.env, NO_COLOR: '', FORCE_COLOR: undefined, TERM: 'xterm', ...env },
     stdout: stream('out'),
     stderr: stream('err'),
     printed,
