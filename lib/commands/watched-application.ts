@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ListedRoute } from '../inspection/listed-routes.ts'
 import { isObject } from '../outside/is-object.ts'
 
-/** The only part of a service that is used. The application may have another copy of the package. */
+/** The part of a service that is used. The application may have another copy of the package. */
 interface RouteLister {
   routes(app: object): ListedRoute[]
 }

@@ -61,8 +61,7 @@ function rowsOf({ routes }: MatrixApplication): Row[] {
 
 function cellsOf(route: ListedRoute): readonly [url: string, who: string, ...more: string[]] {
   const { url, noauth, tenant, require, userInfo, resources, authorization } = route
-  if (noauth === null)
-    return [url, 'not known, strict', '', '', '']
+  if (noauth === null) return [url, 'not known, strict', '', '', '']
   const receives = Object.entries({ userInfo, resources, authorization })
   return [
     url,
