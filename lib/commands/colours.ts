@@ -1,7 +1,9 @@
-import { inspect } from 'node:util'
 import type { Shell, Stream } from './command.ts'
 
-type Colour = 'red' | 'green' | 'yellow' | 'bold'
+/** What a terminal is told before and behind a text. */
+const CODES = { red: [31, 39], green: [32, 39], yellow: [33, 39] } as const
+
+type Colour = keyof typeof CODES
 
 /** Gives a text a colour. */
 export type Paint = (colour: Colour, text: string) => string
@@ -13,7 +15,7 @@ export type Paint = (colour: Colour, text: string) => string
 export function painting(stream: Stream, env: Shell['env']): Paint {
   if (!isColoured(stream, env)) return (_colour, text) => text
   return (colour, text) => {
-    const [on, off] = inspect.colors[colour] ?? [0, 0]
+    const [on, off] = CODES[colour]
     return `\u001b[${on}m${text}\u001b[${off}m`
   }
 }

@@ -1,10 +1,5 @@
-import type { ListedCommand } from './command.ts'
+import type { Command } from './command.ts'
+import { policyCommand } from './policy-command.ts'
 
 /** Every sub-command, in the order of the help text. */
-export const COMMANDS: readonly ListedCommand[] = [
-  {
-    name: 'policy',
-    summary: 'show, write or check who may use each route of an application',
-    load: async () => (await import('./policy-command.ts')).policyCommand,
-  },
-]
+export const COMMANDS: readonly Command[] = [policyCommand]

@@ -20,6 +20,9 @@ export type ExitCode = number
 
 /** One sub-command of `fastify-tenant-auth`. */
 export interface Command {
+  readonly name: string
+  /** What it does, in one line. */
+  readonly summary: string
   /** At most 24 lines of 80 columns. */
   readonly help: string
   /**
@@ -27,14 +30,6 @@ export interface Command {
    * @throws UsageError, CommandFailure, and an error of `parseArgs`
    */
   run(args: readonly string[], shell: Shell): Promise<ExitCode>
-}
-
-/** A command in the table: it is loaded if it is asked for. */
-export interface ListedCommand {
-  readonly name: string
-  /** What it does, in one line. */
-  readonly summary: string
-  load(): Promise<Command>
 }
 
 /** The command line is wrong: exit code 2. */

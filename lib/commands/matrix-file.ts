@@ -12,12 +12,9 @@ export async function readMatrixFile(file: string): Promise<PolicyMatrix> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new CommandFailure(`${file} cannot be read (${errorCode(error)}); ${CURE}`)
   })
-  try {
-    return readMatrix(text)
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    throw new CommandFailure(`${file} cannot be used: ${error.message}; ${CURE}`)
-  }
+  const matrix = readMatrix(text)
+  if (typeof matrix !== 'string') return matrix
+  throw new CommandFailure(`${file} cannot be used: ${matrix}; ${CURE}`)
 }
 
 /** Writes the whole file, or leaves what is there. */

@@ -30,7 +30,12 @@ listens or has no guard, or a FILE that cannot be used; 2 a wrong command line.
 `
 
 /** Shows, writes or checks the policies of an application. */
-export const policyCommand: Command = { help: HELP, run: runPolicy }
+export const policyCommand: Command = {
+  name: 'policy',
+  summary: 'show, write or check who may use each route of an application',
+  help: HELP,
+  run: runPolicy,
+}
 
 async function runPolicy(args: readonly string[], shell: Shell): Promise<ExitCode> {
   const options = readPolicyOptions(args)

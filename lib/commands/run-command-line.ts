@@ -1,12 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { nearestName } from '../settings/look-alike.ts'
-import {
-  CommandFailure,
-  type ExitCode,
-  type ListedCommand,
-  type Shell,
-  UsageError,
-} from './command.ts'
+import { type Command, CommandFailure, type ExitCode, type Shell, UsageError } from './command.ts'
 
 const NAME = 'fastify-tenant-auth'
 
@@ -18,15 +12,14 @@ const NAME = 'fastify-tenant-auth'
  */
 export async function runCommandLine(
   args: readonly string[],
-  commands: readonly ListedCommand[],
+  commands: readonly Command[],
   shell: Shell,
 ): Promise<ExitCode> {
   const [name = '', ...rest] = args
-  const listed = commands.find((command) => command.name === name)
-  const own = listed === undefined ? NAME : `${NAME} ${name}`
+  const command = commands.find((each) => each.name === name)
+  const own = command === undefined ? NAME : `${NAME} ${name}`
   try {
-    if (listed === undefined) return runFrame(name, commands, shell)
-    const command = await listed.load()
+    if (command === undefined) return runFrame(name, commands, shell)
     if (!asksForHelp(rest)) return await command.run(rest, shell)
     shell.stdout.write(command.help)
     return 0
@@ -41,7 +34,7 @@ export async function runCommandLine(
   }
 }
 
-function runFrame(name: string, commands: readonly ListedCommand[], shell: Shell): ExitCode {
+function runFrame(name: string, commands: readonly Command[], shell: Shell): ExitCode {
   if (name === '--version') {
     shell.stdout.write(`${version()}\n`)
     return 0
@@ -71,7 +64,7 @@ function isOfUsage(error: unknown): error is Error {
   return code.startsWith('ERR_PARSE_ARGS_')
 }
 
-function help(commands: readonly ListedCommand[]): string {
+function help(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length))
   return `Usage: ${NAME} <command> [options]
 

@@ -18,10 +18,10 @@ export type Highlight = (line: string) => string
 export function matrixTable(matrix: PolicyMatrix, highlight: Highlight = (line) => line): string {
   return sections(matrix, '', (rows) => {
     const widths = HEAD.map((_head, column) =>
-      Math.max(...rows.map((row) => [...(row[column] ?? '')].length)),
+      Math.max(...rows.map((row) => String(row[column]).length)),
     )
     return rows.map((row) => {
-      const line = row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
+      const line = row.map((cell, column) => cell.padEnd(Number(widths[column]))).join('  ')
       return row[2] === EVERYBODY ? highlight(line.trimEnd()) : line.trimEnd()
     })
   })

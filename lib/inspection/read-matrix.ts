@@ -24,24 +24,25 @@ const Matrix = Type.Object({
 /**
  * Reads what `matrixJson` wrote, in any order and layout.
  *
- * @throws TypeError that says what was expected, and where
+ * @returns the matrix, or words that say what is wrong with the text, and where
  */
-export function readMatrix(text: string): PolicyMatrix {
-  const value = parse(text)
-  assertMatrix(value)
-  return policyMatrix(value.applications.map(({ routes }) => routes))
+export function readMatrix(text: string): PolicyMatrix | string {
+  const value = parsed(text)
+  if (value === undefined) return 'it is no JSON'
+  if (isMatrix(value)) return policyMatrix(value.applications.map(({ routes }) => routes))
+  const path = Value.Errors(Matrix, value).First()?.path
+  return `it is no policy matrix: ${path || '/'} is not as --write writes it`
 }
 
-function parse(text: string): unknown {
+/** Undefined where the text is no JSON. */
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new TypeError('it is no JSON')
+    return undefined
   }
 }
 
-function assertMatrix(value: unknown): asserts value is PolicyMatrix {
-  for (const { path } of Value.Errors(Matrix, value)) {
-    throw new TypeError(`it is no policy matrix: ${path || '/'} is not as --write writes it`)
-  }
+function isMatrix(value: unknown): value is PolicyMatrix {
+  return Value.Check(Matrix, value)
 }

@@ -2,26 +2,24 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parseArgs } from 'node:util'
-import { CommandFailure, type ListedCommand, UsageError } from '../../lib/commands/command.ts'
+import { type Command, CommandFailure, UsageError } from '../../lib/commands/command.ts'
 import { COMMANDS } from '../../lib/commands/command-table.ts'
 import { runCommandLine } from '../../lib/commands/run-command-line.ts'
 import { recordedShell } from '../helpers/processes/recorded-shell.ts'
 
 /** A command that does what its first argument says. */
-const probe: ListedCommand = {
+const probe: Command = {
   name: 'probe',
   summary: 'for this test',
-  load: async () => ({
-    help: 'the help of probe\n',
-    run: async ([first = '', ...rest], { stdout }) => {
-      if (first === 'usage') throw new UsageError('that is wrong')
-      if (first === 'fail') throw new CommandFailure('that failed')
-      if (first === 'defect') throw new TypeError('a defect')
-      if (first.startsWith('--')) parseArgs({ args: [first], options: {} })
-      stdout.write(`ran with ${[first, ...rest].join(' ')}\n`)
-      return 0
-    },
-  }),
+  help: 'the help of probe\n',
+  run: async ([first = '', ...rest], { stdout }) => {
+    if (first === 'usage') throw new UsageError('that is wrong')
+    if (first === 'fail') throw new CommandFailure('that failed')
+    if (first === 'defect') throw new TypeError('a defect')
+    if (first.startsWith('--')) parseArgs({ args: [first], options: {} })
+    stdout.write(`ran with ${[first, ...rest].join(' ')}\n`)
+    return 0
+  },
 }
 
 async function ran(...args: string[]): Promise<{ code: number; out: string; err: string }> {
@@ -71,8 +69,7 @@ test('a defect of a command is no message to its user: it is thrown', async () =
 test('each help text fits a screen of 24 lines and 80 columns', async () => {
   const shell = recordedShell()
   await runCommandLine(['--help'], COMMANDS, shell)
-  const texts = [shell.printed.out]
-  for (const { load } of COMMANDS) texts.push((await load()).help)
+  const texts = [shell.printed.out, ...COMMANDS.map(({ help }) => help)]
   for (const text of texts) {
     const lines = text.trimEnd().split('\n')
     assert.ok(lines.length < 24, `${lines.length} lines:\n${text}`)

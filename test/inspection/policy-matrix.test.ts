@@ -29,7 +29,9 @@ test('the routes of an application stand in the order of url and method', () => 
 test('the same policies in any order make the same text, byte for byte', () => {
   const turned = routes.map((route) => Object.fromEntries(Object.entries(route).reverse()))
   const text = JSON.stringify({ applications: [{ routes: turned.reverse() }] })
-  assert.equal(matrixJson(readMatrix(text)), matrixJson(policyMatrix([routes])))
+  assert.deepEqual(readMatrix(text), policyMatrix([routes]))
+  const again = policyMatrix([[...routes].reverse()])
+  assert.equal(matrixJson(again), matrixJson(policyMatrix([routes])))
 })
 
 test('each route has a line of its own, and the file ends with a newline', () => {
@@ -82,6 +84,6 @@ const WRONG: readonly [what: string, text: string, message: string][] = [
 
 for (const [what, text, message] of WRONG) {
   test(`a file with ${what} is refused, and the message says where`, () => {
-    assert.throws(() => readMatrix(text), { name: 'TypeError', message })
+    assert.equal(readMatrix(text), message)
   })
 }
