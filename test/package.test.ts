@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
 import {
   cloneInto,
   installIn,
@@ -71,6 +73,16 @@ test('every file that package.json exports is packed', () => {
   const missing = targets.filter((target) => !paths.includes(target))
   assert.notEqual(targets.length, 0)
   assert.deepEqual(missing, [])
+})
+
+test('the command of an installed package runs by itself, for everybody', async () => {
+  const app = await installIn(folder, packed, 'fastify')
+  const [[name, file] = ['', ''], ...more] = Object.entries(manifest.bin)
+  assert.deepEqual([name, more], ['fastify-tenant-auth', []])
+  const command = join(app, 'node_modules/fastify-tenant-auth', file)
+  assert.equal((await stat(command)).mode & 0o111, 0o111)
+  const { stdout } = await promisify(execFile)(command, ['--version'])
+  assert.equal(stdout, `${manifest.version}\n`)
 })
 
 test('every export of an installed package can be imported, and no other file of it', async () => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { parse } from 'yaml'
+import { readPolicyOptions } from '../lib/commands/policy-options.ts'
 import { AuthService, errors, type RouteDeclaration } from '../lib/index.ts'
 import { INI_KEYS, optionNames } from '../lib/settings/ini-values.ts'
 import { loadSettings } from '../lib/settings/load-settings.ts'
@@ -32,6 +34,7 @@ test('the sections stand in the order in which a reader needs them', () => {
     'How the tenant is found and permitted',
     'Errors',
     'Testing your application',
+    'The policy matrix and its lock',
     'Dev mode',
     'Configuration',
     'Recipes',
@@ -90,7 +93,26 @@ for (const { file, text } of blocks.filter(({ language }) => language === 'ts'))
 test('every block of code is in a language that is checked here, or sql', () => {
   const languages = new Set(blocks.map(({ language }) => language))
   // test/deny-list/revocations-sql.test.ts runs the block of SQL.
-  assert.deepEqual([...languages].sort(), ['ini', 'json', 'sh', 'sql', 'ts'])
+  assert.deepEqual([...languages].sort(), ['ini', 'json', 'sh', 'sql', 'ts', 'yaml'])
+})
+
+test('the workflow checks what --write wrote, with the options that the command has', () => {
+  const workflow: { jobs: { policy: { steps: { run?: string }[] } } } = parse(
+    onlyBlock('yaml', README),
+  )
+  const shown = blocks
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ text }) => text.split('\n'))
+    .filter((line) => line.startsWith('npx fastify-tenant-auth policy '))
+  const runs = workflow.jobs.policy.steps.flatMap(({ run }) => run ?? [])
+  const check = runs.at(-1) ?? ''
+  assert.deepEqual(runs, ['npm ci', check])
+  assert.equal(shown.includes(check), true)
+  for (const line of shown) {
+    const { program } = readPolicyOptions(line.split(' ').slice(3))
+    assert.deepEqual(program, ['node', 'app.js'])
+  }
+  assert.equal(shown.length, 3)
 })
 
 function onlyBlock(language: string, page: string): string {

@@ -20,7 +20,9 @@ const ROOMS = [
     'claims',
     'introspection',
     'revocation',
+    'cli',
   ],
+  ['commands'],
   ['tools'],
   ['opaque'],
   ['deny-list'],
@@ -49,7 +51,7 @@ function floorOf(file: string): number {
   const room = file.includes('/') ? dirname(file) : basename(file, '.ts')
   const floor = ROOMS.findIndex((names) => names.includes(room))
   assert.notEqual(floor, -1, `${file} stands on no floor`)
-  return floor + (ROOMS[floor]?.indexOf(room) ?? 0) / 10
+  return floor + (ROOMS[floor]?.indexOf(room) ?? 0) / 100
 }
 
 /** The files that a file imports. */

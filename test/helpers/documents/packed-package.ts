@@ -9,6 +9,7 @@ export const root = resolve(import.meta.dirname, '../../..')
 export interface Manifest {
   readonly version: string
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+  readonly bin: Readonly<Record<string, string>>
   readonly dependencies: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
   readonly scripts: Readonly<Record<string, string>>

@@ -1,0 +1,5 @@
+import type { Command } from './command.ts'
+import { policyCommand } from './policy-command.ts'
+
+/** Every sub-command, in the order of the help text. */
+export const COMMANDS: readonly Command[] = [policyCommand]

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ListedRoute } from '../inspection/listed-routes.ts'
+
+/** The variable that names the folder in which each process of the application puts its report. */
+export const FOLDER_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY'
+
+/** What one process, or one thread, knows of its Fastify instances. */
+export interface PolicyReport {
+  readonly pid: number
+  /** When the first instance was made, in milliseconds. */
+  readonly startedAt: number
+  /** Undefined while the process runs; null if something killed it. */
+  readonly exitCode?: number | null | undefined
+  /** When it ended, in milliseconds. */
+  readonly endedAt?: number | undefined
+  /** How many Fastify instances have been made. */
+  readonly made: number
+  /** How many of them have been told to listen. */
+  readonly listened: number
+  /** How many guarded ones have not. */
+  readonly silent: number
+  /** The routes of those that are guarded and have listened. */
+  readonly applications: readonly (readonly ListedRoute[])[]
+}
+
+/** A new place for the reports of one process, or of one thread. */
+export function reportFile(folder: string): string {
+  return join(folder, `${randomUUID()}.json`)
+}
+
+/** A reader sees a whole report or none. */
+export function writeReport(file: string, report: PolicyReport): void {
+  writeFileSync(`${file}.new`, JSON.stringify(report))
+  renameSync(`${file}.new`, file)
+}
+
+/** The reports so far, the oldest process first. */
+export function readReports(folder: string): PolicyReport[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map((name): PolicyReport => JSON.parse(readFileSync(join(folder, name), 'utf8')))
+    .map((report) => (isRunning(report) ? report : { exitCode: null, ...report }))
+    .sort((a, b) => a.startedAt - b.startedAt)
+}
+
+function isRunning({ pid, exitCode }: PolicyReport): boolean {
+  if (exitCode !== undefined) return false
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

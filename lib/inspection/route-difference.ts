@@ -1,0 +1,79 @@
+import type { ListedRoute } from './listed-routes.ts'
+import { implies, isAlike, requirementWords } from './requirement-order.ts'
+
+/** What a difference does: it lets somebody in, or keeps somebody out, or neither. */
+export type Effect = 'opens' | 'closes' | 'changes'
+
+export interface RouteDifference {
+  readonly effect: Effect
+  /** What was and what is, such as `was guarded, is open`. */
+  readonly told: string
+}
+
+/** What differs in one route. What it declares to receive decides nothing and is left out. */
+export function routeDifferences(was: ListedRoute, is: ListedRoute): RouteDifference[] {
+  if (was.noauth !== is.noauth) {
+    const effect = strictness(is) < strictness(was) ? 'opens' : 'closes'
+    return [{ effect, told: `was ${accessWords(was)}, is ${accessWords(is)}` }]
+  }
+  return [...tenantDifference(was, is), ...requireDifference(was, is)]
+}
+
+/** @param is a route that was not there */
+export function newRoute(is: ListedRoute): RouteDifference {
+  return { effect: is.noauth === true ? 'opens' : 'changes', told: `is new: ${policyWords(is)}` }
+}
+
+/** @param was a route that is not there any more */
+export function goneRoute(was: ListedRoute): RouteDifference {
+  return { effect: 'closes', told: `is gone: was ${policyWords(was)}` }
+}
+
+/** A route whose policy is not known is read strictly. */
+function strictness({ noauth }: ListedRoute): number {
+  if (noauth === null) return 2
+  return noauth ? 0 : 1
+}
+
+function accessWords({ noauth }: ListedRoute): string {
+  if (noauth === null) return 'guarded in the stricter reading (written before the plugin)'
+  return noauth ? 'open' : 'guarded'
+}
+
+const TENANT_WORDS = {
+  path: 'in the path',
+  query: 'in the query',
+  optional: 'optional in the query',
+} as const
+
+const TENANT_STRICTNESS = { path: 2, query: 2, optional: 1 } as const
+
+function tenantWords({ tenant }: ListedRoute): string {
+  return tenant === null ? 'none' : TENANT_WORDS[tenant]
+}
+
+function tenantStrictness({ tenant }: ListedRoute): number {
+  return tenant === null ? 0 : TENANT_STRICTNESS[tenant]
+}
+
+function tenantDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
+  if (was.tenant === is.tenant) return []
+  const told = `tenant was ${tenantWords(was)}, is ${tenantWords(is)}`
+  const more = tenantStrictness(is) - tenantStrictness(was)
+  if (more === 0) return [{ effect: 'changes', told }]
+  return [{ effect: more < 0 ? 'opens' : 'closes', told }]
+}
+
+/** If one user meets the new requirement who did not meet the old one, something opens. */
+function requireDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
+  if (isAlike(was.require, is.require)) return []
+  const told = `require was ${requirementWords(was.require)}, is ${requirementWords(is.require)}`
+  if (!implies(is.require, was.require)) return [{ effect: 'opens', told }]
+  return [{ effect: implies(was.require, is.require) ? 'changes' : 'closes', told }]
+}
+
+function policyWords(route: ListedRoute): string {
+  if (route.noauth !== false) return accessWords(route)
+  const tenant = `tenant ${tenantWords(route)}`
+  return `guarded, ${tenant}, require ${requirementWords(route.require)}`
+}

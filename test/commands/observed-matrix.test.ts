@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Observed } from '../../lib/commands/observe-program.ts'
+import { observedMatrix } from '../../lib/commands/observed-matrix.ts'
+import { listed } from '../helpers/app/listed.ts'
+import { reportOf } from '../helpers/processes/reporting-program.ts'
+
+const MENU = [listed('/menu')]
+const ADMIN = [listed('/admin')]
+
+function observed(reports: Observed['reports'], more: Partial<Observed> = {}): Observed {
+  return { exitCode: 0, signal: null, passedOn: undefined, isLate: false, reports, ...more }
+}
+
+const urls = (given: Observed): string[][] =>
+  observedMatrix(given).applications.map(({ routes }) => routes.map(({ url }) => url))
+
+test('the applications of one process stand in the order in which they were made', () => {
+  const reports = [reportOf({ made: 2, listened: 2, applications: [MENU, ADMIN] })]
+  assert.deepEqual(urls(observed(reports)), [['/menu'], ['/admin']])
+})
+
+test('processes that run the same are told once, in an order that does not depend on time', () => {
+  const [menu, admin] = [reportOf({ applications: [MENU] }), reportOf({ applications: [ADMIN] })]
+  assert.deepEqual(urls(observed([menu, admin, menu])), [['/admin'], ['/menu']])
+  assert.deepEqual(urls(observed([admin, menu])), [['/admin'], ['/menu']])
+})
+
+test('two applications of one process count as two, even if their routes are the same', () => {
+  const reports = [reportOf({ made: 2, listened: 2, applications: [MENU, MENU] })]
+  assert.deepEqual(urls(observed(reports)), [['/menu'], ['/menu']])
+})
+
+const GOOD = reportOf({ applications: [MENU] })
+const IN_TIME = 'within the time limit; --timeout gives it more'
+
+const FAILURES: readonly [what: string, given: Observed, message: string][] = [
+  [
+    'that ends with another exit code than 0',
+    observed([GOOD], { exitCode: 3 }),
+    'the application ended with exit code 3',
+  ],
+  [
+    'that a signal ends',
+    observed([GOOD], { exitCode: null, signal: 'SIGSEGV' }),
+    'the application was ended by SIGSEGV',
+  ],
+  [
+    'one of whose processes fails',
+    observed([GOOD, reportOf({ exitCode: 1 })], { exitCode: null }),
+    'a process of the application has failed',
+  ],
+  [
+    'one of whose processes is killed',
+    observed([GOOD, reportOf({ exitCode: null })]),
+    'a process of the application has failed',
+  ],
+  ['without Fastify', observed([]), 'the application made no Fastify instance before it ended'],
+  [
+    'without Fastify that stays',
+    observed([], { exitCode: null, isLate: true }),
+    `the application made no Fastify instance ${IN_TIME}`,
+  ],
+  [
+    'that does not listen',
+    observed([reportOf({ listened: 0, silent: 1 })]),
+    'the application did not listen before it ended',
+  ],
+  [
+    'of which one guarded instance does not listen',
+    observed([reportOf({ made: 2, silent: 1, applications: [MENU] })]),
+    'one of the guarded Fastify instances did not listen before it ended',
+  ],
+  [
+    'without a guard',
+    observed([reportOf()], { exitCode: null, isLate: true }),
+    `no Fastify instance that listened has a guard: none registered the plugin ${IN_TIME}`,
+  ],
+  [
+    'of which one instance is never ready',
+    observed([reportOf({ made: 2, exitCode: undefined, applications: [MENU] })], { isLate: true }),
+    `one of the Fastify instances neither listened nor became ready ${IN_TIME}`,
+  ],
+]
+
+for (const [what, given, message] of FAILURES) {
+  test(`an application ${what} has no matrix, and the message says why`, () => {
+    assert.throws(() => observedMatrix(given), { name: 'Error', message })
+  })
+}

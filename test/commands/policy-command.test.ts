@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { COMMANDS } from '../../lib/commands/command-table.ts'
+import { policyCommand } from '../../lib/commands/policy-command.ts'
+import { runCommandLine } from '../../lib/commands/run-command-line.ts'
+import { matrixJson, policyMatrix } from '../../lib/inspection/policy-matrix.ts'
+import { listed } from '../helpers/app/listed.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
+import { recordedShell } from '../helpers/processes/recorded-shell.ts'
+import { reporting, reportOf } from '../helpers/processes/reporting-program.ts'
+import { until } from '../helpers/processes/until.ts'
+
+const folder = tempFolder()
+const ROUTES = [listed('/health', { noauth: true }), listed('/orders', { require: ['order:read'] })]
+const CLOSED = [listed('/health'), listed('/orders', { require: ['order:read'] })]
+const JSON_TEXT = matrixJson(policyMatrix([ROUTES]))
+
+/** Runs the command on a program that reports these routes. */
+async function ran(args: readonly string[], { env = {}, isTTY = false, routes = ROUTES } = {}) {
+  const shell = recordedShell(env, isTTY)
+  const program = reporting([reportOf({ applications: [routes] })])
+  const code = await runCommandLine(['policy', ...args, '--', ...program], COMMANDS, shell)
+  return { code, ...shell.printed }
+}
+
+test('the matrix is printed as a table, as JSON or in Markdown, and nothing beside it', async () => {
+  const table = await ran([])
+  assert.deepEqual([table.code, table.err], [0, ''])
+  assert.match(
+    table.out,
+    /^method {2}url {6}who may {4}tenant {2}require {5}receives\nGET {5}\/hea/,
+  )
+  assert.deepEqual(await ran(['--json']), { code: 0, out: JSON_TEXT, err: '' })
+  const markdown = await ran(['--format', 'markdown'])
+  assert.match(markdown.out, /^\| method \| url \|.*\n\| --- .*\n\| GET \| `\/health` \| everybody/)
+})
+
+test('open routes are yellow on a terminal, and only there', async () => {
+  const line = '\u001b[33mGET     /health  everybody\u001b[39m'
+  assert.equal((await ran([], { isTTY: true })).out.includes(line), true)
+  assert.equal(
+    (await ran([], { isTTY: true, env: { NO_COLOR: '1' } })).out.includes('\u001b'),
+    false,
+  )
+})
+
+test('--write writes the JSON, and prints the matrix only if a format is given', async () => {
+  const file = join(folder.path, 'written.json')
+  const said = `${file} is written: applications 1, routes 2\n`
+  assert.deepEqual(await ran(['--write', file]), { code: 0, out: '', err: said })
+  assert.equal(readFileSync(file, 'utf8'), JSON_TEXT)
+  const again = await ran(['--write', file, '--json'])
+  assert.deepEqual(again, { code: 0, out: JSON_TEXT, err: said })
+})
+
+test('what was written holds', async () => {
+  const file = folder.write(JSON_TEXT, 'holds.json')
+  const said = `${file} holds: applications 1, routes 2\n`
+  assert.deepEqual(await ran(['--check', file]), { code: 0, out: '', err: said })
+  const json = await ran(['--check', file, '--json'])
+  assert.deepEqual(json, { code: 0, out: '{\n  "differences": []\n}\n', err: said })
+})
+
+test('a difference is told in words, in red if it opens something, and the exit code is 1', async () => {
+  const file = folder.write(matrixJson(policyMatrix([CLOSED])), 'differs.json')
+  const words = 'GET /health: was guarded, is open'
+  const said = `${file} does not hold: 1 differences; if they are meant, --write it anew\n`
+  assert.deepEqual(await ran(['--check', file]), { code: 1, out: `opens    ${words}\n`, err: said })
+  const coloured = await ran(['--check', file], { env: { FORCE_COLOR: '1' } })
+  assert.equal(coloured.out, `\u001b[31mopens  \u001b[39m  ${words}\n`)
+  const markdown = await ran(['--check', file, '--format', 'markdown'])
+  assert.equal(markdown.out, '- **opens** `GET /health`: was guarded, is open\n')
+  const { out } = await ran(['--check', file, '--json'])
+  assert.deepEqual(JSON.parse(out), {
+    differences: [{ effect: 'opens', told: 'was guarded, is open', route: 'GET /health' }],
+  })
+})
+
+/** Files that cannot be checked, by their content; null: there is none. */
+const UNUSABLE: readonly [what: string, content: string | null, message: RegExp][] = [
+  [
+    'missing',
+    null,
+    /cannot be read \(ENOENT\); make it with 'fastify-tenant-auth policy --write'$/,
+  ],
+  ['no JSON', '{', /cannot be used: it is no JSON; make it with/],
+  [
+    'of another shape',
+    '{"routes":[]}',
+    /: it is no policy matrix: \/applications is not as --write/,
+  ],
+]
+
+for (const [what, content, message] of UNUSABLE) {
+  test(`a file that is ${what} is told before the application runs`, async () => {
+    const name = `${what}.json`
+    const file = content === null ? join(folder.path, name) : folder.write(content, name)
+    const trace = join(folder.path, `${what}.ran`)
+    const args = ['--check', file, '--', 'sh', '-c', `touch '${trace}'`]
+    await assert.rejects(policyCommand.run(args, recordedShell()), { name: 'Error', message })
+    assert.equal(existsSync(trace), false)
+  })
+}
+
+test('a file that cannot be written is told, and nothing is left beside it', async () => {
+  const file = join(folder.path, 'is-a-folder')
+  mkdirSync(join(file, 'x'), { recursive: true })
+  const before = readdirSync(folder.path)
+  const { code, err } = await ran(['--write', file])
+  assert.equal(code, 1)
+  assert.match(err, /^fastify-tenant-auth policy: .*is-a-folder cannot be written \(E\w+\)\n$/)
+  assert.deepEqual(readdirSync(folder.path), before)
+})
+
+test('of an application that fails nothing is written', async () => {
+  const file = folder.write('as it was', 'kept.json')
+  const shell = recordedShell()
+  const args = ['policy', '--write', file, '--', 'sh', '-c', 'exit 3']
+  assert.equal(await runCommandLine(args, COMMANDS, shell), 1)
+  const message = 'fastify-tenant-auth policy: the application ended with exit code 3\n'
+  assert.deepEqual(shell.printed, { out: '', err: message })
+  assert.equal(readFileSync(file, 'utf8'), 'as it was')
+})
+
+test('a signal ends the command with the exit code that shells know it by', async () => {
+  const ready = join(folder.path, 'ready')
+  const shell = recordedShell()
+  const run = policyCommand.run(['--', 'sh', '-c', `touch ${ready}; exec sleep 100`], shell)
+  await until(() => existsSync(ready))
+  shell.emit('SIGTERM', 'SIGTERM')
+  assert.equal(await run, 143)
+})

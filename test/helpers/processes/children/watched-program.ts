@@ -1,0 +1,100 @@
+import '../../../../lib/commands/preload.ts'
+import { channel } from 'node:diagnostics_channel'
+import Fastify, { type FastifyInstance } from 'fastify'
+import tenantAuth from '../../../../lib/index.ts'
+
+/** Keeps the process alive, as a pool of connections does. */
+const stay = (): void => void setInterval(() => {}, 1000)
+
+function guarded(url = '/menu'): FastifyInstance {
+  const app = Fastify()
+  app.register(tenantAuth, { devMode: true })
+  app.register(async (scope) => {
+    scope.get(url, async () => url)
+  })
+  return app
+}
+
+function broken(): FastifyInstance {
+  const app = guarded()
+  app.register(async () => {
+    throw new Error('no database')
+  })
+  return app
+}
+
+const say = (...words: unknown[]): void => console.log(JSON.stringify(words))
+const sayError = (error: unknown): void => say(error instanceof Error ? error.message : error)
+
+/** Small programs, by their names. */
+const PROGRAMS: Readonly<Record<string, () => unknown>> = {
+  promise: async () => {
+    stay()
+    const app = guarded()
+    say(app.server.address())
+    say(await app.listen({ port: 8080 }), app.server.address())
+    say(await app.listen({ port: 9090 }))
+  },
+  callback: () => {
+    const app = guarded()
+    say(app.listen({ host: '0.0.0.0' }, (error, address) => say(error, address)) ?? 'nothing')
+  },
+  server: async () => {
+    const app = guarded()
+    await app.ready()
+    app.server.on('listening', () => say('listening'))
+    app.server.listen(8080, () => say('called back', app.server.address()))
+  },
+  'server without callback': async () => {
+    const app = guarded()
+    await app.ready()
+    say(app.server.listen() === app.server)
+  },
+  'broken promise': () => broken().listen().catch(sayError),
+  'broken callback': () => broken().listen({ port: 0 }, sayError),
+  'broken server': () => {
+    const { server } = broken()
+    server.on('error', sayError).listen(0)
+  },
+  'two in turn': async () => {
+    stay()
+    await guarded('/public').listen()
+    await guarded('/admin').listen()
+  },
+  scopes: async () => {
+    const app = Fastify()
+    for (const url of ['/one', '/two']) {
+      app.register(async (scope) => {
+        await scope.register(tenantAuth, { devMode: true, uncovered: 'ignore' })
+        scope.get(url, async () => url)
+      })
+    }
+    app.get('/uncovered', async () => 'open')
+    await app.listen()
+  },
+  unguarded: () => Fastify().listen(),
+  'one unguarded': async () => {
+    stay()
+    await Fastify().listen()
+    await Fastify().ready()
+    const closed = guarded('/closed')
+    await closed.close()
+    await guarded().listen()
+  },
+  silent: async () => {
+    await guarded().ready()
+    await guarded().listen()
+  },
+  'a decoration of the same name': async () => {
+    const app = Fastify()
+    app.decorate('authService', { routes: 'none' } as never)
+    await app.listen()
+  },
+  'other exit code': async () => {
+    await guarded().listen()
+    process.exit(3)
+  },
+  'no fastify': () => channel('fastify.initialization').publish('nonsense'),
+}
+
+await PROGRAMS[process.argv[2] ?? '']?.()

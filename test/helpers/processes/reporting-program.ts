@@ -1,0 +1,29 @@
+import type { PolicyReport } from '../../../lib/commands/policy-report.ts'
+
+/** A report of a process that has ended well. Its number is that of no process. */
+export function reportOf(more: Partial<PolicyReport> = {}): PolicyReport {
+  return {
+    pid: 2 ** 22 + 1,
+    startedAt: Date.now(),
+    exitCode: 0,
+    endedAt: Date.now(),
+    made: 1,
+    listened: 1,
+    silent: 0,
+    applications: [],
+    ...more,
+  }
+}
+
+/** A shell's program that writes reports, as processes of an application do, and then goes on. */
+export function reporting(
+  reports: readonly PolicyReport[],
+  then = 'exit 0',
+): readonly [file: string, ...args: string[]] {
+  const lines = reports.map((_report, index) => {
+    const file = `"$FASTIFY_TENANT_AUTH_POLICY/${index}.json"`
+    return `printf '%s' "$${index + 1}" >${file}.new && mv ${file}.new ${file}`
+  })
+  const texts = reports.map((report) => JSON.stringify(report))
+  return ['sh', '-c', [...lines, then].join('\n'), 'sh', ...texts]
+}
