@@ -54,10 +54,11 @@ for (const [name, connect] of CLIENTS) {
     t.after(close)
     const list = redisDenyList({ client })
     await until(() => server.connections === 1)
+    attend(t, list).close()
     for (let again = 0; again < 3; again++) {
       const { close } = attend(t, list)
       await until(() => server.connections === 2)
-      // Once at once, while it is being opened.
+      // Once while it is being opened.
       if (again > 0) await until(() => server.asked.some(isWait))
       close()
       await until(() => server.connections === 1)

@@ -93,6 +93,19 @@ test('a connection that is lost before it is open asks nothing', async (t) => {
   assert.equal(woken(), 1)
 })
 
+test('a client that opens a connection after its end closes it again', async (t) => {
+  const { stream, wake, wakes } = start(t)
+  const answers: (() => void)[] = []
+  stream.before = () => new Promise((resolve) => answers.push(resolve))
+  wakes.open(wake)
+  await settled()
+  wakes.close()
+  assert.deepEqual(stream.count, { made: 1, opened: 0, closed: 1 })
+  answers[0]?.()
+  await settled()
+  assert.deepEqual(stream.count, { made: 1, opened: 1, closed: 2 })
+})
+
 test('what is closed wakes no more, and what is opened again wakes once', async (t) => {
   const { pass, stream, wake, wakes, woken } = start(t)
   const answers: (() => void)[] = []
