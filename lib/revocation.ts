@@ -2,17 +2,17 @@ export type { Changes, DenyEntry, GivenEntry, KeptEntry } from './deny-list/deny
 export { type DenyListOptions, denyList } from './deny-list/deny-list.ts'
 export type { DenyList } from './deny-list/deny-list-function.ts'
 export type { DenyListRules } from './deny-list/deny-list-options.ts'
-export { type PostgresDenyListOptions, postgresDenyList } from './deny-list/postgres-deny-list.ts'
+export { type PostgresDenyListOptions, postgresDenyList } from './deny-stores/postgres-deny-list.ts'
 export type {
   PostgresClient,
   PostgresPool,
   PostgresQuestion,
-} from './deny-list/postgres-pool.ts'
+} from './deny-stores/postgres-pool.ts'
 export type {
   ConnectionEvent,
   IoredisClient,
   NodeRedisClient,
   NodeRedisCommands,
   RedisClient,
-} from './deny-list/redis-client.ts'
-export { type RedisDenyListOptions, redisDenyList } from './deny-list/redis-deny-list.ts'
+} from './deny-stores/redis-client.ts'
+export { type RedisDenyListOptions, redisDenyList } from './deny-stores/redis-deny-list.ts'

@@ -92,7 +92,7 @@ for (const { file, text } of blocks.filter(({ language }) => language === 'ts'))
 
 test('every block of code is in a language that is checked here, or sql', () => {
   const languages = new Set(blocks.map(({ language }) => language))
-  // test/deny-list/revocations-sql.test.ts runs the block of SQL.
+  // test/deny-stores/revocations-sql.test.ts runs the block of SQL.
   assert.deepEqual([...languages].sort(), ['ini', 'json', 'sh', 'sql', 'ts', 'yaml'])
 })
 
@@ -395,12 +395,11 @@ test('the versions that the page promises are those of package.json', () => {
     'package.json names engines and peers',
   )
   assert.deepEqual(manifest.engines, { node: node?.replaceAll('`', '') })
-  const { fastify: host, oauth4webapi } = Object(manifest.peerDependencies)
-  assert.deepEqual(
-    { host, oauth4webapi },
-    {
-      host: fastify?.replaceAll('`', ''),
-      oauth4webapi: /npm install oauth4webapi@([^`]+)`/.exec(README)?.[1],
-    },
+  const clients = tableRows(README, 'Install', 'Function').flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^@`]+)@([^`]+)`/g)].map(([, name, range]) => [name, range]),
   )
+  assert.deepEqual(manifest.peerDependencies, {
+    fastify: fastify?.replaceAll('`', ''),
+    ...Object.fromEntries(clients),
+  })
 })

@@ -25,6 +25,7 @@ const ROOMS = [
   ['commands'],
   ['tools'],
   ['opaque'],
+  ['deny-stores'],
   ['deny-list'],
   ['guard'],
   ['declaration'],

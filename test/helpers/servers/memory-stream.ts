@@ -1,4 +1,4 @@
-import type { OwnStream, StreamItem } from '../../../lib/deny-list/redis-stream.ts'
+import type { OwnStream, StreamItem } from '../../../lib/deny-stores/redis-stream.ts'
 
 /** A stream whose answers the test holds in its hands. */
 export class MemoryStream implements OwnStream {

@@ -1,11 +1,11 @@
+import type { Changes, GivenEntry, KeptEntry } from '../deny-list/deny-entry.ts'
+import type { DenyListSource } from '../deny-list/deny-list-source.ts'
+import { TIMEOUT } from '../deny-list/pulls.ts'
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { Unusable } from '../outside/unusable.ts'
-import type { Changes, GivenEntry, KeptEntry } from './deny-entry.ts'
-import type { DenyListSource } from './deny-list-source.ts'
 import { Notifications } from './notifications.ts'
 import type { PostgresPool } from './postgres-pool.ts'
-import { TIMEOUT } from './pulls.ts'
 import { type RevocationsSql, revocationsSql } from './revocations-sql.ts'
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { RevocationsTable } from '../../lib/deny-list/revocations-table.ts'
+import { RevocationsTable } from '../../lib/deny-stores/revocations-table.ts'
 import { type DenyEntry, type PostgresPool, postgresDenyList } from '../../lib/revocation.ts'
 import { configError } from '../helpers/app/config-error.ts'
 import { until } from '../helpers/processes/until.ts'

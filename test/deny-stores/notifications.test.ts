@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { type TestContext, test } from 'node:test'
-import { Notifications } from '../../lib/deny-list/notifications.ts'
+import { Notifications } from '../../lib/deny-stores/notifications.ts'
 import { SECOND, settled, stopClocks } from '../helpers/tokens/denied.ts'
 
 /** A connection whose end the test sees. */

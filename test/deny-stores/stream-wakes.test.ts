@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { StreamWakes } from '../../lib/deny-list/stream-wakes.ts'
+import { StreamWakes } from '../../lib/deny-stores/stream-wakes.ts'
 import { MemoryStream } from '../helpers/servers/memory-stream.ts'
 import { SECOND, settled, stopClocks } from '../helpers/tokens/denied.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RedisFailure, redisFailure } from '../../lib/deny-list/redis-failure.ts'
+import { RedisFailure, redisFailure } from '../../lib/deny-stores/redis-failure.ts'
 
 /** What is no refusal of a server, and stays as it is. */
 const OTHERS = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Turns } from '../../lib/deny-list/turns.ts'
+import { Turns } from '../../lib/deny-stores/turns.ts'
 import { settled } from '../helpers/tokens/denied.ts'
 
 test('one at a time: of those that wait the latest alone has the next turn', async () => {

@@ -1,7 +1,7 @@
+import { type DenyList, denyListFunction } from '../deny-list/deny-list-function.ts'
+import { type DenyListRules, RULES, readDenyListRules } from '../deny-list/deny-list-options.ts'
 import { isObject } from '../outside/is-object.ts'
 import { DoorOptions, type Kind } from '../settings/door-options.ts'
-import { type DenyList, denyListFunction } from './deny-list-function.ts'
-import { type DenyListRules, RULES, readDenyListRules } from './deny-list-options.ts'
 import type { PostgresPool } from './postgres-pool.ts'
 import { RevocationsTable } from './revocations-table.ts'
 

@@ -1,5 +1,5 @@
+import { type GivenEntry, readDenial } from '../deny-list/deny-entry.ts'
 import { isObject } from '../outside/is-object.ts'
-import { type GivenEntry, readDenial } from './deny-entry.ts'
 import type { StreamItem } from './redis-stream.ts'
 
 /** Stands for what cannot be read. It is refused where all entries are checked. */

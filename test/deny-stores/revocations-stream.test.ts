@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RevocationsStream } from '../../lib/deny-list/revocations-stream.ts'
+import { RevocationsStream } from '../../lib/deny-stores/revocations-stream.ts'
 import { MemoryStream } from '../helpers/servers/memory-stream.ts'
 import { HOUR, SECOND, START, settled, stopClocks } from '../helpers/tokens/denied.ts'
 
