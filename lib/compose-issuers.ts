@@ -6,13 +6,13 @@ import { ListedIssuers } from './authentication/listed-issuers.ts'
 import type { VerifiedTokens } from './authentication/verified-tokens.ts'
 import { KeySet } from './keys/key-set.ts'
 import {
+  type KeyEvents,
   type KeySource,
   RemoteKeys,
   type RemoteKeysOptions,
   StaticKeys,
 } from './keys/key-source.ts'
 import { HostSlots } from './outside/host-slots.ts'
-import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import { Slots } from './outside/slots.ts'
 import { ImmutableSet } from './rights/resource-set.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
@@ -20,14 +20,14 @@ import type { Settings } from './settings/options.ts'
 import { readIssuerRules } from './settings/read-issuer-rules.ts'
 import { normalizeTokenType } from './tokens/jose-header.ts'
 
-/** What the operator is told of keys that cannot be fetched, by the name of their issuer. */
-export type KeyEvents = (issuer: string) => RemoteDocumentEvents
+/** What the operator is told of keys, by the name of their issuer. */
+export type EventsOfKeys = (issuer: string) => KeyEvents
 
 /** Whose tokens are accepted, as the configuration says. */
 export function composeIssuers(
   { settings, issuers }: LoadedSettings,
   tokens: VerifiedTokens,
-  events: KeyEvents,
+  events: EventsOfKeys,
 ): Issuers {
   const places = new Slots(MOST_FETCHES)
   if (typeof issuers !== 'function') {
@@ -86,7 +86,7 @@ function composeKeys(
   { publicKeys, publicKeysUrl, issuer, name }: IssuerEntry,
   settings: Settings,
   fetching: Pick<RemoteKeysOptions, 'slots' | 'isLazy' | 'publicOnly'>,
-  events: KeyEvents,
+  events: EventsOfKeys,
 ): KeySource {
   if (publicKeys !== undefined) return new StaticKeys(new KeySet(publicKeys))
   const { keysTimeout: timeout, keysMaxAge: maxAge, keysMaxStale: maxStale } = settings

@@ -5,7 +5,7 @@ import { Jwts } from './authentication/jwts.ts'
 import { MockUser } from './authentication/mock-user.ts'
 import { OpaqueTokens } from './authentication/opaque-tokens.ts'
 import { VerifiedTokens } from './authentication/verified-tokens.ts'
-import { composeIssuers, type KeyEvents } from './compose-issuers.ts'
+import { composeIssuers, type EventsOfKeys } from './compose-issuers.ts'
 import type { GuardRules } from './guard/guard.ts'
 import type { OperatorLog } from './operator-log.ts'
 import { attendantOf } from './outside/attended.ts'
@@ -35,7 +35,7 @@ export interface ServiceParts {
 }
 
 export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceParts {
-  const authenticator = composeAuthenticator(loaded, (issuer) => log.document('keys', { issuer }))
+  const authenticator = composeAuthenticator(loaded, (issuer) => log.keys(issuer))
   const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants'))
   const background = [authenticator, knownTenants, ...composeAttendants(loaded, log)]
   return { authenticator, knownTenants, background }
@@ -56,7 +56,7 @@ function composeAttendants({ settings, mockUser }: LoadedSettings, log: Operator
 }
 
 /** Who asks: in dev mode the mock user, in production the bearer of a token. */
-export function composeAuthenticator(loaded: LoadedSettings, events: KeyEvents): Authenticator {
+export function composeAuthenticator(loaded: LoadedSettings, events: EventsOfKeys): Authenticator {
   const { settings, mockUser } = loaded
   if (mockUser) return new MockUser(mockUser, settings)
   const { tokenFrom, isRevoked, tenantsTimeout: timeout, maxTokenLength } = settings
