@@ -18,7 +18,7 @@ import { ImmutableSet } from './rights/resource-set.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
 import type { Settings } from './settings/options.ts'
 import { readIssuerRules } from './settings/read-issuer-rules.ts'
-import { normalizeTokenType } from './tokens/jose-header.ts'
+import { acceptedTypes } from './tokens/jose-header.ts'
 
 /** What the operator is told of keys, by the name of their issuer. */
 export type EventsOfKeys = (issuer: string) => KeyEvents
@@ -73,7 +73,7 @@ function rulesOf(entry: IssuerEntry, settings: Settings): IssuerRules {
     issuer,
     audience,
     algorithms: new ImmutableSet(algorithms),
-    tokenTypes: new ImmutableSet(tokenTypes?.map(normalizeTokenType) ?? DEFAULT_TOKEN_TYPES),
+    tokenTypes: new ImmutableSet(acceptedTypes(tokenTypes)),
     mapClaims,
     tenants: tenants === '*' ? tenants : new ImmutableSet(tenants),
     clockTolerance,
@@ -96,5 +96,3 @@ function composeKeys(
   const freshness = { timeout, maxAge, maxStale, retry, retryMax: cooldown }
   return new RemoteKeys({ location, cooldown, ...freshness, ...fetching }, events(name))
 }
-
-const DEFAULT_TOKEN_TYPES = [normalizeTokenType('JWT'), normalizeTokenType('at+jwt'), undefined]

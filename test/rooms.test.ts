@@ -21,6 +21,7 @@ const ROOMS = [
     'cli',
   ],
   ['commands'],
+  ['doctor'],
   ['tools'],
   ['opaque'],
   ['deny-list'],

@@ -34,8 +34,8 @@ export async function serveAuthority(
   port: number,
   published: (port: number) => Published,
 ): Promise<AuthorityServer> {
-  const server = createServer(({ url = '' }, response) => {
-    const [path] = url.split('?')
+  const server = createServer(({ url }, response) => {
+    const [path] = String(url).split('?')
     const told = published(portOf(server))
     if (path === KEYS_PATH) {
       response.setHeader('content-type', 'application/jwk-set+json')

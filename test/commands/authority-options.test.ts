@@ -5,6 +5,7 @@ import { UsageError } from '../../lib/commands/command.ts'
 
 test('without options it is the authority of the default configuration', () => {
   assert.deepEqual(readAuthorityOptions([]), { port: 8081, audience: 'api', users: [] })
+  assert.deepEqual(readAuthorityOptions(['--']), readAuthorityOptions([]))
 })
 
 test('each user holds the resources that stand behind it', () => {
