@@ -58,7 +58,7 @@ test('a program that reports and stays is ended, with what it started', async ()
 
 test('a program that ignores being told to end is killed', async () => {
   const pids = join(folder.path, 'stubborn')
-  const script = `trap '' TERM; echo $$ >${pids}; while :; do sleep 1; done`
+  const script = `trap '' TERM; echo $$ >${pids}; for i in $(seq 100); do sleep 1; done`
   const { isLate } = await observeProgram(sh(script), recordedShell(), 500)
   assert.equal(isLate, true)
   await until(() => !isRunning(Number(readFileSync(pids, 'utf8'))))
@@ -96,7 +96,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   test(`${signal} is passed on, and the program ends as it likes`, async () => {
     const [ready, trapped] = [join(folder.path, `ready-${signal}`), join(folder.path, signal)]
     const name = signal.slice(3)
-    const script = `trap 'echo x >${trapped}; exit 0' ${name}; echo x >${ready}; while :; do sleep 0.1; done`
+    const script = `trap 'echo x >${trapped}; exit 0' ${name}; echo x >${ready}; for i in $(seq 500); do sleep 0.1; done`
     const shell = recordedShell()
     const observed = observeProgram(sh(script), shell, LONG)
     await until(() => existsSync(ready))

@@ -6,6 +6,7 @@ import { listed, unknown } from '../helpers/app/listed.ts'
 
 const routes = [
   listed('/orders', { method: 'POST', require: ['order:write'] }),
+  listed('/basket', { method: 'PUT' }),
   listed('/health', { noauth: true }),
   listed('/orders', { require: { any: ['order:read', 'order:write'] } }),
   unknown('/early'),
@@ -17,6 +18,7 @@ test('the routes of an application stand in the order of url and method', () => 
   assert.deepEqual(
     application?.routes.map(({ method, url, require }) => [method, url, require]),
     [
+      ['PUT', '/basket', null],
       ['GET', '/early', null],
       ['GET', '/health', null],
       ['GET', '/orders', ['order:read']],
