@@ -28,7 +28,7 @@ const COLOURS = { ok: 'green', warning: 'yellow', wrong: 'red' } as const
 /** Says what is wrong with a configuration, and how to mend it. */
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'say what is wrong with an INI file and its servers, and how to mend it',
+  summary: 'say what is wrong with an INI file and its servers, and the cure',
   help: HELP,
   run: runDoctor,
 }
