@@ -6,28 +6,28 @@ import { ListedIssuers } from './authentication/listed-issuers.ts'
 import type { VerifiedTokens } from './authentication/verified-tokens.ts'
 import { KeySet } from './keys/key-set.ts'
 import {
+  type KeyEvents,
   type KeySource,
   RemoteKeys,
   type RemoteKeysOptions,
   StaticKeys,
 } from './keys/key-source.ts'
 import { HostSlots } from './outside/host-slots.ts'
-import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import { Slots } from './outside/slots.ts'
 import { ImmutableSet } from './rights/resource-set.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
 import type { Settings } from './settings/options.ts'
 import { readIssuerRules } from './settings/read-issuer-rules.ts'
-import { normalizeTokenType } from './tokens/jose-header.ts'
+import { acceptedTypes } from './tokens/jose-header.ts'
 
-/** What the operator is told of keys that cannot be fetched, by the name of their issuer. */
-export type KeyEvents = (issuer: string) => RemoteDocumentEvents
+/** What the operator is told of keys, by the name of their issuer. */
+export type EventsOfKeys = (issuer: string) => KeyEvents
 
 /** Whose tokens are accepted, as the configuration says. */
 export function composeIssuers(
   { settings, issuers }: LoadedSettings,
   tokens: VerifiedTokens,
-  events: KeyEvents,
+  events: EventsOfKeys,
 ): Issuers {
   const places = new Slots(MOST_FETCHES)
   if (typeof issuers !== 'function') {
@@ -73,7 +73,7 @@ function rulesOf(entry: IssuerEntry, settings: Settings): IssuerRules {
     issuer,
     audience,
     algorithms: new ImmutableSet(algorithms),
-    tokenTypes: new ImmutableSet(tokenTypes?.map(normalizeTokenType) ?? DEFAULT_TOKEN_TYPES),
+    tokenTypes: new ImmutableSet(acceptedTypes(tokenTypes)),
     mapClaims,
     tenants: tenants === '*' ? tenants : new ImmutableSet(tenants),
     clockTolerance,
@@ -86,7 +86,7 @@ function composeKeys(
   { publicKeys, publicKeysUrl, issuer, name }: IssuerEntry,
   settings: Settings,
   fetching: Pick<RemoteKeysOptions, 'slots' | 'isLazy' | 'publicOnly'>,
-  events: KeyEvents,
+  events: EventsOfKeys,
 ): KeySource {
   if (publicKeys !== undefined) return new StaticKeys(new KeySet(publicKeys))
   const { keysTimeout: timeout, keysMaxAge: maxAge, keysMaxStale: maxStale } = settings
@@ -96,5 +96,3 @@ function composeKeys(
   const freshness = { timeout, maxAge, maxStale, retry, retryMax: cooldown }
   return new RemoteKeys({ location, cooldown, ...freshness, ...fetching }, events(name))
 }
-
-const DEFAULT_TOKEN_TYPES = [normalizeTokenType('JWT'), normalizeTokenType('at+jwt'), undefined]

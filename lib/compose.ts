@@ -7,7 +7,7 @@ import { OpaqueTokens } from './authentication/opaque-tokens.ts'
 import { VerifiedTokens } from './authentication/verified-tokens.ts'
 import { watchOf } from './authentication/watch-revocation.ts'
 import { attendantsOf, attending, type Background } from './compose-attendants.ts'
-import { composeIssuers, type KeyEvents } from './compose-issuers.ts'
+import { composeIssuers, type EventsOfKeys } from './compose-issuers.ts'
 import { tellInternal } from './guard/decision-event.ts'
 import type { GuardRules } from './guard/guard.ts'
 import { DecisionCounts } from './inspection/decision-counts.ts'
@@ -38,9 +38,7 @@ export interface ServiceParts {
 }
 
 export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceParts {
-  const authenticator = composeAuthenticator(loaded, (issuer) =>
-    log.document('keys', issuer, { issuer }),
-  )
+  const authenticator = composeAuthenticator(loaded, (issuer) => log.keys(issuer))
   const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants', 'tenants'))
   const attendants = attendantsOf(loaded)
   const attended = attendants.map((attendant) => attending(attendant, loaded, log))
@@ -51,7 +49,7 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
 }
 
 /** Who asks: in dev mode the mock user, in production the bearer of a token. */
-export function composeAuthenticator(loaded: LoadedSettings, events: KeyEvents): Authenticator {
+export function composeAuthenticator(loaded: LoadedSettings, events: EventsOfKeys): Authenticator {
   const { settings, mockUser } = loaded
   if (mockUser) return new MockUser(mockUser, settings)
   const { tokenFrom, isRevoked, tenantsTimeout: timeout, maxTokenLength } = settings

@@ -1,6 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { KeyEvents } from './keys/key-source.ts'
 import { tellingOf } from './outside/document-event.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
+
+const TEST_KEYS =
+  'the keys are those of a test authority (npx fastify-tenant-auth authority), which signs what anybody asks for; never use it in production'
 
 /** What a service tells its operator between requests, by the log of an application. */
 export class OperatorLog {
@@ -14,6 +18,16 @@ export class OperatorLog {
   /** Something does not work until the operator mends it. */
   error(reason: string): void {
     this.#find()?.error(`tenant auth: ${reason}`)
+  }
+
+  /** What is told of the keys of an issuer, by its name. */
+  keys(issuer: string): KeyEvents {
+    return {
+      ...this.document('keys', issuer, { issuer }),
+      onTestKeys: () => {
+        this.#find()?.warn({ issuer }, `tenant auth: ${TEST_KEYS}`)
+      },
+    }
   }
 
   /**

@@ -34,6 +34,7 @@ test('the sections stand in the order in which a reader needs them', () => {
     'How the tenant is found and permitted',
     'Errors',
     'Testing your application',
+    'When something is wrong',
     'The policy matrix and its lock',
     'Dev mode',
     'Configuration',

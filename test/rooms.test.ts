@@ -23,6 +23,7 @@ const ROOMS = [
     'cli',
   ],
   ['commands'],
+  ['doctor'],
   ['tools'],
   ['opaque'],
   ['deny-stores'],

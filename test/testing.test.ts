@@ -61,7 +61,7 @@ test('publicKeys holds one public key, and no part of the private one', async ()
   assert.equal(publicKeys.keys.length, 1)
   const [key] = publicKeys.keys
   assert.ok(key, 'a key is published')
-  assert.equal(key.kid, 'test-1')
+  assert.equal(key.kid, 'fastify-tenant-auth-test-1')
   assert.equal(key.alg, 'ES256')
   assert.equal(key.use, 'sig')
   assert.equal(key.d, undefined)
@@ -88,7 +88,11 @@ test('a token without a user is for test-user, and the published key verifies it
   const { iat, exp, ...claims } = payload
   assert.deepEqual(claims, { iss: issuer, aud: audience, sub: 'test-user' })
   assert.deepEqual({ iat, exp }, { iat: 1_800_000_000, exp: 1_800_000_300 })
-  assert.deepEqual(protectedHeader, { alg: 'ES256', kid: 'test-1', typ: 'at+jwt' })
+  assert.deepEqual(protectedHeader, {
+    alg: 'ES256',
+    kid: 'fastify-tenant-auth-test-1',
+    typ: 'at+jwt',
+  })
 })
 
 test('a token has the claims that it is given, further ones too', async () => {
@@ -159,7 +163,7 @@ test('rotate replaces the key, in publicKeys and for tokens', async (t) => {
   assert.notDeepEqual(authority.publicKeys, before)
   assert.deepEqual(
     authority.publicKeys.keys.map(({ kid }) => kid),
-    ['test-2'],
+    ['fastify-tenant-auth-test-2'],
   )
   assert.deepEqual(authority.options.publicKeys, authority.publicKeys)
   const headers = await authority.headers({ resources: { acme: [] } })

@@ -48,13 +48,19 @@ export class Discovery {
   }
 }
 
-/**
- * The `jwks_uri` of an issuer. The member `issuer` must be what was asked for, to the letter:
- * otherwise one server could speak for another (OpenID Connect Discovery 1.0 §4.3, RFC 8414 §3.3).
- */
 async function discover(issuer: string, limits: FetchLimits): Promise<string> {
   if (!isDiscoverable(issuer)) throw new Unusable('the issuer is no https URL to discover it at')
-  const metadata = await readMetadata(issuer, limits)
+  return jwksUriOf(await readMetadata(issuer, limits), issuer)
+}
+
+/**
+ * The `jwks_uri` in the metadata of an issuer. The member `issuer` must be what was asked for, to
+ * the letter: otherwise one server could speak for another (OpenID Connect Discovery 1.0 §4.3, RFC
+ * 8414 §3.3).
+ *
+ * @throws Unusable
+ */
+export function jwksUriOf(metadata: unknown, issuer: string): string {
   if (!isObject(metadata)) throw new Unusable('the discovery document is no object')
   if (ownProperty(metadata, 'issuer') !== issuer) {
     throw new Unusable('the discovery document is of another issuer')
@@ -66,7 +72,12 @@ async function discover(issuer: string, limits: FetchLimits): Promise<string> {
   return jwksUri
 }
 
-async function readMetadata(issuer: string, limits: FetchLimits): Promise<unknown> {
+/**
+ * What an issuer tells of itself, not yet believed.
+ *
+ * @throws Unusable
+ */
+export async function readMetadata(issuer: string, limits: FetchLimits): Promise<unknown> {
   try {
     return await fetchJson(openidMetadata(issuer), limits)
   } catch (error) {

@@ -6,7 +6,7 @@ import { Discovery } from './discovery.ts'
 import { KeySet } from './key-set.ts'
 
 /** Most bytes of a JWK set, and of an issuer's metadata, after decompression. */
-const MAX_BYTES = 512 * 1024
+export const MAX_KEYS_BYTES = 512 * 1024
 
 /** Where a key set is: at its own address, or where the issuer's metadata says. */
 export type KeyLocation = { readonly url: string } | { readonly issuer: string }
@@ -17,6 +17,8 @@ export interface FetchedKeysOptions {
   readonly publicOnly?: boolean
   /** Places that fetches have to share. Default: as many as there are. */
   readonly slots?: HostSlots
+  /** Told of each set that is not the one before. */
+  readonly onNew?: (set: KeySet) => void
 }
 
 /** A key set over HTTP (RFC 8414 §2, `jwks_uri`), as often as it is asked for. */
@@ -24,13 +26,15 @@ export class FetchedKeys implements DocumentSource<KeySet> {
   readonly #place: Place
   readonly #isAllowed: FetchLimits['isAllowed']
   readonly #slots: HostSlots | undefined
+  readonly #onNew: FetchedKeysOptions['onNew']
   #url: string
   #last: KeySet | undefined
 
-  constructor({ location, publicOnly, slots }: FetchedKeysOptions) {
+  constructor({ location, publicOnly, slots, onNew }: FetchedKeysOptions) {
     this.#place = 'url' in location ? placeAt(location.url) : new Discovery(location.issuer)
     this.#isAllowed = publicOnly ? isPublicAddress : undefined
     this.#slots = slots
+    this.#onNew = onNew
     this.#url = this.#place.url
   }
 
@@ -39,7 +43,7 @@ export class FetchedKeys implements DocumentSource<KeySet> {
   }
 
   load(signal: AbortSignal): Promise<KeySet> {
-    const limits = { maxBytes: MAX_BYTES, signal, isAllowed: this.#isAllowed }
+    const limits = { maxBytes: MAX_KEYS_BYTES, signal, isAllowed: this.#isAllowed }
     const load = () => this.#load(limits)
     return this.#slots ? this.#slots.run(this.#place.url, load, signal) : load()
   }
@@ -51,8 +55,10 @@ export class FetchedKeys implements DocumentSource<KeySet> {
       return new KeySet(await fetchJson(url, limits))
     })
     // The same keys stay the same object: what was verified with them stays verified.
-    if (set.fingerprint !== this.#last?.fingerprint) this.#last = set
-    return this.#last
+    if (set.fingerprint === this.#last?.fingerprint) return this.#last
+    this.#last = set
+    this.#onNew?.(set)
+    return set
   }
 }
 

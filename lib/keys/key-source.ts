@@ -4,6 +4,7 @@ import type { Freshness } from '../outside/freshness.ts'
 import { RemoteDocument, type RemoteDocumentEvents } from '../outside/remote-document.ts'
 import { FetchedKeys, type FetchedKeysOptions } from './fetched-keys.ts'
 import type { KeySet } from './key-set.ts'
+import { areTestKeys } from './test-keys.ts'
 
 /** Where the authorization server's public keys come from. */
 export interface KeySource {
@@ -31,15 +32,23 @@ export interface RemoteKeysOptions extends Freshness, FetchedKeysOptions {
   readonly cooldown: number
 }
 
+export interface KeyEvents extends RemoteDocumentEvents {
+  /** Keys have come that are those of a test authority. */
+  onTestKeys?(): void
+}
+
 /** The key set of another server, with what is known of it by now. */
 export class RemoteKeys implements KeySource {
   readonly #document: RemoteDocument<KeySet>
   readonly #cooldown: number
   #lookedAt = Number.NEGATIVE_INFINITY
 
-  constructor(options: RemoteKeysOptions, events: RemoteDocumentEvents) {
+  constructor(options: RemoteKeysOptions, events: KeyEvents) {
     this.#cooldown = options.cooldown * 1000
-    this.#document = new RemoteDocument(new FetchedKeys(options), options, events)
+    const onNew = (set: KeySet): void => {
+      if (areTestKeys(set)) events.onTestKeys?.()
+    }
+    this.#document = new RemoteDocument(new FetchedKeys({ ...options, onNew }), options, events)
   }
 
   open(): void {

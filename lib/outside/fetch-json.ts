@@ -13,6 +13,8 @@ export interface FetchLimits {
   readonly signal: AbortSignal
   /** Which IP addresses may be connected to; without it any may, and Node's fetch is used. */
   readonly isAllowed?: AddressRule | undefined
+  /** Told of each answer of Node's fetch, good or bad, before its body is read. */
+  readonly onAnswer?: ((answer: Pick<Response, 'status' | 'headers'>) => void) | undefined
 }
 
 const HEADERS = {
@@ -42,15 +44,19 @@ export async function fetchJson(url: string, limits: FetchLimits): Promise<unkno
  * @throws FetchFailure
  */
 export async function fetchText(url: string, limits: FetchLimits): Promise<string> {
-  const { signal, isAllowed } = limits
+  const { isAllowed } = limits
   const body = isAllowed
-    ? await judgedRequest(url, { headers: HEADERS, signal, isAllowed })
-    : await fetched(url, signal)
+    ? await judgedRequest(url, { headers: HEADERS, signal: limits.signal, isAllowed })
+    : await fetched(url, limits)
   return decode(await readBody(body, limits))
 }
 
-async function fetched(url: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+async function fetched(
+  url: string,
+  { signal, onAnswer }: FetchLimits,
+): Promise<AsyncIterable<Uint8Array>> {
   const response = await request(url, signal)
+  onAnswer?.(response)
   if (response.status === 200 && response.body !== null) return response.body
   await response.body?.cancel().catch(() => {})
   throw badStatus(response.status)

@@ -43,7 +43,9 @@ function productionWarnings({ settings, given, issuers }: LoadedSettings): strin
   const listed = typeof issuers === 'function' ? [] : issuers
   const hasDefaultKeys = !given.has('publicKeysUrl') && !given.has('issuers')
   if (hasDefaultKeys && listed.some((entry) => entry.publicKeysUrl !== undefined)) {
-    warnings.push(`publicKeysUrl is not configured: using the default ${publicKeysUrl}`)
+    warnings.push(
+      `publicKeysUrl is not configured: using the default ${publicKeysUrl}, where npx fastify-tenant-auth authority listens`,
+    )
   }
   for (const { name, publicKeysUrl: url } of listed) {
     if (url === undefined || !isPlainBeyondLoopback(url)) continue

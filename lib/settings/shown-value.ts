@@ -54,7 +54,7 @@ function cut(text: string): string {
 }
 
 /** Characters that nobody sees, or that move the others, by their number. */
-function visible(text: string): string {
+export function visible(text: string): string {
   return text.replace(/[\p{C}\p{DI}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, asNumbers)
 }
 

@@ -10,7 +10,7 @@ import type { KnownTenants } from './known-tenants.ts'
 import { readTenantList } from './tenant-list.ts'
 
 /** Most bytes of a tenant list, after decompression. */
-const MAX_BYTES = 16 * 1024 * 1024
+export const MAX_LIST_BYTES = 16 * 1024 * 1024
 
 /** A JSON array of names at a URL. */
 export class RemoteTenants implements KnownTenants {
@@ -18,7 +18,7 @@ export class RemoteTenants implements KnownTenants {
 
   constructor(url: string, freshness: Freshness, events: RemoteDocumentEvents) {
     const load = async (signal: AbortSignal) =>
-      readTenantList(await fetchText(url, { maxBytes: MAX_BYTES, signal }))
+      readTenantList(await fetchText(url, { maxBytes: MAX_LIST_BYTES, signal }))
     this.#document = new RemoteDocument({ url, load }, freshness, events)
   }
 

@@ -72,6 +72,11 @@ function text(header: object, name: 'alg' | 'kid' | 'typ'): string | undefined {
   throw new TokenRefused(`the ${name} is not a string`)
 }
 
+/** Accepted `typ` values, normalized: the given ones, or those of an access token, or none. */
+export function acceptedTypes(given: readonly string[] | undefined): (string | undefined)[] {
+  return given?.map(normalizeTokenType) ?? ACCESS_TOKEN_TYPES
+}
+
 /** @throws TokenRefused where the rules do not allow the header */
 export function checkHeader({ alg, typ }: JoseHeader, rules: HeaderRules): void {
   if (!rules.algorithms.has(alg)) {
@@ -90,3 +95,5 @@ export function normalizeTokenType(type: string): string {
   const lower = ASCII.test(type) ? type.toLowerCase() : type
   return lower.includes('/') ? lower : `application/${lower}`
 }
+
+const ACCESS_TOKEN_TYPES = [normalizeTokenType('JWT'), normalizeTokenType('at+jwt'), undefined]

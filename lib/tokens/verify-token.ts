@@ -43,7 +43,11 @@ export function verifyToken(
   return accepted
 }
 
-/** A JWT says itself when it ends. */
-function refuseEndless({ exp }: Lifetime): void {
+/**
+ * A JWT says itself when it ends.
+ *
+ * @throws TokenRefused
+ */
+export function refuseEndless({ exp }: Lifetime): void {
   if (exp === undefined) throw new TokenRefused('exp is missing')
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
 import { type JWK, SignJWT } from 'jose'
+import { type AuthorityServer, serveAuthority } from './authority-server.ts'
 import { createSigningKey } from './signing-key.ts'
 import { type TestTokenOptions, timesOf } from './token-times.ts'
 
@@ -51,8 +51,10 @@ export interface TestAuthority {
   /** Replaces the key. `publicKeys` and the endpoint no longer hold the old one. */
   rotate(): Promise<void>
   /**
-   * Serves the JWK set on loopback. It keeps no process alive: a test that fails before its
-   * `close()` still ends.
+   * Serves the JWK set on loopback, and at `/.well-known/openid-configuration` the metadata of the
+   * issuer (OpenID Connect Discovery 1.0 §3). An application can discover it if the option `issuer`
+   * is the server's own address, such as `http://127.0.0.1:8081`. It keeps no process alive: a test
+   * that fails before its `close()` still ends.
    *
    * @param port TCP port; 0: any free one
    * @returns its address, for `publicKeysUrl`
@@ -83,7 +85,7 @@ export async function createTestAuthority(
   const { issuer = 'https://authority.test', audience = 'api', algorithm = 'ES256' } = options
   let signing = await createSigningKey(algorithm, 1)
   let serial = 1
-  let endpoint: Promise<Server> | undefined
+  let endpoint: Promise<AuthorityServer> | undefined
 
   const publicKeys = () => ({ keys: [signing.publicJwk] })
   const token: TestAuthority['token'] = (userInfo = {}, tokenOptions = {}) => {
@@ -104,7 +106,7 @@ export async function createTestAuthority(
     const ending = endpoint
     endpoint = undefined
     // A server that does not listen yet cannot be closed. A server that never listens needs no end.
-    const closing = await ending?.catch(() => undefined)
+    const closing = await ending?.then(({ server }) => server).catch(() => undefined)
     if (closing === undefined) return
     closing.close()
     closing.closeAllConnections()
@@ -133,11 +135,12 @@ export async function createTestAuthority(
     },
     async listen(port = 0) {
       if (endpoint !== undefined) throw new Error('the test authority listens already')
-      const starting = serve(port, publicKeys)
+      const starting = serveAuthority(port, () => {
+        return { issuer, algorithm, publicKeys: publicKeys() }
+      })
       endpoint = starting
       try {
-        const { port: actual }: { port?: number } = Object((await starting).address())
-        return `http://127.0.0.1:${actual}/openidconnect/public_keys`
+        return (await starting).keysUrl
       } catch (error) {
         if (endpoint === starting) endpoint = undefined
         throw error
@@ -146,16 +149,4 @@ export async function createTestAuthority(
     close,
     [Symbol.asyncDispose]: close,
   }
-}
-
-async function serve(port: number, jwks: () => object): Promise<Server> {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/jwk-set+json')
-    response.end(JSON.stringify(jwks()))
-  })
-  server.on('connection', (socket) => socket.unref())
-  server.unref()
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  return server
 }

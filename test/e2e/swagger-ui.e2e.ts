@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { createNotesApp } from '../examples/notes/app.ts'
-import { type Authority, createAuthority } from '../examples/notes/authority.ts'
+import { type Authority, startDemoAuthority } from '../examples/notes/authority.ts'
 import { chromiumOptions, noChromium } from '../helpers/processes/chromium.ts'
 
 type App = Awaited<ReturnType<typeof createNotesApp>>
@@ -15,9 +15,9 @@ describe('the page of the demo, in a browser', { skip: noChromium }, () => {
   const elsewhere: string[] = []
 
   before(async () => {
-    authority = await createAuthority()
+    authority = await startDemoAuthority(0)
     token = await authority.tokenOf('bob')
-    app = await createNotesApp({ publicKeysUrl: await authority.listen(0) })
+    app = await createNotesApp({ issuer: authority.issuer })
     await app.listen({ port: 0, host: '127.0.0.1' })
     browser = await chromium.launch(chromiumOptions)
   })

@@ -170,7 +170,7 @@ const MISMATCHES: readonly [
   [
     'an unknown key',
     () => authority.token({}, { header: { kid: 'other' } }),
-    { of: 'kid', expected: '"test-1"', unverified: '"other"' },
+    { of: 'kid', expected: '"fastify-tenant-auth-test-1"', unverified: '"other"' },
   ],
   [
     'another algorithm',

@@ -1,4 +1,4 @@
-import { createTestAuthority } from '../../../lib/testing.ts'
+import { startAuthority } from '../../../lib/tools/standing-authority.ts'
 
 /** Seconds; long enough for a demo that stays open over a working day. */
 const EXPIRES_IN = 12 * 60 * 60
@@ -16,16 +16,13 @@ export type UserName = keyof typeof USERS
 
 /**
  * The authorization server: it signs tokens and publishes its public keys. In production it is a
- * separate server.
+ * separate server. This one is what `npx fastify-tenant-auth authority` runs.
  */
-export async function createAuthority() {
-  const authority = await createTestAuthority({
-    issuer: 'https://login.notes.example',
-    audience: 'notes',
-  })
+export async function startDemoAuthority(port: number) {
+  const authority = await startAuthority(port, 'notes')
   return {
-    /** @returns the address of the public keys */
-    listen: (port: number): Promise<string> => authority.listen(port),
+    issuer: authority.issuer,
+    keysUrl: authority.keysUrl,
     close: (): Promise<void> => authority.close(),
     tokenOf: (user: UserName, { expiresIn = EXPIRES_IN } = {}): Promise<string> =>
       authority.token(
@@ -35,4 +32,4 @@ export async function createAuthority() {
   }
 }
 
-export type Authority = Awaited<ReturnType<typeof createAuthority>>
+export type Authority = Awaited<ReturnType<typeof startDemoAuthority>>

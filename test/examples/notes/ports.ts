@@ -9,11 +9,11 @@ export function portOf(variable: string, fallback: number): number {
 }
 
 /** Listens. If the port is taken, one line says how to go on. */
-export async function listenOn(
+export async function listenOn<T>(
   variable: string,
   port: number,
-  listen: () => Promise<string>,
-): Promise<string> {
+  listen: () => Promise<T>,
+): Promise<T> {
   try {
     return await listen()
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { AuthOptions } from '../../../lib/index.ts'
 import { createNotesApp } from './app.ts'
-import { createAuthority } from './authority.ts'
+import { startDemoAuthority } from './authority.ts'
 import { listenOn, portOf } from './ports.ts'
 import { devExamples, productionExamples, tokenVariables } from './printed-examples.ts'
 
@@ -54,14 +54,13 @@ function inDevMode(): Mode {
 
 async function withAuthority(): Promise<Mode> {
   const port = portOf('AUTH_PORT', 8081)
-  const authority = await createAuthority()
-  const url = await listenOn('AUTH_PORT', port, () => authority.listen(port))
+  const authority = await listenOn('AUTH_PORT', port, () => startDemoAuthority(port))
   closers.push(() => authority.close())
   return {
-    // app.ini says where the keys are. Options in code win.
-    options: process.env['AUTH_PORT'] === undefined ? {} : { publicKeysUrl: url },
+    // app.ini names the issuer, and its keys are discovered. Options in code win.
+    options: process.env['AUTH_PORT'] === undefined ? {} : { issuer: authority.issuer },
     screen: async (base) => [
-      `The notes application is up at ${base}; the keys of its authorization server are at ${url}.`,
+      `The notes application is up at ${base}; the keys of its authorization server are at ${authority.keysUrl}.`,
       'Paste these tokens into another terminal first. They are good for 12 hours.',
       await tokenVariables(authority),
       `Then paste any of these, or open ${base}/docs in a browser and put a token there.`,

@@ -1,0 +1,99 @@
+import { errorCode } from '../outside/error-code.ts'
+import { type StandingAuthority, startAuthority } from '../tools/standing-authority.ts'
+import { type AuthorityOptions, readAuthorityOptions } from './authority-options.ts'
+import { type Command, CommandFailure, type ExitCode, type Shell } from './command.ts'
+
+const HELP = `Usage: fastify-tenant-auth authority [options]
+
+A test authority on this machine, until Ctrl-C. It signs tokens for everybody
+who is named, and publishes its keys where an application without any options
+looks for them.
+
+Options:
+  --user NAME       print a token of this user: one line of the standard output,
+                    and nothing else there; repeat it for further users
+  --resources TENANT=ID,ID
+                    what the user before it holds, such as
+                    lazy-raccoon=menu:read; repeat it for further tenants
+  --audience NAME   the audience of the tokens (api)
+  --port PORT       the port of localhost (8081)
+  --help            this text
+
+The keys are new each time, so that tokens of another run are refused.
+
+Exit codes: 0 ended by a signal; 1 the port cannot be had, or NODE_ENV
+is production; 2 a wrong command line.
+`
+
+/** Seconds; over a working day. */
+const EXPIRES_IN = 12 * 60 * 60
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+/** Runs a test authority in the foreground. */
+export const authorityCommand: Command = {
+  name: 'authority',
+  summary: 'run a test authority on this machine, and print tokens of its users',
+  help: HELP,
+  run: runAuthority,
+}
+
+async function runAuthority(args: readonly string[], shell: Shell): Promise<ExitCode> {
+  const options = readAuthorityOptions(args)
+  if (shell.env['NODE_ENV'] === 'production') {
+    throw new CommandFailure(
+      'it does not run where NODE_ENV is production: it signs what anybody asks for',
+    )
+  }
+  const authority = await started(options)
+  const ended = signalled(shell)
+  try {
+    shell.stderr.write(introduction(authority, options))
+    for (const { name, resources } of options.users) {
+      const user = { sub: name, preferred_username: name, resources }
+      shell.stdout.write(`${await authority.token(user, { expiresIn: EXPIRES_IN })}\n`)
+    }
+    await ended
+  } finally {
+    await authority.close()
+  }
+  return 0
+}
+
+async function started({ port, audience }: AuthorityOptions): Promise<StandingAuthority> {
+  try {
+    return await startAuthority(port, audience)
+  } catch (error) {
+    throw new CommandFailure(
+      `port ${port} of localhost cannot be had (${errorCode(error)}); end what listens there, or choose another --port. Another authority has other keys: only its own run can print its tokens`,
+    )
+  }
+}
+
+function introduction(
+  { issuer, audience, keysUrl }: StandingAuthority,
+  { users }: AuthorityOptions,
+): string {
+  const tokens = users.map(({ name }) => JSON.stringify(name)).join(', ')
+  return `The test authority listens at ${issuer}, for this machine only. Ctrl-C ends it.
+Its keys are at ${keysUrl}
+An application trusts it by these lines of its INI file:
+
+  [auth]
+  issuer = ${issuer}
+  audience = ${audience}
+
+${users.length === 0 ? 'For a token: --user NAME --resources TENANT=ID,ID' : `Tokens, good for 12 hours, of ${tokens}:`}
+`
+}
+
+/** Resolves at the first signal that asks for the end. */
+function signalled(shell: Shell): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      for (const signal of SIGNALS) shell.off(signal, end)
+      resolve()
+    }
+    for (const signal of SIGNALS) shell.on(signal, end)
+  })
+}

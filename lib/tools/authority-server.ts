@@ -1,0 +1,80 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { JWK } from 'jose'
+
+/** Where the keys are, as in the default of the option `publicKeysUrl`. */
+const KEYS_PATH = '/openidconnect/public_keys'
+
+const METADATA_PATH = '/.well-known/openid-configuration'
+
+const NOT_FOUND = `A test authority serves ${KEYS_PATH} and ${METADATA_PATH}. It has no login.\n`
+
+/** What an authority publishes. */
+export interface Published {
+  readonly issuer: string
+  readonly algorithm: string
+  readonly publicKeys: { readonly keys: readonly JWK[] }
+}
+
+export interface AuthorityServer {
+  readonly server: Server
+  readonly port: number
+  /** Address of the keys. */
+  readonly keysUrl: string
+}
+
+/**
+ * Publishes keys and metadata on loopback. It keeps no process alive.
+ *
+ * @param port TCP port; 0: any free one
+ * @param published what is true at the time of a request, by the port
+ */
+export async function serveAuthority(
+  port: number,
+  published: (port: number) => Published,
+): Promise<AuthorityServer> {
+  const server = createServer(({ url }, response) => {
+    const [path] = String(url).split('?')
+    const told = published(portOf(server))
+    if (path === KEYS_PATH) {
+      response.setHeader('content-type', 'application/jwk-set+json')
+      response.end(JSON.stringify(told.publicKeys))
+    } else if (path === METADATA_PATH) {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(metadataOf(told, originOf(server))))
+    } else {
+      response.writeHead(404, { 'content-type': 'text/plain' }).end(NOT_FOUND)
+    }
+  })
+  server.on('connection', (socket) => socket.unref())
+  server.unref()
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return { server, port: portOf(server), keysUrl: `${originOf(server)}${KEYS_PATH}` }
+}
+
+/**
+ * What OpenID Connect Discovery 1.0 §3 requires. The endpoints for logins are named because clients
+ * insist on them; both answer 404.
+ */
+function metadataOf({ issuer, algorithm }: Published, origin: string): object {
+  return {
+    issuer,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    jwks_uri: `${origin}${KEYS_PATH}`,
+    response_types_supported: ['code'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: [algorithm],
+  }
+}
+
+function originOf(server: Server): string {
+  return `http://127.0.0.1:${portOf(server)}`
+}
+
+function portOf(server: Server): number {
+  const { port }: Partial<AddressInfo> = Object(server.address())
+  return Number(port)
+}

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { spellingDifference } from '../../lib/doctor/spelling.ts'
+
+const PAIRS: readonly [one: string, other: string, difference: string | null][] = [
+  ['https://a.test', 'https://a.test', null],
+  ['https://a.test', 'https://b.test', null],
+  ['https://a.test', 'https://a.test/x', null],
+  ['https://a.test', 'https://a.test/', 'a trailing slash'],
+  ['https://a.test', 'http://a.test', 'http and https'],
+  ['https://a.test/Realm', 'https://a.test/realm', 'upper and lower case'],
+  ['https://a.test', ' https://a.test', 'white space'],
+  ['https://a.test:443/x', 'https://a.test/x', 'the usual port'],
+  ['http://A.test/', 'https://a.test', 'upper and lower case, http and https, a trailing slash'],
+]
+
+for (const [one, other, difference] of PAIRS) {
+  test(`"${one}" and "${other}" differ in ${difference ?? 'no spelling'}`, () => {
+    assert.equal(spellingDifference(one, other), difference)
+    assert.equal(spellingDifference(other, one), difference)
+  })
+}
