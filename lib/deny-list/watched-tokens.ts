@@ -17,8 +17,7 @@ export class WatchedTokens {
 
   /** Returns what ends the wait. */
   add(token: TokenInfo, onDenied: () => void): () => void {
-    const [jti, sid, sub, issuer] = NAMES.map((name) => token[name])
-    const names: Names = [jti ?? null, sid ?? null, sub ?? null, issuer ?? null]
+    const names: Names = [token.jti, token.sid, token.sub, token.issuer]
     const watched = { names, issuedAt: token.issuedAt?.getTime(), onDenied }
     for (const key of keysOf(names)) {
       const together = this.#byName.get(key) ?? new Set()

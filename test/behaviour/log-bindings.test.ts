@@ -188,6 +188,7 @@ test('a childLoggerFactory, disableRequestLogging and a log level of the route a
 /** Loggers that a hook of the application may have put in the place of Fastify's. */
 const LOGGERS: readonly [what: string, child: (log: FastifyBaseLogger) => unknown][] = [
   ['whose child is no logger', () => undefined],
+  ['whose child is another object', () => ({})],
   ['whose child fails', () => assert.fail('on purpose')],
   ['that is its own child', (log) => log],
 ]
