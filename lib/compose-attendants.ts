@@ -6,6 +6,8 @@ import type { LoadedSettings } from './settings/load-settings.ts'
 export interface Background {
   open(): void
   close(): void
+  /** Before the last application closes its server, and what else it has. */
+  drain?(): void
   readonly isReady: boolean
 }
 
@@ -22,17 +24,23 @@ export function attending(
   loaded: LoadedSettings,
   log: OperatorLog,
 ): Background {
-  const issuers = acceptedIssuers(loaded)
+  const accepted = {
+    issuers: acceptedIssuers(loaded),
+    clockTolerance: loaded.settings.clockTolerance,
+  }
   let isOpen = false
+  const close = (): void => {
+    if (isOpen) attendant.close()
+    isOpen = false
+  }
   return {
     open() {
-      if (!isOpen) attendant.open((reason) => log.error(reason), issuers)
+      if (!isOpen) attendant.open((reason) => log.error(reason), accepted)
       isOpen = true
     },
-    close() {
-      if (isOpen) attendant.close()
-      isOpen = false
-    },
+    close,
+    // A pool that the application ends in a hook waits for the connections that are taken from it.
+    drain: close,
     get isReady() {
       return attendant.isReady
     },

@@ -10,13 +10,13 @@ import { type Forgotten, readForgotten } from './authentication/forgotten.ts'
 import { reportBoot } from './boot-report.ts'
 import { composeGuardRules, composeParts, type ServiceParts } from './compose.ts'
 import { documentedRoutes } from './declaration/documented-routes.ts'
-import type { RouteRegister } from './declaration/route-register.ts'
 import { decorateRequest } from './guard/decorated-request.ts'
 import { addGuard } from './guard/guard.ts'
 import { noteGuard } from './guard/installed-guards.ts'
 import { type ListedRoute, listRoutes } from './inspection/listed-routes.ts'
 import { Neighbours } from './inspection/neighbours.ts'
 import { type Stats, statsOf } from './inspection/stats.ts'
+import { Installations } from './installations.ts'
 import { describeGuard } from './openapi/describe-guard.ts'
 import { OperatorLog } from './operator-log.ts'
 import { Waits } from './outside/waits.ts'
@@ -36,7 +36,7 @@ import type { AuthOptions } from './settings/options.ts'
 export class AuthService {
   readonly #loaded: LoadedSettings
   readonly #parts: ServiceParts
-  readonly #installed = new Map<FastifyInstance, RouteRegister>()
+  readonly #installations = new Installations()
 
   /**
    * @param options what the plugin takes
@@ -44,7 +44,7 @@ export class AuthService {
    */
   constructor(options: AuthOptions = {}) {
     this.#loaded = loadSettings(options)
-    this.#parts = composeParts(this.#loaded, new OperatorLog(() => this.#log))
+    this.#parts = composeParts(this.#loaded, new OperatorLog(() => this.#installations.log))
   }
 
   /**
@@ -71,9 +71,15 @@ export class AuthService {
     app.decorate<AuthService>('authService', this)
     decorateRequest(app)
     reportBoot(app, this.#loaded, { register, preflights, neighbours })
-    app.addHook('preClose', async () => waits.end())
-    app.addHook('onClose', async () => this.#uninstall(app))
-    this.#installed.set(app, register)
+    app.addHook('preClose', async () => {
+      waits.end()
+      if (!this.#installations.beginClose(app)) return
+      for (const part of this.#parts.background) part.drain?.()
+    })
+    app.addHook('onClose', async () => {
+      if (this.#installations.remove(app)) this.close()
+    })
+    this.#installations.add(app, register)
     noteGuard({ scope: app, register, loaded: this.#loaded })
     for (const part of this.#parts.background) part.open()
   }
@@ -138,7 +144,7 @@ export class AuthService {
    * @param app the Fastify instance that was given to `install`; not given: all of them
    */
   routes(app?: object): ListedRoute[] {
-    return this.#registers(app).flatMap((register) => listRoutes(register))
+    return this.#installations.registers(app).flatMap((register) => listRoutes(register))
   }
 
   /**
@@ -152,29 +158,14 @@ export class AuthService {
    */
   openapi<Document extends object>(document: Document, app?: object): Document {
     const { settings } = this.#loaded
-    const routes = this.#registers(app).flatMap((register) => documentedRoutes(register, settings))
+    const routes = this.#installations
+      .registers(app)
+      .flatMap((register) => documentedRoutes(register, settings))
     return describeGuard(document, routes, settings)
   }
 
   /** Ends all background work. Called when the last application that it is installed in closes. */
   close(): void {
     for (const part of this.#parts.background) part.close()
-  }
-
-  /** Of the first application: the service has none of its own. */
-  get #log(): FastifyBaseLogger | undefined {
-    const [app] = this.#installed.keys()
-    return app?.log
-  }
-
-  #registers(app?: object): RouteRegister[] {
-    return [...this.#installed]
-      .filter(([installed]) => app === undefined || installed === app)
-      .map(([, register]) => register)
-  }
-
-  #uninstall(app: FastifyInstance): void {
-    this.#installed.delete(app)
-    if (this.#installed.size === 0) this.close()
   }
 }

@@ -15,6 +15,7 @@ const ROOMS = [
     'compose',
     'compose-issuers',
     'compose-attendants',
+    'installations',
     'operator-log',
     'testing',
     'claims',

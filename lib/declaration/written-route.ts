@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type {
   FastifyInstance,
   onRequestHookHandler,
+  preHandlerHookHandler,
   preParsingHookHandler,
   RouteOptions,
 } from 'fastify'
@@ -17,7 +18,7 @@ const kRoute = Symbol('fastify-tenant-auth.route')
 /** The options of a route that count once every plugin has loaded. */
 export type FinalOptions = Pick<
   RouteOptions,
-  'method' | 'url' | 'config' | 'onRequest' | 'preParsing' | 'schema'
+  'method' | 'url' | 'config' | 'onRequest' | 'preParsing' | 'preHandler' | 'schema'
 >
 
 /** A route that an application has written. Its options are live until every plugin has loaded. */
@@ -110,8 +111,7 @@ export class WrittenRoute {
   /**
    * Gives the route a config of its own, which bears its mark. Routes may share one config, but
    * what an `onRoute` hook writes into it is meant for one of them. A route without a config gets
-   * none: with ten thousand routes, one more property each would be most of what the plugin adds to
-   * their boot.
+   * none: with ten thousand routes, that would be most of what the plugin adds to their boot.
    */
   mark(options: RouteOptions): void {
     if (options.config) options.config = Object.assign({}, options.config, { [kRoute]: this })
@@ -125,6 +125,11 @@ export class WrittenRoute {
   /** Lets a hook run before the route's own `preParsing` hooks. */
   prependPreParsing(hook: preParsingHookHandler): void {
     this.#options.preParsing = [hook, ...[this.#options.preParsing ?? []].flat()]
+  }
+
+  /** Lets a hook run after the route's own `preHandler` hooks. */
+  appendPreHandler(hook: preHandlerHookHandler): void {
+    this.#options.preHandler = [...[this.#options.preHandler ?? []].flat(), hook]
   }
 
   /**
@@ -141,10 +146,7 @@ export class WrittenRoute {
     return this.#policy
   }
 
-  /**
-   * Called when every plugin has loaded. The options cannot change any more, so they are let go
-   * here.
-   */
+  /** Called when every plugin has loaded. The options cannot change any more: they are let go. */
   settle(policy: Policy): FinalOptions {
     const options = this.#options
     this.#policy = policy

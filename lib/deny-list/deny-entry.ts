@@ -19,11 +19,14 @@ export interface DenyEntry {
   readonly sub?: string
   /** `iss` (RFC 7519 §4.1.1): alone, all tokens of an issuer. */
   readonly issuer?: string
-  /** Only tokens whose `iat` is before this time, or that have none. Default: of any time. */
+  /**
+   * Only tokens whose `iat` is before this time, or that have none. `iat` is in whole seconds, by
+   * the clock of the issuer: where that is ahead, name a later time. Default: of any time.
+   */
   readonly issuedBefore?: Date
   /**
-   * When the entry ends. Default: `maxLifetime` from now, and five minutes more, since clocks
-   * differ and tokens are accepted `clockTolerance` beyond their end.
+   * When the entry ends. Default: `maxLifetime` from now, and five minutes more, or twice the
+   * `clockTolerance`, since clocks differ and tokens are accepted for so long beyond their end.
    */
   readonly until?: Date
 }
@@ -75,17 +78,22 @@ const MEMBERS = [...NAMES, 'issuedBefore', 'until']
 /** Most characters of a name. All entries are held in memory. */
 const LONGEST_NAME = 2048
 
-/** Milliseconds by which clocks may differ, with the tolerance for a token's end. */
-const SLACK = 300_000
+/** Least seconds by which clocks may differ, with the tolerance for a token's end. */
+const SLACK = 300
 
 /**
  * What an application gave to `add`. A member that is missing by mistake must not widen an entry,
  * and one that is misspelt must not either.
  *
  * @param maxLifetime in seconds
+ * @param clockTolerance in seconds; a token's `iat` and `exp` may each be off by so much
  * @throws TypeError
  */
-export function readAddedEntry(entry: unknown, maxLifetime: number): KeptEntry {
+export function readAddedEntry(
+  entry: unknown,
+  maxLifetime: number,
+  clockTolerance: number,
+): KeptEntry {
   if (!isObject(entry)) throw new TypeError('add() takes an entry')
   const given = Object.getOwnPropertyNames(entry)
   const unknown = given.find((name) => !MEMBERS.includes(name))
@@ -95,7 +103,8 @@ export function readAddedEntry(entry: unknown, maxLifetime: number): KeptEntry {
     const isGood = isDate ? entry[name] instanceof Date : typeof entry[name] === 'string'
     if (!isGood) throw new TypeError(`${name} of an entry must be a ${isDate ? 'Date' : 'string'}`)
   }
-  const until = entry['until'] ?? new Date(Date.now() + maxLifetime * 1000 + SLACK)
+  const slack = Math.max(SLACK, 2 * clockTolerance)
+  const until = entry['until'] ?? new Date(Date.now() + (maxLifetime + slack) * 1000)
   const { names, ...times } = readDenial({ ...entry, until }, TypeError)
   if (times.until <= Date.now()) throw new TypeError('until of an entry is over')
   const named = NAMES.map((name, i) => [name, names[i]]).filter(([, value]) => value !== null)

@@ -79,7 +79,7 @@ export class DenyListCore<Cursor> {
     }
     // What is known stays true, however old it is.
     if (this.#denials.deny(token)) return true
-    if (failure !== undefined) throw withoutStack(() => new DenyListFailure(failure))
+    if (failure !== undefined) this.#refuse(failure)
     return false
   }
 
@@ -89,7 +89,7 @@ export class DenyListCore<Cursor> {
   }
 
   async add(entry: unknown): Promise<void> {
-    const kept = readAddedEntry(entry, this.#rules.maxLifetime)
+    const kept = readAddedEntry(entry, this.#rules.maxLifetime, this.attendance.clockTolerance)
     if (this.attendance.hasSeveralIssuers) requireIssuer(kept)
     this.#denials.sweep()
     this.#denials.add(readDenial(kept))
@@ -122,6 +122,12 @@ export class DenyListCore<Cursor> {
     this.#story.look(clock.now(), true)
     if (this.#rules.whenStale === 'admit') return undefined
     return Number.isFinite(age) ? 'ERR_DENY_LIST_STALE' : 'ERR_DENY_LIST_NOT_LOADED'
+  }
+
+  #refuse(failure: DenyListFailureCode): never {
+    // That it is stale is told by the pulls.
+    if (this.#staleness === undefined) this.attendance.tell(`the deny list is full (${failure})`)
+    throw withoutStack(() => new DenyListFailure(failure))
   }
 
   #tellOfLife(): void {

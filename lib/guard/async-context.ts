@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { WrittenRoute } from '../declaration/written-route.ts'
 import { underAuthorization } from '../rights/current-authorization.ts'
 import type { DecisionRules } from './decide.ts'
 import { authorizationOf } from './request-access.ts'
@@ -32,6 +33,14 @@ export function keepContext(app: FastifyInstance, rules: ContextRules): void {
   app.addHook('onSend', enterWithPayload)
   app.addHook('onError', (request, reply, _error, done) => enter(request, reply, done))
   app.addHook('onResponse', enter)
+}
+
+/**
+ * Enters the context anew after the route's last hook. The hooks before may go on in the callback
+ * of a pool, which another request calls; the handler must not.
+ */
+export function keepContextOf(route: WrittenRoute, rules: ContextRules): void {
+  if (rules.asyncContext) route.appendPreHandler(enterHook(rules))
 }
 
 function enterHook(rules: ContextRules) {

@@ -19,9 +19,13 @@ export function bindLog(asked: Asked, names: readonly LogBinding[]): void {
   const plain = asked.plainLog ?? asked.before?.plainLog ?? request.log
   const bound = bindings.length === 0 ? plain : childOf(plain, Object.fromEntries(bindings))
   asked.plainLog = plain
-  // Fastify logs by both.
-  request.log = bound
-  reply.log = bound
+  try {
+    // Fastify logs by both.
+    request.log = bound
+    reply.log = bound
+  } catch {
+    // A hook of the application has made one of them read-only. A decision does not depend on it.
+  }
 }
 
 /** Whether each line names the tenant already. */
@@ -30,11 +34,14 @@ export function namesTenant({ request, rules, plainLog }: Asked): boolean {
   return rules.logBindings?.includes('tenant') === true
 }
 
+/** What Fastify calls, of a logger of the application too. */
+const METHODS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'child'] as const
+
 /** A hook of the application may have put any logger there. A decision does not depend on it. */
 function childOf(log: FastifyBaseLogger, bindings: object): FastifyBaseLogger {
   try {
     const child = log.child(bindings)
-    return typeof child.info === 'function' ? child : log
+    return METHODS.every((name) => typeof child[name] === 'function') ? child : log
   } catch {
     return log
   }

@@ -13,7 +13,7 @@ import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import { currentAuthorization, underAuthorization } from '../rights/current-authorization.ts'
 import { answerIn } from './answer.ts'
-import { enterContext, keepContext } from './async-context.ts'
+import { enterContext, keepContext, keepContextOf } from './async-context.ts'
 import { type ChallengeRules, challengesOf } from './challenge.ts'
 import { conclude } from './conclude.ts'
 import { Asked, type DecisionRules, decide } from './decide.ts'
@@ -41,7 +41,10 @@ export function addGuard(
   const preflights = new Preflights(app)
   const register: RouteRegister = new RouteRegister(app, claimScope(app), policies, {
     isSound: readsDeclared,
-    keep: (route) => preflights.keep(route),
+    keep: (route) => {
+      preflights.keep(route)
+      keepContextOf(route, rules)
+    },
     settle: (...route) => preflights.settle(...route),
     confirm: (route) =>
       function tenantAuthConfirm(request, reply, done) {

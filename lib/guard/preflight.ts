@@ -9,6 +9,7 @@ import type { Policy } from '../declaration/policy.ts'
 import type { FinalOptions, WrittenRoute } from '../declaration/written-route.ts'
 import type { AuthError } from '../errors.ts'
 import { printedRoutes } from '../inspection/printed-routes.ts'
+import { bindLog } from './bound-log.ts'
 import { conclude } from './conclude.ts'
 import { HeldBack, type Refused } from './refused.ts'
 import { decisionOf, setDecision } from './request-access.ts'
@@ -39,9 +40,11 @@ export function holdBack(refused: Refused): void {
   const { request, reply } = asked
   const heldBack = new HeldBack(refused)
   setDecision(request, heldBack)
+  if (asked.rules.logBindings !== undefined) bindLog(asked, asked.rules.logBindings)
   finished(reply.raw, () => {
-    // A client that went away before an answer was not let through.
-    if (decisionOf(request) === heldBack) conclude(asked, reply.raw.headersSent ? null : error)
+    // Nobody let it through who refused it, or whose client went away before an answer.
+    const isAnswered = reply.raw.headersSent && reply.raw.statusCode < 400
+    if (decisionOf(request) === heldBack) conclude(asked, isAnswered ? null : error)
   })
 }
 

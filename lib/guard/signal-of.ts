@@ -4,6 +4,7 @@ import type {
   RawServerBase,
   RouteGenericInterface,
 } from 'fastify'
+import { onResponseEnd } from '../outside/response-end.ts'
 import { AdmissionEnd } from './admission-end.ts'
 import { type Access, accessOf, decisionOf } from './request-access.ts'
 
@@ -14,8 +15,9 @@ const signals = new WeakMap<Access, AbortSignal>()
  * expired (`expiresAt` and the tolerance), or is revoked, where a deny list is `isRevoked`. For
  * sockets, streams and long queries. Its reason is the error that a new request would get.
  *
- * The wait ends with the response or its socket. A request without a guard (`noauth`) has a signal
- * that is never aborted; one that is not let through, or not yet, has one that is.
+ * The wait ends with the response or its connection. A request without a guard (`noauth`) has a
+ * signal that is never aborted; one that is not let through, or not yet, has one that is. A signal
+ * that is aborted already tells so once more, to listeners that are added at once.
  */
 export function signalOf<
   RouteGeneric extends RouteGenericInterface,
@@ -23,16 +25,21 @@ export function signalOf<
   RawRequest extends RawRequestDefaultExpression<RawServer>,
 >(request: FastifyRequest<RouteGeneric, RawServer, RawRequest>): AbortSignal
 export function signalOf(request: FastifyRequest): AbortSignal {
+  const signal = signalFor(request)
+  // Who only listens would never hear of an end that came before, as during a slow hook.
+  if (signal.aborted) queueMicrotask(() => signal.dispatchEvent(new Event('abort')))
+  return signal
+}
+
+function signalFor(request: FastifyRequest): AbortSignal {
   const access = accessOf(request)
-  if (access !== undefined) return signals.get(access) ?? signalFor(access)
+  if (access !== undefined) return signals.get(access) ?? waitingSignal(access)
   return decisionOf(request) === null ? new AbortController().signal : AbortSignal.abort()
 }
 
-function signalFor(access: Access): AbortSignal {
+function waitingSignal(access: Access): AbortSignal {
   const end = new AdmissionEnd(access)
   signals.set(access, end.signal)
-  const { raw } = access.asked.reply
-  if (raw.destroyed || raw.writableFinished) end.letGo()
-  else raw.once('close', () => end.letGo())
+  onResponseEnd(access.asked.request.raw, access.asked.reply.raw, () => end.letGo())
   return end.signal
 }

@@ -1,6 +1,6 @@
 // Outside: functions that an application got from a door of ours, and gave to several services.
 
-import type { AcceptedIssuers, Attended } from './attended.ts'
+import type { AcceptedTokens, Attended } from './attended.ts'
 import type { DocumentState } from './document-story.ts'
 
 /** What a function does between questions. */
@@ -10,6 +10,8 @@ export interface AttendedWork {
   readonly isReady?: boolean
   state?(): DocumentState | undefined
 }
+
+const NONE: AcceptedTokens = { issuers: [], clockTolerance: 0 }
 
 /**
  * The services that use a function, which may be several. They are told of a failure once, and not
@@ -21,6 +23,7 @@ export class Attendance implements Attended {
   readonly #listeners: ((reason: string) => void)[] = []
   readonly #issuers = new Set<string | undefined>()
   #isAsked = false
+  #clockTolerance = 0
   #services = 0
   #told: string | undefined
 
@@ -40,15 +43,22 @@ export class Attendance implements Attended {
     return this.#isAsked || this.#issuers.size > 1
   }
 
+  /** Seconds; the greatest of the services. */
+  get clockTolerance(): number {
+    return this.#clockTolerance
+  }
+
   state(): DocumentState | undefined {
     return this.#work.state?.()
   }
 
-  open(onFailure: (reason: string) => void, issuers: AcceptedIssuers = []): void {
+  open(onFailure: (reason: string) => void, accepted: AcceptedTokens = NONE): void {
+    const { issuers, clockTolerance } = accepted
     this.#services += 1
     this.#listeners.push(onFailure)
     if (issuers === 'asked') this.#isAsked = true
     else for (const issuer of issuers) this.#issuers.add(issuer)
+    this.#clockTolerance = Math.max(this.#clockTolerance, clockTolerance)
     // Who comes later is told too.
     this.#told = undefined
     if (this.#services === 1) this.#work.begin?.()
@@ -60,6 +70,7 @@ export class Attendance implements Attended {
     this.#listeners.length = 0
     this.#issuers.clear()
     this.#isAsked = false
+    this.#clockTolerance = 0
     this.#work.end()
   }
 

@@ -12,6 +12,13 @@ export const ATTENDED: unique symbol = Symbol('fastify-tenant-auth.attended')
  */
 export type AcceptedIssuers = readonly (string | undefined)[] | 'asked'
 
+/** Which tokens a service accepts. */
+export interface AcceptedTokens {
+  readonly issuers: AcceptedIssuers
+  /** Seconds beyond their end for which tokens are accepted. */
+  readonly clockTolerance: number
+}
+
 /**
  * The part of a function that begins with the first installation of a service and ends with the
  * last one.
@@ -19,9 +26,9 @@ export type AcceptedIssuers = readonly (string | undefined)[] | 'asked'
 export interface Attended {
   /**
    * @param onFailure tells the operator of a failure, in constant text, at level error
-   * @param issuers of the service that opens it
+   * @param accepted by the service that opens it
    */
-  open(onFailure: (reason: string) => void, issuers?: AcceptedIssuers): void
+  open(onFailure: (reason: string) => void, accepted?: AcceptedTokens): void
   close(): void
   /** Whether the function can be asked now. */
   readonly isReady: boolean

@@ -99,6 +99,8 @@ export class AskedRights {
   #makeKey(principal: Principal, { issuer, sub }: TokenNames): string {
     // Users without a name would share their rights.
     if (sub === null || sub === '') throw new TokenRefused('resourcesOf needs the claim sub')
+    // A database that is asked in UTF-8 takes half a character for another one.
+    if (/\p{Surrogate}/u.test(sub)) throw new TokenRefused('the claim sub is no whole text')
     const user: TokenUser = { issuer, sub }
     const key = JSON.stringify(user)
     this.#keys.set(principal, key)

@@ -417,7 +417,10 @@ describe('what follows in another request', () => {
       scope.addHook('preParsing', (_request, _reply, payload, done) => {
         waits('preParsing', () => done(null, payload))
       })
-      scope.get('/wait', (request, reply) => {
+      scope.addHook('preHandler', (_request, _reply, done) => waits('preHandler', done))
+      const preHandler = (_request: unknown, _reply: unknown, done: () => void) =>
+        waits('preHandler of the route', done)
+      scope.get('/wait', { preHandler }, (request, reply) => {
         note(request, 'handler')
         waits('handler', () => reply.send(answer))
       })
@@ -438,6 +441,8 @@ describe('what follows in another request', () => {
     ['onRequest', 'onRequest', ALL_WELL, {}],
     ['preParsing', 'preParsing', ALL_WELL, {}],
     ['preValidation', 'preValidation', ALL_WELL, {}],
+    ['preHandler', 'preHandler', ALL_WELL, {}],
+    ['preHandler of the route', 'preHandler of the route', ALL_WELL, {}],
     ['a handler that sends an object', 'handler', ALL_WELL, {}],
     ['a handler that sends a text', 'handler', TEXT, 'ok'],
     ['a handler that fails', 'handler', FAILED, new Error('no soup')],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import http2 from 'node:http2'
+import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import websocket from '@fastify/websocket'
@@ -19,6 +20,7 @@ const YEAR = 365 * 86_400
 async function listening(
   t: TestContext,
   options: AuthOptions,
+  beforeHandler: () => Promise<void> | void = () => {},
 ): Promise<{ app: FastifyInstance; signals: AbortSignal[]; closed: () => Promise<void> }> {
   const signals: AbortSignal[] = []
   const closings: Promise<void>[] = []
@@ -27,6 +29,7 @@ async function listening(
     closings.push(new Promise((resolve) => reply.raw.once('close', resolve)))
   })
   await app.register(websocket)
+  app.addHook('preHandler', async () => beforeHandler())
   app.get('/stream', async (request, reply) => {
     const signal = signalOf(request)
     signals.push(signal)
@@ -238,13 +241,57 @@ test('a life beyond 2^31 milliseconds neither ends at once nor lasts for ever', 
 })
 
 test('a clock that is set forward ends a signal within a minute', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() })
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const { app, signals } = await listening(t, {})
   const one = await opened(app, '/events', await authority.headers({}, { expiresIn: 86_400 }))
-  t.mock.timers.setTime(Date.now() + 90_000_000)
+  const later = Date.now() + 90_000_000
+  t.mock.method(Date, 'now', () => later)
   t.mock.timers.tick(60_000)
   await one.ended
   assert.equal(signals[0]?.aborted, true)
+})
+
+const SLOW_ENDS: [string, (list: DenyList, t: TestContext) => Promise<void> | void][] = [
+  ['is revoked', (list) => list.add({ sub: 'alice' })],
+  ['expires', (_list, t) => t.mock.timers.setTime(Date.now() + 310_000)],
+]
+
+for (const [what, happen] of SLOW_ENDS) {
+  test(`a socket is ended whose token ${what} before its handler runs`, async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const isRevoked = denyList()
+    const { app } = await listening(t, { isRevoked }, () => happen(isRevoked, t))
+    const socket = socketTo(app, '/socket', { headers: await authority.headers({ sub: 'alice' }) })
+    const [code] = await once(socket, 'close')
+    assert.equal(code, 4401)
+  })
+}
+
+test('requests that wait behind another are let go when their connection ends', async (t) => {
+  const warnings: Error[] = []
+  const warn = (warning: Error) => warnings.push(warning)
+  process.on('warning', warn)
+  t.after(() => process.off('warning', warn))
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() })
+  const { app, signals } = await listening(t, {})
+  const { authorization } = await authority.headers({ sub: 'alice' })
+  const { port } = new URL(app.listeningOrigin)
+  const socket = connect(Number(port), '127.0.0.1')
+  const ask = `GET /events HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n\r\n`
+  socket.write(ask.repeat(20))
+  await until(() => signals.length === 20)
+  const closed = once(socket, 'close')
+  const connections = () =>
+    new Promise<number>((resolve) => app.server.getConnections((_, n) => resolve(n)))
+  socket.destroy()
+  await closed
+  while ((await connections()) > 0) await new Promise(setImmediate)
+  t.mock.timers.tick(400_000)
+  assert.deepEqual(
+    signals.filter(({ aborted }) => aborted),
+    [],
+  )
+  assert.deepEqual(warnings, [])
 })
 
 test('fifty sockets of one user end together, without a warning of too many listeners', async (t) => {
