@@ -1,5 +1,5 @@
-// Outside: Node tells the end of a response by its connection. A response that waits behind others of
-// its connection has none yet, and is not told if the connection ends before its turn.
+// Outside: Node tells the end of a response by its connection. A response that waits behind others
+// has none yet, and is not told if the connection ends before its turn.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

@@ -278,6 +278,17 @@ test('a preflight that a gate refuses is told as refused, once', async (t) => {
   assert.deepEqual(app.authService.stats().decisions, { admitted: 0, refused })
 })
 
+test('a preflight that another hook refuses is told as refused', async (t) => {
+  const told = heard(t, 'decision')
+  const app = await guardedApp(t)
+  app.addHook('onRequest', async (_request, reply) => reply.code(429).send())
+  await app.register(cors, { origin: true })
+  app.options('/:tenant/x', handler)
+  assert.equal((await app.inject({ ...PREFLIGHT, url: '/acme/x' })).statusCode, 429)
+  await until(() => told.length > 0)
+  assert.deepEqual(without(told), [{ ...STRANGER, tenant: 'acme' }])
+})
+
 test('a preflight whose client goes away before an answer is told as refused, once', async (t) => {
   const told = heard(t, 'decision')
   const app = await guardedApp(t)

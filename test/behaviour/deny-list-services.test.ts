@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type AuthOptions, AuthService } from '../../lib/index.ts'
+import { denyListFunction } from '../../lib/deny-list/deny-list-function.ts'
+import tenantAuth, { type AuthOptions, AuthService } from '../../lib/index.ts'
 import { type DenyEntry, type DenyList, denyList } from '../../lib/revocation.ts'
 import { authority, bareApp } from '../helpers/app/guarded-app.ts'
 import { EntryLog } from '../helpers/servers/entry-log.ts'
-import { ISSUER_A, SECOND, stopClocks, tokenOf, verdictOf } from '../helpers/tokens/denied.ts'
+import {
+  ISSUER_A,
+  SECOND,
+  settled,
+  stopClocks,
+  tokenOf,
+  verdictOf,
+} from '../helpers/tokens/denied.ts'
 
 const { publicKeys } = authority
 const ISSUER_B = 'https://b.example.com'
@@ -137,4 +145,61 @@ test('a service that is closed twice ends its list once, for the next one to beg
   await app.close()
   await serve(t, list, single(ISSUER_A))
   assert.equal(await goesOn(), true)
+})
+
+test('an entry outlasts the tolerance of each service that has the list', async (t) => {
+  const clocks = stopClocks(t)
+  const list = denyList({ maxLifetime: 3600 })
+  await serve(t, list, { ...single(ISSUER_A), clockTolerance: 5000 }, single(ISSUER_A))
+  await list.add({ sub: 'alice' })
+  const life = { issuedAt: new Date(Date.now() + 5000 * SECOND), expiresAt: null }
+  const token = tokenOf({ ...life, expiresAt: new Date(Date.now() + 8600 * SECOND) })
+  await clocks.pass(13_500 * SECOND, 500 * SECOND)
+  assert.equal(verdictOf(list, token), true)
+  await clocks.pass(200 * SECOND, 100 * SECOND)
+  assert.equal(verdictOf(list, token), false)
+})
+
+const RULES = { interval: 5, maxStale: 60, maxLifetime: 60, maxEntries: 10 }
+
+/** Ends its resource as a pool of connections does: when each of them has been given back. */
+function poolOf(log: EntryLog) {
+  let giveBack = (): void => {}
+  const ended = new Promise<void>((resolve) => {
+    giveBack = resolve
+  })
+  const { changes } = log
+  return { source: { changes, listen() {}, end: () => giveBack() }, ended }
+}
+
+for (const [what, isFirst] of [
+  ['before the plugin', true],
+  ['after the plugin', false],
+] as const) {
+  test(`a list gives its connection back before a hook waits for it that was added ${what}`, async (t) => {
+    const { source, ended } = poolOf(new EntryLog())
+    const isRevoked = denyListFunction({ ...RULES, whenStale: 'refuse' }, source)
+    const app = bareApp(t)
+    const endPool = () => app.addHook('onClose', () => ended)
+    if (isFirst) endPool()
+    await app.register(tenantAuth, { ...single(ISSUER_A), isRevoked })
+    if (!isFirst) endPool()
+    await app.ready()
+    await app.close()
+  })
+}
+
+test('a list of two applications of one service ends when both have begun to close', async (t) => {
+  const log = new EntryLog()
+  const list = denyList({ changes: log.changes, interval: 1 })
+  const service = new AuthService({ ...single(ISSUER_A), isRevoked: list })
+  const apps = [bareApp(t), bareApp(t)]
+  for (const app of apps) await service.install(app)
+  await apps[0]?.close()
+  await list.ready()
+  const asked = log.asked.length
+  await apps[1]?.close()
+  list.wake()
+  await settled()
+  assert.equal(log.asked.length, asked)
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import cors from '@fastify/cors'
 import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
@@ -189,6 +190,7 @@ test('a childLoggerFactory, disableRequestLogging and a log level of the route a
 const LOGGERS: readonly [what: string, child: (log: FastifyBaseLogger) => unknown][] = [
   ['whose child is no logger', () => undefined],
   ['whose child is another object', () => ({})],
+  ['whose child has no error()', () => ({ info() {}, warn() {} })],
   ['whose child fails', () => assert.fail('on purpose')],
   ['that is its own child', (log) => log],
 ]
@@ -215,6 +217,32 @@ for (const [what, child] of LOGGERS) {
     assert.deepEqual(refused, [['request refused', 'ghost']])
   })
 }
+
+test('a preflight that cors answers names the tenant that it asks for', async (t) => {
+  const log = logLines()
+  const app = await guardedApp(t, { logBindings: ALL }, { logger: log.logger })
+  await app.register(cors, { origin: true })
+  app.options('/:tenant/x', async () => 'x')
+  const headers = { origin: 'https://app.test', 'access-control-request-method': 'GET' }
+  assert.equal((await app.inject({ method: 'OPTIONS', url: '/acme/x', headers })).statusCode, 204)
+  await until(() => log.lines('request completed').length === 1)
+  assert.equal(log.lines('request completed')[0]?.['tenant'], 'acme')
+})
+
+test('a log that cannot be replaced decides nothing, early or late', async (t) => {
+  const app = bareApp(t)
+  app.addHook('onRequest', async (request) => {
+    const { log } = request
+    Object.defineProperty(request, 'log', { get: () => log })
+  })
+  const isRevoked = async () => false
+  await app.register(tenantAuth, trusting({ logBindings: ALL, isRevoked }))
+  app.get('/:tenant/x', async () => 'x')
+  const headers = await as({ acme: [] })
+  assert.equal((await app.inject({ url: '/acme/x', headers })).statusCode, 200)
+  assert.equal((await app.inject({ url: '/ghost/x', headers })).statusCode, 403)
+  assert.equal((await app.inject({ url: '/ghost/x' })).statusCode, 401)
+})
 
 test('without a logger the option does no harm', async (t) => {
   const app = await guardedApp(t, { logBindings: ALL })

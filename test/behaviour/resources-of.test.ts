@@ -312,7 +312,7 @@ test('the user is the one of the token, whatever mapClaims makes of it', async (
   assert.deepEqual(asked(), [{ issuer: iss, sub: 'alice' }])
 })
 
-const NAMELESS: object[] = [{ sub: '' }, { sub: undefined }, { sub: 7 }]
+const NAMELESS: object[] = [{ sub: '' }, { sub: undefined }, { sub: 7 }, { sub: 'a\ud800' }]
 
 for (const claims of NAMELESS) {
   test(`a token with ${JSON.stringify(claims)} names no user, even with mapClaims`, async (t) => {
