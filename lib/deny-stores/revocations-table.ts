@@ -48,8 +48,10 @@ export class RevocationsTable implements DenyListSource<Cursor> {
   }
 
   async append(entry: KeptEntry): Promise<void> {
-    await this.#create()
     const { jti, sid, sub, issuer, issuedBefore, until } = entry
+    // Sent all the same, half a pair would become another letter, and the entry would fit no token.
+    if ([jti, sid, sub, issuer].some(isUnkeepable)) throw new Unusable('a name has no UTF-8')
+    await this.#create()
     const times = [issuedBefore?.toISOString(), until.toISOString()]
     const values = [jti, sid, sub, issuer, ...times].map((value) => value ?? null)
     await this.#ask(this.#sql.insert, values)
@@ -66,6 +68,11 @@ export class RevocationsTable implements DenyListSource<Cursor> {
   #ask(text: string, values: unknown[] = []) {
     return this.#pool.query({ text, values, query_timeout: TIMEOUT })
   }
+}
+
+/** A text of PostgreSQL is UTF-8 without U+0000: it cannot hold half of a surrogate pair either. */
+function isUnkeepable(name: string | undefined): boolean {
+  return name !== undefined && /[\0\p{Surrogate}]/u.test(name)
 }
 
 /** Where nothing has changed, the one row has no entry. */

@@ -61,6 +61,26 @@ describe('a deny list in PostgreSQL', () => {
     )
   })
 
+  const UNKEEPABLE = ['a\u0000b', '\u0000', 'a\ud800', '\udc00b', '\udc00\ud800']
+
+  it('a name that no text can hold is refused before the server is asked', async () => {
+    let asked = 0
+    const query: PostgresPool['query'] = (question) => {
+      asked += 1
+      return embedded.pool.query(question)
+    }
+    const list = postgresDenyList({ pool: { ...embedded.pool, query }, createTable: true })
+    for (const name of UNKEEPABLE) {
+      for (const entry of [{ jti: name }, { sid: name }, { sub: name }, { issuer: name }]) {
+        const refusal = { code: 'ERR_AUTH_REVOCATION_UNAVAILABLE' }
+        await assert.rejects(list.add(entry), refusal, JSON.stringify(entry))
+      }
+      assert.equal(verdictOf(list, tokenOf({ jti: name })), true, 'it counts in this process')
+    }
+    assert.equal(asked, 0)
+    assert.deepEqual((await source().changes(null)).entries, [])
+  })
+
   it('neither the time zone nor the style of dates of a session changes a time', async () => {
     await embedded.db.exec(`SET TimeZone = 'America/St_Johns'; SET DateStyle = 'German'`)
     const table = source()
