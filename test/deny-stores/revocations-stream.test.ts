@@ -138,15 +138,25 @@ test('entries that ended a day ago are deleted, by both clocks, and no others', 
   assert.equal(stream.items.length, 4)
 })
 
-test('a server whose clock is behind deletes by that clock', async (t) => {
-  stopClocks(t)
-  const stream = new MemoryStream()
-  stream.put(2, textOf('before', START - DAY - SECOND))
-  stream.add = async () => `${START - DAY}-7`
-  await new RevocationsStream(stream).append({ jti: 'b', until: new Date(START + HOUR) })
-  await settled()
-  assert.deepEqual(stream.deleted, [])
-})
+const CLOCKS: [what: string, serverTime: number, deleted: string[]][] = [
+  ['behind', START - DAY, []],
+  ['ahead', START + 1000 * DAY, ['2-0']],
+]
+
+for (const [what, serverTime, deleted] of CLOCKS) {
+  test(`a server whose clock is ${what} deletes by the earlier clock`, async (t) => {
+    stopClocks(t)
+    const stream = new MemoryStream()
+    const source = new RevocationsStream(stream)
+    stream.put(2, textOf('before', START - DAY - SECOND))
+    stream.put(3, textOf('yesterday', START - DAY + SECOND))
+    stream.put(4, textOf('living', START + HOUR))
+    stream.add = async () => `${serverTime}-7`
+    await source.append({ jti: 'b', until: new Date(START + HOUR) })
+    await settled()
+    assert.deepEqual(stream.deleted, deleted)
+  })
+}
 
 test('a sweep is short, comes once a minute, and goes on behind what lasts', async (t) => {
   const { pass } = stopClocks(t)
