@@ -43,7 +43,7 @@ export class RevocationsTable implements DenyListSource<Cursor> {
   async changes(cursor: Cursor | null): Promise<Changes<Cursor>> {
     await this.#create()
     const { server = null, xmin = null } = cursor ?? {}
-    const { rows } = await this.#ask(this.#sql.select, [server, xmin])
+    const { rows } = await this.#ask(this.#sql.select, [server, xmin, clientTime()])
     return { entries: rows.filter(isEntry), cursor: cursorOf(rows[0]) }
   }
 
@@ -56,7 +56,7 @@ export class RevocationsTable implements DenyListSource<Cursor> {
     const values = [jti, sid, sub, issuer, ...times].map((value) => value ?? null)
     await this.#ask(this.#sql.insert, values)
     // The entry is kept. Without the right to delete, somebody else has to.
-    await this.#ask(this.#sql.deleteEnded).catch(() => {})
+    await this.#ask(this.#sql.deleteEnded, [clientTime()]).catch(() => {})
   }
 
   async #create(): Promise<void> {
@@ -73,6 +73,10 @@ export class RevocationsTable implements DenyListSource<Cursor> {
 /** A text of PostgreSQL is UTF-8 without U+0000: it cannot hold half of a surrogate pair either. */
 function isUnkeepable(name: string | undefined): boolean {
   return name !== undefined && /[\0\p{Surrogate}]/u.test(name)
+}
+
+function clientTime(): string {
+  return new Date().toISOString()
 }
 
 /** Where nothing has changed, the one row has no entry. */

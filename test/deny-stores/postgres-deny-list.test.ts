@@ -131,6 +131,36 @@ describe('a deny list in PostgreSQL', () => {
     assert.deepEqual(rows, [{ jti: 'now' }, { jti: 'yesterday' }])
   })
 
+  it('a server whose clock is days ahead neither hides nor deletes what has not ended', async () => {
+    await embedded.db.exec(`CREATE SCHEMA ahead;
+      CREATE FUNCTION ahead.now() RETURNS timestamptz STABLE
+        RETURN pg_catalog.now() + interval '3 days';
+      SET search_path = ahead, pg_catalog, public`)
+    const table = new RevocationsTable(embedded.pool, `public.${TABLE}`, true)
+    for (const jti of ['first', 'second']) await table.append({ jti, until: END })
+    const told = (await table.changes(null)).entries.map(({ jti }) => jti)
+    await embedded.db.exec('RESET search_path; DROP SCHEMA ahead CASCADE')
+    assert.deepEqual(told, ['first', 'second'])
+  })
+
+  it('a process whose clock is days ahead hides nothing that lasts by that of the server', async (t) => {
+    const table = source()
+    await table.append({ jti: 'first', until: END })
+    const now = Date.now() + 72 * HOUR
+    // The embedded server has the clock of this process.
+    const query: PostgresPool['query'] = (question) => {
+      t.mock.timers.reset()
+      return embedded.pool.query(question)
+    }
+    const ahead = new RevocationsTable({ ...embedded.pool, query }, TABLE, false)
+    t.mock.timers.enable({ apis: ['Date'], now })
+    const { entries } = await ahead.changes(null)
+    assert.deepEqual(
+      entries.map(({ jti }) => jti),
+      ['first'],
+    )
+  })
+
   it('an entry is kept even where ended ones cannot be deleted', async () => {
     const pool: PostgresPool = {
       ...embedded.pool,
