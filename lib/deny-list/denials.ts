@@ -22,7 +22,7 @@ export class Denials {
   readonly #ofIssuer = new Map<string, number>()
   #size = 0
   #overflow = new Overflow()
-  /** What has had no room since all entries are being read anew. */
+  /** What has had no room since all entries were asked for anew. */
   #overflowAnew: Overflow | undefined
 
   constructor(maxEntries: number) {
@@ -60,11 +60,16 @@ export class Denials {
     return !this.#overflow.isEmpty
   }
 
-  /** All entries follow, so that what had no room may have some. Returns what ends that. */
+  /**
+   * All entries are asked for, so that what had no room may have some. Returns what tells that they
+   * have been added. What is added in between may be missing among them.
+   */
   beginAnew(): () => void {
     const anew = new Overflow()
     this.#overflowAnew = anew
     return () => {
+      // Another one began after it.
+      if (this.#overflowAnew !== anew) return
       this.#overflow = anew
       this.#overflowAnew = undefined
     }

@@ -20,7 +20,9 @@ export interface DenyList {
    *
    * @throws TypeError where it is no entry, and where it names a `sub` or `sid` without `issuer`
    * although the services that have the list accept several issuers
-   * @throws ERR_AUTH_REVOCATION_UNAVAILABLE where the entry was perhaps not kept: add it again
+   * @throws ERR_AUTH_REVOCATION_UNAVAILABLE where the entry was perhaps not kept: add it again. It
+   * never will be in PostgreSQL where a name has U+0000 or half of a surrogate pair: then only an
+   * entry without that name, such as one of the `issuer`, reaches the other processes
    */
   add(entry: DenyEntry): Promise<void>
   /** There may be changes: they are asked for now. Does nothing where no service has the list. */

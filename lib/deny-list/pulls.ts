@@ -108,9 +108,11 @@ export class Pulls<Cursor> {
     this.#dueAt = Number.POSITIVE_INFINITY
     if (this.#isAnewDue(startedAt)) this.#cursor = null
     const cursor = this.#cursor
+    const endAnew = cursor === null ? this.#denials.beginAnew() : undefined
     try {
       const answer = await withinTime(() => this.#source.changes(cursor), TIMEOUT, limit.signal)
-      this.#take(answer, cursor === null)
+      this.#take(answer)
+      endAnew?.()
       this.#currentAt = startedAt
       this.#events.onSuccess(startedAt)
     } catch (error) {
@@ -124,11 +126,9 @@ export class Pulls<Cursor> {
     }
   }
 
-  #take(answer: unknown, isAll: boolean): void {
+  #take(answer: unknown): void {
     this.#denials.sweep()
-    const endAnew = isAll ? this.#denials.beginAnew() : undefined
     this.#cursor = readChanges<Cursor>(answer, (denial) => this.#denials.add(denial))
-    endAnew?.()
   }
 
   /** Entries that had ended by the wall clock then, or had no room, may be missing. */

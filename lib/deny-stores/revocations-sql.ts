@@ -14,8 +14,12 @@ const asText = (column: string) =>
 /** A time with four digits of the year, which that text can tell. */
 const isShort = (column: string) => `${column} BETWEEN '0001-01-02Z' AND '9999-12-30Z'`
 
-/** Clocks differ, and entries count a little beyond their end. */
-const LONG_ENDED = "until < now() - interval '1 day'"
+/**
+ * By the server's clock and by the client's, which is a text: the earlier one counts. Even clocks
+ * that are right differ, and entries count a little beyond their end.
+ */
+const hasLongEnded = (clientTime: string) =>
+  `until < least(now(), ${clientTime}::text::timestamptz) - interval '1 day'`
 
 /** @param name of the table: lower-case letters, digits and underscores, and one dot at most */
 export function revocationsSql(name: string): RevocationsSql {
@@ -43,14 +47,14 @@ export function revocationsSql(name: string): RevocationsSql {
       FROM (SELECT extract(epoch FROM pg_postmaster_start_time())::text AS server,
         pg_snapshot_xmin(pg_current_snapshot()) AS xmin,
         pg_snapshot_xmax(pg_current_snapshot()) AS xmax) AS here
-      LEFT JOIN ${table} AS entry ON NOT (${LONG_ENDED}) AND entry.xid >= CASE
+      LEFT JOIN ${table} AS entry ON NOT (${hasLongEnded('$3')}) AND entry.xid >= CASE
         WHEN $1::text IS DISTINCT FROM here.server OR $2::text::xid8 > here.xmax THEN '0'::xid8
         ELSE $2::text::xid8 END`,
     insert: `WITH entry AS (
         INSERT INTO ${table} (jti, sid, sub, issuer, issued_before, until)
         VALUES ($1, $2, $3, $4, $5::text::timestamptz, $6::text::timestamptz) RETURNING 1)
       SELECT pg_notify('${name}', '') FROM entry`,
-    deleteEnded: `DELETE FROM ${table} WHERE ${LONG_ENDED}`,
+    deleteEnded: `DELETE FROM ${table} WHERE ${hasLongEnded('$1')}`,
     listen: `LISTEN "${name}"`,
   }
 }

@@ -37,14 +37,18 @@ export class RevocationsStream implements DenyListSource<Cursor> {
   readonly #wakes: StreamWakes
   readonly #turns = new Turns()
   #begun: Begun | undefined
-  #last = START
+  /**
+   * Up to where the list was read. An answer may come too late for the list: it counts once the
+   * next question is asked with its cursor.
+   */
+  #position = FIRST_ID
   #appends = 0
   #tell: (reason: string) => void = () => {}
 
   constructor(stream: RedisStream) {
     this.#stream = stream
     this.#sweep = new StreamSweep(stream)
-    this.#wakes = new StreamWakes(stream, () => this.#last.id)
+    this.#wakes = new StreamWakes(stream, () => this.#position)
   }
 
   listen(wake: () => void, tell: (reason: string) => void): void {
@@ -58,9 +62,9 @@ export class RevocationsStream implements DenyListSource<Cursor> {
 
   async changes(cursor: Cursor | null): Promise<Changes<Cursor>> {
     const end = clock.now() + TIMEOUT
+    if (cursor !== null) this.#position = cursor.id
     try {
       const { entries, at } = await this.#turns.take(() => this.#read(cursor, end))
-      this.#last = at
       return { entries, cursor: at }
     } catch (error) {
       throw redisFailure(error)
@@ -107,6 +111,7 @@ export class RevocationsStream implements DenyListSource<Cursor> {
       // One that has ended may have been deleted.
       if (!endedBefore(at, Date.now())) this.#tell('the deny list lost entries in its stream')
       begun.at = START
+      this.#position = FIRST_ID
       return false
     }
     const fresh = isStart ? items : items.slice(1)

@@ -43,18 +43,20 @@ export class RevocationsTable implements DenyListSource<Cursor> {
   async changes(cursor: Cursor | null): Promise<Changes<Cursor>> {
     await this.#create()
     const { server = null, xmin = null } = cursor ?? {}
-    const { rows } = await this.#ask(this.#sql.select, [server, xmin])
+    const { rows } = await this.#ask(this.#sql.select, [server, xmin, clientTime()])
     return { entries: rows.filter(isEntry), cursor: cursorOf(rows[0]) }
   }
 
   async append(entry: KeptEntry): Promise<void> {
-    await this.#create()
     const { jti, sid, sub, issuer, issuedBefore, until } = entry
+    // Sent all the same, half a pair would become another letter, and the entry would fit no token.
+    if ([jti, sid, sub, issuer].some(isUnkeepable)) throw new Unusable('a name has no UTF-8')
+    await this.#create()
     const times = [issuedBefore?.toISOString(), until.toISOString()]
     const values = [jti, sid, sub, issuer, ...times].map((value) => value ?? null)
     await this.#ask(this.#sql.insert, values)
     // The entry is kept. Without the right to delete, somebody else has to.
-    await this.#ask(this.#sql.deleteEnded).catch(() => {})
+    await this.#ask(this.#sql.deleteEnded, [clientTime()]).catch(() => {})
   }
 
   async #create(): Promise<void> {
@@ -66,6 +68,15 @@ export class RevocationsTable implements DenyListSource<Cursor> {
   #ask(text: string, values: unknown[] = []) {
     return this.#pool.query({ text, values, query_timeout: TIMEOUT })
   }
+}
+
+/** A text of PostgreSQL is UTF-8 without U+0000: it cannot hold half of a surrogate pair either. */
+function isUnkeepable(name: string | undefined): boolean {
+  return name !== undefined && /[\0\p{Surrogate}]/u.test(name)
+}
+
+function clientTime(): string {
+  return new Date().toISOString()
 }
 
 /** Where nothing has changed, the one row has no entry. */

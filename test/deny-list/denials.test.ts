@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { Denials } from '../../lib/deny-list/denials.ts'
+import { readDenial } from '../../lib/deny-list/deny-entry.ts'
 import { clock } from '../../lib/outside/clock.ts'
 import { denyList } from '../../lib/revocation.ts'
 import {
@@ -127,4 +129,20 @@ test('an entry lasts longer if the wall clock was set back, as the tokens do', a
   await pass(30 * SECOND)
   assert.equal(verdictOf(list), false)
   assert.equal(list.size(), 0)
+})
+
+test('what had no room is forgotten when all was read that was asked for after it', (t) => {
+  stopClocks(t)
+  const denials = new Denials(1)
+  const add = (sub: string) => denials.add(readDenial({ sub, until: inSeconds(100) }))
+  add('bob')
+  const overtaken = denials.beginAnew()
+  const latest = denials.beginAnew()
+  add('carol')
+  overtaken()
+  assert.equal(denials.failureFor(null), 'ERR_DENY_LIST_FULL')
+  latest()
+  assert.equal(denials.failureFor(null), 'ERR_DENY_LIST_FULL', 'it came in between')
+  denials.beginAnew()()
+  assert.equal(denials.failureFor(null), undefined)
 })

@@ -328,3 +328,24 @@ test('where there is room again, all entries are asked for anew', async (t) => {
   assert.equal(verdictOf(list), false)
   assert.equal(verdictOf(list, tokenOf({ sub: 'user-2' })), true)
 })
+
+test('what finds no room while all entries are on their way is not forgotten', async (t) => {
+  const { list, log, pass } = start(t, { maxEntries: 1 })
+  for (const [i, seconds] of [100, 70].entries()) {
+    log.entries.push({ sub: `user-${i}`, until: new Date(START + seconds * SECOND) })
+  }
+  attend(t, list)
+  await pass(64 * SECOND)
+  log.onAnswer = (answer) => new Promise((end) => setTimeout(end, 8 * SECOND, answer))
+  await pass(7 * SECOND)
+  assert.equal(verdictOf(list), false, 'what had no room has ended')
+  assert.equal(log.asked.at(-1), null, 'all are on their way')
+  await list.add(ENTRY)
+  for (let second = 0; second < 20; second++) {
+    assert.equal(verdictOf(list), 'ERR_DENY_LIST_FULL')
+    await pass(SECOND)
+  }
+  log.onAnswer = (answer) => answer
+  await pass(60 * SECOND)
+  assert.equal(verdictOf(list), true, 'there is room at last')
+})

@@ -116,3 +116,66 @@ test('an end while it begins to listen is no failure', async (t) => {
   assert.equal(clients.length, 1)
   assert.deepEqual(clients[0]?.released, [true])
 })
+
+test('a connection that lives is asked once a minute, and kept', async (t) => {
+  const { clients, notifications, pass, wake, woken } = start(t)
+  notifications.open(wake)
+  await settled()
+  await pass(601 * SECOND)
+  assert.equal(clients.length, 1)
+  assert.equal(clients[0]?.asked.length, 11)
+  assert.equal(woken(), 1)
+  notifications.close()
+  await pass(120 * SECOND)
+  assert.equal(clients[0].asked.length, 11, 'it ends with the list')
+})
+
+const SILENCES: [when: string, answer: () => Promise<unknown>][] = [
+  ['is gone without a word', () => new Promise(() => {})],
+  ['refuses to go on', () => Promise.reject(new Error('on purpose'))],
+]
+
+for (const [when, answer] of SILENCES) {
+  test(`a connection that ${when} is closed, and another one wakes`, async (t) => {
+    const { clients, notifications, pass, wake, woken } = start(t)
+    notifications.open(wake)
+    await settled()
+    if (clients[0] !== undefined) clients[0].answer = answer
+    await pass(67 * SECOND)
+    assert.deepEqual(clients[0]?.released, [true])
+    assert.equal(clients.length, 2)
+    assert.equal(woken(), 2)
+  })
+}
+
+test('a connection on which it never comes to listen is given up', async (t) => {
+  const { clients, door, notifications, pass, wake, woken } = start(t)
+  const { connect } = door
+  door.connect = async () => {
+    const client = await connect()
+    if (clients.length === 1) client.answer = () => new Promise(() => {})
+    return client
+  }
+  notifications.open(wake)
+  await pass(7 * SECOND)
+  assert.deepEqual(clients[0]?.released, [true])
+  assert.equal(woken(), 1)
+})
+
+test('an answer after the end begins nothing', async (t) => {
+  const { clients, door, notifications, pass, wake } = start(t)
+  const { connect } = door
+  door.connect = async () => {
+    const client = await connect()
+    client.answer = () => new Promise((resolve) => setTimeout(resolve, SECOND))
+    return client
+  }
+  notifications.open(wake)
+  await settled()
+  notifications.close()
+  await pass(120 * SECOND)
+  assert.deepEqual(
+    clients.map(({ asked }) => asked.length),
+    [1],
+  )
+})

@@ -61,6 +61,26 @@ describe('a deny list in PostgreSQL', () => {
     )
   })
 
+  const UNKEEPABLE = ['a\u0000b', '\u0000', 'a\ud800', '\udc00b', '\udc00\ud800']
+
+  it('a name that no text can hold is refused before the server is asked', async () => {
+    let asked = 0
+    const query: PostgresPool['query'] = (question) => {
+      asked += 1
+      return embedded.pool.query(question)
+    }
+    const list = postgresDenyList({ pool: { ...embedded.pool, query }, createTable: true })
+    for (const name of UNKEEPABLE) {
+      for (const entry of [{ jti: name }, { sid: name }, { sub: name }, { issuer: name }]) {
+        const refusal = { code: 'ERR_AUTH_REVOCATION_UNAVAILABLE' }
+        await assert.rejects(list.add(entry), refusal, JSON.stringify(entry))
+      }
+      assert.equal(verdictOf(list, tokenOf({ jti: name })), true, 'it counts in this process')
+    }
+    assert.equal(asked, 0)
+    assert.deepEqual((await source().changes(null)).entries, [])
+  })
+
   it('neither the time zone nor the style of dates of a session changes a time', async () => {
     await embedded.db.exec(`SET TimeZone = 'America/St_Johns'; SET DateStyle = 'German'`)
     const table = source()
@@ -109,6 +129,36 @@ describe('a deny list in PostgreSQL', () => {
     await table.append({ jti: 'now', until: END })
     const { rows } = await embedded.db.query(`SELECT jti FROM ${TABLE} ORDER BY jti`)
     assert.deepEqual(rows, [{ jti: 'now' }, { jti: 'yesterday' }])
+  })
+
+  it('a server whose clock is days ahead neither hides nor deletes what has not ended', async () => {
+    await embedded.db.exec(`CREATE SCHEMA ahead;
+      CREATE FUNCTION ahead.now() RETURNS timestamptz STABLE
+        RETURN pg_catalog.now() + interval '3 days';
+      SET search_path = ahead, pg_catalog, public`)
+    const table = new RevocationsTable(embedded.pool, `public.${TABLE}`, true)
+    for (const jti of ['first', 'second']) await table.append({ jti, until: END })
+    const told = (await table.changes(null)).entries.map(({ jti }) => jti)
+    await embedded.db.exec('RESET search_path; DROP SCHEMA ahead CASCADE')
+    assert.deepEqual(told, ['first', 'second'])
+  })
+
+  it('a process whose clock is days ahead hides nothing that lasts by that of the server', async (t) => {
+    const table = source()
+    await table.append({ jti: 'first', until: END })
+    const now = Date.now() + 72 * HOUR
+    // The embedded server has the clock of this process.
+    const query: PostgresPool['query'] = (question) => {
+      t.mock.timers.reset()
+      return embedded.pool.query(question)
+    }
+    const ahead = new RevocationsTable({ ...embedded.pool, query }, TABLE, false)
+    t.mock.timers.enable({ apis: ['Date'], now })
+    const { entries } = await ahead.changes(null)
+    assert.deepEqual(
+      entries.map(({ jti }) => jti),
+      ['first'],
+    )
   })
 
   it('an entry is kept even where ended ones cannot be deleted', async () => {

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import { denyListFunction } from '../../lib/deny-list/deny-list-function.ts'
 import { RevocationsStream } from '../../lib/deny-stores/revocations-stream.ts'
 import { MemoryStream } from '../helpers/servers/memory-stream.ts'
-import { HOUR, SECOND, START, settled, stopClocks } from '../helpers/tokens/denied.ts'
+import {
+  attend,
+  HOUR,
+  SECOND,
+  START,
+  settled,
+  stopClocks,
+  tokenOf,
+  verdictOf,
+} from '../helpers/tokens/denied.ts'
 
 const DAY = 24 * HOUR
 
@@ -138,15 +148,25 @@ test('entries that ended a day ago are deleted, by both clocks, and no others', 
   assert.equal(stream.items.length, 4)
 })
 
-test('a server whose clock is behind deletes by that clock', async (t) => {
-  stopClocks(t)
-  const stream = new MemoryStream()
-  stream.put(2, textOf('before', START - DAY - SECOND))
-  stream.add = async () => `${START - DAY}-7`
-  await new RevocationsStream(stream).append({ jti: 'b', until: new Date(START + HOUR) })
-  await settled()
-  assert.deepEqual(stream.deleted, [])
-})
+const CLOCKS: [what: string, serverTime: number, deleted: string[]][] = [
+  ['behind', START - DAY, []],
+  ['ahead', START + 1000 * DAY, ['2-0']],
+]
+
+for (const [what, serverTime, deleted] of CLOCKS) {
+  test(`a server whose clock is ${what} deletes by the earlier clock`, async (t) => {
+    stopClocks(t)
+    const stream = new MemoryStream()
+    const source = new RevocationsStream(stream)
+    stream.put(2, textOf('before', START - DAY - SECOND))
+    stream.put(3, textOf('yesterday', START - DAY + SECOND))
+    stream.put(4, textOf('living', START + HOUR))
+    stream.add = async () => `${serverTime}-7`
+    await source.append({ jti: 'b', until: new Date(START + HOUR) })
+    await settled()
+    assert.deepEqual(stream.deleted, deleted)
+  })
+}
 
 test('a sweep is short, comes once a minute, and goes on behind what lasts', async (t) => {
   const { pass } = stopClocks(t)
@@ -192,4 +212,60 @@ test('entries on their way to a server that is away are bounded', async (t) => {
   await Promise.all(appends)
   await source.append(entry)
   assert.equal(stream.items.length, 10_001)
+})
+
+/** A list that asks once an hour, so that what it knows earlier it knows by a wake. */
+async function listOnceAnHour(t: TestContext) {
+  const { pass } = stopClocks(t)
+  const stream = new MemoryStream()
+  stream.hasBeyond = async (id) => {
+    if (stream.items.some((each) => Number.parseInt(each.id, 10) > Number.parseInt(id, 10))) {
+      return true
+    }
+    await new Promise((resolve) => setTimeout(resolve, 2 * SECOND))
+    return false
+  }
+  const rules = {
+    interval: 3600,
+    maxStale: 7200,
+    whenStale: 'refuse',
+    maxLifetime: 86_400,
+  } as const
+  const list = denyListFunction({ ...rules, maxEntries: 100 }, new RevocationsStream(stream))
+  stream.put(50, textOf('first', START + HOUR))
+  attend(t, list)
+  await pass(10 * SECOND)
+  const knows = (jti: string) => verdictOf(list, tokenOf({ jti }))
+  assert.deepEqual([knows('first'), knows('second')], [true, false])
+  return { list, pass, stream, knows }
+}
+
+test('what came by an answer that was too late is asked for again, not an hour later', async (t) => {
+  const { list, pass, stream, knows } = await listOnceAnHour(t)
+  const away = new Promise<void>((back) => setTimeout(back, 11 * SECOND))
+  stream.before = () => away
+  stream.lose()
+  stream.put(60, textOf('second', START + HOUR))
+  list.wake()
+  await pass(60 * SECOND)
+  assert.equal(knows('second'), true)
+})
+
+test('in a stream that began anew, entries of lower ids wake too', async (t) => {
+  const { list, pass, stream, knows } = await listOnceAnHour(t)
+  stream.items = [item(5, 'other')]
+  list.wake()
+  await pass(10 * SECOND)
+  stream.items.push(item(7, 'second'))
+  await pass(10 * SECOND)
+  assert.deepEqual([knows('other'), knows('second')], [true, true])
+})
+
+test('while nothing comes, it is not woken, and an entry costs one more look', async (t) => {
+  const { pass, stream, knows } = await listOnceAnHour(t)
+  const { asked } = stream
+  stream.put(60, textOf('second', START + HOUR))
+  await pass(60 * SECOND)
+  assert.equal(knows('second'), true)
+  assert.equal(stream.asked, asked + 2)
 })

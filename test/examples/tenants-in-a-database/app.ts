@@ -25,10 +25,11 @@ export async function createApp(
   return app
 }
 
-const User = Type.Object({
-  issuer: Type.String({ minLength: 1, maxLength: 2048 }),
-  sub: Type.String({ minLength: 1, maxLength: 255 }),
-})
+/** A text that PostgreSQL can hold: neither U+0000 nor half of a surrogate pair is in it. */
+const Text = (maxLength: number) =>
+  Type.String({ minLength: 1, maxLength, pattern: '^[^\\0\\p{Surrogate}]*$' })
+
+const User = Type.Object({ issuer: Text(2048), sub: Text(255) })
 const Resource = Type.String({ pattern: '^[a-z]+:[a-z]+$', maxLength: 100 })
 const Resources = Type.Array(Resource, { maxItems: 100 })
 const Member = Type.Composite([User, Type.Object({ resources: Resources })])
@@ -61,7 +62,7 @@ function addMembers(app: FastifyInstance, database: Database): void {
   )
 }
 
-const Dish = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) })
+const Dish = Type.Object({ name: Text(200) })
 const DishId = Type.Object({ id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) })
 
 function addDishes(app: FastifyInstance, database: Database): void {

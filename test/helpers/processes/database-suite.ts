@@ -120,6 +120,15 @@ export function describeTenantsIn(kind: string, open: () => Promise<Database>): 
       assert.deepEqual(await names('busy-beaver'), ['busy-beaver special'])
     })
 
+    it('refuses a name that the database cannot hold', async () => {
+      const before = await names('lazy-raccoon')
+      for (const name of ['\u0000', 'so\u0000up', 'soup\ud800', '\udc00\ud800']) {
+        const { status } = await ask(app, 'POST', 'lazy-raccoon', '/dishes', { name })
+        assert.equal(status, 400, JSON.stringify(name))
+      }
+      assert.deepEqual(await names('lazy-raccoon'), before)
+    })
+
     it('tells nothing of the names of others by a conflict', async () => {
       const name = 'busy-beaver special'
       const once = await ask(app, 'POST', 'lazy-raccoon', '/dishes', { name })

@@ -197,6 +197,23 @@ export function describeMembershipsIn(kind: string, open: () => Promise<Database
       assert.deepEqual(await rightsOf(BOB), { [LAZY]: ['dish:read'], [BUSY]: ['dish:read'] })
     })
 
+    it('are not edited for a user whose name the database cannot hold', async (t) => {
+      const app = await start(t)
+      for (const letter of ['\u0000', '\ud800', '\udc00']) {
+        for (const name of ['issuer', 'sub'] as const) {
+          const given = { ...BOB, [name]: `a${letter}b`, resources: [] }
+          assert.equal((await edit(app, 'PUT', given)).statusCode, 400, JSON.stringify(given))
+        }
+      }
+      for (const name of ['issuer', 'sub'] as const) {
+        const { statusCode } = await edit(app, 'DELETE', { ...BOB, [name]: 'a\u0000b' })
+        assert.equal(statusCode, 400, name)
+      }
+      const carol = userOf('🐪 carol\n')
+      assert.equal((await edit(app, 'PUT', { ...carol, resources: [] })).statusCode, 204)
+      assert.equal((await edit(app, 'DELETE', carol)).statusCode, 204)
+    })
+
     it('that are taken away count no more at the next request, and everywhere within resourcesMaxAge', async (t) => {
       t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
       ageByDate(t)

@@ -37,7 +37,7 @@ export class MemoryStream implements OwnStream {
     this.items = this.items.filter(({ id }) => !ids.includes(id))
   }
 
-  async hasBeyond(): Promise<boolean> {
+  async hasBeyond(_id: string): Promise<boolean> {
     return (await this.beyond.shift()?.()) ?? new Promise(() => {})
   }
 
