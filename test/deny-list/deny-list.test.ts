@@ -4,6 +4,7 @@ import type { TokenInfo } from '../../lib/index.ts'
 import { attendantOf } from '../../lib/outside/attended.ts'
 import { type DenyEntry, denyList } from '../../lib/revocation.ts'
 import {
+  attend,
   HOUR,
   ISSUER_A,
   SECOND,
@@ -176,4 +177,12 @@ test('entries of the same names count by themselves, and each as long as it says
   assert.equal(verdictOf(list, issued(-HOUR)), false)
   await add(-1, 60)
   assert.equal(list.size(), 1)
+})
+
+test('that a list is full is told once', async (t) => {
+  const list = denyList({ maxEntries: 1 })
+  const { told } = attend(t, list)
+  for (const jti of ['a', 'b']) await list.add({ jti })
+  for (const _ of [1, 2]) assert.equal(verdictOf(list), 'ERR_DENY_LIST_FULL')
+  assert.deepEqual(told, ['the deny list is full (ERR_DENY_LIST_FULL)'])
 })
