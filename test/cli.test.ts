@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
 
 test('the command runs, and ends with the exit code of what it ran', () => {
@@ -10,4 +11,16 @@ test('the command runs, and ends with the exit code of what it ran', () => {
     })
   assert.match(run('policy', '--help'), /^Usage: fastify-tenant-auth policy /)
   assert.throws(() => run('policy', '--chekc'), { status: 2, stdout: '' })
+})
+
+test('a reader that goes away changes no exit code, and brings no stack', async () => {
+  const args = ['--import', 'tsx', 'lib/cli.ts', 'policy', '--help']
+  const command = spawn(process.execPath, args, { stdio: 'pipe' })
+  command.stdout.destroy()
+  let told = ''
+  command.stderr.setEncoding('utf8').on('data', (text: string) => {
+    told += text
+  })
+  const [code] = await once(command, 'close')
+  assert.deepEqual([code, told], [0, ''])
 })

@@ -3,7 +3,7 @@ import { Alarm } from '../outside/alarm.ts'
 import { clock } from '../outside/clock.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import { tokenInfo } from '../tokens/token-info.ts'
-import type { Access } from './request-access.ts'
+import type { Access } from './decision.ts'
 
 /** Milliseconds between two looks at the wall clock, which may be set. */
 const LOOK_EVERY = 60_000

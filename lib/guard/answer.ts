@@ -2,8 +2,9 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onErrorHookHandle
 import { AuthError, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
 import { namesTenant } from './bound-log.ts'
 import type { SpellChallenge } from './challenge.ts'
+import { askedOf } from './decision.ts'
 import { refusalOf } from './refusal.ts'
-import { askedOf, authorizationOf } from './request-access.ts'
+import { authorizationOf } from './request-access.ts'
 
 /**
  * What the answer to a refusal carries beside its body, and its line in the log. It is set in

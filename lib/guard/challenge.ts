@@ -3,8 +3,8 @@ import type { Policy } from '../declaration/policy.ts'
 import type { AuthError } from '../errors.ts'
 import { isResourceId } from '../rights/resource-id.ts'
 import { metadataAddress } from '../settings/resource-address.ts'
+import { decisionOf } from './decision.ts'
 import { HeldBack } from './refused.ts'
-import { decisionOf } from './request-access.ts'
 
 export interface ChallengeRules {
   /** The realm of the challenges. */

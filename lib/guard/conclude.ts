@@ -1,7 +1,7 @@
 import type { AuthError } from '../errors.ts'
 import { bindLog } from './bound-log.ts'
 import type { Asked } from './decide.ts'
-import { tellDecision } from './decision-event.ts'
+import { tellDecision } from './tell-decision.ts'
 
 /**
  * What follows from a decision. Its user is named in the log, and it is counted and told, once for

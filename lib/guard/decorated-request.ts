@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Declared } from '../declaration/declaration.ts'
 import { decoratedAgain } from '../inspection/audit.ts'
 import type { Authorization } from '../rights/authorization.ts'
-import { accessOf, decisionOf } from './request-access.ts'
+import { accessOf, decisionOf } from './decision.ts'
 
 type Getter = (this: FastifyRequest) => unknown
 

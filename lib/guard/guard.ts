@@ -17,12 +17,12 @@ import { enterContext, keepContext, keepContextOf } from './async-context.ts'
 import { type ChallengeRules, challengesOf } from './challenge.ts'
 import { conclude } from './conclude.ts'
 import { Asked, type DecisionRules, decide } from './decide.ts'
+import { Access, askedOf, decisionOf, setDecision } from './decision.ts'
 import { readsDeclared } from './decorated-request.ts'
 import { claimScope } from './guarded-scopes.ts'
 import { holdBack, isPreflight, Preflights } from './preflight.ts'
 import { doneUnlessProbed, noteRefusal } from './probed-request.ts'
 import { HeldBack, Refused } from './refused.ts'
-import { Access, askedOf, decisionOf, setDecision } from './request-access.ts'
 
 export interface GuardRules extends DecisionRules, ChallengeRules {}
 

@@ -11,8 +11,8 @@ import type { AuthError } from '../errors.ts'
 import { printedRoutes } from '../inspection/printed-routes.ts'
 import { bindLog } from './bound-log.ts'
 import { conclude } from './conclude.ts'
+import { decisionOf, setDecision } from './decision.ts'
 import { HeldBack, type Refused } from './refused.ts'
-import { decisionOf, setDecision } from './request-access.ts'
 
 /**
  * Whether a request is a CORS preflight (Fetch §3.2.2) and nothing else. It has no credentials, and

@@ -6,10 +6,9 @@ import type {
 } from 'fastify'
 import type { AuthError } from '../errors.ts'
 import type { Authorization } from '../rights/authorization.ts'
-import { isTenantName } from '../tenants/tenant-name.ts'
-import { type Asked, tenantInUrl } from './decide.ts'
+import { askedTenant } from './asked-tenant.ts'
+import { decisionOf } from './decision.ts'
 import { Refused } from './refused.ts'
-import { decisionOf } from './request-access.ts'
 
 /** A request that the guard refused: what is wrong, who asked, and for which tenant. */
 export interface Refusal {
@@ -38,22 +37,4 @@ export function refusalOf(request: FastifyRequest): Refusal | null {
     authorization: asked.principal?.in(null) ?? null,
     tenant: askedTenant(asked),
   })
-}
-
-/** The valid name that a request asks for, where it is known. Nothing is asked to find it. */
-export function askedTenant(asked: Asked): string | null {
-  return asked.tenant ?? namedInUrl(asked)
-}
-
-/**
- * Params and query come from the application's router and parser. They may be any objects, with
- * getters that throw.
- */
-function namedInUrl(asked: Asked): string | null {
-  try {
-    const name = tenantInUrl(asked)
-    return isTenantName(name) ? name : null
-  } catch {
-    return null
-  }
 }

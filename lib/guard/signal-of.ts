@@ -6,7 +6,7 @@ import type {
 } from 'fastify'
 import { onResponseEnd } from '../outside/response-end.ts'
 import { AdmissionEnd } from './admission-end.ts'
-import { type Access, accessOf, decisionOf } from './request-access.ts'
+import { type Access, accessOf, decisionOf } from './decision.ts'
 
 const signals = new WeakMap<Access, AbortSignal>()
 

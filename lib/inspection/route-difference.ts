@@ -59,6 +59,9 @@ function tenantStrictness({ tenant }: ListedRoute): number {
 function tenantDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
   if (was.tenant === is.tenant) return []
   const told = `tenant was ${tenantWords(was)}, is ${tenantWords(is)}`
+  // In a tenant, a user may hold what is required who does not hold it everywhere.
+  const letsMembersIn = was.tenant === null && is.require !== null
+  if (letsMembersIn) return [{ effect: 'opens', told }]
   const more = tenantStrictness(is) - tenantStrictness(was)
   if (more === 0) return [{ effect: 'changes', told }]
   return [{ effect: more < 0 ? 'opens' : 'closes', told }]

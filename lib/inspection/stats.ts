@@ -1,9 +1,6 @@
-import type { Authenticator } from '../authentication/authenticator.ts'
 import type { TokenCacheStats } from '../authentication/verified-tokens.ts'
-import type { Attended } from '../outside/attended.ts'
 import type { DocumentState } from '../outside/document-story.ts'
-import type { KnownTenants } from '../tenants/known-tenants.ts'
-import type { DecisionCounts, DecisionStats } from './decision-counts.ts'
+import type { DecisionStats } from './decision-counts.ts'
 
 /** What a service can tell of itself, in plain numbers and words. */
 export interface Stats {
@@ -20,33 +17,4 @@ export interface DocumentStats extends DocumentState {
   readonly kind: 'keys' | 'tenants' | 'denyList'
   /** The issuer's name; of the others their kind. */
   readonly name: string
-}
-
-/** What a service knows of itself. */
-export interface Known {
-  readonly authenticator: Authenticator
-  readonly knownTenants: KnownTenants
-  /** Of the functions that were given as options. */
-  readonly attendants: readonly Attended[]
-  readonly counts: DecisionCounts
-}
-
-/** A copy of what is known now. Nothing is asked to find it. */
-export function statsOf({ authenticator, knownTenants, attendants, counts }: Known): Stats {
-  const keys = authenticator.issuers().map(({ name, keys }) => stats('keys', name, keys.state()))
-  const tenants = stats('tenants', 'tenants', knownTenants.state?.())
-  const lists = attendants.map((each) => stats('denyList', 'denyList', each.state()))
-  return {
-    decisions: counts.stats,
-    tokenCache: { ...authenticator.tokenCache },
-    documents: [...keys, tenants, ...lists].filter((document) => document !== undefined),
-  }
-}
-
-function stats(
-  kind: DocumentStats['kind'],
-  name: string,
-  state: DocumentState | undefined,
-): DocumentStats | undefined {
-  return state && { kind, name, ...state }
 }

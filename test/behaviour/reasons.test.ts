@@ -241,6 +241,12 @@ const RIGHTS: readonly Row[] = [
     options: { resourcesOf: () => null, mapClaims: () => ({ sub: 'u' }) },
   },
   {
+    reason: 'the claim sub is no whole text',
+    code: INVALID,
+    token: goodToken({ sub: 'a\ud800' }),
+    options: { resourcesOf: () => null },
+  },
+  {
     reason: 'the user may not act for the tenant: resourcesOf does not know the user',
     code: 'ERR_AUTH_TENANT_FORBIDDEN',
     options: { resourcesOf: () => null },

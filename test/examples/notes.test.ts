@@ -192,7 +192,7 @@ for (const { args, env, says } of BAD_STARTS) {
 }
 
 test('each route is closed to those whom its policy refuses', async (t) => {
-  const issuer = 'https://login.notes.example'
+  const issuer = 'http://localhost:8081'
   const authority = await createTestAuthority({ issuer, audience: 'notes' })
   t.after(() => authority.close())
   const app = await createNotesApp({ publicKeysUrl: await authority.listen() })

@@ -60,6 +60,12 @@ const CHANGES: readonly [was: Policy, is: Policy, forth: string, back: string][]
     'changes: tenant was in the path, is in the query',
     'changes: tenant was in the query, is in the path',
   ],
+  [
+    { tenant: 'query', ...ONE },
+    ONE,
+    'opens: tenant was in the query, is none',
+    'opens: tenant was none, is in the query',
+  ],
   [ONE, {}, 'opens: require was a:b, is none', 'closes: require was none, is a:b'],
   [ALL, ONE, 'opens: require was a:b and c:d, is a:b', 'closes: require was a:b, is a:b and c:d'],
   [

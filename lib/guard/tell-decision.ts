@@ -1,0 +1,49 @@
+import type { AuthError } from '../errors.ts'
+import { Channel } from '../outside/channel.ts'
+import { askedTenant } from './asked-tenant.ts'
+import type { Asked } from './decide.ts'
+import type { DecisionEvent } from './decision-event.ts'
+
+const decisions = new Channel<DecisionEvent>('fastify-tenant-auth:decision')
+
+/** @param error null: the request was admitted */
+export function tellDecision(asked: Asked, error: AuthError | null): void {
+  if (decisions.hasSubscribers) decisions.publish(eventOf(asked, error))
+}
+
+/** Tells of work without a request, which acts as a user in a tenant. */
+export function tellInternal({ sub, tenant }: Pick<DecisionEvent, 'sub' | 'tenant'>): void {
+  if (!decisions.hasSubscribers) return
+  decisions.publish(
+    Object.freeze({
+      request: null,
+      outcome: 'internal',
+      code: null,
+      statusCode: null,
+      reason: null,
+      issuer: null,
+      sub,
+      actor: null,
+      tenant,
+      required: null,
+      cached: null,
+    }),
+  )
+}
+
+function eventOf(asked: Asked, error: AuthError | null): DecisionEvent {
+  const { request, policy, principal, cached } = asked
+  return Object.freeze({
+    request,
+    outcome: error === null ? 'admitted' : 'refused',
+    code: error?.code ?? null,
+    statusCode: error?.statusCode ?? null,
+    reason: error?.reason ?? null,
+    issuer: principal?.issuer ?? null,
+    sub: principal?.userInfo.sub ?? null,
+    actor: principal?.actor ?? null,
+    tenant: askedTenant(asked),
+    required: policy.requirement?.ids ?? null,
+    cached,
+  })
+}
