@@ -21,7 +21,12 @@ async function listening(
   t: TestContext,
   options: AuthOptions,
   beforeHandler: () => Promise<void> | void = () => {},
-): Promise<{ app: FastifyInstance; signals: AbortSignal[]; closed: () => Promise<void> }> {
+): Promise<{
+  app: FastifyInstance
+  signals: AbortSignal[]
+  closed: () => Promise<void>
+  goOn: () => void
+}> {
   const signals: AbortSignal[] = []
   const closings: Promise<void>[] = []
   const app = await guardedApp(t, options)
@@ -49,13 +54,22 @@ async function listening(
     signal.addEventListener('abort', () => socket.close(4401))
     socket.send('hello')
   })
+  let goOn = (): void => {}
+  const isFree = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  app.get('/slow', async (request) => {
+    signals.push(signalOf(request))
+    await isFree
+    return 'ok'
+  })
   app.get('/plain', async (request) => {
     signals.push(signalOf(request))
     return 'ok'
   })
   await app.listen()
   const closed = async () => void (await Promise.all(closings))
-  return { app, signals, closed }
+  return { app, signals, closed, goOn: () => goOn() }
 }
 
 function endless(signal: AbortSignal): Readable {
@@ -292,6 +306,27 @@ test('requests that wait behind another are let go when their connection ends', 
     [],
   )
   assert.deepEqual(warnings, [])
+})
+
+test('a request that has waited behind another is let go when its own response ends', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() })
+  const isRevoked = denyList()
+  const { app, signals, closed, goOn } = await listening(t, { isRevoked })
+  const { authorization } = await authority.headers({ sub: 'alice' })
+  const socket = connect(Number(new URL(app.listeningOrigin).port), '127.0.0.1')
+  const ask = (path: string) =>
+    `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n\r\n`
+  socket.resume().write(ask('/slow') + ask('/plain'))
+  await until(() => signals.length === 2)
+  goOn()
+  await closed()
+  t.mock.timers.tick(400_000)
+  await isRevoked.add({ sub: 'alice' })
+  assert.deepEqual(
+    signals.map(({ aborted }) => aborted),
+    [false, false],
+  )
+  socket.destroy()
 })
 
 test('fifty sockets of one user end together, without a warning of too many listeners', async (t) => {
