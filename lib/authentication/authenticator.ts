@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { AuthError } from '../errors.ts'
 import type { NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import type { Principal } from '../rights/principal.ts'
@@ -36,13 +37,17 @@ export interface Authenticator {
   /** What is known of the tokens that were verified before. */
   readonly tokenCache: TokenCacheStats
   /**
-   * The principal of a request; a promise only where it cannot be told at once, and then one of
-   * `waits`.
+   * The principal of a request, or its refusal; a promise only where it cannot be told at once, and
+   * then one of `waits`.
    *
    * @param finding where the way is noted
-   * @throws ERR_AUTH_TOKEN_MISSING, ERR_AUTH_TOKEN_INVALID, ERR_AUTH_KEYS_UNAVAILABLE,
-   * ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_INTROSPECTION_UNAVAILABLE,
-   * ERR_AUTH_RESOURCES_UNAVAILABLE, ERR_AUTH_REVOCATION_UNAVAILABLE
+   * @returns the principal, or ERR_AUTH_TOKEN_MISSING, ERR_AUTH_TOKEN_INVALID,
+   * ERR_AUTH_KEYS_UNAVAILABLE, ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_INTROSPECTION_UNAVAILABLE,
+   * ERR_AUTH_RESOURCES_UNAVAILABLE or ERR_AUTH_REVOCATION_UNAVAILABLE
    */
-  authenticate(request: FastifyRequest, waits: Waits, finding?: Finding): NowOrLater<Principal>
+  authenticate(
+    request: FastifyRequest,
+    waits: Waits,
+    finding?: Finding,
+  ): NowOrLater<Principal | AuthError>
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
+import { AuthError, ERR_AUTH_TOKEN_INVALID, ERR_AUTH_TOKEN_MISSING } from '../errors.ts'
 import { after, attempt, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
@@ -76,8 +76,12 @@ export class BearerToken implements Authenticator {
     return this.#parts.tokens.stats
   }
 
-  authenticate(request: FastifyRequest, waits: Waits, finding?: Finding): NowOrLater<Principal> {
-    return attempt(() => this.#authenticated(request, waits, finding), asItIs, refuse)
+  authenticate(
+    request: FastifyRequest,
+    waits: Waits,
+    finding?: Finding,
+  ): NowOrLater<Principal | AuthError> {
+    return attempt(() => this.#authenticated(request, waits, finding), asItIs, asRefusal)
   }
 
   /**
@@ -87,8 +91,9 @@ export class BearerToken implements Authenticator {
     request: FastifyRequest,
     waits: Waits,
     finding: Finding = { cached: null, verified: null },
-  ): NowOrLater<Principal> {
+  ): NowOrLater<Principal | AuthError> {
     const token = tokenOfRequest(request, this.#rules.tokenFrom) //                    401
+    if (token === null) return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
     // It throws for a token that is known, and out of its time.
     finding.cached = true
     const known = this.#parts.tokens.recall(token) //                                  401
@@ -116,15 +121,15 @@ export class BearerToken implements Authenticator {
   }
 }
 
-function asItIs(principal: Principal): Principal {
-  return principal
+function asItIs<T>(outcome: T): T {
+  return outcome
 }
 
 const UNREADABLE = { reason: 'the token cannot be read', mismatch: undefined }
 
 /** A caller is told no more than that the token is not valid. */
-function refuse(error: unknown): never {
-  if (error instanceof AuthError) throw error
+function asRefusal(error: unknown): AuthError {
+  if (error instanceof AuthError) return error
   const { reason, mismatch } = error instanceof TokenRefused ? error : UNREADABLE
-  throw withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason, mismatch))
+  return withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason, mismatch))
 }

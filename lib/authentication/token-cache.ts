@@ -28,13 +28,16 @@ interface Entry<T> {
 export class TokenCache<T> {
   readonly #maxEntries: number
   readonly #maxWeight: number
+  readonly #sizeOf: (value: T) => number
   #entries = new Map<string, Entry<T>>()
   #hand: Iterator<Entry<T>> = this.#entries.values()
   #weight = 0
   #evictions = 0
 
-  constructor(maxEntries: number) {
+  /** @param sizeOf bytes that a value keeps alive */
+  constructor(maxEntries: number, sizeOf: (value: T) => number = () => 0) {
     this.#maxEntries = maxEntries
+    this.#sizeOf = sizeOf
     this.#maxWeight = maxEntries * MEAN_LENGTH
   }
 
@@ -45,11 +48,11 @@ export class TokenCache<T> {
     return entry.value
   }
 
-  /** @param kept bytes that the value keeps alive */
-  set(token: string, value: T, kept = 0): void {
+  set(token: string, value: T): void {
     if (this.#maxEntries === 0) return
     const own = ownText(token)
-    const weight = Math.max(own.length, (ENTRY + own.length + kept) / BYTES_PER_CHARACTER)
+    const bytes = ENTRY + own.length + this.#sizeOf(value)
+    const weight = Math.max(own.length, bytes / BYTES_PER_CHARACTER)
     this.delete(own)
     while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
     this.#entries.set(endOf(own), { token: own, value, weight, used: false })

@@ -1,11 +1,10 @@
 import type { FastifyRequest } from 'fastify'
-import { ERR_AUTH_TOKEN_MISSING } from '../errors.ts'
 import { ignoreRejection } from '../outside/thenable.ts'
-import { withoutStack } from '../outside/without-stack.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 
 /** RFC 9110 §11.4: `auth-scheme 1*SP token68`. The scheme's case does not matter. */
 const BEARER = /^bearer(?: +|$)/i
+const SPACE = 0x20
 const MISSPELT_BEARER = /^bearer[^!#$%&'*+.^_`|~0-9a-z-]/i
 
 /**
@@ -18,17 +17,16 @@ export type TokenFrom = (request: FastifyRequest) => string | null
  * The bearer token of a request: of its Authorization header, or, where it has none, what the
  * application's function gives.
  *
- * @throws ERR_AUTH_TOKEN_MISSING when there is none
+ * @returns null when there is none
  * @throws TokenRefused when there is not exactly one
  */
-export function tokenOfRequest(request: FastifyRequest, tokenFrom?: TokenFrom): string {
+export function tokenOfRequest(request: FastifyRequest, tokenFrom?: TokenFrom): string | null {
   const { authorization } = request.headers
   const token =
     authorization === undefined
       ? tokenElsewhere(tokenFrom?.(request))
       : readBearerToken(String(authorization))
   if (isRepeated(request.raw.rawHeaders)) throw new TokenRefused('several Authorization headers')
-  if (token === null) throw withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
   return token
 }
 
@@ -47,6 +45,10 @@ function tokenElsewhere(token: unknown): string | null {
  * @throws TokenRefused when it is a bearer header without exactly one token
  */
 function readBearerToken(authorization: string): string | null {
+  // As nearly all write it.
+  if (authorization.startsWith('Bearer ') && authorization.charCodeAt(7) > SPACE) {
+    return authorization.slice(7)
+  }
   const scheme = BEARER.exec(authorization)
   if (scheme) {
     const token = authorization.slice(scheme[0].length)

@@ -35,7 +35,6 @@ export class VerifiedTokens {
   readonly #cache: TokenCache<Verified>
 
   readonly #clockTolerance: number
-  readonly #copies: number
   #hits = 0
   #misses = 0
 
@@ -45,9 +44,11 @@ export class VerifiedTokens {
    * @param copies how often a principal is kept
    */
   constructor(size: number, clockTolerance: number, copies = 1) {
-    this.#cache = new TokenCache(size)
+    this.#cache = new TokenCache(
+      size,
+      ({ principal, names }) => copies * (principal.keptSize + keptSize(names)),
+    )
     this.#clockTolerance = clockTolerance
-    this.#copies = copies
   }
 
   /**
@@ -77,7 +78,6 @@ export class VerifiedTokens {
   }
 
   set(token: string, verified: Verified): void {
-    const { principal, names } = verified
-    this.#cache.set(token, verified, this.#copies * (principal.keptSize + keptSize(names)))
+    this.#cache.set(token, verified)
   }
 }

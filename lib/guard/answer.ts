@@ -1,10 +1,9 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onErrorHookHandler } from 'fastify'
 import { AuthError, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
+import { askedTenant } from './asked-tenant.ts'
 import { namesTenant } from './bound-log.ts'
 import type { SpellChallenge } from './challenge.ts'
 import { askedOf } from './decision.ts'
-import { refusalOf } from './refusal.ts'
-import { authorizationOf } from './request-access.ts'
 
 /**
  * What the answer to a refusal carries beside its body, and its line in the log. It is set in
@@ -36,15 +35,14 @@ function writeHeaders(reply: FastifyReply, error: AuthError, challenge: string |
  */
 function log(request: FastifyRequest, error: AuthError): void {
   const { code, reason, statusCode, challenge } = error
-  const { tenant } = refusalOf(request) ?? authorizationOf(request) ?? {}
   const asked = askedOf(request)
-  const isNamed = asked !== null && namesTenant(asked)
+  const isNamed = asked === null || namesTenant(asked)
   const line = {
     code,
     reason,
     method: request.method,
     route: request.routeOptions.url,
-    tenant: isNamed ? undefined : (tenant ?? undefined),
+    tenant: isNamed ? undefined : (askedTenant(asked) ?? undefined),
     required: challenge?.scope,
     mismatch: mismatchOf(request.log, error),
   }

@@ -1,5 +1,6 @@
 import { isTenantName } from '../tenants/tenant-name.ts'
-import { type Asked, tenantInUrl } from './decide.ts'
+import type { Asked } from './asked.ts'
+import { tenantInUrl } from './decide.ts'
 
 /** The valid name that a request asks for, where it is known. Nothing is asked to find it. */
 export function askedTenant(asked: Asked): string | null {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { WrittenRoute } from '../declaration/written-route.ts'
 import { underAuthorization } from '../rights/current-authorization.ts'
-import type { DecisionRules } from './decide.ts'
+import type { DecisionRules } from './asked.ts'
 import { authorizationOf } from './request-access.ts'
 
 type ContextRules = Pick<DecisionRules, 'asyncContext'>

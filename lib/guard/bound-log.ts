@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { LogBinding } from '../settings/application-options.ts'
+import type { Asked } from './asked.ts'
 import { askedTenant } from './asked-tenant.ts'
-import type { Asked } from './decide.ts'
 
 /**
  * Names what is known of a decided request in each later line of its log. What is not known is left

@@ -1,6 +1,6 @@
 import type { AuthError } from '../errors.ts'
+import type { Asked } from './asked.ts'
 import { bindLog } from './bound-log.ts'
-import type { Asked } from './decide.ts'
 import { tellDecision } from './tell-decision.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Declared } from '../declaration/declaration.ts'
 import type { Authorization } from '../rights/authorization.ts'
-import type { Asked } from './decide.ts'
+import type { Asked } from './asked.ts'
 import { HeldBack, type Refused } from './refused.ts'
 
 /** A decision that let the request through. */

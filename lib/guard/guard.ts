@@ -13,10 +13,11 @@ import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import { currentAuthorization, underAuthorization } from '../rights/current-authorization.ts'
 import { answerIn } from './answer.ts'
+import { Asked, type DecisionRules } from './asked.ts'
 import { enterContext, keepContext, keepContextOf } from './async-context.ts'
 import { type ChallengeRules, challengesOf } from './challenge.ts'
 import { conclude } from './conclude.ts'
-import { Asked, type DecisionRules, decide } from './decide.ts'
+import { decide } from './decide.ts'
 import { Access, askedOf, decisionOf, setDecision } from './decision.ts'
 import { readsDeclared } from './decorated-request.ts'
 import { claimScope } from './guarded-scopes.ts'
@@ -82,7 +83,10 @@ export function addGuard(
     const asked = new Asked({ request, reply }, policy, rules, before)
     void attempt(
       () => decide(asked),
-      (authorization) => admit(asked, authorization, done),
+      (outcome) => {
+        if (outcome instanceof AuthError) settle(new Refused(outcome, asked), done)
+        else admit(asked, outcome, done)
+      },
       (error) => settle(new Refused(asRefusal(error), asked), done),
     )
   }

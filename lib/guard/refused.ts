@@ -1,5 +1,5 @@
 import type { AuthError } from '../errors.ts'
-import type { Asked } from './decide.ts'
+import type { Asked } from './asked.ts'
 
 /** A decision that refused the request. */
 export class Refused {

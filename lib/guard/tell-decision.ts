@@ -1,7 +1,7 @@
 import type { AuthError } from '../errors.ts'
 import { Channel } from '../outside/channel.ts'
+import type { Asked } from './asked.ts'
 import { askedTenant } from './asked-tenant.ts'
-import type { Asked } from './decide.ts'
 import type { DecisionEvent } from './decision-event.ts'
 
 const decisions = new Channel<DecisionEvent>('fastify-tenant-auth:decision')

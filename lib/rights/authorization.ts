@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_INVALID } from '../errors.ts'
+import { type ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_INVALID } from '../errors.ts'
 import { ownText } from '../outside/own-text.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
 import type { Actor } from '../tokens/actor.ts'
@@ -23,8 +23,8 @@ export interface AuthorizedUser {
   resourcesIn(tenant: string | null): ReadonlySet<string>
   /** @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for the tenant */
   in(tenant: string): Authorization
-  /** The reason of a refusal, for the log. */
-  explain(reason: string): string
+  /** The refusal where it holds too few of the required ids. */
+  lacks(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING
 }
 
 /**
@@ -97,12 +97,12 @@ export class Authorization {
 
   /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds all of the ids */
   require(...ids: string[]): void {
-    if (!this.has(...ids)) this.#refuse(ids)
+    if (!this.has(...ids)) throw this.#user.lacks(ids)
   }
 
   /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds at least one of the ids */
   requireAny(...ids: string[]): void {
-    if (!this.hasAny(...ids)) this.#refuse(ids)
+    if (!this.hasAny(...ids)) throw this.#user.lacks(ids)
   }
 
   /**
@@ -129,10 +129,6 @@ export class Authorization {
 
   #holds(id: string): boolean {
     return this.isSuperuser ? isResourceId(id) : this.resources.has(id)
-  }
-
-  #refuse(ids: readonly string[]): never {
-    throw new ERR_AUTH_RESOURCE_MISSING(ids, this.#user.explain('a required resource is missing'))
   }
 }
 

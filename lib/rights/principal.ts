@@ -1,4 +1,4 @@
-import { ERR_AUTH_TENANT_FORBIDDEN } from '../errors.ts'
+import { ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_FORBIDDEN } from '../errors.ts'
 import type { Actor } from '../tokens/actor.ts'
 import { keptSize } from '../tokens/kept-size.ts'
 import { dateOf } from '../tokens/numeric-date.ts'
@@ -27,6 +27,8 @@ export class Principal implements AuthorizedUser {
   readonly #vouched: Vouched
   readonly #rights: Rights
   readonly #authorizations = new Map<string | null, Authorization>()
+  /** The last one that was found: most users ask for one tenant. */
+  #last: Authorization | undefined
 
   /** A user by its own claims, and with the rights that they name. */
   static of(userInfo: UserInfo, vouched: Vouched, rules: RightsRules): Principal {
@@ -62,13 +64,18 @@ export class Principal implements AuthorizedUser {
   in(tenant: string | null): Authorization {
     const authorization = this.find(tenant)
     if (authorization) return authorization
-    throw new ERR_AUTH_TENANT_FORBIDDEN(this.explain('the user may not act for the tenant'))
+    throw this.mayNotAct()
   }
 
   /** As `in()`; undefined where the user may not act for the tenant. */
   find(tenant: string | null): Authorization | undefined {
-    const known = this.#authorizations.get(tenant)
-    if (known) return known
+    if (this.#last?.tenant === tenant) return this.#last
+    const found = this.#authorizations.get(tenant) ?? this.#make(tenant)
+    if (found !== undefined) this.#last = found
+    return found
+  }
+
+  #make(tenant: string | null): Authorization | undefined {
     if (tenant !== null && !this.#rights.mayActFor(tenant)) return undefined
     const authorization = new Authorization(this, tenant)
     if (this.#authorizations.size >= MAX_KEPT) this.#authorizations.clear()
@@ -101,8 +108,18 @@ export class Principal implements AuthorizedUser {
     return this.#rights.in(tenant)
   }
 
-  explain(reason: string): string {
-    return this.#rights.explain(reason)
+  /** The refusal where the user may not act for the tenant. */
+  mayNotAct(): ERR_AUTH_TENANT_FORBIDDEN {
+    return new ERR_AUTH_TENANT_FORBIDDEN(
+      this.#rights.explain('the user may not act for the tenant'),
+    )
+  }
+
+  lacks(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING {
+    return new ERR_AUTH_RESOURCE_MISSING(
+      required,
+      this.#rights.explain('a required resource is missing'),
+    )
   }
 }
 

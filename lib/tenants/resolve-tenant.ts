@@ -1,4 +1,5 @@
 import {
+  type AuthError,
   ERR_AUTH_TENANT_INVALID,
   ERR_AUTH_TENANT_MISSING,
   ERR_AUTH_TENANTS_UNAVAILABLE,
@@ -15,17 +16,16 @@ import { isTenantName } from './tenant-name.ts'
  */
 export type TenantPlace = 'path' | 'query' | null
 
-/** @throws ERR_AUTH_TENANT_INVALID unless the value is one tenant's name */
-export function readTenant(value: unknown): string {
-  if (!isTenantName(value))
-    throw withoutStack(() => new ERR_AUTH_TENANT_INVALID('not one tenant name'))
-  return value
+/** ERR_AUTH_TENANT_INVALID unless the value is one tenant's name. */
+export function readTenant(value: unknown): string | AuthError {
+  if (isTenantName(value)) return value
+  return withoutStack(() => new ERR_AUTH_TENANT_INVALID('not one tenant name'))
 }
 
-/** @throws ERR_AUTH_TENANT_MISSING unless the tenant may be absent */
-export function readNoTenant(mayBeAbsent: boolean): null {
-  if (!mayBeAbsent) throw withoutStack(() => new ERR_AUTH_TENANT_MISSING('no tenant is given'))
-  return null
+/** ERR_AUTH_TENANT_MISSING unless the tenant may be absent. */
+export function readNoTenant(mayBeAbsent: boolean): null | AuthError {
+  if (mayBeAbsent) return null
+  return withoutStack(() => new ERR_AUTH_TENANT_MISSING('no tenant is given'))
 }
 
 /**

@@ -117,22 +117,24 @@ test('a deleted or replaced token no longer counts as text', () => {
 })
 
 test('what a value keeps alive counts too, 8 KiB for each entry on average', () => {
-  const cache = new TokenCache<number>(10)
+  let size = 4 * 8192 - 1000
+  const cache = new TokenCache<number>(10, () => size)
   for (let i = 0; i < 100; i++) {
-    cache.set(`t${i}`, i, 4 * 8192 - 1000)
+    cache.set(`t${i}`, i)
     assert.equal(cache.get(`t${i}`), i)
   }
   assert.equal(cache.size, 2)
-  for (let i = 0; i < 100; i++) cache.set(`u${i}`, i, 1000)
+  size = 1000
+  for (let i = 0; i < 100; i++) cache.set(`u${i}`, i)
   assert.equal(cache.size, 10)
 })
 
 test('a token above the whole bound is kept alone', () => {
-  const cache = new TokenCache<number>(2)
+  const cache = new TokenCache<number>(2, (value) => (value === 3 ? 1_000_000 : 0))
   cache.set('a', 1)
   cache.set(tokenOf('long', 5000), 2)
   assert.deepEqual([cache.get(tokenOf('long', 5000)), cache.size], [2, 1])
-  cache.set('b', 3, 1_000_000)
+  cache.set('b', 3)
   assert.deepEqual([cache.get('b'), cache.size], [3, 1])
   cache.set('c', 4)
   assert.deepEqual([cache.get('c'), cache.size], [4, 1])

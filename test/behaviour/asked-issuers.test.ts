@@ -11,6 +11,7 @@ import { assertRefused } from '../helpers/app/refusals.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
+import { accepted } from '../helpers/tokens/accepted.ts'
 import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
 
 const authority = await createTestAuthority({ issuer: 'https://acme.test', audience: 'lunch' })
@@ -196,13 +197,15 @@ test('10 000 invented issuers are asked for once each, and known ones never wait
   authenticator.open()
   t.after(() => authenticator.close())
   const ask = async (token: string) =>
-    authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits())
+    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits()))
   const token = await authority.token({ resources: { acme: [] } })
   await ask(token)
   for (let batch = 0; batch < 1000; batch++) {
     const strangers = Array.from({ length: 10 }, (_, i) => ask(inventedToken(batch * 10 + i)))
     for (const { status } of await Promise.allSettled(strangers)) assert.equal(status, 'rejected')
-    const known = authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits())
+    const known = accepted(
+      authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits()),
+    )
     assert.equal(known instanceof Promise, false, 'a known issuer is not waited for')
   }
   assert.deepEqual([asked.length, new Set(asked).size, server.fetches], [10_001, 10_001, 1])
@@ -313,7 +316,7 @@ test('a host that hangs with the keys of 40 issuers holds up no issuer of anothe
   )
   authenticator.open()
   const ask = async (token: string) =>
-    authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits())
+    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits()))
   const waiting = Array.from({ length: 40 }, (_, i) => ask(inventedToken(i)))
   const ended = Promise.allSettled(waiting)
   const principal = await ask(await authority.token({ resources: { acme: [] } }))

@@ -10,6 +10,7 @@ import { bareApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'
 import { type FaultName, KeyServer } from '../helpers/servers/key-server.ts'
+import { accepted } from '../helpers/tokens/accepted.ts'
 import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
 
 const [a, b] = [
@@ -72,7 +73,7 @@ test('a known token of one issuer costs no promise while the other hangs or rota
   authenticator.open()
   t.after(() => authenticator.close())
   const verify = (token: string) =>
-    authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits())
+    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits()))
   const known = await b.token()
   const principal = await verify(known)
   await verify(await a.token())

@@ -11,6 +11,7 @@ import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { settledHeap } from '../helpers/processes/used-heap.ts'
+import { accepted } from '../helpers/tokens/accepted.ts'
 import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
 import { partsOf } from '../helpers/tokens/forge.ts'
 
@@ -355,7 +356,7 @@ test('100 000 invented tokens leave the good one known, and the memory as it was
   }))
   authenticator.open()
   const ask = (token: string) =>
-    authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits())
+    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits()))
   const invent = (count: number) => {
     for (let i = 0; i < count; i++) {
       assert.throws(() => ask(`${asked}-${'x'.repeat(1000)}`), { code: 'ERR_AUTH_TOKEN_INVALID' })

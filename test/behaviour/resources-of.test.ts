@@ -10,6 +10,7 @@ import { authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { accepted } from '../helpers/tokens/accepted.ts'
 import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
 
 const { issuer: iss, audience: aud } = authority
@@ -433,7 +434,7 @@ test('a known user costs no promise and no new object', async (t) => {
   t.after(() => authenticator.close())
   const [one, two] = [await as(), await as({ jti: 'two' })]
   const verify = ({ authorization }: { authorization: string }) =>
-    authenticator.authenticate(bearerRequest(authorization), new Waits())
+    accepted(authenticator.authenticate(bearerRequest(authorization), new Waits()))
   const principal = await verify(one)
   assert.equal(verify(one), principal)
   assert.equal((await principal).in('acme'), (await verify(one)).in('acme'))

@@ -106,7 +106,7 @@ const SABOTAGES: readonly [
   ],
   [
     'the requirement',
-    [['guard/decide.ts', 'if (!isMet) with', 'if (false) with']],
+    [['guard/decide.ts', 'return isMet ?', 'return true ?']],
     [
       /^GET +\/reports +without +403 ERR_AUTH_RESOURCE_MISSING +204, the handler would have run$/m,
       /^PUT +\/any +without +403 /m,

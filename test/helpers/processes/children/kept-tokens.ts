@@ -3,6 +3,7 @@ import type { Authenticator } from '../../../../lib/authentication/authenticator
 import { composeAuthenticator } from '../../../../lib/compose.ts'
 import { Waits } from '../../../../lib/outside/waits.ts'
 import { loadSettings } from '../../../../lib/settings/load-settings.ts'
+import { accepted } from '../../tokens/accepted.ts'
 import { bearerRequest } from '../../tokens/bearer-request.ts'
 import { forge } from '../../tokens/forge.ts'
 import { goodClaims, KEY } from '../../tokens/probe.ts'
@@ -47,7 +48,7 @@ function open(): Authenticator {
 
 /** Visits the tenants of the token, each by a long URL of its own. */
 function ask(authenticator: Authenticator, header: string): void {
-  const principal = authenticator.authenticate(bearerRequest(header), new Waits())
+  const principal = accepted(authenticator.authenticate(bearerRequest(header), new Waits()))
   assert.ok(!(principal instanceof Promise), 'the keys are there')
   for (const tenant of [...principal.tenants].slice(0, 50)) {
     const url = Buffer.from(`/${tenant}?${'x'.repeat(15_000)}`).toString('latin1')
