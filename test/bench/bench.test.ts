@@ -28,6 +28,8 @@ test('the bench drives each kind of server, and takes no answers of another stat
   }
   const [unguarded] = running
   assert.ok(unguarded, 'the unguarded server runs')
+  const told = await unguarded.server.toldCpuTime()
+  assert.ok(told > 0, `${told} s`)
   const { requests } = await answered(unguarded, driverOfThisMachine())
   assert.ok(requests > 0, `${requests} requests`)
   const wrong = { ...unguarded, load: { ...unguarded.load, status: 401 } }

@@ -1,3 +1,4 @@
+import { aligned } from './aligned.ts'
 import type { Costs } from './contest.ts'
 import type { DriverName } from './drivers.ts'
 import { PEERS, type Row } from './rows.ts'
@@ -88,16 +89,4 @@ function cell({ costs }: Measured, ratios: (costs: Costs) => number[]): string {
 function ratiosOf(costs: Costs, name: string, other: string): number[] {
   const others = costs.get(other) ?? []
   return (costs.get(name) ?? []).map((cost, round) => cost / (others[round] ?? Number.NaN))
-}
-
-/** A table in Markdown whose columns are as wide as their widest cells. */
-function aligned(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, at) => {
-    return Math.max(...rows.map((row) => row[at]?.length ?? 0))
-  })
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-  const [head = [], ...others] = rows.map((row) =>
-    line(row.map((text, at) => text.padEnd(widths[at] ?? 0))),
-  )
-  return [head, line(widths.map((width) => '-'.repeat(width))), ...others].join('\n')
 }

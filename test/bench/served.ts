@@ -40,7 +40,11 @@ export class Served {
   /** Seconds of user and system time that it has used so far. */
   async cpuTime(): Promise<number> {
     const told = this.#child.pid === undefined ? undefined : cpuTime(this.#child.pid)
-    if (told !== undefined) return told
+    return told ?? this.toldCpuTime()
+  }
+
+  /** The same by the server's own word, as on systems without /proc. */
+  async toldCpuTime(): Promise<number> {
     this.#child.send('cpu')
     const { cpu } = await answerOf(this.#child)
     if (cpu === undefined) throw new Error('the server has not told its CPU time')
@@ -73,7 +77,6 @@ async function answerOf(child: ChildProcess): Promise<Answer> {
     const [answer] = await Promise.race([once(child, 'message', { signal }), ended])
     return answer
   } finally {
-    ended.catch(() => undefined)
     over.abort()
   }
 }

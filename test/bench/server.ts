@@ -2,6 +2,7 @@ import Fastify from 'fastify'
 import { type BenchSetup, GUARDS, guards } from './guards.ts'
 
 process.on('disconnect', () => process.exit(0))
+if (!process.connected) process.exit(0)
 
 /** A guarded server in a process of its own, steered by messages. It ends with who steers it. */
 process.once('message', async ({ name, setup }: { name: string; setup: BenchSetup }) => {
