@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { DRIVERS, type DriverName, driverOfThisMachine } from './drivers.ts'
@@ -60,5 +61,7 @@ function listed<T extends string>(flag: string, value: string, all: readonly T[]
 
 /** The module that `npm run build` makes in a checkout. */
 function buildOf(checkout: string): string {
-  return pathToFileURL(resolve(join(checkout, 'dist/index.js'))).href
+  const module = resolve(checkout, 'dist/index.js')
+  if (!existsSync(module)) throw new Error(`${module} is not there; npm run build makes it`)
+  return pathToFileURL(module).href
 }

@@ -13,7 +13,7 @@ const PATIENCE = 30
 export const wrkDriver: Driver = {
   async drive(address, { path, authorizations }, seconds) {
     const duration = Math.ceil(seconds)
-    const options = ['-t1', `-c${CONNECTIONS}`, `-d${duration}s`, '-s', SCRIPT]
+    const options = ['-t1', `-c${CONNECTIONS}`, `-d${duration}s`, '--timeout', '10s', '-s', SCRIPT]
     const wrk = spawn('wrk', [...options, `${address}${path}`], {
       stdio: ['pipe', 'pipe', 'inherit'],
       timeout: (duration + PATIENCE) * 1000,
