@@ -1,3 +1,4 @@
+import { createPublicKey, verify } from 'node:crypto'
 import jwt from '@fastify/jwt'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastifyJwtJwks } from 'fastify-jwt-jwks'
@@ -6,6 +7,8 @@ import type { AuthOptions } from '../../lib/index.ts'
 
 /** What every guard gets: the same keys, and whether it may keep what it has verified. */
 export interface BenchSetup {
+  /** Which build of this plugin, as the address of its module. */
+  readonly plugin: string
   readonly algorithm: string
   readonly publicKeys: JSONWebKeySet
   readonly publicKeysUrl: string
@@ -21,6 +24,8 @@ type Guard = (app: FastifyInstance, setup: BenchSetup) => Promise<void>
 export const GUARDS = [
   'none',
   'floor',
+  'verify',
+  'refuse',
   'this plugin',
   '@fastify/jwt',
   'fastify-jwt-jwks',
@@ -52,9 +57,38 @@ export const guards: Readonly<Record<GuardName, Guard>> = {
     app.get('/:tenant/menu', async () => ({ ok: true }))
   },
 
-  async 'this plugin'(app, { publicKeys, issuer, audience, cacheSize }) {
-    // Imported by the package's name, so that the built package is measured.
-    const { default: tenantAuth } = await import('fastify-tenant-auth')
+  // The least work that a guard without a cache does.
+  async verify(app, { publicKeyPem, algorithm }) {
+    const key = { key: createPublicKey(publicKeyPem), dsaEncoding: 'ieee-p1363' } as const
+    const hash = algorithm === 'EdDSA' ? null : 'sha256'
+    app.addHook('onRequest', (request, reply, done) => {
+      const token = request.headers.authorization?.slice('Bearer '.length) ?? ''
+      const end = token.lastIndexOf('.')
+      const signature = Buffer.from(token.slice(end + 1), 'base64url')
+      if (verify(hash, Buffer.from(token.slice(0, end)), key, signature)) done()
+      else reply.code(401).send()
+    })
+    app.get('/:tenant/menu', async () => ({ ok: true }))
+  },
+
+  // The least work of a refusal with a challenge.
+  async refuse(app) {
+    app.addHook('onRequest', (_request, _reply, done) => {
+      const { stackTraceLimit } = Error
+      Error.stackTraceLimit = 0
+      const refusal = Object.assign(new Error('A token is needed.'), { statusCode: 401 })
+      Error.stackTraceLimit = stackTraceLimit
+      done(refusal)
+    })
+    app.addHook('onError', (_request, reply, _error, done) => {
+      reply.header('www-authenticate', 'Bearer realm="api"')
+      done()
+    })
+    app.get('/:tenant/menu', async () => ({ ok: true }))
+  },
+
+  async 'this plugin'(app, { plugin, publicKeys, issuer, audience, cacheSize }) {
+    const { default: tenantAuth }: typeof import('../../lib/index.ts') = await import(plugin)
     const options: AuthOptions = { publicKeys, issuer, audience, tokenCacheSize: cacheSize }
     await app.register(tenantAuth, options)
     const config = {

@@ -1,113 +1,82 @@
-import { type ChildProcess, fork, spawnSync } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import autocannon from 'autocannon'
+import { pinServer } from './cores.ts'
+import { cpuTime } from './cpu-time.ts'
 import type { BenchSetup, GuardName } from './guards.ts'
-import { quantile } from './statistics.ts'
 
-/** The server's core. The load has the other one. */
-const SERVER_CORE = '1'
-const LOAD_CORE = '0'
+/** Milliseconds until a server must have answered. */
+const PATIENCE = 60_000
 
-export interface Figures {
-  /** Requests for each second of the server's own CPU time. */
-  readonly perCpuSecond: number
-  readonly perSecond: number
-  /** Milliseconds. */
-  readonly p99: number
-}
-
-/** Whether servers and load run on cores of their own. */
-export function pinLoad(): boolean {
-  return spawnSync('taskset', ['-p', '-c', LOAD_CORE, String(process.pid)]).status === 0
-}
-
-/**
- * Waits without ever sleeping. Waking the load's core would cost the answering server work, and
- * more so the less the load has to do.
- */
-async function awake<T>(load: PromiseLike<T>): Promise<T> {
-  let isOver = false
-  const spin = (): void => {
-    if (!isOver) setImmediate(spin)
-  }
-  spin()
-  try {
-    return await load
-  } finally {
-    isOver = true
-  }
-}
-
-/** One guarded server, to be put under load round by round. */
+/** A guarded server in a process of its own. */
 export class Served {
-  readonly name: GuardName
+  readonly address: string
   readonly #child: ChildProcess
-  readonly #address: string
 
-  private constructor(name: GuardName, child: ChildProcess, address: string) {
-    this.name = name
+  private constructor(child: ChildProcess, address: string) {
     this.#child = child
-    this.#address = address
+    this.address = address
   }
 
-  static async start(name: GuardName, setup: BenchSetup): Promise<Served> {
+  /** @param isPinned whether it stands on the core of the servers */
+  static async start(name: GuardName, setup: BenchSetup, isPinned: boolean): Promise<Served> {
     const child = fork(fileURLToPath(new URL('./server.ts', import.meta.url)), {
       env: { ...process.env, NODE_ENV: 'bench' },
     })
-    spawnSync('taskset', ['-a', '-p', '-c', SERVER_CORE, String(child.pid)])
-    child.send({ name, setup })
-    const [{ address }] = await once(child, 'message')
-    // Also the threads that were started meanwhile.
-    spawnSync('taskset', ['-a', '-p', '-c', SERVER_CORE, String(child.pid)])
-    return new Served(name, child, String(address))
-  }
-
-  async load(tokens: readonly string[], amount: number): Promise<Figures> {
-    let next = 0
-    const latencies: number[] = []
-    const before = await this.#cpu()
-    const start = performance.now()
-    let end = start
-    const load = autocannon({
-      url: `${this.#address}/acme/menu`,
-      connections: 10,
-      amount,
-      setupClient: (client) => {
-        client.on('response', (_statusCode, _bytes, latency) => {
-          latencies.push(latency)
-          end = performance.now()
-        })
-      },
-      requests: [
-        {
-          setupRequest: (request) => {
-            next = (next + 1) % tokens.length
-            return { ...request, headers: { authorization: `Bearer ${tokens[next]}` } }
-          },
-        },
-      ],
-    })
-    const result = await awake(load)
-    const cpu = (await this.#cpu()) - before
-    if (result['2xx'] !== amount) {
-      throw new Error(`${this.name}: ${result['2xx']} of ${amount} requests were answered with 2xx`)
-    }
-    return {
-      perCpuSecond: amount / cpu,
-      perSecond: (amount / (end - start)) * 1000,
-      p99: quantile(latencies, 0.99),
+    try {
+      const pin = (): unknown => isPinned && child.pid !== undefined && pinServer(child.pid)
+      pin()
+      child.send({ name, setup })
+      const { address } = await answerOf(child)
+      // Also the threads that were started meanwhile.
+      pin()
+      return new Served(child, String(address))
+    } catch (error) {
+      child.kill('SIGKILL')
+      throw error
     }
   }
 
-  stop(): void {
-    this.#child.disconnect()
+  /** Seconds of user and system time that it has used so far. */
+  async cpuTime(): Promise<number> {
+    const told = this.#child.pid === undefined ? undefined : cpuTime(this.#child.pid)
+    return told ?? this.toldCpuTime()
   }
 
-  /** Seconds. */
-  async #cpu(): Promise<number> {
+  /** The same by the server's own word, as on systems without /proc. */
+  async toldCpuTime(): Promise<number> {
     this.#child.send('cpu')
-    const [{ cpu }] = await once(this.#child, 'message')
+    const { cpu } = await answerOf(this.#child)
+    if (cpu === undefined) throw new Error('the server has not told its CPU time')
     return (cpu.user + cpu.system) / 1e6
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const killing = setTimeout(() => this.#child.kill('SIGKILL'), 5_000)
+    const ended = once(this.#child, 'exit')
+    if (this.#child.connected) this.#child.disconnect()
+    await ended
+    clearTimeout(killing)
+  }
+}
+
+interface Answer {
+  readonly address?: string
+  readonly cpu?: NodeJS.CpuUsage
+}
+
+/** The next message of a server. A server that ends instead is an error at once. */
+async function answerOf(child: ChildProcess): Promise<Answer> {
+  const over = new AbortController()
+  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(PATIENCE)])
+  const ended = once(child, 'exit', { signal }).then(([code, killer]) => {
+    throw new Error(`the server has ended with ${code ?? killer}`)
+  })
+  try {
+    const [answer] = await Promise.race([once(child, 'message', { signal }), ended])
+    return answer
+  } finally {
+    over.abort()
   }
 }

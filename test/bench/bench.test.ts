@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestAuthority } from '../../lib/testing.ts'
+import { driveOnce, type Running } from './contest.ts'
+import { type DriverName, driverOfThisMachine, drivers } from './drivers.ts'
+import { GUARDS } from './guards.ts'
+import { Served } from './served.ts'
+import { setupFor } from './setup.ts'
+import { bearerTokens } from './tokens.ts'
+
+test('the bench drives each kind of server, and takes no answers of another status', async (t) => {
+  const authority = await createTestAuthority({ algorithm: 'EdDSA' })
+  t.after(() => authority.close())
+  const plugin = new URL('../../lib/index.ts', import.meta.url).href
+  const setup = await setupFor(authority, { algorithm: 'EdDSA', plugin, cacheSize: 10 })
+  const authorizations = await bearerTokens(authority, 3)
+  const running = await Promise.all(
+    GUARDS.map(async (name) => {
+      const server = await Served.start(name, setup, false)
+      t.after(() => server.stop())
+      const load = { path: '/acme/menu', authorizations, status: name === 'refuse' ? 401 : 200 }
+      return { name, guard: name, setup, server, load }
+    }),
+  )
+  for (const each of running) {
+    const { requests, cost } = await answered(each, 'autocannon')
+    assert.ok(requests > 0 && Number.isFinite(cost), `${each.name}: ${cost} µs of ${requests}`)
+  }
+  const [unguarded] = running
+  assert.ok(unguarded, 'the unguarded server runs')
+  const told = await unguarded.server.toldCpuTime()
+  assert.ok(told > 0, `${told} s`)
+  const { requests } = await answered(unguarded, driverOfThisMachine())
+  assert.ok(requests > 0, `${requests} requests`)
+  const wrong = { ...unguarded, load: { ...unguarded.load, status: 401 } }
+  await assert.rejects(answered(wrong, driverOfThisMachine()), /answers of 200, and each should/)
+})
+
+/** A round of 100 ms, or a longer one where a busy machine has answered nothing in it. */
+async function answered(
+  each: Running,
+  driver: DriverName,
+  seconds = 0.1,
+): ReturnType<typeof driveOnce> {
+  try {
+    return await driveOnce(each, drivers[driver], seconds)
+  } catch (error) {
+    if (seconds > 10 || !/no answer/.test(String(error))) throw error
+    return answered(each, driver, seconds * 5)
+  }
+}
