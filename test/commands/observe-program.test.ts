@@ -9,7 +9,7 @@ import { recordedShell } from '../helpers/processes/recorded-shell.ts'
 import { reporting, reportOf } from '../helpers/processes/reporting-program.ts'
 import { until } from '../helpers/processes/until.ts'
 
-const LONG = 60_000
+const LONG = { limit: 60_000, count: 0 }
 const folder = tempFolder()
 
 /** Ends by itself long after a test that failed. */
@@ -59,7 +59,7 @@ test('a program that reports and stays is ended, with what it started', async ()
 test('a program that ignores being told to end is killed', async () => {
   const pids = join(folder.path, 'stubborn')
   const script = `trap '' TERM; echo $$ >${pids}; for i in $(seq 100); do sleep 1; done`
-  const { isLate } = await observeProgram(sh(script), recordedShell(), 500)
+  const { isLate } = await observeProgram(sh(script), recordedShell(), { ...LONG, limit: 500 })
   assert.equal(isLate, true)
   await until(() => !isRunning(Number(readFileSync(pids, 'utf8'))))
 })
@@ -70,7 +70,7 @@ test('a process that has begun is waited for, and one that began much later is n
   const awaited = await observeProgram(
     reporting([reportOf(), running], STAY),
     recordedShell(),
-    3000,
+    { ...LONG, limit: 3000 },
   )
   assert.equal(awaited.isLate, true)
   const ignored = await observeProgram(reporting([reportOf(), later], STAY), recordedShell(), LONG)
@@ -79,7 +79,7 @@ test('a process that has begun is waited for, and one that began much later is n
 
 test('of a program that has ended, a process that still runs is waited for', async () => {
   const running = reportOf({ pid: process.pid, exitCode: undefined, endedAt: undefined })
-  const { isLate, exitCode } = await observeProgram(reporting([running]), recordedShell(), 500)
+  const { isLate, exitCode } = await observeProgram(reporting([running]), recordedShell(), { ...LONG, limit: 500 })
   assert.deepEqual([isLate, exitCode], [true, 0])
 })
 
