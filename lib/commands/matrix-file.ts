@@ -50,7 +50,8 @@ async function replace(file: string, text: string): Promise<boolean> {
     await rename(beside, file)
     return true
   } catch (error) {
-    await rm(beside, { force: true })
+    // It may be that no such name can be.
+    await rm(beside, { force: true }).catch(() => {})
     if (ONLY_IN_PLACE.includes(errorCode(error))) return false
     throw error
   }

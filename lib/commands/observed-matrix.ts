@@ -67,10 +67,7 @@ interface Shortage {
   readonly end: string
 }
 
-function whatIsMissing(
-  reports: readonly PolicyReport[],
-  { found, least, end }: Shortage,
-): string {
+function whatIsMissing(reports: readonly PolicyReport[], { found, least, end }: Shortage): string {
   const total = (count: 'made' | 'listened' | 'silent'): number =>
     reports.reduce((sum, report) => sum + report[count], 0)
   if (total('made') === 0) return `the application made no Fastify instance ${end}`

@@ -74,9 +74,7 @@ export class WatchedApplication {
 
   /** Whether one of its guards runs in dev mode. Of another copy of the package it is not known. */
   get isInDevMode(): boolean {
-    return this.#scopes
-      .flatMap(installedGuards)
-      .some(({ loaded }) => loaded.settings.devMode)
+    return this.#scopes.flatMap(installedGuards).some(({ loaded }) => loaded.settings.devMode)
   }
 
   #services(): { scope: FastifyInstance; service: RouteLister }[] {

@@ -33,8 +33,68 @@ test('two applications of one process count as two, even if their routes are the
   assert.deepEqual(urls(observed(reports)), [['/menu'], ['/menu']])
 })
 
-const GOOD = reportOf({ applications: [MENU] })
 const IN_TIME = 'within the time limit; --timeout gives it more'
+
+test('places outside of the guards stay with their application, of all processes that run it', () => {
+  const at = (url: string) => ({ method: 'GET', url })
+  const first = reportOf({
+    applications: [MENU, ADMIN],
+    beside: [[], [at('/a')]],
+    unguarded: [[at('/m')], [at('/n')]],
+  })
+  const second = { ...first, beside: [[at('/b')], []], unguarded: [] }
+  const other = reportOf({ applications: [ADMIN], beside: [[at('/c')]] })
+  const { matrix, uncovered } = observedMatrix(observed([first, other, second]), ANY)
+  assert.deepEqual(
+    matrix.applications.map(({ routes }) => routes.map(({ url }) => url)),
+    [['/admin'], ['/menu'], ['/admin']],
+  )
+  assert.deepEqual(uncovered, {
+    beside: [[at('/c')], [at('/b')], [at('/a')]],
+    unguarded: [at('/m'), at('/n')],
+  })
+})
+
+/** Programs that stay until the time limit, although all is known of what has come. */
+const IN_VAIN: readonly [what: string, reports: Observed['reports'], count: number][] = [
+  [
+    'fewer applications have come than are waited for',
+    [reportOf({ exitCode: undefined, applications: [MENU] })],
+    2,
+  ],
+  [
+    'a process without a guard makes none',
+    [reportOf({ applications: [MENU] }), reportOf({ exitCode: undefined })],
+    0,
+  ],
+]
+
+for (const [what, reports, count] of IN_VAIN) {
+  test(`where ${what} until the time limit, the matrix is what there is`, () => {
+    const given = observed(reports, { exitCode: null, isLate: true })
+    const { matrix } = observedMatrix(given, { least: 0, count })
+    assert.equal(matrix.applications.length, 1)
+    const [first, ...others] = reports
+    const busy = [{ ...first, exitCode: undefined, awaited: 1 }, ...others].map(reportOf)
+    assert.throws(() => observedMatrix({ ...given, reports: busy }, { least: 0, count }), {
+      message: `one of the Fastify instances neither listened nor became ready ${IN_TIME}`,
+    })
+  })
+}
+
+test('fewer applications than there should be are an error', () => {
+  const expected = { least: 2, count: 2 }
+  for (const [isLate, end] of [
+    [true, IN_TIME],
+    [false, 'before it ended'],
+  ] as const) {
+    assert.throws(() => observedMatrix(observed([GOOD], { isLate }), expected), {
+      message: `1 of 2 guarded applications listened ${end}`,
+    })
+  }
+})
+
+const GOOD = reportOf({ applications: [MENU] })
 
 const FAILURES: readonly [what: string, given: Observed, message: string][] = [
   [
@@ -80,7 +140,9 @@ const FAILURES: readonly [what: string, given: Observed, message: string][] = [
   ],
   [
     'of which one instance is never ready',
-    observed([reportOf({ made: 2, awaited: 1, exitCode: undefined, applications: [MENU] })], { isLate: true }),
+    observed([reportOf({ made: 2, awaited: 1, exitCode: undefined, applications: [MENU] })], {
+      isLate: true,
+    }),
     `one of the Fastify instances neither listened nor became ready ${IN_TIME}`,
   ],
 ]

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readPolicyOptions } from '../../lib/commands/policy-options.ts'
 
-const NONE = { check: undefined, write: undefined, format: undefined, applications: undefined, timeout: 60 }
+const NONE = {
+  check: undefined,
+  write: undefined,
+  format: undefined,
+  applications: undefined,
+  timeout: 60,
+}
 const NODE = ['--', 'node', 'app.js']
 
 test('the options stand before `--`, and the program with its own behind it', () => {
