@@ -36,8 +36,8 @@ export interface ProbedRoute {
  * @param app the application, or a scope of it: the guards there or below, or the one around it
  * @param authority one that the application trusts; of several, each needs a probe of its own
  * @returns one entry for each of `routes()`
- * @throws Error in dev mode, with `resourcesOf` or `opaqueToken`, and where a route cannot be asked, or
- * does not answer within 10 seconds
+ * @throws Error in dev mode, with `resourcesOf` or `opaqueToken`, and where a route cannot be asked
+ * or does not answer within 10 seconds
  */
 export function probe<
   Server extends RawServerBase,

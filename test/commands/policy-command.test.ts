@@ -123,6 +123,9 @@ test('a file that cannot be written is told, and nothing is left beside it', asy
   assert.equal(code, 1)
   assert.match(err, /^fastify-tenant-auth policy: .*is-a-folder cannot be written \(E\w+\)\n$/)
   assert.deepEqual(readdirSync(folder.path), before)
+  const nowhere = await ran(['--write', join(folder.path, 'no-such-folder', 'x.json')])
+  assert.equal(nowhere.code, 1)
+  assert.match(nowhere.err, /no-such-folder.x\.json cannot be written \(ENOENT\)\n$/)
 })
 
 test('a link stays a link, and the file that it leads to keeps its mode', async () => {
