@@ -134,9 +134,11 @@ test('a link stays a link, and the file that it leads to keeps its mode', async 
   const link = join(folder.path, 'link.json')
   symlinkSync('real.json', link)
   const before = readdirSync(folder.path)
+  const { ino } = statSync(file)
   assert.equal((await ran(['--write', link])).code, 0)
   assert.equal(lstatSync(link).isSymbolicLink(), true)
   assert.deepEqual([readFileSync(file, 'utf8'), statSync(file).mode & 0o777], [JSON_TEXT, 0o640])
+  assert.notEqual(statSync(file).ino, ino, 'it is replaced as a whole')
   assert.deepEqual(readdirSync(folder.path), before)
 })
 
