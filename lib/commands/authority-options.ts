@@ -61,7 +61,8 @@ function grant(resources: Map<string, string[]> | undefined, text: string): void
   }
   const [tenant = '', ids, ...more] = text.split('=')
   const list = ids === undefined || ids === '' ? [] : ids.split(',')
-  const isTenant = tenant === EVERY_TENANT || isTenantName(tenant)
+  // Much code would find the own members of each object under such a name.
+  const isTenant = tenant === EVERY_TENANT || (isTenantName(tenant) && !(tenant in {}))
   if (!isTenant || ids === undefined || more.length > 0 || !list.every(isResourceId)) {
     throw new UsageError(`--resources is written as ${EXAMPLE}, not ${JSON.stringify(text)}`)
   }

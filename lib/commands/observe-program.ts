@@ -6,7 +6,8 @@ import { extname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorCode } from '../outside/error-code.ts'
 import { CommandFailure, type Shell } from './command.ts'
-import { FOLDER_VARIABLE, type PolicyReport, readReports } from './policy-report.ts'
+import { observedApplications } from './observed-applications.ts'
+import { COUNT_VARIABLE, FOLDER_VARIABLE, type PolicyReport, readReports } from './policy-report.ts'
 
 /** Milliseconds between two looks at the reports. */
 const LOOK = 50
@@ -31,16 +32,23 @@ export interface Observed {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
+/** How long a program is observed. */
+export interface Patience {
+  /** Milliseconds. */
+  readonly limit: number
+  /** How many guarded applications are waited for; 0: those that come at once. */
+  readonly count: number
+}
+
 /**
  * Runs a program whose Fastify instances only pretend to listen, until all have reported.
  *
- * @param limit milliseconds
  * @throws CommandFailure where the program cannot be started
  */
 export async function observeProgram(
   [file, ...args]: readonly [file: string, ...args: string[]],
   shell: Shell,
-  limit: number,
+  { limit, count }: Patience,
 ): Promise<Observed> {
   const folder = mkdtempSync(join(tmpdir(), 'fastify-tenant-auth-'))
   let passedOn: NodeJS.Signals | undefined
@@ -55,7 +63,7 @@ export async function observeProgram(
       stdio: ['ignore', 2, 2],
       // A group of its own: what it starts can be ended with it.
       detached: true,
-      env: watchedEnvironment(shell.env, folder),
+      env: watchedEnvironment(shell.env, folder, count),
     })
     await once(child, 'spawn').catch((error: unknown) => {
       throw new CommandFailure(`cannot start ${file}: ${errorCode(error)}`)
@@ -63,7 +71,7 @@ export async function observeProgram(
     const lateAt = performance.now() + limit
     for (;;) {
       const reports = readReports(folder)
-      const isDone = isOver(child, reports)
+      const isDone = isOver(child, reports, count)
       const isLate = !isDone && performance.now() >= lateAt
       const { exitCode, signalCode: signal } = child
       if (isDone || isLate || passedOn) return { exitCode, signal, passedOn, isLate, reports }
@@ -77,20 +85,30 @@ export async function observeProgram(
 }
 
 /** Options that are there already stay. A file URL has no space in it. */
-function watchedEnvironment(env: NodeJS.ProcessEnv, folder: string): NodeJS.ProcessEnv {
+function watchedEnvironment(
+  env: NodeJS.ProcessEnv,
+  folder: string,
+  count: number,
+): NodeJS.ProcessEnv {
   const preload = new URL(`preload${extname(import.meta.url)}`, import.meta.url)
   const options = [env['NODE_OPTIONS'], `--import=${preload.href}`]
   return {
     ...env,
     [FOLDER_VARIABLE]: folder,
+    [COUNT_VARIABLE]: String(count),
     NODE_OPTIONS: options.filter(Boolean).join(' '),
   }
 }
 
 /** Whether nothing more is to be waited for. */
-function isOver({ exitCode, signalCode }: ChildProcess, reports: readonly PolicyReport[]): boolean {
+function isOver(
+  { exitCode, signalCode }: ChildProcess,
+  reports: readonly PolicyReport[],
+  count: number,
+): boolean {
   if (signalCode !== null) return true
   if (exitCode !== null) return exitCode !== 0 || !reports.some(isRunning)
+  if (observedApplications(reports).length < count) return false
   const ends = reports.flatMap(({ endedAt }) => endedAt ?? [])
   // A program may start a process anew for each that ends. Later ones are not waited for.
   const until = Math.min(...ends) + BESIDE

@@ -6,7 +6,8 @@ import { painting } from './colours.ts'
 import type { Command, ExitCode, Shell } from './command.ts'
 import { readMatrixFile, writeMatrixFile } from './matrix-file.ts'
 import { observeProgram } from './observe-program.ts'
-import { observedMatrix } from './observed-matrix.ts'
+import { type ObservedMatrix, observedMatrix } from './observed-matrix.ts'
+import { policyNotes } from './policy-notes.ts'
 import { type Format, readPolicyOptions } from './policy-options.ts'
 import { toldDifferences } from './told-differences.ts'
 
@@ -22,8 +23,13 @@ Options:
                     tell how; what opens something comes first
   --format FORMAT   table, json or markdown
   --json            the same as --format json
+  --applications N  wait for N guarded instances, and exit with 1 if fewer come
   --timeout SECS    seconds that the application may take to listen (60)
   --help            this text
+
+Instances that come more than a second after the last one has listened are found
+only by --applications, or by --check as many as FILE has. What no guard covers,
+the settings, dev mode and superusers are not among the policies.
 
 Exit codes: 0 all is well; 1 a difference, an application that fails, that never
 listens or has no guard, or a FILE that cannot be used; 2 a wrong command line.
@@ -39,15 +45,19 @@ export const policyCommand: Command = {
 
 async function runPolicy(args: readonly string[], shell: Shell): Promise<ExitCode> {
   const options = readPolicyOptions(args)
-  const { check, write, format } = options
+  const { check, write, format, applications: least = 0 } = options
   // A file that cannot be used is told before the application is run.
   const expected = check === undefined ? undefined : await readMatrixFile(check)
-  const observed = await observeProgram(options.program, shell, options.timeout * 1000)
+  const count = Math.max(least, expected?.applications.length ?? 0)
+  const patience = { limit: options.timeout * 1000, count }
+  const observed = await observeProgram(options.program, shell, patience)
   if (observed.passedOn !== undefined) return 128 + constants.signals[observed.passedOn]
-  const matrix = observedMatrix(observed)
+  const found = observedMatrix(observed, { least, count })
+  for (const note of policyNotes(observed.reports)) shell.stderr.write(`${note}\n`)
   if (check !== undefined && expected !== undefined) {
-    return tellDifferences(check, expected, matrix, format ?? 'table', shell)
+    return tellDifferences(check, expected, found, format ?? 'table', shell)
   }
+  const { matrix } = found
   if (write !== undefined) {
     await writeMatrixFile(write, matrix)
     shell.stderr.write(`${write} is written: ${sizeOf(matrix)}\n`)
@@ -61,11 +71,11 @@ async function runPolicy(args: readonly string[], shell: Shell): Promise<ExitCod
 function tellDifferences(
   file: string,
   was: PolicyMatrix,
-  is: PolicyMatrix,
+  { matrix: is, uncovered }: ObservedMatrix,
   format: Format,
   shell: Shell,
 ): ExitCode {
-  const differences = matrixDifferences(was, is)
+  const differences = matrixDifferences(was, is, uncovered)
   const isSame = differences.length === 0
   const summary = isSame
     ? `${file} holds: ${sizeOf(is)}`

@@ -12,6 +12,8 @@ export interface PolicyOptions {
   readonly write: string | undefined
   /** Undefined: not given. */
   readonly format: Format | undefined
+  /** How many guarded applications there should be. Undefined: not given. */
+  readonly applications: number | undefined
   /** Seconds. */
   readonly timeout: number
   /** The program that runs the application, and its arguments. */
@@ -34,6 +36,7 @@ export function readPolicyOptions(args: readonly string[]): PolicyOptions {
       write: { type: 'string' },
       format: { type: 'string' },
       json: { type: 'boolean' },
+      applications: { type: 'string' },
       timeout: { type: 'string' },
     },
   })
@@ -49,6 +52,7 @@ export function readPolicyOptions(args: readonly string[]): PolicyOptions {
     check,
     write,
     format: formatOf(values.format, values.json === true),
+    applications: countOf(values.applications),
     timeout: secondsOf(values.timeout),
     program: [file, ...rest],
   }
@@ -62,6 +66,12 @@ function formatOf(given: string | undefined, isJson: boolean): Format | undefine
   }
   if (isJson && format !== 'json') throw new UsageError(`--json contradicts --format ${format}`)
   return format
+}
+
+function countOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined
+  if (/^[1-9]\d{0,2}$/.test(given)) return Number(given)
+  throw new UsageError(`--applications is a number from 1 to 999, not ${JSON.stringify(given)}`)
 }
 
 function secondsOf(given: string | undefined): number {

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ListedRoute } from '../inspection/listed-routes.ts'
+import type { ListedPlace, ListedRoute } from '../inspection/listed-routes.ts'
 
 /** The variable that names the folder in which each process of the application puts its report. */
 export const FOLDER_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY'
+
+/** The variable that says how many guarded applications all processes together wait for. */
+export const COUNT_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY_APPLICATIONS'
 
 /** What one process, or one thread, knows of its Fastify instances. */
 export interface PolicyReport {
@@ -21,8 +24,16 @@ export interface PolicyReport {
   readonly listened: number
   /** How many guarded ones have not. */
   readonly silent: number
+  /** How many may yet listen, guarded or not. */
+  readonly awaited: number
   /** The routes of those that are guarded and have listened. */
   readonly applications: readonly (readonly ListedRoute[])[]
+  /** Of each of these: its places outside of every guard. */
+  readonly beside: readonly (readonly ListedPlace[])[]
+  /** The places of each one that has listened without a guard, and serves routes. */
+  readonly unguarded: readonly (readonly ListedPlace[])[]
+  /** Whether a guard runs in dev mode. */
+  readonly isInDevMode: boolean
 }
 
 /** A new place for the reports of one process, or of one thread. */

@@ -1,5 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import type { ListedRoute } from '../inspection/listed-routes.ts'
+import { addedRoutes } from '../declaration/added-routes.ts'
+import { WrittenRoute } from '../declaration/written-route.ts'
+import { installedGuards } from '../guard/installed-guards.ts'
+import { type ListedPlace, type ListedRoute, routePlaces } from '../inspection/listed-routes.ts'
+import { isWithin } from '../outside/fastify-scope.ts'
 import { isObject } from '../outside/is-object.ts'
 
 /** The part of a service that is used. The application may have another copy of the package. */
@@ -13,6 +17,7 @@ interface RouteLister {
  */
 export class WatchedApplication {
   readonly #scopes: FastifyInstance[]
+  readonly #written: WrittenRoute[] = []
   readonly #onChange: () => void
   /** Where the application is told that it listens. */
   #address = { address: '127.0.0.1', family: 'IPv4', port: 80 }
@@ -24,6 +29,10 @@ export class WatchedApplication {
   constructor(app: FastifyInstance, onChange: () => void) {
     this.#scopes = [app]
     this.#onChange = onChange
+    const written = this.#written
+    app.addHook('onRoute', function (options) {
+      written.push(new WrittenRoute(this, options))
+    })
     app.addHook('onRegister', (scope) => void this.#scopes.push(scope))
     app.addHook('onReady', async () => {
       this.#isReady = true
@@ -53,6 +62,19 @@ export class WatchedApplication {
   /** The routes of all its guarded scopes. */
   routes(): ListedRoute[] {
     return this.#services().flatMap(({ scope, service }) => service.routes(scope))
+  }
+
+  /** The places of its routes that are outside of every guard. */
+  uncovered(): ListedPlace[] {
+    const guarded = this.#services().map(({ scope }) => scope)
+    return addedRoutes(this.#written)
+      .filter((route) => !guarded.some((scope) => isWithin(scope, route.scope)))
+      .flatMap(routePlaces)
+  }
+
+  /** Whether one of its guards runs in dev mode. Of another copy of the package it is not known. */
+  get isInDevMode(): boolean {
+    return this.#scopes.flatMap(installedGuards).some(({ loaded }) => loaded.settings.devMode)
   }
 
   #services(): { scope: FastifyInstance; service: RouteLister }[] {

@@ -1,15 +1,19 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance } from 'fastify'
-import type { ListedRoute } from '../inspection/listed-routes.ts'
 import { isObject } from '../outside/is-object.ts'
-import { type PolicyReport, reportFile, writeReport } from './policy-report.ts'
+import { observedApplications } from './observed-applications.ts'
+import { type PolicyReport, readReports, reportFile, writeReport } from './policy-report.ts'
 import { WatchedApplication } from './watched-application.ts'
 
 /** Milliseconds after the last listen in which a further Fastify instance may yet be made. */
 const QUIET = 1000
 
-/** Reports the Fastify instances of this process, and ends it when all of them have listened. */
-export function watchProcess(folder: string): void {
+/**
+ * Reports the Fastify instances of this process, and ends it when all of them have listened.
+ *
+ * @param count how many guarded applications of all processes are waited for
+ */
+export function watchProcess(folder: string, count: number): void {
   const file = reportFile(folder)
   const startedAt = Date.now()
   const made: WatchedApplication[] = []
@@ -18,12 +22,17 @@ export function watchProcess(folder: string): void {
   const report = (ended?: Pick<PolicyReport, 'exitCode' | 'endedAt'>): void => {
     if (made.length > 0) writeReport(file, { ...summary(made), startedAt, ...ended })
   }
+  const endSoon = (): void => {
+    // A program that has nothing left to do ends earlier, by itself.
+    end = setTimeout(() => {
+      if (observedApplications(readReports(folder)).length < count) endSoon()
+      else process.exit(0)
+    }, QUIET).unref()
+  }
   const onChange = (): void => {
     clearTimeout(end)
     report()
-    const isDone = made.some(isListed) && !made.some(({ isAwaited }) => isAwaited)
-    // A program that has nothing left to do ends earlier, by itself.
-    if (isDone) end = setTimeout(() => process.exit(0), QUIET).unref()
+    if (made.some(isListed) && !made.some(({ isAwaited }) => isAwaited)) endSoon()
   }
   subscribe('fastify.initialization', (message) => {
     if (!isInitialization(message)) return
@@ -34,12 +43,22 @@ export function watchProcess(folder: string): void {
 }
 
 function summary(made: readonly WatchedApplication[]): Omit<PolicyReport, 'startedAt'> {
+  const listening = made.filter(({ hasListened }) => hasListened)
+  const listed = made.filter(isListed)
+  const awaited = made.filter(({ isAwaited }) => isAwaited)
   return {
     pid: process.pid,
     made: made.length,
-    listened: made.filter(({ hasListened }) => hasListened).length,
-    silent: made.filter(({ isGuarded, isAwaited }) => isGuarded && isAwaited).length,
-    applications: made.filter(isListed).map((application): ListedRoute[] => application.routes()),
+    listened: listening.length,
+    silent: awaited.filter(({ isGuarded }) => isGuarded).length,
+    awaited: awaited.length,
+    applications: listed.map((application) => application.routes()),
+    beside: listed.map((application) => application.uncovered()),
+    unguarded: listening
+      .filter(({ isGuarded }) => !isGuarded)
+      .map((application) => application.uncovered())
+      .filter(({ length }) => length > 0),
+    isInDevMode: listed.some(({ isInDevMode }) => isInDevMode),
   }
 }
 

@@ -75,7 +75,8 @@ function requireDifference(was: ListedRoute, is: ListedRoute): RouteDifference[]
   return [{ effect: implies(was.require, is.require) ? 'changes' : 'closes', told }]
 }
 
-function policyWords(route: ListedRoute): string {
+/** A policy in words, such as `guarded, tenant none, require a:b`. */
+export function policyWords(route: ListedRoute): string {
   if (route.noauth !== false) return accessWords(route)
   const tenant = `tenant ${tenantWords(route)}`
   return `guarded, ${tenant}, require ${requirementWords(route.require)}`

@@ -1,4 +1,5 @@
 import { withAndWithoutOptional } from '../outside/router-spellings.ts'
+import { roughPath } from './rough-path.ts'
 
 /** A method and a path, in any spelling. */
 interface Place {
@@ -46,16 +47,6 @@ function match<Printed extends Place>(
   }
 }
 
-/** In small letters, with single slashes. A segment is cut at its first parameter. */
 function roughly(url: string): string {
-  let spelled = ''
-  let isParameter = false
-  let depth = 0
-  for (const char of url.toLowerCase()) {
-    if (char === '/' && depth <= 0) isParameter = false
-    if (!isParameter && !(char === '/' && spelled.endsWith('/'))) spelled += char
-    if (char === ':') isParameter = true
-    if (isParameter) depth += Number(char === '(') - Number(char === ')')
-  }
-  return spelled.replace(/\/$/, '')
+  return roughPath(url).replace(/\/$/, '')
 }

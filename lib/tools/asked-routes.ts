@@ -71,6 +71,7 @@ async function askPlace(
     ask(app, asked, {
       method,
       url: address.urlFor(asked.tenant),
+      routeUrl: url,
       headers: {
         ...headersFor(place),
         ...options.headers?.(asked.tenant),

@@ -14,20 +14,44 @@ export interface Answer {
   readonly end: ProbeEnd | undefined
 }
 
-/** Asks a route as one persona. The gate answers in the place of its handler. */
+/** Seconds for one answer. */
+const MOST_SECONDS = 10
+
+/**
+ * Asks a route as one persona. The gate answers in the place of its handler.
+ *
+ * @throws Error that names the route if no answer comes, as where a hook hijacks the request
+ */
 export async function ask(
   app: FastifyInstance,
   asked: AskedPersona,
   request: {
     readonly method: string
     readonly url: string
+    /** The url of the route, as it is written. */
+    readonly routeUrl: string
     readonly headers: Readonly<Record<string, string>>
   },
 ): Promise<Answer> {
-  const { method, url, headers } = request
+  const { method, url, routeUrl, headers } = request
   assert.ok(isMethod(method), 'Fastify has methods of Node only')
-  const { statusCode, raw } = await app.inject({ method, url, headers, Request: ProbedRequest })
+  const answer = app.inject({ method, url, headers, Request: ProbedRequest })
+  const { statusCode, raw } = await inTime(answer, `${method} ${routeUrl}`)
   return { asked, status: statusCode, end: probeEndOf(raw.req) }
+}
+
+/** The timer keeps the process alive: without it, Node would end before the route is named. */
+async function inTime<T>(answer: Promise<T>, route: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_resolve, reject) => {
+    const why = `${route} was not answered within ${MOST_SECONDS} seconds: a hook hijacks the request, or does not go on`
+    timer = setTimeout(() => reject(new Error(`probe: ${why}`)), MOST_SECONDS * 1000)
+  })
+  try {
+    return await Promise.race([answer, limit])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 function isMethod(method: string): method is HTTPMethods {

@@ -419,6 +419,25 @@ test('a token is looked at, and neither it nor its claims are told or sent', asy
   assert.doesNotMatch(all, /eyJ|4711|mail\.test|bearer [^t]/i)
 })
 
+test('a server that only the token names is never asked', async (t) => {
+  const asked: unknown[] = []
+  const other = createTcp((socket) => {
+    asked.push(socket.remotePort)
+    socket.destroy()
+  })
+  t.after(() => other.close())
+  const issuer = `http://127.0.0.1:${await listening(other)}`
+  const origin = await servePaths(t, (own) => healthy(own))
+  const { code, out } = await examined(
+    discovered(origin),
+    '--token',
+    await authority.token({ sub: 'dora' }, { issuer }),
+  )
+  assert.equal(code, 1)
+  assert.match(out, /^wrong {4}token: the issuer /m)
+  assert.deepEqual(asked, [])
+})
+
 test('in dev mode no token is read', async () => {
   const { code, out } = await examined('[auth]\ndev_mode = yes\n', '--token', 'x')
   assert.equal(code, 0)

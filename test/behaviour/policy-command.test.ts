@@ -181,7 +181,7 @@ const FAILING: readonly [what: string, code: string, message: RegExp][] = [
   [
     'has no guard',
     `${ESM}await Fastify().listen()`,
-    /policy: no Fastify instance that listened has a guard: none registered the plugin/,
+    /policy: no Fastify instance that has the plugin listened before it ended\n$/,
   ],
   ['has no Fastify', 'console.log(1)', /policy: the application made no Fastify instance/],
 ]
@@ -211,6 +211,50 @@ test('what --write wrote holds until a route opens', async () => {
   const { code, out } = await policy(['--check', lock, '--', 'node', file])
   assert.deepEqual([code, out], [1, 'opens    GET /menu: was guarded, is open\n'])
   assert.equal(readFileSync(lock, 'utf8'), written)
+})
+
+test('a route that moves out of the guard opens, and dev mode is told', async () => {
+  const at = (scope: string) => `${ESM}const app = Fastify()
+  app.register(async (guarded) => {
+    await guarded.register(tenantAuth, { devMode: true, uncovered: 'ignore' })
+    guarded.get('/me', async () => 'me')
+    ${scope}.get('/orders/:id', { exposeHeadRoute: false }, async () => 'orders')
+  })
+  await app.listen()`
+  const file = program('moved.mjs', at('guarded'))
+  const lock = join(home, 'moved.json')
+  const written = await policy(['--write', lock, '--', 'node', file])
+  assert.match(written.err, /^the application runs in dev mode: /m)
+  program(file, at('app'))
+  const { code, out } = await policy(['--check', lock, '--', 'node', file])
+  const words = 'was guarded, tenant none, require none; now it is there, and no guard covers it'
+  assert.deepEqual([code, out], [1, `opens    GET /orders/:id: ${words}\n`])
+})
+
+test('an application that comes late is in the file, and --check waits for it', async () => {
+  const made =
+    "await new Promise((resolve) => setTimeout(resolve, 1500)); const admin = guarded('/admin')"
+  const lock = join(home, 'late.json')
+  const file = program(
+    'late.mjs',
+    `${ESM}setInterval(() => {}, 1000); await guarded('/menu').listen()
+  ${made}; await admin.listen()`,
+  )
+  const write = ['--applications', '2', '--write', lock]
+  assert.match((await policy([...write, '--', 'node', file])).err, /applications 2, routes 4\n$/)
+  assert.equal((await policy(['--check', lock, '--', 'node', file])).code, 0)
+  program(
+    file,
+    `${ESM}setInterval(() => {}, 1000); await guarded('/menu').listen()
+  const admin = Fastify(); admin.get('/admin', async () => 'open'); await admin.listen()`,
+  )
+  const { code, out, err } = await policy(['--check', lock, '--timeout', '8', '--', 'node', file])
+  assert.equal(code, 1, err)
+  assert.match(
+    out,
+    /^opens {4}guarded applications: were 2, are 1\nopens {4}application 2: GET \/adm/,
+  )
+  assert.match(err, /^not in the matrix: .* 2 routes, such as (GET|HEAD) \/admin$/m)
 })
 
 test('SIGINT reaches the application, which may end in its own way', async () => {

@@ -9,7 +9,7 @@ import { recordedShell } from '../helpers/processes/recorded-shell.ts'
 import { reporting, reportOf } from '../helpers/processes/reporting-program.ts'
 import { until } from '../helpers/processes/until.ts'
 
-const LONG = 60_000
+const LONG = { limit: 60_000, count: 0 }
 const folder = tempFolder()
 
 /** Ends by itself long after a test that failed. */
@@ -59,7 +59,7 @@ test('a program that reports and stays is ended, with what it started', async ()
 test('a program that ignores being told to end is killed', async () => {
   const pids = join(folder.path, 'stubborn')
   const script = `trap '' TERM; echo $$ >${pids}; for i in $(seq 100); do sleep 1; done`
-  const { isLate } = await observeProgram(sh(script), recordedShell(), 500)
+  const { isLate } = await observeProgram(sh(script), recordedShell(), { ...LONG, limit: 500 })
   assert.equal(isLate, true)
   await until(() => !isRunning(Number(readFileSync(pids, 'utf8'))))
 })
@@ -67,19 +67,35 @@ test('a program that ignores being told to end is killed', async () => {
 test('a process that has begun is waited for, and one that began much later is not', async () => {
   const running = reportOf({ pid: process.pid, exitCode: undefined, endedAt: undefined })
   const later = { ...running, startedAt: Date.now() + 10_000 }
-  const awaited = await observeProgram(
-    reporting([reportOf(), running], STAY),
-    recordedShell(),
-    3000,
-  )
+  const awaited = await observeProgram(reporting([reportOf(), running], STAY), recordedShell(), {
+    ...LONG,
+    limit: 3000,
+  })
   assert.equal(awaited.isLate, true)
   const ignored = await observeProgram(reporting([reportOf(), later], STAY), recordedShell(), LONG)
   assert.equal(ignored.isLate, false)
 })
 
+test('where fewer applications have come than are waited for, the program may stay', async () => {
+  const reports = [reportOf({ applications: [[]] })]
+  const all = await observeProgram(reporting(reports, STAY), recordedShell(), { ...LONG, count: 1 })
+  assert.equal(all.isLate, false)
+  const fewer = { limit: 3000, count: 2 }
+  const { isLate } = await observeProgram(reporting(reports, STAY), recordedShell(), fewer)
+  assert.equal(isLate, true)
+  const { exitCode } = await observeProgram(reporting(reports), recordedShell(), {
+    ...LONG,
+    count: 2,
+  })
+  assert.equal(exitCode, 0)
+})
+
 test('of a program that has ended, a process that still runs is waited for', async () => {
   const running = reportOf({ pid: process.pid, exitCode: undefined, endedAt: undefined })
-  const { isLate, exitCode } = await observeProgram(reporting([running]), recordedShell(), 500)
+  const { isLate, exitCode } = await observeProgram(reporting([running]), recordedShell(), {
+    ...LONG,
+    limit: 500,
+  })
   assert.deepEqual([isLate, exitCode], [true, 0])
 })
 
@@ -116,8 +132,11 @@ test('Node options that are there already stay, and no folder is left behind', a
   process.env['TMPDIR'] = mkdtempSync(join(folder.path, 'tmp-'))
   const found = join(folder.path, 'options')
   const env = { NODE_OPTIONS: '--max-old-space-size=200' }
-  await observeProgram(sh(`echo "$NODE_OPTIONS" >${found}`), recordedShell(env), LONG)
-  const [first, second] = readFileSync(found, 'utf8').trim().split(' ')
+  const patience = { ...LONG, count: 3 }
+  const script = `echo "$NODE_OPTIONS" $FASTIFY_TENANT_AUTH_POLICY_APPLICATIONS >${found}`
+  await observeProgram(sh(script), recordedShell(env), patience)
+  const [first, second, count] = readFileSync(found, 'utf8').trim().split(' ')
+  assert.equal(count, '3')
   assert.equal(first, '--max-old-space-size=200')
   assert.match(String(second), /^--import=file:\/\/\/\S+\/lib\/commands\/preload\.ts$/)
   assert.deepEqual(readdirSync(process.env['TMPDIR']), [])

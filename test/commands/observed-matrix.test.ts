@@ -12,8 +12,10 @@ function observed(reports: Observed['reports'], more: Partial<Observed> = {}): O
   return { exitCode: 0, signal: null, passedOn: undefined, isLate: false, reports, ...more }
 }
 
+const ANY = { least: 0, count: 0 }
+
 const urls = (given: Observed): string[][] =>
-  observedMatrix(given).applications.map(({ routes }) => routes.map(({ url }) => url))
+  observedMatrix(given, ANY).matrix.applications.map(({ routes }) => routes.map(({ url }) => url))
 
 test('the applications of one process stand in the order in which they were made', () => {
   const reports = [reportOf({ made: 2, listened: 2, applications: [MENU, ADMIN] })]
@@ -31,8 +33,68 @@ test('two applications of one process count as two, even if their routes are the
   assert.deepEqual(urls(observed(reports)), [['/menu'], ['/menu']])
 })
 
-const GOOD = reportOf({ applications: [MENU] })
 const IN_TIME = 'within the time limit; --timeout gives it more'
+
+test('places outside of the guards stay with their application, of all processes that run it', () => {
+  const at = (url: string) => ({ method: 'GET', url })
+  const first = reportOf({
+    applications: [MENU, ADMIN],
+    beside: [[], [at('/a')]],
+    unguarded: [[at('/m')], [at('/n')]],
+  })
+  const second = { ...first, beside: [[at('/b')], []], unguarded: [] }
+  const other = reportOf({ applications: [ADMIN], beside: [[at('/c')]] })
+  const { matrix, uncovered } = observedMatrix(observed([first, other, second]), ANY)
+  assert.deepEqual(
+    matrix.applications.map(({ routes }) => routes.map(({ url }) => url)),
+    [['/admin'], ['/menu'], ['/admin']],
+  )
+  assert.deepEqual(uncovered, {
+    beside: [[at('/c')], [at('/b')], [at('/a')]],
+    unguarded: [at('/m'), at('/n')],
+  })
+})
+
+/** Programs that stay until the time limit, although all is known of what has come. */
+const IN_VAIN: readonly [what: string, reports: Observed['reports'], count: number][] = [
+  [
+    'fewer applications have come than are waited for',
+    [reportOf({ exitCode: undefined, applications: [MENU] })],
+    2,
+  ],
+  [
+    'a process without a guard makes none',
+    [reportOf({ applications: [MENU] }), reportOf({ exitCode: undefined })],
+    0,
+  ],
+]
+
+for (const [what, reports, count] of IN_VAIN) {
+  test(`where ${what} until the time limit, the matrix is what there is`, () => {
+    const given = observed(reports, { exitCode: null, isLate: true })
+    const { matrix } = observedMatrix(given, { least: 0, count })
+    assert.equal(matrix.applications.length, 1)
+    const [first, ...others] = reports
+    const busy = [{ ...first, exitCode: undefined, awaited: 1 }, ...others].map(reportOf)
+    assert.throws(() => observedMatrix({ ...given, reports: busy }, { least: 0, count }), {
+      message: `one of the Fastify instances neither listened nor became ready ${IN_TIME}`,
+    })
+  })
+}
+
+test('fewer applications than there should be are an error', () => {
+  const expected = { least: 2, count: 2 }
+  for (const [isLate, end] of [
+    [true, IN_TIME],
+    [false, 'before it ended'],
+  ] as const) {
+    assert.throws(() => observedMatrix(observed([GOOD], { isLate }), expected), {
+      message: `1 of 2 guarded applications listened ${end}`,
+    })
+  }
+})
+
+const GOOD = reportOf({ applications: [MENU] })
 
 const FAILURES: readonly [what: string, given: Observed, message: string][] = [
   [
@@ -63,7 +125,7 @@ const FAILURES: readonly [what: string, given: Observed, message: string][] = [
   ],
   [
     'that does not listen',
-    observed([reportOf({ listened: 0, silent: 1 })]),
+    observed([reportOf({ listened: 0, silent: 1, awaited: 1 })]),
     'the application did not listen before it ended',
   ],
   [
@@ -74,17 +136,19 @@ const FAILURES: readonly [what: string, given: Observed, message: string][] = [
   [
     'without a guard',
     observed([reportOf()], { exitCode: null, isLate: true }),
-    `no Fastify instance that listened has a guard: none registered the plugin ${IN_TIME}`,
+    `no Fastify instance that has the plugin listened ${IN_TIME}`,
   ],
   [
     'of which one instance is never ready',
-    observed([reportOf({ made: 2, exitCode: undefined, applications: [MENU] })], { isLate: true }),
+    observed([reportOf({ made: 2, awaited: 1, exitCode: undefined, applications: [MENU] })], {
+      isLate: true,
+    }),
     `one of the Fastify instances neither listened nor became ready ${IN_TIME}`,
   ],
 ]
 
 for (const [what, given, message] of FAILURES) {
   test(`an application ${what} has no matrix, and the message says why`, () => {
-    assert.throws(() => observedMatrix(given), { name: 'Error', message })
+    assert.throws(() => observedMatrix(given, ANY), { name: 'Error', message })
   })
 }

@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { COMMANDS } from '../../lib/commands/command-table.ts'
 import { policyCommand } from '../../lib/commands/policy-command.ts'
+import type { PolicyReport } from '../../lib/commands/policy-report.ts'
 import { runCommandLine } from '../../lib/commands/run-command-line.ts'
 import { matrixJson, policyMatrix } from '../../lib/inspection/policy-matrix.ts'
 import { listed } from '../helpers/app/listed.ts'
@@ -112,6 +123,93 @@ test('a file that cannot be written is told, and nothing is left beside it', asy
   assert.equal(code, 1)
   assert.match(err, /^fastify-tenant-auth policy: .*is-a-folder cannot be written \(E\w+\)\n$/)
   assert.deepEqual(readdirSync(folder.path), before)
+  const nowhere = await ran(['--write', join(folder.path, 'no-such-folder', 'x.json')])
+  assert.equal(nowhere.code, 1)
+  assert.match(nowhere.err, /no-such-folder.x\.json cannot be written \(ENOENT\)\n$/)
+})
+
+test('a link stays a link, and the file that it leads to keeps its mode', async () => {
+  const file = folder.write('before', 'real.json')
+  chmodSync(file, 0o640)
+  const link = join(folder.path, 'link.json')
+  symlinkSync('real.json', link)
+  const before = readdirSync(folder.path)
+  const { ino } = statSync(file)
+  assert.equal((await ran(['--write', link])).code, 0)
+  assert.equal(lstatSync(link).isSymbolicLink(), true)
+  assert.deepEqual([readFileSync(file, 'utf8'), statSync(file).mode & 0o777], [JSON_TEXT, 0o640])
+  assert.notEqual(statSync(file).ino, ino, 'it is replaced as a whole')
+  assert.deepEqual(readdirSync(folder.path), before)
+})
+
+test('what another name leads to is written: a file that is not there yet, and a file of two names', async () => {
+  const [link, target] = [join(folder.path, 'new-link.json'), join(folder.path, 'new.json')]
+  symlinkSync(target, link)
+  assert.equal((await ran(['--write', link])).code, 0)
+  assert.deepEqual(
+    [lstatSync(link).isSymbolicLink(), readFileSync(target, 'utf8')],
+    [true, JSON_TEXT],
+  )
+  const [first, second] = [folder.write('before', 'first.json'), join(folder.path, 'second.json')]
+  linkSync(first, second)
+  assert.equal((await ran(['--write', first])).code, 0)
+  assert.equal(readFileSync(second, 'utf8'), JSON_TEXT)
+})
+
+test('a file that no new one can stand beside is written in its place', async () => {
+  const file = join(folder.path, `${'long'.repeat(60)}.json`)
+  assert.equal((await ran(['--write', file])).code, 0)
+  assert.equal(readFileSync(file, 'utf8'), JSON_TEXT)
+})
+
+test('a file that is there is replaced as a whole', async () => {
+  const file = folder.write('before', 'whole.json')
+  const { ino } = statSync(file)
+  assert.equal((await ran(['--write', file])).code, 0)
+  assert.notEqual(statSync(file).ino, ino)
+})
+
+/** Runs the command on a program that reports this. */
+async function observing(args: readonly string[], report: Partial<PolicyReport>) {
+  const shell = recordedShell()
+  const program = reporting([reportOf(report)])
+  const code = await runCommandLine(['policy', ...args, '--', ...program], COMMANDS, shell)
+  return { code, ...shell.printed }
+}
+
+test('what the matrix does not say is told on the standard error alone', async () => {
+  const more = { isInDevMode: true, unguarded: [[{ method: 'GET', url: '/metrics' }]] }
+  const { code, out, err } = await observing(['--json'], { applications: [ROUTES], ...more })
+  assert.deepEqual([code, out], [0, JSON_TEXT])
+  assert.match(err, /^the application runs in dev mode: .*\nnot in the matrix: .* GET \/metrics\n$/)
+})
+
+test('a route and an application that have lost their guards open', async () => {
+  const [was, admin] = [ROUTES, [listed('/users')]]
+  const file = folder.write(matrixJson(policyMatrix([was, admin])), 'lost.json')
+  const applications = [ROUTES.slice(0, 1)]
+  const { code, out, err } = await observing(['--check', file], {
+    applications,
+    beside: [[{ method: 'GET', url: '/orders' }]],
+    unguarded: [[{ method: 'GET', url: '/users' }]],
+  })
+  assert.equal(code, 1)
+  assert.deepEqual(
+    out.split('\n').map((line) => line.split(': was')[0]),
+    [
+      'opens    guarded applications: were 2, are 1',
+      'opens    application 1: GET /orders',
+      'opens    application 2: GET /users',
+      '',
+    ],
+  )
+  assert.match(err, /^not in the matrix: .*\n.* does not hold: 3 differences; /)
+})
+
+test('fewer applications than --applications says are an error', async () => {
+  const { code, out, err } = await observing(['--applications', '2'], { applications: [ROUTES] })
+  assert.deepEqual([code, out], [1, ''])
+  assert.match(err, /policy: 1 of 2 guarded applications listened before it ended\n$/)
 })
 
 test('of an application that fails nothing is written', async () => {

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readPolicyOptions } from '../../lib/commands/policy-options.ts'
 
-const NONE = { check: undefined, write: undefined, format: undefined, timeout: 60 }
+const NONE = {
+  check: undefined,
+  write: undefined,
+  format: undefined,
+  applications: undefined,
+  timeout: 60,
+}
 const NODE = ['--', 'node', 'app.js']
 
 test('the options stand before `--`, and the program with its own behind it', () => {
@@ -11,11 +17,15 @@ test('the options stand before `--`, and the program with its own behind it', ()
     program: ['node', 'app.js', '--check', 'x', '--', 'y'],
   })
   assert.deepEqual(
-    readPolicyOptions(['--check', 'policy.json', '--format', 'markdown', '--timeout=2.5', ...NODE]),
+    readPolicyOptions([
+      ...['--check', 'policy.json', '--format', 'markdown', '--timeout=2.5', '--applications=2'],
+      ...NODE,
+    ]),
     {
       check: 'policy.json',
       write: undefined,
       format: 'markdown',
+      applications: 2,
       timeout: 2.5,
       program: ['node', 'app.js'],
     },
@@ -39,6 +49,9 @@ const WRONG: readonly [args: string[], message: RegExp][] = [
   [['--write=', ...NODE], /^the name of the file is empty$/],
   [['--format', 'yaml', ...NODE], /^--format is one of table, json, markdown, not "yaml"$/],
   [['--json', '--format', 'table', ...NODE], /^--json contradicts --format table$/],
+  [['--applications', '0', ...NODE], /^--applications is a number from 1 to 999, not "0"$/],
+  [['--applications', '1.5', ...NODE], /^--applications is a number from 1 to 999, not "1\.5"$/],
+  [['--applications', '1000', ...NODE], /^--applications is a number from 1 to 999/],
   [['--timeout', '0', ...NODE], /^--timeout is a number of seconds up to 2147483, not "0"$/],
   [['--timeout', '2147484', ...NODE], /^--timeout is a number/],
   [['--timeout', 'soon', ...NODE], /^--timeout is a number of seconds up to 2147483, not "soon"$/],

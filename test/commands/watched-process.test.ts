@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { FOLDER_VARIABLE, readReports } from '../../lib/commands/policy-report.ts'
+import { COUNT_VARIABLE, FOLDER_VARIABLE, readReports } from '../../lib/commands/policy-report.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
 const folder = tempFolder()
@@ -69,6 +69,37 @@ for (const [name, said, urls] of PROGRAMS) {
     assert.deepEqual([found.code, found.report?.exitCode, found.report?.silent], [0, 0, 0])
   })
 }
+
+test('an application that comes late is found where two are waited for, and only there', async () => {
+  assert.deepEqual((await watched('late')).urls, [['/public']])
+  const { code, urls } = await watched('late', { [COUNT_VARIABLE]: '2' })
+  assert.deepEqual([code, urls], [0, [['/public'], ['/admin']]])
+})
+
+test('what listens outside of every guard is told, and what does not listen is not', async () => {
+  const { report, urls } = await watched('outside of the guard')
+  const both = (url: string) => ['GET', 'HEAD'].map((method) => ({ method, url }))
+  const places = (lists: readonly (readonly object[])[] | undefined) =>
+    lists?.map((list) => list.map((each) => JSON.stringify(each)).sort())
+  assert.deepEqual(urls, [['/inside']])
+  assert.deepEqual(places(report?.beside), places([[...both('/outside'), ...both('/outside/')]]))
+  assert.deepEqual(places(report?.unguarded), places([both('/metrics')]))
+  assert.equal(report?.isInDevMode, false)
+})
+
+test('early routes of a guarded application are not outside of its guard', async () => {
+  const { report, urls } = await watched('one service')
+  assert.deepEqual(urls, [
+    ['/public', '/public/early'],
+    ['/admin', '/admin/early'],
+  ])
+  assert.deepEqual([report?.beside, report?.unguarded], [[[], []], []])
+})
+
+test('dev mode is told', async () => {
+  const { report } = await watched('promise')
+  assert.deepEqual([report?.isInDevMode, report?.unguarded], [true, []])
+})
 
 for (const name of ['broken promise', 'broken callback', 'broken server']) {
   test(`a boot error is told to the program as ever: ${name}`, async () => {

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ListedRoute } from '../../lib/inspection/listed-routes.ts'
-import { matrixDifferences } from '../../lib/inspection/matrix-difference.ts'
+import { matrixDifferences, type UncoveredPlaces } from '../../lib/inspection/matrix-difference.ts'
 import { policyMatrix } from '../../lib/inspection/policy-matrix.ts'
 import { listed, unknown } from '../helpers/app/listed.ts'
 
 type Policy = Partial<ListedRoute>
 
-function told(was: readonly ListedRoute[][], is: readonly ListedRoute[][]): string[] {
-  return matrixDifferences(policyMatrix(was), policyMatrix(is)).map(
+function told(
+  was: readonly ListedRoute[][],
+  is: readonly ListedRoute[][],
+  uncovered?: UncoveredPlaces,
+): string[] {
+  return matrixDifferences(policyMatrix(was), policyMatrix(is), uncovered).map(
     ({ effect, route, told }) => `${effect}: ${route}: ${told}`,
   )
 }
@@ -176,10 +180,82 @@ test('an application that is new or gone is told, with its routes', () => {
     'opens: application 2: GET /metrics: is new: open',
     'changes: guarded applications: were 1, are 2',
   ])
-  assert.deepEqual(told([PUBLIC, []], [PUBLIC]), ['closes: guarded applications: were 2, are 1'])
+  assert.deepEqual(told([PUBLIC, []], [PUBLIC]), ['changes: guarded applications: were 2, are 1'])
   assert.deepEqual(told([ADMIN, PUBLIC], [PUBLIC]), [
-    'closes: guarded applications: were 2, are 1',
     'closes: application 2: GET /orders: is gone: was guarded, tenant none, require a:b',
     'closes: application 2: GET /users: is gone: was guarded, tenant none, require none',
+    'changes: guarded applications: were 2, are 1',
+  ])
+})
+
+const place = (url: string, method = 'GET') => ({ method, url })
+
+test('a route that has lost its guard opens, and one that was open only changes', () => {
+  const was = [listed('/x', ONE), listed('/y', { noauth: true }), listed('/z')]
+  const beside = [[place('/x'), place('/y'), place('/z', 'POST')]]
+  assert.deepEqual(told([was], [[]], { beside, unguarded: [] }), [
+    'opens: GET /x: was guarded, tenant none, require a:b; now it is there, and no guard covers it',
+    'closes: GET /z: is gone: was guarded, tenant none, require none',
+    'changes: GET /y: was open; now it is there, and no guard covers it',
+  ])
+})
+
+test('a route that has moved to an instance without a guard opens', () => {
+  const was = [listed('/x'), listed('/y')]
+  const opens = 'was guarded, tenant none, require none; now it is there, and no guard covers it'
+  const unguarded = [place('/y')]
+  assert.deepEqual(told([was], [[listed('/x')]], { beside: [], unguarded }), [
+    `opens: GET /y: ${opens}`,
+  ])
+  const others = { beside: [[], [place('/y')]], unguarded: [] }
+  assert.deepEqual(told([was, PUBLIC], [[listed('/x')], PUBLIC], others), [
+    `opens: application 1: GET /y: ${opens}`,
+  ])
+})
+
+test('an application that has lost its guard opens, whatever its parameters are called now', () => {
+  const was = [listed('/users/:id')]
+  const lost = { beside: [[]], unguarded: [place('/users/:user')] }
+  assert.deepEqual(told([PUBLIC, was], [PUBLIC], lost), [
+    'opens: guarded applications: were 2, are 1',
+    'opens: application 2: GET /users/:id: is gone: was guarded, tenant none, require none; now /users/:user may answer, and no guard covers that',
+  ])
+})
+
+/** What answers in the place of `GET /x/:id`, which asked for a:b in the path's tenant. */
+const SUCCESSORS: readonly [
+  is: ListedRoute[],
+  uncovered: string[],
+  effect: string,
+  more: string,
+][] = [
+  [[listed('/x/*', OPEN)], [], 'opens', '; now /x/* may answer, and that is open'],
+  [[listed('/*')], ['/x/:name'], 'opens', '; now /x/:name may answer, and no guard covers that'],
+  [[], ['*'], 'opens', '; now * may answer, and no guard covers that'],
+  [[listed('/:a/:b', ANY)], [], 'opens', ` may answer, and that is guarded, tenant none, `],
+  [[listed('/:a/:b', ONE)], [], 'changes', '; now /:a/:b may answer, and that is guarded, t'],
+  [[listed('/x/:a', ALL)], [], 'closes', ''],
+  [[listed('/x/*', { method: 'POST', ...OPEN })], [], 'closes', ''],
+  [[listed('/x/export', OPEN)], ['/y/:id'], 'closes', ''],
+]
+
+for (const [is, uncovered, effect, more] of SUCCESSORS) {
+  const now = [...is.map(({ method, url }) => `${method} ${url}`), ...uncovered].join(', ')
+  test(`a route that is gone beside ${now} ${effect}`, () => {
+    const beside = [uncovered.map((url) => place(url))]
+    // The other routes were there before: what they say is not told again.
+    const was = [listed('/x/:id', ONE), ...is]
+    const [first = '', ...others] = told([was], [is], { beside, unguarded: [] })
+    assert.deepEqual(others, [])
+    assert.match(first, new RegExp(`^${effect}: GET /x/:id: is gone: was guarded, tenant none, re`))
+    assert.equal(first.includes(more), true, first)
+    assert.equal(first.includes('; now '), more !== '', first)
+  })
+}
+
+test('an open route that is gone beside an open wildcard changes', () => {
+  const rest = listed('/*', OPEN)
+  assert.deepEqual(told([[listed('/health', OPEN), rest]], [[rest]]), [
+    'changes: GET /health: is gone: was open; now /* may answer, and that is open',
   ])
 })

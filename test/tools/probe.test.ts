@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import websocket from '@fastify/websocket'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import tenantAuth, { type AuthOptions, AuthService } from '../../lib/index.ts'
 import {
   assertGuarded,
@@ -322,6 +323,50 @@ test('a hook that answers before the guard is named', async (t) => {
       'POST    /limited  expired   401       429, not from the guard',
     ].join('\n'),
   )
+})
+
+/** Hooks by which a request is never answered. */
+const UNANSWERED: readonly [what: string, hook: onRequestHookHandler][] = [
+  ['is hijacked', (_request, reply) => void reply.hijack()],
+  ['waits for good', () => {}],
+]
+
+for (const [what, hook] of UNANSWERED) {
+  test(`a request that ${what} fails after ten seconds, and names its route`, async (t) => {
+    const app = bareApp(t, { exposeHeadRoutes: false })
+    const asked = new EventEmitter()
+    const isAsked = once(asked, 'request')
+    app.addHook('onRequest', function (request, reply, done) {
+      if (request.url !== '/hangs/probe') return done()
+      hook.call(this, request, reply, done)
+      asked.emit('request')
+    })
+    await app.register(tenantAuth, trusting())
+    app.get('/answers', handler)
+    app.get('/hangs/:id', handler)
+    await app.ready()
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const failed = assert.rejects(assertGuarded(app, authority), {
+      message:
+        'probe: GET /hangs/:id was not answered within 10 seconds: a hook hijacks the request, or does not go on',
+    })
+    await isAsked
+    t.mock.timers.tick(10_000)
+    await failed
+  })
+}
+
+test('while a request waits, the process stays', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
+  const found: number[] = []
+  app.addHook('onRequest', async () => void found.push(timers() - before))
+  await app.register(tenantAuth, trusting())
+  app.get('/me', handler)
+  await assertGuarded(app, authority)
+  assert.deepEqual(found, [1, 1])
+  assert.equal(timers(), before)
 })
 
 test('a route that the router does not find is named, and no not-found handler runs', async (t) => {

@@ -10,7 +10,11 @@ export function reportOf(more: Partial<PolicyReport> = {}): PolicyReport {
     made: 1,
     listened: 1,
     silent: 0,
+    awaited: 0,
     applications: [],
+    beside: [],
+    unguarded: [],
+    isInDevMode: false,
     ...more,
   }
 }

@@ -1,7 +1,9 @@
 import '../../../../lib/commands/preload.ts'
 import { channel } from 'node:diagnostics_channel'
+import { setTimeout as delay } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
-import tenantAuth from '../../../../lib/index.ts'
+import tenantAuth, { AuthService } from '../../../../lib/index.ts'
+import { createTestAuthority } from '../../../../lib/testing.ts'
 
 /** Keeps the process alive, as a pool of connections does. */
 const stay = (): void => void setInterval(() => {}, 1000)
@@ -73,6 +75,40 @@ const PROGRAMS: Readonly<Record<string, () => unknown>> = {
     await app.listen()
   },
   unguarded: () => Fastify().listen(),
+  'outside of the guard': async () => {
+    const { options } = await createTestAuthority()
+    const app = Fastify()
+    await app.register(async (scope) => {
+      await scope.register(tenantAuth, { ...options, uncovered: 'ignore' })
+      scope.get('/inside', async () => 'guarded')
+    })
+    app.register(async (scope) => scope.get('/', async () => 'open'), { prefix: '/outside' })
+    await app.listen()
+    const metrics = Fastify()
+    metrics.get('/metrics', async () => 'open')
+    await metrics.listen()
+    const silent = Fastify()
+    silent.get('/silent', async () => 'nobody hears it')
+    await silent.ready()
+  },
+  'one service': async () => {
+    const { options } = await createTestAuthority()
+    const service = new AuthService(options)
+    for (const url of ['/public', '/admin']) {
+      const app = Fastify()
+      app.get(`${url}/early`, async () => 'guarded too')
+      await service.install(app)
+      app.get(url, async () => url)
+      await app.listen()
+    }
+  },
+  late: async () => {
+    stay()
+    await guarded('/public').listen()
+    // Longer than a process stays quiet before it ends.
+    await delay(1500)
+    await guarded('/admin').listen()
+  },
   'one unguarded': async () => {
     stay()
     await Fastify().listen()
