@@ -1,4 +1,4 @@
-import type { ListedRoute } from '../inspection/listed-routes.ts'
+import type { ConstrainedRoute } from '../inspection/listed-routes.ts'
 import { type PolicyMatrix, policyMatrix } from '../inspection/policy-matrix.ts'
 import { CommandFailure } from './command.ts'
 import type { Observed } from './observe-program.ts'
@@ -38,8 +38,8 @@ function whatIsMissing({ reports }: Observed): string {
 
 /** Several processes may run the same application. The order in which they come tells nothing. */
 function eachOnce(
-  processes: readonly (readonly (readonly ListedRoute[])[])[],
-): readonly (readonly ListedRoute[])[] {
+  processes: readonly (readonly (readonly ConstrainedRoute[])[])[],
+): readonly (readonly ConstrainedRoute[])[] {
   const different = new Map(processes.map((each) => [JSON.stringify(each), each]))
   return [...different]
     .sort(([a], [b]) => Number(a > b) - Number(a < b))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ListedRoute } from '../inspection/listed-routes.ts'
+import { type ConstrainedRoute, withConstraints } from '../inspection/listed-routes.ts'
 
 /** The variable that names the folder in which each process of the application puts its report. */
 export const FOLDER_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY'
@@ -22,7 +22,7 @@ export interface PolicyReport {
   /** How many guarded ones have not. */
   readonly silent: number
   /** The routes of those that are guarded and have listened. */
-  readonly applications: readonly (readonly ListedRoute[])[]
+  readonly applications: readonly (readonly ConstrainedRoute[])[]
 }
 
 /** A new place for the reports of one process, or of one thread. */
@@ -32,7 +32,8 @@ export function reportFile(folder: string): string {
 
 /** A reader sees a whole report or none. */
 export function writeReport(file: string, report: PolicyReport): void {
-  writeFileSync(`${file}.new`, JSON.stringify(report))
+  const applications = report.applications.map((routes) => routes.map(withConstraints))
+  writeFileSync(`${file}.new`, JSON.stringify({ ...report, applications }))
   renameSync(`${file}.new`, file)
 }
 
