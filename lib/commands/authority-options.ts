@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { isResourceId } from '../rights/resource-id.ts'
 import { EVERY_TENANT, isTenantName } from '../tenants/tenant-name.ts'
 import { UsageError } from './command.ts'
+import { checkGivenOnce } from './given-once.ts'
 
 /** A user who gets a token. */
 export interface NamedUser {
@@ -35,6 +36,7 @@ export function readAuthorityOptions(args: readonly string[]): AuthorityOptions 
       resources: { type: 'string', multiple: true },
     },
   })
+  checkGivenOnce(tokens, ['user', 'resources'])
   if (values.audience === '') throw new UsageError('the audience is empty')
   const users: { name: string; resources: Map<string, string[]> }[] = []
   for (const token of tokens) {

@@ -10,7 +10,7 @@ export type Paint = (colour: Colour, text: string) => string
 
 /**
  * Colours for a terminal, and none for a file or a pipe. `NO_COLOR` takes them away, and
- * `FORCE_COLOR` brings them back.
+ * `FORCE_COLOR` brings them back. An empty variable says nothing.
  */
 export function painting(stream: Stream, env: Shell['env']): Paint {
   if (!isColoured(stream, env)) return (_colour, text) => text
@@ -22,7 +22,7 @@ export function painting(stream: Stream, env: Shell['env']): Paint {
 
 function isColoured(stream: Stream, env: Shell['env']): boolean {
   const forced = env['FORCE_COLOR']
-  if (forced !== undefined) return forced !== '0' && forced !== 'false'
+  if (forced) return forced !== '0' && forced !== 'false'
   const isRefused = Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb'
   return stream.isTTY === true && !isRefused
 }

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { UsageError } from './command.ts'
+import { checkGivenOnce } from './given-once.ts'
 
 export interface DoctorOptions {
   readonly file: string
@@ -11,11 +12,13 @@ export interface DoctorOptions {
 
 /** @throws UsageError, and an error of `parseArgs` */
 export function readDoctorOptions(args: readonly string[]): DoctorOptions {
-  const { values, positionals } = parseArgs({
+  const { values, positionals, tokens } = parseArgs({
+    tokens: true,
     args: [...args],
     allowPositionals: true,
     options: { token: { type: 'string' }, json: { type: 'boolean' } },
   })
+  checkGivenOnce(tokens)
   const [file, ...more] = positionals
   if (!file) throw new UsageError("the INI file is missing, as in 'doctor app.ini'")
   if (more.length > 0) throw new UsageError('one INI file at a time')

@@ -2,6 +2,7 @@ import { constants } from 'node:os'
 import { matrixDifferences } from '../inspection/matrix-difference.ts'
 import { matrixMarkdown, matrixTable } from '../inspection/matrix-table.ts'
 import { matrixJson, type PolicyMatrix } from '../inspection/policy-matrix.ts'
+import { visible } from '../settings/shown-value.ts'
 import { painting } from './colours.ts'
 import type { Command, ExitCode, Shell } from './command.ts'
 import { readMatrixFile, writeMatrixFile } from './matrix-file.ts'
@@ -60,7 +61,7 @@ async function runPolicy(args: readonly string[], shell: Shell): Promise<ExitCod
   const { matrix } = found
   if (write !== undefined) {
     await writeMatrixFile(write, matrix)
-    shell.stderr.write(`${write} is written: ${sizeOf(matrix)}\n`)
+    shell.stderr.write(`${visible(write)} is written: ${sizeOf(matrix)}\n`)
   }
   if (write === undefined || format !== undefined) {
     shell.stdout.write(shown(matrix, format ?? 'table', shell))
@@ -83,7 +84,7 @@ function tellDifferences(
   if (!isSame || format === 'json') {
     shell.stdout.write(toldDifferences(differences, format, painting(shell.stdout, shell.env)))
   }
-  shell.stderr.write(`${summary}\n`)
+  shell.stderr.write(`${visible(summary)}\n`)
   return isSame ? 0 : 1
 }
 

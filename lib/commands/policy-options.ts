@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { UsageError } from './command.ts'
+import { checkGivenOnce } from './given-once.ts'
 
 const FORMATS = ['table', 'json', 'markdown'] as const
 
@@ -29,7 +30,8 @@ const MOST = 2_147_483
 export function readPolicyOptions(args: readonly string[]): PolicyOptions {
   const end = args.indexOf('--')
   const [file, ...rest] = end === -1 ? [] : args.slice(end + 1)
-  const { values } = parseArgs({
+  const { values, tokens } = parseArgs({
+    tokens: true,
     args: end === -1 ? [...args] : args.slice(0, end),
     options: {
       check: { type: 'string' },
@@ -40,6 +42,7 @@ export function readPolicyOptions(args: readonly string[]): PolicyOptions {
       timeout: { type: 'string' },
     },
   })
+  checkGivenOnce(tokens)
   const { check, write } = values
   if (check !== undefined && write !== undefined) {
     throw new UsageError('--check and --write exclude each other')

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ListedPlace, ListedRoute } from '../inspection/listed-routes.ts'
+import {
+  type ConstrainedRoute,
+  type ListedPlace,
+  withConstraints,
+} from '../inspection/listed-routes.ts'
 
 /** The variable that names the folder in which each process of the application puts its report. */
 export const FOLDER_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY'
@@ -27,7 +31,7 @@ export interface PolicyReport {
   /** How many may yet listen, guarded or not. */
   readonly awaited: number
   /** The routes of those that are guarded and have listened. */
-  readonly applications: readonly (readonly ListedRoute[])[]
+  readonly applications: readonly (readonly ConstrainedRoute[])[]
   /** Of each of these: its places outside of every guard. */
   readonly beside: readonly (readonly ListedPlace[])[]
   /** The places of each one that has listened without a guard, and serves routes. */
@@ -43,7 +47,8 @@ export function reportFile(folder: string): string {
 
 /** A reader sees a whole report or none. */
 export function writeReport(file: string, report: PolicyReport): void {
-  writeFileSync(`${file}.new`, JSON.stringify(report))
+  const applications = report.applications.map((routes) => routes.map(withConstraints))
+  writeFileSync(`${file}.new`, JSON.stringify({ ...report, applications }))
   renameSync(`${file}.new`, file)
 }
 

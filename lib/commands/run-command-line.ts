@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { nearestName } from '../settings/look-alike.ts'
+import { visible, visibleLines } from '../settings/shown-value.ts'
 import { type Command, CommandFailure, type ExitCode, type Shell, UsageError } from './command.ts'
 
 const NAME = 'fastify-tenant-auth'
@@ -25,11 +26,11 @@ export async function runCommandLine(
     return 0
   } catch (error) {
     if (error instanceof CommandFailure) {
-      shell.stderr.write(`${own}: ${error.message}\n`)
+      shell.stderr.write(`${own}: ${visible(error.message)}\n`)
       return 1
     }
     if (!isOfUsage(error)) throw error
-    shell.stderr.write(`${own}: ${error.message}\nTry '${own} --help'.\n`)
+    shell.stderr.write(`${own}: ${visibleLines(error.message)}\nTry '${own} --help'.\n`)
     return 2
   }
 }

@@ -1,5 +1,7 @@
+import { code, escaped } from '../inspection/markdown-text.ts'
 import type { Difference } from '../inspection/matrix-difference.ts'
 import type { Effect } from '../inspection/route-difference.ts'
+import { visible, visibleLines } from '../settings/shown-value.ts'
 import type { Paint } from './colours.ts'
 import type { Format } from './policy-options.ts'
 
@@ -14,12 +16,15 @@ export function toldDifferences(
   format: Format,
   paint: Paint,
 ): string {
-  if (format === 'json') return `${JSON.stringify({ differences }, null, 2)}\n`
+  if (format === 'json') {
+    return `${visibleLines(JSON.stringify({ differences }, null, 2))}\n`
+  }
   return differences
-    .map(({ effect, route, told }) =>
-      format === 'markdown'
-        ? `- **${effect}** \`${route}\`: ${told}\n`
-        : `${paint(COLOURS[effect], effect.padEnd('changes'.length))}  ${route}: ${told}\n`,
-    )
+    .map(({ effect, ...words }) => {
+      const [route, told] = [visible(words.route), visible(words.told)]
+      return format === 'markdown'
+        ? `- **${effect}** ${code(route)}: ${escaped(told)}\n`
+        : `${paint(COLOURS[effect], effect.padEnd('changes'.length))}  ${route}: ${told}\n`
+    })
     .join('')
 }

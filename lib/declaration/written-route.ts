@@ -18,7 +18,7 @@ const kRoute = Symbol('fastify-tenant-auth.route')
 /** The options of a route that count once every plugin has loaded. */
 export type FinalOptions = Pick<
   RouteOptions,
-  'method' | 'url' | 'config' | 'onRequest' | 'preParsing' | 'preHandler' | 'schema'
+  'method' | 'url' | 'constraints' | 'config' | 'onRequest' | 'preParsing' | 'preHandler' | 'schema'
 >
 
 /** A route that an application has written. Its options are live until every plugin has loaded. */
@@ -27,7 +27,6 @@ export class WrittenRoute {
   readonly scope: FastifyInstance
   /** The url that Fastify tells requests of. An `onRoute` hook cannot change it. */
   readonly writtenUrl: string
-  readonly constraints: NonNullable<RouteOptions['constraints']>
   /** The places where the router had a route already. Fastify refuses to add another one there. */
   readonly #taken: ReadonlySet<string>
   /** What was wrong with the config as it was written. A copy of the config loses it. */
@@ -42,13 +41,9 @@ export class WrittenRoute {
     // Fastify tells of the route.
     if (Array.isArray(options.method)) options.method = [...options.method]
     this.#options = options
-    this.constraints = options.constraints ?? {}
     this.hidden = hiddenDeclarations(this.config)
-    this.#taken = new Set(
-      this.#places()
-        .filter((place) => this.#isRouted(place))
-        .map(nameOf),
-    )
+    const taken = this.#places().filter((place) => this.#isRouted(place))
+    this.#taken = new Set(taken.map(nameOf))
   }
 
   /** All methods that it is written for. */
@@ -68,6 +63,11 @@ export class WrittenRoute {
   get urls(): readonly string[] {
     const { url } = this
     return url === `${this.writtenUrl}/` ? [this.writtenUrl, url] : [url]
+  }
+
+  /** Fastify reads them after all `onRoute` hooks. */
+  get constraints(): NonNullable<RouteOptions['constraints']> {
+    return this.#options.constraints ?? {}
   }
 
   get config(): object {
@@ -151,7 +151,8 @@ export class WrittenRoute {
     const options = this.#options
     this.#policy = policy
     noteHints(this, options)
-    this.#options = { method: options.method, url: options.url }
+    const { method, url, constraints } = options
+    this.#options = { method, url, ...(constraints && { constraints }) }
     return options
   }
 

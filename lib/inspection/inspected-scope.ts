@@ -28,6 +28,8 @@ export interface InspectedRoute {
   readonly methods: readonly string[]
   /** The methods that Fastify has not refused. */
   readonly routedMethods: readonly string[]
+  /** What tells it from other routes of its urls, such as a version. */
+  readonly constraints: object
   /** Undefined before ready. */
   readonly policy: InspectedPolicy | undefined
   /** What it declares, right or wrong, apart from being open. */

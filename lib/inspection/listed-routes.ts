@@ -5,6 +5,7 @@ import type {
   InspectedScope,
 } from './inspected-scope.ts'
 import { printedRoutes } from './printed-routes.ts'
+import { type RouteConstraints, writtenConstraints } from './route-constraints.ts'
 import { unseenRoutes } from './unseen-routes.ts'
 
 /** One route, as `authService.routes()` lists it. */
@@ -37,19 +38,35 @@ export interface ListedRoute {
 export interface ListedPlace {
   readonly method: string
   readonly url: string
+  /** Absent: it has none, or they cannot be known. */
+  readonly constraints?: RouteConstraints
+}
+
+/** An entry of `routes()` with what tells it from others of its method and url. */
+export interface ConstrainedRoute extends ListedRoute {
+  /**
+   * Absent: it has none, or they cannot be known. In an entry of `routes()` it is not enumerable:
+   * its members are fixed.
+   */
+  readonly constraints?: RouteConstraints
 }
 
 /** Every route of a guarded scope, with its policy. */
-export function listRoutes(inspected: InspectedScope): ListedRoute[] {
+export function listRoutes(inspected: InspectedScope): ConstrainedRoute[] {
   const seen = inspected.seen.flatMap((route) =>
-    routePlaces(route).map((place) => ({
-      ...place,
-      ...shown(route.policy),
-      seen: true,
-    })),
+    routePlaces(route).map((place) => listed(place, { ...shown(route.policy), seen: true })),
   )
-  const early = earlyPlaces(inspected).map((place) => ({ ...place, ...UNKNOWN, seen: false }))
+  const early = earlyPlaces(inspected).map((place) => listed(place, { ...UNKNOWN, seen: false }))
   return [...seen, ...early]
+}
+
+/** An entry of `routes()` with its constraints, if it has any, as a member like others. */
+export function withConstraints({
+  constraints = {},
+  ...route
+}: ConstrainedRoute): ConstrainedRoute {
+  const written = writtenConstraints(constraints)
+  return written === undefined ? route : { ...route, constraints: written }
 }
 
 /** The places of the routes that no `onRoute` saw. */
@@ -66,8 +83,20 @@ export function earlyPlaces(inspected: InspectedScope): readonly ListedPlace[] {
 }
 
 /** Each method and url of a route, without those that Fastify refused to add. */
-export function routePlaces({ routedMethods, urls }: InspectedRoute): readonly ListedPlace[] {
-  return routedMethods.flatMap((method) => urls.map((url) => ({ method, url })))
+export function routePlaces(route: InspectedRoute): readonly ListedPlace[] {
+  const constraints = writtenConstraints(route.constraints)
+  return route.routedMethods.flatMap((method) =>
+    route.urls.map((url) => ({ method, url, ...(constraints && { constraints }) })),
+  )
+}
+
+function listed(
+  { method, url, constraints }: ListedPlace,
+  policy: Omit<ListedRoute, 'method' | 'url'>,
+): ConstrainedRoute {
+  const route = { method, url, ...policy }
+  if (constraints === undefined) return route
+  return Object.defineProperty(route, 'constraints', { value: constraints })
 }
 
 const UNKNOWN = {

@@ -1,18 +1,18 @@
 import { grouped } from './grouped.ts'
-import type { ListedPlace, ListedRoute } from './listed-routes.ts'
+import type { ConstrainedRoute, ListedPlace } from './listed-routes.ts'
 import { paired } from './paired.ts'
+import { type PlaceDifference, placeDifferences } from './place-difference.ts'
 import type { MatrixApplication, PolicyMatrix } from './policy-matrix.ts'
 import { RemainingRoutes } from './remaining-routes.ts'
-import {
-  type Effect,
-  newRoute,
-  type RouteDifference,
-  routeDifferences,
-} from './route-difference.ts'
+import { constraintsKey, placeWords } from './route-constraints.ts'
+import type { Effect, RouteDifference } from './route-difference.ts'
 
 /** One thing in which the policies of two matrices differ. */
 export interface Difference extends RouteDifference {
-  /** `GET, HEAD /orders`. Where there are several applications, `application 2: ` before it. */
+  /**
+   * `GET, HEAD /orders`, or `GET /orders (version 1.2.0)`. Where there are several applications,
+   * `application 2: ` before it.
+   */
   readonly route: string
 }
 
@@ -69,55 +69,41 @@ function countDifference(was: number, is: number, lost: readonly Difference[]): 
   return [{ effect, route: 'guarded applications', told: `were ${was}, are ${is}` }]
 }
 
+/** A route whose constraints are shared too counts twice. */
 function sharedPlaces(was: MatrixApplication, is: MatrixApplication): number {
-  const places = new Set(was.routes.map(placeOf))
-  return is.routes.filter((route) => places.has(placeOf(route))).length
+  const names = (route: ConstrainedRoute): string[] => {
+    return [placeOf(route), `${placeOf(route)} ${constraintsKey(route)}`]
+  }
+  const places = new Set(was.routes.flatMap(names))
+  return is.routes.flatMap(names).filter((name) => places.has(name)).length
 }
 
-function placeOf({ method, url }: ListedRoute): string {
+function placeOf({ method, url }: ConstrainedRoute): string {
   return `${method} ${url}`
 }
 
-interface PlacedDifference extends RouteDifference {
-  readonly method: string
-  readonly url: string
-}
-
 function applicationDifferences(
-  was: readonly ListedRoute[],
-  is: readonly ListedRoute[],
+  was: readonly ConstrainedRoute[],
+  is: readonly ConstrainedRoute[],
   remaining: RemainingRoutes,
-): PlacedDifference[] {
+): PlaceDifference[] {
   const before = grouped(was, placeOf)
   const after = grouped(is, placeOf)
-  const places = grouped([...was, ...is], placeOf)
-  return [...places].flatMap(([place, routes]) =>
-    placeDifferences(before.get(place) ?? [], after.get(place) ?? [], remaining).flatMap(
-      (difference) => routes.slice(0, 1).map(({ method, url }) => ({ ...difference, method, url })),
-    ),
+  const places = new Set([...was, ...is].map(placeOf))
+  return [...places].flatMap((place) =>
+    placeDifferences(before.get(place) ?? [], after.get(place) ?? [], remaining),
   )
 }
 
-/** One place may have several routes: for versions, for hosts. */
-function placeDifferences(
-  was: readonly ListedRoute[],
-  is: readonly ListedRoute[],
-  remaining: RemainingRoutes,
-): RouteDifference[] {
-  const likeness = (a: ListedRoute, b: ListedRoute): number => -routeDifferences(a, b).length
-  return paired(was, is, likeness).flatMap(([before, after]) => {
-    if (after === undefined) return [remaining.differenceOf(before)]
-    return before === undefined ? [newRoute(after)] : routeDifferences(before, after)
-  })
-}
-
-/** One difference for all methods of a url that it holds for: a GET route has a HEAD twin. */
-function folded(differences: readonly PlacedDifference[], application: string): Difference[] {
-  const alike = grouped(differences, ({ url, told }) => JSON.stringify([url, told]))
+/** One difference for all methods of a route that it holds for: a GET route has a HEAD twin. */
+function folded(differences: readonly PlaceDifference[], application: string): Difference[] {
+  const alike = grouped(differences, ({ at, told, effect }) =>
+    JSON.stringify([at.url, constraintsKey(at), told, effect]),
+  )
   return [...alike.values()].flatMap((group) => {
-    const methods = [...new Set(group.map(({ method }) => method))].join(', ')
-    return group.slice(0, 1).map(({ effect, told, url }) => {
-      return { effect, told, route: `${application}${methods} ${url}` }
+    const methods = [...new Set(group.map(({ at }) => at.method))].join(', ')
+    return group.slice(0, 1).map(({ effect, told, at }) => {
+      return { effect, told, route: `${application}${methods} ${placeWords(at)}` }
     })
   })
 }

@@ -1,7 +1,10 @@
+import { visible } from '../settings/shown-value.ts'
 import { grouped } from './grouped.ts'
-import type { ListedRoute } from './listed-routes.ts'
+import type { ConstrainedRoute } from './listed-routes.ts'
+import { codeCell, escaped } from './markdown-text.ts'
 import type { MatrixApplication, PolicyMatrix } from './policy-matrix.ts'
 import { requirementWords } from './requirement-order.ts'
+import { placeWords } from './route-constraints.ts'
 
 /** A route's methods, its url, and who may: cells for people to read. */
 type Row = readonly [methods: string, url: string, who: string, ...more: string[]]
@@ -31,7 +34,11 @@ export function matrixTable(matrix: PolicyMatrix, highlight: Highlight = (line) 
 export function matrixMarkdown(matrix: PolicyMatrix): string {
   return sections(matrix, '### ', ([head = HEAD, ...rows]) => {
     const lineOf = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-    const body = rows.map(([methods, url, ...cells]) => [methods, code(url), ...cells.map(escaped)])
+    const body = rows.map(([methods, url, ...cells]) => [
+      escaped(methods),
+      codeCell(url),
+      ...cells.map(escaped),
+    ])
     return [head, head.map(() => '---'), ...body].map(lineOf)
   })
 }
@@ -55,32 +62,20 @@ function rowsOf({ routes }: MatrixApplication): Row[] {
   const alike = grouped(routes, (route) => JSON.stringify(cellsOf(route)))
   return [...alike.values()].flatMap((group) => {
     const methods = [...new Set(group.map(({ method }) => method))].join(', ')
-    return group.slice(0, 1).map((route): Row => [methods, ...cellsOf(route)])
+    return group.slice(0, 1).map((route): Row => [visible(methods), ...cellsOf(route)])
   })
 }
 
-function cellsOf(route: ListedRoute): readonly [url: string, who: string, ...more: string[]] {
-  const { url, noauth, tenant, require, userInfo, resources, authorization } = route
+function cellsOf(route: ConstrainedRoute): readonly [url: string, who: string, ...more: string[]] {
+  const { noauth, tenant, require, userInfo, resources, authorization } = route
+  const url = visible(placeWords(route))
   if (noauth === null) return [url, 'not known, strict', '', '', '']
   const receives = Object.entries({ userInfo, resources, authorization })
   return [
     url,
     noauth ? EVERYBODY : 'users',
     tenant ?? '',
-    require === null ? '' : requirementWords(require),
+    require === null ? '' : visible(requirementWords(require)),
     receives.flatMap(([name, isDeclared]) => (isDeclared ? [name] : [])).join(', '),
   ]
-}
-
-/** A bar would end the cell. */
-function escaped(text: string): string {
-  return text.replaceAll('|', '\\|')
-}
-
-/** A code span whose fence is longer than any run of backticks in the text. */
-function code(text: string): string {
-  const runs = text.match(/`+/g) ?? []
-  const fence = '`'.repeat(1 + Math.max(0, ...runs.map(({ length }) => length)))
-  const pad = runs.length > 0 ? ' ' : ''
-  return `${fence}${pad}${escaped(text)}${pad}${fence}`
 }

@@ -1,9 +1,10 @@
-import type { ListedRoute } from './listed-routes.ts'
+import { visible } from '../settings/shown-value.ts'
+import { type ConstrainedRoute, withConstraints } from './listed-routes.ts'
 
 /** The policies of the routes of one guarded application. */
 export interface MatrixApplication {
-  /** In the order of url and method. */
-  readonly routes: readonly ListedRoute[]
+  /** In the order of url, method and constraints. */
+  readonly routes: readonly ConstrainedRoute[]
 }
 
 /** The policies of all routes of all guarded applications that one program makes. */
@@ -11,15 +12,16 @@ export interface PolicyMatrix {
   readonly applications: readonly MatrixApplication[]
 }
 
-/** The members of a route in their order, so that the same policies make the same text. */
-const MEMBERS = [
-  ...['method', 'url', 'noauth', 'tenant', 'require', 'any', 'seen'],
-  ...['userInfo', 'resources', 'authorization'],
-]
-
-/** @param applications the routes of each application, as `authService.routes()` lists them */
-export function policyMatrix(applications: readonly (readonly ListedRoute[])[]): PolicyMatrix {
-  return { applications: applications.map((routes) => ({ routes: [...routes].sort(inOrder) })) }
+/**
+ * @param applications the routes of each application, as `authService.routes()` lists them, with
+ * their constraints
+ */
+export function policyMatrix(applications: readonly (readonly ConstrainedRoute[])[]): PolicyMatrix {
+  return {
+    applications: applications.map((routes) => ({
+      routes: routes.map(withConstraints).sort(inOrder),
+    })),
+  }
 }
 
 /** The matrix as a file: JSON with a line for each route, so that a reviewer sees what changed. */
@@ -31,13 +33,17 @@ export function matrixJson({ applications }: PolicyMatrix): string {
   return `{\n  "applications": [\n${texts.join(',\n')}\n  ]\n}\n`
 }
 
-/** A route in one line. */
-export function routeJson(route: ListedRoute): string {
-  return JSON.stringify(route, MEMBERS)
+/** A route in one line. The members have an order, so that the same policies make the same text. */
+export function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): string {
+  const { noauth, tenant, require, seen, userInfo, resources, authorization } = policy
+  const place = { method, url, ...(constraints && { constraints }) }
+  const receives = { userInfo, resources, authorization }
+  // In JSON only texts have characters that are not seen, and a text may have them by their number.
+  return visible(JSON.stringify({ ...place, noauth, tenant, require, seen, ...receives }))
 }
 
-/** By url and method. Several routes of one place, such as versions, stand in a fixed order too. */
-function inOrder(a: ListedRoute, b: ListedRoute): number {
+/** The line of a route has its constraints before its policy. */
+function inOrder(a: ConstrainedRoute, b: ConstrainedRoute): number {
   return compare(a.url, b.url) || compare(a.method, b.method) || compare(routeJson(a), routeJson(b))
 }
 

@@ -5,9 +5,12 @@ import { type PolicyMatrix, policyMatrix } from './policy-matrix.ts'
 const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const Ids = Type.Array(Type.String())
 
+const Scalar = OrNull(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))
+
 const Route = Type.Object({
   method: Type.String(),
   url: Type.String(),
+  constraints: Type.Optional(Type.Object({}, { additionalProperties: Scalar })),
   noauth: OrNull(Type.Boolean()),
   tenant: OrNull(Type.Union(['path', 'query', 'optional'].map((place) => Type.Literal(place)))),
   require: OrNull(Type.Union([Ids, Type.Object({ any: Ids })])),
@@ -22,7 +25,8 @@ const Matrix = Type.Object({
 })
 
 /**
- * Reads what `matrixJson` wrote, in any order and layout.
+ * Reads what `matrixJson` wrote, in any order and layout. Editors of some systems begin a file with
+ * a byte order mark.
  *
  * @returns the matrix, or words that say what is wrong with the text, and where
  */
@@ -37,7 +41,7 @@ export function readMatrix(text: string): PolicyMatrix | string {
 /** Undefined where the text is no JSON. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text.replace(/^\ufeff/, ''))
   } catch {
     return undefined
   }

@@ -1,16 +1,12 @@
 import { answering } from './answering-url.ts'
 import { grouped } from './grouped.ts'
-import type { ListedPlace, ListedRoute } from './listed-routes.ts'
-import {
-  goneRoute,
-  policyWords,
-  type RouteDifference,
-  routeDifferences,
-} from './route-difference.ts'
+import type { ConstrainedRoute, ListedPlace } from './listed-routes.ts'
+import { placeWords } from './route-constraints.ts'
+import { policyWords, type RouteDifference, routeDifferences } from './route-difference.ts'
 
 /** The routes that one application has now. */
 interface Remains {
-  readonly guarded: readonly ListedRoute[]
+  readonly guarded: readonly ConstrainedRoute[]
   /** Beside these, outside of every guard. */
   readonly uncovered: readonly ListedPlace[]
   /** What no guard covers in any application. */
@@ -19,7 +15,7 @@ interface Remains {
 
 interface Candidate extends ListedPlace {
   /** Undefined: no guard covers it. */
-  readonly route: ListedRoute | undefined
+  readonly route: ConstrainedRoute | undefined
   answers(gone: string): boolean
 }
 
@@ -38,7 +34,7 @@ export class RemainingRoutes {
   }
 
   /** What the loss of a route does. */
-  differenceOf(gone: ListedRoute): RouteDifference {
+  differenceOf(gone: ConstrainedRoute): RouteDifference {
     if (this.#uncovered.has(nameOf(gone))) {
       const told = `was ${policyWords(gone)}; now it is there, and no guard covers it`
       return { effect: gone.noauth === true ? 'changes' : 'opens', told }
@@ -50,23 +46,28 @@ export class RemainingRoutes {
     const found =
       successors.find(({ effect }) => effect === 'opens') ??
       successors.find(({ effect }) => effect === 'changes')
-    return found ?? goneRoute(gone)
+    return found ?? { effect: 'closes', told: goneWords(gone) }
   }
 }
 
-function candidate({ method, url }: ListedPlace, route: ListedRoute | undefined): Candidate {
-  return { method, url, route, answers: answering(url) }
+function candidate(place: ListedPlace, route: ConstrainedRoute | undefined): Candidate {
+  const { method, url, constraints } = place
+  return { method, url, ...(constraints && { constraints }), route, answers: answering(url) }
 }
 
 /** What a route does that answers from now on. A stricter one closes, as no route does. */
-function successor(gone: ListedRoute, { url, route }: Candidate): RouteDifference {
+function successor(gone: ConstrainedRoute, { route, ...place }: Candidate): RouteDifference {
   const words = route === undefined ? 'no guard covers that' : `that is ${policyWords(route)}`
-  const told = `${goneRoute(gone).told}; now ${url} may answer, and ${words}`
+  const told = `${goneWords(gone)}; now ${placeWords(place)} may answer, and ${words}`
   const effects = routeDifferences(gone, route ?? { ...gone, noauth: true }).map(
     ({ effect }) => effect,
   )
   if (effects.includes('opens')) return { effect: 'opens', told }
   return { effect: effects.includes('closes') ? 'closes' : 'changes', told }
+}
+
+function goneWords(gone: ConstrainedRoute): string {
+  return `is gone: was ${policyWords(gone)}`
 }
 
 function nameOf({ method, url }: ListedPlace): string {

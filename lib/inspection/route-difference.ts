@@ -19,14 +19,11 @@ export function routeDifferences(was: ListedRoute, is: ListedRoute): RouteDiffer
   return [...tenantDifference(was, is), ...requireDifference(was, is)]
 }
 
-/** @param is a route that was not there */
-export function newRoute(is: ListedRoute): RouteDifference {
-  return { effect: is.noauth === true ? 'opens' : 'changes', told: `is new: ${policyWords(is)}` }
-}
-
-/** @param was a route that is not there any more */
-export function goneRoute(was: ListedRoute): RouteDifference {
-  return { effect: 'closes', told: `is gone: was ${policyWords(was)}` }
+/** A policy in words: `open`, `guarded, tenant in the path, require a:b`. */
+export function policyWords(route: ListedRoute): string {
+  if (route.noauth !== false) return accessWords(route)
+  const tenant = `tenant ${tenantWords(route)}`
+  return `guarded, ${tenant}, require ${requirementWords(route.require)}`
 }
 
 /** A route whose policy is not known is read strictly. */
@@ -73,11 +70,4 @@ function requireDifference(was: ListedRoute, is: ListedRoute): RouteDifference[]
   const told = `require was ${requirementWords(was.require)}, is ${requirementWords(is.require)}`
   if (!implies(is.require, was.require)) return [{ effect: 'opens', told }]
   return [{ effect: implies(was.require, is.require) ? 'changes' : 'closes', told }]
-}
-
-/** A policy in words, such as `guarded, tenant none, require a:b`. */
-export function policyWords(route: ListedRoute): string {
-  if (route.noauth !== false) return accessWords(route)
-  const tenant = `tenant ${tenantWords(route)}`
-  return `guarded, ${tenant}, require ${requirementWords(route.require)}`
 }

@@ -58,6 +58,11 @@ export function visible(text: string): string {
   return text.replace(/[\p{C}\p{DI}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, asNumbers)
 }
 
+/** The same for a text of several lines, such as JSON with an indent. */
+export function visibleLines(text: string): string {
+  return text.split('\n').map(visible).join('\n')
+}
+
 function asNumbers(character: string): string {
   const units = character.split('')
   return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { installedGuards } from '../guard/installed-guards.ts'
+import { placeWords, type RouteConstraints } from '../inspection/route-constraints.ts'
 import { rootScope } from '../outside/fastify-scope.ts'
+import { visible } from '../settings/shown-value.ts'
 import { type AskedPersona, refusedPersonas, unauthenticatedPersonas } from './asked-personas.ts'
 import { PersonaTokens } from './persona-tokens.ts'
 import { addressOf } from './probe-address.ts'
@@ -14,6 +16,8 @@ import type { TestAuthority } from './test-authority.ts'
 export interface AskedRoute {
   readonly method: string
   readonly url: string
+  /** What tells it from other routes of its url. */
+  readonly constraints?: RouteConstraints
   /** Null if its policy cannot be known. */
   readonly noauth: boolean | null
   readonly answers: readonly Answer[]
@@ -41,7 +45,8 @@ export async function askRoutes(
     const tokens = new PersonaTokens(authority, guard, options)
     for (const place of probedPlaces(guard.register)) {
       const asked = await askPlace(app, place, { guard, tokens, options })
-      if (typeof asked === 'string') problems.push(`${place.method} ${place.url}: ${asked}`)
+      if (typeof asked === 'string')
+        problems.push(visible(`${place.method} ${placeWords(place)}: ${asked}`))
       else routes.push(asked)
     }
   }
@@ -62,16 +67,16 @@ async function askPlace(
   place: ProbedPlace,
   { guard, tokens, options }: Means,
 ): Promise<AskedRoute | string> {
-  const { method, url, route } = place
-  const open = { method, url, noauth: true, answers: [] }
+  const { route, ...listed } = place
+  const open = { ...listed, noauth: true, answers: [] }
   if (route?.policy?.noauth) return open
   const address = addressOf(place, guard)
   if (typeof address === 'string') return `${address}; ${CURE}`
   const askAs = async (asked: AskedPersona): Promise<Answer> =>
     ask(app, asked, {
-      method,
+      method: place.method,
       url: address.urlFor(asked.tenant),
-      routeUrl: url,
+      routeUrl: place.url,
       headers: {
         ...headersFor(place),
         ...options.headers?.(asked.tenant),
@@ -90,7 +95,7 @@ async function askPlace(
   }
   const other = route && otherRoute(answers, route)
   if (other !== undefined) return `the request reached ${other} instead; ${CURE}`
-  return { method, url, noauth: policy?.noauth ?? null, answers }
+  return { ...listed, noauth: policy?.noauth ?? null, answers }
 }
 
 const CURE = 'give schema.params examples that fit, or the probe headers'

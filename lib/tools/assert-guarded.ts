@@ -7,6 +7,8 @@ import type {
   RawRequestDefaultExpression,
   RawServerBase,
 } from 'fastify'
+import { placeWords } from '../inspection/route-constraints.ts'
+import { visible } from '../settings/shown-value.ts'
 import { type AskedRoute, askRoutes } from './asked-routes.ts'
 import { type Answer, isRefused } from './probe-answer.ts'
 import type { ProbeOptions } from './probe-options.ts'
@@ -54,8 +56,9 @@ const COLUMNS = ['method', 'url', 'persona', 'expected', 'got'] as const
 
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>
 
-function rowsOf({ method, url, answers }: AskedRoute): Row[] {
-  return answers
+function rowsOf(route: AskedRoute): Row[] {
+  const [method, url] = [visible(route.method), visible(placeWords(route))]
+  return route.answers
     .filter((answer) => !isRefused(answer))
     .map((answer) => {
       const { persona, status, codes } = answer.asked

@@ -1,7 +1,7 @@
 import { hintsOf } from '../declaration/route-hints.ts'
-import { isObject } from '../outside/is-object.ts'
-import { ownProperty } from '../outside/own-property.ts'
+import type { WrittenRoute } from '../declaration/written-route.ts'
 import { type FilledPath, fillPath } from './filled-path.ts'
+import { KnownSchema } from './known-schema.ts'
 import type { ProbedGuard } from './probed-guard.ts'
 import type { ProbedPlace } from './probed-places.ts'
 import { PLAIN, samplesOfSchema } from './samples-of-schema.ts'
@@ -26,7 +26,7 @@ export function addressOf({ url, route }: ProbedPlace, guard: ProbedGuard): Prob
     fillPath(url, (name) =>
       name === tenantParameter && tenants !== undefined
         ? { samples: tenants, mayBeOther: false }
-        : { samples: samplesOfSchema(schemaOf(route, name)), mayBeOther: true },
+        : { samples: samplesOf(route, name), mayBeOther: true },
     )
   const filled = fill(guard.tenants)
   if (typeof filled === 'string') return `no known value fits :${filled}`
@@ -49,8 +49,9 @@ export function addressOf({ url, route }: ProbedPlace, guard: ProbedGuard): Prob
   }
 }
 
-function schemaOf(route: object | undefined, name: string): unknown {
-  const params = route && hintsOf(route).params
-  const properties = isObject(params) ? ownProperty(params, 'properties') : undefined
-  return isObject(properties) ? ownProperty(properties, name) : undefined
+/** The values that the schema of a route's parameters has for one of them. */
+function samplesOf(route: WrittenRoute | undefined, name: string): string[] {
+  if (route === undefined) return [PLAIN]
+  const params = new KnownSchema(hintsOf(route).params, route.scope.getSchemas())
+  return [...params.ofProperty(name).flatMap(samplesOfSchema), PLAIN]
 }

@@ -1,5 +1,4 @@
-import { isObject } from '../outside/is-object.ts'
-import { ownProperty } from '../outside/own-property.ts'
+import type { KnownSchema } from './known-schema.ts'
 import { sampleOfPattern } from './sample-of-pattern.ts'
 
 /** A value for each format that a path may have. */
@@ -19,9 +18,8 @@ const FORMATS: ReadonlyMap<unknown, string> = new Map([
 export const PLAIN = 'probe'
 
 /** Values that a JSON schema names or describes, the best first. The last ones may not fit it. */
-export function samplesOfSchema(schema: unknown): string[] {
-  if (!isObject(schema)) return [PLAIN]
-  const of = (name: string): unknown => ownProperty(schema, name)
+export function samplesOfSchema(schema: KnownSchema): string[] {
+  const of = (name: string): unknown => schema.of(name)
   const named = ['const', 'enum', 'examples', 'example', 'default'].flatMap(of).filter(isScalar)
   const pattern = of('pattern')
   const format = FORMATS.get(of('format'))
@@ -29,7 +27,7 @@ export function samplesOfSchema(schema: unknown): string[] {
     ...named.map(String),
     ...(typeof pattern === 'string' ? [sampleOfPattern(pattern)] : []),
     format,
-    ...['anyOf', 'oneOf', 'allOf'].flatMap(of).filter(isObject).flatMap(samplesOfSchema),
+    ...schema.parts().flatMap(samplesOfSchema),
     sampleOfType(of('type'), of),
   ].filter((sample) => sample !== undefined)
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { AuthService, publicScope } from '../../lib/index.ts'
+import { withConstraints } from '../../lib/inspection/listed-routes.ts'
 import { bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 
@@ -212,4 +213,27 @@ test('routes() lists paths that the router keeps in a spelling of its own', asyn
     listed,
     urls.map((url) => `GET ${url}`),
   )
+})
+
+test('routes() has the same members for routes with constraints', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.get('/x', { constraints: { version: '1.0.0' } }, handler)
+  app.get('/x', { constraints: { host: /^a$/ } }, handler)
+  await app.ready()
+  const entry = { method: 'GET', url: '/x', ...SEEN }
+  assert.deepEqual(app.authService.routes(), [entry, entry])
+})
+
+test('a route that a later hook constrains is listed, and read with these constraints', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.addHook('onRoute', (route) => {
+    route.constraints = { version: '2.0.0' }
+  })
+  app.get('/x', handler)
+  await app.ready()
+  const listed = app.authService.routes()
+  assert.deepEqual(listed, [{ method: 'GET', url: '/x', ...SEEN }])
+  assert.deepEqual(listed.map(withConstraints), [
+    { method: 'GET', url: '/x', ...SEEN, constraints: { version: '2.0.0' } },
+  ])
 })

@@ -257,6 +257,36 @@ test('an application that comes late is in the file, and --check waits for it', 
   assert.match(err, /^not in the matrix: .* 2 routes, such as (GET|HEAD) \/admin$/m)
 })
 
+test('what --write wrote does not hold if two versions swap their policies', async () => {
+  const code = (open: string, host: string): string => `${ESM}const app = Fastify()
+    await app.register(tenantAuth, { devMode: true })
+    for (const version of ['1.0.0', '2.0.0']) {
+      const config = version === '${open}' ? { noauth: true } : { require: 'menu:read' }
+      const constraints = { version, host: ${host} }
+      app.get('/menu', { config, constraints, exposeHeadRoute: false }, async () => version)
+    }
+    await app.listen()`
+  const lock = join(home, 'versions.json')
+  const file = program('versions.mjs', code('1.0.0', '/^a$/'))
+  assert.equal((await policy(['--write', lock, '--', 'node', file])).code, 0)
+  assert.equal((await policy(['--check', lock, '--', 'node', file])).code, 0)
+  program(file, code('2.0.0', '/^a$/'))
+  const swapped = await policy(['--check', lock, '--', 'node', file])
+  assert.deepEqual(
+    [swapped.code, swapped.out],
+    [
+      1,
+      'opens    GET /menu (host /^a$/, version 2.0.0): was guarded, is open\n' +
+        'closes   GET /menu (host /^a$/, version 1.0.0): was open, is guarded\n',
+    ],
+  )
+  program(file, code('1.0.0', '/^a/'))
+  assert.match(
+    (await policy(['--check', lock, '--', 'node', file])).out,
+    /^opens .* constraints were/,
+  )
+})
+
 test('SIGINT reaches the application, which may end in its own way', async () => {
   const code = `process.on('SIGINT', () => { console.log('tidy'); process.exit(0) })
   setInterval(() => {}, 1000); console.log('started')`

@@ -40,6 +40,7 @@ const WRONG: readonly [line: string, message: RegExp][] = [
   [`--user dora --resources ${'a'.repeat(256)}=b:c`, RESOURCES],
   ['--user=', /the name of the user is empty/],
   ['--audience=', /the audience is empty/],
+  ['--port 1 --user dora --port 2', /--port is given twice/],
   ['--port http', PORT],
   ['--port 65536', PORT],
   ['--port=-1', PORT],

@@ -16,6 +16,7 @@ const WRONG: readonly [args: string[], message: RegExp][] = [
   [[], /^the INI file is missing, as in 'doctor app\.ini'$/],
   [[''], /^the INI file is missing/],
   [['a.ini', 'b.ini'], /^one INI file at a time$/],
+  [['a.ini', '--token', 'x', '--token', 'y'], /^--token is given twice$/],
 ]
 
 for (const [args, message] of WRONG) {

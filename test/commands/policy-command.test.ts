@@ -89,6 +89,54 @@ test('a difference is told in words, in red if it opens something, and the exit 
   })
 })
 
+test('what a file or an application says cannot move, hide or mark up what is told', async () => {
+  const odd = '/a\u202eb\n\u001b[31m|`c`'
+  const was = [listed(odd, { require: ['<b>:\u2066c\n'] })]
+  const file = folder.write(matrixJson(policyMatrix([was])), 'odd\u202e.json')
+  const routes = [
+    listed(odd, { noauth: true }),
+    listed('/y\u200b', { constraints: { a: '\u2060' } }),
+  ]
+  const given = { routes }
+  const seen = /^[\n -~]*$/
+  const table = await ran(['--check', file], given)
+  assert.equal(
+    table.out,
+    'opens    GET /a\\u202eb\\u000a\\u001b[31m|`c`: was guarded, is open\n' +
+      'changes  GET /y\\u200b (a \\u2060): is new: guarded, tenant none, require none\n',
+  )
+  const closed = [listed(odd), listed('/y\u200b', { constraints: { a: '\u2060' } })]
+  const markdown = await ran(['--check', file, '--format', 'markdown'], { routes: closed })
+  assert.equal(
+    markdown.out,
+    '- **opens** `` GET /a\\u202eb\\u000a\\u001b[31m|`c` ``: ' +
+      'require was \\<b\\>:\\\\u2066c\\\\u000a, is none\n' +
+      '- **changes** `GET /y\\u200b (a \\u2060)`: is new: guarded, tenant none, require none\n',
+  )
+  const json = await ran(['--check', file, '--json'], given)
+  const { differences }: { differences: { route: string }[] } = JSON.parse(json.out)
+  assert.equal(differences[0]?.route, `GET ${odd}`)
+  for (const args of [[], ['--json'], ['--format', 'markdown'], ['--write', file]]) {
+    const { out, err } = await ran(args, given)
+    assert.match(out + err, seen)
+  }
+  assert.match(table.err + json.out + json.err, seen)
+})
+
+test('a file that a name cannot be seen of is told by the numbers of its characters', async () => {
+  const { code, err } = await ran(['--check', join(folder.path, 'not\u202e\nthere')])
+  assert.equal(code, 1)
+  assert.match(
+    err,
+    /^fastify-tenant-auth policy: .*not\\u202e\\u000athere cannot be read \(ENOENT\);.*\n$/,
+  )
+})
+
+test('a file with a byte order mark holds', async () => {
+  const file = folder.write(`\ufeff${JSON_TEXT}`, 'marked.json')
+  assert.equal((await ran(['--check', file])).code, 0)
+})
+
 /** Files that cannot be checked, by their content; null: there is none. */
 const UNUSABLE: readonly [what: string, content: string | null, message: RegExp][] = [
   [

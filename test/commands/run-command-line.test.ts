@@ -49,6 +49,13 @@ const LINES: readonly [args: string[], code: number, out: RegExp, err: RegExp][]
     /^$/,
     /^fastify-tenant-auth probe: that is wrong\nTry 'fastify-tenant-auth probe --help'\.\n$/,
   ],
+  [
+    ['probe', '--no\u202epe'],
+    2,
+    /^$/,
+    /^fastify-tenant-auth probe: Unknown option '--no\\u202epe'/,
+  ],
+  [['pro\u202ebe'], 2, /^$/, /^fastify-tenant-auth: no command "pro\\u202ebe"/],
   [['probe', '--nope'], 2, /^$/, /^fastify-tenant-auth probe: Unknown option '--nope'/],
   [['probe', 'fail'], 1, /^$/, /^fastify-tenant-auth probe: that failed\n$/],
 ]

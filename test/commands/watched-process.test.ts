@@ -128,3 +128,15 @@ test('without a folder for reports nothing is watched', async () => {
   const { report } = await watched('broken promise', { [FOLDER_VARIABLE]: undefined })
   assert.equal(report, undefined)
 })
+
+test('routes of one url are reported with what tells them apart', async () => {
+  const { report } = await watched('versions')
+  assert.deepEqual(
+    report?.applications[0]?.map(({ url, seen, constraints }) => [url, seen, constraints]),
+    [
+      ['/orders', true, { host: '/^a/i', version: '1.0.0' }],
+      ['/orders', true, undefined],
+      ['/orders', false, { host: 'early.example' }],
+    ],
+  )
+})

@@ -71,3 +71,42 @@ test('in Markdown urls are code, and no character of theirs ends a cell or the c
 `,
   )
 })
+
+const VERSIONS = [
+  listed('/orders', { constraints: { version: '1.0.0' }, noauth: true }),
+  listed('/orders', { constraints: { version: '2.0.0', host: '/^(a|b)$/' } }),
+  listed('/orders', { method: 'HEAD', constraints: { version: '1.0.0' }, noauth: true }),
+]
+
+test('a url is told with what its routes are constrained by', () => {
+  assert.equal(
+    matrixTable(policyMatrix([VERSIONS])),
+    `\
+method     url                                      who may    tenant  require  receives
+GET        /orders (host /^(a|b)$/, version 2.0.0)  users
+GET, HEAD  /orders (version 1.0.0)                  everybody
+`,
+  )
+  assert.match(
+    matrixMarkdown(policyMatrix([VERSIONS])),
+    /^\| GET \| `\/orders \(host \/\^\(a\\\|b\)\$\/, version 2\.0\.0\)` \| users /m,
+  )
+})
+
+test('characters that nobody sees, or that move others, are shown by their number', () => {
+  const odd = listed('/a\u202e\n\u001b[31m', {
+    constraints: { version: '\u200b1' },
+    require: ['a:\u2066b'],
+  })
+  const table = matrixTable(policyMatrix([[odd]]))
+  assert.match(table, /\/a\\u202e\\u000a\\u001b\[31m \(version \\u200b1\) +users +a:\\u2066b\n$/)
+  assert.doesNotMatch(table + matrixMarkdown(policyMatrix([[odd]])), /[^\n -~]/)
+})
+
+test('in Markdown no requirement can be markup, or end its cell', () => {
+  const odd = listed('/x', { require: ['a:b|c', '<b>:`d`', 'e_f:g\\'] })
+  assert.match(
+    matrixMarkdown(policyMatrix([[odd]])),
+    /\| \\<b\\>:\\`d\\` and a:b\\\|c and e\\_f:g\\\\ \|/,
+  )
+})

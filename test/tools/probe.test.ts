@@ -146,12 +146,53 @@ test('a constrained route whose request finds a route of another policy is named
   app.get('/a', { constraints, config: { require: 'a:b' } }, handler)
   await assert.rejects(
     probe(app, authority),
-    /cannot ask\nGET \/a: the request reached \/a instead/,
+    /cannot ask\nGET \/a \(host \S+\): the request reached \/a instead/,
   )
   await assert.rejects(
     probe(app, authority, { headers: () => ({ host: 'xx.example' }) }),
     /cannot ask\nGET \/a: the request reached \/a instead/,
   )
+})
+
+test('a schema of parameters that the application has added is followed', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.addSchema({ $id: 'ids', definitions: { menu: { type: 'string', enum: ['a-7'] } } })
+  const params = (schema: object) => ({ schema: { params: { type: 'object', ...schema } } })
+  const id = { $ref: 'ids#/definitions/menu' }
+  const unknown = { $ref: '#/definitions/here' }
+  const urls: string[] = []
+  app.addHook('onSend', async ({ url }) => void urls.push(url))
+  app.get('/a/:id', params({ properties: { id } }), handler)
+  await app.register(async (scope) => {
+    scope.addSchema({ $id: 'params', type: 'object', properties: { id } })
+    scope.get('/b/:id', { schema: { params: { $ref: 'params#' } } }, handler)
+    const here = { definitions: { here: id } }
+    scope.get('/c/:id', params({ properties: { id: unknown }, ...here }), handler)
+  })
+  // A validator of the application's own may know what Fastify does not.
+  const validatorCompiler = () => () => true
+  app.get('/d/:id', { ...params({ properties: { id: unknown } }), validatorCompiler }, handler)
+  await assertGuarded(app, authority)
+  assert.deepEqual([...new Set(urls)].sort(), ['/a/a-7', '/b/a-7', '/c/a-7', '/d/probe'])
+})
+
+test('the table names the version, and characters that nobody sees by their number', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  app.addHook('onRequest', async ({ headers }, reply) => {
+    if (headers['accept-version'] === '2.0.0') return reply.code(429).send()
+  })
+  await app.register(tenantAuth, trusting())
+  app.get('/x\u202e', { constraints: { version: '1.0.0' } }, handler)
+  app.get('/x\u202e', { constraints: { version: '2.0.0' } }, handler)
+  await assert.rejects(assertGuarded(app, authority), {
+    message: /url +persona .*\nGET +\/x\\u202e \(version 2\.0\.0\) +stranger .*\n.*expired .*$/,
+  })
+})
+
+test('a route that cannot be asked is named by the numbers of characters nobody sees', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.get('/a\u202e/:id((x)\\1)', handler)
+  await assert.rejects(probe(app, authority), /cannot ask\nGET \/a\\u202e\/:id\S+: no known value/)
 })
 
 test('an upgrade of a WebSocket is asked with its headers, and opens nothing', async (t) => {

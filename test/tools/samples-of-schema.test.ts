@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { KnownSchema } from '../../lib/tools/known-schema.ts'
 import { samplesOfSchema } from '../../lib/tools/samples-of-schema.ts'
 
 /** A schema, and the best value for it. */
@@ -29,11 +30,13 @@ const BEST: readonly [schema: unknown, best: string][] = [
 
 test('a parameter is filled as its schema says', () => {
   assert.deepEqual(
-    BEST.map(([schema]) => [schema, samplesOfSchema(schema)[0]]),
+    BEST.map(([schema]) => [schema, samplesOfSchema(new KnownSchema(schema))[0]]),
     BEST,
   )
 })
 
 test('what a schema inherits says nothing', () => {
-  assert.deepEqual(samplesOfSchema(Object.create({ const: 'inherited' })), ['probe'])
+  assert.deepEqual(samplesOfSchema(new KnownSchema(Object.create({ const: 'inherited' }))), [
+    'probe',
+  ])
 })

@@ -1,7 +1,7 @@
-import type { ListedRoute } from '../../../lib/inspection/listed-routes.ts'
+import type { ConstrainedRoute } from '../../../lib/inspection/listed-routes.ts'
 
 /** A guarded GET route, with what is said of it otherwise. */
-export function listed(url: string, more: Partial<ListedRoute> = {}): ListedRoute {
+export function listed(url: string, more: Partial<ConstrainedRoute> = {}): ConstrainedRoute {
   return {
     method: 'GET',
     url,
@@ -17,7 +17,7 @@ export function listed(url: string, more: Partial<ListedRoute> = {}): ListedRout
 }
 
 /** A route that was written before the plugin had loaded. */
-export function unknown(url: string): ListedRoute {
+export function unknown(url: string): ConstrainedRoute {
   const policy = { noauth: null, userInfo: null, resources: null, authorization: null }
   return listed(url, { ...policy, seen: false })
 }

@@ -74,6 +74,14 @@ const PROGRAMS: Readonly<Record<string, () => unknown>> = {
     app.get('/uncovered', async () => 'open')
     await app.listen()
   },
+  versions: async () => {
+    const app = Fastify({ exposeHeadRoutes: false })
+    app.get('/orders', { constraints: { host: 'early.example' } }, async () => 'early')
+    await app.register(tenantAuth, { devMode: true })
+    app.get('/orders', { constraints: { version: '1.0.0', host: /^a/i } }, async () => 'new')
+    app.get('/orders', async () => 'old')
+    await app.listen()
+  },
   unguarded: () => Fastify().listen(),
   'outside of the guard': async () => {
     const { options } = await createTestAuthority()

@@ -1,0 +1,59 @@
+import { inspect } from 'node:util'
+
+/** What tells several routes of one method and url apart, such as `{ version: '1.2.0' }`. */
+export type RouteConstraints = Readonly<Record<string, string | number | boolean | null>>
+
+interface Constrained {
+  readonly constraints?: RouteConstraints
+}
+
+/** The value of a constraint may be anything that the strategy of an application understands. */
+const WHOLE = {
+  depth: null,
+  sorted: true,
+  customInspect: false,
+  maxArrayLength: null,
+  maxStringLength: null,
+  compact: true,
+  breakLength: Number.POSITIVE_INFINITY,
+} as const
+
+/**
+ * The constraints of a route as JSON holds them, in the order of their names: a regular expression
+ * as its source text, such as `/^a\.example$/i`; what is no scalar as Node shows it.
+ *
+ * @returns undefined where there are none
+ */
+export function writtenConstraints(given: object): RouteConstraints | undefined {
+  const names = Object.keys(given).sort()
+  if (names.length === 0) return undefined
+  const values = new Map<string, unknown>(Object.entries(given))
+  return Object.fromEntries(names.map((name) => [name, written(values.get(name))]))
+}
+
+/** The same text for the same constraints. */
+export function constraintsKey({ constraints = {} }: Constrained): string {
+  return JSON.stringify(constraints)
+}
+
+/** What the constraints are: `host a.example, version 1.2.0`, `none`. */
+export function constraintWords({ constraints = {} }: Constrained): string {
+  const words = Object.entries(constraints).map(([name, value]) => `${word(name)} ${word(value)}`)
+  return words.join(', ') || 'none'
+}
+
+/** A url with the constraints of one of its routes: `/orders (version 1.2.0)`. */
+export function placeWords(place: Constrained & { readonly url: string }): string {
+  return place.constraints === undefined ? place.url : `${place.url} (${constraintWords(place)})`
+}
+
+function written(value: unknown): RouteConstraints[string] {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+  return typeof value === 'number' && Number.isFinite(value) ? value : inspect(value, WHOLE)
+}
+
+/** Quoted where it would not be one word. */
+function word(value: RouteConstraints[string]): string {
+  const text = String(value)
+  return /^[^\s"]+$/.test(text) ? text : JSON.stringify(text)
+}

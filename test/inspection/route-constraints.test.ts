@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  constraintWords,
+  placeWords,
+  writtenConstraints,
+} from '../../lib/inspection/route-constraints.ts'
+
+/** What a route is constrained by, and how JSON holds it. */
+const WRITTEN: readonly [given: unknown, written: unknown][] = [
+  ['1.2.0', '1.2.0'],
+  [7, 7],
+  [true, true],
+  [null, null],
+  [/^[a-z]+\.b\.example$/i, '/^[a-z]+\\.b\\.example$/i'],
+  [Number.NaN, 'NaN'],
+  [Number.POSITIVE_INFINITY, 'Infinity'],
+  [12n, '12n'],
+  [undefined, 'undefined'],
+  [Symbol('gold'), 'Symbol(gold)'],
+  [['a', /b/], "[ 'a', /b/ ]"],
+  [{ b: { c: { d: { e: 1 } } }, a: 2 }, '{ a: 2, b: { c: { d: { e: 1 } } } }'],
+  [new Set(['a']), "Set(1) { 'a' }"],
+  [Array(101).fill(1), `[${` ${Array(101).fill(1).join(', ')} `}]`],
+]
+
+for (const [given, written] of WRITTEN) {
+  test(`the constraint ${String(written).slice(0, 40)} is written as JSON can hold it`, () => {
+    assert.deepEqual(writtenConstraints({ given }), { given: written })
+  })
+}
+
+test('two values that differ beyond what is usually shown are written differently', () => {
+  const long = 'x'.repeat(20_000)
+  const written = [['a'], ['b']].map(([end]) => writtenConstraints({ list: [long + end] }))
+  assert.notDeepEqual(written[0], written[1])
+})
+
+test('constraints stand in the order of their names, and no constraints are none', () => {
+  const written = writtenConstraints({ version: '1.0.0', host: 'a.example' })
+  assert.deepEqual(Object.keys(written ?? {}), ['host', 'version'])
+  assert.equal(writtenConstraints({}), undefined)
+  assert.equal(writtenConstraints(Object.create({ version: '1.0.0' })), undefined)
+})
+
+test('a url is told with its constraints, in words that cannot be taken for others', () => {
+  const url = '/x'
+  assert.equal(placeWords({ url }), '/x')
+  assert.equal(placeWords({ url, constraints: { version: '1.0.0' } }), '/x (version 1.0.0)')
+  const odd = { a: '', b: 'c, d e', f: '"g"', 'h i': null }
+  assert.equal(constraintWords({ constraints: odd }), 'a "", b "c, d e", f "\\"g\\"", "h i" null')
+  assert.equal(constraintWords({}), 'none')
+})
