@@ -1,7 +1,7 @@
 import { settledHeap } from '../../helpers/processes/used-heap.ts'
 
 /** With fewer, the heap's own growth is larger than theirs. */
-const ENOUGH = 900
+const ENOUGH = 800
 
 /** What is in memory: V8's heap, and the buffers beside it. Keys of OpenSSL are not seen. */
 export async function bytesNow(): Promise<number> {
