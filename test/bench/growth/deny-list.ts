@@ -2,7 +2,7 @@ import type { DenyList } from '../../../lib/revocation.ts'
 import { compared } from './compared.ts'
 import { eachSize } from './each-size.ts'
 import { guarded, type Setup } from './guarded.ts'
-import { bytesNow, bytesOfEach } from './kept-bytes.ts'
+import { keptBytes } from './kept-bytes.ts'
 import { asAsked, asksOf } from './requests.ts'
 import type { Row, Size } from './series.ts'
 
@@ -30,10 +30,12 @@ export function denyListRow(setup: Setup): Row {
 
   /** A list of so many users. */
   async function filled(size: number) {
-    const before = await bytesNow()
-    const list = setup.denyList()
-    for (let i = 0; i < size; i++) await list.add({ sub: `user-${i}` })
-    return { size: `${size}`, count: size, list, bytes: await bytesOfEach(size, before) }
+    const { made: list, bytes } = await keptBytes(size, async () => {
+      const list = setup.denyList()
+      for (let i = 0; i < size; i++) await list.add({ sub: `user-${i}` })
+      return list
+    })
+    return { size: `${size}`, count: size, list, bytes }
   }
 }
 

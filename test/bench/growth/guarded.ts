@@ -8,6 +8,8 @@ export interface Setup {
   readonly tenantAuth: typeof tenantAuth
   readonly denyList: typeof denyList
   readonly authority: TestAuthority
+  /** Tokens of each length that are kept. A tenth of them comes while it is measured. */
+  readonly tokens: number
 }
 
 const config = {

@@ -2,7 +2,7 @@ import type { AuthOptions } from '../../../lib/index.ts'
 import { type Built, compared } from './compared.ts'
 import { eachSize } from './each-size.ts'
 import { guarded, type Setup } from './guarded.ts'
-import { bytesNow, bytesOfEach } from './kept-bytes.ts'
+import { keptBytes } from './kept-bytes.ts'
 import { asking, asksOf } from './requests.ts'
 import type { Row } from './series.ts'
 
@@ -54,11 +54,12 @@ export function issuers(setup: Setup): Row {
     const { tokenCacheSize, status } = way
     const ofEach = await asksOf(authority, size, (i) => ({ issuer: nameOf(i), letters: 0 }))
     const asks = await asksOf(authority, 20, (i) => ({ issuer: way.issuerOf(i, size) }))
-    const before = await bytesNow()
-    const app = await guarded(setup, { ...known(size, setup), tokenCacheSize })
-    // What an issuer has is made when its first token comes.
-    await asking(app, ofEach)(size)
-    const bytes = await bytesOfEach(size, before)
+    const { made: app, bytes } = await keptBytes(size, async () => {
+      const app = await guarded(setup, { ...known(size, setup), tokenCacheSize })
+      // What an issuer has is made when its first token comes.
+      await asking(app, ofEach)(size)
+      return app
+    })
     return { size: `${size}`, app, asks: asks.map((ask) => ({ ...ask, status })), bytes }
   }
 }

@@ -1,7 +1,7 @@
 import { compared } from './compared.ts'
 import { eachSize } from './each-size.ts'
 import { guarded, type Setup } from './guarded.ts'
-import { bytesNow, bytesOfEach } from './kept-bytes.ts'
+import { keptBytes } from './kept-bytes.ts'
 import { asksOf } from './requests.ts'
 import type { Row } from './series.ts'
 
@@ -14,9 +14,10 @@ export function tenants(setup: Setup): Row {
       const asks = await asksOf(setup.authority, 100)
       const built = await eachSize(sizes, async (size) => {
         const names = ['acme', ...Array.from({ length: size - 1 }, (_, i) => `tenant-${i}`)]
-        const before = await bytesNow()
-        const app = await guarded(setup, { ...setup.authority.options, tenants: names })
-        return { size: `${size}`, app, asks, bytes: await bytesOfEach(size, before) }
+        const { made: app, bytes } = await keptBytes(size, () =>
+          guarded(setup, { ...setup.authority.options, tenants: names }),
+        )
+        return { size: `${size}`, app, asks, bytes }
       })
       yield compared('known tenants', built)
     },

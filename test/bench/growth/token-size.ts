@@ -1,12 +1,9 @@
 import { compared } from './compared.ts'
 import { eachSize } from './each-size.ts'
 import { guarded, type Setup } from './guarded.ts'
-import { bytesNow, bytesOfEach } from './kept-bytes.ts'
+import { keptBytes } from './kept-bytes.ts'
 import { asAsked, asking, asksOf } from './requests.ts'
 import type { Row } from './series.ts'
-
-/** Tokens that are kept; a tenth of them is measured. */
-const TOKENS = 1_000
 
 export function tokenSize(setup: Setup): Row {
   return {
@@ -22,11 +19,12 @@ export function tokenSize(setup: Setup): Row {
     const { authorization } = await asAsked(authority, { serial: 0, letters: 0 })
     // Base64url makes four letters of three.
     const letters = Math.max(0, Math.floor(((size - authorization.length) * 3) / 4))
-    const asks = await asksOf(authority, TOKENS, () => ({ letters }))
-    const before = await bytesNow()
-    const app = await guarded(setup, authority.options)
-    await asking(app, asks)(asks.length)
-    const bytes = await bytesOfEach(TOKENS, before)
-    return { size: `${size}`, app, asks: asks.slice(0, TOKENS / 10), bytes }
+    const asks = await asksOf(authority, setup.tokens, () => ({ letters }))
+    const { made: app, bytes } = await keptBytes(asks.length, async () => {
+      const app = await guarded(setup, authority.options)
+      await asking(app, asks)(asks.length)
+      return app
+    })
+    return { size: `${size}`, app, asks: asks.slice(0, setup.tokens / 10), bytes }
   }
 }

@@ -1,7 +1,7 @@
 import { compared } from './compared.ts'
 import { eachSize } from './each-size.ts'
 import { guarded, type Setup } from './guarded.ts'
-import { bytesNow, bytesOfEach } from './kept-bytes.ts'
+import { keptBytes } from './kept-bytes.ts'
 import { asking, asksOf } from './requests.ts'
 import type { Row } from './series.ts'
 
@@ -14,10 +14,12 @@ export function tokens(setup: Setup): Row {
       const all = await asksOf(setup.authority, Math.max(...sizes))
       const built = await eachSize(sizes, async (size) => {
         const asks = all.slice(0, size)
-        const before = await bytesNow()
-        const app = await guarded(setup, { ...setup.authority.options, tokenCacheSize: size })
-        await asking(app, asks)(size)
-        return { size: `${size}`, app, asks, bytes: await bytesOfEach(size, before) }
+        const { made: app, bytes } = await keptBytes(size, async () => {
+          const app = await guarded(setup, { ...setup.authority.options, tokenCacheSize: size })
+          await asking(app, asks)(size)
+          return app
+        })
+        return { size: `${size}`, app, asks, bytes }
       })
       yield compared('kept tokens, all in turn', built)
     },

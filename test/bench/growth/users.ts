@@ -2,12 +2,12 @@ import { type Built, compared } from './compared.ts'
 import { eachSize } from './each-size.ts'
 import type { Ask } from './exchange.ts'
 import { guarded, type Setup } from './guarded.ts'
-import { bytesNow, bytesOfEach } from './kept-bytes.ts'
+import { keptBytes } from './kept-bytes.ts'
 import { asking } from './requests.ts'
 import type { Row } from './series.ts'
 
 /** Those who ask while it is measured. */
-const FEW = 100
+const FEW = 10
 
 /** Whose rights are kept. */
 const BOUND = 10_000
@@ -45,16 +45,16 @@ export function users(setup: Setup): Row {
       opaqueToken: (token) => ({ sub: token }),
       opaqueMaxAge: 86_400,
       // The tokens of the others would be counted as memory of the users.
-      tokenCacheSize: 2 * FEW,
+      tokenCacheSize: 10 * FEW,
       resourcesMaxAge,
       resourcesOf: async () => ({ acme: ['menu:read', 'order:read'], '*': ['profile:read'] }),
     })
     const asks = Array.from({ length: size }, (_, serial) => askOf(serial))
-    const first = asks.slice(0, 2 * FEW)
+    const first = asks.slice(0, 10 * FEW)
     await asking(app, first)(first.length)
-    const before = await bytesNow()
-    await asking(app, asks)(asks.length)
-    const bytes = await bytesOfEach(Math.min(size, BOUND) - first.length, before)
+    const { bytes } = await keptBytes(Math.min(size, BOUND) - first.length, async () => {
+      await asking(app, asks)(asks.length)
+    })
     return { size: `${size}`, app, asks: asks.slice(0, some), bytes }
   }
 }
