@@ -14,7 +14,7 @@ const BOUND = 10_000
 
 interface Way {
   readonly what: string
-  /** Seconds. An answer that is kept so shortly is in the table, and asked for with each request. */
+  /** Seconds. What is kept so shortly is in the table, and asked for with each request. */
   readonly resourcesMaxAge: number
   readonly asking: number
 }
