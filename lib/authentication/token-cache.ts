@@ -1,4 +1,5 @@
 import { ownText } from '../outside/own-text.ts'
+import { Queue, type Queued } from '../outside/queue.ts'
 
 /** Token text kept for each entry on average, in characters. */
 const MEAN_LENGTH = 2048
@@ -9,7 +10,7 @@ const BYTES_PER_CHARACTER = 4
 /** Bytes of an entry without its token's text and without what it stands for. */
 const ENTRY = 512
 
-interface Entry<T> {
+interface Entry<T> extends Queued<Entry<T>> {
   readonly token: string
   readonly value: T
   readonly weight: number
@@ -30,7 +31,9 @@ export class TokenCache<T> {
   readonly #maxWeight: number
   readonly #sizeOf: (value: T) => number
   #entries = new Map<string, Entry<T>>()
-  #hand: Iterator<Entry<T>> = this.#entries.values()
+  #queue = new Queue<Entry<T>>()
+  /** The entry that is looked at next; undefined: the oldest. */
+  #hand: Entry<T> | undefined
   #weight = 0
   #evictions = 0
 
@@ -55,7 +58,9 @@ export class TokenCache<T> {
     const weight = Math.max(own.length, bytes / BYTES_PER_CHARACTER)
     this.delete(own)
     while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
-    this.#entries.set(endOf(own), { token: own, value, weight, used: false })
+    const entry = { token: own, value, weight, used: false }
+    this.#entries.set(endOf(own), entry)
+    this.#queue.add(entry)
     this.#weight += weight
   }
 
@@ -64,12 +69,15 @@ export class TokenCache<T> {
     const entry = this.#entries.get(end)
     if (entry === undefined) return
     this.#entries.delete(end)
+    if (this.#hand === entry) this.#hand = entry.newer
+    this.#queue.delete(entry)
     this.#weight -= entry.weight
   }
 
   clear(): void {
     this.#entries = new Map()
-    this.#hand = this.#entries.values()
+    this.#queue = new Queue()
+    this.#hand = undefined
     this.#weight = 0
   }
 
@@ -87,18 +95,19 @@ export class TokenCache<T> {
   }
 
   #evict(): void {
-    for (;;) {
-      const { done, value: entry } = this.#hand.next()
-      if (done) {
-        this.#hand = this.#entries.values()
-      } else if (entry.used) {
-        entry.used = false
-      } else {
+    for (let entry = this.#next; entry !== undefined; entry = this.#next) {
+      if (!entry.used) {
         this.delete(entry.token)
         this.#evictions++
         return
       }
+      entry.used = false
+      this.#hand = entry.newer
     }
+  }
+
+  get #next(): Entry<T> | undefined {
+    return this.#hand ?? this.#queue.oldest
   }
 }
 

@@ -1,6 +1,7 @@
 // Outside: the number of questions that strangers cause. Their answers are kept in a bounded table.
 
 import { ownText } from './own-text.ts'
+import { Queue, type Queued } from './queue.ts'
 
 /** An answer, and until when it holds, by `clock`. */
 export interface Kept<T> {
@@ -21,7 +22,8 @@ export interface WeightRules<T> {
   of(answer: T, key: string): number
 }
 
-interface Entry<T> {
+interface Entry<T> extends Queued<Entry<T>> {
+  readonly key: string
   readonly kept: Kept<T>
   readonly weight: number
   /** Since it was last passed over. */
@@ -34,6 +36,7 @@ export class KeptAnswers<T> {
   readonly #drop: (answer: T) => void
   readonly #weightRules: WeightRules<T> | undefined
   readonly #entries = new Map<string, Entry<T>>()
+  readonly #queue = new Queue<Entry<T>>()
   #weight = 0
 
   /** @param drop is told each answer that has to go because the table is full */
@@ -60,7 +63,9 @@ export class KeptAnswers<T> {
     if (this.#maxEntries === 0) return
     const weight = this.#weightRules?.of(kept.answer, own) ?? 0
     while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
-    this.#entries.set(own, { kept, weight, used: false })
+    const entry = { key: own, kept, weight, used: false }
+    this.#entries.set(own, entry)
+    this.#queue.add(entry)
     this.#weight += weight
   }
 
@@ -68,6 +73,7 @@ export class KeptAnswers<T> {
     const entry = this.#entries.get(key)
     if (entry === undefined) return
     this.#entries.delete(key)
+    this.#queue.delete(entry)
     this.#weight -= entry.weight
   }
 
@@ -93,15 +99,15 @@ export class KeptAnswers<T> {
   }
 
   #evict(): void {
-    for (const [key, entry] of this.#entries) {
+    for (let entry = this.#queue.oldest; entry !== undefined; entry = this.#queue.oldest) {
       if (!entry.used) {
-        this.delete(key)
+        this.delete(entry.key)
         this.#drop(entry.kept.answer)
         return
       }
       entry.used = false
-      this.#entries.delete(key)
-      this.#entries.set(key, entry)
+      this.#queue.delete(entry)
+      this.#queue.add(entry)
     }
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenCache } from '../../lib/authentication/token-cache.ts'
+import { usedHeap } from '../helpers/processes/used-heap.ts'
 
 const tokenOf = (name: string, length: number): string => name.padStart(length, '-')
 
@@ -147,4 +148,17 @@ test('a cache of size 0 keeps nothing', () => {
   cache.set('a', 1)
   assert.equal(cache.get('a'), undefined)
   assert.equal(cache.size, 0)
+})
+
+test('tokens that are set again and again leave nothing of before in memory', () => {
+  const cache = new TokenCache<object>(10_000)
+  const tokens = Array.from({ length: 500 }, (_, i) => tokenOf(`${i}`, 300))
+  const setAll = () => {
+    for (const token of tokens) cache.set(token, { rights: new Array(100).fill(token) })
+  }
+  for (let time = 0; time < 10; time++) setAll()
+  const before = usedHeap()
+  for (let time = 0; time < 40; time++) setAll()
+  const grown = usedHeap() - before
+  assert.ok(grown < 4_000_000, `40 times as many were let go, and ${grown} bytes are kept`)
 })

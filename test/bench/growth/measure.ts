@@ -1,0 +1,68 @@
+import { median } from '../statistics.ts'
+import type { Size, Work } from './series.ts'
+
+/** Most by which a cost may grow that is called flat. */
+export const LIMIT = 1.1
+
+/** How long is measured. */
+export interface Effort {
+  readonly rounds: number
+  /** Microseconds of CPU time of one part of a round. */
+  readonly slice: number
+}
+
+export interface Growth {
+  readonly size: string
+  /** Cost, against the control's. */
+  readonly ratio: number
+  /** The ratio, against that of the smallest size. */
+  readonly growth: number
+  readonly bytes: number | undefined
+}
+
+/**
+ * The cost of each size, by the CPU time of this process. A machine is faster in one second than in
+ * the next, so that figures are compared within a round only, whose parts are short.
+ */
+export async function measure(sizes: readonly Size[], effort: Effort): Promise<Growth[]> {
+  const times = new Map<Size, number>()
+  for (const size of sizes) times.set(size, await timesIn(size.subject, effort.slice))
+  const ratios = new Map<Size, number[]>(sizes.map((size) => [size, []]))
+  for (let round = -Math.ceil(effort.rounds / 10); round < effort.rounds; round++) {
+    // Back and forth, so that no size always runs after the same one.
+    for (const size of round % 2 === 0 ? sizes : [...sizes].reverse()) {
+      const ratio = await ratioOf(size, times.get(size) ?? 1)
+      if (round >= 0) ratios.get(size)?.push(ratio)
+    }
+  }
+  const [smallest = []] = ratios.values()
+  return sizes.map((of) => {
+    const own = ratios.get(of) ?? []
+    const growth = median(own.map((ratio, round) => ratio / (smallest[round] ?? Number.NaN)))
+    return { size: of.size, ratio: median(own), growth, bytes: of.bytes }
+  })
+}
+
+export function isFlat(growths: readonly Growth[]): boolean {
+  return growths.every(({ growth }) => growth <= LIMIT)
+}
+
+async function ratioOf({ subject, control }: Size, times: number): Promise<number> {
+  const first = await cpuTime(control, times)
+  const both = (await cpuTime(subject, times)) + (await cpuTime(subject, times))
+  return both / (first + (await cpuTime(control, times)))
+}
+
+/** How often work fits into a slice. Brings it to speed, too. */
+async function timesIn(work: Work, slice: number): Promise<number> {
+  let times = 1
+  while ((await cpuTime(work, times)) < slice) times *= 2
+  return times
+}
+
+async function cpuTime(work: Work, times: number): Promise<number> {
+  const before = process.cpuUsage()
+  await work(times)
+  const { user, system } = process.cpuUsage(before)
+  return user + system
+}

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tenantAuth } from '../../../lib/index.ts'
+import { denyList } from '../../../lib/revocation.ts'
+import { createTestAuthority } from '../../../lib/testing.ts'
+import { measure } from './measure.ts'
+import { rowsOf } from './rows.ts'
+
+const setup = { tenantAuth, denyList, authority: await createTestAuthority(), tokens: 10 }
+
+for (const { name, sizes, series } of rowsOf(setup)) {
+  test(`the row ${name} is measured in figures`, async () => {
+    const smallest = sizes.slice(0, 2).map((size) => Math.min(size, 100))
+    for await (const { what, sizes: built, close } of series(smallest)) {
+      for (const growth of await measure(built, { rounds: 1, slice: 1 })) {
+        assert.equal(Number.isFinite(growth.ratio), true, `${what} ${growth.size}`)
+        assert.equal(Number.isFinite(growth.growth), true, `${what} ${growth.size}`)
+        assert.equal(Number.isFinite(growth.bytes ?? 0), true, `${what} ${growth.size}`)
+      }
+      await close?.()
+    }
+  })
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Queue, type Queued } from '../../lib/outside/queue.ts'
+
+interface Item extends Queued<Item> {
+  readonly name: string
+}
+
+function inOrder(queue: Queue<Item>): string {
+  const names: string[] = []
+  for (let item = queue.oldest; item !== undefined; item = item.newer) names.push(item.name)
+  return names.join('')
+}
+
+test('things wait in the order in which they came, whichever of them leaves', () => {
+  for (const [leaving, left] of [
+    ['', 'abc'],
+    ['a', 'bc'],
+    ['b', 'ac'],
+    ['c', 'ab'],
+    ['ac', 'b'],
+    ['cba', ''],
+  ] as const) {
+    const queue = new Queue<Item>()
+    const items = ['a', 'b', 'c'].map((name): Item => ({ name }))
+    for (const item of items) queue.add(item)
+    for (const item of items.filter(({ name }) => leaving.includes(name))) queue.delete(item)
+    assert.equal(inOrder(queue), left, leaving)
+    queue.add({ name: 'd' })
+    assert.equal(inOrder(queue), `${left}d`, leaving)
+  }
+})
+
+test('what has left keeps none of the others, and can wait anew', () => {
+  const queue = new Queue<Item>()
+  const [a, b, c]: [Item, Item, Item] = [{ name: 'a' }, { name: 'b' }, { name: 'c' }]
+  for (const item of [a, b, c]) queue.add(item)
+  queue.delete(b)
+  assert.deepEqual([b.older, b.newer], [undefined, undefined])
+  queue.add(b)
+  assert.equal(inOrder(queue), 'acb')
+  queue.delete(c)
+  queue.delete(a)
+  queue.delete(b)
+  assert.equal(queue.oldest, undefined)
+})
