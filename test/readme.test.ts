@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -342,7 +343,7 @@ const packageFile: { scripts: Record<string, string> } = JSON.parse(
 )
 
 /** These need a browser or a database, or take long. */
-const LONGER_CHECKS = ['test:e2e', 'test:deep', 'bench', 'bench:growth']
+const LONGER_CHECKS = ['test:rest', 'test:e2e', 'test:deep', 'bench', 'bench:growth']
 
 /** These check nothing. */
 const HELP = ['start', 'fix', 'watch', 'docs', 'notes', 'prepack']
@@ -360,7 +361,7 @@ test('the commands of the page exist, and so do the files that it names', () => 
   assert.equal(existsSync('LICENSE'), true)
 })
 
-test('npm test runs every check, except those that CONTRIBUTING.md names', () => {
+test('npm test and test:rest run every check, except those that CONTRIBUTING.md names', () => {
   const { scripts } = packageFile
   const run = (script: string): string[] => [
     script,
@@ -368,8 +369,27 @@ test('npm test runs every check, except those that CONTRIBUTING.md names', () =>
       run(name),
     ),
   ]
-  const others = Object.keys(scripts).filter((name) => !run('test').includes(name))
-  assert.deepEqual(others.sort(), [...HELP, ...LONGER_CHECKS].sort())
+  const checked = [...run('test'), ...run('test:rest')]
+  const others = Object.keys(scripts).filter((name) => !checked.includes(name))
+  const told = [...HELP, ...LONGER_CHECKS].filter((name) => name !== 'test:rest')
+  assert.deepEqual(others.sort(), told.sort())
+})
+
+test('npm test and test:rest run each test file, and .ci/run runs both', () => {
+  const filesOf = (script: string): string[] => {
+    const [found = ''] = /\$\(find .*\)/.exec(packageFile.scripts[script] ?? '') ?? []
+    const files = execFileSync('sh', ['-c', `echo ${found}`], { encoding: 'utf8' })
+    return files.trim().split(' ')
+  }
+  const all = readdirSync('test', { recursive: true })
+    .map((name) => `test/${name}`)
+    .filter((name) => name.endsWith('.test.ts'))
+  assert.deepEqual([...filesOf('unit'), ...filesOf('rest')].sort(), all.sort())
+  const [...runs] = readFileSync('.ci/run', 'utf8').matchAll(/^ +run_tests ([\w:]+)/gm)
+  assert.deepEqual(
+    runs.map(([, script]) => script),
+    ['test', 'test:rest', 'test:e2e'],
+  )
 })
 
 test('CONTRIBUTING.md names each command that a contributor gives', () => {

@@ -10,6 +10,14 @@ const filesIn = (folder: string) =>
 
 const workflows = filesIn('.github/workflows')
 
+/** The only package beside the lock file. */
+const NEXT_FASTIFY = 'npm install --ignore-scripts --no-save fastify@^6.0.0-alpha'
+
+interface Job {
+  readonly steps: readonly { readonly run?: string }[]
+  readonly 'continue-on-error'?: boolean
+}
+
 for (const { name, text } of workflows) {
   test(`${name} names each action by its commit, and its version beside it`, () => {
     const uses = text.split('\n').filter((line) => /\buses:/.test(line))
@@ -20,9 +28,23 @@ for (const { name, text } of workflows) {
 
   test(`${name} installs what the lock file names, and runs no code of it`, () => {
     const installs = [...text.matchAll(/npm (?:ci|install|i)\b.*/g)].map(([line]) => line)
-    assert.deepEqual(new Set(installs), new Set(['npm ci --ignore-scripts']))
+    const more = name === 'ci.yml' ? [NEXT_FASTIFY] : []
+    assert.deepEqual(new Set(installs), new Set(['npm ci --ignore-scripts', ...more]))
   })
 }
+
+test('the next Fastify is installed over the lock file by one job, which may fail', () => {
+  const { jobs }: { jobs: Record<string, Job> } = parse(
+    readFileSync('.github/workflows/ci.yml', 'utf8'),
+  )
+  const installing = Object.entries(jobs).filter(([, { steps }]) =>
+    steps.some(({ run }) => run === NEXT_FASTIFY),
+  )
+  assert.deepEqual(
+    installing.map(([name, job]) => [name, job['continue-on-error']]),
+    [['next-fastify', true]],
+  )
+})
 
 test('the lock file holds no download addresses', () => {
   assert.equal(readFileSync('package-lock.json', 'utf8').includes('"resolved"'), false)

@@ -51,7 +51,8 @@ const CURES: readonly (readonly [reason: RegExp, cure: Cure])[] = [
   ],
   [/\((?:EPROTO|ERR_SSL_\w+)\)$/, () => 'that port speaks no TLS: use http, or another port'],
   [/\((?:CERT|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)\w*\)$/, () => TLS],
-  [/\(HPE_\w+\)$/, () => 'what listens there speaks no HTTP: correct the port'],
+  // The second one is what Node 24 tells.
+  [/\((?:HPE_\w+|HTTPParserError)\)$/, () => 'what listens there speaks no HTTP: correct the port'],
 ]
 
 /** Why a document cannot be had, and what to do. */

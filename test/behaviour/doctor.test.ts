@@ -119,7 +119,7 @@ const BROKEN: readonly Row[] = [
   {
     what: 'what speaks no HTTP',
     odd: fault('no HTTP'),
-    line: /^wrong {4}keys: .*no answer \(HPE_\w+\); what listens there speaks no HTTP: correct the port$/,
+    line: /^wrong {4}keys: .*no answer \((?:HPE_\w+|HTTPParserError)\); what listens there speaks no HTTP: correct the port$/,
   },
   {
     what: 'a connection that is reset',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import cors from '@fastify/cors'
-import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify'
+import { type FastifyBaseLogger, type FastifyServerOptions, LogController } from 'fastify'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
 import { configError } from '../helpers/app/config-error.ts'
@@ -164,7 +164,8 @@ test('a request that is decided again has each name once, with its last value', 
 })
 
 test('a childLoggerFactory, disableRequestLogging and a log level of the route are kept', async (t) => {
-  const { app, log } = await logged(t, { logBindings: ALL }, { disableRequestLogging: true })
+  const logController = new LogController({ disableRequestLogging: true })
+  const { app, log } = await logged(t, { logBindings: ALL }, { logController })
   app.get('/:tenant/quiet', { logLevel: 'error' }, async (request) => {
     request.log.warn('not written')
     return 'x'

@@ -17,6 +17,7 @@ const CODES: readonly [code: string, cure: RegExp][] = [
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /^give the server a certificate/],
   ['SELF_SIGNED_CERT_IN_CHAIN', /^give the server a certificate/],
   ['ENETUNREACH', /^look at the network/],
+  ['HTTPParserError', /^what listens there speaks no HTTP/],
 ]
 
 for (const [code, expected] of CODES) {

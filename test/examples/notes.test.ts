@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import test, { type TestContext } from 'node:test'
+import test, { after } from 'node:test'
 import { assertGuarded, createTestAuthority } from '../../lib/testing.ts'
 import {
   answerTo,
@@ -10,6 +10,7 @@ import {
   shownVariables,
 } from '../helpers/documents/shown-calls.ts'
 import {
+  type Owner,
   type RunningExample,
   runCommand,
   runExample,
@@ -21,11 +22,14 @@ const START = 'test/examples/notes/start.ts'
 const ANY_PORT = { PORT: '0', AUTH_PORT: '0' }
 const LAST_LINE = 'Ctrl-C ends the demo.'
 
-async function runDemo(t: TestContext, ...args: string[]): Promise<RunningExample> {
+async function runDemo(t: Owner, ...args: string[]): Promise<RunningExample> {
   const demo = runExample(t, [START, ...args], ANY_PORT)
   await demo.until(LAST_LINE)
   return demo
 }
+
+/** One demo for the tests that do not end it, and do not ask what others have told it. */
+const shared = await runDemo({ after })
 
 /** Does what the screen says: sets the variables that it shows, then runs each command. */
 async function assertAnswers(screen: string): Promise<void> {
@@ -45,14 +49,14 @@ function statusesOf(calls: readonly ShownCall[]): number[] {
   return [...new Set(calls.map(({ status }) => status))].sort()
 }
 
-test('every printed command gives the status that the line above it says', async (t) => {
-  const { stdout } = (await runDemo(t)).printed
+test('every printed command gives the status that the line above it says', async () => {
+  const { stdout } = shared.printed
   assert.deepEqual(statusesOf(shownCalls(stdout)), [200, 201, 400, 401, 403, 404])
   await assertAnswers(stdout)
 })
 
-test('a token is printed once, and commands are short enough to be read', async (t) => {
-  const { stdout } = (await runDemo(t)).printed
+test('a token is printed once, and commands are short enough to be read', async () => {
+  const { stdout } = shared.printed
   const tokens = stdout.match(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g) ?? []
   assert.equal(tokens.length, 4)
   for (const { command } of shownCalls(stdout)) {
@@ -61,13 +65,13 @@ test('a token is printed once, and commands are short enough to be read', async 
   }
 })
 
-test('the printed commands can be pasted into any shell, with their comments', async (t) => {
-  const { stdout } = (await runDemo(t)).printed
+test('the printed commands can be pasted into any shell, with their comments', async () => {
+  const { stdout } = shared.printed
   for (const { what } of shownCalls(stdout)) assert.doesNotMatch(what, /['"`()[\]*?!$\\]/)
 })
 
-test('the two kinds of 403 say which they are, and the 401 says how to authenticate', async (t) => {
-  const { stdout } = (await runDemo(t)).printed
+test('the two kinds of 403 say which they are, and the 401 says how to authenticate', async () => {
+  const { stdout } = shared.printed
   const textOf = async (start: string): Promise<string> => {
     const call = shownCalls(stdout).find(({ what }) => what.startsWith(start))
     assert.ok(call, start)
@@ -79,8 +83,8 @@ test('the two kinds of 403 say which they are, and the 401 says how to authentic
   assert.match(await textOf('carol'), /ERR_AUTH_TENANT_UNKNOWN/)
 })
 
-test('the authorization server publishes its keys where the intro says', async (t) => {
-  const { stdout } = (await runDemo(t)).printed
+test('the authorization server publishes its keys where the intro says', async () => {
+  const { stdout } = shared.printed
   const [url] = /http:\S+\/openidconnect\/public_keys/.exec(stdout) ?? []
   assert.ok(url, 'the intro names the address')
   const keys: unknown = await (await fetch(url)).json()

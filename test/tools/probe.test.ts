@@ -88,6 +88,8 @@ test('parameters, wildcards, versions, hosts and own constraints are filled in',
             }
           },
           deriveConstraint: ({ headers }) => String(headers['edition']),
+          // Fastify 6 asks for it.
+          validate() {},
         },
       },
     },

@@ -17,9 +17,14 @@ export interface RunningExample {
   readonly ended: Promise<number | NodeJS.Signals | null>
 }
 
+/** What a process ends with: a test, or all tests of a file. */
+export interface Owner {
+  after(end: () => unknown): void
+}
+
 /** Starts an example of test/examples. It is ended with the test, if it still runs. */
 export function runExample(
-  t: TestContext,
+  t: Owner,
   [file = '', ...args]: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): RunningExample {
@@ -28,7 +33,7 @@ export function runExample(
 
 /** The same with any command, as a reader types it. The processes that it started end with it. */
 export function runCommand(
-  t: TestContext,
+  t: Owner,
   [command = '', ...args]: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): RunningExample {

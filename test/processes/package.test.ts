@@ -17,7 +17,7 @@ import {
   root,
   runScript,
   tsc,
-} from './helpers/documents/packed-package.ts'
+} from '../helpers/documents/packed-package.ts'
 
 let folder: string
 let manifest: Manifest

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { anyToken } from './helpers/arbitraries/any-token.ts'
-import { PROPERTY_SEED } from './helpers/arbitraries/property.ts'
-import { forgeKey, partsOf } from './helpers/tokens/forge.ts'
-import { otherVerifiers } from './helpers/tokens/other-verifiers.ts'
-import { startProbe } from './helpers/tokens/probe.ts'
+import { anyToken } from '../helpers/arbitraries/any-token.ts'
+import { PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
+import { forgeKey, partsOf } from '../helpers/tokens/forge.ts'
+import { otherVerifiers } from '../helpers/tokens/other-verifiers.ts'
+import { startProbe } from '../helpers/tokens/probe.ts'
 
 const COUNT = Number(process.env['DIFFERENTIAL_TOKENS'] ?? 10_000)
 const NOW = 1_800_000_000
