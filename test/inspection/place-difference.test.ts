@@ -124,7 +124,7 @@ const CASES: readonly [what: string, was: Routes, is: Routes, lines: string[]][]
     [at(V2, OPEN)],
     [
       `opens: GET /x (version 1.0.0): is gone: was ${GUARDED} a:b; ` +
-        'another route of its url lets in more',
+        'now /x (version 2.0.0) may answer, and that is open',
     ],
   ],
   [
