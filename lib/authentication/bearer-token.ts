@@ -94,12 +94,11 @@ export class BearerToken implements Authenticator {
   ): NowOrLater<Principal | AuthError> {
     const token = tokenOfRequest(request, this.#rules.tokenFrom) //                    401
     if (token === null) return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
-    // It throws for a token that is known, and out of its time.
-    finding.cached = true
     const known = this.#parts.tokens.recall(token) //                                  401
     finding.cached = known !== undefined
     const verified = known ?? this.#verify(token, waits) //                            401, 503
     return after(verified, (proved) => {
+      if (proved instanceof TokenRefused) return asRefusal(proved)
       finding.verified = proved
       return this.#admitted(proved, waits) //                                          401, 503
     })
@@ -114,7 +113,7 @@ export class BearerToken implements Authenticator {
   }
 
   /** Which kind a token is is decided once: what fails as one kind is never tried as the other. */
-  #verify(token: string, waits: Waits): NowOrLater<Verified> {
+  #verify(token: string, waits: Waits): NowOrLater<Verified | TokenRefused> {
     const { jwts, opaqueTokens } = this.#parts
     if (opaqueTokens === undefined || isJwt(token)) return jwts.verify(token, waits)
     return opaqueTokens.verify(token, waits)

@@ -10,8 +10,9 @@ import type { RightsRules } from '../rights/rights.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import { type AcceptedClaims, acceptClaims } from '../tokens/accept-claims.ts'
 import type { CompactJws } from '../tokens/compact-jws.ts'
+import type { TokenRefused } from '../tokens/token-refused.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
-import { refuseUnfit, type VerifyRules, verifyToken } from '../tokens/verify-token.ts'
+import { refusedUnproved, type VerifyRules, verifyToken } from '../tokens/verify-token.ts'
 import { keysUnavailable, withKey } from './find-key.ts'
 import { EndingProof, type Proof } from './proof.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
@@ -94,8 +95,9 @@ export class Issuer {
    * @throws TokenRefused
    * @throws ERR_AUTH_KEYS_UNAVAILABLE
    */
-  verify(token: string, jws: CompactJws, waits: Waits): NowOrLater<Verified> {
-    refuseUnfit(jws, this.#rules)
+  verify(token: string, jws: CompactJws, waits: Waits): NowOrLater<Verified | TokenRefused> {
+    const refused = refusedUnproved(jws, this.#rules)
+    if (refused !== undefined) return refused
     const proved = withKey(this.keys, jws.header, ({ key, keys }) => {
       const verified = this.#prove(jws, key, keys)
       this.#tokens.set(token, verified)

@@ -2,6 +2,7 @@ import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { type CompactJws, parseCompactJws } from '../tokens/compact-jws.ts'
 import { JoseHeaders } from '../tokens/jose-header.ts'
+import { TokenRefused } from '../tokens/token-refused.ts'
 import type { Issuers } from './issuers.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
@@ -26,7 +27,7 @@ export class Jwts {
    * @throws TokenRefused
    * @throws ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE
    */
-  verify(token: string, waits: Waits): NowOrLater<Verified> {
+  verify(token: string, waits: Waits): NowOrLater<Verified | TokenRefused> {
     const jws = parseCompactJws(token, this.#maxLength, this.#headers)
     return after(this.#issuers.find(jws.payload, waits), (issuer) => {
       // An issuer that had to be asked for may have proved this token before.
@@ -37,13 +38,13 @@ export class Jwts {
 
   /** While a key was waited for, its issuer may have changed, or be trusted no more. */
   async #whenProved(
-    proving: Promise<Verified>,
+    proving: Promise<Verified | TokenRefused>,
     token: string,
     jws: CompactJws,
     waits: Waits,
-  ): Promise<Verified> {
+  ): Promise<Verified | TokenRefused> {
     const verified = await proving
-    if (verified.proof.holds) return verified
+    if (verified instanceof TokenRefused || verified.proof.holds) return verified
     const issuer = await this.#issuers.find(jws.payload, waits)
     return issuer.verify(token, jws, waits)
   }

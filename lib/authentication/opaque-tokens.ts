@@ -99,7 +99,7 @@ export class OpaqueTokens {
    * @throws TokenRefused
    * @throws ERR_AUTH_INTROSPECTION_UNAVAILABLE, and what verifying a JWT throws
    */
-  verify(token: string, waits: Waits): NowOrLater<Verified> {
+  verify(token: string, waits: Waits): NowOrLater<Verified | TokenRefused> {
     if (token.length > this.#rules.maxTokenLength) {
       throw new TokenRefused('longer than maxTokenLength')
     }
@@ -110,13 +110,13 @@ export class OpaqueTokens {
       if (known !== undefined) return known
       const until = askedAt + this.#rules.maxAge * 1000
       return after(this.#believe(answer, until, waits), (verified) =>
-        this.#keep(token, verified, [memory, until]),
+        verified instanceof TokenRefused ? verified : this.#keep(token, verified, [memory, until]),
       )
     })
   }
 
   /** @param until when the answer ends, by `clock` */
-  #believe(answer: Answer, until: number, waits: Waits): NowOrLater<Verified> {
+  #believe(answer: Answer, until: number, waits: Waits): NowOrLater<Verified | TokenRefused> {
     if (answer === null) throw new TokenRefused('opaqueToken does not know the token')
     if (typeof answer === 'string') return this.#jwts.verify(answer, waits)
     const iss = ownProperty(answer, 'iss')

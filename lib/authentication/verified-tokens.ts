@@ -1,8 +1,9 @@
 import type { Pin } from '../rights/pin.ts'
 import type { Principal } from '../rights/principal.ts'
 import { keptSize } from '../tokens/kept-size.ts'
-import { checkLifetime, type Lifetime } from '../tokens/registered-claims.ts'
+import { type Lifetime, refusedLifetime } from '../tokens/registered-claims.ts'
 import type { TokenNames } from '../tokens/token-info.ts'
+import { TokenRefused } from '../tokens/token-refused.ts'
 import type { Proof } from './proof.ts'
 import { TokenCache } from './token-cache.ts'
 
@@ -52,23 +53,21 @@ export class VerifiedTokens {
   }
 
   /**
-   * What the token stands for, where it is known and its proof still holds.
-   *
-   * @throws TokenRefused where it is out of its time
+   * What the token stands for, where it is known and its proof still holds; refused where it is out
+   * of its time.
    */
-  get(token: string): Verified | undefined {
+  get(token: string): Verified | TokenRefused | undefined {
     const verified = this.#cache.get(token)
     if (verified === undefined || !verified.proof.holds) return undefined
-    checkLifetime(verified.lifetime, this.#clockTolerance)
-    return verified
+    return refusedLifetime(verified.lifetime, this.#clockTolerance) ?? verified
   }
 
   /** As `get()`, counted; for the first look of a request. */
-  recall(token: string): Verified | undefined {
-    const verified = this.get(token)
-    if (verified === undefined) this.#misses++
-    else this.#hits++
-    return verified
+  recall(token: string): Verified | TokenRefused | undefined {
+    const known = this.get(token)
+    if (known === undefined) this.#misses++
+    else if (!(known instanceof TokenRefused)) this.#hits++
+    return known
   }
 
   /** A copy. */

@@ -1,6 +1,6 @@
 import { readActor } from '../tokens/actor.ts'
 import { checkHeader, type JoseHeader, normalizeTokenType } from '../tokens/jose-header.ts'
-import { checkClaims, checkLifetime } from '../tokens/registered-claims.ts'
+import { readLifetime, refusedClaims, refusedLifetime } from '../tokens/registered-claims.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 import { readUserInfo } from '../tokens/user-info.ts'
 import { refuseEndless, type VerifyRules } from '../tokens/verify-token.ts'
@@ -24,11 +24,11 @@ export function refusalsOf(
   const checks: readonly (() => unknown)[] = [
     () => checkHeader(header, { ...own, algorithms }),
     () => checkHeader(header, { ...own, tokenTypes }),
-    () => checkClaims(claims, { ...anybody, issuer }),
-    () => checkClaims(claims, { ...anybody, audience }),
-    () => checkClaims(claims, { confirmation }),
-    () => checkLifetime(checkClaims(claims, anybody), clockTolerance),
-    () => refuseEndless(checkClaims(claims, anybody)),
+    () => refusedClaims(claims, { ...anybody, issuer }),
+    () => refusedClaims(claims, { ...anybody, audience }),
+    () => refusedClaims(claims, { confirmation }),
+    () => refusedLifetime(readLifetime(claims), clockTolerance),
+    () => refuseEndless(readLifetime(claims)),
     () => readActor(claims),
     // The last: it freezes the claims.
     () => readUserInfo(claims),

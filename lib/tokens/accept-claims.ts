@@ -1,6 +1,12 @@
 import { ignoreRejection } from '../outside/thenable.ts'
 import { type Actor, readActor } from './actor.ts'
-import { type ClaimRules, checkClaims, checkLifetime, type Lifetime } from './registered-claims.ts'
+import {
+  type ClaimRules,
+  type Lifetime,
+  readLifetime,
+  refusedClaims,
+  refusedLifetime,
+} from './registered-claims.ts'
 import { readTokenNames, type TokenNames } from './token-info.ts'
 import { TokenRefused } from './token-refused.ts'
 import { readUserInfo, type UserInfo } from './user-info.ts'
@@ -26,8 +32,9 @@ export interface AcceptedClaims {
  * @throws TokenRefused
  */
 export function acceptClaims(claims: Record<string, unknown>, rules: AcceptRules): AcceptedClaims {
-  const lifetime = checkClaims(claims, rules)
-  checkLifetime(lifetime, rules.clockTolerance)
+  const lifetime = readLifetime(claims)
+  const refused = refusedClaims(claims, rules) ?? refusedLifetime(lifetime, rules.clockTolerance)
+  if (refused !== undefined) throw refused
   // Before the application's function, which may change the claims.
   const names = readTokenNames(claims)
   const actor = readActor(claims)

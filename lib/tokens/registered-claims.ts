@@ -20,39 +20,48 @@ export interface Lifetime {
 }
 
 /**
- * Checks whose token it is, and for whom; reads its times. Each claim is an own property of the
- * right type.
+ * Whose token it is, and for whom. Each claim is an own property of the right type. What a stranger
+ * can cause for nothing is given back, since to throw it costs more than to find it.
  *
- * @throws TokenRefused
+ * @returns undefined: the rules accept it
  */
-export function checkClaims(claims: object, rules: ClaimRules): Lifetime {
+export function refusedClaims(claims: object, rules: ClaimRules): TokenRefused | undefined {
   const { issuer, audience } = rules
   const iss = ownProperty(claims, 'iss')
   if (issuer && !issuer.some((accepted) => accepted === iss)) {
-    throw new TokenRefused('the issuer is not accepted', mismatch('iss', issuer, iss))
+    return new TokenRefused('the issuer is not accepted', mismatch('iss', issuer, iss))
   }
   const aud = ownProperty(claims, 'aud')
   if (audience && !names(aud, audience)) {
-    throw new TokenRefused('the audience is not accepted', mismatch('aud', audience, aud))
+    return new TokenRefused('the audience is not accepted', mismatch('aud', audience, aud))
   }
   if (rules.confirmation !== 'ignore' && isBound(ownProperty(claims, 'cnf'))) {
-    throw new TokenRefused('bound to its sender')
+    return new TokenRefused('bound to its sender')
   }
+  return undefined
+}
+
+/** @throws TokenRefused where one of them is no time */
+export function readLifetime(claims: object): Lifetime {
   return { exp: time(claims, 'exp'), nbf: time(claims, 'nbf'), iat: time(claims, 'iat') }
 }
 
 /**
- * Refuses a token out of its time, on each use anew. `tolerance` is in seconds. `exp` counts to the
- * millisecond, the start to the whole second: of two readings always the stricter.
+ * Whether a token is out of its time, on each use anew. `tolerance` is in seconds. `exp` counts to
+ * the millisecond, the start to the whole second: of two readings always the stricter.
  *
- * @throws TokenRefused
+ * @returns undefined: it is valid now
  */
-export function checkLifetime({ exp, nbf, iat }: Lifetime, tolerance: number): void {
+export function refusedLifetime(
+  { exp, nbf, iat }: Lifetime,
+  tolerance: number,
+): TokenRefused | undefined {
   const now = Date.now() / 1000
-  if (exp !== undefined && now >= exp + tolerance) throw new TokenRefused('expired')
+  if (exp !== undefined && now >= exp + tolerance) return new TokenRefused('expired')
   const latestStart = Math.floor(now) + tolerance
-  if (nbf !== undefined && nbf > latestStart) throw new TokenRefused('not valid yet')
-  if (iat !== undefined && iat > latestStart) throw new TokenRefused('issued in the future')
+  if (nbf !== undefined && nbf > latestStart) return new TokenRefused('not valid yet')
+  if (iat !== undefined && iat > latestStart) return new TokenRefused('issued in the future')
+  return undefined
 }
 
 /** JSON has no Infinity, but `1e999` parses to it. */

@@ -3,25 +3,31 @@ import type { VerificationKey } from '../keys/json-web-key.ts'
 import { type AcceptedClaims, type AcceptRules, acceptClaims } from './accept-claims.ts'
 import type { CompactJws } from './compact-jws.ts'
 import { checkHeader, type HeaderRules } from './jose-header.ts'
-import { checkClaims, checkLifetime, type Lifetime } from './registered-claims.ts'
+import { type Lifetime, readLifetime, refusedClaims, refusedLifetime } from './registered-claims.ts'
 import { SignatureMismatch } from './signature-mismatch.ts'
 import { TokenRefused } from './token-refused.ts'
 
 export interface VerifyRules extends HeaderRules, AcceptRules {}
 
 /**
- * Refuses what no signature can save: a header that the rules do not allow, and claims that they do
- * not accept, where these are cheap to read. It costs a part of a signature.
+ * What no signature can save: a header that the rules do not allow, and claims that they do not
+ * accept, where these are cheap to read. It costs a part of a signature.
  *
+ * @returns undefined: the signature decides
  * @throws TokenRefused
  */
-export function refuseUnfit({ header, payload, signature }: CompactJws, rules: VerifyRules): void {
+export function refusedUnproved(
+  { header, payload, signature }: CompactJws,
+  rules: VerifyRules,
+): TokenRefused | undefined {
   checkHeader(header, rules)
   if (signature.length === 0) throw new TokenRefused('there is no signature')
-  if (payload.claims === undefined) return
-  const lifetime = checkClaims(payload.claims, rules)
-  checkLifetime(lifetime, rules.clockTolerance)
+  if (payload.claims === undefined) return undefined
+  const refused = refusedClaims(payload.claims, rules)
+  if (refused !== undefined) return refused
+  const lifetime = readLifetime(payload.claims)
   refuseEndless(lifetime)
+  return refusedLifetime(lifetime, rules.clockTolerance)
 }
 
 /**
