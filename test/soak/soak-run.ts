@@ -108,6 +108,7 @@ export class SoakRun implements Soaked {
 
   /** The part of the soak that is over. */
   get #done(): number {
+    if (this.#options.endsWithWrong === true && this.tally.wrongCount > 0) return 1
     return (performance.now() - this.#beganAt) / 1000 / this.#options.seconds
   }
 

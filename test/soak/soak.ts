@@ -21,6 +21,8 @@ export interface SoakOptions {
   readonly lib: string
   readonly processes: readonly RightsFrom[]
   readonly openStore: () => Promise<EntryStore>
+  /** Whether it may end with the first wrong verdict. */
+  readonly endsWithWrong?: boolean
   /** Told how it goes, at times. */
   readonly onProgress?: (soaked: Soaked, minutes: number) => void
 }
