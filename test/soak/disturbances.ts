@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Applications } from './applications.ts'
 import { type Cast, TENANTS, type User } from './cast.ts'
@@ -29,6 +30,8 @@ export class Disturbances {
 
   constructor(disturbed: Disturbed) {
     this.#the = disturbed
+    // All that waits is ended by one signal.
+    setMaxListeners(100, this.#end.signal)
   }
 
   get isOver(): boolean {

@@ -28,9 +28,36 @@ export function summaryOf(soaked: Soaked, seed: number): string[] {
   ]
 }
 
+/** Every verdict that a long soak must have seen. */
+const VERDICTS = [
+  '200',
+  '400 ERR_AUTH_TENANT_INVALID',
+  '400 ERR_AUTH_TENANT_MISSING',
+  '401 ERR_AUTH_TOKEN_INVALID',
+  '401 ERR_AUTH_TOKEN_MISSING',
+  '403 ERR_AUTH_RESOURCE_MISSING',
+  '403 ERR_AUTH_TENANT_FORBIDDEN',
+  '404 ERR_AUTH_TENANT_UNKNOWN',
+  '503 ERR_AUTH_INTROSPECTION_UNAVAILABLE',
+  '503 ERR_AUTH_KEYS_UNAVAILABLE',
+  '503 ERR_AUTH_RESOURCES_UNAVAILABLE',
+  '503 ERR_AUTH_REVOCATION_UNAVAILABLE',
+  '503 ERR_AUTH_TENANTS_UNAVAILABLE',
+]
+
+/** Requests of a long soak. */
+const LONG = 100_000
+
 /** Everything for which a soak fails. */
 export function troublesOf({ tally, measurements, troubles }: Soaked): string[] {
   const wrong = tally.wrongCount > 0 ? [`${tally.wrongCount} wrong verdicts`] : []
   const vacuous = tally.count('200') < tally.asked / 20 ? ['hardly a request was admitted'] : []
-  return [...wrong, ...vacuous, ...measurements.troubles(), ...troubles]
+  const unseen = VERDICTS.filter((verdict) => tally.asked >= LONG && tally.count(verdict) === 0)
+  return [
+    ...wrong,
+    ...vacuous,
+    ...unseen.map((verdict) => `${verdict} never came`),
+    ...measurements.troubles(),
+    ...troubles,
+  ]
 }

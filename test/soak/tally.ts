@@ -66,6 +66,12 @@ function shortOf(verdict: Verdict): string {
   return verdict.startsWith('200 ') ? '200' : verdict
 }
 
+/** A wrong verdict in a line. */
+export function wrongInShort({ ask, came, allowed }: Wrong): string {
+  const right = [...new Set([...allowed].map(shortOf))].sort().join(' or ')
+  return `${ask.persona}: ${shortOf(came)} in place of ${right}`
+}
+
 /** A wrong verdict in full. */
 export function shownWrong({ ask, came, allowed, at, background }: Wrong, seed: number): string {
   const { token, ...asked } = ask
