@@ -24,7 +24,7 @@ type Done = boolean | Measured
 /** A process of the application, as the soak has it. */
 export class ApplicationProcess {
   readonly #child: ChildProcess
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 50 })
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 20 })
   readonly #open = new Map<number, (answer: Done) => void>()
   #address = ''
   #serial = 0

@@ -65,7 +65,7 @@ export class Cast {
   rights(): Resources {
     const random = this.#random
     const tenants = TENANTS.filter(() => random.chance(0.5))
-    const ids = () => IDS.filter(() => random.chance(0.6))
+    const ids = () => IDS.filter(() => random.chance(0.8))
     const resources = Object.fromEntries(tenants.map((tenant) => [tenant, ids()]))
     if (random.chance(0.25)) resources['*'] = ids()
     return random.chance(0.1) ? { ...resources, '*': [SUPERUSER] } : resources

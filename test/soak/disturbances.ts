@@ -142,13 +142,15 @@ export class Disturbances {
     const { jti, sid, sub, iss } = this.#the.cast.tokenOf(user, random).claims
     const now = Date.now()
     if (random.chance(0.02)) return { issuer: iss, issuedBefore: now - 20_000 }
+    // A user who is out for good is asked of until another one comes.
+    if (random.chance(0.05)) return { sub, issuer: iss }
     return random.pick<Entry>([
       { jti },
       { jti },
       { jti: `of-no-token-${random.next()}` },
+      { jti: `of-no-token-${random.next()}` },
       { sid, issuer: iss },
       { sub, issuer: iss, issuedBefore: now },
-      { sub, issuer: iss },
     ])
   }
 

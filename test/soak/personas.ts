@@ -111,9 +111,10 @@ function unsigned(token: Jwt): Jwt {
 /** The next request. */
 export function nextAsk(cast: Cast, processes: number, random: Random): Sent {
   const [persona, show] = random.pick(EACH)
-  const shown = show(cast.pick(random), cast, random)
+  const user = cast.pick(random)
+  const shown = show(user, cast, random)
   const route = random.pick(ROUTE_NAMES)
-  const tenants = tenantsFor(route, random)
+  const tenants = tenantsFor(route, user, random)
   const header =
     shown === null ? undefined : 'header' in shown ? shown.header : `Bearer ${shown.text}`
   const token = shown === null || 'header' in shown ? null : shown
@@ -124,9 +125,11 @@ export function nextAsk(cast: Cast, processes: number, random: Random): Sent {
   }
 }
 
-/** Mostly one tenant that there may be. */
-function tenantsFor(route: Route, random: Random): string[] {
-  if (random.chance(0.9)) return [random.pick(TENANTS)]
+/** Mostly one tenant, and often one of the user's own. */
+function tenantsFor(route: Route, { resources = {} }: User, random: Random): string[] {
+  const own = Object.keys(resources).filter((tenant) => tenant !== '*')
+  if (own.length > 0 && random.chance(0.5)) return [random.pick(own)]
+  if (random.chance(0.8)) return [random.pick(TENANTS)]
   const odd = random.pick(['*', 'nowhere', 'Acme', 'a\nb', 'x'.repeat(256)])
   if (route.includes(':tenant') || random.chance(0.4)) return [odd]
   return random.pick([[], [], [''], ['acme', 'acme'], ['acme', 'globex']])

@@ -1,7 +1,7 @@
 /** Options of the applications, in seconds. They are short, so that each of them passes often. */
 export const TIMES = {
   clockTolerance: 2,
-  keysTimeout: 2,
+  keysTimeout: 3,
   keysMaxAge: 8,
   keysMaxStale: 12,
   keysCooldown: 2,

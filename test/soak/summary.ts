@@ -12,6 +12,7 @@ export function summaryOf(soaked: Soaked, seed: number): string[] {
     'more than one verdict was allowed:',
     ...[...tally.latitude]
       .sort(([, a], [, b]) => b - a)
+      .slice(0, MOST_CHOICES)
       .map(([choice, count]) => `  ${String(count).padStart(8)}  ${choice}`),
     '',
     ...measurements.lines(),
@@ -44,6 +45,9 @@ const VERDICTS = [
   '503 ERR_AUTH_REVOCATION_UNAVAILABLE',
   '503 ERR_AUTH_TENANTS_UNAVAILABLE',
 ]
+
+/** Choices of verdicts that are told, of those that were allowed most often. */
+const MOST_CHOICES = 15
 
 /** Requests of a long soak. */
 const LONG = 100_000

@@ -1,4 +1,4 @@
-/** What a token says. A type alias, since the members of an interface are not known for good. */
+/** What a token says. Not an interface: what its members may be, a record can be read of. */
 export type Claims = {
   readonly iss: string
   readonly aud: string
