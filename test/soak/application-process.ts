@@ -24,7 +24,7 @@ type Done = boolean | Measured
 /** A process of the application, as the soak has it. */
 export class ApplicationProcess {
   readonly #child: ChildProcess
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 20 })
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 100, maxFreeSockets: 4 })
   readonly #open = new Map<number, (answer: Done) => void>()
   #address = ''
   #serial = 0
@@ -37,6 +37,9 @@ export class ApplicationProcess {
       if (told.kind !== 'done') return
       this.#open.get(told.id)?.(told.answer)
       this.#open.delete(told.id)
+    })
+    child.once('exit', () => {
+      for (const resolve of this.#open.values()) resolve(false)
     })
   }
 
@@ -61,8 +64,9 @@ export class ApplicationProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Resolves when the process has done it. */
+  /** Resolves when the process has done it; to false too where it has ended. */
   async carryOut(order: Order): Promise<Done> {
+    if (!this.isAlive || !this.#child.connected) return false
     this.#serial += 1
     const id = this.#serial
     const done = new Promise<Done>((resolve) => this.#open.set(id, resolve))
@@ -71,10 +75,10 @@ export class ApplicationProcess {
     return done
   }
 
-  async measure(): Promise<Measured> {
+  /** Undefined where it has ended. */
+  async measure(): Promise<Measured | undefined> {
     const measured = await this.carryOut({ do: 'measure' })
-    if (typeof measured === 'boolean') throw new Error('a process does not measure itself')
-    return measured
+    return typeof measured === 'boolean' ? undefined : measured
   }
 
   async ask(path: string, headers: Readonly<Record<string, string>>): Promise<Answer> {

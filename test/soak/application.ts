@@ -67,7 +67,8 @@ async function deny({ issuedBefore, ...names }: Entry): Promise<boolean> {
 }
 
 function tell(told: Told): void {
-  process.send?.(told)
+  // The parent may let go of it just then, which is no error.
+  if (process.connected) process.send?.(told, undefined, undefined, () => {})
 }
 
 process.on('message', ({ id, order }: Ordered) => {

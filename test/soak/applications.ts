@@ -93,7 +93,7 @@ export class Applications {
   async deny(process: number, entry: Entry, isOver: () => boolean): Promise<void> {
     const { revocations } = this.#world
     const added = revocations.begin(entry, process)
-    for (let isKept = false; !isKept && !isOver(); ) {
+    for (let isKept = false; !isKept && !isOver() && this.at(process).isAlive; ) {
       isKept = (await this.at(process).carryOut({ do: 'deny', entry })) === true
       revocations.end(added, isKept)
     }

@@ -2,7 +2,7 @@ import type { Span } from './history.ts'
 import type { Ask, Window } from './oracle.ts'
 import { World } from './world.ts'
 
-/** What bears on a request, with times in seconds from its sending on: for those who look into it. */
+/** What bears on a request, for a reader. Times are in seconds from its sending on. */
 export function backgroundOf({ process, token, tenants }: Ask, world: World, window: Window) {
   const the = world.processes[process]
   const since = (time: number) => Math.round(time - window.from) / 1000

@@ -52,7 +52,7 @@ export class Cast {
     const come: User = {
       issuer,
       sub: `user-${this.#serial}`,
-      resources: this.#random.chance(0.05) ? undefined : this.rights(),
+      resources: this.#random.chance(0.05) ? undefined : this.rights(this.#random),
       tokens: [],
       opaque: { kind: 'opaque', text: `opaque-${this.#serial}-${this.#random.below(2 ** 30)}` },
     }
@@ -62,8 +62,7 @@ export class Cast {
   }
 
   /** What some user may do. */
-  rights(): Resources {
-    const random = this.#random
+  rights(random: Random): Resources {
     const tenants = TENANTS.filter(() => random.chance(0.5))
     const ids = () => IDS.filter(() => random.chance(0.8))
     const resources = Object.fromEntries(tenants.map((tenant) => [tenant, ids()]))

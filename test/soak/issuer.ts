@@ -54,7 +54,7 @@ export class Issuer {
     this.#port = await listenOn(this.#server, this.#port)
   }
 
-  /** What a process is told of it. Each has an address of its own, so that its fetches are known. */
+  /** What a process is told of it. Each has its own address, so that its fetches are known. */
   rulesFor(process: number) {
     const { issuer, tenants } = this.trusted
     return { issuer, tenants, publicKeysUrl: `http://127.0.0.1:${this.#port}/${process}` }

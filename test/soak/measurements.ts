@@ -40,7 +40,8 @@ export class Measurements {
   async take(at: number): Promise<void> {
     await Promise.all(
       this.#applications.all.map(async (process, index) => {
-        this.#samples[index]?.push({ ...(await process.measure()), at })
+        const measured = await process.measure()
+        if (measured !== undefined) this.#samples[index]?.push({ ...measured, at })
       }),
     )
   }
@@ -60,13 +61,9 @@ export class Measurements {
   lines(): string[] {
     return this.#samples.flatMap((samples, process) => [
       `process ${process}:`,
-      ...[0, 1, 2, 3].map((number) => {
-        const { heap, rss, entries, handles } = quarterOf(samples, number)
-        const counts = Object.entries(handles)
-          .sort()
-          .map(([type, count]) => `${type} ${count}`)
-        return `  quarter ${number + 1}: heap ${megabytes(heap)} MB, rss ${megabytes(rss)} MB, ${entries} entries, ${counts.join(', ')}`
-      }),
+      ...[0, 1, 2, 3].map(
+        (number) => `  quarter ${number + 1}: ${shown(quarterOf(samples, number))}`,
+      ),
     ])
   }
 
@@ -101,6 +98,12 @@ function quarterOf(samples: readonly Sample[], number: number): Quarter {
       types.map((type) => [type, median(these.map(({ handles }) => handles[type] ?? 0))]),
     ),
   }
+}
+
+function shown({ heap, rss, entries, handles }: Quarter): string {
+  const sizes = [`heap ${megabytes(heap)} MB`, `rss ${megabytes(rss)} MB`, `${entries} entries`]
+  const counts = Object.entries(handles).map(([type, count]) => `${type} ${count}`)
+  return [...sizes, ...counts.sort()].join(', ')
 }
 
 function median(values: readonly number[]): number {

@@ -136,6 +136,15 @@ const CASES: readonly Case[] = [
     allowed: ['503 ERR_AUTH_REVOCATION_UNAVAILABLE'],
   },
   {
+    says: 'an entry that the store took with it is perhaps not known, and admits no token',
+    happens: ({ revocations, store }) => {
+      revocations.end(revocations.begin({ jti: 'a' }, 1), true)
+      store.begin()
+    },
+    after: 6.5 * SECONDS,
+    allowed: [INVALID, '503 ERR_AUTH_REVOCATION_UNAVAILABLE'],
+  },
+  {
     says: 'rights come from the application where it tells them',
     ask: { process: 1 },
     happens: (world) => world.processes[1]?.rights.fail('throws')(),

@@ -71,7 +71,9 @@ function verdictsOn(identity: Identity, ask: Ask, world: World, window: Window):
     return [
       ...(seen.mayBeRevoked ? ['401 ERR_AUTH_TOKEN_INVALID'] : []),
       ...(seen.mayBeStale ? ['503 ERR_AUTH_REVOCATION_UNAVAILABLE'] : []),
-      ...(seen.isStale ? [] : permittedIn(ask, identity, resources ?? {}, world, window, patience)),
+      ...(seen.mayNotAdmit
+        ? []
+        : permittedIn(ask, identity, resources ?? {}, world, window, patience)),
     ]
   })
 }

@@ -26,11 +26,13 @@ interface Added {
 
 /** What is known of the revocation of a token in one process. */
 export interface RevocationSeen {
+  /** Whether an entry may be known that fits, and whether one is for sure. */
   readonly mayBeRevoked: boolean
   readonly isRevoked: boolean
   /** Whether the list may be too old to admit a token. */
   readonly mayBeStale: boolean
-  readonly isStale: boolean
+  /** Whether the list is too old, or young enough to have an entry that fits. */
+  readonly mayNotAdmit: boolean
 }
 
 /** All entries that were added, and when each process has to know them. */
@@ -60,10 +62,12 @@ export class Revocations {
     const fitting = namesOf(claims)
       .flatMap((name) => this.#byName.get(name) ?? [])
       .filter(({ entry, addedAt }) => addedAt <= span.until && fits(entry, claims))
+    const { mayBeStale, isStale } = this.#staleness(span, patience)
     return {
       mayBeRevoked: fitting.length > 0,
       isRevoked: fitting.some((added) => this.#isKnown(added, process, span, patience)),
-      ...this.#staleness(span, patience),
+      mayBeStale,
+      mayNotAdmit: isStale || fitting.some((added) => isInAnyList(added, span, patience)),
     }
   }
 
@@ -78,8 +82,6 @@ export class Revocations {
   #isKnown(added: Added, process: number, { from }: Span, patience: number): boolean {
     if (added.by === process) return added.endedAt <= from
     const { keptAt } = added
-    // A list that admits is never older.
-    if (from >= keptAt + DENY_LIST.maxStale * 1000 + patience) return true
     const learnt = LEARNT_WITHIN * 1000 + patience
     const isWell = this.#store.wasWell(from - learnt - STORE_RECOVERY * 1000, from)
     return isWell && from >= keptAt + learnt
@@ -101,6 +103,11 @@ export class Revocations {
       ),
     }
   }
+}
+
+/** A list that admits is never older than `maxStale`. */
+function isInAnyList({ keptAt }: Added, { from }: Span, patience: number): boolean {
+  return from >= keptAt + DENY_LIST.maxStale * 1000 + patience
 }
 
 /** An entry fits where all that it names does. */

@@ -18,7 +18,7 @@ export const DENY_LIST = { interval: 1, maxStale: 6 } as const
 /** So small that tokens leave it all the time, and what it holds is no growth of an hour. */
 export const TOKEN_CACHE_SIZE = 300
 
-/** The contract: seconds for which it is kept that a user, or a token that is no JWT, is unknown. */
+/** Seconds for which the contract keeps that a user, or a token that is no JWT, is unknown. */
 export const UNKNOWN_FOR = 2
 
 export const AUDIENCE = 'soak'

@@ -44,7 +44,7 @@ interface Answered {
 
 /** Asks, at a steady rate, and judges each answer. */
 export class SoakRun implements Soaked {
-  readonly tally = new Tally()
+  readonly tally: Tally
   readonly troubles: string[] = []
   readonly measurements: Measurements
   readonly #options: SoakOptions
@@ -57,6 +57,7 @@ export class SoakRun implements Soaked {
 
   constructor(options: SoakOptions, parts: Parts) {
     this.#options = options
+    this.tally = new Tally(options.onWrong)
     this.#the = parts
     this.#random = Random.of(options.seed, 'requests')
     this.measurements = parts.measurements

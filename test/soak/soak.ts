@@ -7,7 +7,7 @@ import { Measurements } from './measurements.ts'
 import { Random } from './random.ts'
 import { SoakRun } from './soak-run.ts'
 import { watchStalls } from './stalls.ts'
-import type { Tally } from './tally.ts'
+import type { Tally, Wrong } from './tally.ts'
 import { type RightsFrom, World } from './world.ts'
 
 export interface SoakOptions {
@@ -23,6 +23,8 @@ export interface SoakOptions {
   readonly openStore: () => Promise<EntryStore>
   /** Whether it may end with the first wrong verdict. */
   readonly endsWithWrong?: boolean
+  /** Told each wrong verdict as it is judged, of the first ones. */
+  readonly onWrong?: (wrong: Wrong) => void
   /** Told how it goes, at times. */
   readonly onProgress?: (soaked: Soaked, minutes: number) => void
 }

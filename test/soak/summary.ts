@@ -25,7 +25,8 @@ export function summaryOf(soaked: Soaked, seed: number): string[] {
     '',
     ...tally.wrong.map((wrong) => shownWrong(wrong, seed)),
     ...troublesOf(soaked),
-    `${tally.asked} asked, ${tally.wrongCount} wrong verdicts; of ${latitude} % more than one was allowed`,
+    `${tally.asked} asked, ${tally.wrongCount} wrong verdicts`,
+    `more than one verdict was allowed on ${latitude} %`,
   ]
 }
 

@@ -16,6 +16,7 @@ export interface Wrong {
 
 /** What has been asked, and what came of it. */
 export class Tally {
+  readonly #onWrong: (wrong: Wrong) => void
   /** By persona and status with code. */
   readonly counts = new Map<string, Map<string, number>>()
   readonly wrong: Wrong[] = []
@@ -23,6 +24,10 @@ export class Tally {
   wrongCount = 0
   /** How often more than one verdict was allowed, by these. */
   readonly latitude = new Map<string, number>()
+
+  constructor(onWrong: (wrong: Wrong) => void = () => {}) {
+    this.#onWrong = onWrong
+  }
 
   /** @param background what bears on it, for a wrong one */
   note(judged: Omit<Wrong, 'background'>, background: () => unknown): void {
@@ -37,7 +42,10 @@ export class Tally {
     this.counts.set(ask.persona, verdicts.set(short, (verdicts.get(short) ?? 0) + 1))
     if (allowed.has(came)) return
     this.wrongCount += 1
-    if (this.wrong.length < MOST_SHOWN) this.wrong.push({ ...judged, background: background() })
+    if (this.wrong.length >= MOST_SHOWN) return
+    const wrong = { ...judged, background: background() }
+    this.wrong.push(wrong)
+    this.#onWrong(wrong)
   }
 
   /** How often a verdict came, of all personas. */
