@@ -1,8 +1,8 @@
-import type { Window } from './oracle.ts'
+import type { Circumstances } from './oracle.ts'
 import { AUDIENCE, KEYS_RECOVERY, ON_THE_WAY, TIMES } from './settings.ts'
 import type { Claims, Jwt, Token } from './token.ts'
 import { NO_ANSWER } from './told-history.ts'
-import type { TrustedIssuer, World } from './world.ts'
+import type { TrustedIssuer } from './world.ts'
 
 /** A user who has proved who it is. */
 export interface Identity {
@@ -13,38 +13,28 @@ export interface Identity {
 const INVALID = '401 ERR_AUTH_TOKEN_INVALID'
 
 /** Whom a token may stand for, and the verdicts on it where it may be refused. */
-export function identitiesOf(
-  token: Token,
-  process: number,
-  world: World,
-  window: Window,
-  patience: number,
-): (Identity | string)[] {
+export function identitiesOf(token: Token, circumstances: Circumstances): (Identity | string)[] {
   if (token.kind === 'jwt') {
-    return believed(token.claims, process, world, window, (issuer) =>
-      proofs(token, issuer, process, window, patience),
-    )
+    return believed(token.claims, circumstances, (issuer) => proofs(token, issuer, circumstances))
   }
-  const told = world.processes[process]?.opaque.during(token.text, window, patience) ?? []
-  return told.flatMap((answer) => {
+  const { process, window, patience } = circumstances
+  return process.opaque.during(token.text, window, patience).flatMap((answer) => {
     if (answer === NO_ANSWER) return ['503 ERR_AUTH_INTROSPECTION_UNAVAILABLE']
     if (answer === null) return [INVALID]
-    return believed(answer, process, world, window, () => ['proved'])
+    return believed(answer, circumstances, () => ['proved'])
   })
 }
 
 /** Claims for us, of an issuer that is trusted, in their time. */
 function believed(
   claims: Claims,
-  process: number,
-  world: World,
-  window: Window,
+  circumstances: Circumstances,
   prove: (issuer: TrustedIssuer) => ('proved' | string)[],
 ): (Identity | string)[] {
-  const issuer = world.issuers.get(claims.iss)
+  const issuer = circumstances.world.issuers.get(claims.iss)
   if (issuer === undefined || claims.aud !== AUDIENCE) return [INVALID]
   if (claims.cnf !== undefined && Object.keys(claims.cnf).length > 0) return [INVALID]
-  const { mayBeOver, mayBeValid } = lifeOf(claims, process, world, window)
+  const { mayBeOver, mayBeValid } = lifeOf(claims, circumstances)
   const proved = mayBeValid
     ? prove(issuer).map((proof) =>
         proof === 'proved' ? { claims, tenants: issuer.tenants } : proof,
@@ -54,8 +44,8 @@ function believed(
 }
 
 /** By the wall clock of the process, which may have been set meanwhile. */
-function lifeOf(claims: Claims, process: number, world: World, window: Window) {
-  const offsets = world.processes[process]?.clock.during(window).map(({ value }) => value) ?? []
+function lifeOf(claims: Claims, { process, window }: Circumstances) {
+  const offsets = process.clock.during(window).map(({ value }) => value)
   const earliest = (window.wall.from + Math.min(...offsets)) / 1000
   const latest = (window.wall.until + Math.max(...offsets)) / 1000
   const start = Math.max(claims.iat, claims.nbf ?? claims.iat) - TIMES.clockTolerance
@@ -70,16 +60,15 @@ function lifeOf(claims: Claims, process: number, world: World, window: Window) {
 function proofs(
   { kid, isGenuine, isSigned }: Jwt,
   issuer: TrustedIssuer,
-  process: number,
-  window: Window,
-  patience: number,
+  circumstances: Circumstances,
 ): ('proved' | string)[] {
   if (!isSigned) return [INVALID]
-  const sets = issuer.served[process]?.during(window, patience) ?? []
+  const { number, window, patience } = circumstances
+  const sets = issuer.served[number]?.during(window, patience) ?? []
   return sets.flatMap((kids) => {
     if (kids === null) return ['503 ERR_AUTH_KEYS_UNAVAILABLE']
     if (isGenuine && kids.has(kid)) return ['proved']
-    return isGenuine && isDue(kid, issuer, window, patience) ? [] : [INVALID]
+    return isGenuine && isDue(kid, issuer, circumstances) ? [] : [INVALID]
   })
 }
 
@@ -87,8 +76,7 @@ function proofs(
 function isDue(
   kid: string,
   { published, outages }: TrustedIssuer,
-  { from, until }: Window,
-  patience: number,
+  { window: { from, until }, patience }: Circumstances,
 ): boolean {
   // A fetch that was late for a stall has failed, and is repeated.
   const by = patience === 0 ? from : from - patience - KEYS_RECOVERY * 1000

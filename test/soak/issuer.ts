@@ -28,8 +28,9 @@ const FAULTS = { ...keyFaults, ...hangingFaults }
 /** An authorization server: its keys, the address where it publishes them, and its tokens. */
 export class Issuer {
   readonly name: string
+  /** The algorithm of its keys. */
+  readonly alg: string
   readonly trusted: TrustedIssuer
-  readonly #alg: string
   readonly #server: Server
   #port = 0
   #serial = 1
@@ -41,7 +42,7 @@ export class Issuer {
   /** @param world learns all that is published and served */
   constructor(name: string, alg: string, tenants: '*' | readonly string[], world: World) {
     this.name = name
-    this.#alg = alg
+    this.alg = alg
     this.#keys = [forgeKey(alg, `${name}-1`)]
     this.#published = this.#keys
     this.trusted = world.trust(`https://${name}.test`, tenants, new Set([`${name}-1`]))
@@ -63,7 +64,7 @@ export class Issuer {
   /** A new key, which signs from now on. */
   renewKey(): void {
     this.#serial += 1
-    this.#keys = [...this.#keys.slice(-2), forgeKey(this.#alg, `${this.name}-${this.#serial}`)]
+    this.#keys = [...this.#keys.slice(-2), forgeKey(this.alg, `${this.name}-${this.#serial}`)]
   }
 
   /** Publishes the newest keys, and no others. */

@@ -4,7 +4,7 @@ import { permittedIn } from './permitted-in.ts'
 import type { Route } from './routes.ts'
 import type { Token } from './token.ts'
 import { NO_ANSWER } from './told-history.ts'
-import { World } from './world.ts'
+import { type ProcessWorld, World } from './world.ts'
 
 /** A request. */
 export interface Ask {
@@ -25,6 +25,17 @@ export interface Window extends Span {
   readonly wall: Span
 }
 
+/** What a verdict depends on, apart from the request itself. */
+export interface Circumstances {
+  readonly world: World
+  /** Those of the process that was asked. */
+  readonly process: ProcessWorld
+  readonly number: number
+  readonly window: Window
+  /** Milliseconds by which the process may have been late. */
+  readonly patience: number
+}
+
 /** A status with the code of the refusal, or with what the handler has received. */
 export type Verdict = string
 
@@ -34,46 +45,36 @@ export type Verdict = string
  * it shares no code with the package.
  */
 export function allowedVerdicts(ask: Ask, world: World, window: Window): Set<Verdict> {
-  const { token } = ask
-  if (token === null) return new Set(['401 ERR_AUTH_TOKEN_MISSING'])
-  const patience = patienceOf(ask, world, window)
-  const verdicts = identitiesOf(token, ask.process, world, window, patience).flatMap((identity) =>
-    typeof identity === 'string' ? [identity] : verdictsOn(identity, ask, world, window),
+  const process = world.processes[ask.process]
+  if (process === undefined) throw new Error(`there is no process ${ask.process}`)
+  if (ask.token === null) return new Set(['401 ERR_AUTH_TOKEN_MISSING'])
+  const patience = process.stalls.before(window.until)
+  const circumstances = { world, process, number: ask.process, window, patience }
+  const verdicts = identitiesOf(ask.token, circumstances).flatMap((identity) =>
+    typeof identity === 'string' ? [identity] : verdictsOn(identity, ask, circumstances),
   )
   return new Set(verdicts)
 }
 
-/** Milliseconds by which the process may have been late. */
-function patienceOf(ask: Ask, world: World, { until }: Span): number {
-  return world.processes[ask.process]?.stalls.before(until) ?? 0
-}
-
 /** A user who is authenticated: what it may do, unless it is revoked. */
-function verdictsOn(identity: Identity, ask: Ask, world: World, window: Window): Verdict[] {
-  const process = world.processes[ask.process]
-  if (process === undefined) return []
-  const patience = patienceOf(ask, world, window)
+function verdictsOn(identity: Identity, ask: Ask, circumstances: Circumstances): Verdict[] {
+  const { world, process, number, window, patience } = circumstances
   const { claims } = identity
   const user = World.userKey({ issuer: claims.iss, sub: claims.sub })
   const told =
     process.rightsFrom === 'claims'
       ? [claims.resources ?? null]
       : process.rights.during(user, window, patience)
-  const seen = world.revocations.seen(claims, ask.process, window, patience)
+  const seen = world.revocations.seen(claims, number, window, patience)
+  const refusals = [
+    ...(seen.mayBeRevoked ? ['401 ERR_AUTH_TOKEN_INVALID'] : []),
+    ...(seen.mayBeStale ? ['503 ERR_AUTH_REVOCATION_UNAVAILABLE'] : []),
+  ]
   return told.flatMap((resources) => {
-    if (resources === NO_ANSWER) {
-      // The contract does not say which of the two is asked first.
-      const revoked = seen.mayBeRevoked ? ['401 ERR_AUTH_TOKEN_INVALID'] : []
-      const stale = seen.mayBeStale ? ['503 ERR_AUTH_REVOCATION_UNAVAILABLE'] : []
-      return ['503 ERR_AUTH_RESOURCES_UNAVAILABLE', ...revoked, ...stale]
-    }
+    // The contract does not say which of the two is asked first.
+    if (resources === NO_ANSWER) return ['503 ERR_AUTH_RESOURCES_UNAVAILABLE', ...refusals]
     if (seen.isRevoked) return ['401 ERR_AUTH_TOKEN_INVALID']
-    return [
-      ...(seen.mayBeRevoked ? ['401 ERR_AUTH_TOKEN_INVALID'] : []),
-      ...(seen.mayBeStale ? ['503 ERR_AUTH_REVOCATION_UNAVAILABLE'] : []),
-      ...(seen.mayNotAdmit
-        ? []
-        : permittedIn(ask, identity, resources ?? {}, world, window, patience)),
-    ]
+    if (seen.mayNotAdmit) return refusals
+    return [...refusals, ...permittedIn(ask, identity, resources ?? {}, circumstances)]
   })
 }

@@ -1,10 +1,9 @@
 import type { Identity } from './identities.ts'
-import type { Ask, Verdict, Window } from './oracle.ts'
+import type { Ask, Circumstances, Verdict } from './oracle.ts'
 import { ROUTES } from './routes.ts'
 import { SUPERUSER } from './settings.ts'
 import type { Resources } from './token.ts'
 import { NO_ANSWER } from './told-history.ts'
-import type { World } from './world.ts'
 
 /** What a handler receives, as the applications tell it. */
 export interface Received {
@@ -25,9 +24,7 @@ export function permittedIn(
   ask: Ask,
   { claims, tenants }: Identity,
   told: Resources,
-  world: World,
-  window: Window,
-  patience: number,
+  { process, window, patience }: Circumstances,
 ): Verdict[] {
   const resources = pinned(told, tenants)
   const everywhere = resources['*'] ?? []
@@ -39,10 +36,7 @@ export function permittedIn(
   const { tenant } = named
   const mayAct = tenant === null || isSuperuser || Object.hasOwn(resources, tenant)
   if (!mayAct) return ['403 ERR_AUTH_TENANT_FORBIDDEN']
-  const existence =
-    tenant === null
-      ? [true]
-      : (world.processes[ask.process]?.tenants.during(tenant, window, patience) ?? [])
+  const existence = tenant === null ? [true] : process.tenants.during(tenant, window, patience)
   return existence.map((exists) => {
     if (exists === NO_ANSWER) return '503 ERR_AUTH_TENANTS_UNAVAILABLE'
     if (!exists) return '404 ERR_AUTH_TENANT_UNKNOWN'

@@ -17,11 +17,14 @@ type Shown = Token | { readonly header: string } | null
 
 type Persona = (user: User, cast: Cast, random: Random) => Shown
 
-const STRANGER_KEY = forgeKey('ES256', 'stranger-1')
+/** Keys of no issuer, of each algorithm that one has. */
+const STRANGER_KEYS = ['ES256', 'EdDSA', 'ES384'].map((alg) => forgeKey(alg, 'stranger-1'))
 
 /** A token of some claims that no key of the issuer has signed, though it names one. */
-function forged(user: User, claims: Claims, kid = user.issuer.kid): Jwt {
-  const text = forge(STRANGER_KEY, { header: { kid }, payload: claims })
+function forged({ issuer }: User, claims: Claims, kid = issuer.kid): Jwt {
+  const key = STRANGER_KEYS.find(({ alg }) => alg === issuer.alg)
+  if (key === undefined) throw new Error(`no stranger has a key of ${issuer.alg}`)
+  const text = forge(key, { header: { kid }, payload: claims })
   return { kind: 'jwt', text, claims, kid, isGenuine: false, isSigned: true }
 }
 
