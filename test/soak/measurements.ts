@@ -1,4 +1,3 @@
-import type { Applications } from './applications.ts'
 import type { Measured } from './measured.ts'
 
 /** Bytes of the heap that an entry of the deny list may take; `bench:growth` tells what it does. */
@@ -12,6 +11,11 @@ const MOST_MORE = 10
 
 /** The part of a soak in which caches fill, and code is compiled. */
 const WARM_UP = 0.05
+
+/** A process that tells what it holds; undefined where it has ended. */
+export interface Measurable {
+  measure(): Promise<Measured | undefined>
+}
 
 interface Sample extends Measured {
   /** From 0, the begin of the soak, to 1. */
@@ -28,18 +32,18 @@ interface Quarter {
 
 /** What the processes hold, from the begin to the end. */
 export class Measurements {
-  readonly #applications: Applications
+  readonly #processes: readonly Measurable[]
   readonly #samples: Sample[][]
 
-  constructor(applications: Applications) {
-    this.#applications = applications
-    this.#samples = applications.all.map(() => [])
+  constructor(processes: readonly Measurable[]) {
+    this.#processes = processes
+    this.#samples = processes.map(() => [])
   }
 
   /** @param at the part of the soak that is over */
   async take(at: number): Promise<void> {
     await Promise.all(
-      this.#applications.all.map(async (process, index) => {
+      this.#processes.map(async (process, index) => {
         const measured = await process.measure()
         if (measured !== undefined) this.#samples[index]?.push({ ...measured, at })
       }),

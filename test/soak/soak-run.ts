@@ -78,7 +78,8 @@ export class SoakRun implements Soaked {
     await Promise.all([this.#askSteadily(), this.#measureAtTimes()])
     await disturbances.end()
     while (this.#open > 0) await wait(TICK)
-    await wait(JUDGED_AFTER)
+    const isNoticed = this.#options.endsWithWrong === true && this.tally.wrongCount > 0
+    if (!isNoticed) await wait(JUDGED_AFTER)
     this.#judge()
   }
 

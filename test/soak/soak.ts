@@ -63,7 +63,7 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
     }))
     const cast = new Cast(issuers, Random.of(seed, 'cast'))
     const disturbances = new Disturbances({ seed, pace, world, issuers, applications, cast, store })
-    const measurements = new Measurements(applications)
+    const measurements = new Measurements(applications.all)
     const run = new SoakRun(options, { world, applications, cast, disturbances, measurements })
     try {
       await run.run()
