@@ -1,33 +1,15 @@
 import assert from 'node:assert/strict'
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import Fastify from 'fastify'
-import { tempFolder } from '../helpers/documents/temp-folder.ts'
+import { type Replacement, sabotagedLibs } from '../helpers/documents/sabotaged-lib.ts'
 
-const temporary = tempFolder()
-writeFileSync(join(temporary.path, 'package.json'), '{ "type": "module" }')
-symlinkSync(join(process.cwd(), 'node_modules'), join(temporary.path, 'node_modules'))
-
-/** A file of lib/, a text in it, and what stands there instead. */
-type Replacement = readonly [file: string, text: string, instead: string]
-
-let copies = 0
+const sabotagedLib = sabotagedLibs()
 
 /** A copy of lib/ with a guard that lacks something. */
 async function sabotaged(replacements: readonly Replacement[]) {
-  copies += 1
-  const lib = join(temporary.path, `lib-${copies}`)
-  cpSync('lib', lib, { recursive: true })
-  for (const [file, text, instead] of replacements) {
-    const whole = readFileSync(join(lib, file), 'utf8')
-    assert.equal(whole.split(text).length, 2, `once in ${file}: ${text}`)
-    writeFileSync(
-      join(lib, file),
-      whole.replace(text, () => instead),
-    )
-  }
+  const lib = sabotagedLib(replacements)
   const of = (door: string): string => pathToFileURL(join(lib, door)).href
   const index: typeof import('../../lib/index.ts') = await import(of('index.ts'))
   const testing: typeof import('../../lib/testing.ts') = await import(of('testing.ts'))

@@ -1,0 +1,49 @@
+import type { Measured } from './measured.ts'
+import type { Entry } from './revocations.ts'
+import type { Claims, Resources } from './token.ts'
+import type { Fault } from './told-history.ts'
+import type { RightsFrom } from './world.ts'
+
+/** What a process of the application is started with. */
+export interface Task {
+  /** The folder of the package's sources. */
+  readonly lib: string
+  readonly issuers: readonly {
+    readonly issuer: string
+    readonly publicKeysUrl: string
+    readonly tenants: '*' | readonly string[]
+  }[]
+  readonly rightsFrom: RightsFrom
+  /** Where the deny list is kept; `redis:` or `http:`. */
+  readonly storeUrl: string
+}
+
+/** Functions of the application whose answers are ordered. */
+export type Table = 'tenants' | 'rights' | 'opaque'
+
+/** What a table knows of a key; null: nothing. */
+export type TableValue = true | Resources | Claims | null
+
+export type Order =
+  | { readonly do: 'setClock'; readonly offset: number }
+  | { readonly do: 'tell'; readonly table: Table; readonly key: string; readonly value: TableValue }
+  | { readonly do: 'fail'; readonly table: Table; readonly fault: Fault | null }
+  | { readonly do: 'forget'; readonly issuer: string; readonly sub: string }
+  | { readonly do: 'deny'; readonly entry: Entry }
+  | { readonly do: 'measure' }
+
+/** From the parent. */
+export interface Ordered {
+  readonly id: number
+  readonly order: Order
+}
+
+/**
+ * From a process: that it listens, what became of an order, that it stood still, or that it has a
+ * whole answer from an address.
+ */
+export type Told =
+  | { readonly kind: 'listening'; readonly address: string }
+  | { readonly kind: 'done'; readonly id: number; readonly answer: boolean | Measured }
+  | { readonly kind: 'stalled'; readonly length: number }
+  | { readonly kind: 'fetched'; readonly url: string }

@@ -1,0 +1,36 @@
+/** What a token says. Not an interface: what its members may be, a record can be read of. */
+export type Claims = {
+  readonly iss: string
+  readonly aud: string
+  readonly sub: string
+  readonly jti: string
+  readonly sid: string
+  readonly iat: number
+  readonly nbf?: number
+  readonly exp: number
+  readonly resources?: Resources
+  readonly cnf?: object
+}
+
+/** From a tenant, or `*`, to ids. */
+export type Resources = Readonly<Record<string, readonly string[]>>
+
+/** A JWT, and what is true of it. */
+export interface Jwt {
+  readonly kind: 'jwt'
+  readonly text: string
+  readonly claims: Claims
+  readonly kid: string
+  /** Whether the key of that name, of that issuer, has signed what it says, as its header says. */
+  readonly isGenuine: boolean
+  /** Whether its header is one that a signature could prove. */
+  readonly isSigned: boolean
+}
+
+/** A token that is no JWT. */
+export interface Opaque {
+  readonly kind: 'opaque'
+  readonly text: string
+}
+
+export type Token = Jwt | Opaque
