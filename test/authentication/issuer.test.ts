@@ -10,6 +10,7 @@ import { parseCompactJws } from '../../lib/tokens/compact-jws.ts'
 import { JoseHeaders } from '../../lib/tokens/jose-header.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 import type { UserInfo } from '../../lib/tokens/user-info.ts'
+import { accepted } from '../helpers/tokens/accepted.ts'
 import { type ForgeKey, forge, forgeKey } from '../helpers/tokens/forge.ts'
 
 const NOW = 1_800_000_000
@@ -43,8 +44,10 @@ function issuerWith(
   const issuer = new Issuer(keys, own, tokens, isTrusted)
   /** As a request is verified: what is known is not proved again. */
   const verify = (token: string, waits = WAITS) =>
-    tokens.get(token) ??
-    issuer.verify(token, parseCompactJws(token, 16_384, new JoseHeaders()), waits)
+    accepted(
+      tokens.get(token) ??
+        issuer.verify(token, parseCompactJws(token, 16_384, new JoseHeaders()), waits),
+    )
   return { issuer, verify, tokens, verified: () => mapClaims.mock.callCount() }
 }
 

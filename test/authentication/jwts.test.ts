@@ -8,6 +8,7 @@ import { KeySet } from '../../lib/keys/key-set.ts'
 import { StaticKeys } from '../../lib/keys/key-source.ts'
 import { Waits } from '../../lib/outside/waits.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
+import { accepted } from '../helpers/tokens/accepted.ts'
 import { goodToken, KEY } from '../helpers/tokens/probe.ts'
 
 const WAITS = new Waits()
@@ -66,7 +67,7 @@ function start() {
 }
 
 const tenantsOf = async (verifying: ReturnType<Jwts['verify']>) => [
-  ...(await verifying).principal.tenants,
+  ...(await accepted(verifying)).principal.tenants,
 ]
 
 test('a token waits for the keys of its issuer, and is known from then on', async () => {

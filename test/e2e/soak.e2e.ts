@@ -55,8 +55,8 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
     'the expiry of a token that was seen before',
     [
       'authentication/verified-tokens.ts',
-      'checkLifetime(verified.lifetime, this.#clockTolerance)',
-      '',
+      'refusedLifetime(verified.lifetime, this.#clockTolerance) ?? verified',
+      'verified',
     ],
     /^user: .* in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],

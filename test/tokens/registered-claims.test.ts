@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
-import { checkClaims, checkLifetime } from '../../lib/tokens/registered-claims.ts'
+import {
+  type ClaimRules,
+  type Lifetime,
+  readLifetime,
+  refusedClaims,
+  refusedLifetime,
+} from '../../lib/tokens/registered-claims.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 import { forge } from '../helpers/tokens/forge.ts'
 import {
@@ -11,6 +17,18 @@ import {
   KEY,
   startProbe,
 } from '../helpers/tokens/probe.ts'
+
+/** The times of accepted claims; a refusal is thrown. */
+function checkClaims(claims: object, rules: ClaimRules): Lifetime {
+  const refused = refusedClaims(claims, rules)
+  if (refused !== undefined) throw refused
+  return readLifetime(claims)
+}
+
+function checkLifetime(lifetime: Lifetime, tolerance: number): void {
+  const refused = refusedLifetime(lifetime, tolerance)
+  if (refused !== undefined) throw refused
+}
 
 const NOW = 1_700_000_000
 const RULES = { issuer: ['https://a.test', 'https://b.test'], audience: ['api', 'web'] }

@@ -1,11 +1,13 @@
 import { AuthError } from '../../../lib/errors.ts'
 import { after, type NowOrLater } from '../../../lib/outside/now-or-later.ts'
-import type { Principal } from '../../../lib/rights/principal.ts'
+import { TokenRefused } from '../../../lib/tokens/token-refused.ts'
 
-/** The principal that an authenticator gave; its refusal is thrown. */
-export function accepted(outcome: NowOrLater<Principal | AuthError>): NowOrLater<Principal> {
+/** What was given in the place of a refusal; a refusal is thrown. */
+export function accepted<T extends object>(
+  outcome: NowOrLater<T | AuthError | TokenRefused>,
+): NowOrLater<T> {
   return after(outcome, (found) => {
-    if (found instanceof AuthError) throw found
+    if (found instanceof AuthError || found instanceof TokenRefused) throw found
     return found
   })
 }
