@@ -58,7 +58,7 @@ export class TokenCache<T> {
     const weight = Math.max(own.length, bytes / BYTES_PER_CHARACTER)
     this.delete(own)
     while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
-    const entry = { token: own, value, weight, used: false }
+    const entry = { token: own, value, weight, used: false, older: undefined, newer: undefined }
     this.#entries.set(endOf(own), entry)
     this.#queue.add(entry)
     this.#weight += weight

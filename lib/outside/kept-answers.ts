@@ -63,7 +63,7 @@ export class KeptAnswers<T> {
     if (this.#maxEntries === 0) return
     const weight = this.#weightRules?.of(kept.answer, own) ?? 0
     while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
-    const entry = { key: own, kept, weight, used: false }
+    const entry = { key: own, kept, weight, used: false, older: undefined, newer: undefined }
     this.#entries.set(own, entry)
     this.#queue.add(entry)
     this.#weight += weight

@@ -3,8 +3,8 @@
 
 /** What can wait in one queue. */
 export interface Queued<T> {
-  older?: T | undefined
-  newer?: T | undefined
+  older: T | undefined
+  newer: T | undefined
 }
 
 /** Things in the order in which they came. Each step costs the same, however many there are. */

@@ -6,6 +6,10 @@ interface Item extends Queued<Item> {
   readonly name: string
 }
 
+function itemNamed(name: string): Item {
+  return { name, older: undefined, newer: undefined }
+}
+
 function inOrder(queue: Queue<Item>): string {
   const names: string[] = []
   for (let item = queue.oldest; item !== undefined; item = item.newer) names.push(item.name)
@@ -22,18 +26,18 @@ test('things wait in the order in which they came, whichever of them leaves', ()
     ['cba', ''],
   ] as const) {
     const queue = new Queue<Item>()
-    const items = ['a', 'b', 'c'].map((name): Item => ({ name }))
+    const items = ['a', 'b', 'c'].map(itemNamed)
     for (const item of items) queue.add(item)
     for (const item of items.filter(({ name }) => leaving.includes(name))) queue.delete(item)
     assert.equal(inOrder(queue), left, leaving)
-    queue.add({ name: 'd' })
+    queue.add(itemNamed('d'))
     assert.equal(inOrder(queue), `${left}d`, leaving)
   }
 })
 
 test('what has left keeps none of the others, and can wait anew', () => {
   const queue = new Queue<Item>()
-  const [a, b, c]: [Item, Item, Item] = [{ name: 'a' }, { name: 'b' }, { name: 'c' }]
+  const [a, b, c] = [itemNamed('a'), itemNamed('b'), itemNamed('c')]
   for (const item of [a, b, c]) queue.add(item)
   queue.delete(b)
   assert.deepEqual([b.older, b.newer], [undefined, undefined])
