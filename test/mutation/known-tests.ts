@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { compiled, digest, ROOT } from './compiled.ts'
+import { type Coverage, hasRun } from './coverage.ts'
+import type { Laboratory } from './laboratory.ts'
+import type { Mutant } from './mutant.ts'
+import { Notebook } from './notebook.ts'
+
+/** What a test file does where there is no mutant. */
+export interface KnownTest {
+  readonly test: string
+  /** Whether it passes. One that is slower than a sampler can use does not. */
+  readonly passes: boolean
+  readonly work: number
+  readonly coverage: Coverage
+  /** By the path of each covered file, the digest of its program then. */
+  readonly programs: Readonly<Record<string, string>>
+}
+
+/** Milliseconds of work that a test may take to be of use. */
+const LONGEST = 20_000
+
+/** Runs each test file once without a mutant, when it is first asked for. */
+export class KnownTests {
+  readonly #notebook = new Notebook<KnownTest>('tests')
+  readonly #known = new Map<string, KnownTest>()
+  readonly #laboratory: Laboratory
+
+  constructor(laboratory: Laboratory) {
+    this.#laboratory = laboratory
+  }
+
+  /** Those of the tests that run what a mutant changes, the fastest first. */
+  async covering(mutant: Mutant, tests: readonly string[]): Promise<KnownTest[]> {
+    const found: KnownTest[] = []
+    for (const test of tests) {
+      const known = await this.#find(test)
+      if (known.passes && hasRun(known.coverage, mutant.file, mutant.start)) found.push(known)
+    }
+    return found.sort((a, b) => a.work - b.work)
+  }
+
+  async #find(test: string): Promise<KnownTest> {
+    const known = this.#known.get(test)
+    if (known) return known
+    const key = digest(test, readFileSync(join(ROOT, test), 'utf8'))
+    const noted = this.#notebook.read(key)
+    const found = noted && isCurrent(noted) ? noted : await this.#run(test)
+    this.#known.set(test, found)
+    this.#notebook.write(key, found)
+    return found
+  }
+
+  async #run(test: string): Promise<KnownTest> {
+    const task = { test, changed: null, withCoverage: true }
+    const answer = await this.#laboratory.run(task, LONGEST)
+    if (typeof answer === 'string' || answer.failed !== null || answer.coverage === null) {
+      console.log(`left out: ${test}: ${typeof answer === 'string' ? answer : answer.failed}`)
+      return { test, passes: false, work: 0, coverage: {}, programs: {} }
+    }
+    const { coverage, work } = answer
+    const programs = Object.keys(coverage).map((path) => [path, programOf(path)])
+    return { test, passes: true, work, coverage, programs: Object.fromEntries(programs) }
+  }
+}
+
+function isCurrent({ passes, programs }: KnownTest): boolean {
+  return passes && Object.entries(programs).every(([path, at]) => programOf(path) === at)
+}
+
+const programs = new Map<string, string>()
+
+function programOf(path: string): string {
+  const known = programs.get(path)
+  if (known !== undefined) return known
+  const made = digest(compiled(path).text)
+  programs.set(path, made)
+  return made
+}
