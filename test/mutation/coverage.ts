@@ -40,3 +40,9 @@ export function hasRun(coverage: Coverage, path: string, position: number): bool
     return around.at(-1)?.[2] ?? false
   })
 }
+
+/** How many parts of a file have run. */
+export function partsRun(coverage: Coverage, path: string): number {
+  const loads = coverage[path] ?? []
+  return Math.max(0, ...loads.map((ranges) => ranges.filter(([, , hasRun]) => hasRun).length))
+}

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compiled, digest, ROOT } from './compiled.ts'
-import { type Coverage, hasRun } from './coverage.ts'
+import { type Coverage, hasRun, partsRun } from './coverage.ts'
 import type { Laboratory } from './laboratory.ts'
 import type { Mutant } from './mutant.ts'
 import { Notebook } from './notebook.ts'
+import { filesOf, ROOMS } from './rooms.ts'
 
 /** What a test file does where there is no mutant. */
 export interface KnownTest {
@@ -13,7 +14,7 @@ export interface KnownTest {
   readonly passes: boolean
   readonly work: number
   readonly coverage: Coverage
-  /** By the path of each covered file, the digest of its program then. */
+  /** By the path of each file that has mutants, the digest of its program then. */
   readonly programs: Readonly<Record<string, string>>
 }
 
@@ -30,42 +31,42 @@ export class KnownTests {
     this.#laboratory = laboratory
   }
 
-  /** Those of the tests that run what a mutant changes, the fastest first. */
+  /**
+   * Those of the tests that run what a mutant changes. First comes the one that runs most of the
+   * file for its work: each test that loads a file runs its constants.
+   */
   async covering(mutant: Mutant, tests: readonly string[]): Promise<KnownTest[]> {
     const found: KnownTest[] = []
     for (const test of tests) {
-      const known = await this.#find(test)
+      const known = await this.#find(test, mutant.file)
       if (known.passes && hasRun(known.coverage, mutant.file, mutant.start)) found.push(known)
     }
-    return found.sort((a, b) => a.work - b.work)
+    const worth = ({ coverage, work }: KnownTest) => partsRun(coverage, mutant.file) / work
+    return found.sort((a, b) => worth(b) - worth(a))
   }
 
-  async #find(test: string): Promise<KnownTest> {
-    const known = this.#known.get(test)
-    if (known) return known
+  /** What a test does is found out anew where the file has changed since. */
+  async #find(test: string, file: string): Promise<KnownTest> {
     const key = digest(test, readFileSync(join(ROOT, test), 'utf8'))
-    const noted = this.#notebook.read(key)
-    const found = noted && isCurrent(noted) ? noted : await this.#run(test)
+    const known = this.#known.get(test) ?? this.#notebook.read(key)
+    const isCurrent = known !== undefined && known.programs[file] === programOf(file)
+    const found = isCurrent ? known : await this.#run(test)
     this.#known.set(test, found)
-    this.#notebook.write(key, found)
+    if (!isCurrent) this.#notebook.write(key, found)
     return found
   }
 
   async #run(test: string): Promise<KnownTest> {
     const task = { test, changed: null, withCoverage: true }
     const answer = await this.#laboratory.run(task, LONGEST)
+    const paths = ROOMS.flatMap(filesOf)
+    const programs = Object.fromEntries(paths.map((path) => [path, programOf(path)]))
     if (typeof answer === 'string' || answer.failed !== null || answer.coverage === null) {
       console.log(`left out: ${test}: ${typeof answer === 'string' ? answer : answer.failed}`)
-      return { test, passes: false, work: 0, coverage: {}, programs: {} }
+      return { test, passes: false, work: 0, coverage: {}, programs }
     }
-    const { coverage, work } = answer
-    const programs = Object.keys(coverage).map((path) => [path, programOf(path)])
-    return { test, passes: true, work, coverage, programs: Object.fromEntries(programs) }
+    return { test, passes: true, work: answer.work, coverage: answer.coverage, programs }
   }
-}
-
-function isCurrent({ passes, programs }: KnownTest): boolean {
-  return passes && Object.entries(programs).every(([path, at]) => programOf(path) === at)
 }
 
 const programs = new Map<string, string>()

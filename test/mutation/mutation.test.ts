@@ -29,6 +29,7 @@ const PROGRAMS: readonly [program: string, mutants: readonly string[]][] = [
   ["const x = 'a' + b", ["'a' > ''"]],
   ['const x = true', ['true > false']],
   ['const x = 7', ['7 > 8', '7 > 6']],
+  ['const x = 2 * 1_024', ['2 * 1_024 > 2 * 1_024 * 2', '2 * 1_024 > 2 * 1_024 / 2']],
   ["const x = ''", ["'' > 'mutated'"]],
   ['const x = `a`', ["`a` > ''"]],
   ['const x = [a]', ['[a] > []']],

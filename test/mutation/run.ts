@@ -47,9 +47,10 @@ tell(
   report.revived.map(({ mutant }) => mutant),
 )
 for (const key of stale) console.log(`A survivor is written down that does not exist: ${key}`)
-const isGood = report.score >= GOAL && report.unknown.length === 0
 console.log(`${report.score.toFixed(1)} % are killed; the goal is ${GOAL} %`)
-process.exitCode = isGood && report.revived.length === 0 && stale.length === 0 ? 0 : 1
+// One that is killed after all may live under another version of Node, so it is told, and no more.
+const isGood = report.score >= GOAL && report.unknown.length === 0 && stale.length === 0
+process.exitCode = isGood ? 0 : 1
 
 async function work(mutants: IterableIterator<Mutant>): Promise<void> {
   const examiner = new Examiner(Number(values.reach))

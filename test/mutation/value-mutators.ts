@@ -22,6 +22,7 @@ const ARITHMETIC = new Map([
 export const arithmetic: Mutator = (node) => {
   if (ts.isPostfixUnaryExpression(node) || ts.isPrefixUnaryExpression(node)) return steps(node)
   if (!ts.isBinaryExpression(node) || isText(node.left) || isText(node.right)) return []
+  if (isFigure(node)) return []
   const other = ARITHMETIC.get(node.operatorToken.kind)
   return other === undefined ? [] : [replaced(node.operatorToken, other)]
 }
@@ -50,10 +51,21 @@ export const boolean: Mutator = (node) => {
   return []
 }
 
+/** A number and its neighbours. A figure such as `16 * 1024` is doubled and halved. */
 export const number: Mutator = (node) => {
-  if (!ts.isNumericLiteral(node) || isName(node)) return []
-  const value = Number(node.text)
+  if (!isFigure(node) || isFigure(node.parent) || isName(node)) return []
+  if (ts.isBinaryExpression(node)) {
+    return [replaced(node, `${node.getText()} * 2`), replaced(node, `${node.getText()} / 2`)]
+  }
+  const value = Number(node.getText().replaceAll('_', ''))
   return [replaced(node, String(value + 1)), replaced(node, String(value - 1))]
+}
+
+/** A number, or a product of numbers. */
+function isFigure(node: ts.Node): boolean {
+  if (!ts.isBinaryExpression(node)) return ts.isNumericLiteral(node)
+  const isProduct = node.operatorToken.kind === SyntaxKind.AsteriskToken
+  return isProduct && isFigure(node.left) && isFigure(node.right)
 }
 
 /** Texts of errors are for people: a table of tests holds the wire's texts, and logs are read. */

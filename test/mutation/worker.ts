@@ -19,8 +19,11 @@ setInterval(() => {
   else if (idle > IDLE) process.exit()
 }, IDLE / 10).unref()
 
+// A process that has nothing to wait for ends, before node:test calls its test off, which would look
+// as if it had passed.
+process.once('beforeExit', () => process.exit())
+
 process.on('message', async (task: Task) => {
-  // Without the channel, a process that has nothing to wait for ends.
   process.channel?.unref()
   idleFrom = performance.eventLoopUtilization()
   const answer = await answerTo(task)

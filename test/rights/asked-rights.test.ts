@@ -23,7 +23,10 @@ function rightsBy(answer: AskedRightsRules['resourcesOf']) {
       { exp: 1_900_000_000, issuer: null, actor: null },
       {},
     )
-    return rights.of({ principal, names: { issuer: null, sub }, tenants: '*' }, WAITS)
+    return rights.of(
+      { principal, names: { issuer: null, sub, jti: null, sid: null }, tenants: '*' },
+      WAITS,
+    )
   }
   return { rights, of, asked: () => asked.splice(0) }
 }

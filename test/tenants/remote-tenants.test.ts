@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../lib/errors.ts'
 import { Waits } from '../../lib/outside/waits.ts'
-import { MAX_LIST_BYTES, RemoteTenants } from '../../lib/tenants/remote-tenants.ts'
+import { RemoteTenants } from '../../lib/tenants/remote-tenants.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
 import { FRESHNESS } from '../helpers/servers/controlled-document.ts'
@@ -44,7 +44,7 @@ test('a list may have 16 MiB, and is looked at without a wait once it is there',
 })
 
 test('a list of one byte more is none, and who asks is told when to ask again', async (t) => {
-  const server = await tenantServer(t, listOf(MAX_LIST_BYTES + 1))
+  const server = await tenantServer(t, listOf(16 * 1024 * 1024 + 1))
   const failures: string[] = []
   const events = { onFailure: (reason: string) => failures.push(reason) }
   const tenants = new RemoteTenants(server.url, { ...FRESHNESS, timeout: 60 }, events)
