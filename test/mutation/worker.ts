@@ -19,8 +19,8 @@ setInterval(() => {
   else if (idle > IDLE) process.exit()
 }, IDLE / 10).unref()
 
-// A process that has nothing to wait for ends, before node:test calls its test off, which would look
-// as if it had passed.
+// A process that has nothing to wait for ends before node:test calls its test off. That would look
+// as if the test had passed.
 process.once('beforeExit', () => process.exit())
 
 process.on('message', async (task: Task) => {
