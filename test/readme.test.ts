@@ -343,7 +343,9 @@ const packageFile: { scripts: Record<string, string> } = JSON.parse(
 )
 
 /** These need a browser or a database, or take long. */
-const LONGER_CHECKS = ['test:rest', 'test:e2e', 'test:deep', 'soak', 'bench', 'bench:growth']
+const LONGER_CHECKS = [
+  ...['test:rest', 'test:e2e', 'test:deep', 'test:mutation', 'soak', 'bench', 'bench:growth'],
+]
 
 /** These check nothing. */
 const HELP = ['start', 'fix', 'watch', 'docs', 'notes', 'prepack']

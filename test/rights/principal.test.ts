@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errors } from '../../lib/index.ts'
 import { Principal } from '../../lib/rights/principal.ts'
+import { Rights } from '../../lib/rights/rights.ts'
+import { keptSize } from '../../lib/tokens/kept-size.ts'
 import { readUserInfo } from '../../lib/tokens/user-info.ts'
 
 const RESOURCES = { '*': ['menu:read'], a: ['order:read', 'order:cancel'], b: ['order:read'] }
@@ -93,3 +95,40 @@ for (const [resources, reason] of REASONS) {
     }
   })
 }
+
+test('rights that user info inherits do not count', () => {
+  const userInfo = Object.assign(Object.create({ resources: RESOURCES }), { sub: 'u' })
+  const principal = Principal.of(userInfo, { exp: EXP, issuer: null, actor: null }, {})
+  assert.deepEqual([...principal.tenants], [])
+  assert.deepEqual([...principal.in(null).resources], [])
+})
+
+test('a principal cannot be changed, and no method of it can be replaced', () => {
+  const principal = principalOf(RESOURCES)
+  assert.deepEqual([principal, Principal.prototype].map(Object.isFrozen), [true, true])
+})
+
+test('with rights of which none were told, a user has no resources', () => {
+  const principal = principalOf(RESOURCES).withRights(new Rights(undefined, {}), undefined)
+  assert.deepEqual(Object.keys(principal.userInfo), ['sub'])
+  assert.equal(Object.isFrozen(principal.userInfo), true)
+})
+
+test('four authorizations are kept, and a fifth takes the place of all of them', () => {
+  const principal = principalOf(RESOURCES, 'menu:read')
+  const first = principal.in('a')
+  for (const tenant of ['b', 'c', 'd']) principal.in(tenant)
+  assert.equal(principal.in('a'), first)
+  principal.in('e')
+  assert.notEqual(principal.in('a'), first)
+})
+
+test('its size is that of its claims, its actor, its rights and four authorizations', () => {
+  const userInfo = readUserInfo({ sub: 'user', resources: { a: ['x:y'] } })
+  const actor = { sub: 'actor', issuer: null }
+  const rules = {}
+  const principal = Principal.of(userInfo, { exp: EXP, issuer: ISSUER, actor }, rules)
+  const told = keptSize(userInfo) + keptSize(actor)
+  const rights = new Rights(userInfo.resources, rules).keptSize
+  assert.equal(principal.keptSize, told + rights + 4 * 384)
+})

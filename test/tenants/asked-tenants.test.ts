@@ -171,6 +171,15 @@ test('no more than 100 000 tenants are remembered, and the oldest goes first', (
   assert.equal(asked, 100_002)
 })
 
+test('it is ready from the first, and a refusal names the second after which to ask again', () => {
+  const known = new AskedTenants(() => JSON.parse(''), { timeout: 5, maxAge: 60 })
+  assert.equal(known.isReady, true)
+  assert.throws(() => known.has('real', WAITS), {
+    code: 'ERR_AUTH_TENANTS_UNAVAILABLE',
+    retryAfter: 1,
+  })
+})
+
 test('the function gets the name alone, and no object of ours', (t) => {
   const exists = t.mock.fn((_name: string) => true)
   const known = new AskedTenants(exists, { timeout: 5, maxAge: 60 })

@@ -50,6 +50,8 @@ for (const [what, resolve, code] of ANSWERS) {
     const response = await app.inject({ url: '/x?tenant=quiet-otter', headers: await as() })
     if (code === null) assert.equal(response.body, 'lazy-raccoon')
     else assertRefused(response, code)
+    const retryAfter = code === 'ERR_AUTH_TENANTS_UNAVAILABLE' ? '1' : undefined
+    assert.equal(response.headers['retry-after'], retryAfter)
   })
 }
 
