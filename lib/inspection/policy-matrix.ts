@@ -34,7 +34,7 @@ export function matrixJson({ applications }: PolicyMatrix): string {
 }
 
 /** A route in one line. The members have an order, so that the same policies make the same text. */
-export function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): string {
+function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): string {
   const { noauth, tenant, require, seen, userInfo, resources, authorization } = policy
   const place = { method, url, ...(constraints && { constraints }) }
   const receives = { userInfo, resources, authorization }
