@@ -30,6 +30,8 @@ export interface Observed {
   readonly reports: readonly PolicyReport[]
 }
 
+type Program = readonly [file: string, ...args: string[]]
+
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** How long a program is observed. */
@@ -46,11 +48,11 @@ export interface Patience {
  * @throws CommandFailure where the program cannot be started
  */
 export async function observeProgram(
-  [file, ...args]: readonly [file: string, ...args: string[]],
+  program: Program,
   shell: Shell,
   { limit, count }: Patience,
 ): Promise<Observed> {
-  const folder = mkdtempSync(join(tmpdir(), 'fastify-tenant-auth-'))
+  const folder = reportFolder()
   let passedOn: NodeJS.Signals | undefined
   let child: ChildProcess | undefined
   const passOn = (signal: NodeJS.Signals): void => {
@@ -58,16 +60,7 @@ export async function observeProgram(
   }
   for (const signal of SIGNALS) shell.on(signal, passOn)
   try {
-    child = spawn(file, args, {
-      // What the program prints must not mix with the result.
-      stdio: ['ignore', 2, 2],
-      // A group of its own: what it starts can be ended with it.
-      detached: true,
-      env: watchedEnvironment(shell.env, folder, count),
-    })
-    await once(child, 'spawn').catch((error: unknown) => {
-      throw new CommandFailure(`cannot start ${file}: ${errorCode(error)}`)
-    })
+    child = await started(program, watchedEnvironment(shell.env, folder, count))
     const lateAt = performance.now() + limit
     for (;;) {
       const reports = readReports(folder)
@@ -78,9 +71,34 @@ export async function observeProgram(
       await delay(LOOK)
     }
   } finally {
-    if (child?.pid !== undefined) await endGroup(child, passedOn ?? 'SIGTERM')
+    if (child !== undefined) await endGroup(child, passedOn ?? 'SIGTERM')
     for (const signal of SIGNALS) shell.off(signal, passOn)
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function reportFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'fastify-tenant-auth-'))
+  } catch (error) {
+    throw new CommandFailure(`cannot make a folder in ${tmpdir()}: ${errorCode(error)}`)
+  }
+}
+
+async function started([file, ...args]: Program, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
+  try {
+    const child = spawn(file, args, {
+      // What the program prints must not mix with the result.
+      stdio: ['ignore', 2, 2],
+      // A group of its own: what it starts can be ended with it.
+      detached: true,
+      env,
+    })
+    // Node throws some errors at once, and tells of others by an event.
+    await once(child, 'spawn')
+    return child
+  } catch (error) {
+    throw new CommandFailure(`cannot start ${file}: ${errorCode(error)}`)
   }
 }
 

@@ -48,7 +48,7 @@ export function readPolicyOptions(args: readonly string[]): PolicyOptions {
     throw new UsageError('--check and --write exclude each other')
   }
   if (check === '' || write === '') throw new UsageError('the name of the file is empty')
-  if (file === undefined) {
+  if (file === undefined || file === '') {
     throw new UsageError("the application is missing: name it behind '--', as in '-- node app.js'")
   }
   return {

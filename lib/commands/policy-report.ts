@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type ConstrainedRoute,
-  type ListedPlace,
-  withConstraints,
-} from '../inspection/listed-routes.ts'
+import { type ConstrainedRoute, type ListedPlace, wholeRoute } from '../inspection/listed-routes.ts'
 
 /** The variable that names the folder in which each process of the application puts its report. */
 export const FOLDER_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY'
@@ -47,7 +43,7 @@ export function reportFile(folder: string): string {
 
 /** A reader sees a whole report or none. */
 export function writeReport(file: string, report: PolicyReport): void {
-  const applications = report.applications.map((routes) => routes.map(withConstraints))
+  const applications = report.applications.map((routes) => routes.map(wholeRoute))
   writeFileSync(`${file}.new`, JSON.stringify({ ...report, applications }))
   renameSync(`${file}.new`, file)
 }

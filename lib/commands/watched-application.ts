@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { addedRoutes } from '../declaration/added-routes.ts'
-import { WrittenRoute } from '../declaration/written-route.ts'
+import { writtenRoute } from '../declaration/application-routes.ts'
+import type { WrittenRoute } from '../declaration/written-route.ts'
 import { installedGuards } from '../guard/installed-guards.ts'
 import { type ListedPlace, type ListedRoute, routePlaces } from '../inspection/listed-routes.ts'
 import { isWithin } from '../outside/fastify-scope.ts'
@@ -13,7 +14,7 @@ interface RouteLister {
 
 /**
  * A Fastify instance of a program that is watched. To listen, it only becomes ready: then its
- * routes are known.
+ * routes are known, early ones too, because this package is there before the instance is made.
  */
 export class WatchedApplication {
   readonly #scopes: FastifyInstance[]
@@ -31,7 +32,7 @@ export class WatchedApplication {
     this.#onChange = onChange
     const written = this.#written
     app.addHook('onRoute', function (options) {
-      written.push(new WrittenRoute(this, options))
+      written.push(writtenRoute(this, options))
     })
     app.addHook('onRegister', (scope) => void this.#scopes.push(scope))
     app.addHook('onReady', async () => {

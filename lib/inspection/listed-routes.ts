@@ -42,13 +42,17 @@ export interface ListedPlace {
   readonly constraints?: RouteConstraints
 }
 
-/** An entry of `routes()` with what tells it from others of its method and url. */
+type ShownPolicy = Omit<ListedRoute, 'method' | 'url' | 'seen'>
+
+/**
+ * An entry of `routes()` with what more is known of it. In such an entry that is not enumerable:
+ * its members are fixed.
+ */
 export interface ConstrainedRoute extends ListedRoute {
-  /**
-   * Absent: it has none, or they cannot be known. In an entry of `routes()` it is not enumerable:
-   * its members are fixed.
-   */
+  /** What tells it from others of its method and url. Absent: nothing, or it cannot be known. */
   readonly constraints?: RouteConstraints
+  /** The policy of a route that no `onRoute` saw. Absent: it was seen, or it cannot be known. */
+  readonly early?: ShownPolicy
 }
 
 /** Every route of a guarded scope, with its policy. */
@@ -56,17 +60,20 @@ export function listRoutes(inspected: InspectedScope): ConstrainedRoute[] {
   const seen = inspected.seen.flatMap((route) =>
     routePlaces(route).map((place) => listed(place, { ...shown(route.policy), seen: true })),
   )
-  const early = earlyPlaces(inspected).map((place) => listed(place, { ...UNKNOWN, seen: false }))
-  return [...seen, ...early]
+  const early = inspected.early?.flatMap((route) =>
+    routePlaces(route).map((place) => listed(place, UNSEEN, earlyPolicy(route.policy))),
+  )
+  return [...seen, ...(early ?? earlyPlaces(inspected).map((place) => listed(place, UNSEEN)))]
 }
 
-/** An entry of `routes()` with its constraints, if it has any, as a member like others. */
-export function withConstraints({
+/** An entry of `routes()` with all that is known of it, as members like others. */
+export function wholeRoute({
   constraints = {},
+  early,
   ...route
 }: ConstrainedRoute): ConstrainedRoute {
   const written = writtenConstraints(constraints)
-  return written === undefined ? route : { ...route, constraints: written }
+  return { ...route, ...early, ...(written && { constraints: written }) }
 }
 
 /** The places of the routes that no `onRoute` saw. */
@@ -93,10 +100,15 @@ export function routePlaces(route: InspectedRoute): readonly ListedPlace[] {
 function listed(
   { method, url, constraints }: ListedPlace,
   policy: Omit<ListedRoute, 'method' | 'url'>,
+  early?: ShownPolicy,
 ): ConstrainedRoute {
-  const route = { method, url, ...policy }
-  if (constraints === undefined) return route
-  return Object.defineProperty(route, 'constraints', { value: constraints })
+  return Object.defineProperties(
+    { method, url, ...policy },
+    {
+      ...(constraints && { constraints: { value: constraints } }),
+      ...(early && { early: { value: early } }),
+    },
+  )
 }
 
 const UNKNOWN = {
@@ -108,7 +120,14 @@ const UNKNOWN = {
   authorization: null,
 } as const
 
-function shown(policy: InspectedPolicy | undefined): Omit<ListedRoute, 'method' | 'url' | 'seen'> {
+const UNSEEN = { ...UNKNOWN, seen: false }
+
+/** In the stricter reading an optional tenant is required. */
+function earlyPolicy(policy: InspectedPolicy | undefined): ShownPolicy | undefined {
+  return policy && { ...shown(policy), tenant: policy.tenant }
+}
+
+function shown(policy: InspectedPolicy | undefined): ShownPolicy {
   if (policy === undefined) return UNKNOWN
   const { noauth, requirement, declared } = policy
   const { userInfo, resources, authorization } = declared

@@ -42,17 +42,22 @@ export function matrixDifferences(
   const { beside, unguarded } = uncovered
   const anywhere = [...beside.flat(), ...unguarded]
   const pairs = paired(was.applications, is.applications, sharedPlaces)
+  const lost = pairs.map(([before, after]) => lostRoutes(before, after))
   const found = pairs.map(([before, after], index) => {
     const guarded = after?.routes ?? []
     // An application without a guard is one of those that have none.
     const own = after === undefined ? unguarded : (beside[index] ?? [])
     const remaining = new RemainingRoutes({ guarded, uncovered: own, anywhere })
-    const differences = applicationDifferences(before?.routes ?? [], guarded, remaining)
+    const lostElsewhere = lost.flatMap((routes, each) => (each === index ? [] : routes))
+    const differences = applicationDifferences(before?.routes ?? [], guarded, {
+      remaining,
+      lostElsewhere,
+    })
     return folded(differences, pairs.length === 1 ? '' : `application ${index + 1}: `)
   })
-  const lost = found.slice(is.applications.length).flat()
+  const ofLost = found.slice(is.applications.length).flat()
   const all = [
-    ...countDifference(was.applications.length, is.applications.length, lost),
+    ...countDifference(was.applications.length, is.applications.length, ofLost),
     ...found.flat(),
   ]
   return EFFECTS.flatMap((effect) => all.filter((difference) => difference.effect === effect))
@@ -78,6 +83,15 @@ function sharedPlaces(was: MatrixApplication, is: MatrixApplication): number {
   return is.routes.flatMap(names).filter((name) => places.has(name)).length
 }
 
+/** Those of places that the application does not have any more. */
+function lostRoutes(
+  was: MatrixApplication | undefined,
+  is: MatrixApplication | undefined,
+): readonly ConstrainedRoute[] {
+  const places = new Set(is?.routes.map(placeOf))
+  return was?.routes.filter((route) => !places.has(placeOf(route))) ?? []
+}
+
 function placeOf({ method, url }: ConstrainedRoute): string {
   return `${method} ${url}`
 }
@@ -85,13 +99,23 @@ function placeOf({ method, url }: ConstrainedRoute): string {
 function applicationDifferences(
   was: readonly ConstrainedRoute[],
   is: readonly ConstrainedRoute[],
-  remaining: RemainingRoutes,
+  {
+    remaining,
+    lostElsewhere,
+  }: {
+    readonly remaining: RemainingRoutes
+    readonly lostElsewhere: readonly ConstrainedRoute[]
+  },
 ): PlaceDifference[] {
   const before = grouped(was, placeOf)
   const after = grouped(is, placeOf)
+  const lost = grouped(lostElsewhere, placeOf)
   const places = new Set([...was, ...is].map(placeOf))
   return [...places].flatMap((place) =>
-    placeDifferences(before.get(place) ?? [], after.get(place) ?? [], remaining),
+    placeDifferences(before.get(place) ?? [], after.get(place) ?? [], {
+      remaining,
+      lostElsewhere: lost.get(place) ?? [],
+    }),
   )
 }
 

@@ -69,7 +69,7 @@ function rowsOf({ routes }: MatrixApplication): Row[] {
 function cellsOf(route: ConstrainedRoute): readonly [url: string, who: string, ...more: string[]] {
   const { noauth, tenant, require, userInfo, resources, authorization } = route
   const url = visible(placeWords(route))
-  if (noauth === null) return [url, 'not known, strict', '', '', '']
+  if (noauth === null) return [url, 'not known', '', '', '']
   const receives = Object.entries({ userInfo, resources, authorization })
   return [
     url,

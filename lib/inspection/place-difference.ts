@@ -16,6 +16,13 @@ export interface PlaceDifference extends RouteDifference {
 
 type Routes = readonly ConstrainedRoute[]
 
+/** What counts beside the routes of the place itself. */
+interface Beside {
+  readonly remaining: RemainingRoutes
+  /** The routes of this place that other applications have lost: they may have moved. */
+  readonly lostElsewhere: Routes
+}
+
 /** Counts more than all in which the policies of two routes may differ. */
 const SAME_CONSTRAINTS = 10
 
@@ -26,12 +33,14 @@ const SAME_CONSTRAINTS = 10
 export function placeDifferences(
   was: Routes,
   is: Routes,
-  remaining: RemainingRoutes,
+  { remaining, lostElsewhere }: Beside,
 ): PlaceDifference[] {
   return paired(was, is, likeness).flatMap(([before, after]) => {
     if (after === undefined) return [{ ...remaining.differenceOf(before), at: before }]
-    if (before === undefined) return [added(after, was)]
-    const moved = isSamePlace(before, after) ? [] : [movedDifference(before, after, { was, is })]
+    if (before === undefined) return [added(after, [...was, ...lostElsewhere])]
+    const moved = isSamePlace(before, after)
+      ? []
+      : [movedDifference(before, after, { was, remaining })]
     return [...moved, ...routeDifferences(before, after)].map((each) => ({ ...each, at: after }))
   })
 }
@@ -46,30 +55,29 @@ function isSamePlace(a: ConstrainedRoute, b: ConstrainedRoute): boolean {
 
 /** It may take requests that found another route of its place. */
 function added(is: ConstrainedRoute, others: Routes): PlaceDifference {
-  const letsIn = is.noauth === true || isLooser(others, [is])
+  const letsIn = is.noauth !== false || isLooser(others, [is])
   return { effect: letsIn ? 'opens' : 'changes', told: `is new: ${policyWords(is)}`, at: is }
 }
 
 function movedDifference(
   before: ConstrainedRoute,
   after: ConstrainedRoute,
-  { was, is }: { readonly was: Routes; readonly is: Routes },
+  { was, remaining }: { readonly was: Routes; readonly remaining: RemainingRoutes },
 ): RouteDifference {
   const told = `constraints were ${constraintWords(before)}, are ${constraintWords(after)}`
-  const leaves = isLooser(
-    [before],
-    is.filter((route) => route !== after),
-  )
+  // Requests that found the route may not find it any more.
+  const successor = remaining.successorOf(before, after)
+  if (successor?.effect === 'opens') return { effect: 'opens', told: `${told}${successor.told}` }
   const takes = isLooser(
     was.filter((route) => route !== before),
     [after],
   )
-  return { effect: leaves || takes ? 'opens' : movedEffect(before, after), told }
+  return { effect: takes ? 'opens' : movedEffect(before, after), told }
 }
 
 function movedEffect(before: ConstrainedRoute, after: ConstrainedRoute): Effect {
   if (isTighter(before, after)) return 'closes'
-  return after.noauth === true ? 'opens' : 'changes'
+  return after.noauth === false ? 'changes' : 'opens'
 }
 
 /** Whether all constraints stay, and others come. */

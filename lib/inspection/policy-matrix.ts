@@ -1,5 +1,5 @@
 import { visible } from '../settings/shown-value.ts'
-import { type ConstrainedRoute, withConstraints } from './listed-routes.ts'
+import { type ConstrainedRoute, wholeRoute } from './listed-routes.ts'
 
 /** The policies of the routes of one guarded application. */
 export interface MatrixApplication {
@@ -14,12 +14,12 @@ export interface PolicyMatrix {
 
 /**
  * @param applications the routes of each application, as `authService.routes()` lists them, with
- * their constraints
+ * what more is known of them
  */
 export function policyMatrix(applications: readonly (readonly ConstrainedRoute[])[]): PolicyMatrix {
   return {
     applications: applications.map((routes) => ({
-      routes: routes.map(withConstraints).sort(inOrder),
+      routes: routes.map(wholeRoute).sort(inOrder),
     })),
   }
 }
@@ -34,7 +34,7 @@ export function matrixJson({ applications }: PolicyMatrix): string {
 }
 
 /** A route in one line. The members have an order, so that the same policies make the same text. */
-export function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): string {
+function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): string {
   const { noauth, tenant, require, seen, userInfo, resources, authorization } = policy
   const place = { method, url, ...(constraints && { constraints }) }
   const receives = { userInfo, resources, authorization }

@@ -1,6 +1,8 @@
+import { withAndWithoutOptional } from '../outside/router-spellings.ts'
 import { answering } from './answering-url.ts'
 import { grouped } from './grouped.ts'
 import type { ConstrainedRoute, ListedPlace } from './listed-routes.ts'
+import { roughSpelling } from './rough-path.ts'
 import { placeWords } from './route-constraints.ts'
 import { policyWords, type RouteDifference, routeDifferences } from './route-difference.ts'
 
@@ -30,23 +32,36 @@ export class RemainingRoutes {
       ...guarded.map((route) => candidate(route, route)),
     ]
     this.#candidates = grouped(candidates, ({ method }) => method)
-    this.#uncovered = new Set(anywhere.map(nameOf))
+    this.#uncovered = new Set(anywhere.flatMap(namesOf))
   }
 
   /** What the loss of a route does. */
   differenceOf(gone: ConstrainedRoute): RouteDifference {
-    if (this.#uncovered.has(nameOf(gone))) {
+    if (namesOf(gone).some((name) => this.#uncovered.has(name))) {
       const told = `was ${policyWords(gone)}; now it is there, and no guard covers it`
       return { effect: gone.noauth === true ? 'changes' : 'opens', told }
     }
-    const candidates = this.#candidates.get(gone.method) ?? []
+    const { effect = 'closes', told = '' } = this.successorOf(gone) ?? {}
+    return { effect, told: `is gone: was ${policyWords(gone)}${told}` }
+  }
+
+  /**
+   * What a route does that may answer requests for another one: the one that lets in most.
+   *
+   * @param except a route that does not count
+   * @returns undefined where none answers, or all that do are stricter: that closes
+   */
+  successorOf(left: ConstrainedRoute, except?: ConstrainedRoute): RouteDifference | undefined {
+    const candidates = this.#candidates.get(left.method) ?? []
     const successors = candidates
-      .filter(({ answers }) => answers(gone.url))
-      .map((each) => successor(gone, each))
-    const found =
+      .filter(
+        ({ route, answers }) => (except === undefined || route !== except) && answers(left.url),
+      )
+      .map((each) => successor(left, each))
+    return (
       successors.find(({ effect }) => effect === 'opens') ??
       successors.find(({ effect }) => effect === 'changes')
-    return found ?? { effect: 'closes', told: goneWords(gone) }
+    )
   }
 }
 
@@ -56,20 +71,17 @@ function candidate(place: ListedPlace, route: ConstrainedRoute | undefined): Can
 }
 
 /** What a route does that answers from now on. A stricter one closes, as no route does. */
-function successor(gone: ConstrainedRoute, { route, ...place }: Candidate): RouteDifference {
+function successor(left: ConstrainedRoute, { route, ...place }: Candidate): RouteDifference {
   const words = route === undefined ? 'no guard covers that' : `that is ${policyWords(route)}`
-  const told = `${goneWords(gone)}; now ${placeWords(place)} may answer, and ${words}`
-  const effects = routeDifferences(gone, route ?? { ...gone, noauth: true }).map(
+  const told = `; now ${placeWords(place)} may answer, and ${words}`
+  const effects = routeDifferences(left, route ?? { ...left, noauth: true }).map(
     ({ effect }) => effect,
   )
   if (effects.includes('opens')) return { effect: 'opens', told }
   return { effect: effects.includes('closes') ? 'closes' : 'changes', told }
 }
 
-function goneWords(gone: ConstrainedRoute): string {
-  return `is gone: was ${policyWords(gone)}`
-}
-
-function nameOf({ method, url }: ListedPlace): string {
-  return `${method} ${url}`
+/** The same for a place of another application whose parameters have other names. */
+function namesOf({ method, url }: ListedPlace): string[] {
+  return withAndWithoutOptional(url).map((each) => `${method} ${roughSpelling(each)}`)
 }

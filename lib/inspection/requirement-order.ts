@@ -12,10 +12,12 @@ export function isAlike(a: Require, b: Require): boolean {
   return requirementWords(a) === requirementWords(b)
 }
 
-/** What a requirement asks for: `a:b and c:d`, `any of a:b, c:d`, `none`. */
+/** What a requirement asks for: `a:b and c:d`, `any of a:b, c:d`, `none`, `what cannot be held`. */
 export function requirementWords(require: Require): string {
   if (require === null) return 'none'
   const ids = [...new Set(idsOf(require))].sort()
+  // So it is where a declaration is wrong and yet does not stop the boot.
+  if (ids.length === 0) return 'what cannot be held'
   return isAll(require) ? ids.join(' and ') : `any of ${ids.join(', ')}`
 }
 

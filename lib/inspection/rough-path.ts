@@ -1,3 +1,8 @@
+/** The same for urls that a router may not tell apart: without a slash at the end, too. */
+export function roughSpelling(url: string): string {
+  return roughPath(url).replace(/\/$/, '')
+}
+
 /** In small letters, with single slashes. A segment is cut at its first parameter. */
 export function roughPath(url: string): string {
   let spelled = ''

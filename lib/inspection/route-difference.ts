@@ -13,7 +13,8 @@ export interface RouteDifference {
 /** What differs in one route. What it declares to receive decides nothing and is left out. */
 export function routeDifferences(was: ListedRoute, is: ListedRoute): RouteDifference[] {
   if (was.noauth !== is.noauth) {
-    const effect = strictness(is) < strictness(was) ? 'opens' : 'closes'
+    // A policy that is not known may be any.
+    const effect = was.noauth === true ? 'closes' : 'opens'
     return [{ effect, told: `was ${accessWords(was)}, is ${accessWords(is)}` }]
   }
   return [...tenantDifference(was, is), ...requireDifference(was, is)]
@@ -26,14 +27,8 @@ export function policyWords(route: ListedRoute): string {
   return `guarded, ${tenant}, require ${requirementWords(route.require)}`
 }
 
-/** A route whose policy is not known is read strictly. */
-function strictness({ noauth }: ListedRoute): number {
-  if (noauth === null) return 2
-  return noauth ? 0 : 1
-}
-
 function accessWords({ noauth }: ListedRoute): string {
-  if (noauth === null) return 'guarded in the stricter reading (written before the plugin)'
+  if (noauth === null) return 'not known (written before the plugin)'
   return noauth ? 'open' : 'guarded'
 }
 

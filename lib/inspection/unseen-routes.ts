@@ -1,5 +1,5 @@
 import { withAndWithoutOptional } from '../outside/router-spellings.ts'
-import { roughPath } from './rough-path.ts'
+import { roughSpelling } from './rough-path.ts'
 
 /** A method and a path, in any spelling. */
 interface Place {
@@ -21,7 +21,7 @@ export function unseenRoutes<Printed extends Place>(
   const exactly = match(printed, written, (url) => url)
   // The router joins the parameters of one place. It may also be told to ignore letter case and
   // slashes.
-  return match(exactly.printed, exactly.seen, roughly).printed
+  return match(exactly.printed, exactly.seen, roughSpelling).printed
 }
 
 /**
@@ -45,8 +45,4 @@ function match<Printed extends Place>(
     ),
     seen: [...left.values()].flat(),
   }
-}
-
-function roughly(url: string): string {
-  return roughPath(url).replace(/\/$/, '')
 }

@@ -1,7 +1,7 @@
 import type { TestUserInfo } from './test-authority.ts'
 
 /** Who a probe asks as, where the policy of a route refuses that persona. */
-export const PERSONAS = ['stranger', 'expired', 'foreigner', 'without'] as const
+const PERSONAS = ['stranger', 'expired', 'foreigner', 'without'] as const
 
 export type Persona = (typeof PERSONAS)[number]
 

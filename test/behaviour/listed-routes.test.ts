@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { AuthService, publicScope } from '../../lib/index.ts'
-import { withConstraints } from '../../lib/inspection/listed-routes.ts'
+import { wholeRoute } from '../../lib/inspection/listed-routes.ts'
 import { bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 
@@ -115,6 +115,21 @@ test('routes() lists early routes in the spelling of the router', async (t) => {
     { method: 'POST', url: '/late', ...SEEN },
     { method: 'GET', url: '/early/:a', ...UNSEEN },
     { method: 'HEAD', url: '/early/:a', ...UNSEEN },
+  ])
+})
+
+test('the whole entry of an early route has its policy, in the stricter reading', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  app.get('/open', { config: { noauth: true }, constraints: { version: '1.0.0' } }, handler)
+  app.get('/:tenant/menu', { config: { require: 'a:b', userInfo: true } }, handler)
+  app.get('/optional', { config: { tenant: 'optional' } }, handler)
+  await guard(app)
+  await app.ready()
+  const entry = { method: 'GET', ...UNSEEN, ...NOTHING, noauth: false }
+  assert.deepEqual(app.authService.routes().map(wholeRoute), [
+    { ...entry, url: '/open', noauth: true, constraints: { version: '1.0.0' } },
+    { ...entry, url: '/:tenant/menu', tenant: 'path', require: ['a:b'], userInfo: true },
+    { ...entry, url: '/optional', tenant: 'query' },
   ])
 })
 
@@ -233,7 +248,7 @@ test('a route that a later hook constrains is listed, and read with these constr
   await app.ready()
   const listed = app.authService.routes()
   assert.deepEqual(listed, [{ method: 'GET', url: '/x', ...SEEN }])
-  assert.deepEqual(listed.map(withConstraints), [
+  assert.deepEqual(listed.map(wholeRoute), [
     { method: 'GET', url: '/x', ...SEEN, constraints: { version: '2.0.0' } },
   ])
 })

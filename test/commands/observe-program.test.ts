@@ -47,6 +47,25 @@ test('a program that cannot be started is told by its name', async () => {
   })
 })
 
+test('a program whose name Node refuses at once is told by its name', async () => {
+  const program = join(import.meta.filename, 'program')
+  await assert.rejects(observeProgram([program], recordedShell(), LONG), {
+    message: `cannot start ${program}: ENOTDIR`,
+  })
+})
+
+test('a folder for temporary files that is not there is told by its name', async (t) => {
+  const { TMPDIR } = process.env
+  t.after(() => {
+    if (TMPDIR === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = TMPDIR
+  })
+  process.env['TMPDIR'] = '/no/such/folder'
+  await assert.rejects(observeProgram(sh('true'), recordedShell(), LONG), {
+    message: 'cannot make a folder in /no/such/folder: ENOENT',
+  })
+})
+
 test('a program that reports and stays is ended, with what it started', async () => {
   const pids = join(folder.path, 'pids')
   const script = `sleep 100 & echo $! >${pids}; ${STAY}`

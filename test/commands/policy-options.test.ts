@@ -41,6 +41,7 @@ for (const args of [['--json'], ['--format', 'json'], ['--json', '--format', 'js
 const WRONG: readonly [args: string[], message: RegExp][] = [
   [[], /^the application is missing: name it behind '--', as in '-- node app\.js'$/],
   [['--'], /^the application is missing/],
+  [['--', ''], /^the application is missing/],
   [['node', 'app.js'], /Unexpected argument 'node'/],
   [['--chekc', 'x', ...NODE], /Unknown option '--chekc'/],
   [['--check', ...NODE], /--check/],

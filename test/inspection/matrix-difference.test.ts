@@ -31,14 +31,14 @@ const CHANGES: readonly [was: Policy, is: Policy, forth: string, back: string][]
   [
     UNKNOWN,
     OPEN,
-    'opens: was guarded in the stricter reading (written before the plugin), is open',
-    'closes: was open, is guarded in the stricter reading (written before the plugin)',
+    'opens: was not known (written before the plugin), is open',
+    'closes: was open, is not known (written before the plugin)',
   ],
   [
     UNKNOWN,
     GUARDED,
-    'opens: was guarded in the stricter reading (written before the plugin), is guarded',
-    'closes: was guarded, is guarded in the stricter reading (written before the plugin)',
+    'opens: was not known (written before the plugin), is guarded',
+    'opens: was guarded, is not known (written before the plugin)',
   ],
   [
     { tenant: 'path' },
@@ -69,6 +69,12 @@ const CHANGES: readonly [was: Policy, is: Policy, forth: string, back: string][]
     ONE,
     'opens: tenant was in the query, is none',
     'opens: tenant was none, is in the query',
+  ],
+  [
+    ONE,
+    { require: { any: [] } },
+    'closes: require was a:b, is what cannot be held',
+    'opens: require was what cannot be held, is a:b',
   ],
   [ONE, {}, 'opens: require was a:b, is none', 'closes: require was none, is a:b'],
   [ALL, ONE, 'opens: require was a:b and c:d, is a:b', 'closes: require was a:b, is a:b and c:d'],
@@ -213,12 +219,38 @@ test('a route that has moved to an instance without a guard opens', () => {
   ])
 })
 
+test('a route that has moved to an instance without a guard opens in another spelling too', () => {
+  const was = [listed('/users/:id/:part?'), listed('/y')]
+  for (const url of ['/users/:user', '/Users/:id/:part', '/users/:user/']) {
+    const lines = told([was], [[listed('/y')]], { beside: [], unguarded: [place(url)] })
+    assert.match(
+      String(lines),
+      /^opens: GET \/users.*now it is there, and no guard covers it$/,
+      url,
+    )
+  }
+})
+
+test('a route that has moved to another application opens if it is less strict there', () => {
+  const was = [[listed('/x'), listed('/y', ONE)], PUBLIC]
+  const gone = 'closes: application 1: GET /y: is gone: was guarded, tenant none, require a:b'
+  const isNew = 'application 2: GET /y: is new: guarded, tenant none, require'
+  assert.deepEqual(told(was, [[listed('/x')], [...PUBLIC, listed('/y')]]), [
+    `opens: ${isNew} none`,
+    gone,
+  ])
+  assert.deepEqual(told(was, [[listed('/x')], [...PUBLIC, listed('/y', ALL)]]), [
+    gone,
+    `changes: ${isNew} a:b and c:d`,
+  ])
+})
+
 test('an application that has lost its guard opens, whatever its parameters are called now', () => {
   const was = [listed('/users/:id')]
   const lost = { beside: [[]], unguarded: [place('/users/:user')] }
   assert.deepEqual(told([PUBLIC, was], [PUBLIC], lost), [
     'opens: guarded applications: were 2, are 1',
-    'opens: application 2: GET /users/:id: is gone: was guarded, tenant none, require none; now /users/:user may answer, and no guard covers that',
+    'opens: application 2: GET /users/:id: was guarded, tenant none, require none; now it is there, and no guard covers it',
   ])
 })
 
@@ -230,7 +262,7 @@ const SUCCESSORS: readonly [
   more: string,
 ][] = [
   [[listed('/x/*', OPEN)], [], 'opens', '; now /x/* may answer, and that is open'],
-  [[listed('/*')], ['/x/:name'], 'opens', '; now /x/:name may answer, and no guard covers that'],
+  [[listed('/*')], ['/:a/:name'], 'opens', '; now /:a/:name may answer, and no guard covers that'],
   [[], ['*'], 'opens', '; now * may answer, and no guard covers that'],
   [[listed('/:a/:b', ANY)], [], 'opens', ` may answer, and that is guarded, tenant none, `],
   [[listed('/:a/:b', ONE)], [], 'changes', '; now /:a/:b may answer, and that is guarded, t'],

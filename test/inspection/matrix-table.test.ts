@@ -22,12 +22,12 @@ test('the table has a row for each policy of a url, and says who may', () => {
   assert.equal(
     matrixTable(policyMatrix([routes])),
     `\
-method     url            who may            tenant    require                 receives
-GET, HEAD  /:tenant/menu  users              path      menu:all and menu:read  resources
-GET        /early         not known, strict
+method     url            who may    tenant    require                 receives
+GET, HEAD  /:tenant/menu  users      path      menu:all and menu:read  resources
+GET        /early         not known
 GET        /health        everybody
-GET        /orders        users              optional  any of a:b, c:d
-POST       /orders        users              query                             userInfo, authorization
+GET        /orders        users      optional  any of a:b, c:d
+POST       /orders        users      query                             userInfo, authorization
 `,
   )
 })

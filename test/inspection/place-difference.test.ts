@@ -94,8 +94,30 @@ const CASES: readonly [what: string, was: Routes, is: Routes, lines: string[]][]
     [at({ ...HOST, ...V2 }), at(V1, OPEN)],
     [
       'opens: GET /x (host a.example, version 2.0.0): ' +
-        'constraints were host a.example, are host a.example, version 2.0.0',
+        'constraints were host a.example, are host a.example, version 2.0.0; ' +
+        'now /x (version 1.0.0) may answer, and that is open',
     ],
+  ],
+  [
+    'a guarded route gets a constraint, and an open wildcard is left',
+    [listed('/x'), listed('/*', OPEN)],
+    [at(V1), listed('/*', OPEN)],
+    [
+      'opens: GET /x (version 1.0.0): constraints were none, are version 1.0.0; ' +
+        'now /* may answer, and that is open',
+    ],
+  ],
+  [
+    'a guarded route gets a constraint, and a stricter wildcard is left',
+    [listed('/x'), listed('/*', STRICT)],
+    [at(V1), listed('/*', STRICT)],
+    ['closes: GET /x (version 1.0.0): constraints were none, are version 1.0.0'],
+  ],
+  [
+    'a route whose policy is not known is new',
+    [],
+    [unknown('/x')],
+    ['opens: GET /x: is new: not known (written before the plugin)'],
   ],
   [
     'a guarded route may take what a stricter one took',
@@ -153,7 +175,8 @@ const CASES: readonly [what: string, was: Routes, is: Routes, lines: string[]][]
     [listed('/x'), listed('/x', OPEN)],
     [at(V1), at(V2, OPEN)],
     [
-      'opens: GET /x (version 1.0.0): constraints were none, are version 1.0.0',
+      'opens: GET /x (version 1.0.0): constraints were none, are version 1.0.0; ' +
+        'now /x (version 2.0.0) may answer, and that is open',
       'opens: GET /x (version 2.0.0): constraints were none, are version 2.0.0',
     ],
   ],
@@ -162,8 +185,7 @@ const CASES: readonly [what: string, was: Routes, is: Routes, lines: string[]][]
     [unknown('/x')],
     [at(V1)],
     [
-      'opens: GET /x (version 1.0.0): was guarded in the stricter reading ' +
-        '(written before the plugin), is guarded',
+      'opens: GET /x (version 1.0.0): was not known (written before the plugin), is guarded',
       'closes: GET /x (version 1.0.0): constraints were none, are version 1.0.0',
     ],
   ],

@@ -231,6 +231,19 @@ test('a route that moves out of the guard opens, and dev mode is told', async ()
   assert.deepEqual([code, out], [1, `opens    GET /orders/:id: ${words}\n`])
 })
 
+test('a route that was written before the plugin has its policy, and opens', async () => {
+  const code = (config: string): string => `const app = require('fastify')()
+  app.get('/menu', { config: { ${config} }, exposeHeadRoute: false }, async () => 'menu')
+  app.register(require('fastify-tenant-auth'), { devMode: true })
+  app.listen()`
+  const lock = join(home, 'early.json')
+  const file = program('early.cjs', code("require: 'menu:read'"))
+  assert.equal((await policy(['--write', lock, '--', 'node', file])).code, 0)
+  program(file, code('noauth: true'))
+  const { code: exitCode, out } = await policy(['--check', lock, '--', 'node', file])
+  assert.deepEqual([exitCode, out], [1, 'opens    GET /menu: was guarded, is open\n'])
+})
+
 test('an application that comes late is in the file, and --check waits for it', async () => {
   const made =
     "await new Promise((resolve) => setTimeout(resolve, 1500)); const admin = guarded('/admin')"
