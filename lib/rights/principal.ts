@@ -27,8 +27,6 @@ export class Principal implements AuthorizedUser {
   readonly #vouched: Vouched
   readonly #rights: Rights
   readonly #authorizations = new Map<string | null, Authorization>()
-  /** The last one that was found: most users ask for one tenant. */
-  #last: Authorization | undefined
 
   /** A user by its own claims, and with the rights that they name. */
   static of(userInfo: UserInfo, vouched: Vouched, rules: RightsRules): Principal {
@@ -69,13 +67,8 @@ export class Principal implements AuthorizedUser {
 
   /** As `in()`; undefined where the user may not act for the tenant. */
   find(tenant: string | null): Authorization | undefined {
-    if (this.#last?.tenant === tenant) return this.#last
-    const found = this.#authorizations.get(tenant) ?? this.#make(tenant)
-    if (found !== undefined) this.#last = found
-    return found
-  }
-
-  #make(tenant: string | null): Authorization | undefined {
+    const known = this.#authorizations.get(tenant)
+    if (known) return known
     if (tenant !== null && !this.#rights.mayActFor(tenant)) return undefined
     const authorization = new Authorization(this, tenant)
     if (this.#authorizations.size >= MAX_KEPT) this.#authorizations.clear()

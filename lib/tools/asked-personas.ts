@@ -8,8 +8,8 @@ export interface AskedPersona {
   /** Null: a stranger, who has no token. */
   readonly resources: PersonaUser['resources'] | null
   readonly isExpired: boolean
-  /** The tenant that is asked for. */
-  readonly tenant: string
+  /** The tenant that is asked for. Null: none is named. */
+  readonly tenant: string | null
   readonly status: number
   /** Of the refusal; any of them. */
   readonly codes: readonly string[]
@@ -40,7 +40,7 @@ export function refusedPersonas(
     persona: Persona,
     resources: PersonaUser['resources'],
     how: typeof FORBIDDEN,
-    at = tenant,
+    at: string | null = tenant,
   ) => users.push({ persona, resources, tenant: at, isExpired: false, ...how })
   if (policy.tenant !== null) {
     add('foreigner', { '*': ids, [elsewhere]: ids }, FORBIDDEN)
@@ -52,6 +52,14 @@ export function refusedPersonas(
   if (policy.requirement !== null) {
     const place = policy.tenant === null ? '*' : tenant
     add('without', { [place]: most, [elsewhere]: ids }, MISSING)
+    // A resolver may name a tenant where the url names none.
+    if (
+      policy.tenant === 'query' &&
+      policy.mayBeAbsent &&
+      guard.loaded.settings.resolveTenant === undefined
+    ) {
+      add('without', { '*': most, [tenant]: ids, [elsewhere]: ids }, MISSING, null)
+    }
     if (outside !== undefined && policy.tenant === null) {
       add('without', { '*': [...ids, ...superuser], [tenant]: ids }, MISSING)
     }

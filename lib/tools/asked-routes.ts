@@ -79,7 +79,7 @@ async function askPlace(
       routeUrl: place.url,
       headers: {
         ...headersFor(place),
-        ...options.headers?.(asked.tenant),
+        ...options.headers?.(asked.tenant ?? address.tenant),
         ...(await tokens.headersOf(asked)),
       },
     })

@@ -12,8 +12,8 @@ export interface ProbeAddress {
   readonly tenant: string
   /** A tenant that it may not speak for. Undefined: there is none that fits the path. */
   readonly outside: string | undefined
-  /** The url for one of these two. */
-  urlFor(tenant: string): string
+  /** The url for one of these two, or, for null, one that names no tenant. */
+  urlFor(tenant: string | null): string
 }
 
 /** Names of tenants that an authority hardly speaks for, in several forms. */
@@ -44,7 +44,7 @@ export function addressOf({ url, route }: ProbedPlace, guard: ProbedGuard): Prob
       const { path, values } =
         tenant === outside && typeof filledOutside === 'object' ? filledOutside : filled
       const isNamed = values.has(tenantParameter) || route?.policy?.tenant === null
-      return isNamed ? path : `${path}?tenant=${encodeURIComponent(tenant)}`
+      return isNamed || tenant === null ? path : `${path}?tenant=${encodeURIComponent(tenant)}`
     },
   }
 }

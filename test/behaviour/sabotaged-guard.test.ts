@@ -37,6 +37,7 @@ async function application(t: TestContext, replacements: readonly Replacement[])
     scope.get('/me', { config: { userInfo: true } }, handler)
     scope.get('/:tenant/menus', { config: { tenant: 'required' } }, handler)
     scope.get('/orders', { config: { tenant: true } }, handler)
+    scope.get('/news', { config: { tenant: 'optional', require: 'news:read' } }, handler)
     scope.get('/reports', { config: { require: 'report:read' } }, handler)
     scope.post(
       '/:tenant/menus',
@@ -98,6 +99,17 @@ const SABOTAGES: readonly [
     'the second of two required ids',
     [['guard/decide.ts', 'authorization.has(...ids)', 'authorization.hasAny(...ids)']],
     [/^POST +\/:tenant\/menus +without +403 ERR_AUTH_RESOURCE_MISSING +400, not from the guard$/m],
+  ],
+  [
+    'the requirement where no tenant is named',
+    [
+      [
+        'guard/decide.ts',
+        'if (requirement === null) return',
+        'if (requirement === null || authorization.tenant === null) return',
+      ],
+    ],
+    [/^GET +\/news +without +403 ERR_AUTH_RESOURCE_MISSING +204, the handler would have run$/m],
   ],
   [
     'the pin',
