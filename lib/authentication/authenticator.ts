@@ -5,7 +5,8 @@ import type { Waits } from '../outside/waits.ts'
 import type { Principal } from '../rights/principal.ts'
 import type { Forgotten } from './forgotten.ts'
 import type { Issuer } from './issuer.ts'
-import type { TokenCacheStats, Verified } from './verified-tokens.ts'
+import type { TokenCacheStats } from './token-cache-stats.ts'
+import type { Verified } from './verified-tokens.ts'
 
 /** What was found on the way to a principal. Those who watch a request want to know it. */
 export interface Finding {

@@ -13,9 +13,10 @@ import type { Issuer } from './issuer.ts'
 import type { Issuers } from './issuers.ts'
 import type { Jwts } from './jwts.ts'
 import type { OpaqueTokens } from './opaque-tokens.ts'
+import type { TokenCacheStats } from './token-cache-stats.ts'
 import { type TokenFrom, tokenOfRequest } from './token-of-request.ts'
 import { type RevocationRules, unlessRevoked } from './unless-revoked.ts'
-import type { TokenCacheStats, Verified, VerifiedTokens } from './verified-tokens.ts'
+import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 export interface BearerTokenRules extends RevocationRules {
   readonly tokenFrom?: TokenFrom | undefined

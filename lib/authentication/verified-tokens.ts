@@ -6,6 +6,7 @@ import type { TokenNames } from '../tokens/token-info.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 import type { Proof } from './proof.ts'
 import { TokenCache } from './token-cache.ts'
+import type { TokenCacheStats } from './token-cache-stats.ts'
 
 /** What a verified token stands for. */
 export interface Verified {
@@ -17,18 +18,6 @@ export interface Verified {
   /** For which its issuer may speak. */
   readonly tenants: Pin
   readonly proof: Proof
-}
-
-/** What a cache of verified tokens can tell of itself. */
-export interface TokenCacheStats {
-  /** Tokens that are kept. */
-  readonly size: number
-  /** Requests whose token was known. */
-  readonly hits: number
-  /** Requests whose token had to be verified, or was refused without being known. */
-  readonly misses: number
-  /** Tokens that had to go because there was no room. */
-  readonly evictions: number
 }
 
 /** The tokens that were verified, of all issuers, each bound to what proved it. */

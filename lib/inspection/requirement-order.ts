@@ -1,4 +1,4 @@
-import type { ListedRoute } from './listed-routes.ts'
+import type { ListedRoute } from './listed-route.ts'
 
 type Require = ListedRoute['require']
 

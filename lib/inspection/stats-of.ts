@@ -1,6 +1,6 @@
 import type { Authenticator } from '../authentication/authenticator.ts'
 import type { Attended } from '../outside/attended.ts'
-import type { DocumentState } from '../outside/document-story.ts'
+import type { DocumentState } from '../outside/document-state.ts'
 import type { KnownTenants } from '../tenants/known-tenants.ts'
 import type { DecisionCounts } from './decision-counts.ts'
 import type { DocumentStats, Stats } from './stats.ts'

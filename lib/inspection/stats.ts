@@ -1,5 +1,5 @@
-import type { TokenCacheStats } from '../authentication/verified-tokens.ts'
-import type { DocumentState } from '../outside/document-story.ts'
+import type { TokenCacheStats } from '../authentication/token-cache-stats.ts'
+import type { DocumentState } from '../outside/document-state.ts'
 import type { DecisionStats } from './decision-counts.ts'
 
 /** What a service can tell of itself, in plain numbers and words. */

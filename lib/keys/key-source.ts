@@ -1,5 +1,5 @@
 import { clock } from '../outside/clock.ts'
-import type { DocumentState } from '../outside/document-story.ts'
+import type { DocumentState } from '../outside/document-state.ts'
 import type { Freshness } from '../outside/freshness.ts'
 import { RemoteDocument, type RemoteDocumentEvents } from '../outside/remote-document.ts'
 import { FetchedKeys, type FetchedKeysOptions } from './fetched-keys.ts'

@@ -1,7 +1,7 @@
 // Outside: functions that an application got from a door of ours, and gave to several services.
 
 import type { AcceptedTokens, Attended } from './attended.ts'
-import type { DocumentState } from './document-story.ts'
+import type { DocumentState } from './document-state.ts'
 
 /** What a function does between questions. */
 export interface AttendedWork {

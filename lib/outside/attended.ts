@@ -1,7 +1,7 @@
 // Outside: functions that an application got from a door of ours and gave back as an option. Some
 // hold a connection or a timer, which must begin and end with the service.
 
-import type { DocumentState } from './document-story.ts'
+import type { DocumentState } from './document-state.ts'
 
 /** The key under which such a function carries its attendant. Other code cannot name it. */
 export const ATTENDED: unique symbol = Symbol('fastify-tenant-auth.attended')

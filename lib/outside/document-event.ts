@@ -1,7 +1,7 @@
 // Outside: operators who watch the documents of other servers from outside of this package.
 
 import { Channel } from './channel.ts'
-import type { DocumentChange, TellChange } from './document-story.ts'
+import type { DocumentChange, TellChange } from './document-state.ts'
 
 /**
  * A message of the channel `fastify-tenant-auth:document`: what has become of something that

@@ -1,4 +1,4 @@
-import type { DocumentState } from '../outside/document-story.ts'
+import type { DocumentState } from '../outside/document-state.ts'
 import type { NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 

@@ -1,5 +1,5 @@
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../errors.ts'
-import type { DocumentState } from '../outside/document-story.ts'
+import type { DocumentState } from '../outside/document-state.ts'
 import { fetchText } from '../outside/fetch-json.ts'
 import type { Freshness } from '../outside/freshness.ts'
 import type { NowOrLater } from '../outside/now-or-later.ts'
