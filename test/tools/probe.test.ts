@@ -52,6 +52,19 @@ test('each route is asked as those whom its policy refuses', async (t) => {
   await assertGuarded(app, authority)
 })
 
+test('where the tenant may be absent, a member is asked without one too, with the same headers', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  const asked: string[] = []
+  app.addHook('onSend', async ({ url, headers }, reply) => {
+    asked.push(`${url} ${headers['x-tenant']} ${reply.statusCode}`)
+  })
+  app.get('/news', { config: { tenant: 'optional', require: 'news:read' } }, handler)
+  await assertGuarded(app, authority, { headers: (tenant) => ({ 'x-tenant': tenant }) })
+  const [one = ''] = asked
+  const tenant = new URL(one.split(' ')[0] ?? '', 'http://a.test').searchParams.get('tenant')
+  assert.equal(asked.includes(`/news ${tenant} 403`), true, asked.join(', '))
+})
+
 test('an entry has these members, and there is one for each of routes()', async (t) => {
   const app = bareApp(t)
   app.get('/early', handler)
