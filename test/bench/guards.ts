@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastifyJwtJwks } from 'fastify-jwt-jwks'
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import type { AuthOptions } from '../../lib/index.ts'
+import { guardedConfig } from './guarded-config.ts'
 
 /** What every guard gets: the same keys, and whether it may keep what it has verified. */
 export interface BenchSetup {
@@ -91,13 +92,7 @@ export const guards: Readonly<Record<GuardName, Guard>> = {
     const { default: tenantAuth }: typeof import('../../lib/index.ts') = await import(plugin)
     const options: AuthOptions = { publicKeys, issuer, audience, tokenCacheSize: cacheSize }
     await app.register(tenantAuth, options)
-    const config = {
-      tenant: 'required',
-      userInfo: true,
-      resources: true,
-      require: 'menu:read',
-    } as const
-    app.get('/:tenant/menu', { config }, async () => ({ ok: true }))
+    app.get('/:tenant/menu', { config: guardedConfig }, async () => ({ ok: true }))
   },
 
   async '@fastify/jwt'(app, { publicKeyPem, algorithm, issuer, audience, cacheSize }) {

@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { AuthOptions, tenantAuth } from '../../../lib/index.ts'
 import type { denyList } from '../../../lib/revocation.ts'
 import type { TestAuthority } from '../../../lib/testing.ts'
+import { guardedConfig } from '../guarded-config.ts'
 
 /** What is measured, as built, or, in a test, as it stands; and who is trusted. */
 export interface Setup {
@@ -12,13 +13,6 @@ export interface Setup {
   readonly tokens: number
 }
 
-const config = {
-  tenant: 'required',
-  userInfo: true,
-  resources: true,
-  require: 'menu:read',
-} as const
-
 /** An application with the plugin and so many routes. */
 export async function guarded(
   { tenantAuth }: Setup,
@@ -27,9 +21,9 @@ export async function guarded(
 ): Promise<FastifyInstance> {
   const app = Fastify()
   await app.register(tenantAuth, options)
-  app.get('/:tenant/menu', { config }, (_request, reply) => void reply.send('ok'))
+  app.get('/:tenant/menu', { config: guardedConfig }, (_request, reply) => void reply.send('ok'))
   for (let i = 1; i < routes; i++) {
-    app.get(`/:tenant/r${i}`, { config }, (_request, reply) => void reply.send('ok'))
+    app.get(`/:tenant/r${i}`, { config: guardedConfig }, (_request, reply) => void reply.send('ok'))
   }
   await app.ready()
   return app
