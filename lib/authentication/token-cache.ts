@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto'
+import { HashIndex, type Indexed } from '../outside/hash-index.ts'
 import { ownText } from '../outside/own-text.ts'
 import { Queue, type Queued } from '../outside/queue.ts'
 
@@ -10,7 +12,7 @@ const BYTES_PER_CHARACTER = 4
 /** Bytes of an entry without its token's text and without what it stands for. */
 const ENTRY = 512
 
-interface Entry<T> extends Queued<Entry<T>> {
+interface Entry<T> extends Queued<Entry<T>>, Indexed<Entry<T>> {
   readonly token: string
   readonly value: T
   readonly weight: number
@@ -23,15 +25,14 @@ interface Entry<T> extends Queued<Entry<T>> {
  * kept alone. When the cache is full, the oldest entry that was not used since the last look goes
  * (the SIEVE algorithm): a hit costs one write.
  *
- * A token is found by its end, which is of its signature, and then compared as a whole: to hash 16
- * KiB costs as much as to verify them.
+ * A token is found by the hash of its end, which is of its signature, and then compared as a whole.
  */
 export class TokenCache<T> {
   readonly #maxEntries: number
   readonly #maxWeight: number
   readonly #sizeOf: (value: T) => number
-  #entries = new Map<string, Entry<T>>()
-  #queue = new Queue<Entry<T>>()
+  readonly #entries = new HashIndex<Entry<T>>()
+  readonly #queue = new Queue<Entry<T>>()
   /** The entry that is looked at next; undefined: the oldest. */
   #hand: Entry<T> | undefined
   #weight = 0
@@ -45,8 +46,8 @@ export class TokenCache<T> {
   }
 
   get(token: string): T | undefined {
-    const entry = this.#entries.get(endOf(token))
-    if (entry === undefined || entry.token !== token) return undefined
+    const entry = this.#entries.find(hashOf(token))
+    if (entry?.token !== token) return undefined
     entry.used = true
     return entry.value
   }
@@ -54,31 +55,24 @@ export class TokenCache<T> {
   set(token: string, value: T): void {
     if (this.#maxEntries === 0) return
     const own = ownText(token)
+    const hash = hashOf(own)
     const bytes = ENTRY + own.length + this.#sizeOf(value)
     const weight = Math.max(own.length, bytes / BYTES_PER_CHARACTER)
-    this.delete(own)
+    const before = this.#entries.find(hash)
+    if (before !== undefined) this.#delete(before)
     while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
-    const entry = { token: own, value, weight, used: false, older: undefined, newer: undefined }
-    this.#entries.set(endOf(own), entry)
+    const links = { older: undefined, newer: undefined, next: undefined }
+    const entry = { token: own, hash, value, weight, used: false, ...links }
+    this.#entries.add(entry)
     this.#queue.add(entry)
     this.#weight += weight
   }
 
-  delete(token: string): void {
-    const end = endOf(token)
-    const entry = this.#entries.get(end)
-    if (entry === undefined) return
-    this.#entries.delete(end)
+  #delete(entry: Entry<T>): void {
     if (this.#hand === entry) this.#hand = entry.newer
+    this.#entries.delete(entry)
     this.#queue.delete(entry)
     this.#weight -= entry.weight
-  }
-
-  clear(): void {
-    this.#entries = new Map()
-    this.#queue = new Queue()
-    this.#hand = undefined
-    this.#weight = 0
   }
 
   get size(): number {
@@ -97,7 +91,7 @@ export class TokenCache<T> {
   #evict(): void {
     for (let entry = this.#next; entry !== undefined; entry = this.#next) {
       if (!entry.used) {
-        this.delete(entry.token)
+        this.#delete(entry)
         this.#evictions++
         return
       }
@@ -113,8 +107,18 @@ export class TokenCache<T> {
 
 /**
  * Random letters: where an ML-DSA signature ends in up to 84 bytes of hints, 96 bytes reach beyond
- * these.
+ * these. All of 16 KiB would cost as much as to verify them.
  */
-function endOf(token: string): string {
-  return token.slice(-128)
+const HASHED = 128
+
+/** Nobody can choose tokens that share a hash: one would take the other's place. */
+const SEED = randomInt(2 ** 31)
+
+/** FNV-1a. */
+function hashOf(token: string): number {
+  let hash = SEED
+  for (let at = Math.max(0, token.length - HASHED); at < token.length; at++) {
+    hash = Math.imul(hash ^ token.charCodeAt(at), 0x01000193)
+  }
+  return hash
 }

@@ -1,4 +1,5 @@
-import { constants, createVerify, type KeyObject, verify } from 'node:crypto'
+import { constants, type KeyObject, verify } from 'node:crypto'
+import { MomentaryBytes } from '../outside/momentary-bytes.ts'
 import { importKey } from './import-key.ts'
 
 /**
@@ -35,6 +36,8 @@ const KNOWN: readonly (readonly [name: string, algorithm: Algorithm])[] = [
 ]
 
 const isMlDsaHere = hasMlDsa()
+
+const signed = new MomentaryBytes()
 
 const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map(
   KNOWN.filter(([, { kty }]) => kty !== 'AKP' || isMlDsaHere),
@@ -80,12 +83,8 @@ export function verifySignature(
   const { hash, padding, signatureLength } = algorithm
   if (signature.length !== (signatureLength ?? modulusBytes(key))) return false
   try {
-    // Of Node's two ways, the streaming one leaves less to collect; algorithms with a hash of their
-    // own have the other only.
-    if (hash === undefined) return verify(undefined, Buffer.from(input, 'latin1'), key, signature)
-    const verifier = createVerify(hash).update(input, 'latin1')
-    if (padding === 'pss') return verifier.verify({ key, ...PSS }, signature)
-    return verifier.verify({ key, dsaEncoding: 'ieee-p1363' }, signature)
+    const keyAndForm = padding === 'pss' ? { key, ...PSS } : { key, ...P1363 }
+    return verify(hash, signed.of(input), keyAndForm, signature)
   } catch {
     return false
   }
@@ -103,6 +102,9 @@ const PSS = {
   padding: constants.RSA_PKCS1_PSS_PADDING,
   saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
 } as const
+
+/** RFC 7518 §3.4: of ECDSA; the other algorithms have one form only. */
+const P1363 = { dsaEncoding: 'ieee-p1363' } as const
 
 /**
  * Node 24.7 and later, and only where its OpenSSL has it. Asked by an import, since a question of

@@ -5,6 +5,7 @@ import { decodeBase64url } from './decode-base64url.ts'
 import { mismatch } from './mismatch.ts'
 import { parseObject } from './parse-object.ts'
 import { TokenRefused } from './token-refused.ts'
+import { utf8Text } from './utf8-text.ts'
 
 /** What a token's header (RFC 7515 §4) says of its key and type. Immutable. */
 export interface JoseHeader {
@@ -43,9 +44,9 @@ export class JoseHeaders {
     if (part.length > MAX_HEADER_LENGTH) throw new TokenRefused('the header is too long')
     const known = this.#read.get(part)
     if (known) return known
-    const bytes = decodeBase64url(part)
-    if (isCrowded(bytes)) throw new TokenRefused('the header is crowded')
-    const header = readHeader(parseObject(bytes))
+    const text = utf8Text(decodeBase64url(part))
+    if (isCrowded(text)) throw new TokenRefused('the header is crowded')
+    const header = readHeader(parseObject(text))
     if (part.length <= MAX_KEPT_LENGTH) this.#keep(part, header)
     return header
   }

@@ -1,18 +1,15 @@
-import { isUtf8 } from 'node:buffer'
 import { isObject } from '../outside/is-object.ts'
 import { TokenRefused } from './token-refused.ts'
 
 /**
- * The bytes of a token's part as a JSON object: UTF-8 without a byte order mark, no array, no null.
+ * The text of a token's part as a JSON object: no byte order mark before it, no array, no null.
  *
  * @throws TokenRefused
  */
-export function parseObject(bytes: Buffer): Record<string, unknown> {
-  if (!isUtf8(bytes)) throw new TokenRefused('a part is not UTF-8')
+export function parseObject(text: string): Record<string, unknown> {
   let value: unknown
   try {
-    // Which keeps a byte order mark, and JSON has none.
-    value = JSON.parse(bytes.toString())
+    value = JSON.parse(text)
   } catch {
     throw new TokenRefused('a part is not JSON')
   }

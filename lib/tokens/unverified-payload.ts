@@ -2,6 +2,7 @@ import { ownProperty } from '../outside/own-property.ts'
 import { isCrowded } from './crowded.ts'
 import { parseObject } from './parse-object.ts'
 import { topLevelText } from './top-level-text.ts'
+import { utf8Text } from './utf8-text.ts'
 
 /** Most bytes that are parsed before the signature: they cost a part of what it costs. */
 const MAX_BYTES = 4096
@@ -18,8 +19,8 @@ export class UnverifiedPayload {
   /** @throws TokenRefused where it was cheap to find out that it is no JSON object */
   constructor(bytes: Buffer) {
     this.#bytes = bytes
-    const isCheap = bytes.length <= MAX_BYTES && !isCrowded(bytes)
-    this.claims = isCheap ? parseObject(bytes) : undefined
+    const text = bytes.length > MAX_BYTES ? undefined : utf8Text(bytes)
+    this.claims = text === undefined || isCrowded(text) ? undefined : parseObject(text)
   }
 
   /** Who says to have issued the token (RFC 7519 §4.1.1); undefined: no string. */
@@ -35,6 +36,6 @@ export class UnverifiedPayload {
    * @throws TokenRefused
    */
   read(): Record<string, unknown> {
-    return this.claims ?? parseObject(this.#bytes)
+    return this.claims ?? parseObject(utf8Text(this.#bytes))
   }
 }

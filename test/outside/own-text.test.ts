@@ -12,6 +12,8 @@ test('a copy has every letter of the text', () => {
     '🦝',
     '\ud800',
     'a\0b\udfff',
+    'a'.repeat(20_000),
+    '狸'.repeat(20_000),
   ]) {
     assert.equal(ownText(text), text)
   }

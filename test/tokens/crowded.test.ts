@@ -4,7 +4,11 @@ import { isCrowded } from '../../lib/tokens/crowded.ts'
 
 for (const mark of ['[', '{', ',']) {
   test(`64 times ${mark} is no crowd, and 65 times is one`, () => {
-    const text = (times: number) => Buffer.from(`x${`${mark}x`.repeat(times)}`)
+    const text = (times: number) => `x${`${mark}x`.repeat(times)}`
     assert.deepEqual([isCrowded(text(64)), isCrowded(text(65))], [false, true])
   })
 }
+
+test('marks of each kind count together', () => {
+  assert.deepEqual([isCrowded('[{,'.repeat(21)), isCrowded('[{,'.repeat(22))], [false, true])
+})

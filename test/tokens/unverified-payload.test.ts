@@ -20,6 +20,7 @@ test('a payload that is cheap to read is read once', () => {
 test('what is cheap and no JSON object is refused at once', () => {
   assert.throws(() => payload('no JSON'), { reason: 'a part is not JSON' })
   assert.throws(() => payload('[]'), { reason: 'a part is not a JSON object' })
+  assert.throws(() => new UnverifiedPayload(Buffer.of(0xff)), { reason: 'a part is not UTF-8' })
 })
 
 test('up to 4096 bytes and 64 marks are cheap, and not one more', () => {

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MomentaryBytes } from '../../lib/outside/momentary-bytes.ts'
+
+for (const length of [0, 1, 100, 16_383, 16_384, 16_385, 100_000]) {
+  test(`the letters of a text of ${length} are its bytes`, () => {
+    const text = 'aü'.repeat(length).slice(0, length)
+    const bytes = new MomentaryBytes()
+    bytes.of('z'.repeat(16_384))
+    assert.deepEqual(bytes.of(text), Buffer.from(text, 'latin1'))
+  })
+}
+
+test('texts of two places do not meet', () => {
+  const [here, there] = [new MomentaryBytes().of('here'), new MomentaryBytes().of('there')]
+  assert.deepEqual([here, there].map(String), ['here', 'there'])
+})
