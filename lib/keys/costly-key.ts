@@ -12,9 +12,10 @@ const MOST = costOf(8192, 65_537n)
  * its name, could hold up all other requests: with 16384 bits and an exponent of 64 bits a
  * hundred times as much as usual.
  */
-export function isCostlyKey({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): boolean {
+export function isCostlyKey({ asymmetricKeyDetails = {} }: KeyObject): boolean {
+  // A key of another type has no modulus, and costs little.
   const { modulusLength = 0, publicExponent = 0n } = asymmetricKeyDetails
-  return asymmetricKeyType === 'rsa' && costOf(modulusLength, publicExponent) > MOST
+  return costOf(modulusLength, publicExponent) > MOST
 }
 
 function costOf(modulusLength: number, publicExponent: bigint): number {

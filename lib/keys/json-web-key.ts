@@ -51,9 +51,7 @@ export function readKey(member: unknown): VerificationKey | KeyFlaw {
   if (parameters === undefined) return 'of an unknown type'
   const algorithms = algorithmsOf(jwk)
   if (algorithms.length === 0) return 'for no known algorithm'
-  const material = Object.fromEntries(
-    parameters.flatMap((name) => (name in jwk ? [[name, jwk[name]]] : [])),
-  )
+  const material = Object.fromEntries(parameters.map((name) => [name, jwk[name]]))
   const key = importKey(material)
   if (key === null) return 'malformed'
   if (isWeakKey(key)) return 'too weak'
@@ -62,7 +60,7 @@ export function readKey(member: unknown): VerificationKey | KeyFlaw {
     kid: jwk.kid,
     algorithms: new Set(algorithms),
     key,
-    fingerprint: JSON.stringify([jwk.kid ?? null, algorithms, material]),
+    fingerprint: JSON.stringify([jwk.kid, algorithms, material]),
   }
 }
 

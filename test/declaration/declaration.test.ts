@@ -57,6 +57,7 @@ const BAD_REQUIREMENTS: readonly unknown[] = [
   ['order:read', ['order:cancel']],
   [undefined],
   { any: ['order:read', ''] },
+  Object.assign(() => {}, { any: ['order:read'] }),
 ]
 
 /** A slip of one of our keys, and the key that was meant. */
@@ -214,6 +215,7 @@ const HIDDEN: readonly [what: string, config: object, problem: string][] = [
     },
     'require is a getter',
   ],
+  ['a setter', { set require(_value: string) {} }, 'require is a getter'],
   [
     'not enumerable',
     Object.defineProperty({}, 'require', { value: 'a:b' }),
@@ -232,6 +234,12 @@ for (const [what, config, problem] of HIDDEN) {
     })
   })
 }
+
+test('a declaration of its own is not hidden by one that is inherited', () => {
+  const config = Object.assign(Object.create({ require: 'c:d' }), { require: 'a:b' })
+  const { declared, problems } = readDeclaration(config)
+  assert.deepEqual([declared.requirement?.ids, problems], [['a:b'], []])
+})
 
 test('a hidden declaration that a later onRoute hook puts in place stops the boot too', async (t) => {
   const app = await guardedApp(t)
@@ -269,6 +277,33 @@ test('a boot error tells the problems of all routes, and those of a HEAD twin on
 test('a long value is cut in a message', () => {
   const [problem = ''] = readDeclaration({ noauth: 'x'.repeat(200) }).problems
   assert.equal(problem, `noauth is no boolean, found '${'x'.repeat(79)}`)
+})
+
+test('a value is shown on one line, to its second level', () => {
+  const nested = { a: { b: { c: 1 } } }
+  const long = ['x'.repeat(30), 'y'.repeat(30), 'z']
+  for (const [value, shown] of [
+    [nested, '{ a: { b: [Object] } }'],
+    [long, `[ '${'x'.repeat(30)}', '${'y'.repeat(30)}', 'z' ]`],
+  ] as const) {
+    const { problems } = readDeclaration({ noauth: value })
+    assert.deepEqual(problems, [`noauth is no boolean, found ${shown}`])
+  }
+})
+
+test('a requirement that is hidden or misspelt is one that no user meets', () => {
+  for (const config of [
+    Object.create({ require: 'a:b' }),
+    Object.create({ requires: 'a:b' }),
+    { requires: 'a:b' },
+    { requires: 'a:b', require: 'a:b' },
+  ]) {
+    assert.equal(readDeclaration(config).declared.requirement, NEVER_MET)
+  }
+  const inherited = Object.assign(Object.create({ tenant: true }), { require: 'a:b' })
+  for (const config of [inherited, { tenants: true, require: 'a:b' }]) {
+    assert.deepEqual(readDeclaration(config).declared.requirement?.ids, ['a:b'])
+  }
 })
 
 test('no id can be added to the requirement that no user meets', () => {

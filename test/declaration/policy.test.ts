@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compilePolicy } from '../../lib/declaration/policy.ts'
+import { NEVER_MET } from '../../lib/declaration/declaration.ts'
+import { CLOSED, compilePolicy } from '../../lib/declaration/policy.ts'
 import type { TenantPlace } from '../../lib/tenants/resolve-tenant.ts'
 import { guardedApp } from '../helpers/app/guarded-app.ts'
 
@@ -55,7 +56,8 @@ for (const [strict, rows] of [
   for (const [url, tenant, rules, place, mayBeAbsent] of rows) {
     const name = `${url} with tenant ${tenant}, ${JSON.stringify(rules)}, too early ${strict}`
     test(`${name}: in ${place}, may be absent ${mayBeAbsent}`, () => {
-      const { policy } = compilePolicy({ url, config: { tenant }, strict }, rules)
+      const { policy, problems } = compilePolicy({ url, config: { tenant }, strict }, rules)
+      if (!strict) assert.deepEqual(problems, [])
       assert.equal(policy.tenant, place)
       if (place !== null) assert.equal(policy.mayBeAbsent, mayBeAbsent)
     })
@@ -87,6 +89,32 @@ for (const [url, tenant, rules, problem] of CONTRADICTIONS) {
   })
 }
 
+/** Paths without a tenant segment, the name of one, and the parameters that look like it. */
+const LOOK_ALIKES: readonly [url: string, name: string, alike: string[]][] = [
+  ['/:tenantId/x', 'tenant', ['tenantId']],
+  ['/:id/:tenent', 'tenant', ['tenent']],
+  ['/:id/x', 'tenant', []],
+  ['/:tenant/:tenantId', 'tenant', []],
+  ['/:orgId/:id', 'org', ['orgId']],
+  ['/:orgId/:tenant', 'org', ['orgId', 'tenant']],
+]
+
+for (const [url, tenantParameter, alike] of LOOK_ALIKES) {
+  const found = alike.length > 0
+  test(`${url} ${found ? 'lets nobody in' : 'is good'} where the tenant is :${tenantParameter}`, () => {
+    const config = { tenant: true, require: 'a:b' }
+    const rules = { ...ON, tenantParameter }
+    const { policy, problems } = compilePolicy({ url, config, strict: false }, rules)
+    assert.deepEqual(
+      problems,
+      alike.map((name) => `:${name} looks like the tenant segment, which is :${tenantParameter}`),
+    )
+    assert.deepEqual(policy.requirement, found ? NEVER_MET : { mode: 'all', ids: ['a:b'] })
+    const undeclared = { ...config, tenant: false }
+    assert.deepEqual(compilePolicy({ url, config: undeclared, strict: false }, rules).problems, [])
+  })
+}
+
 test('noauth is allowed on a path with a tenant segment, and declares no tenant', () => {
   const route = { url: '/:tenant/logo', config: { noauth: true }, strict: false }
   const { policy, problems } = compilePolicy(route, ON)
@@ -98,4 +126,14 @@ test('a policy and what it holds cannot be changed', () => {
   for (const part of [policy, policy.declared, policy.requirement, policy.requirement?.ids]) {
     assert.equal(Object.isFrozen(part), true)
   }
+})
+
+test('a closed policy declares nothing, lets nobody in, and cannot be opened', () => {
+  const flags = { noauth: false, userInfo: false, resources: false, authorization: false }
+  assert.deepEqual(CLOSED, {
+    ...{ noauth: false, tenant: null, mayBeAbsent: false },
+    declared: { ...flags, tenant: false, requirement: null },
+    requirement: NEVER_MET,
+  })
+  assert.equal(Object.isFrozen(CLOSED), true)
 })

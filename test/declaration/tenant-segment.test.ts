@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hasTenantSegment } from '../../lib/declaration/tenant-segment.ts'
+import { hasTenantSegment, pathParameters } from '../../lib/declaration/tenant-segment.ts'
 import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { holds } from '../helpers/arbitraries/property.ts'
@@ -58,6 +58,38 @@ for (const [pattern, has, path] of PATTERNS) {
     const response = await app.inject(path)
     assert.equal(response.statusCode, 200)
     assert.equal(Object.hasOwn(response.json(), 'tenant'), has)
+  })
+}
+
+/** Paths, and the parts of each that are parameters, with their names and expressions. */
+const PARAMETERS: readonly [path: string, found: (readonly [string, string, string])[]][] = [
+  ['/x', []],
+  ['/:a', [[':a', 'a', '']]],
+  ['/:a?', [[':a?', 'a', '']]],
+  [
+    '/:a-:b.png',
+    [
+      [':a', 'a', ''],
+      [':b', 'b', ''],
+    ],
+  ],
+  ['/:a(^\\d+$)/x', [[':a(^\\d+$)', 'a', '(^\\d+$)']]],
+  [
+    '/:a(^(?:x|\\))$):b',
+    [
+      [':a(^(?:x|\\))$)', 'a', '(^(?:x|\\))$)'],
+      [':b', 'b', ''],
+    ],
+  ],
+]
+
+for (const [path, found] of PARAMETERS) {
+  test(`${path} has ${found.length} parameters, each of which is found where it stands`, () => {
+    const parameters = pathParameters(path).map(({ name, expression, start, end }) => {
+      assert.equal(end <= path.length, true)
+      return [path.slice(start, end), name, expression]
+    })
+    assert.deepEqual(parameters, found)
   })
 }
 

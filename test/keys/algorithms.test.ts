@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { constants, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { constants, createSecretKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { generateKeyPair } from 'jose'
 import { algorithmsOf, supportedAlgorithms, verifySignature } from '../../lib/keys/algorithms.ts'
@@ -102,9 +102,10 @@ for (const [name, { publicKey }, signature] of table) {
   })
 
   test(`${name} with a key of another type is refused without an exception`, () => {
-    for (const pair of [rsa, p256, p384, p521, ed25519]) {
-      if (pair.publicKey.equals(publicKey)) continue
-      assert.equal(verifySignature(name, pair.publicKey, INPUT, signature), false)
+    const keys = [rsa, p256, p384, p521, ed25519].map((pair) => pair.publicKey)
+    for (const key of [...keys, createSecretKey(Buffer.alloc(32))]) {
+      if (key.equals(publicKey)) continue
+      assert.equal(verifySignature(name, key, INPUT, signature), false)
     }
   })
 }
@@ -128,6 +129,13 @@ test('an RSA signature without its leading zero is refused (RFC 8017 §8.1.2)', 
   const pss = withLeadingZero(() => ps('sha256', 32))
   assert.equal(verifySignature('PS256', rsa.publicKey, INPUT, pss), true)
   assert.equal(verifySignature('PS256', rsa.publicKey, INPUT, pss.subarray(1)), false)
+})
+
+test('a modulus of 2050 bits has signatures of 257 bytes', () => {
+  const pair = generateKeyPairSync('rsa', { modulusLength: 2050 })
+  const signature = rs('sha256', pair)
+  assert.equal(signature.length, 257)
+  assert.equal(verifySignature('RS256', pair.publicKey, INPUT, signature), true)
 })
 
 test('a PSS salt of another length than the hash is refused (RFC 7518 §3.5)', () => {

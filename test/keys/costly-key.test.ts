@@ -5,13 +5,14 @@ import { isCostlyKey } from '../../lib/keys/costly-key.ts'
 
 /** A public key of that size. Nobody has to hold its private key. */
 function rsaOf(bits: number, exponent: bigint) {
-  const n = Buffer.alloc(bits / 8, 0xff).toString('base64url')
-  const hex = exponent.toString(16)
-  const e = Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex')
-  return createPublicKey({
-    key: { kty: 'RSA', n, e: e.toString('base64url') },
-    format: 'jwk',
-  })
+  const n = uint(2n ** BigInt(bits) - 1n)
+  return createPublicKey({ key: { kty: 'RSA', n, e: uint(exponent) }, format: 'jwk' })
+}
+
+/** RFC 7518 §2 Base64urlUInt. */
+function uint(value: bigint): string {
+  const hex = value.toString(16)
+  return Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex').toString('base64url')
 }
 
 const LONG = 2n ** 64n - 1n
@@ -27,8 +28,13 @@ test('the keys that servers publish, and far longer ones, are not costly', () =>
   assert.equal(isCostlyKey(generateKeyPairSync('ec', { namedCurve: 'P-521' }).publicKey), false)
 })
 
+test('with half the modulus, an exponent of four times the length costs as much', () => {
+  assert.equal(isCostlyKey(rsaOf(4096, 2n ** 68n - 1n)), false)
+  assert.equal(isCostlyKey(rsaOf(4096, 2n ** 68n + 1n)), true)
+})
+
 test('a long modulus, and a long exponent with a modulus that is not short, are costly', () => {
-  for (const bits of [8200, 16_384]) assert.equal(isCostlyKey(rsaOf(bits, 65_537n)), true)
+  for (const bits of [8193, 16_384]) assert.equal(isCostlyKey(rsaOf(bits, 65_537n)), true)
   assert.equal(isCostlyKey(rsaOf(16_384, LONG)), true)
   assert.equal(isCostlyKey(rsaOf(8192, LONG)), true)
   assert.equal(isCostlyKey(rsaOf(3072, LONGEST)), true)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { FetchedKeys } from '../../lib/keys/fetched-keys.ts'
+import type { KeySet } from '../../lib/keys/key-set.ts'
 import { HostSlots } from '../../lib/outside/host-slots.ts'
 import { Slots } from '../../lib/outside/slots.ts'
 import { Unusable } from '../../lib/outside/unusable.ts'
@@ -59,6 +60,34 @@ for (const location of [{ url: `${issuer}/keys` }, { issuer }]) {
     const second = await source.load(soon())
     assert.notEqual(second, first)
     assert.deepEqual(second.kids, ['one', 'two'])
+  })
+}
+
+test('each set is told of that is not the one before', async () => {
+  const told: KeySet[] = []
+  const source = new FetchedKeys({ location: { issuer }, onNew: (set) => told.push(set) })
+  const first = await source.load(soon())
+  await source.load(soon())
+  published['/keys'] = { keys: [one, two] }
+  const second = await source.load(soon())
+  assert.deepEqual(told, [first, second])
+})
+
+/** A document that has a number of bytes, by a member that means nothing. */
+function padded(document: object, bytes: number): object {
+  const { length } = JSON.stringify({ ...document, pad: '' })
+  return { ...document, pad: 'x'.repeat(bytes - length) }
+}
+
+for (const path of [OPENID, '/keys']) {
+  test(`at ${path} a document may have 512 KiB, and no byte more`, async () => {
+    const source = new FetchedKeys({ location: { issuer } })
+    const document = Object(published[path])
+    published[path] = padded(document, 512 * 1024)
+    assert.deepEqual((await source.load(soon())).kids, ['one'])
+    published[path] = padded(document, 512 * 1024 + 1)
+    const again = new FetchedKeys({ location: { issuer } })
+    await assert.rejects(again.load(soon()), { message: /the answer is too large$/ })
   })
 }
 

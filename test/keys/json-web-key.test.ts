@@ -178,7 +178,7 @@ const flaws: [flaw: KeyFlaw, members: unknown[]][] = [
     ],
   ],
   ['of an unknown type', [{}, { ...p256, kty: 'ec' }, Object.create(p256)]],
-  ['for no known algorithm', [k256, ed448, { ...rsa, alg: 'RSA-OAEP' }]],
+  ['for no known algorithm', [k256, ed448, { ...rsa, alg: 'RSA-OAEP' }, { kty: 'AKP', pub: 'AQ' }]],
   ['too weak', [rsa1024, rsaThree]],
   ['too costly', [{ ...rsa, n: Buffer.alloc(2048, 0xff).toString('base64url') }]],
 ]

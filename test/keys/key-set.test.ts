@@ -128,6 +128,13 @@ test('two sets of the same keys have one fingerprint, in any order', () => {
   assert.notEqual(setOf({ ...otherEs, kid: 'es' }, rs, ed).fingerprint, fingerprint)
 })
 
+test('the names of the keys are told once each, and cannot be changed', () => {
+  const { kids } = setOf(es, { ...rs, kid: 'es' }, without(ed, 'kid'))
+  assert.deepEqual(new Set(kids), new Set(['es', undefined]))
+  assert.equal(kids.length, 2)
+  assert.equal(Object.isFrozen(kids), true)
+})
+
 test('a set may have 100 members and no more, usable or not', () => {
   const others = (count: number) => Array.from({ length: count }, (_, i) => ({ kid: `${i}` }))
   assert.equal(MAX_KEYS, 100)
@@ -144,6 +151,7 @@ const none: [what: string, jwks: unknown][] = [
   ['keys that are an object', { keys: { 0: es, length: 1 } }],
   ['keys that are a string', { keys: 'es' }],
   ['inherited keys', Object.create({ keys: [es] })],
+  ['an object of inherited members', Object.create({ ...es, jwks_uri: 'https://login.test/keys' })],
 ]
 
 for (const [what, jwks] of none) {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { beforeEach, type TestContext, test } from 'node:test'
 import { KeySet } from '../../lib/keys/key-set.ts'
-import { RemoteKeys, type RemoteKeysOptions, StaticKeys } from '../../lib/keys/key-source.ts'
+import {
+  type KeyEvents,
+  RemoteKeys,
+  type RemoteKeysOptions,
+  StaticKeys,
+} from '../../lib/keys/key-source.ts'
+import { TEST_KEY_NAME } from '../../lib/keys/test-keys.ts'
 import { clock } from '../../lib/outside/clock.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
@@ -24,14 +30,18 @@ beforeEach(() => {
  * Keys at a server, on a clock that a test moves by hand. The waits run on real timers that no test
  * waits for.
  */
-async function remoteKeys(t: TestContext, options: Partial<RemoteKeysOptions> = {}) {
+async function remoteKeys(
+  t: TestContext,
+  options: Partial<RemoteKeysOptions> = {},
+  events: Pick<KeyEvents, 'onTestKeys'> = {},
+) {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   ageByDate(t)
   const server = await KeyServer.start(() => ({ keys }))
   const failures: string[] = []
   const source = new RemoteKeys(
     { ...DEFAULTS, location: { url: server.url }, ...options },
-    { onFailure: (reason) => failures.push(reason) },
+    { onFailure: (reason) => failures.push(reason), ...events },
   )
   t.after(async () => {
     source.close()
@@ -120,11 +130,30 @@ test('it looks again for an unknown key, and then not before the cooldown is ove
   await source.lookAgain()
   assert.equal(server.fetches, 2)
   assert.equal(source.lookAgain(), undefined)
-  pass(29.9)
+  pass(29.999)
   assert.equal(source.lookAgain(), undefined)
-  pass(0.1)
+  pass(0.001)
   await source.lookAgain()
   assert.equal(server.fetches, 3)
+})
+
+test('keys of a test authority are told of when they come, and other keys are not', async (t) => {
+  const onTestKeys = t.mock.fn()
+  const { source } = await remoteKeys(t, {}, { onTestKeys })
+  source.open()
+  await source.settled()
+  assert.equal(onTestKeys.mock.callCount(), 0)
+  keys = [one, { ...two, kid: TEST_KEY_NAME }]
+  for (const _ of [1, 2]) await source.reload()
+  assert.equal(onTestKeys.mock.callCount(), 1)
+})
+
+test('keys of a test authority serve where nothing is to be told of them', async (t) => {
+  const { source, has } = await remoteKeys(t)
+  keys = [{ ...one, kid: TEST_KEY_NAME }]
+  source.open()
+  await source.settled()
+  assert.equal(has(TEST_KEY_NAME), true)
 })
 
 test('the cooldown holds after a look that failed, too', async (t) => {

@@ -19,3 +19,8 @@ for (const kid of ['test-1', 'x-fastify-tenant-auth-test-1', undefined]) {
     assert.equal(areTestKeys(new KeySet({ keys })), false)
   })
 }
+
+test('one key of theirs among others is enough', () => {
+  const others = publicKeys.keys.map((key) => ({ ...key, kid: 'other' }))
+  assert.equal(areTestKeys(new KeySet({ keys: [...others, ...publicKeys.keys] })), true)
+})

@@ -30,3 +30,10 @@ test('an Ed25519 key for which one signature fits every message is weak', () => 
   const key = createPublicKey({ key: jwk, format: 'jwk' })
   assert.equal(isWeakKey(key), true)
 })
+
+test('a key on P-256 is not weak where its coordinate reads like a point of small order', () => {
+  const x = 'Ejm6tUI25vXO0PtQJZ_SM92FpnMF3KEOMe4lVpISuZs'
+  const y = `AQ${'A'.repeat(41)}`
+  const key = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' })
+  assert.equal(isWeakKey(key), false)
+})

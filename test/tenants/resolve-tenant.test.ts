@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Waits } from '../../lib/outside/waits.ts'
+import { askForTenant } from '../../lib/tenants/resolve-tenant.ts'
 import { as, guardedApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused, outcome, type RefusalCode } from '../helpers/app/refusals.ts'
 
@@ -130,4 +132,12 @@ test('a stranger is refused before resolveTenant has answered', async (t) => {
   })
   app.get('/x', { config: { tenant: true } }, async () => 'never')
   assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
+})
+
+test('a refusal names the second after which to ask again', () => {
+  assert.throws(() => askForTenant(() => JSON.parse(''), 5, new Waits()), {
+    code: 'ERR_AUTH_TENANTS_UNAVAILABLE',
+    reason: 'resolveTenant failed (SyntaxError)',
+    retryAfter: 1,
+  })
 })

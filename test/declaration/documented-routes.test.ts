@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import Fastify from 'fastify'
+import { documentedRoutes } from '../../lib/declaration/documented-routes.ts'
+import type { RouteKeeper } from '../../lib/declaration/route-keeper.ts'
+import { RouteRegister } from '../../lib/declaration/route-register.ts'
+
+const RULES = { multitenancy: true, devMode: false, tenantParameter: 'tenant' }
+const KEEPER: RouteKeeper = {
+  isSound: () => true,
+  keep() {},
+  confirm: () => (_request, _reply, done) => done(),
+  settle() {},
+}
+
+const handler = async () => 'x'
+
+for (const when of ['before', 'after'] as const) {
+  test(`each place of a route is told once, ${when} the policies are compiled`, async (t) => {
+    const app = Fastify({ exposeHeadRoutes: false })
+    t.after(() => app.close())
+    app.get('/early/:tenant', { config: { noauth: true } }, handler)
+    const register = new RouteRegister(app, 'guard', RULES, KEEPER)
+    const config = { tenant: 'optional' } as const
+    app.route({ method: ['PUT', 'POST'], url: '/several', config, handler })
+    app.get('/open', { config: { noauth: true } }, handler)
+    await app.ready()
+    if (when === 'after') register.compile()
+    const told = documentedRoutes(register, RULES).map(({ methods, url, seen, policy }) => {
+      const { noauth, tenant, mayBeAbsent } = policy
+      return [methods.join(), url, seen, noauth, tenant, mayBeAbsent]
+    })
+    assert.deepEqual(told, [
+      ['GET', '/early/:tenant', false, false, 'path', false],
+      ['PUT', '/several', true, false, 'query', true],
+      ['POST', '/several', true, false, 'query', true],
+      ['GET', '/open', true, true, null, false],
+    ])
+  })
+}
