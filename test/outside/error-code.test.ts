@@ -18,6 +18,7 @@ const codes: [what: string, error: unknown, code: string][] = [
   ['a code before other text', withCode('ECONNREFUSED secret'), 'Error'],
   ['a code that is too long', withCode('E'.repeat(41)), 'Error'],
   ['a code that is no string', withCode({ toString: () => 'secret' }), 'Error'],
+  ['a code that only reads as one', withCode(['ECONNREFUSED']), 'Error'],
   ['an empty code', withCode(''), 'Error'],
   ['a name that is a sentence', withName('a secret of the user'), 'Error'],
   ['a name behind other text', withName('secret TypeError'), 'Error'],

@@ -26,5 +26,9 @@ test('a place is routed by its method, its path and its constraints', (t) => {
 })
 
 test('a path that the router cannot have is not routed', (t) => {
-  assert.equal(isRouted(bareApp(t), { method: 'GET', url: 'menus' }, {}), false)
+  const app = bareApp(t)
+  app.get('/menus', async () => 'ok')
+  for (const url of ['menus', '/:day?/menus', '/:day(']) {
+    assert.equal(isRouted(app, { method: 'GET', url }, {}), false, url)
+  }
 })
