@@ -92,14 +92,9 @@ export class AskedAnswers<A, K = A> {
   #isFresh(key: string, kept: Kept<K>): boolean {
     const now = clock.now()
     if (now >= kept.freshUntil) return false
-    if (now >= kept.renewAt && this.#asked(key) === undefined) this.#renew(key, kept)
-    return true
-  }
-
-  #renew(key: string, kept: Kept<K>): void {
-    kept.renewAt = Number.POSITIVE_INFINITY
     // Where this fails, what is kept still serves, and is asked for again when its time is over.
-    ignoreRejection(this.#ask(key))
+    if (now >= kept.renewAt && this.#asked(key) === undefined) ignoreRejection(this.#ask(key))
+    return true
   }
 
   #asked(key: string): Promise<K> | undefined {

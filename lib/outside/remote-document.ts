@@ -38,7 +38,6 @@ export class RemoteDocument<T> {
   readonly #alarm = new Alarm(() => void this.#attempt())
   #value: T | undefined
   #running: Promise<boolean> | undefined
-  #queued: Promise<boolean> | undefined
   #abort: AbortController | undefined
   /** Whether the document is kept fresh. */
   #isOpen = false
@@ -95,12 +94,7 @@ export class RemoteDocument<T> {
 
   /** A load that began after this call; resolves to whether it succeeded. */
   reload(): Promise<boolean> {
-    if (this.#running === undefined) return this.#attempt()
-    this.#queued ??= this.#running.then(() => {
-      this.#queued = undefined
-      return this.#attempt()
-    })
-    return this.#queued
+    return this.#running?.then(() => this.#attempt()) ?? this.#attempt()
   }
 
   /** Seconds until the next attempt. */
@@ -121,7 +115,6 @@ export class RemoteDocument<T> {
     this.#abort?.abort()
     this.#abort = undefined
     this.#running = undefined
-    this.#queued = undefined
   }
 
   #attempt(): Promise<boolean> {
@@ -138,7 +131,6 @@ export class RemoteDocument<T> {
   }
 
   async #loadOnce(): Promise<boolean> {
-    this.#alarm.stop()
     const controller = new AbortController()
     this.#abort = controller
     this.#times.began()
@@ -173,7 +165,6 @@ export class RemoteDocument<T> {
   }
 
   #schedule(): void {
-    this.#alarm.stop()
     if (!this.#isOpen || this.#freshness.isLazy) return
     this.#times.dueAt = this.#alarm.set(this.#times.dueAt)
   }

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 /** What waits for the end of a connection. One listener for all, so that there is no warning. */
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
-/** Calls a function when a response, or its connection, has ended; at once if it has. */
+/** Calls a function once when a response, or its connection, has ended; at once if it has. */
 export function onResponseEnd(
   { socket }: IncomingMessage,
   response: ServerResponse,
@@ -24,8 +24,7 @@ export function onResponseEnd(
   const together = waiting.get(socket) ?? waitFor(socket)
   together.add(run)
   response.once('close', () => {
-    together.delete(run)
-    run()
+    if (together.delete(run)) run()
   })
 }
 

@@ -62,3 +62,12 @@ test('it does not ring in the async context of the code that set it', async () =
   assert.equal(await rung, undefined)
   clearInterval(alive)
 })
+
+test('it keeps no process alive', () => {
+  const alarm = new Alarm(() => {})
+  const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
+  const before = timers()
+  alarm.set(Number.POSITIVE_INFINITY)
+  assert.equal(timers(), before)
+  alarm.stop()
+})

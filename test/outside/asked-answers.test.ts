@@ -211,7 +211,10 @@ test('after a failure the function rests for a second, and then is asked again',
   pass(60)
   for (const _ of [1, 2, 3]) void get('a')
   assert.equal(asked(), 'a a')
-  pass(1)
+  pass(0.999)
+  void get('a')
+  assert.equal(asked(), '')
+  pass(0.001)
   for (const _ of [1, 2, 3]) void get('a')
   assert.equal(asked(), 'a')
 })
@@ -270,6 +273,22 @@ test('while a function hangs, what serves its last good answer is fresh too', as
     assert.equal(answers.fresh('a'), 'old', `after ${second} seconds`)
   }
   assert.equal(asked(), 'a a a a a', 'each question has its five seconds, and rests for one')
+})
+
+test('after a failure the last good answer is fresh up to the end of the next question', async (t) => {
+  const { ask, open } = byHand()
+  const { answers, get, pass } = start(t, ask, { maxStale: 100 })
+  const first = get('a')
+  open[0]?.resolve('old')
+  await first
+  pass(60)
+  const second = get('a')
+  open[1]?.reject(new Error('down'))
+  await second
+  pass(5.999)
+  assert.equal(answers.fresh('a'), 'old')
+  pass(0.001)
+  assert.equal(answers.fresh('a'), undefined)
 })
 
 test('an answer that is slow is kept from when it was asked for', async (t) => {
@@ -379,6 +398,17 @@ test('an answer that renews is asked for in the background before its time is ov
   assert.deepEqual([get('a'), asked()], ['a2', ''])
 })
 
+test('a no does not renew: it is asked for anew when its time is over', (t) => {
+  const { get, asked, pass } = start(t, known, { ...APART, renews: true })
+  void get('X')
+  pass(1.999)
+  void get('X')
+  assert.equal(asked(), 'X')
+  pass(0.001)
+  void get('X')
+  assert.equal(asked(), 'X')
+})
+
 test('an answer that nobody uses is not asked for anew', async (t) => {
   const { get, asked, pass } = start(t, async (key) => key, { renews: true })
   await get('a')
@@ -392,10 +422,10 @@ test('a background question that fails changes nothing before the time is over',
   const { get, asked, pass } = start(t, (key) => (isDown ? JSON.parse('') : key), { renews: true })
   void get('a')
   isDown = true
-  pass(50)
+  pass(59.9)
   assert.deepEqual([get('a'), get('a')], ['a', 'a'])
   assert.equal(asked(), 'a a')
-  pass(10)
+  pass(0.1)
   assert.throws(() => get('a'), refused('failed (SyntaxError)'))
 })
 
@@ -424,9 +454,12 @@ test('known keys have a limit of their own, where they are counted apart', async
   asked()
   const waiting = [get('a'), get('b')]
   assert.equal(asked(), 'a b', 'strangers do not use up the limit of known keys')
+  strangers.push(get('x'))
+  waiting.push(get('a'))
+  assert.equal(asked(), '', 'each question that is open is joined')
   assert.equal(get('c'), 'c', 'beyond it the last good answer serves')
   for (const question of open) question.resolve('new')
-  assert.deepEqual(await Promise.all([...strangers, ...waiting]), ['new', 'new', 'new', 'new'])
+  assert.deepEqual(new Set(await Promise.all([...strangers, ...waiting])), new Set(['new']))
 })
 
 test('what is forgotten is asked for anew, one key or all, and serves no more', (t) => {
@@ -452,47 +485,76 @@ test('what is forgotten is asked for anew, one key or all, and serves no more', 
   )
 })
 
-test('an answer that was on its way when something was forgotten is not kept', async (t) => {
-  const { ask, open } = byHand()
-  const learnt: unknown[] = []
-  const { get, asked, answers } = start(t, ask, {
-    learn: (answer, _key, before) => {
-      learnt.push(before)
-      return answer
-    },
+for (const knownApart of [false, true]) {
+  const how = knownApart ? ', where known keys are counted apart' : ''
+  test(`an answer that was on its way when it was forgotten is not kept${how}`, async (t) => {
+    const { ask, open } = byHand()
+    const learnt: unknown[] = []
+    const { get, asked, answers } = start(t, ask, {
+      knownApart,
+      learn: (answer, _key, before) => {
+        learnt.push(before)
+        return answer
+      },
+    })
+    const first = get('a')
+    answers.forget()
+    const second = get('a')
+    assert.equal(asked(), 'a a')
+    open[0]?.resolve('old')
+    assert.equal(await first, 'old')
+    assert.equal(get('a') instanceof Promise, true)
+    open[1]?.resolve('new')
+    assert.deepEqual([await second, get('a')], ['new', 'new'])
+    answers.forget()
+    const third = get('a')
+    answers.forget()
+    const fourth = get('a')
+    assert.equal(asked(), 'a a')
+    open[2]?.resolve('older')
+    await third
+    open[3]?.resolve('newer')
+    await fourth
+    assert.deepEqual(learnt, [undefined, undefined, undefined, 'new'])
   })
-  const first = get('a')
-  answers.forget()
-  const second = get('a')
-  assert.equal(asked(), 'a a')
-  open[0]?.resolve('old')
-  assert.equal(await first, 'old')
-  assert.equal(get('a') instanceof Promise, true)
-  open[1]?.resolve('new')
-  assert.deepEqual([await second, get('a')], ['new', 'new'])
-  answers.forget()
-  const third = get('a')
-  open[2]?.resolve('newer')
-  await third
-  assert.deepEqual(learnt, [undefined, undefined, 'new'])
-})
+}
 
-test('what is kept no more is told: replaced by a no, or pushed out', (t) => {
-  let isThere = true
+test('an answer that is pushed out is told', (t) => {
   const dropped: unknown[] = []
-  const { get, pass } = start(t, (key) => (isThere ? key : null), {
-    ...APART,
-    maxKept: 1,
-    drop: (kept) => void dropped.push(kept),
-  })
+  const { get } = start(t, known, { maxKept: 1, drop: (kept) => void dropped.push(kept) })
   void get('a')
   void get('b')
   assert.deepEqual(dropped, ['a'])
-  pass(60)
-  isThere = false
-  void get('b')
-  assert.deepEqual(dropped, ['a', 'b'])
 })
+
+const REPLACED: [by: string, answer: string | null, keptFor: number, isDropped: boolean][] = [
+  ['one that is kept for a moment', 'new', 0.001, false],
+  ['one that is not kept', 'new', 0, true],
+  ['one that is kept for less than no time', 'new', -1, true],
+  ['a no', null, 2, true],
+]
+
+for (const [by, next, keptFor, isDropped] of REPLACED) {
+  test(`an answer that is replaced by ${by} is ${isDropped ? 'dropped' : 'not dropped'}`, (t) => {
+    let answer: string | null = null
+    const dropped: unknown[] = []
+    const { answers, get, pass } = start(t, () => answer, {
+      ...APART,
+      keptFor: (kept) => (kept === 'old' ? 60 : keptFor),
+      drop: (kept) => void dropped.push(kept),
+    })
+    void get('a')
+    answer = 'old'
+    pass(60)
+    void get('a')
+    assert.deepEqual(dropped, [], 'nothing was kept before')
+    answer = next
+    pass(60)
+    void get('a')
+    assert.deepEqual(dropped, isDropped ? ['old'] : [])
+    assert.deepEqual(answers.values(), isDropped ? [] : ['new'])
+  })
+}
 
 test('a function is asked about something else than the key where that is said', (t) => {
   const { answers, asked } = start(t, (about) => about)

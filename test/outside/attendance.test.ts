@@ -91,6 +91,31 @@ test('work begins with the first service, and ends with the last one', () => {
   assert.deepEqual(calls, ['begin', 'end', 'begin', 'end'])
 })
 
+test('the greatest tolerance of the services counts, until the last one ends', () => {
+  const { attendance, open } = start()
+  assert.equal(attendance.clockTolerance, 0)
+  open('a')
+  assert.equal(attendance.clockTolerance, 0)
+  for (const [clockTolerance, greatest] of [
+    [5, 5],
+    [7, 7],
+    [3, 7],
+  ] as const) {
+    attendance.open(() => {}, { issuers: [], clockTolerance })
+    assert.equal(attendance.clockTolerance, greatest)
+  }
+  for (const left of [7, 7, 7, 0]) {
+    attendance.close()
+    assert.equal(attendance.clockTolerance, left)
+  }
+})
+
+test('the state is that of the work, where it has one', () => {
+  const state = { state: 'fresh', age: 1, failure: null } as const
+  assert.equal(new Attendance({ state: () => state, end() {} }).state(), state)
+  assert.equal(start().attendance.state(), undefined)
+})
+
 const ISSUERS: [what: string, services: AcceptedIssuers[], several: boolean][] = [
   ['none', [], false],
   ['one that says nothing of them', [[]], false],

@@ -22,7 +22,7 @@ test('where Node keeps its subscribers elsewhere, it tells them itself', (t) => 
     told.push(message)
   })
   const ours = new Channel('test:elsewhere')
-  for (const elsewhere of [undefined, new Map(), ['no function']]) {
+  for (const elsewhere of [undefined, new Map(), ['no function', () => {}]]) {
     Reflect.set(channel('test:elsewhere'), '_subscribers', elsewhere)
     ours.publish({ elsewhere })
   }
@@ -48,3 +48,36 @@ test('a subscriber that subscribes another one while it is told does no harm', (
   ours.publish({})
   assert.deepEqual(told, ['first', 'first', 'second'])
 })
+
+const FAILING: [how: string, subscriber: () => unknown][] = [
+  ['throws', () => JSON.parse('')],
+  ['rejects', async () => JSON.parse('')],
+]
+
+for (const [how, subscriber] of FAILING) {
+  test(`a subscriber that ${how} is told of once, and the others hear all`, async (t) => {
+    const name = `test:${how}`
+    const warned = t.mock.method(process, 'emitWarning', () => {})
+    const told: unknown[] = []
+    const other = (message: unknown) => void told.push(message)
+    for (const each of [subscriber, other]) {
+      subscribe(name, each)
+      t.after(() => unsubscribe(name, each))
+    }
+    const ours = new Channel(name)
+    for (const n of [1, 2]) {
+      ours.publish({ n })
+      await new Promise(setImmediate)
+    }
+    assert.deepEqual(told, [{ n: 1 }, { n: 2 }])
+    assert.deepEqual(
+      warned.mock.calls.map((call) => call.arguments),
+      [
+        [
+          `a subscriber of ${name} failed (SyntaxError)`,
+          { type: 'TenantAuthWarning', code: 'TENANT_AUTH_SUBSCRIBER_FAILED' },
+        ],
+      ],
+    )
+  })
+}

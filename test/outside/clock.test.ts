@@ -63,6 +63,41 @@ test('a rounding error does not count as sleep', () => {
   assert.equal(clock.now() - begin, 400)
 })
 
+test('a sleep counts from a second on, and each later one from a second more', () => {
+  const { clock, run, state } = machine()
+  const begin = clock.now()
+  for (const [slept, counted] of [
+    [999, 0],
+    [1, 1000],
+    [999, 1000],
+    [1, 2000],
+  ] as const) {
+    state.sinceBoot += slept
+    run(100)
+    const ran = state.awake - 5000
+    assert.equal(clock.now() - begin - ran, counted)
+  }
+})
+
+test('a sleep counts in full where the system tells a later boot than the process', () => {
+  const { clock, run, state } = machine(50_000, 20)
+  const begin = clock.now()
+  state.sinceBoot += HOUR
+  run(100)
+  assert.equal(clock.now() - begin, HOUR + 100)
+})
+
+test('a sleep is found by the uptime of the system', (t) => {
+  let uptime = 1000
+  t.mock.method(os, 'uptime', () => uptime)
+  const { state } = machine()
+  const clock = new Clock(() => state.awake)
+  const begin = clock.now()
+  uptime += 60.1
+  state.awake += 100
+  assert.equal(Math.round(clock.now() - begin), 60_100)
+})
+
 test('a clock never goes backwards, even if the time since boot does', () => {
   const { clock, run, state } = machine()
   const begin = clock.now()

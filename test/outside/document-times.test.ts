@@ -1,6 +1,94 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { controlledDocument } from '../helpers/servers/controlled-document.ts'
+import { type TestContext, test } from 'node:test'
+import { DocumentTimes } from '../../lib/outside/document-times.ts'
+import type { Freshness } from '../../lib/outside/freshness.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { controlledDocument, FRESHNESS } from '../helpers/servers/controlled-document.ts'
+
+/** The times of a document on a clock that the test moves. */
+function begin(t: TestContext, freshness: Partial<Freshness> = {}) {
+  t.mock.timers.enable({ apis: ['Date'], now: 0 })
+  ageByDate(t)
+  const times = new DocumentTimes({ ...FRESHNESS, ...freshness })
+  const at = (seconds: number) => t.mock.timers.setTime(seconds * 1000)
+  const serves = () => times.serves(Date.now())
+  /** Seconds from now on after which it serves no more, to the millisecond. */
+  const servesFor = (seconds: number) => {
+    const now = Date.now()
+    t.mock.timers.setTime(now + seconds * 1000 - 1)
+    assert.equal(serves(), true, `up to ${seconds} s`)
+    t.mock.timers.setTime(now + seconds * 1000)
+    assert.equal(serves(), false, `from ${seconds} s on`)
+  }
+  return { times, at, serves, servesFor }
+}
+
+test('before its first load a document is due, has rested, and does not serve', (t) => {
+  for (const isLazy of [false, true]) {
+    const { times, serves } = begin(t, { isLazy })
+    assert.deepEqual([times.isDue(0), times.hasRested, serves()], [true, true, false])
+    t.mock.timers.reset()
+  }
+})
+
+test('while a load is under way, none is due before its time limit', (t) => {
+  const { times } = begin(t)
+  times.began()
+  assert.equal(times.retryAfter, 5)
+  assert.deepEqual([times.isDue(4999), times.isDue(5000)], [false, true])
+})
+
+test('after a success the next load is due at four fifths of the age, and it serves for both times', (t) => {
+  const { times, servesFor } = begin(t)
+  times.succeeded()
+  assert.deepEqual([times.retryAfter, times.hasRested], [480, true])
+  servesFor(4200)
+})
+
+test('a document that is old at once is due after a moment', (t) => {
+  const { times, servesFor } = begin(t, { maxAge: 0, isLazy: true })
+  times.succeeded()
+  assert.equal(times.retryAfter, 0.02)
+  servesFor(0.02)
+})
+
+test('what is loaded on demand serves for its age without another look', (t) => {
+  const { times, servesFor } = begin(t, { isLazy: true })
+  times.succeeded()
+  servesFor(600)
+})
+
+test('after a failure a document rests, and what is loaded on demand serves for one more attempt', (t) => {
+  const { times, at, servesFor } = begin(t, { isLazy: true })
+  times.succeeded()
+  at(700)
+  times.failed()
+  assert.deepEqual([times.retryAfter, times.hasRested], [1, false])
+  at(700.999)
+  assert.equal(times.hasRested, false)
+  at(701)
+  assert.deepEqual([times.retryAfter, times.hasRested], [0, true])
+  servesFor(5)
+})
+
+test('a failure takes nothing from a document that is fresh', (t) => {
+  const { times, at, servesFor } = begin(t, { isLazy: true })
+  times.succeeded()
+  at(10)
+  times.failed()
+  assert.equal(times.retryAfter, 470)
+  servesFor(590)
+})
+
+test('a success within the rest after a failure ends it', (t) => {
+  const { times, at } = begin(t)
+  times.failed()
+  times.succeeded()
+  assert.equal(times.hasRested, true)
+  at(480)
+  times.failed()
+  assert.equal(times.retryAfter, 1)
+})
 
 for (const isLazy of [false, true]) {
   const kind = isLazy ? 'on demand' : 'by a timer'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { FetchFailure } from '../../lib/outside/fetch-failure.ts'
-import { fetchJson } from '../../lib/outside/fetch-json.ts'
+import { fetchJson, fetchText, readBody } from '../../lib/outside/fetch-json.ts'
 import { until } from '../helpers/processes/until.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
 import { hangingFaults, keyFaults } from '../helpers/servers/key-faults.ts'
@@ -195,6 +195,50 @@ test('no failure repeats the words of the server', async () => {
     const error = await read().catch((reason: Error) => reason)
     if (error instanceof Error) assert.doesNotMatch(error.message, /key|wireless|SSH|public/, fault)
   }
+})
+
+test('each answer is told before it is read, a bad one too', async () => {
+  const told: [status: number, date: string | null][] = []
+  const onAnswer = ({ status, headers }: Pick<Response, 'status' | 'headers'>) =>
+    void told.push([status, headers.get('date')])
+  const date = 'Sun, 06 Nov 1994 08:49:37 GMT'
+  const { url } = await askedServer((request, response) => {
+    response.writeHead(request.url === '/' ? 200 : 500, { date }).end('no JSON')
+  })
+  const limits = { maxBytes: MAX_BYTES, signal: AbortSignal.timeout(10_000), onAnswer }
+  await failure(fetchJson(url, limits))
+  await failure(fetchJson(`${url}bad`, limits))
+  assert.deepEqual(told, [
+    [200, date],
+    [500, date],
+  ])
+})
+
+test('where addresses are judged, one that is not allowed is not asked', async () => {
+  const { fetches } = server
+  const limits = { maxBytes: MAX_BYTES, signal: AbortSignal.timeout(10_000) }
+  const reading = fetchJson(server.url, { ...limits, isAllowed: () => false })
+  assert.equal((await failure(reading)).message, 'the address is not public')
+  assert.equal(server.fetches, fetches)
+  assert.deepEqual(await fetchJson(server.url, { ...limits, isAllowed: () => true }), GOOD)
+})
+
+test('text in another encoding is not read', async () => {
+  await server.fail('no UTF-8')
+  const limits = { maxBytes: MAX_BYTES, signal: AbortSignal.timeout(10_000) }
+  assert.equal((await failure(fetchText(server.url, limits))).message, 'the answer is not JSON')
+})
+
+test('a body that breaks off, and cannot be given up, fails like any other', async () => {
+  const next = async () => JSON.parse('')
+  const { signal } = new AbortController()
+  const reading = readBody({ [Symbol.asyncIterator]: () => ({ next }) }, { maxBytes: 1, signal })
+  assert.equal((await failure(reading)).message, 'the answer broke off')
+})
+
+test("a good answer without a body, as an application's own fetch may give it, is none", async (t) => {
+  t.mock.method(globalThis, 'fetch', async () => new Response(null, { status: 200 }))
+  assert.equal((await failure(read())).message, 'answered with status 200')
 })
 
 test('the connection does not outlive the answer', async () => {

@@ -6,7 +6,7 @@ import https from 'node:https'
 import { createServer as createRawServer } from 'node:net'
 import { after, type TestContext, test } from 'node:test'
 import { fetchJson } from '../../lib/outside/fetch-json.ts'
-import type { AddressRule } from '../../lib/outside/judged-request.ts'
+import { type AddressRule, judgedRequest } from '../../lib/outside/judged-request.ts'
 import { isPublicAddress } from '../../lib/outside/public-address.ts'
 import { until } from '../helpers/processes/until.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
@@ -299,6 +299,17 @@ test('it asks for what is not encoded, and keeps no connection', async () => {
   assert.equal(headers.accept, 'application/json, application/jwk-set+json')
   assert.equal(headers.connection, 'close')
   await until(() => open === 0)
+})
+
+test('no connection is kept either where no header says so', async () => {
+  let connection: string | undefined = ''
+  const { url } = await askedServer((request, response) => {
+    connection = request.headers.connection
+    response.end('{}')
+  })
+  const { signal } = new AbortController()
+  await judgedRequest(url, { headers: {}, signal, isAllowed: OUR_SERVERS })
+  assert.equal(connection, 'close')
 })
 
 test('what an application has made of the agents of its process is not used', async (t) => {

@@ -89,6 +89,8 @@ test('answers keep alive no more than their bound, but one that is above it is k
     answers.set(key, kept(weight))
   }
   assert.deepEqual(there(), [4, 5], 'what is replaced weighs no more')
+  answers.set('c', kept(1))
+  assert.deepEqual(there(), [4, 5, 1], 'up to the bound')
   answers.set('c', kept(2))
   assert.deepEqual(there(), [5, 2])
   answers.set('d', kept(50))

@@ -46,6 +46,7 @@ const REFUSED = [
   ['local NAT64', '64:ff9b:1::8.8.8.8', '64:ff9b:1::1'],
   ["a cloud's metadata", '169.254.169.254', '::ffff:a9fe:a9fe', 'fd00:ec2::254', 'fe80::1'],
   ['private mapped', '::ffff:10.0.0.1', '::ffff:192.168.1.1', '::ffff:0.0.0.0', '::ffff:0:0'],
+  ['what only looks mapped', 'fd00::ffff:8.8.8.8', '::ffff:808:808:1:1', 'fd00:64:ff9b::808:808'],
   ['local IPv6', 'fc00::1', 'fdff::1', 'fec0::1', 'ff02::1', '100::1', '5f00::1'],
   ['with a zone', 'fe80::1%eth0', '2606:4700::1%eth0', '2606:4700::1%25eth0'],
   ['no address', '', 'localhost', 'a.test', '1.1.1', '0x1.1.1.1', '01.1.1.1', '[2606:4700::1]'],
@@ -60,7 +61,13 @@ for (const [what, ...addresses] of REFUSED) {
 
 test('what the Internet is made of is public', () => {
   const addresses = ['1.1.1.1', '8.8.8.8', '93.184.215.14', '2606:4700::1111', '2A00:1450:4001::1']
-  const within = ['::ffff:8.8.8.8', '::ffff:808:808', '64:ff9b::8.8.8.8', '64:ff9b::101:0']
+  const within = [
+    '::ffff:8.8.8.8',
+    '::ffff:808:808',
+    '64:ff9b::8.8.8.8',
+    '64:ff9b::101:0',
+    '::ffff:192.169.0.1',
+  ]
   for (const address of [...addresses, ...within]) {
     assert.equal(isPublicAddress(address), true, address)
   }

@@ -127,8 +127,18 @@ test('opened again before the ended load has settled, it begins its own load', a
   await pass(0)
   assert.deepEqual(failures, [], 'the end of the old load is no failure of the new one')
   assert.equal(loads.length, 2)
+  assert.notEqual(document.running, undefined, 'the new load is under way')
   await succeed('one')
   assert.equal(document.current(), 'one')
+})
+
+test('closing ends the timer of the refresh', async (t) => {
+  const { document, succeed } = controlledDocument(t)
+  document.open()
+  await succeed('one')
+  const cleared = t.mock.method(globalThis, 'clearTimeout')
+  document.close()
+  assert.equal(cleared.mock.callCount(), 1)
 })
 
 test('a late result of a load before closing does not replace a newer document', async () => {

@@ -21,6 +21,29 @@ test('opening begins one load, even if it is opened many times', (t) => {
   assert.equal(loads.length, 1)
 })
 
+test('opening again begins no load before its time', async (t) => {
+  const { document, loads, fail } = controlledDocument(t)
+  document.open()
+  await fail()
+  document.open()
+  assert.equal(loads.length, 1)
+})
+
+test('what becomes of the document is told, even if nobody asks for it', async (t) => {
+  const changes: string[] = []
+  const onChange = (change: string) => {
+    if (changes.at(-1) !== change) changes.push(change)
+  }
+  const { document, pass, succeed, fail } = controlledDocument(t, {}, onChange)
+  document.open()
+  await fail()
+  await pass(1)
+  await succeed('one')
+  // Each load hangs, and fails at its time limit.
+  for (let time = 0; time < 4300; time += 10) await pass(10)
+  assert.deepEqual(changes, ['failed', 'fetched', 'failed', 'stale', 'failed', 'gone', 'failed'])
+})
+
 test('the first document serves as soon as it is there', async (t) => {
   const { document, succeed } = controlledDocument(t)
   document.open()
@@ -122,6 +145,17 @@ test('a failure is told with the address, without its query', async (t) => {
   document.open()
   await fail()
   assert.deepEqual(told, ['https://login.test/keys'])
+})
+
+test('a load that is under way keeps no process alive', () => {
+  const load = () => new Promise<never>(() => {})
+  const document = new RemoteDocument({ url: URL, load }, FRESHNESS, { onFailure: () => {} })
+  const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
+  const before = timers()
+  document.open()
+  assert.notEqual(document.running, undefined)
+  assert.equal(timers(), before)
+  document.close()
 })
 
 test('a load that throws at once fails like any other', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { FastifyServerOptions } from 'fastify'
-import { routerSpellings } from '../../lib/outside/router-spellings.ts'
+import { routerSpellings, withAndWithoutOptional } from '../../lib/outside/router-spellings.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { LOOSE, PATTERNS } from '../helpers/app/router-patterns.ts'
 import { holds } from '../helpers/arbitraries/property.ts'
@@ -27,6 +27,24 @@ for (const options of OPTIONS) {
       assert.equal(isThere().includes(false), false, `${spellings}`)
     })
   }
+}
+
+const OPTIONAL: readonly [url: string, ...spellings: string[]][] = [
+  ['/a', '/a'],
+  ['/:id', '/:id'],
+  ['/:id?', '/:id', '/'],
+  ['/a/:id?', '/a/:id', '/a'],
+  ['/a/:id?/', '/a/:id/', '/a/'],
+  ['/:one/:two?', '/:one/:two', '/:one'],
+  ['/:?', '/:', '/'],
+  ['/:id(^a?$)', '/:id(^a?$)'],
+  ['/a?', '/a?'],
+]
+
+for (const [url, ...spellings] of OPTIONAL) {
+  test(`${url} is ${spellings.join(' and ')}`, () => {
+    assert.deepEqual(withAndWithoutOptional(url), spellings)
+  })
 }
 
 test('every path that the router takes is found where it keeps it', async (t) => {

@@ -12,10 +12,12 @@ const shown: [address: unknown, shown: string | null][] = [
   ['https://:secret@login.test/', null],
   ['javascript:alert(1)', null],
   ['file:///etc/passwd', null],
+  ['xhttps://login.test/', null],
   ['no address', null],
   ['', null],
   [undefined, null],
   [{ href: 'https://login.test/' }, null],
+  [['https://login.test/'], null],
 ]
 
 for (const [address, expected] of shown) {

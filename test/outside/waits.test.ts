@@ -50,6 +50,25 @@ test('a promise may fail after the end of its wait, without any effect', async (
   await new Promise(setImmediate)
 })
 
+test('a wait that is over is not ended', async () => {
+  const waits = new Waits()
+  const refuse = () => assert.fail('asked for an error that nobody waits for')
+  await waits.for(Promise.resolve('here'), refuse)
+  await assert.rejects(waits.for(Promise.reject(new Error('down')), refuse), { message: 'down' })
+  await new Promise(setImmediate)
+  waits.end()
+})
+
+test('a wait is ended once', async (t) => {
+  const waits = new Waits()
+  const refuse = t.mock.fn(closed)
+  const ended = assert.rejects(waits.for(never(), refuse), { message: 'closed' })
+  waits.end()
+  await ended
+  waits.end()
+  assert.equal(refuse.mock.callCount(), 1)
+})
+
 test('after resume, waits last again', async () => {
   const waits = new Waits()
   waits.end()

@@ -29,6 +29,7 @@ const OPAQUE: [what: string, token: string][] = [
   ['four parts', `${HEADER}.a.b.c`],
   ['a JWE of five parts', `${HEADER}.a.b.c.d`],
   ['three parts, and no JSON first', 'ya29.a.b'],
+  ['three parts, and no JSON of the most letters first', `${'a'.repeat(2048)}.a.b`],
   ['three parts, and no object first', `${encode('"alg"')}.a.b`],
   ['three parts, and a list first', `${encode(['alg'])}.a.b`],
   ['three parts, and no alg first', `${encode({ kid: 'a' })}.a.b`],

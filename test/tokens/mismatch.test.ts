@@ -23,3 +23,30 @@ test('the texts are short, and frozen', () => {
   assert.deepEqual([texts.expected.length, texts.unverified.length], [100, 100])
   assert.equal(Object.isFrozen(texts), true)
 })
+
+const FOUND: [what: string, found: unknown, shown: string][] = [
+  ['a text', 'bc', '"bc"'],
+  ['an empty text', '', '""'],
+  ['a text that is one of the words', 'nothing', '"nothing"'],
+  ['nothing', undefined, 'nothing'],
+  ['null', null, 'null'],
+  ['a number', 7, 'a value of type number'],
+  ['an object', { iss: 'secret' }, 'a value of type object'],
+  ['an empty list', [], '[]'],
+  ['a list', ['a', null, 7], '["a", null, a value of type number]'],
+  ['a list in a list', [['a']], '[a value of type object]'],
+  ['a quote and a line break', 'a"\n', '"a\\"\\n"'],
+  ['the first and the last letter of ASCII that can be seen', '!~ ', '"!~ "'],
+  ['a letter that no log should have', '\x7f', '"\\u007f"'],
+  ['letters of other scripts', 'é狸', '"\\u00e9\\u72f8"'],
+  ['a text that just fits', 'x'.repeat(98), `"${'x'.repeat(98)}"`],
+  ['a text of one letter more', 'x'.repeat(99), `"${'x'.repeat(96)}...`],
+  ['a text that is much too long', 'x'.repeat(5000), `"${'x'.repeat(96)}...`],
+  ['a list that is much too long', Array(5000).fill('x'), `[${'"x", '.repeat(19)}"...`],
+]
+
+for (const [what, found, shown] of FOUND) {
+  test(`what was found is shown, and no more than 100 letters of it: ${what}`, () => {
+    assert.equal(mismatch('iss', ['a'], found)().unverified, shown)
+  })
+}

@@ -16,6 +16,8 @@ const FOUND: [what: string, json: string][] = [
   ['a backslash at the end of a string', '{"x":"\\\\","iss":"a"}'],
   ['an escaped value', '{"iss":"\\u0061"}'],
   ['text that breaks off behind it', '{"iss":"a"'],
+  ['in a second object', '{"sub":"b"}{"iss":"a"}'],
+  ['letters in the place of brackets', '{z|Z"iss":"a"}'],
 ]
 
 for (const [what, json] of FOUND) {

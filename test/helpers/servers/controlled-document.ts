@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import type { TellChange } from '../../../lib/outside/document-state.ts'
 import { FetchFailure } from '../../../lib/outside/fetch-failure.ts'
 import type { Freshness } from '../../../lib/outside/freshness.ts'
 import { RemoteDocument } from '../../../lib/outside/remote-document.ts'
@@ -26,7 +27,11 @@ interface Load {
  * A remote document of strings. The test ends its loads by hand, and moves its clock by hand. Like
  * a fetch, a load fails when its signal is aborted.
  */
-export function controlledDocument(t: TestContext, freshness: Partial<Freshness> = {}) {
+export function controlledDocument(
+  t: TestContext,
+  freshness: Partial<Freshness> = {},
+  onChange?: TellChange,
+) {
   const begin = 1_800_000_000_000
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: begin })
   ageByDate(t)
@@ -46,6 +51,7 @@ export function controlledDocument(t: TestContext, freshness: Partial<Freshness>
         failures.push(reason)
         told.push(url)
       },
+      ...(onChange && { onChange }),
     },
   )
   const last = (): Load => {
