@@ -95,14 +95,15 @@ export class TokenCache<T> {
   }
 
   #evict(): void {
-    for (let entry = this.#next; entry !== undefined; entry = this.#next) {
-      if (!entry.used) {
-        this.delete(entry.token)
-        this.#evictions++
-        return
-      }
+    let entry = this.#next
+    while (entry?.used) {
       entry.used = false
       this.#hand = entry.newer
+      entry = this.#next
+    }
+    if (entry !== undefined) {
+      this.delete(entry.token)
+      this.#evictions++
     }
   }
 
