@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { runs } from './helpers/processes/program.ts'
 
 test('the command runs, and ends with the exit code of what it ran', () => {
   const run = (...args: string[]): string =>
-    execFileSync(process.execPath, ['--import', 'tsx', 'lib/cli.ts', ...args], {
+    execFileSync(process.execPath, [...runs('lib/cli.ts'), ...args], {
       encoding: 'utf8',
       stdio: 'pipe',
     })
@@ -14,7 +15,7 @@ test('the command runs, and ends with the exit code of what it ran', () => {
 })
 
 test('a reader that goes away changes no exit code, and brings no stack', async () => {
-  const args = ['--import', 'tsx', 'lib/cli.ts', 'policy', '--help']
+  const args = [...runs('lib/cli.ts'), 'policy', '--help']
   const command = spawn(process.execPath, args, { stdio: 'pipe' })
   command.stdout.destroy()
   let told = ''

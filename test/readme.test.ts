@@ -377,11 +377,15 @@ test('npm test and test:rest run every check, except those that CONTRIBUTING.md 
   assert.deepEqual(others.sort(), told.sort())
 })
 
+/** The source of a file that a script names, compiled or not. */
+const sourceOf = (file: string): string =>
+  file.replace(/^\.compiled\/(.*)\.js$/, (_, path) => `${path}.ts`)
+
 test('npm test and test:rest run each test file, and .ci/run runs both', () => {
   const filesOf = (script: string): string[] => {
     const [found = ''] = /\$\(find .*\)/.exec(packageFile.scripts[script] ?? '') ?? []
     const files = execFileSync('sh', ['-c', `echo ${found}`], { encoding: 'utf8' })
-    return files.trim().split(' ')
+    return files.trim().split(' ').map(sourceOf)
   }
   const all = readdirSync('test', { recursive: true })
     .map((name) => `test/${name}`)

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 
 /** The rooms of lib/, from the top floor down. Imports go down only. */
 const ROOMS = [
@@ -44,8 +43,7 @@ const ROOMS = [
   ['errors', 'unavailable', 'auth-error'],
 ]
 
-const lib = fileURLToPath(new URL('../lib', import.meta.url))
-const files = readdirSync(lib, { recursive: true })
+const files = readdirSync('lib', { recursive: true })
   .map(String)
   .filter((name) => name.endsWith('.ts'))
 
@@ -59,7 +57,7 @@ function floorOf(file: string): number {
 
 /** The files that a file imports. */
 function importsOf(file: string): string[] {
-  const text = readFileSync(join(lib, file), 'utf8')
+  const text = readFileSync(join('lib', file), 'utf8')
   return [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, specifier = '']) =>
     normalize(join(dirname(file), specifier)),
   )
@@ -97,7 +95,7 @@ test('no two files of lib/ have one name', () => {
 test('each file of outside/ begins with the outside thing that it guards against', () => {
   const room = files.filter((file) => dirname(file) === 'outside')
   const silent = room.filter(
-    (file) => !/^\/\/ Outside: [^\n]{20,}/.test(readFileSync(join(lib, file), 'utf8')),
+    (file) => !/^\/\/ Outside: [^\n]{20,}/.test(readFileSync(join('lib', file), 'utf8')),
   )
   assert.deepEqual(silent, [])
   assert.notEqual(room.length, 0)
@@ -105,7 +103,7 @@ test('each file of outside/ begins with the outside thing that it guards against
 
 test('no file of lib/ is longer than 180 lines', () => {
   const long = files.filter(
-    (file) => readFileSync(join(lib, file), 'utf8').split('\n').length > 181,
+    (file) => readFileSync(join('lib', file), 'utf8').split('\n').length > 181,
   )
   assert.deepEqual(long, [])
 })

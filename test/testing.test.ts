@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import Fastify from 'fastify'
 import { decodeJwt, decodeProtectedHeader, importJWK, jwtVerify } from 'jose'
 import { type AuthOptions, tenantAuth } from '../lib/index.ts'
 import { createTestAuthority, type TestTokenOptions } from '../lib/testing.ts'
+import { runs } from './helpers/processes/program.ts'
 
 async function createApp(options: AuthOptions) {
   const app = Fastify()
@@ -267,11 +267,9 @@ test('an authority that is declared with await using closes at the end of its bl
 })
 
 test('a test that fails after listen() ends, and so does its process', async () => {
-  const program = fileURLToPath(
-    new URL('helpers/processes/children/failing-test.ts', import.meta.url),
-  )
+  const program = runs('test/helpers/processes/children/failing-test.ts')
   const { NODE_TEST_CONTEXT: _context, ...env } = process.env
-  const child = spawn(process.execPath, ['--import', 'tsx', program], {
+  const child = spawn(process.execPath, program, {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: 30_000,

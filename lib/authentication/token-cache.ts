@@ -89,14 +89,15 @@ export class TokenCache<T> {
   }
 
   #evict(): void {
-    for (let entry = this.#next; entry !== undefined; entry = this.#next) {
-      if (!entry.used) {
-        this.#delete(entry)
-        this.#evictions++
-        return
-      }
+    let entry = this.#next
+    while (entry?.used) {
       entry.used = false
       this.#hand = entry.newer
+      entry = this.#next
+    }
+    if (entry !== undefined) {
+      this.#delete(entry)
+      this.#evictions++
     }
   }
 

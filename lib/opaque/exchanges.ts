@@ -29,10 +29,10 @@ export class Exchanges {
     timer.unref()
     this.#limits.add(limit)
     try {
-      return await exchange(url, request, limit.signal)
-    } catch {
-      // Its message may hold a header, and so the token.
-      throw new OpaqueFailure('ERR_INTROSPECTION_NO_ANSWER')
+      return await exchange(url, request, limit.signal).catch(() => {
+        // Its message may hold a header, and so the token.
+        throw new OpaqueFailure('ERR_INTROSPECTION_NO_ANSWER')
+      })
     } finally {
       clearTimeout(timer)
       this.#limits.delete(limit)

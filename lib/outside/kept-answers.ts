@@ -99,15 +99,16 @@ export class KeptAnswers<T> {
   }
 
   #evict(): void {
-    for (let entry = this.#queue.oldest; entry !== undefined; entry = this.#queue.oldest) {
-      if (!entry.used) {
-        this.delete(entry.key)
-        this.#drop(entry.kept.answer)
-        return
-      }
+    let entry = this.#queue.oldest
+    while (entry?.used) {
       entry.used = false
       this.#queue.delete(entry)
       this.#queue.add(entry)
+      entry = this.#queue.oldest
+    }
+    if (entry !== undefined) {
+      this.delete(entry.key)
+      this.#drop(entry.kept.answer)
     }
   }
 }

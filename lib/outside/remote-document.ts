@@ -137,13 +137,12 @@ export class RemoteDocument<T> {
     const limit = setTimeout(() => controller.abort(), this.#freshness.timeout * 1000)
     limit.unref()
     try {
-      const value = await this.#source.load(controller.signal)
+      const loading = this.#source.load(controller.signal)
+      const value = await loading.finally(() => clearTimeout(limit))
       return this.#abort === controller && this.#succeeded(value)
     } catch (error) {
       // A load that `close()` has ended is no failure.
       return this.#abort === controller && this.#failed(reasonOf(error))
-    } finally {
-      clearTimeout(limit)
     }
   }
 

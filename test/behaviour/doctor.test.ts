@@ -11,6 +11,7 @@ import { COMMANDS } from '../../lib/commands/command-table.ts'
 import { runCommandLine } from '../../lib/commands/run-command-line.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
+import { runs } from '../helpers/processes/program.ts'
 import { recordedShell } from '../helpers/processes/recorded-shell.ts'
 import { hangingFaults, keyFaults } from '../helpers/servers/key-faults.ts'
 import { type Paths, servePaths } from '../helpers/servers/path-server.ts'
@@ -456,11 +457,9 @@ test('a token comes from the standard input, and the marks have colours on a ter
   const origin = await servePaths(t, (own) => healthy(own, { '/keys': authority.publicKeys }))
   const file = folder.write(discovered(origin))
   const token = await authority.token({}, { issuer: origin, expiresIn: -60 })
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', 'lib/cli.ts', 'doctor', file, '--token', '-'],
-    { env: { ...process.env, FORCE_COLOR: '1' } },
-  )
+  const child = spawn(process.execPath, [...runs('lib/cli.ts'), 'doctor', file, '--token', '-'], {
+    env: { ...process.env, FORCE_COLOR: '1' },
+  })
   child.stdin.end(`${token}\n`)
   const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
   for (const mark of ['\u001b[32mok     ', '\u001b[33mwarning', '\u001b[31mwrong  ']) {

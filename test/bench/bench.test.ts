@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { createTestAuthority } from '../../lib/testing.ts'
+import { programFile } from '../helpers/processes/program.ts'
 import { driveOnce, type Running } from './contest.ts'
 import { type DriverName, driverOfThisMachine, drivers } from './drivers.ts'
 import { GUARDS } from './guards.ts'
@@ -11,7 +13,7 @@ import { bearerTokens } from './tokens.ts'
 test('the bench drives each kind of server, and takes no answers of another status', async (t) => {
   const authority = await createTestAuthority({ algorithm: 'EdDSA' })
   t.after(() => authority.close())
-  const plugin = new URL('../../lib/index.ts', import.meta.url).href
+  const plugin = pathToFileURL(programFile('lib/index.ts')).href
   const setup = await setupFor(authority, { algorithm: 'EdDSA', plugin, cacheSize: 10 })
   const authorizations = await bearerTokens(authority, 3)
   const running = await Promise.all(

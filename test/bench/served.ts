@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { programFile } from '../helpers/processes/program.ts'
 import { pinServer } from './cores.ts'
 import { cpuTime } from './cpu-time.ts'
 import type { BenchSetup, GuardName } from './guards.ts'
@@ -20,7 +20,7 @@ export class Served {
 
   /** @param isPinned whether it stands on the core of the servers */
   static async start(name: GuardName, setup: BenchSetup, isPinned: boolean): Promise<Served> {
-    const child = fork(fileURLToPath(new URL('./server.ts', import.meta.url)), {
+    const child = fork(programFile('test/bench/server.ts'), {
       env: { ...process.env, NODE_ENV: 'bench' },
     })
     try {

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { CONNECTIONS, type Driver } from './load.ts'
 
-const SCRIPT = fileURLToPath(new URL('./wrk.lua', import.meta.url))
+/** In the repository, which a bench runs in. */
+const SCRIPT = 'test/bench/wrk.lua'
 
 /** Seconds beyond a round until a wrk that hangs is ended. */
 const PATIENCE = 30

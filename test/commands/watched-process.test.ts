@@ -5,19 +5,17 @@ import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { COUNT_VARIABLE, FOLDER_VARIABLE, readReports } from '../../lib/commands/policy-report.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
+import { runs } from '../helpers/processes/program.ts'
 
 const folder = tempFolder()
-const PROGRAM = fileURLToPath(
-  new URL('../helpers/processes/children/watched-program.ts', import.meta.url),
-)
+const PROGRAM = runs('test/helpers/processes/children/watched-program.ts')
 
 /** What a program of watched-program.ts printed and reported. */
 async function watched(name: string, env: NodeJS.ProcessEnv = {}) {
   const reports = mkdtempSync(join(folder.path, 'reports-'))
-  const child = spawn(process.execPath, ['--import', 'tsx', PROGRAM, name], {
+  const child = spawn(process.execPath, [...PROGRAM, name], {
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: 60_000,
     killSignal: 'SIGKILL',

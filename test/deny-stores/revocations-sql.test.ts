@@ -11,7 +11,7 @@ import { tokenOf, verdictOf } from '../helpers/tokens/denied.ts'
 const TABLE = 'tenant_auth_revocations'
 
 /** What the README tells those to run who do not use `createTable`. */
-const README = codeBlocks(readFileSync(new URL('../../README.md', import.meta.url), 'utf8'))
+const README = codeBlocks(readFileSync('README.md', 'utf8'))
 const STATEMENTS =
   README.map(({ text }) => text).find((text) => text.startsWith(`CREATE TABLE ${TABLE}`)) ??
   assert.fail('the README shows no such table')

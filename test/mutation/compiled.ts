@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import ts from 'typescript'
 
 /** The repository. */
-export const ROOT = resolve(import.meta.dirname, '../..')
+export const ROOT = process.cwd()
 
 /** What a later run can use again stands here, outside the repository. */
 export const SCRATCH = join(tmpdir(), 'fastify-tenant-auth-mutation')

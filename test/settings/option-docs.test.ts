@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import ts from 'typescript'
 import { optionNames } from '../../lib/settings/ini-values.ts'
 import { issuerMembers } from '../../lib/settings/issuer-rules.ts'
 
-const root = resolve(import.meta.dirname, '../..')
+const root = process.cwd()
 const dist = join(root, 'dist')
 
 /** What an application reads: the name of an option, or of a member of an issuer's rules. */

@@ -32,7 +32,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
 /** A copy of the repository, like a fresh clone, with its dependencies and without built files. */
 export async function cloneInto(folder: string): Promise<string> {
   const clone = await mkdtemp(join(folder, 'clone-'))
-  const left = ['.git', 'node_modules', 'dist', 'coverage']
+  const left = ['.git', 'node_modules', 'dist', 'coverage', '.compiled']
   await cp(root, clone, { recursive: true, filter: (path) => !left.includes(basename(path)) })
   await symlink(join(root, 'node_modules'), join(clone, 'node_modules'))
   return clone

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
+import { runs } from './program.ts'
 
 /**
  * The JSON that a program of `children/` wrote. The program must end by itself within so many
@@ -15,10 +15,10 @@ export async function runChild(
   limit = 60_000,
   env: NodeJS.ProcessEnv = {},
 ): Promise<Record<string, unknown>> {
-  const program = fileURLToPath(new URL(`./children/${name}.ts`, import.meta.url))
+  const program = runs(`test/helpers/processes/children/${name}.ts`)
   const child = spawn(
     process.execPath,
-    [...nodeOptions, '--import', 'tsx', '--unhandled-rejections=strict', program, ...args],
+    [...nodeOptions, '--unhandled-rejections=strict', ...program, ...args],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: limit,

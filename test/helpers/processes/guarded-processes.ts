@@ -3,12 +3,12 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import type { DenyEntry, DenyListRules } from '../../../lib/revocation.ts'
 import { createTestAuthority } from '../../../lib/testing.ts'
 import type { EntryStore } from '../servers/entry-stores.ts'
+import { LOADER, programFile } from './program.ts'
 
-const PROGRAM = fileURLToPath(new URL('./children/guarded-app.ts', import.meta.url))
+const PROGRAM = programFile('test/helpers/processes/children/guarded-app.ts')
 
 /** Where the entries are kept that all processes share. */
 export type Store = Pick<EntryStore, 'store' | 'url'>
@@ -88,7 +88,7 @@ async function startProcess(store: Store, rules: Partial<DenyListRules>): Promis
   const { store: kind, url } = store
   const task = JSON.stringify({ store: kind, url, rules, options: authority.options })
   const child = fork(PROGRAM, [task], {
-    execArgv: ['--import', 'tsx', '--unhandled-rejections=strict'],
+    execArgv: [...LOADER, '--unhandled-rejections=strict'],
   })
   const ended = once(child, 'exit').then(([code]) => assert.fail(`it ended with ${code}`))
   const [{ address }] = await Promise.race([once(child, 'message'), ended])

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { TestContext } from 'node:test'
+import { runs } from './program.ts'
 
 /** An example that runs as a process of its own, as a reader starts it. */
 export interface RunningExample {
@@ -28,7 +29,7 @@ export function runExample(
   [file = '', ...args]: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): RunningExample {
-  return runCommand(t, [process.execPath, '--import', 'tsx', file, ...args], env)
+  return runCommand(t, [process.execPath, ...runs(file), ...args], env)
 }
 
 /** The same with any command, as a reader types it. The processes that it started end with it. */

@@ -1,0 +1,23 @@
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = new URL('../../../', import.meta.url)
+const EXTENSION = extname(import.meta.url)
+
+/** What loads programs that are not compiled. */
+export const LOADER: readonly string[] = EXTENSION === '.ts' ? ['--import', 'tsx'] : []
+
+/**
+ * The file of a program, as this process runs its own files: the source, or what `npm run unit`
+ * has compiled of it.
+ *
+ * @param source its path from the root of the repository, such as `lib/cli.ts`
+ */
+export function programFile(source: string): string {
+  return fileURLToPath(new URL(source.replace(/\.ts$/, EXTENSION), ROOT))
+}
+
+/** What Node is given to run a program. */
+export function runs(source: string): string[] {
+  return [...LOADER, programFile(source)]
+}
