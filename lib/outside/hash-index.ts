@@ -37,11 +37,9 @@ export class HashIndex<T extends Indexed<T>> {
   /** @param item in this index */
   delete(item: T): void {
     const place = this.#placeOf(item.hash)
-    let before = this.#places[place]
-    if (before === item) this.#places[place] = item.next
-    else {
-      while (before?.next !== item) before = before?.next
-      before.next = item.next
+    if (this.#places[place] === item) this.#places[place] = item.next
+    for (let at = this.#places[place]; at !== undefined; at = at.next) {
+      if (at.next === item) at.next = item.next
     }
     item.next = undefined
     this.#size -= 1

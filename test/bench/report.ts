@@ -37,16 +37,24 @@ export function tablesOf(rows: readonly Measured[]): string {
   ].join('\n\n')
 }
 
+/** Hooks that do one thing only. */
+const BARE = ['floor', 'verify', 'claims']
+
 /** How many requests we let through for the CPU time in which another server answers one. */
 function admittedTable(rows: readonly Measured[], isCompared: boolean): string {
-  const head = ['tokens', 'of unguarded', 'of `floor`', 'of `verify`', 'of the best peer']
+  const head = [
+    'tokens',
+    'of unguarded',
+    ...BARE.map((name) => `of \`${name}\``),
+    'of the best peer',
+  ]
   return aligned([
     isCompared ? [...head, 'of --against'] : head,
     ...rows.map((row) => {
       const of = (name: string): string =>
         cell(row, (costs) => ratiosOf(costs, name, 'this plugin'))
       const peer = bestPeer(row)
-      const cells = [of('none'), of('floor'), of('verify'), `${of(peer)} (${peer})`]
+      const cells = [of('none'), ...BARE.map(of), `${of(peer)} (${peer})`]
       const name = row.kind === 'cold' ? `cold, ${row.algorithm}` : row.kind
       return [name, ...cells, ...(isCompared ? [of('against')] : [])]
     }),

@@ -70,7 +70,7 @@ export async function* rowsOf(
 
 /** The same requests to all of them. */
 function admitters(kind: Kind, setup: BenchSetup, load: Load, { against }: Builds): Contestant[] {
-  const verify: GuardName[] = kind === 'cold' ? ['verify'] : []
+  const verify: GuardName[] = kind === 'cold' ? ['verify', 'claims'] : []
   // A cache that finds nothing would only cost a peer time.
   const peerSetup = kind === 'cold' ? { ...setup, cacheSize: 0 } : setup
   const ours: GuardName[] = ['none', 'floor', ...verify, 'this plugin']
