@@ -66,8 +66,13 @@ export class Examiner {
   /** The tests that have killed other mutants of the file come first. */
   async #resultOf(mutant: Mutant, run: string[]): Promise<Verdict['result']> {
     const groups = nearestTests(mutant.file).slice(0, this.#reach)
+    const near = groups.flat()
+    // One that was noted may be gone since.
+    const killers = [...(this.#killers.get(mutant.file) ?? [])].filter((test) =>
+      near.includes(test),
+    )
     let spent = 0
-    for (const group of [[...(this.#killers.get(mutant.file) ?? [])], ...groups]) {
+    for (const group of [killers, ...groups]) {
       for (const { test, work } of await this.#tests.covering(mutant, group)) {
         if (run.includes(test)) continue
         if (spent > ENOUGH) return 'survived'
