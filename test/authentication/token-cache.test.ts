@@ -130,6 +130,21 @@ test('what a value keeps alive counts too, 8 KiB for each entry on average', () 
   assert.equal(cache.size, 10)
 })
 
+test('a deletion elsewhere does not move the look', () => {
+  const cache = new TokenCache<string>(4)
+  for (const name of ['a', 'b', 'c', 'd']) cache.set(name, name)
+  cache.get('a')
+  cache.set('e', 'e')
+  assert.equal(cache.get('b'), undefined, 'the look has passed a, and c comes next')
+  cache.delete('d')
+  cache.set('f', 'f')
+  cache.set('g', 'g')
+  assert.deepEqual(
+    ['a', 'c', 'e', 'f', 'g'].map((name) => cache.get(name)),
+    ['a', undefined, 'e', 'f', 'g'],
+  )
+})
+
 /** Two tokens with what their values keep alive, and whether a cache for two keeps both. */
 const BOUNDS: readonly [what: string, lengths: [number, number], bytes: number, both: boolean][] = [
   ['2 KiB of text each', [2048, 2048], 0, true],

@@ -61,6 +61,16 @@ test('an entry counts with all that it keeps alive', () => {
   assert.notEqual(tokens.get('t9'), undefined, 'the last one is')
 })
 
+test('the names of an entry count too', () => {
+  const tokens = new VerifiedTokens(10, 5)
+  for (let i = 0; i < 10; i++) {
+    const alice = verified('alice')
+    const sid = `${i}`.padEnd(20_000, 'x')
+    tokens.set(`t${i}`, { ...alice, names: { ...alice.names, sid } })
+  }
+  assert.equal(tokens.stats.size < 10, true, `${tokens.stats.size} are kept`)
+})
+
 test('with size 0 none is kept', () => {
   const tokens = new VerifiedTokens(0, 5)
   tokens.set('a', verified('alice'))
