@@ -17,6 +17,8 @@ const MISTAKES: [what: string, given: unknown][] = [
   ['a member that is not enumerable', Object.defineProperty({}, 'sub', { value: 5 })],
   ['null', null],
   ['a string', 'i'],
+  ['a number', 5],
+  ['true', true],
   ['a list', ['i']],
 ]
 

@@ -51,6 +51,7 @@ function start() {
   }
   const known: { issuer: Issuer | undefined } = { issuer: undefined }
   known.issuer = make(['acme'])
+  let finds = 0
   const issuers: Issuers = {
     open() {},
     close() {},
@@ -59,11 +60,13 @@ function start() {
     forget() {},
     all: () => [],
     find() {
+      finds += 1
       if (known.issuer) return known.issuer
       throw new TokenRefused('the issuer is not accepted')
     },
   }
-  return { jwts: new Jwts(issuers, tokens, 16_384), keys, known, make, tokens }
+  const jwts = new Jwts(issuers, tokens, 16_384)
+  return { jwts, keys, known, make, tokens, finds: () => finds }
 }
 
 const tenantsOf = async (verifying: ReturnType<Jwts['verify']>) => [
@@ -71,13 +74,15 @@ const tenantsOf = async (verifying: ReturnType<Jwts['verify']>) => [
 ]
 
 test('a token waits for the keys of its issuer, and is known from then on', async () => {
-  const { jwts, keys, tokens } = start()
+  const { jwts, keys, tokens, finds } = start()
   const verifying = jwts.verify(TOKEN, WAITS)
   assert.equal(verifying instanceof Promise, true)
   keys.come()
   assert.deepEqual(await tenantsOf(verifying), ['acme'])
-  assert.notEqual(tokens.get(TOKEN), undefined)
-  assert.equal(jwts.verify(TOKEN, WAITS), tokens.get(TOKEN))
+  assert.equal(finds(), 1, 'its issuer is asked for once')
+  const known = tokens.get(TOKEN)
+  assert.notEqual(known, undefined)
+  assert.equal(jwts.verify(TOKEN, WAITS), known)
 })
 
 test('an issuer that has changed while its keys were waited for is asked for anew', async () => {
@@ -96,5 +101,20 @@ test('an issuer that is trusted no more when its keys come proves nothing', asyn
   await assert.rejects(
     async () => verifying,
     (error) => error instanceof TokenRefused && error.reason === 'the issuer is not accepted',
+  )
+})
+
+test('a refusal that comes later is given as it is', async () => {
+  const { jwts, known, make } = start()
+  const refused = new TokenRefused('later')
+  known.issuer = Object.assign(make(['acme']), { verify: async () => refused })
+  assert.equal(await jwts.verify(TOKEN, WAITS), refused)
+})
+
+test('a token that is too long is not read', () => {
+  const { jwts } = start()
+  assert.throws(
+    () => jwts.verify(`${TOKEN}${'A'.repeat(16_384)}`, WAITS),
+    (error) => error instanceof TokenRefused && error.reason === 'longer than maxTokenLength',
   )
 })

@@ -105,6 +105,64 @@ test('what a value keeps alive counts too, 8 KiB for each entry on average', () 
   assert.equal(cache.size, 10)
 })
 
+test('a deletion elsewhere does not move the look', () => {
+  const cache = new TokenCache<string>(4)
+  for (const name of ['a', 'b', 'c', 'd']) cache.set(name, name)
+  cache.get('a')
+  cache.set('e', 'e')
+  assert.equal(cache.get('b'), undefined, 'the look has passed a, and c comes next')
+  cache.delete('d')
+  cache.set('f', 'f')
+  cache.set('g', 'g')
+  assert.deepEqual(
+    ['a', 'c', 'e', 'f', 'g'].map((name) => cache.get(name)),
+    ['a', undefined, 'e', 'f', 'g'],
+  )
+})
+
+/** Two tokens with what their values keep alive, and whether a cache for two keeps both. */
+const BOUNDS: readonly [what: string, lengths: [number, number], bytes: number, both: boolean][] = [
+  ['2 KiB of text each', [2048, 2048], 0, true],
+  ['one character more', [2049, 2048], 0, false],
+  ['8 KiB each, with 512 bytes for the entry', [10, 10], 8192 - 512 - 10, true],
+  ['one byte more each', [10, 10], 8192 - 512 - 9, false],
+]
+
+for (const [what, [one, two], bytes, both] of BOUNDS) {
+  test(`of two tokens with ${what} ${both ? 'both are' : 'one is'} kept`, () => {
+    const cache = new TokenCache<number>(2, () => bytes)
+    cache.set(tokenOf('one', one), 1)
+    cache.set(tokenOf('two', two), 2)
+    const evictions = both ? 0 : 1
+    assert.deepEqual([cache.size, cache.evictions], [2 - evictions, evictions])
+    assert.equal(cache.get(tokenOf('two', two)), 2)
+  })
+}
+
+test('what had to go for lack of room is counted, and what was deleted or replaced is not', () => {
+  const cache = new TokenCache<number>(3)
+  for (let i = 0; i < 3; i++) cache.set('same', i)
+  cache.delete('same')
+  assert.equal(cache.evictions, 0)
+  for (let i = 0; i < 10; i++) cache.set(`t${i}`, i)
+  assert.equal(cache.evictions, 7)
+})
+
+test('a deleted token that was looked at next leaves the look to the one after it', () => {
+  const cache = new TokenCache<string>(3)
+  for (const name of ['a', 'b', 'c']) cache.set(name, name)
+  cache.get('a')
+  cache.set('d', 'd')
+  assert.equal(cache.get('b'), undefined, 'the look had passed a')
+  cache.delete('c')
+  cache.set('e', 'e')
+  cache.set('f', 'f')
+  assert.deepEqual(
+    ['a', 'd', 'e', 'f'].map((name) => cache.get(name)),
+    ['a', undefined, 'e', 'f'],
+  )
+})
+
 test('a token above the whole bound is kept alone', () => {
   const cache = new TokenCache<number>(2, (value) => (value === 3 ? 1_000_000 : 0))
   cache.set('a', 1)

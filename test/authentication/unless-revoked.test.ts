@@ -53,11 +53,21 @@ test('the function is told the user, and what the token says of itself', () => {
   assert.deepEqual(asked, [USER.userInfo, token])
 })
 
+test('an answer that is no boolean is a 503', () => {
+  for (const answer of [undefined, null, 0, 1, 'false', {}]) {
+    const isRevoked: object = { isRevoked: () => answer }
+    assert.throws(() => unlessRevoked(USER, VERIFIED, { ...isRevoked, timeout: 5 }, WAITS), {
+      code: 'ERR_AUTH_REVOCATION_UNAVAILABLE',
+    })
+  }
+})
+
 test('a function that fails, or has not answered when the application closes, is a 503', async () => {
   const isRevoked = () => JSON.parse('')
   assert.throws(() => unlessRevoked(USER, VERIFIED, { isRevoked, timeout: 5 }, WAITS), {
     code: 'ERR_AUTH_REVOCATION_UNAVAILABLE',
     reason: 'isRevoked failed (SyntaxError)',
+    retryAfter: 1,
   })
   const waits = new Waits()
   const hanging = { isRevoked: () => new Promise<boolean>(() => {}), timeout: 5 }

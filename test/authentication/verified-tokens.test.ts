@@ -61,8 +61,44 @@ test('an entry counts with all that it keeps alive', () => {
   assert.notEqual(tokens.get('t9'), undefined, 'the last one is')
 })
 
+test('the names of an entry count too', () => {
+  const tokens = new VerifiedTokens(10, 5)
+  for (let i = 0; i < 10; i++) {
+    const alice = verified('alice')
+    const sid = `${i}`.padEnd(20_000, 'x')
+    tokens.set(`t${i}`, { ...alice, names: { ...alice.names, sid } })
+  }
+  assert.equal(tokens.stats.size < 10, true, `${tokens.stats.size} are kept`)
+})
+
 test('with size 0 none is kept', () => {
   const tokens = new VerifiedTokens(0, 5)
   tokens.set('a', verified('alice'))
   assert.equal(tokens.get('a'), undefined)
+})
+
+test('the first look of a request is a hit or a miss, and no other look counts', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: EXP * 1000 })
+  const tokens = new VerifiedTokens(1, 5)
+  const alice = verified('alice')
+  assert.equal(tokens.recall('a'), undefined)
+  tokens.set('a', alice)
+  assert.equal(tokens.get('a'), alice)
+  assert.equal(tokens.recall('a'), alice)
+  assert.equal(tokens.recall('a'), alice)
+  t.mock.timers.tick(5000)
+  assert.deepEqual(tokens.recall('a'), new TokenRefused('expired'))
+  tokens.set('b', alice)
+  assert.deepEqual(tokens.stats, { size: 1, hits: 2, misses: 1, evictions: 1 })
+})
+
+test('what is kept in several copies counts for each of them', () => {
+  const wide = { padding: Array.from({ length: 50 }, (_, i) => `claim ${i}`) }
+  const [once, often] = [undefined, 8].map((copies) => {
+    const tokens = new VerifiedTokens(10, 5, copies)
+    for (let i = 0; i < 10; i++) tokens.set(`t${i}`, verified('u', wide))
+    return tokens.stats.size
+  })
+  assert.equal(once, 10)
+  assert.equal(Number(often) < 10, true, `${often} are kept`)
 })

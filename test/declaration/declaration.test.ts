@@ -183,6 +183,9 @@ test('each mistake is understood in the stricter way', () => {
     const { declared } = readDeclaration({ noauth: true, [other]: null })
     assert.equal(declared.noauth, false, `noauth beside ${other}: null`)
   }
+  for (const tenant of ['yes', 'Optional', 1, null]) {
+    assert.equal(readDeclaration({ tenant }).declared.tenant, true)
+  }
   for (const require of BAD_REQUIREMENTS) {
     assert.deepEqual(readDeclaration({ require }).declared.requirement, { mode: 'any', ids: [] })
   }

@@ -7,8 +7,11 @@ import ts from 'typescript'
 /** The repository. */
 export const ROOT = process.cwd()
 
+/** Counts changes of the examination that verdicts of before do not outlive. */
+const EDITION = 2
+
 /** What a later run can use again stands here, outside the repository. */
-export const SCRATCH = join(tmpdir(), 'fastify-tenant-auth-mutation')
+export const SCRATCH = join(tmpdir(), `fastify-tenant-auth-mutation-${EDITION}`)
 
 /** A source as JavaScript, and the way back. */
 export interface Compiled {

@@ -22,18 +22,22 @@ const programs = new Map<string, string>()
 /** Modules that are not of the repository. They are loaded once. */
 const others = new Map<string, Promise<Module>>()
 
+/** What modules of Node are replaced by, by their names. */
+export type StandIns = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
 /**
- * The files of the repository, loaded anew: with one of them changed, and with another `node:test`.
- * A process that goes on loads a test file in a tenth of the time that a new process takes.
+ * The files of the repository, loaded anew: with one of them changed, and with stand-ins for some
+ * modules of Node. A process that goes on loads a test file in a tenth of the time that a new
+ * process takes.
  */
 export class ModuleGraph {
   readonly #modules = new Map<string, Module>()
   readonly #changed: Changed | null
-  readonly #nodeTest: Readonly<Record<string, unknown>>
+  readonly #standIns: StandIns
 
-  constructor(changed: Changed | null, nodeTest: Readonly<Record<string, unknown>>) {
+  constructor(changed: Changed | null, standIns: StandIns) {
     this.#changed = changed
-    this.#nodeTest = nodeTest
+    this.#standIns = standIns
   }
 
   /** Runs a file of the repository, after those that it imports. */
@@ -52,7 +56,8 @@ export class ModuleGraph {
   async #find(specifier: string, from: string): Promise<Module> {
     const door = DOORS.get(specifier)
     if (door !== undefined) return this.#fileAt(door)
-    if (specifier === 'node:test') return this.#fileOf('node:test', () => of(this.#nodeTest))
+    const standIn = this.#standIns[specifier]
+    if (standIn !== undefined) return this.#fileOf(specifier, () => of(standIn))
     if (!/^\.|^file:/.test(specifier)) return otherModule(specifier)
     const url = new URL(specifier, from)
     const path = normalize(relative(ROOT, fileURLToPath(url)))

@@ -1,6 +1,7 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import { CollectedTests } from './collected-tests.ts'
 import { coverageOf } from './coverage.ts'
+import { HeardChannels } from './heard-channels.ts'
 import { ModuleGraph } from './module-graph.ts'
 import type { Answer, Task } from './task.ts'
 
@@ -48,10 +49,14 @@ async function answerTo({ test, changed, withCoverage }: Task): Promise<Answer> 
 
 async function failureOf(test: string, changed: Task['changed']): Promise<string | null> {
   const tests = new CollectedTests()
+  const channels = new HeardChannels()
+  const standIns = { 'node:test': tests.exports, 'node:diagnostics_channel': channels.exports }
   try {
-    await new ModuleGraph(changed, tests.exports).run(test)
+    await new ModuleGraph(changed, standIns).run(test)
+    return await tests.run()
   } catch (error) {
     return `not loaded: ${error}`
+  } finally {
+    channels.end()
   }
-  return tests.run()
 }
