@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
 import { test } from 'node:test'
+import websocket from '@fastify/websocket'
 import { errors } from '../../lib/index.ts'
 import { as, authority, guardedApp } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
@@ -48,6 +51,58 @@ for (const [ids, scope] of SCOPES) {
     assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', scope)
   })
 }
+
+test('an error of other code gets no header, and no line of a refusal', async (t) => {
+  const { logger, lines } = logLines()
+  const app = await guardedApp(t, {}, { logger })
+  app.get('/x', async () => {
+    throw new RangeError('on purpose')
+  })
+  const response = await app.inject({ url: '/x', headers: await as() })
+  assert.deepEqual([response.statusCode, response.headers['cache-control']], [500, undefined])
+  assert.deepEqual(lines('request refused'), [])
+})
+
+const UPGRADE = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+}
+
+for (const [what, headers, connection] of [
+  ['an upgrade', UPGRADE, 'close'],
+  ['another request', {}, 'keep-alive'],
+] as const) {
+  test(`after a refusal of ${what} its connection is told to ${connection}`, async (t) => {
+    const app = await guardedApp(t, {}, { forceCloseConnections: true })
+    await app.register(websocket)
+    app.get('/x', async () => 'never')
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const agent = new Agent({ keepAlive: true })
+    t.after(() => agent.destroy())
+    const sent = request(`${app.listeningOrigin}/x`, { agent, headers })
+    sent.end()
+    const [response] = await once(sent, 'response')
+    assert.deepEqual([response.statusCode, response.headers.connection], [401, connection])
+    response.resume()
+    await once(response, 'end')
+    if (connection === 'close' && !response.socket.destroyed) await once(response.socket, 'close')
+  })
+}
+
+test('an error that is ours to mend is a warning in the log', async (t) => {
+  const { logger, lines } = logLines()
+  const app = await guardedApp(t, {}, { logger })
+  app.get('/x', { config: { noauth: true } }, async () => {
+    throw new errors.ERR_AUTH_CONFIG_INVALID('on purpose')
+  })
+  assert.equal((await app.inject('/x')).statusCode, 500)
+  assert.deepEqual(
+    lines('request refused').map(({ level, code }) => [level, code]),
+    [[40, 'ERR_AUTH_CONFIG_INVALID']],
+  )
+})
 
 /** Seconds until the next attempt, and what Retry-After says (RFC 9110 §10.2.3). */
 for (const [seconds, header] of [
@@ -125,6 +180,17 @@ test('the log says in one line what was refused, where, and for which tenant', a
       },
     ],
   )
+})
+
+test('a log that names the tenant in each line names it once in a refusal', async (t) => {
+  for (const logBindings of [['tenant'], ['sub']] as const) {
+    const { logger, raw } = logLines()
+    const app = await guardedApp(t, { logBindings }, { logger })
+    app.get('/:tenant/x', async () => 'never')
+    await app.inject('/lazy-raccoon/x')
+    const [line = ''] = raw.filter((each) => each.includes('request refused'))
+    assert.equal(line.split('"tenant":').length - 1, 1, line)
+  }
 })
 
 /** What is wrong with a token, and what the log shows of it at level debug. */
@@ -210,6 +276,15 @@ for (const [what, token, mismatch] of MISMATCHES) {
     }
   })
 }
+
+test('a logger with levels of its own is asked whether it takes debug', async (t) => {
+  const { logger, lines } = logLines('silly')
+  const withSilly = Object.assign(logger, { customLevels: { silly: 5 } })
+  const app = await guardedApp(t, {}, { logger: withSilly })
+  app.get('/x', async () => 'never')
+  await app.inject({ url: '/x', headers: await authority.headers({}, { issuer: 'other' }) })
+  assert.notEqual(lines('request refused')[0]?.['mismatch'], undefined)
+})
 
 test('a logger of the application’s own is asked for its level', async (t) => {
   for (const level of ['trace', 'debug', 'info']) {

@@ -42,6 +42,18 @@ describe('the challenge of an API with a resource', () => {
     app.get('/x', { config: { tenant: true } }, async () => 'never')
     assert.equal(await challengeOf(app, '/x', await as()), undefined)
     assert.equal(await challengeOf(app, '/none'), undefined)
+    const { statusCode, headers } = await app.inject({ url: '/x', headers: await as() })
+    assert.deepEqual([statusCode, headers['cache-control']], [400, 'no-store'])
+  })
+
+  test('names no text of a handler that is no resource id', async (t) => {
+    const app = await guardedApp(t, { resource })
+    const config = { authorization: true } as const
+    app.get('/x', { config }, ({ authorization }) => authorization.require('a:b', 'c"', 'd e'))
+    assert.equal(
+      await challengeOf(app, '/x', await as()),
+      `Bearer realm="api", error="insufficient_scope", scope="a:b", ${METADATA}`,
+    )
   })
 
   test('names its metadata in dev mode too', async (t) => {

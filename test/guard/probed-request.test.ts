@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { doneUnlessProbed, ProbedRequest, probeEndOf } from '../../lib/guard/probed-request.ts'
-import { bareApp } from '../helpers/app/guarded-app.ts'
+import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 
 /** What a gate is done with, for a probed request and for another one. */
 const DONE: readonly [error: Error | undefined, probed: number, other: number][] = [
@@ -30,3 +30,39 @@ for (const [error, probed, other] of DONE) {
     assert.equal(probeEndOf(second.raw.req), undefined)
   })
 }
+
+const ENDS: readonly [url: string, isUser: boolean, status: number, end: object][] = [
+  ['/x', false, 401, { url: '/x', noauth: false, code: 'ERR_AUTH_TOKEN_MISSING' }],
+  ['/x', true, 204, { url: '/x', noauth: false, code: null }],
+  ['/open', false, 204, { url: '/open', noauth: true, code: null }],
+  ['/none', false, 404, { url: undefined, noauth: null, code: null }],
+]
+
+for (const [url, isUser, status, expected] of ENDS) {
+  test(`a probe of ${url} ${isUser ? 'as a user' : 'as a stranger'} ends with ${status} at the guard`, async (t) => {
+    const app = await guardedApp(t)
+    const handler = async () => assert.fail('a handler ran')
+    app.get('/x', handler)
+    app.get('/open', { config: { noauth: true } }, handler)
+    const headers = isUser ? await as() : {}
+    const response = await app.inject({ url, headers, Request: ProbedRequest })
+    assert.equal(response.statusCode, status)
+    assert.equal(response.body === '', status !== 401)
+    const end = probeEndOf(response.raw.req)
+    const { url: route, policy, error } = end ?? assert.fail('nothing was noted')
+    const told = { url: route, noauth: policy?.noauth ?? null, code: error?.code ?? null }
+    assert.deepEqual(told, expected)
+  })
+}
+
+test('a refusal is noted of a probe alone, and stays where the not-found handler answers', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/x', async () => 'never')
+  app.setErrorHandler((_error, _request, reply) => void reply.callNotFound())
+  const probed = await app.inject({ url: '/x', Request: ProbedRequest })
+  assert.equal(probed.statusCode, 404)
+  assert.equal(probeEndOf(probed.raw.req)?.error?.code, 'ERR_AUTH_TOKEN_MISSING')
+  const other = await app.inject('/x')
+  assert.equal(other.statusCode, 404)
+  assert.equal(probeEndOf(other.raw.req), undefined)
+})

@@ -87,6 +87,13 @@ for (const [what, token] of SPELLINGS) {
   })
 }
 
+test('the log says of a token of less than three parts that it has not three', () => {
+  for (const token of ['', 'abcd', HEADER, `${HEADER}.${PAYLOAD}`]) {
+    const reason = 'not three parts'
+    assert.throws(() => parseCompactJws(token, MAX_LENGTH, HEADERS), { reason })
+  }
+})
+
 test('every other spelling of a token is refused by the whole application', async (t) => {
   const probe = await startProbe(t)
   assert.equal((await probe.ask(`${HEADER}.${PAYLOAD}.${SIGNATURE}`)).statusCode, 200)

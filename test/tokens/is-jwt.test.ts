@@ -39,3 +39,9 @@ const OPAQUE: [what: string, token: string][] = [
 for (const [what, token] of OPAQUE) {
   test(`what is no JWT is opaque: ${what}`, () => assert.equal(isJwt(token), false))
 }
+
+test('an alg that other code has given to all objects is none', (t) => {
+  Object.defineProperty(Object.prototype, 'alg', { value: 'ES256', configurable: true })
+  t.after(() => Reflect.deleteProperty(Object.prototype, 'alg'))
+  assert.equal(isJwt(`${encode({ kid: 'a' })}.a.b`), false)
+})

@@ -176,6 +176,14 @@ test('a header that is kept is judged by the rules of each issuer anew', () => {
   assert.throws(() => checkHeader(header, strict), { reason: 'the algorithm is not allowed' })
 })
 
+for (const name of ['crit', 'b64']) {
+  test(`a ${name} that other code has given to all objects is none of the header`, (t) => {
+    Object.defineProperty(Object.prototype, name, { value: [], configurable: true })
+    t.after(() => Reflect.deleteProperty(Object.prototype, name))
+    assert.equal(new JoseHeaders().read(partOf('a')).kid, 'a')
+  })
+}
+
 const NO_TEXT: [name: string, reason: string][] = [
   ['alg', 'the alg is not a string'],
   ['kid', 'the kid is not a string'],

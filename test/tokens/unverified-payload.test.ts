@@ -38,6 +38,11 @@ test('a payload that is dear to read tells its issuer, and is no JSON until it i
   assert.deepEqual(Object.keys(payload(sized(5000)).read()), ['iss', 'x'])
 })
 
+test('of two issuers the last one counts, as in the claims', () => {
+  const twice = payload('{"iss":"a","iss":"b"}')
+  assert.deepEqual([twice.iss, twice.claims?.['iss']], ['b', 'b'])
+})
+
 test('an issuer that is no string, or not its own, is none', () => {
   for (const json of ['{}', '{"iss":1}', '{"iss":["a"]}', '{"__proto__":{"iss":"a"}}']) {
     assert.equal(payload(json).iss, undefined, json)

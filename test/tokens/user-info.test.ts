@@ -36,6 +36,7 @@ const ACCEPTED: [what: string, json: string][] = [
   ['a tenant without rights', '{"sub":"a","resources":{"acme":[]}}'],
   ['a resource id that no route can require', '{"sub":"a","resources":{"acme":["", "x"]}}'],
   ['a tenant whose name is __proto__', '{"sub":"a","resources":{"__proto__":["x:y"]}}'],
+  ['null among them', '{"sub":"a","x":null,"y":[null]}'],
   ['64 levels', `{"sub":"a","x":${'['.repeat(64)}1${']'.repeat(64)}}`],
 ]
 

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FastifyRequest } from 'fastify'
+import { tellInternal } from '../../lib/guard/tell-decision.ts'
+import { as, authority, guardedApp } from '../helpers/app/guarded-app.ts'
+import { heard } from '../helpers/app/heard.ts'
+
+const NOBODY = { issuer: null, sub: null, actor: null, tenant: null, required: null, cached: null }
+const NO_ERROR = { code: null, statusCode: null, reason: null }
+
+test('a decision is told with all that is known of it, and is immutable', async (t) => {
+  const told = heard(t, 'decision')
+  const app = await guardedApp(t)
+  const requests: FastifyRequest[] = []
+  app.addHook('onResponse', async (request) => void requests.push(request))
+  app.get('/:tenant/x', { config: { require: 'order:read' } }, async () => 'x')
+  app.get('/x', async () => 'x')
+  const act = { sub: 'desk', iss: 'https://desk.test' }
+  const headers = await as(undefined, { sub: 'alice', act })
+  for (const url of ['/lazy-raccoon/x', '/x', '/quiet-otter/x']) await app.inject({ url, headers })
+  await app.inject('/lazy-raccoon/x')
+  const { issuer } = authority.options
+  const actor = { sub: 'desk', issuer: 'https://desk.test' }
+  const alice = { issuer, sub: 'alice', actor }
+  assert.deepEqual(told, [
+    {
+      ...{ request: requests[0], outcome: 'admitted', ...NO_ERROR, ...alice },
+      ...{ tenant: 'lazy-raccoon', required: ['order:read'], cached: false },
+    },
+    {
+      ...{ request: requests[1], outcome: 'admitted', ...NO_ERROR, ...alice },
+      ...{ tenant: null, required: null, cached: true },
+    },
+    {
+      ...{ request: requests[2], outcome: 'refused', code: 'ERR_AUTH_RESOURCE_MISSING' },
+      ...{ statusCode: 403, reason: 'a required resource is missing', ...alice },
+      ...{ tenant: 'quiet-otter', required: ['order:read'], cached: true },
+    },
+    {
+      ...{ request: requests[3], outcome: 'refused', code: 'ERR_AUTH_TOKEN_MISSING' },
+      ...{ statusCode: 401, reason: 'no bearer token', ...NOBODY },
+      ...{ tenant: 'lazy-raccoon', required: ['order:read'] },
+    },
+  ])
+  assert.deepEqual(
+    told.map((event) => Object.isFrozen(event)),
+    [true, true, true, true],
+  )
+})
+
+test('work without a request is told with its user and its tenant', (t) => {
+  const told = heard(t, 'decision')
+  tellInternal({ sub: 'alice', tenant: 'lazy-raccoon' })
+  const user = { sub: 'alice', tenant: 'lazy-raccoon' }
+  const event = { request: null, outcome: 'internal', ...NO_ERROR, ...NOBODY, ...user }
+  assert.deepEqual(told, [event])
+  assert.equal(Object.isFrozen(told[0]), true)
+})
