@@ -193,6 +193,28 @@ test('with a kid a signature that does not match is refused at once', (t) => {
   assert.equal(keys.looks, 0)
 })
 
+test('a token that is refused with any key asks for none', (t) => {
+  const keys = new MovedKeys(SET_ONE, SET_TWO)
+  const { verify } = issuerWith(t, keys)
+  assert.throws(() => verify(tokenBy(TWO, { exp: NOW - 60 })), withReason('expired'))
+  assert.equal(keys.looks, 0)
+})
+
+test('the tokens that one key set has proved share a proof, which ends with the next set', async (t) => {
+  const keys = new MovedKeys(SET_ONE)
+  const { verify } = issuerWith(t, keys)
+  const [first, second] = [tokenBy(ONE, { n: 1 }), tokenBy(ONE, { n: 2 })]
+  const { proof } = await verify(first)
+  assert.equal((await verify(second)).proof, proof)
+  keys.now = setOf(ONE, TWO)
+  assert.equal(proof.holds, false)
+  const next = (await verify(first)).proof
+  assert.notEqual(next, proof)
+  assert.equal((await verify(second)).proof, next)
+  keys.now = SET_ONE
+  assert.deepEqual([proof.holds, next.holds], [false, false])
+})
+
 test('an application that closes does not wait for keys', async (t) => {
   const keys = new MovedKeys(undefined)
   keys.settled = () => new Promise(() => {})

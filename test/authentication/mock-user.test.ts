@@ -192,6 +192,11 @@ for (const [name, tenants] of [
   })
 }
 
+test('the mock user has no tokens to keep', () => {
+  const { tokenCache } = new MockUser({ sub: 'u' }, {})
+  assert.deepEqual(tokenCache, { size: 0, hits: 0, misses: 0, evictions: 0 })
+})
+
 describe('the file of the mock user', () => {
   const tenantsOf = async (options: AuthOptions) => {
     const app = Fastify()
