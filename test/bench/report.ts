@@ -42,12 +42,7 @@ const BARE = ['floor', 'verify', 'claims']
 
 /** How many requests we let through for the CPU time in which another server answers one. */
 function admittedTable(rows: readonly Measured[], isCompared: boolean): string {
-  const head = [
-    'tokens',
-    'of unguarded',
-    ...BARE.map((name) => `of \`${name}\``),
-    'of the best peer',
-  ]
+  const head = ['tokens', 'unguarded', ...BARE.map((name) => `\`${name}\``), 'best peer']
   return aligned([
     isCompared ? [...head, 'of --against'] : head,
     ...rows.map((row) => {
@@ -90,7 +85,7 @@ function bestPeer({ costs }: Measured): string {
 /** Empty where the row has no such contestant. */
 function cell({ costs }: Measured, ratios: (costs: Costs) => number[]): string {
   const all = [...costs.values()].map(ratios).filter((values) => values.length > 0)
-  return all.map((values) => median(values).toFixed(2)).join(' · ')
+  return all.map((values) => median(values).toFixed(2)).join('/')
 }
 
 /** Of each round by itself, since the machine is not as fast in every round. */
