@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import websocket from '@fastify/websocket'
 import { errors } from '../../lib/index.ts'
 import { as, authority, guardedApp } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
+import { until } from '../helpers/processes/until.ts'
 
 test('a realm with quotes and backslashes is escaped', async (t) => {
   const app = await guardedApp(t, { realm: 'the "api" of a\\b, x="y"' })
@@ -91,6 +93,22 @@ for (const [what, headers, connection] of [
   })
 }
 
+test('after the refusal of an upgrade the server ends the connection', async (t) => {
+  const app = await guardedApp(t, {}, { forceCloseConnections: true })
+  await app.register(websocket)
+  app.get('/x', async () => 'never')
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const socket = connect(Number(new URL(app.listeningOrigin).port), '127.0.0.1')
+  t.after(() => socket.destroy())
+  const fields = Object.entries({ host: 'x', ...UPGRADE }).map((field) => field.join(': '))
+  socket.write(`${['GET /x HTTP/1.1', ...fields].join('\r\n')}\r\n\r\n`)
+  let isEnded = false
+  socket.resume().once('end', () => {
+    isEnded = true
+  })
+  await until(() => isEnded, 3000)
+})
+
 test('an error that is ours to mend is a warning in the log', async (t) => {
   const { logger, lines } = logLines()
   const app = await guardedApp(t, {}, { logger })
@@ -118,7 +136,8 @@ for (const [seconds, header] of [
     app.get('/x', { config: { noauth: true } }, async () => {
       throw new errors.ERR_AUTH_KEYS_UNAVAILABLE(seconds)
     })
-    assert.equal((await app.inject('/x')).headers['retry-after'], header)
+    const { headers } = await app.inject('/x')
+    assert.deepEqual([headers['retry-after'], headers['www-authenticate']], [header, undefined])
   })
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
+import { claimScope, guardedScopes } from '../../lib/guard/guarded-scopes.ts'
 import tenantAuth, { AuthService, errors } from '../../lib/index.ts'
 import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
@@ -107,4 +108,24 @@ test('two applications are independent, and may share a service', async (t) => {
   await first.close()
   const response = await second.inject({ url: '/x', headers: await as() })
   assert.equal(outcome(response), '200')
+})
+
+test('each guarded scope has a name of its own, and all of an application are known', async (t) => {
+  const app = bareApp(t)
+  const claimed: string[] = []
+  assert.deepEqual(guardedScopes(app), [])
+  for (const _ of [1, 2, 3]) {
+    await app.register(async (scope) => {
+      const guardName = claimScope(scope)
+      assert.match(guardName, /^tenantAuthGuard-[\da-f-]{36}$/)
+      claimed.push(guardName)
+      assert.equal(guardedScopes(scope).at(-1)?.scope === scope, true, 'another scope')
+    })
+  }
+  assert.equal(new Set(claimed).size, 3)
+  assert.deepEqual(
+    guardedScopes(app).map(({ guardName }) => guardName),
+    claimed,
+  )
+  assert.throws(() => claimScope(app), errors.ERR_AUTH_CONFIG_INVALID)
 })

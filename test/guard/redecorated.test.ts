@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { redecorated } from '../../lib/guard/redecorated.ts'
-import { bareApp } from '../helpers/app/guarded-app.ts'
+import { bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 
 /** A scope with this in place of its constructor of requests. */
 function scopeWith(value: unknown) {
@@ -10,7 +10,9 @@ function scopeWith(value: unknown) {
 
 test('a scope without a usable constructor of requests tells of no name', (t) => {
   const app = bareApp(t)
-  for (const value of [undefined, null, {}, () => {}]) {
+  const named = Object.assign(class {}, { props: [{ key: 'tenant', value: null }] })
+  const arrow = Object.setPrototypeOf(() => {}, named)
+  for (const value of [undefined, null, {}, () => {}, arrow, class {}]) {
     assert.deepEqual(redecorated(app, scopeWith(value)), [])
   }
   assert.deepEqual(redecorated(app, Object.create(null)), [])
@@ -24,4 +26,17 @@ test('names are found in a constructor that does not descend from that of the gu
     }
   }
   assert.deepEqual(redecorated(bareApp(t), scopeWith(Other)), ['tenant', 'resources'])
+})
+
+test('a scope below a guard that decorates with no name of ours has none of them', async (t) => {
+  const app = await guardedApp(t)
+  assert.deepEqual(redecorated(app, app), [])
+  await app.register(async (child) => {
+    child.decorateRequest('other', null)
+    await child.register(async (inner) => {
+      inner.decorateRequest('more', () => 'other')
+      assert.deepEqual([redecorated(app, child), redecorated(app, inner)], [[], []])
+    })
+  })
+  await app.ready()
 })

@@ -343,3 +343,14 @@ test('a refusal cannot be changed', async (t) => {
   await app.inject('/x')
   assert.equal(isFrozen, true)
 })
+
+test('the refusal of a stranger has no authorization', async (t) => {
+  const app = await guardedApp(t)
+  const seen: unknown[] = []
+  app.addHook('onError', async (request, _reply, error) => {
+    seen.push(refusalOf(request), { error, authorization: null, tenant: null })
+  })
+  app.get('/x', async () => 'never')
+  await app.inject('/x')
+  assert.deepEqual(seen[0], seen[1])
+})

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
-import { tellInternal } from '../../lib/guard/tell-decision.ts'
+import { tellDecision, tellInternal } from '../../lib/guard/tell-decision.ts'
+import { askedAgain, decidedRequest } from '../helpers/app/decided-request.ts'
 import { as, authority, guardedApp } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 
@@ -55,4 +56,21 @@ test('work without a request is told with its user and its tenant', (t) => {
   const event = { request: null, outcome: 'internal', ...NO_ERROR, ...NOBODY, ...user }
   assert.deepEqual(told, [event])
   assert.equal(Object.isFrozen(told[0]), true)
+})
+
+test('without a subscriber no message is made, so that the url is not read for it', async (t) => {
+  const { asked } = await decidedRequest(t, await as())
+  const again = askedAgain(asked)
+  let reads = 0
+  again.request.params = {
+    get tenant() {
+      reads++
+      return 'lazy-raccoon'
+    },
+  }
+  tellDecision(again, null)
+  assert.equal(reads, 0)
+  const told = heard(t, 'decision')
+  tellDecision(again, null)
+  assert.deepEqual([reads, told[0]?.tenant], [1, 'lazy-raccoon'])
 })

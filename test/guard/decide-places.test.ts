@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import tenantAuth, { type RouteDeclaration, refusalOf } from '../../lib/index.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { outcome } from '../helpers/app/refusals.ts'
+import { untyped } from '../helpers/app/untyped-options.ts'
+
+const MISSING = '400 ERR_AUTH_TENANT_MISSING'
+
+/** A route's declaration, the answer of `resolveTenant`, and the resulting tenant. */
+const RESOLVED: readonly [RouteDeclaration['tenant'], answer: unknown, tenant: string][] = [
+  [true, 'lazy-raccoon', '"lazy-raccoon"'],
+  ['optional', 'lazy-raccoon', '"lazy-raccoon"'],
+  [true, null, MISSING],
+  ['optional', null, 'null'],
+  ['optional', undefined, '400 ERR_AUTH_TENANT_INVALID'],
+  ['optional', '', '400 ERR_AUTH_TENANT_INVALID'],
+  [true, 'ghost', '403 ERR_AUTH_TENANT_FORBIDDEN'],
+]
+
+for (const [tenant, answer, expected] of RESOLVED) {
+  test(`tenant ${tenant}, resolveTenant tells ${JSON.stringify(answer)}: ${expected}, whatever the query is`, async (t) => {
+    const app = await guardedApp(t, untyped({ resolveTenant: () => answer }))
+    app.get('/x', { config: { tenant } }, async (request) => JSON.stringify(request.tenant))
+    for (const url of ['/x', '/x?tenant=quiet-otter']) {
+      const response = await app.inject({ url, headers: await as() })
+      assert.equal(response.statusCode === 200 ? response.body : outcome(response), expected)
+    }
+  })
+}
+
+/** Settings under which the absent tenant of a path stays absent. */
+for (const options of [
+  {},
+  { resolveTenant: () => assert.fail('was asked') },
+  { devMode: true },
+  { devMode: true, resolveTenant: () => 'default' },
+]) {
+  test(`where a path has no tenant it is missing, with ${Object.keys(options).join() || 'no option'}`, async (t) => {
+    const app = await guardedApp(t, options)
+    app.get('/maybe/:tenant?', { config: { tenant: true } }, async () => 'never')
+    for (const url of ['/maybe', '/maybe?tenant=lazy-raccoon', '/maybe?tenant=default']) {
+      assert.equal(outcome(await app.inject({ url, headers: await as() })), MISSING)
+    }
+  })
+}
+
+test('what a hook before the guard writes into the params counts before the query', async (t) => {
+  const app = bareApp(t)
+  app.addHook('onRequest', async (request) => {
+    request.params = { tenant: 'lazy-raccoon' }
+  })
+  await app.register(tenantAuth, trusting())
+  app.get('/x', { config: { tenant: true } }, async ({ tenant }) => tenant)
+  const response = await app.inject({ url: '/x?tenant=quiet-otter', headers: await as() })
+  assert.equal(response.body, 'lazy-raccoon')
+})
+
+/** What a router or a parser of the application may give. It holds no tenant of its own. */
+const HOLDERS: readonly [what: string, holder: unknown][] = [
+  ['nothing', undefined],
+  ['null', null],
+  ['a text', 'tenant=lazy-raccoon'],
+  ['a list', Object.assign([], { tenant: 'lazy-raccoon' })],
+  ['an object that inherits one', Object.create({ tenant: 'lazy-raccoon' })],
+  ['another object', { other: 'lazy-raccoon' }],
+]
+
+for (const [what, holder] of HOLDERS) {
+  test(`${what} in the place of the params or of the query names no tenant`, async (t) => {
+    const app = bareApp(t)
+    app.addHook('onRequest', async (request) => {
+      request.params = holder
+      request.query = holder
+    })
+    await app.register(tenantAuth, trusting())
+    app.get('/x', { config: { tenant: true } }, async () => 'never')
+    app.get('/:tenant/x', async () => 'never')
+    for (const url of ['/x', '/lazy-raccoon/x']) {
+      assert.equal(outcome(await app.inject({ url, headers: await as() })), MISSING)
+    }
+  })
+}
+
+/** What a route requires of a user who holds `menu:read` and `order:read`. */
+const REQUIREMENTS: readonly [require: RouteDeclaration['require'], isMet: boolean][] = [
+  ['menu:read', true],
+  [['menu:read', 'order:read'], true],
+  [['menu:read', 'order:erase'], false],
+  [['order:erase', 'menu:read'], false],
+  [{ any: ['menu:read', 'order:erase'] }, true],
+  [{ any: ['order:erase', 'menu:read'] }, true],
+  [{ any: ['order:erase', 'order:cook'] }, false],
+]
+
+for (const [require, isMet] of REQUIREMENTS) {
+  test(`${JSON.stringify(require)} is ${isMet ? '' : 'not '}met`, async (t) => {
+    const app = await guardedApp(t)
+    app.get('/:tenant/x', { config: { require } }, async () => 'x')
+    const response = await app.inject({ url: '/lazy-raccoon/x', headers: await as() })
+    assert.equal(outcome(response), isMet ? '200' : '403 ERR_AUTH_RESOURCE_MISSING')
+  })
+}
+
+test('a request without a tenant does not ask for one that exists', async (t) => {
+  const app = await guardedApp(t, { tenants: ['real'] })
+  app.get('/x', async () => 'x')
+  assert.equal(outcome(await app.inject({ url: '/x', headers: await as() })), '200')
+})
+
+test('a refusal knows its user and the tenant that was found, but not from the URL', async (t) => {
+  const app = await guardedApp(t, { resolveTenant: () => 'ghost' })
+  const seen: unknown[] = []
+  app.addHook('onError', async (request) => {
+    const refusal = refusalOf(request)
+    seen.push(refusal?.authorization?.userInfo.sub, refusal?.tenant)
+  })
+  app.get('/x', { config: { tenant: true } }, async () => 'never')
+  await app.inject({ url: '/x', headers: await as() })
+  assert.deepEqual(seen, ['test-user', 'ghost'])
+})
