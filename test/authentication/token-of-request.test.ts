@@ -18,6 +18,7 @@ const TOKENS = [
   ['bearer a.b.c', 'a.b.c'],
   ['BEARER a.b.c', 'a.b.c'],
   ['bEaReR a.b.c', 'a.b.c'],
+  ['Bearer  a.b.c', 'a.b.c'],
   ['Bearer   a.b.c', 'a.b.c'],
   // A text that is not a token is refused later, by the gate. Nothing of it is cut away here.
   ['Bearer a b', 'a b'],
@@ -33,7 +34,7 @@ for (const [header, token] of TOKENS) {
 
 const OTHERS = [
   ...['', 'Basic YWxpY2U6', 'DPoP a', 'a.b.c', 'Token a, Bearer b', ' Bearer a'],
-  ...['Bearerx a', 'Bearer-x a', 'Bearera.b.c', 'bearers'],
+  ...['Bearerx a', 'Bearer-x a', 'Bearera.b.c', 'bearers', 'Basic YTpi, Bearer '],
 ]
 
 for (const header of OTHERS) {
@@ -100,6 +101,10 @@ test('without an Authorization header, the function of the application is asked'
   assert.equal(tokenOfRequest(requestWith('Bearer x'), tokenFrom), 'x')
   assert.equal(tokenOfRequest(requestWith(''), tokenFrom), null)
   assert.equal(asked.length, 1)
+})
+
+test('without an Authorization header and without a function there is no token', () => {
+  assert.equal(tokenOfRequest(requestWith()), null)
 })
 
 test('a repeated header is refused, even if the function has given a token', () => {
