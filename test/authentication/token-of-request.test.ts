@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { tokenOfRequest } from '../../lib/authentication/token-of-request.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
@@ -131,3 +132,15 @@ for (const [what, tokenFrom, isAbsent] of NO_TOKENS) {
     else assert.throws(ask, refused('tokenFrom gave no string'))
   })
 }
+
+test('a promise that a function gives may reject when its request is refused', async (t) => {
+  const unhandled: unknown[] = []
+  const note = (error: unknown) => void unhandled.push(error)
+  process.on('unhandledRejection', note)
+  t.after(() => process.off('unhandledRejection', note))
+  const tokenFrom = () => Promise.reject(new Error('on purpose'))
+  const ask = () => Reflect.apply(tokenOfRequest, undefined, [requestWith(), tokenFrom])
+  assert.throws(ask, refused('tokenFrom gave no string'))
+  await setImmediate()
+  assert.deepEqual(unhandled, [])
+})
