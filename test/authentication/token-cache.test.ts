@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { TokenCache } from '../../lib/authentication/token-cache.ts'
 import { usedHeap } from '../helpers/processes/used-heap.ts'
@@ -69,6 +70,49 @@ test('a token that ends like another one is a different token', () => {
   cache.set(`b${end}`, 2)
   assert.equal(cache.get(`a${end}`), undefined, 'the newer one has its place')
   assert.equal(cache.get(`b${end}`), 2)
+  assert.equal(cache.size, 1)
+})
+
+test('tokens that differ in their last 128 letters are kept beside each other', () => {
+  for (const [shared, size] of [
+    [127, 2],
+    [128, 1],
+  ] as const) {
+    const cache = new TokenCache<number>(10)
+    const end = 'e'.repeat(shared)
+    cache.set(`a${end}`, 1)
+    cache.set(`b${end}`, 2)
+    assert.equal(cache.size, size, `${shared} letters are shared`)
+  }
+})
+
+/** Two tokens that share their hash where it begins with this number. */
+function twins(seed: number): [one: string, other: string] {
+  const seen = new Map<number, string>()
+  for (;;) {
+    const letter = randomInt(2 ** 16)
+    const hash = Math.imul(seed ^ letter, 0x01000193)
+    const token = String.fromCharCode(letter, hash & 0xffff)
+    const twin = seen.get(hash >>> 16)
+    if (twin !== undefined && twin !== token) return [twin, token]
+    seen.set(hash >>> 16, token)
+  }
+}
+
+test('a stranger who tries a hundred seeds finds no tokens that take each other’s place', () => {
+  for (let seed = 0; seed < 100; seed++) {
+    const cache = new TokenCache<number>(2)
+    for (const [i, token] of twins(seed).entries()) cache.set(token, i)
+    assert.equal(cache.size, 2, `seed ${seed}`)
+  }
+})
+
+test('a cache for one token keeps one', () => {
+  const cache = new TokenCache<number>(1)
+  for (const [i, name] of ['a', 'b'].entries()) {
+    cache.set(name, i)
+    assert.equal(cache.get(name), i)
+  }
   assert.equal(cache.size, 1)
 })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { tokenOfRequest } from '../../lib/authentication/token-of-request.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
@@ -18,6 +19,7 @@ const TOKENS = [
   ['bearer a.b.c', 'a.b.c'],
   ['BEARER a.b.c', 'a.b.c'],
   ['bEaReR a.b.c', 'a.b.c'],
+  ['Bearer  a.b.c', 'a.b.c'],
   ['Bearer   a.b.c', 'a.b.c'],
   // A text that is not a token is refused later, by the gate. Nothing of it is cut away here.
   ['Bearer a b', 'a b'],
@@ -33,7 +35,7 @@ for (const [header, token] of TOKENS) {
 
 const OTHERS = [
   ...['', 'Basic YWxpY2U6', 'DPoP a', 'a.b.c', 'Token a, Bearer b', ' Bearer a'],
-  ...['Bearerx a', 'Bearer-x a', 'Bearera.b.c', 'bearers'],
+  ...['Bearerx a', 'Bearer-x a', 'Bearera.b.c', 'bearers', 'Basic YTpi, Bearer '],
 ]
 
 for (const header of OTHERS) {
@@ -102,6 +104,10 @@ test('without an Authorization header, the function of the application is asked'
   assert.equal(asked.length, 1)
 })
 
+test('without an Authorization header and without a function there is no token', () => {
+  assert.equal(tokenOfRequest(requestWith()), null)
+})
+
 test('a repeated header is refused, even if the function has given a token', () => {
   const request = requestWith(undefined, ['Authorization', 'a', 'authorization', 'b'])
   const ask = () => tokenOfRequest(request, () => 'a.b.c')
@@ -126,3 +132,15 @@ for (const [what, tokenFrom, isAbsent] of NO_TOKENS) {
     else assert.throws(ask, refused('tokenFrom gave no string'))
   })
 }
+
+test('a promise that a function gives may reject when its request is refused', async (t) => {
+  const unhandled: unknown[] = []
+  const note = (error: unknown) => void unhandled.push(error)
+  process.on('unhandledRejection', note)
+  t.after(() => process.off('unhandledRejection', note))
+  const tokenFrom = () => Promise.reject(new Error('on purpose'))
+  const ask = () => Reflect.apply(tokenOfRequest, undefined, [requestWith(), tokenFrom])
+  assert.throws(ask, refused('tokenFrom gave no string'))
+  await setImmediate()
+  assert.deepEqual(unhandled, [])
+})
