@@ -58,7 +58,7 @@ test('an error of other code gets no header, and no line of a refusal', async (t
   const { logger, lines } = logLines()
   const app = await guardedApp(t, {}, { logger })
   app.get('/x', async () => {
-    throw new RangeError('on purpose')
+    throw Object.assign(new RangeError('on purpose'), { challenge: null, retryAfter: null })
   })
   const response = await app.inject({ url: '/x', headers: await as() })
   assert.deepEqual([response.statusCode, response.headers['cache-control']], [500, undefined])
