@@ -502,7 +502,7 @@ test('the decision stands when it is told: the request gives its authorization o
   assert.deepEqual(seen, ['ERR_AUTH_TOKEN_MISSING', null])
 })
 
-test('without a subscriber no message is made: the query is not read for a stranger', async (t) => {
+test('without a subscriber no message is made: the query of a stranger is not read for one', async (t) => {
   let reads = 0
   const querystringParser = () => ({
     get tenant() {
@@ -511,12 +511,16 @@ test('without a subscriber no message is made: the query is not read for a stran
     },
   })
   const app = await guardedApp(t, {}, { logger: false, routerOptions: { querystringParser } })
-  app.addHook('onError', async () => assert.equal(reads, 0))
   app.get('/query', { config: { tenant: true } }, handler)
+  const readsOfOne = async () => {
+    reads = 0
+    await app.inject('/query')
+    return reads
+  }
   assert.equal(hasSubscribers('fastify-tenant-auth:decision'), false)
-  await app.inject('/query')
+  const unheard = await readsOfOne()
   heard(t, 'decision')
-  assert.equal(hasSubscribers('fastify-tenant-auth:decision'), true)
+  assert.equal(await readsOfOne(), unheard + 1)
 })
 
 test('work without a request is told as internal', (t) => {
