@@ -112,7 +112,7 @@ export class TokenCache<T> {
  */
 const HASHED = 128
 
-/** Nobody can choose tokens that share a hash: one would take the other's place. */
+/** A secret, so that tokens of one hash cannot be prepared: one takes the other's place. */
 const SEED = randomInt(2 ** 31)
 
 /** FNV-1a. */
