@@ -1,7 +1,7 @@
-import { randomInt } from 'node:crypto'
 import { HashIndex, type Indexed } from '../outside/hash-index.ts'
 import { ownText } from '../outside/own-text.ts'
 import { Queue, type Queued } from '../outside/queue.ts'
+import { textHash } from '../outside/text-hash.ts'
 
 /** Token text kept for each entry on average, in characters. */
 const MEAN_LENGTH = 2048
@@ -112,14 +112,6 @@ export class TokenCache<T> {
  */
 const HASHED = 128
 
-/** A secret, so that tokens of one hash cannot be prepared: one takes the other's place. */
-const SEED = randomInt(2 ** 31)
-
-/** FNV-1a. */
 function hashOf(token: string): number {
-  let hash = SEED
-  for (let at = Math.max(0, token.length - HASHED); at < token.length; at++) {
-    hash = Math.imul(hash ^ token.charCodeAt(at), 0x01000193)
-  }
-  return hash
+  return textHash(token, token.length - HASHED)
 }

@@ -1,7 +1,9 @@
 // Outside: the number of questions that strangers cause. Their answers are kept in a bounded table.
 
+import { HashIndex, type Indexed } from './hash-index.ts'
 import { ownText } from './own-text.ts'
 import { Queue, type Queued } from './queue.ts'
+import { textHash } from './text-hash.ts'
 
 /** An answer, and until when it holds, by `clock`. */
 export interface Kept<T> {
@@ -22,7 +24,7 @@ export interface WeightRules<T> {
   of(answer: T, key: string): number
 }
 
-interface Entry<T> extends Queued<Entry<T>> {
+interface Entry<T> extends Queued<Entry<T>>, Indexed<Entry<T>> {
   readonly key: string
   readonly kept: Kept<T>
   readonly weight: number
@@ -35,11 +37,11 @@ export class KeptAnswers<T> {
   readonly #maxEntries: number
   readonly #drop: (answer: T) => void
   readonly #weightRules: WeightRules<T> | undefined
-  readonly #entries = new Map<string, Entry<T>>()
+  readonly #entries = new HashIndex<Entry<T>>()
   readonly #queue = new Queue<Entry<T>>()
   #weight = 0
 
-  /** @param drop is told each answer that has to go because the table is full */
+  /** @param drop is told each answer that has to go for another one */
   constructor(
     maxEntries: number,
     drop: (answer: T) => void = () => {},
@@ -51,34 +53,35 @@ export class KeptAnswers<T> {
   }
 
   get(key: string): Kept<T> | undefined {
-    const entry = this.#entries.get(key)
+    const entry = this.#find(key)
     if (entry === undefined) return undefined
     entry.used = true
     return entry.kept
   }
 
+  /** What has the same hash goes: it is nearly always what the key had before. */
   set(key: string, kept: Kept<T>): void {
-    const own = ownText(key)
-    this.delete(own)
     if (this.#maxEntries === 0) return
+    const own = ownText(key)
+    const hash = textHash(own)
+    const before = this.#entries.find(hash)
+    if (before !== undefined) this.#letGo(before)
     const weight = this.#weightRules?.of(kept.answer, own) ?? 0
     while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
-    const entry = { key: own, kept, weight, used: false, older: undefined, newer: undefined }
-    this.#entries.set(own, entry)
+    const links = { older: undefined, newer: undefined, next: undefined }
+    const entry = { key: own, hash, kept, weight, used: false, ...links }
+    this.#entries.add(entry)
     this.#queue.add(entry)
     this.#weight += weight
   }
 
   delete(key: string): void {
-    const entry = this.#entries.get(key)
-    if (entry === undefined) return
-    this.#entries.delete(key)
-    this.#queue.delete(entry)
-    this.#weight -= entry.weight
+    const entry = this.#find(key)
+    if (entry !== undefined) this.#take(entry)
   }
 
   values(): T[] {
-    return [...this.#entries.values()].map(({ kept }) => kept.answer)
+    return [...this.#queue].map(({ kept }) => kept.answer)
   }
 
   /**
@@ -86,11 +89,27 @@ export class KeptAnswers<T> {
    * place of.
    */
   expire(fits: (key: string) => boolean): void {
-    for (const [key, entry] of this.#entries) {
+    for (const { key, kept } of this.#queue) {
       if (!fits(key)) continue
-      entry.kept.freshUntil = Number.NEGATIVE_INFINITY
-      entry.kept.goodUntil = Number.NEGATIVE_INFINITY
+      kept.freshUntil = Number.NEGATIVE_INFINITY
+      kept.goodUntil = Number.NEGATIVE_INFINITY
     }
+  }
+
+  #find(key: string): Entry<T> | undefined {
+    const entry = this.#entries.find(textHash(key))
+    return entry?.key === key ? entry : undefined
+  }
+
+  #take(entry: Entry<T>): void {
+    this.#entries.delete(entry)
+    this.#queue.delete(entry)
+    this.#weight -= entry.weight
+  }
+
+  #letGo(entry: Entry<T>): void {
+    this.#take(entry)
+    this.#drop(entry.kept.answer)
   }
 
   #hasRoomFor(weight: number): boolean {
@@ -106,9 +125,6 @@ export class KeptAnswers<T> {
       this.#queue.add(entry)
       entry = this.#queue.oldest
     }
-    if (entry !== undefined) {
-      this.delete(entry.key)
-      this.#drop(entry.kept.answer)
-    }
+    if (entry !== undefined) this.#letGo(entry)
   }
 }

@@ -1,7 +1,10 @@
 // Outside: strangers who make up keys, so that each of them is a question to the application.
 
 import { clock } from './clock.ts'
+import { HashIndex, type Indexed } from './hash-index.ts'
 import { attempt, type NowOrLater } from './now-or-later.ts'
+import { Queue, type Queued } from './queue.ts'
+import { textHash } from './text-hash.ts'
 
 /** A question that is open. */
 export interface OpenQuestion {
@@ -19,29 +22,36 @@ export interface Asking<A, T> {
   failed(error: unknown): T
 }
 
+interface Open<T> extends OpenQuestion, Queued<Open<T>>, Indexed<Open<T>> {
+  answer: Promise<T> | undefined
+}
+
 /** The questions that are open, by key: each is asked once, and only so many at one time. */
 export class OpenQuestions<T> {
   readonly #most: number
-  readonly #open = new Set<OpenQuestion>()
+  readonly #open = new Queue<Open<T>>()
+  #count = 0
   /** Those that others may join. */
-  readonly #answers = new Map<string, Promise<T>>()
+  readonly #joinable = new HashIndex<Open<T>>()
 
   constructor(most: number) {
     this.#most = most
   }
 
   get isFull(): boolean {
-    return this.#open.size >= this.#most
+    return this.#count >= this.#most
   }
 
   get(key: string): Promise<T> | undefined {
-    return this.#answers.get(key)
+    const question = this.#joinable.find(textHash(key))
+    return question?.key === key ? question.answer : undefined
   }
 
   /** Asks. The question counts as open until its answer has come. */
   ask<A>(key: string, { run, done, failed }: Asking<A, T>): NowOrLater<T> {
-    const question: OpenQuestion = { key, askedAt: clock.now(), isForgotten: false }
+    const question = opened<T>(key)
     this.#open.add(question)
+    this.#count += 1
     const answer = attempt(
       run,
       (given) => {
@@ -53,7 +63,7 @@ export class OpenQuestions<T> {
         return failed(error)
       },
     )
-    if (answer instanceof Promise) this.#answers.set(key, answer)
+    if (answer instanceof Promise) this.#letJoin(question, answer)
     return answer
   }
 
@@ -62,13 +72,30 @@ export class OpenQuestions<T> {
     for (const question of this.#open) {
       if (!fits(question.key)) continue
       question.isForgotten = true
-      this.#answers.delete(question.key)
+      this.#close(question)
     }
   }
 
-  #end(question: OpenQuestion): void {
-    this.#open.delete(question)
-    // Another question may have taken the place of one that is forgotten.
-    if (!question.isForgotten) this.#answers.delete(question.key)
+  #letJoin(question: Open<T>, answer: Promise<T>): void {
+    const before = this.#joinable.find(question.hash)
+    if (before !== undefined) this.#close(before)
+    question.answer = answer
+    this.#joinable.add(question)
   }
+
+  #close(question: Open<T>): void {
+    if (question.answer !== undefined) this.#joinable.delete(question)
+    question.answer = undefined
+  }
+
+  #end(question: Open<T>): void {
+    this.#open.delete(question)
+    this.#count -= 1
+    this.#close(question)
+  }
+}
+
+function opened<T>(key: string): Open<T> {
+  const links = { answer: undefined, older: undefined, newer: undefined, next: undefined }
+  return { key, hash: textHash(key), askedAt: clock.now(), isForgotten: false, ...links }
 }

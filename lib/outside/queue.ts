@@ -1,5 +1,6 @@
-// Outside: V8's Maps. To find its oldest entry, a Map steps over each place that was emptied before
-// it; and an iterator keeps alive what was in the Map when it stood still.
+// Outside: V8's Maps and Sets. To find its oldest entry, a Map steps over each place that was
+// emptied before it. An iterator keeps alive what was in the Map when it stood still. Where things
+// come and go, one table keeps the next one alive.
 
 /** What can wait in one queue. */
 export interface Queued<T> {
@@ -16,6 +17,11 @@ export class Queue<T extends Queued<T>> {
     return this.#oldest
   }
 
+  /** From the oldest to the newest. */
+  *[Symbol.iterator](): Generator<T, void> {
+    for (let item = this.#oldest; item !== undefined; item = item.newer) yield item
+  }
+
   /** @param item in no queue */
   add(item: T): void {
     item.older = this.#newest
@@ -24,11 +30,12 @@ export class Queue<T extends Queued<T>> {
     this.#newest = item
   }
 
-  /** @param item in this queue */
+  /** @param item in this queue, or in none */
   delete(item: T): void {
     const { older, newer } = item
-    if (older === undefined) this.#oldest = newer
-    else older.newer = newer
+    if (older !== undefined) older.newer = newer
+    else if (this.#oldest === item) this.#oldest = newer
+    else return
     if (newer === undefined) this.#newest = older
     else newer.older = older
     item.older = undefined

@@ -1,13 +1,18 @@
 // Outside: servers that hang, and functions of the application that never answer.
 
 import type { NowOrLater } from './now-or-later.ts'
+import { Queue, type Queued } from './queue.ts'
+
+interface Wait extends Queued<Wait> {
+  end(): void
+}
 
 /**
  * The waits of one application's requests. A server that closes waits for its requests. So when the
  * application closes, each waiting request is refused at once.
  */
 export class Waits {
-  readonly #ends = new Set<() => void>()
+  readonly #open = new Queue<Wait>()
   #isOver = false
 
   /**
@@ -19,10 +24,10 @@ export class Waits {
   for<T>(pending: NowOrLater<T>, refuse: () => Error): NowOrLater<T> {
     if (!(pending instanceof Promise)) return pending
     return new Promise((resolve, reject) => {
-      const end = () => reject(refuse())
-      if (this.#isOver) end()
-      else this.#ends.add(end)
-      pending.then(resolve, reject).finally(() => this.#ends.delete(end))
+      const wait: Wait = { end: () => reject(refuse()), older: undefined, newer: undefined }
+      if (this.#isOver) wait.end()
+      else this.#open.add(wait)
+      pending.then(resolve, reject).finally(() => this.#open.delete(wait))
     })
   }
 
@@ -34,7 +39,9 @@ export class Waits {
   /** Ends every wait, and each wait that begins later. */
   end(): void {
     this.#isOver = true
-    for (const end of this.#ends) end()
-    this.#ends.clear()
+    for (let wait = this.#open.oldest; wait !== undefined; wait = this.#open.oldest) {
+      this.#open.delete(wait)
+      wait.end()
+    }
   }
 }

@@ -10,16 +10,24 @@ const kept = (answer: number) => ({
 })
 
 test('an answer is found by its key, the newer one in the place of the older', () => {
-  const answers = new KeptAnswers<number>(10)
+  const dropped: number[] = []
+  const answers = new KeptAnswers<number>(10, (answer) => void dropped.push(answer))
   answers.set('a', kept(1))
   answers.set('a', kept(2))
-  assert.deepEqual(answers.get('a'), kept(2))
+  assert.deepEqual([answers.get('a'), dropped], [kept(2), [1]])
   for (const key of ['b', '', 'constructor', '__proto__']) {
     assert.equal(answers.get(key), undefined, key)
   }
   answers.delete('a')
   answers.delete('b')
-  assert.equal(answers.get('a'), undefined)
+  assert.deepEqual([answers.get('a'), dropped], [undefined, [1]], 'a deletion tells no one')
+})
+
+test('keys that are long and differ in one letter are kept beside each other', () => {
+  const answers = new KeptAnswers<number>(100)
+  const keyOf = (at: number) => `${'-'.repeat(at)}x${'-'.repeat(99 - at)}`
+  for (let at = 0; at < 100; at++) answers.set(keyOf(at), kept(at))
+  for (let at = 0; at < 100; at++) assert.equal(answers.get(keyOf(at))?.answer, at)
 })
 
 test('where the table is full, the oldest answer goes of those that were not used', () => {

@@ -47,6 +47,18 @@ test('a question that is forgotten counts on, and the next one is another', asyn
   assert.deepEqual([old.forgotten, young.forgotten], [[true], [false]])
 })
 
+test('of two questions with one key the later one can be joined, and each counts', async () => {
+  const open = new OpenQuestions<string>(2)
+  const [one, two] = [asked(open, 'a'), asked(open, 'a')]
+  assert.deepEqual([open.get('a') === two.answer, open.isFull], [true, true])
+  one.give('one')
+  assert.equal(await one.answer, 'one')
+  assert.deepEqual([open.get('a') === two.answer, open.isFull], [true, false])
+  two.give('two')
+  assert.equal(await two.answer, 'two')
+  assert.equal(open.get('a'), undefined)
+})
+
 test('an answer that is there at once leaves nothing open', () => {
   const open = new OpenQuestions<string>(1)
   const answer = (run: () => string) =>

@@ -11,9 +11,7 @@ function itemNamed(name: string): Item {
 }
 
 function inOrder(queue: Queue<Item>): string {
-  const names: string[] = []
-  for (let item = queue.oldest; item !== undefined; item = item.newer) names.push(item.name)
-  return names.join('')
+  return [...queue].map(({ name }) => name).join('')
 }
 
 test('things wait in the order in which they came, whichever of them leaves', () => {
@@ -47,4 +45,18 @@ test('what has left keeps none of the others, and can wait anew', () => {
   queue.delete(a)
   queue.delete(b)
   assert.equal(queue.oldest, undefined)
+})
+
+test('what is not in the queue, or has left, takes none of the others away', () => {
+  const queue = new Queue<Item>()
+  const [a, b, gone] = ['a', 'b', 'x'].map(itemNamed)
+  assert.ok(a && b && gone, 'there are three')
+  queue.delete(gone)
+  queue.add(gone)
+  queue.delete(gone)
+  queue.add(a)
+  queue.add(b)
+  queue.delete(gone)
+  assert.equal(inOrder(queue), 'ab')
+  assert.equal(queue.oldest, a)
 })

@@ -69,6 +69,27 @@ test('a wait is ended once', async (t) => {
   assert.equal(refuse.mock.callCount(), 1)
 })
 
+test('a wait that was ended takes nothing away from those after it', async () => {
+  const waits = new Waits()
+  let come = (_value: string): void => {}
+  const pending = new Promise<string>((resolve) => {
+    come = resolve
+  })
+  const ended = assert.rejects(waits.for(pending, closed), { message: 'closed' })
+  waits.end()
+  await ended
+  waits.resume()
+  const later = [waits.for(never(), closed), waits.for(never(), closed)]
+  come('too late')
+  await new Promise(setImmediate)
+  waits.end()
+  const outcomes = await Promise.allSettled(later)
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+})
+
 test('after resume, waits last again', async () => {
   const waits = new Waits()
   waits.end()
