@@ -76,6 +76,7 @@ export class OpenQuestions<T> {
     }
   }
 
+  /** The later one of two with one hash, which nearly always have one key. */
   #letJoin(question: Open<T>, answer: Promise<T>): void {
     const before = this.#joinable.find(question.hash)
     if (before !== undefined) this.#close(before)
