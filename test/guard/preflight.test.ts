@@ -65,6 +65,7 @@ for (const [what, headers, payload] of MORE) {
     app.addHook('onRequest', async () => {
       seen++
     })
+    await app.register(cors, { origin: true })
     app.options('/x', async () => 'never')
     const response = await app.inject({
       method: 'OPTIONS',
