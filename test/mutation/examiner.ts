@@ -22,7 +22,7 @@ interface NotedVerdict extends Verdict {
   readonly texts: string
 }
 
-/** Milliseconds of work of the tests that a mutant must survive. */
+/** Milliseconds of work of the tests of one group that a mutant must survive. */
 const ENOUGH = 3000
 
 /** Milliseconds of work that a test may always take longer than without a mutant. */
@@ -71,17 +71,16 @@ export class Examiner {
     const killers = [...(this.#killers.get(mutant.file) ?? [])].filter((test) =>
       near.includes(test),
     )
-    let spent = 0
     for (const group of [killers, ...groups]) {
+      let spent = 0
       for (const { test, work } of await this.#tests.covering(mutant, group)) {
         if (run.includes(test)) continue
-        if (spent > ENOUGH) return 'survived'
+        if (spent > ENOUGH) break
         spent += work
         run.push(test)
         const result = await this.#resultBy(test, mutant, work * 3 + PATIENCE)
         if (result !== 'survived') return result
       }
-      if (spent > ENOUGH) return 'survived'
     }
     return 'survived'
   }
