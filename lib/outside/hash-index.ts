@@ -34,13 +34,18 @@ export class HashIndex<T extends Indexed<T>> {
     this.#size += 1
   }
 
-  /** @param item in this index */
+  /** @param item in this index, or in none */
   delete(item: T): void {
     const place = this.#placeOf(item.hash)
-    if (this.#places[place] === item) this.#places[place] = item.next
-    for (let at = this.#places[place]; at !== undefined; at = at.next) {
-      if (at.next === item) at.next = item.next
+    let before: T | undefined
+    let at = this.#places[place]
+    while (at !== undefined && at !== item) {
+      before = at
+      at = at.next
     }
+    if (at === undefined) return
+    if (before === undefined) this.#places[place] = item.next
+    else before.next = item.next
     item.next = undefined
     this.#size -= 1
   }

@@ -72,27 +72,22 @@ export class OpenQuestions<T> {
     for (const question of this.#open) {
       if (!fits(question.key)) continue
       question.isForgotten = true
-      this.#close(question)
+      this.#joinable.delete(question)
     }
   }
 
   /** The later one of two with one hash, which nearly always have one key. */
   #letJoin(question: Open<T>, answer: Promise<T>): void {
     const before = this.#joinable.find(question.hash)
-    if (before !== undefined) this.#close(before)
+    if (before !== undefined) this.#joinable.delete(before)
     question.answer = answer
     this.#joinable.add(question)
-  }
-
-  #close(question: Open<T>): void {
-    if (question.answer !== undefined) this.#joinable.delete(question)
-    question.answer = undefined
   }
 
   #end(question: Open<T>): void {
     this.#open.delete(question)
     this.#count -= 1
-    this.#close(question)
+    this.#joinable.delete(question)
   }
 }
 

@@ -66,6 +66,7 @@ const PARAMETERS: readonly [path: string, found: (readonly [string, string, stri
   ['/x', []],
   ['/:a', [[':a', 'a', '']]],
   ['/:a?', [[':a?', 'a', '']]],
+  ['/:a?b', [[':a?b', 'a?b', '']]],
   [
     '/:a-:b.png',
     [

@@ -53,3 +53,31 @@ for (const leaving of [0, 1, 2, 3]) {
     for (const each of [...items, item]) assert.equal(index.find(each.hash), each)
   })
 }
+
+test('a thing in no index takes none of the others away', () => {
+  const { index, items } = filled(ALIKE.slice(0, 3))
+  const [item, ...others] = items
+  assert.ok(item, 'there are three')
+  for (const gone of [item, item, { hash: ALIKE[5] ?? 0, next: undefined }]) index.delete(gone)
+  assert.equal(index.size, 2)
+  for (const each of others) assert.equal(index.find(each.hash), each)
+})
+
+for (const count of [64, 128, 1024]) {
+  test(`of ${count} things with hashes in a row, each is the only one at its place`, () => {
+    const index = new HashIndex<Item>()
+    let looks = 0
+    for (let at = 0; at < count; at++) {
+      index.add({
+        get hash() {
+          looks += 1
+          return at
+        },
+        next: undefined,
+      })
+    }
+    looks = 0
+    for (let at = 0; at < count; at++) assert.equal(index.find(at)?.hash, at)
+    assert.equal(looks, 2 * count, 'one look to find it, and one by the test')
+  })
+}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KeptAnswers } from '../../lib/outside/kept-answers.ts'
+import { textsOfOneHash } from '../helpers/arbitraries/texts-of-one-hash.ts'
 
 const kept = (answer: number) => ({
   answer,
@@ -28,6 +29,19 @@ test('keys that are long and differ in one letter are kept beside each other', (
   const keyOf = (at: number) => `${'-'.repeat(at)}x${'-'.repeat(99 - at)}`
   for (let at = 0; at < 100; at++) answers.set(keyOf(at), kept(at))
   for (let at = 0; at < 100; at++) assert.equal(answers.get(keyOf(at))?.answer, at)
+})
+
+test('of two keys with one hash, none has the answer of the other', () => {
+  const dropped: number[] = []
+  const answers = new KeptAnswers<number>(10, (answer) => void dropped.push(answer))
+  const [one, other] = textsOfOneHash()
+  answers.set(one, kept(1))
+  assert.equal(answers.get(other), undefined)
+  answers.delete(other)
+  assert.deepEqual([answers.get(one), dropped], [kept(1), []])
+  answers.set(other, kept(2))
+  assert.deepEqual([answers.get(one), answers.get(other)], [undefined, kept(2)])
+  assert.deepEqual([answers.values(), dropped], [[2], [1]], 'the newer one has its place')
 })
 
 test('where the table is full, the oldest answer goes of those that were not used', () => {

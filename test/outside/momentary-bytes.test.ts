@@ -15,3 +15,15 @@ test('texts of two places do not meet', () => {
   const [here, there] = [new MomentaryBytes().of('here'), new MomentaryBytes().of('there')]
   assert.deepEqual([here, there].map(String), ['here', 'there'])
 })
+
+for (const [length, isThere] of [
+  [1, true],
+  [16_384, true],
+  [16_385, false],
+] as const) {
+  test(`a text of ${length} letters is${isThere ? '' : ' not'} at the one place`, () => {
+    const bytes = new MomentaryBytes()
+    const { buffer } = bytes.of('')
+    assert.equal(bytes.of('a'.repeat(length)).buffer === buffer, isThere)
+  })
+}

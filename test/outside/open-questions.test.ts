@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OpenQuestions } from '../../lib/outside/open-questions.ts'
+import { textsOfOneHash } from '../helpers/arbitraries/texts-of-one-hash.ts'
 
 /** A question whose answer the test gives. */
 function asked(open: OpenQuestions<string>, key: string) {
@@ -47,17 +48,27 @@ test('a question that is forgotten counts on, and the next one is another', asyn
   assert.deepEqual([old.forgotten, young.forgotten], [[true], [false]])
 })
 
-test('of two questions with one key the later one can be joined, and each counts', async () => {
-  const open = new OpenQuestions<string>(2)
-  const [one, two] = [asked(open, 'a'), asked(open, 'a')]
-  assert.deepEqual([open.get('a') === two.answer, open.isFull], [true, true])
-  one.give('one')
-  assert.equal(await one.answer, 'one')
-  assert.deepEqual([open.get('a') === two.answer, open.isFull], [true, false])
-  two.give('two')
-  assert.equal(await two.answer, 'two')
-  assert.equal(open.get('a'), undefined)
-})
+for (const [what, keys] of [
+  ['key', ['a', 'a']],
+  ['hash', textsOfOneHash()],
+] as const) {
+  test(`of two questions with one ${what} the later one can be joined, and each counts`, async () => {
+    const open = new OpenQuestions<string>(200)
+    const [first, second] = keys.map((key) => ({ key, ...asked(open, key) }))
+    assert.ok(first && second, 'there are two')
+    const others = Array.from({ length: 198 }, (_, at) => asked(open, `other ${at}`))
+    assert.equal(open.isFull, true)
+    const isJoined = ({ key, answer }: typeof first) => open.get(key) === answer
+    assert.deepEqual([isJoined(first), isJoined(second)], [false, true])
+    first.give('one')
+    assert.equal(await first.answer, 'one')
+    assert.deepEqual([isJoined(second), open.isFull], [true, false])
+    second.give('two')
+    assert.equal(await second.answer, 'two')
+    assert.deepEqual([open.get(first.key), open.get(second.key)], [undefined, undefined])
+    for (const [at, { answer }] of others.entries()) assert.equal(open.get(`other ${at}`), answer)
+  })
+}
 
 test('an answer that is there at once leaves nothing open', () => {
   const open = new OpenQuestions<string>(1)
