@@ -63,7 +63,8 @@ export class OpenQuestions<T> {
         return failed(error)
       },
     )
-    if (answer instanceof Promise) this.#letJoin(question, answer)
+    // The function that is asked may itself say that answers have changed.
+    if (answer instanceof Promise && !question.isForgotten) this.#letJoin(question, answer)
     return answer
   }
 

@@ -47,6 +47,25 @@ test('a question that is forgotten counts on, and the next one is another', asyn
   assert.deepEqual([old.forgotten, young.forgotten], [[true], [false]])
 })
 
+test('a question that is forgotten while it is put cannot be joined, and counts', async () => {
+  const open = new OpenQuestions<string>(1)
+  const forgotten: boolean[] = []
+  const answer = open.ask('a', {
+    run: () => {
+      open.forget((key) => key === 'a')
+      return Promise.resolve('yes')
+    },
+    done: (given: string, { isForgotten }) => {
+      forgotten.push(isForgotten)
+      return given
+    },
+    failed: String,
+  })
+  assert.deepEqual([open.get('a'), open.isFull], [undefined, true])
+  assert.equal(await answer, 'yes')
+  assert.deepEqual([open.get('a'), open.isFull, forgotten], [undefined, false, [true]])
+})
+
 test('of two questions with one key the later one can be joined, and each counts', async () => {
   const open = new OpenQuestions<string>(2)
   const [one, two] = [asked(open, 'a'), asked(open, 'a')]
