@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KeptAnswers } from '../../lib/outside/kept-answers.ts'
+import { textsOfOneHash } from '../helpers/arbitraries/texts-of-one-hash.ts'
 
 const kept = (answer: number) => ({
   answer,
@@ -14,13 +15,25 @@ test('an answer is found by its key, the newer one in the place of the older', (
   const answers = new KeptAnswers<number>(10, (answer) => void dropped.push(answer))
   answers.set('a', kept(1))
   answers.set('a', kept(2))
-  assert.deepEqual([answers.get('a'), dropped], [kept(2), [1]])
+  assert.deepEqual(answers.get('a'), kept(2))
   for (const key of ['b', '', 'constructor', '__proto__']) {
     assert.equal(answers.get(key), undefined, key)
   }
   answers.delete('a')
   answers.delete('b')
-  assert.deepEqual([answers.get('a'), dropped], [undefined, [1]], 'a deletion tells no one')
+  assert.deepEqual([answers.get('a'), dropped], [undefined, []], 'only a full table drops')
+})
+
+test('answers whose keys have one hash are kept beside each other', () => {
+  const dropped: number[] = []
+  const answers = new KeptAnswers<number>(10, (answer) => void dropped.push(answer))
+  const [one, other] = textsOfOneHash()
+  answers.set(one, kept(1))
+  assert.equal(answers.get(other), undefined)
+  answers.set(other, kept(2))
+  assert.deepEqual([answers.get(one)?.answer, answers.get(other)?.answer, dropped], [1, 2, []])
+  answers.delete(one)
+  assert.deepEqual([answers.get(one), answers.get(other)?.answer], [undefined, 2])
 })
 
 test('keys that are long and differ in one letter are kept beside each other', () => {

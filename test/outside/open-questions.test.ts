@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OpenQuestions } from '../../lib/outside/open-questions.ts'
+import { textsOfOneHash } from '../helpers/arbitraries/texts-of-one-hash.ts'
 
 /** A question whose answer the test gives. */
 function asked(open: OpenQuestions<string>, key: string) {
@@ -76,6 +77,18 @@ test('of two questions with one key the later one can be joined, and each counts
   two.give('two')
   assert.equal(await two.answer, 'two')
   assert.equal(open.get('a'), undefined)
+})
+
+test('two questions whose keys have one hash can each be joined', async () => {
+  const open = new OpenQuestions<string>(2)
+  const [key, twin] = textsOfOneHash()
+  const one = asked(open, key)
+  assert.equal(open.get(twin), undefined)
+  const two = asked(open, twin)
+  assert.deepEqual([open.get(key) === one.answer, open.get(twin) === two.answer], [true, true])
+  two.give('two')
+  assert.equal(await two.answer, 'two')
+  assert.deepEqual([open.get(key) === one.answer, open.get(twin)], [true, undefined])
 })
 
 test('an answer that is there at once leaves nothing open', () => {
