@@ -23,6 +23,27 @@ test('each letter from the named place on counts, and no letter before it', () =
   assert.equal(textHash(text, 3), textHash('defgh'))
 })
 
+/**
+ * Two texts that differ in one high bit of four letters. Where the letters' own numbers count, each
+ * change is worth a power of FNV's factor. These four powers add up to 0 if their signs fit, which
+ * they do for one seed of eight. A beginning of the texts changes the signs as a seed does.
+ */
+const PREPARED = [
+  { plain: '0', changed: '\u8030', length: 30, at: [0, 5, 25, 28] },
+  { plain: '0', changed: 'p', length: 255, at: [4, 223, 233, 243] },
+] as const
+
+for (const { plain, changed, length, at } of PREPARED) {
+  test(`two texts of ${length} letters that are prepared without the secret differ in their hash`, () => {
+    const one = plain.repeat(length)
+    const other = Array.from(one, (letter, i) => (at.some((n) => n === i) ? changed : letter))
+    for (let beginning = 0; beginning < 200; beginning++) {
+      const [a, b] = [`${beginning}${one}`, `${beginning}${other.join('')}`]
+      assert.notEqual(textHash(a), textHash(b), a)
+    }
+  })
+}
+
 test('texts whose low bits can be made alike without the secret are spread over all places', () => {
   const PLACES = 64
   const pairs = (number: number) =>
