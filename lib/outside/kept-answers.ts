@@ -111,8 +111,9 @@ export class KeptAnswers<T> {
       this.#queue.add(entry)
       entry = this.#queue.oldest
     }
-    if (entry === undefined) return
-    this.#take(entry)
-    this.#drop(entry.kept.answer)
+    if (entry !== undefined) {
+      this.#take(entry)
+      this.#drop(entry.kept.answer)
+    }
   }
 }

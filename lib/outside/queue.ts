@@ -17,7 +17,7 @@ export class Queue<T extends Queued<T>> {
     return this.#oldest
   }
 
-  /** From the oldest to the newest. */
+  /** From the oldest to the newest. It ends early if the thing that it is at is deleted. */
   *[Symbol.iterator](): Generator<T, void> {
     for (let item = this.#oldest; item !== undefined; item = item.newer) yield item
   }
