@@ -1,6 +1,6 @@
 // Outside: V8's Maps. Where things come and go, a Map makes one table after another, and each keeps
-// the next one alive. So what has gone outlives the collections of young objects, and these cost
-// more than all that is looked up.
+// the next one alive. So what has gone outlives the collections of young objects. These collections
+// then cost more than all look-ups.
 
 /** What can stand in one index. */
 export interface Indexed<T> {

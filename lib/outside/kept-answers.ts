@@ -81,8 +81,8 @@ export class KeptAnswers<T> {
   }
 
   /**
-   * The answers whose keys fit have to be asked for anew. Each stays what the new one takes the
-   * place of.
+   * The answers whose keys fit have to be asked for anew. Each stays in the table until a new one
+   * takes its place.
    */
   expire(fits: (key: string) => boolean): void {
     for (const { key, kept } of this.#queue) {

@@ -11,7 +11,7 @@ export interface OpenQuestion {
   readonly key: string
   /** A reading of `clock`. */
   readonly askedAt: number
-  /** Whether somebody has said since that its answer may have changed. */
+  /** Whether the application has said since then that the answer may have changed. */
   isForgotten: boolean
 }
 
@@ -31,7 +31,7 @@ export class OpenQuestions<T> {
   readonly #most: number
   readonly #open = new Queue<Open<T>>()
   #count = 0
-  /** Those that others may join. */
+  /** Those whose answers later requests may wait for too. */
   readonly #joinable = new KeyIndex<Open<T>>()
 
   constructor(most: number) {

@@ -1,6 +1,6 @@
 // Outside: V8's Maps and Sets. To find its oldest entry, a Map steps over each place that was
 // emptied before it. An iterator keeps alive what was in the Map when it stood still. Where things
-// come and go, one table keeps the next one alive.
+// come and go, a Map makes one table after another, and each keeps the next one alive.
 
 /** What can wait in one queue. */
 export interface Queued<T> {
