@@ -26,6 +26,7 @@ interface Entry<T> extends Queued<Entry<T>>, Indexed<Entry<T>> {
  * (the SIEVE algorithm): a hit costs one write.
  *
  * A token is found by the hash of its end, which is of its signature, and then compared as a whole.
+ * Of two tokens of one hash the newer one is kept.
  */
 export class TokenCache<T> {
   readonly #maxEntries: number

@@ -1,6 +1,6 @@
 // Outside: V8's Maps. Where things come and go, a Map makes one table after another, and each keeps
-// the next one alive. So what has gone outlives the collections of young objects, and these cost
-// more than all that is looked up.
+// the next one alive. So what has gone outlives the collections of young objects. These collections
+// then cost more than all look-ups.
 
 /** What can stand in one index. */
 export interface Indexed<T> {
@@ -12,7 +12,7 @@ export interface Indexed<T> {
 
 const LEAST_PLACES = 64
 
-/** Things by their hashes, one for each. One that comes or goes leaves nothing behind. */
+/** Things by their hashes. One that comes or goes leaves nothing behind. */
 export class HashIndex<T extends Indexed<T>> {
   #places = placesFor<T>(LEAST_PLACES)
   #size = 0
@@ -21,13 +21,14 @@ export class HashIndex<T extends Indexed<T>> {
     return this.#size
   }
 
+  /** The first one of this hash. The others of this hash follow it, by `next`. */
   find(hash: number): T | undefined {
     let item = this.#places[this.#placeOf(hash)]
     while (item !== undefined && item.hash !== hash) item = item.next
     return item
   }
 
-  /** @param item in no index, and of another hash than those in this one */
+  /** @param item in no index */
   add(item: T): void {
     if (this.#size === this.#places.length) this.#grow()
     this.#put(item)

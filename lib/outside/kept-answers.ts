@@ -1,6 +1,6 @@
 // Outside: the number of questions that strangers cause. Their answers are kept in a bounded table.
 
-import { HashIndex, type Indexed } from './hash-index.ts'
+import { type Keyed, KeyIndex } from './key-index.ts'
 import { ownText } from './own-text.ts'
 import { Queue, type Queued } from './queue.ts'
 import { textHash } from './text-hash.ts'
@@ -24,8 +24,7 @@ export interface WeightRules<T> {
   of(answer: T, key: string): number
 }
 
-interface Entry<T> extends Queued<Entry<T>>, Indexed<Entry<T>> {
-  readonly key: string
+interface Entry<T> extends Queued<Entry<T>>, Keyed<Entry<T>> {
   readonly kept: Kept<T>
   readonly weight: number
   /** Since it was last passed over. */
@@ -37,11 +36,11 @@ export class KeptAnswers<T> {
   readonly #maxEntries: number
   readonly #drop: (answer: T) => void
   readonly #weightRules: WeightRules<T> | undefined
-  readonly #entries = new HashIndex<Entry<T>>()
+  readonly #entries = new KeyIndex<Entry<T>>()
   readonly #queue = new Queue<Entry<T>>()
   #weight = 0
 
-  /** @param drop is told each answer that has to go for another one */
+  /** @param drop is told each answer that has to go because the table is full */
   constructor(
     maxEntries: number,
     drop: (answer: T) => void = () => {},
@@ -53,30 +52,27 @@ export class KeptAnswers<T> {
   }
 
   get(key: string): Kept<T> | undefined {
-    const entry = this.#find(key)
+    const entry = this.#entries.of(key)
     if (entry === undefined) return undefined
     entry.used = true
     return entry.kept
   }
 
-  /** What has the same hash goes: it is nearly always what the key had before. */
   set(key: string, kept: Kept<T>): void {
     if (this.#maxEntries === 0) return
     const own = ownText(key)
-    const hash = textHash(own)
-    const before = this.#entries.find(hash)
-    if (before !== undefined) this.#letGo(before)
+    this.delete(own)
     const weight = this.#weightRules?.of(kept.answer, own) ?? 0
     while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
     const links = { older: undefined, newer: undefined, next: undefined }
-    const entry = { key: own, hash, kept, weight, used: false, ...links }
+    const entry = { key: own, hash: textHash(own), kept, weight, used: false, ...links }
     this.#entries.add(entry)
     this.#queue.add(entry)
     this.#weight += weight
   }
 
   delete(key: string): void {
-    const entry = this.#find(key)
+    const entry = this.#entries.of(key)
     if (entry !== undefined) this.#take(entry)
   }
 
@@ -85,8 +81,8 @@ export class KeptAnswers<T> {
   }
 
   /**
-   * The answers whose keys fit have to be asked for anew. Each stays what the new one takes the
-   * place of.
+   * The answers whose keys fit have to be asked for anew. Each stays in the table until a new one
+   * takes its place.
    */
   expire(fits: (key: string) => boolean): void {
     for (const { key, kept } of this.#queue) {
@@ -96,20 +92,10 @@ export class KeptAnswers<T> {
     }
   }
 
-  #find(key: string): Entry<T> | undefined {
-    const entry = this.#entries.find(textHash(key))
-    return entry?.key === key ? entry : undefined
-  }
-
   #take(entry: Entry<T>): void {
     this.#entries.delete(entry)
     this.#queue.delete(entry)
     this.#weight -= entry.weight
-  }
-
-  #letGo(entry: Entry<T>): void {
-    this.#take(entry)
-    this.#drop(entry.kept.answer)
   }
 
   #hasRoomFor(weight: number): boolean {
@@ -125,6 +111,9 @@ export class KeptAnswers<T> {
       this.#queue.add(entry)
       entry = this.#queue.oldest
     }
-    if (entry !== undefined) this.#letGo(entry)
+    if (entry !== undefined) {
+      this.#take(entry)
+      this.#drop(entry.kept.answer)
+    }
   }
 }

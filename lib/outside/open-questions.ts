@@ -1,7 +1,7 @@
 // Outside: strangers who make up keys, so that each of them is a question to the application.
 
 import { clock } from './clock.ts'
-import { HashIndex, type Indexed } from './hash-index.ts'
+import { type Keyed, KeyIndex } from './key-index.ts'
 import { attempt, type NowOrLater } from './now-or-later.ts'
 import { Queue, type Queued } from './queue.ts'
 import { textHash } from './text-hash.ts'
@@ -11,7 +11,7 @@ export interface OpenQuestion {
   readonly key: string
   /** A reading of `clock`. */
   readonly askedAt: number
-  /** Whether somebody has said since that its answer may have changed. */
+  /** Whether the application has said since then that the answer may have changed. */
   isForgotten: boolean
 }
 
@@ -22,7 +22,7 @@ export interface Asking<A, T> {
   failed(error: unknown): T
 }
 
-interface Open<T> extends OpenQuestion, Queued<Open<T>>, Indexed<Open<T>> {
+interface Open<T> extends OpenQuestion, Queued<Open<T>>, Keyed<Open<T>> {
   answer: Promise<T> | undefined
 }
 
@@ -31,8 +31,8 @@ export class OpenQuestions<T> {
   readonly #most: number
   readonly #open = new Queue<Open<T>>()
   #count = 0
-  /** Those that others may join. */
-  readonly #joinable = new HashIndex<Open<T>>()
+  /** Those whose answers later requests may wait for too. */
+  readonly #joinable = new KeyIndex<Open<T>>()
 
   constructor(most: number) {
     this.#most = most
@@ -43,8 +43,7 @@ export class OpenQuestions<T> {
   }
 
   get(key: string): Promise<T> | undefined {
-    const question = this.#joinable.find(textHash(key))
-    return question?.key === key ? question.answer : undefined
+    return this.#joinable.of(key)?.answer
   }
 
   /** Asks. The question counts as open until its answer has come. */
@@ -63,7 +62,8 @@ export class OpenQuestions<T> {
         return failed(error)
       },
     )
-    if (answer instanceof Promise) this.#letJoin(question, answer)
+    // The function that is asked may itself say that answers have changed.
+    if (answer instanceof Promise && !question.isForgotten) this.#letJoin(question, answer)
     return answer
   }
 
@@ -76,9 +76,9 @@ export class OpenQuestions<T> {
     }
   }
 
-  /** The later one of two with one hash, which nearly always have one key. */
+  /** The later one of two with one key. */
   #letJoin(question: Open<T>, answer: Promise<T>): void {
-    const before = this.#joinable.find(question.hash)
+    const before = this.#joinable.of(question.key)
     if (before !== undefined) this.#joinable.delete(before)
     question.answer = answer
     this.#joinable.add(question)

@@ -1,6 +1,6 @@
 // Outside: V8's Maps and Sets. To find its oldest entry, a Map steps over each place that was
 // emptied before it. An iterator keeps alive what was in the Map when it stood still. Where things
-// come and go, one table keeps the next one alive.
+// come and go, a Map makes one table after another, and each keeps the next one alive.
 
 /** What can wait in one queue. */
 export interface Queued<T> {
@@ -17,7 +17,7 @@ export class Queue<T extends Queued<T>> {
     return this.#oldest
   }
 
-  /** From the oldest to the newest. */
+  /** From the oldest to the newest. It ends early if the thing that it is at is deleted. */
   *[Symbol.iterator](): Generator<T, void> {
     for (let item = this.#oldest; item !== undefined; item = item.newer) yield item
   }

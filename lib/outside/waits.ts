@@ -36,7 +36,7 @@ export class Waits {
     this.#isOver = false
   }
 
-  /** Ends every wait, and each wait that begins later. */
+  /** Ends every wait. Until `resume()`, each new wait ends at once. */
   end(): void {
     this.#isOver = true
     for (let wait = this.#open.oldest; wait !== undefined; wait = this.#open.oldest) {

@@ -42,6 +42,20 @@ for (const [what, hashes] of [
   })
 }
 
+test('things of one hash follow each other, and each of them can go', () => {
+  const { index, items } = filled([7, 7, 7])
+  const there = () => {
+    const found: Item[] = []
+    for (let item = index.find(7); item !== undefined; item = item.next) found.push(item)
+    return new Set(found)
+  }
+  assert.deepEqual([index.size, there().size], [3, 3])
+  for (const [at, item] of items.entries()) {
+    index.delete(item)
+    assert.deepEqual([there().has(item), there().size], [false, 2 - at])
+  }
+})
+
 for (const leaving of [0, 1, 2, 3]) {
   test(`of four things at one place, number ${leaving} can go and come again`, () => {
     const { index, items } = filled(ALIKE.slice(0, 4))

@@ -48,27 +48,50 @@ test('a question that is forgotten counts on, and the next one is another', asyn
   assert.deepEqual([old.forgotten, young.forgotten], [[true], [false]])
 })
 
-for (const [what, keys] of [
-  ['key', ['a', 'a']],
-  ['hash', textsOfOneHash()],
-] as const) {
-  test(`of two questions with one ${what} the later one can be joined, and each counts`, async () => {
-    const open = new OpenQuestions<string>(200)
-    const [first, second] = keys.map((key) => ({ key, ...asked(open, key) }))
-    assert.ok(first && second, 'there are two')
-    const others = Array.from({ length: 198 }, (_, at) => asked(open, `other ${at}`))
-    assert.equal(open.isFull, true)
-    const isJoined = ({ key, answer }: typeof first) => open.get(key) === answer
-    assert.deepEqual([isJoined(first), isJoined(second)], [false, true])
-    first.give('one')
-    assert.equal(await first.answer, 'one')
-    assert.deepEqual([isJoined(second), open.isFull], [true, false])
-    second.give('two')
-    assert.equal(await second.answer, 'two')
-    assert.deepEqual([open.get(first.key), open.get(second.key)], [undefined, undefined])
-    for (const [at, { answer }] of others.entries()) assert.equal(open.get(`other ${at}`), answer)
+test('a question that is forgotten while it is put cannot be joined, and counts', async () => {
+  const open = new OpenQuestions<string>(1)
+  const forgotten: boolean[] = []
+  const answer = open.ask('a', {
+    run: () => {
+      open.forget((key) => key === 'a')
+      return Promise.resolve('yes')
+    },
+    done: (given: string, { isForgotten }) => {
+      forgotten.push(isForgotten)
+      return given
+    },
+    failed: String,
   })
-}
+  assert.deepEqual([open.get('a'), open.isFull], [undefined, true])
+  assert.equal(await answer, 'yes')
+  assert.deepEqual([open.get('a'), open.isFull, forgotten], [undefined, false, [true]])
+})
+
+test('of two questions with one key the later one can be joined, and each counts', async () => {
+  const open = new OpenQuestions<string>(200)
+  const [one, two] = [asked(open, 'a'), asked(open, 'a')]
+  const others = Array.from({ length: 198 }, (_, at) => asked(open, `other ${at}`))
+  assert.deepEqual([open.get('a') === two.answer, open.isFull], [true, true])
+  one.give('one')
+  assert.equal(await one.answer, 'one')
+  assert.deepEqual([open.get('a') === two.answer, open.isFull], [true, false])
+  two.give('two')
+  assert.equal(await two.answer, 'two')
+  assert.equal(open.get('a'), undefined)
+  for (const [at, { answer }] of others.entries()) assert.equal(open.get(`other ${at}`), answer)
+})
+
+test('two questions whose keys have one hash can each be joined', async () => {
+  const open = new OpenQuestions<string>(2)
+  const [key, twin] = textsOfOneHash()
+  const one = asked(open, key)
+  assert.equal(open.get(twin), undefined)
+  const two = asked(open, twin)
+  assert.deepEqual([open.get(key) === one.answer, open.get(twin) === two.answer], [true, true])
+  two.give('two')
+  assert.equal(await two.answer, 'two')
+  assert.deepEqual([open.get(key) === one.answer, open.get(twin)], [true, undefined])
+})
 
 test('an answer that is there at once leaves nothing open', () => {
   const open = new OpenQuestions<string>(1)
