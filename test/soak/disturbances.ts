@@ -95,6 +95,7 @@ export class Disturbances {
     world.store.begin()
     await store.goAway(way)
     await this.#repeated.rest(random.pick([0, 0, 2, 4, 10, 14]))
+    world.store.beginReturn()
     await store.comeBack()
     world.store.end()
     this.#repeated.count(`store: ${way}`)

@@ -136,6 +136,15 @@ const CASES: readonly Case[] = [
     allowed: ['503 ERR_AUTH_REVOCATION_UNAVAILABLE'],
   },
   {
+    says: 'while the store comes back the list may be new again, and need not be',
+    happens: ({ store }) => {
+      store.begin()
+      store.beginReturn()
+    },
+    after: 8 * SECONDS,
+    allowed: ['503 ERR_AUTH_REVOCATION_UNAVAILABLE', ADMITTED],
+  },
+  {
     says: 'an entry that the store took with it is perhaps not known, and admits no token',
     happens: ({ revocations, store }) => {
       revocations.end(revocations.begin({ jti: 'a' }, 1), true)

@@ -1,13 +1,26 @@
 import type { Span } from './history.ts'
 
-/** When a server was away: from the moment before it went until the one after it was back. */
+/** An outage: from the moment before the server went until the one after it was back. */
+interface Outage extends Span {
+  /** The moment before it began to come back. */
+  readonly returnsAt: number
+}
+
+/** When a server was away. */
 export class Outages {
-  #spans: { from: number; until: number }[] = []
+  #spans: { from: number; returnsAt: number; until: number }[] = []
 
   begin(): void {
     const from = performance.now()
     this.#spans = this.#spans.slice(-20)
-    this.#spans.push({ from, until: Number.POSITIVE_INFINITY })
+    const never = Number.POSITIVE_INFINITY
+    this.#spans.push({ from, returnsAt: never, until: never })
+  }
+
+  /** From now on it may be there for some, and for others not yet. */
+  beginReturn(): void {
+    const last = this.#spans.at(-1)
+    if (last?.until === Number.POSITIVE_INFINITY) last.returnsAt = performance.now()
   }
 
   end(): void {
@@ -24,7 +37,7 @@ export class Outages {
     return this.#spans.every((span) => span.until < from || span.from > until)
   }
 
-  all(): readonly Span[] {
+  all(): readonly Outage[] {
     return this.#spans
   }
 }

@@ -99,7 +99,7 @@ export class Revocations {
         .map(({ from, until }) => ({ from: from + since, until: until + recovery }))
         .some((stale) => stale.from <= stale.until && meet(stale, span)),
       isStale: outages.some(
-        ({ from, until }) => span.from > from + last + onTheWay && span.until < until,
+        ({ from, returnsAt }) => span.from > from + last + onTheWay && span.until < returnsAt,
       ),
     }
   }
