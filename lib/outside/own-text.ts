@@ -6,8 +6,7 @@ const bytes = new MomentaryBytes()
 
 /**
  * A copy of a text, for keeping. Without it, a kept token would keep its header alive, and a kept
- * tenant its URL. It takes one byte for each letter where no letter needs more, and otherwise two,
- * as strings do.
+ * tenant its URL. A text of Latin-1, as nearly all are, needs no Buffer of its own on the way.
  */
 export function ownText(text: string): string {
   const narrow = bytes.of(text).toString('latin1')

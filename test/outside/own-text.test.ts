@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ownText } from '../../lib/outside/own-text.ts'
+import { usedHeap } from '../helpers/processes/used-heap.ts'
 
 test('a copy has every letter of the text', () => {
   for (const text of [
@@ -18,3 +19,20 @@ test('a copy has every letter of the text', () => {
     assert.equal(ownText(text), text)
   }
 })
+
+for (const [letter, bytes] of [
+  ['a', 1],
+  ['狸', 2],
+] as const) {
+  test(`a copy of ${letter} takes ${bytes} bytes a letter, and keeps no longer text alive`, () => {
+    const [COUNT, LENGTH] = [200, 1_000]
+    const kept: string[] = []
+    const before = usedHeap()
+    for (let i = 0; i < COUNT; i++) {
+      const text = Buffer.from(`${i}${letter.repeat(20 * LENGTH)}`).toString()
+      kept.push(ownText(text.slice(0, LENGTH)))
+    }
+    const each = (usedHeap() - before) / (kept.length * LENGTH)
+    assert.ok(each < bytes + 0.5, `${each} bytes`)
+  })
+}
