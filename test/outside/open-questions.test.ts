@@ -29,6 +29,7 @@ test('a question is open until its answer has come', async () => {
   give('yes')
   assert.equal(await answer, 'yes')
   assert.deepEqual([open.get('a'), open.isFull], [undefined, false])
+  open.forget((key) => assert.fail(`${key} is open no more`))
 })
 
 test('a question that is forgotten counts on, and the next one is another', async () => {
@@ -68,9 +69,9 @@ test('a question that is forgotten while it is put cannot be joined, and counts'
 })
 
 test('of two questions with one key the later one can be joined, and each counts', async () => {
-  const open = new OpenQuestions<string>(200)
+  const open = new OpenQuestions<string>(100)
   const [one, two] = [asked(open, 'a'), asked(open, 'a')]
-  const others = Array.from({ length: 198 }, (_, at) => asked(open, `other ${at}`))
+  const others = Array.from({ length: 98 }, (_, at) => asked(open, `other ${at}`))
   assert.deepEqual([open.get('a') === two.answer, open.isFull], [true, true])
   one.give('one')
   assert.equal(await one.answer, 'one')

@@ -23,6 +23,13 @@ test('each letter from the named place on counts, and no letter before it', () =
   assert.equal(textHash(text, 3), textHash('defgh'))
 })
 
+test('each letter of a long text counts', () => {
+  const hashes = Array.from({ length: 1_000 }, (_, at) =>
+    textHash(`${'-'.repeat(at)}x${'-'.repeat(999 - at)}`),
+  )
+  assert.ok(new Set(hashes).size > 990, `${new Set(hashes).size} hashes of 1000 texts`)
+})
+
 /**
  * Two texts that differ in one high bit of four letters. Where the letters' own numbers count, each
  * change is worth a power of FNV's factor. These four powers add up to 0 if their signs fit, which
