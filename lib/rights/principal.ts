@@ -26,7 +26,9 @@ export class Principal implements AuthorizedUser {
   readonly actor: Actor | null
   readonly #vouched: Vouched
   readonly #rights: Rights
-  readonly #authorizations = new Map<string | null, Authorization>()
+  /** The first one that was asked for, which for most users is the only one. */
+  #first: Authorization | undefined
+  #others: Map<string | null, Authorization> | undefined
 
   /** A user by its own claims, and with the rights that they name. */
   static of(userInfo: UserInfo, vouched: Vouched, rules: RightsRules): Principal {
@@ -67,13 +69,19 @@ export class Principal implements AuthorizedUser {
 
   /** As `in()`; undefined where the user may not act for the tenant. */
   find(tenant: string | null): Authorization | undefined {
-    const known = this.#authorizations.get(tenant)
+    if (this.#first?.tenant === tenant) return this.#first
+    const known = this.#others?.get(tenant)
     if (known) return known
     if (tenant !== null && !this.#rights.mayActFor(tenant)) return undefined
     const authorization = new Authorization(this, tenant)
-    if (this.#authorizations.size >= MAX_KEPT) this.#authorizations.clear()
-    this.#authorizations.set(authorization.tenant, authorization)
+    if (this.#first === undefined) this.#first = authorization
+    else this.#keep(authorization)
     return authorization
+  }
+
+  #keep(authorization: Authorization): void {
+    if (this.#others === undefined || this.#others.size >= MAX_KEPT - 1) this.#others = new Map()
+    this.#others.set(authorization.tenant, authorization)
   }
 
   /**
