@@ -16,6 +16,12 @@ export interface Vouched {
   readonly actor: Actor | null
 }
 
+/** The ids that a route requires: all of them, or one at least. */
+export interface Requirement {
+  readonly mode: 'all' | 'any'
+  readonly ids: readonly string[]
+}
+
 /** Bytes of an authorization without the items of its set. */
 const AUTHORIZATION = 384
 
@@ -29,6 +35,8 @@ export class Principal implements AuthorizedUser {
   /** The first one that was asked for, which for most users is the only one. */
   #first: Authorization | undefined
   #others: Map<string | null, Authorization> | undefined
+  /** What the first one has met last. */
+  #met: Requirement | undefined
 
   /** A user by its own claims, and with the rights that they name. */
   static of(userInfo: UserInfo, vouched: Vouched, rules: RightsRules): Principal {
@@ -107,6 +115,19 @@ export class Principal implements AuthorizedUser {
 
   resourcesIn(tenant: string | null): ReadonlySet<string> {
     return this.#rights.in(tenant)
+  }
+
+  /**
+   * Whether one of its authorizations meets a requirement. What was met once is met again, since
+   * neither changes.
+   */
+  meets(authorization: Authorization, requirement: Requirement): boolean {
+    const isFirst = authorization === this.#first
+    if (isFirst && requirement === this.#met) return true
+    const { mode, ids } = requirement
+    const isMet = mode === 'all' ? authorization.has(...ids) : authorization.hasAny(...ids)
+    if (isFirst && isMet) this.#met = requirement
+    return isMet
   }
 
   /** The refusal where the user may not act for the tenant. */
