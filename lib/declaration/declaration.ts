@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import type { Requirement } from '../rights/principal.ts'
 import { isResourceId } from '../rights/resource-id.ts'
 import { declaredBeside, type FLAGS, meantKey } from './declared-keys.ts'
 import { type Hidden, hiddenDeclarations } from './hidden-declarations.ts'
@@ -35,12 +36,6 @@ export interface RouteDeclaration {
 
 declare module 'fastify' {
   interface FastifyContextConfig extends RouteDeclaration {}
-}
-
-/** The ids that a route requires: all of them, or one at least. */
-export interface Requirement {
-  readonly mode: 'all' | 'any'
-  readonly ids: readonly string[]
 }
 
 /** A declaration as the guard understands it. */

@@ -1,5 +1,6 @@
+import type { Requirement } from '../rights/principal.ts'
 import type { TenantPlace } from '../tenants/resolve-tenant.ts'
-import { type Declared, NEVER_MET, type Requirement, readDeclaration } from './declaration.ts'
+import { type Declared, NEVER_MET, readDeclaration } from './declaration.ts'
 import type { Hidden } from './hidden-declarations.ts'
 import { resembles } from './misspelling.ts'
 import { hasTenantSegment, parameterNames } from './tenant-segment.ts'

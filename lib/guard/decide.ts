@@ -106,9 +106,8 @@ function meetRequirement({
 }: Permitted): Authorization | AuthError {
   const { requirement } = asked.policy
   if (requirement === null) return authorization
-  const { mode, ids } = requirement
-  const isMet = mode === 'all' ? authorization.has(...ids) : authorization.hasAny(...ids)
-  return isMet ? authorization : withoutStack(() => principal.lacks(ids))
+  if (principal.meets(authorization, requirement)) return authorization
+  return withoutStack(() => principal.lacks(requirement.ids))
 }
 
 /** By own properties, because a query parser or a router may give any object. */

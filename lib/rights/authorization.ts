@@ -51,7 +51,7 @@ export class Authorization {
   readonly actor: Actor | null
 
   /** The tenants that the user may act for, of those that the issuer may speak for. */
-  readonly tenants: ReadonlySet<string>
+  declare readonly tenants: ReadonlySet<string>
 
   /** Ids granted under `*` and in this tenant, literally; superuser rights add nothing here. */
   readonly resources: ReadonlySet<string>
@@ -69,15 +69,23 @@ export class Authorization {
     this.userInfo = user.userInfo
     this.issuer = user.issuer
     this.actor = user.actor
-    this.tenants = user.tenants
     this.resources = user.resourcesIn(tenant)
     this.isSuperuser = user.isSuperuser
     this.#user = user
+    Object.defineProperty(this, 'tenants', Authorization.#TENANTS)
     Object.defineProperty(this, 'expiresAt', Authorization.#EXPIRES_AT)
     Object.freeze(this)
   }
 
-  /** Of each authorization's own, so that a comparison and a copy see it. */
+  /** Of each authorization's own, so that a comparison and a copy see it. Few read it. */
+  static readonly #TENANTS = {
+    enumerable: true,
+    get(this: Authorization): ReadonlySet<string> {
+      return this.#user.tenants
+    },
+  }
+
+  /** As `#TENANTS`. */
   static readonly #EXPIRES_AT = {
     enumerable: true,
     get(this: Authorization): Date {
@@ -122,7 +130,7 @@ export class Authorization {
     return { tenant, userInfo, issuer, actor, tenants, resources, expiresAt }
   }
 
-  /** What console.log shows: all of it, with the date that a getter hides. */
+  /** What console.log shows: all of it, with what getters hide. */
   [inspect.custom](): object {
     return { ...this }
   }

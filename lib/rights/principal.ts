@@ -16,6 +16,12 @@ export interface Vouched {
   readonly actor: Actor | null
 }
 
+/** The ids that a route requires: all of them, or one at least. */
+export interface Requirement {
+  readonly mode: 'all' | 'any'
+  readonly ids: readonly string[]
+}
+
 /** Bytes of an authorization without the items of its set. */
 const AUTHORIZATION = 384
 
@@ -26,7 +32,11 @@ export class Principal implements AuthorizedUser {
   readonly actor: Actor | null
   readonly #vouched: Vouched
   readonly #rights: Rights
-  readonly #authorizations = new Map<string | null, Authorization>()
+  /** The first one that was asked for, which for most users is the only one. */
+  #first: Authorization | undefined
+  #others: Map<string | null, Authorization> | undefined
+  /** What the first one has met last. */
+  #met: Requirement | undefined
 
   /** A user by its own claims, and with the rights that they name. */
   static of(userInfo: UserInfo, vouched: Vouched, rules: RightsRules): Principal {
@@ -67,13 +77,19 @@ export class Principal implements AuthorizedUser {
 
   /** As `in()`; undefined where the user may not act for the tenant. */
   find(tenant: string | null): Authorization | undefined {
-    const known = this.#authorizations.get(tenant)
+    if (this.#first?.tenant === tenant) return this.#first
+    const known = this.#others?.get(tenant)
     if (known) return known
     if (tenant !== null && !this.#rights.mayActFor(tenant)) return undefined
     const authorization = new Authorization(this, tenant)
-    if (this.#authorizations.size >= MAX_KEPT) this.#authorizations.clear()
-    this.#authorizations.set(authorization.tenant, authorization)
+    if (this.#first === undefined) this.#first = authorization
+    else this.#keep(authorization)
     return authorization
+  }
+
+  #keep(authorization: Authorization): void {
+    if (this.#others === undefined || this.#others.size >= MAX_KEPT - 1) this.#others = new Map()
+    this.#others.set(authorization.tenant, authorization)
   }
 
   /**
@@ -99,6 +115,19 @@ export class Principal implements AuthorizedUser {
 
   resourcesIn(tenant: string | null): ReadonlySet<string> {
     return this.#rights.in(tenant)
+  }
+
+  /**
+   * Whether one of its authorizations meets a requirement. What was met once is met again, since
+   * neither changes.
+   */
+  meets(authorization: Authorization, requirement: Requirement): boolean {
+    const isFirst = authorization === this.#first
+    if (isFirst && requirement === this.#met) return true
+    const { mode, ids } = requirement
+    const isMet = mode === 'all' ? authorization.has(...ids) : authorization.hasAny(...ids)
+    if (isFirst && isMet) this.#met = requirement
+    return isMet
   }
 
   /** The refusal where the user may not act for the tenant. */

@@ -97,7 +97,7 @@ const SABOTAGES: readonly [
   ],
   [
     'the second of two required ids',
-    [['guard/decide.ts', 'authorization.has(...ids)', 'authorization.hasAny(...ids)']],
+    [['rights/principal.ts', 'authorization.has(...ids)', 'authorization.hasAny(...ids)']],
     [/^POST +\/:tenant\/menus +without +403 ERR_AUTH_RESOURCE_MISSING +400, not from the guard$/m],
   ],
   [

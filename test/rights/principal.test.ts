@@ -71,9 +71,11 @@ test('the rights of the last few tenants are kept', () => {
     const first = principal.in('tenant-0')
     assert.equal(principal.in('tenant-0'), first)
     assert.equal(principal.in(null), principal.in(null))
+    const second = principal.in('tenant-1')
     for (const tenant of tenants) assert.equal(principal.in(tenant), principal.in(tenant))
-    assert.notEqual(principal.in('tenant-0'), first)
-    assert.deepEqual(principal.in('tenant-0'), first)
+    assert.equal(principal.in('tenant-0'), first)
+    assert.notEqual(principal.in('tenant-1'), second)
+    assert.deepEqual(principal.in('tenant-1'), second)
   }
 })
 
@@ -114,13 +116,80 @@ test('with rights of which none were told, a user has no resources', () => {
   assert.equal(Object.isFrozen(principal.userInfo), true)
 })
 
-test('four authorizations are kept, and a fifth takes the place of all of them', () => {
+test('four authorizations are kept, and a fifth takes the place of all but the first', () => {
   const principal = principalOf(RESOURCES, 'menu:read')
-  const first = principal.in('a')
-  for (const tenant of ['b', 'c', 'd']) principal.in(tenant)
-  assert.equal(principal.in('a'), first)
+  const [first, second, third] = ['a', 'b', 'c', 'd'].map((tenant) => principal.in(tenant))
+  assert.equal(principal.in('c'), third)
   principal.in('e')
-  assert.notEqual(principal.in('a'), first)
+  assert.equal(principal.in('a'), first)
+  assert.notEqual(principal.in('b'), second)
+  assert.equal(principal.in('e'), principal.in('e'))
+})
+
+/** In the tenant a, who holds menu:read, order:read and order:cancel. */
+const REQUIREMENTS: readonly [mode: 'all' | 'any', ids: readonly string[], isMet: boolean][] = [
+  ['all', ['menu:read'], true],
+  ['all', ['menu:read', 'order:cancel'], true],
+  ['all', ['menu:read', 'menu:write'], false],
+  ['any', ['menu:write', 'order:read'], true],
+  ['any', ['menu:write'], false],
+  ['any', [], false],
+]
+
+test('a requirement is met, or is not, each time and after each other one', () => {
+  const principal = principalOf(RESOURCES)
+  const requirements = REQUIREMENTS.map(([mode, ids, isMet]) => ({ mode, ids, isMet }))
+  const authorization = principal.in('a')
+  for (const before of requirements) {
+    for (const { isMet, ...requirement } of requirements) {
+      principal.meets(authorization, before)
+      for (let time = 0; time < 2; time++) {
+        assert.equal(principal.meets(authorization, requirement), isMet, requirement.ids.join())
+      }
+    }
+  }
+})
+
+for (const tenants of [
+  ['a', 'b', 'a', null],
+  ['b', 'a', 'b', 'a', null],
+]) {
+  test(`what is met in one tenant is not met in another one for that: ${tenants.join()}`, () => {
+    const principal = principalOf(RESOURCES)
+    const requirement = { mode: 'all', ids: ['order:cancel'] } as const
+    for (const tenant of tenants) {
+      const isMet = principal.meets(principal.in(tenant), requirement)
+      assert.equal(isMet, tenant === 'a', `${tenant}`)
+    }
+  })
+}
+
+test('a requirement that was met last is met without a look at it', () => {
+  const principal = principalOf(RESOURCES)
+  const authorization = principal.in('a')
+  let looks = 0
+  const looked = (id: string) => ({
+    mode: 'all' as const,
+    get ids() {
+      looks++
+      return [id]
+    },
+  })
+  const [one, other, never] = ['menu:read', 'order:read', 'menu:write'].map(looked)
+  assert.ok(one && other && never, 'there are three')
+  for (const [requirement, count] of [
+    [one, 1],
+    [one, 0],
+    [never, 1],
+    [never, 1],
+    [one, 0],
+    [other, 1],
+    [one, 1],
+  ] as const) {
+    looks = 0
+    assert.equal(principal.meets(authorization, requirement), requirement !== never)
+    assert.equal(looks, count)
+  }
 })
 
 test('its size is that of its claims, its actor, its rights and four authorizations', () => {
