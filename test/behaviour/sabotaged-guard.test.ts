@@ -89,7 +89,7 @@ const SABOTAGES: readonly [
   ],
   [
     'the requirement',
-    [['guard/decide.ts', 'return isMet ?', 'return true ?']],
+    [['guard/decide.ts', 'principal.meets(authorization, requirement)', 'true']],
     [
       /^GET +\/reports +without +403 ERR_AUTH_RESOURCE_MISSING +204, the handler would have run$/m,
       /^PUT +\/any +without +403 /m,

@@ -92,7 +92,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the requirement',
-    ['guard/decide.ts', 'return isMet ?', 'return true ?'],
+    ['guard/decide.ts', 'principal.meets(authorization, requirement)', 'true'],
     /: 200 in place of 403 ERR_AUTH_RESOURCE_MISSING/,
   ],
   [
