@@ -83,27 +83,3 @@ test('no file of lib/ knows itself by way of others', () => {
     [],
   )
 })
-
-test('no two files of lib/ have one name', () => {
-  const names = files.map((file) => basename(file))
-  assert.deepEqual(
-    names.filter((name, index) => names.indexOf(name) !== index),
-    [],
-  )
-})
-
-test('each file of outside/ begins with the outside thing that it guards against', () => {
-  const room = files.filter((file) => dirname(file) === 'outside')
-  const silent = room.filter(
-    (file) => !/^\/\/ Outside: [^\n]{20,}/.test(readFileSync(join('lib', file), 'utf8')),
-  )
-  assert.deepEqual(silent, [])
-  assert.notEqual(room.length, 0)
-})
-
-test('no file of lib/ is longer than 180 lines', () => {
-  const long = files.filter(
-    (file) => readFileSync(join('lib', file), 'utf8').split('\n').length > 181,
-  )
-  assert.deepEqual(long, [])
-})
