@@ -1,6 +1,5 @@
-import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
-import type { Policy } from './policy.ts'
-import type { FinalOptions, WrittenRoute } from './written-route.ts'
+import type { FastifyRequest } from 'fastify'
+import type { WrittenRoute } from './written-route.ts'
 
 /** What the guard does for the routes of its scope. */
 export interface RouteKeeper {
@@ -8,11 +7,4 @@ export interface RouteKeeper {
   isSound(request: FastifyRequest): boolean
   /** Told of each route, once, while its options are live. */
   keep(route: WrittenRoute): void
-  /**
-   * Gives a hook for one route that shares its place with others. If a request was taken for one of
-   * another route, the hook decides anew.
-   */
-  confirm(route: WrittenRoute): onRequestHookHandler
-  /** Told of each route when its policy is known. */
-  settle(policy: Policy, options: FinalOptions, scope: FastifyInstance): void
 }

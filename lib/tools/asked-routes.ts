@@ -69,7 +69,7 @@ async function askPlace(
 ): Promise<AskedRoute | string> {
   const { route, ...listed } = place
   const open = { ...listed, noauth: true, answers: [] }
-  if (route?.policy?.noauth) return open
+  if (route.policy?.noauth) return open
   const address = addressOf(place, guard)
   if (typeof address === 'string') return `${address}; ${CURE}`
   const askAs = async (asked: AskedPersona): Promise<Answer> =>
@@ -84,16 +84,16 @@ async function askPlace(
       },
     })
   const answers: Answer[] = []
-  for (const asked of unauthenticatedPersonas(route?.policy, address.tenant, guard)) {
+  for (const asked of unauthenticatedPersonas(route.policy, address.tenant, guard)) {
     answers.push(await askAs(asked))
   }
   // If the application was made before this package was loaded, only a request tells the policy.
-  const policy = route?.policy ?? answers[0]?.end?.policy ?? null
+  const policy = route.policy ?? answers[0]?.end?.policy ?? null
   if (policy?.noauth) return open
   for (const asked of policy === null ? [] : refusedPersonas(policy, address, guard)) {
     answers.push(await askAs(asked))
   }
-  const other = route && otherRoute(answers, route)
+  const other = otherRoute(answers, route)
   if (other !== undefined) return `the request reached ${other} instead; ${CURE}`
   return { ...listed, noauth: policy?.noauth ?? null, answers }
 }

@@ -1,5 +1,4 @@
-import { hintsOf } from '../declaration/route-hints.ts'
-import type { WrittenRoute } from '../declaration/written-route.ts'
+import type { Route } from '../declaration/route.ts'
 import { type FilledPath, fillPath } from './filled-path.ts'
 import { KnownSchema } from './known-schema.ts'
 import type { ProbedGuard } from './probed-guard.ts'
@@ -43,15 +42,14 @@ export function addressOf({ url, route }: ProbedPlace, guard: ProbedGuard): Prob
     urlFor(tenant) {
       const { path, values } =
         tenant === outside && typeof filledOutside === 'object' ? filledOutside : filled
-      const isNamed = values.has(tenantParameter) || route?.policy?.tenant === null
+      const isNamed = values.has(tenantParameter) || route.policy?.tenant === null
       return isNamed || tenant === null ? path : `${path}?tenant=${encodeURIComponent(tenant)}`
     },
   }
 }
 
 /** The values that the schema of a route's parameters has for one of them. */
-function samplesOf(route: WrittenRoute | undefined, name: string): string[] {
-  if (route === undefined) return [PLAIN]
-  const params = new KnownSchema(hintsOf(route).params, route.scope.getSchemas())
+function samplesOf(route: Route, name: string): string[] {
+  const params = new KnownSchema(route.paramsSchema, route.scope.getSchemas())
   return [...params.ofProperty(name).flatMap(samplesOfSchema), PLAIN]
 }

@@ -9,8 +9,6 @@ const RULES = { multitenancy: true, devMode: false, tenantParameter: 'tenant' }
 const KEEPER: RouteKeeper = {
   isSound: () => true,
   keep() {},
-  confirm: () => (_request, _reply, done) => done(),
-  settle() {},
 }
 
 const handler = async () => 'x'
@@ -20,7 +18,7 @@ for (const when of ['before', 'after'] as const) {
     const app = Fastify({ exposeHeadRoutes: false })
     t.after(() => app.close())
     app.get('/early/:tenant', { config: { noauth: true } }, handler)
-    const register = new RouteRegister(app, 'guard', RULES, KEEPER)
+    const register = new RouteRegister(app, RULES, KEEPER)
     const config = { tenant: 'optional' } as const
     app.route({ method: ['PUT', 'POST'], url: '/several', config, handler })
     app.get('/open', { config: { noauth: true } }, handler)
