@@ -1,6 +1,5 @@
-import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
-import type { Policy } from './policy.ts'
-import type { FinalOptions, WrittenRoute } from './written-route.ts'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { WrittenRoute } from './written-route.ts'
 
 /** What the guard does for the routes of its scope. */
 export interface RouteKeeper {
@@ -13,6 +12,4 @@ export interface RouteKeeper {
    * another route, the hook decides anew.
    */
   confirm(route: WrittenRoute): onRequestHookHandler
-  /** Told of each route when its policy is known. */
-  settle(policy: Policy, options: FinalOptions, scope: FastifyInstance): void
 }

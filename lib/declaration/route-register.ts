@@ -132,14 +132,14 @@ export class RouteRegister {
     isEarly: boolean,
     marked: ReadonlySet<WrittenRoute>,
   ): string[] {
-    const { url, config, hidden, scope } = route
+    const { url, config, hidden } = route
     const facts = { url, config, hidden, strict: isEarly }
     const { policy, problems } = compilePolicy(facts, this.#rules)
     if (route.isHalfAdded)
       problems.push('Fastify refused a part of it, since another route is there')
     this.#claims.add(route, policy, { isEarly, isMarked: marked.has(route) })
     this.#compiled.set(route, policy)
-    this.#keeper.settle(policy, route.settle(policy), scope)
+    route.settle(policy)
     return problems
   }
 

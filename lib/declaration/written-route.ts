@@ -3,7 +3,6 @@ import type {
   FastifyInstance,
   onRequestHookHandler,
   preHandlerHookHandler,
-  preParsingHookHandler,
   RouteOptions,
 } from 'fastify'
 import { isRouted, nameOf, type RouterPlace, routerPlaces } from '../outside/router-place.ts'
@@ -120,11 +119,6 @@ export class WrittenRoute {
   /** Lets a hook run before the route's own `onRequest` hooks. */
   prependOnRequest(hook: onRequestHookHandler): void {
     this.#options.onRequest = [hook, ...[this.#options.onRequest ?? []].flat()]
-  }
-
-  /** Lets a hook run before the route's own `preParsing` hooks. */
-  prependPreParsing(hook: preParsingHookHandler): void {
-    this.#options.preParsing = [hook, ...[this.#options.preParsing ?? []].flat()]
   }
 
   /** Lets a hook run after the route's own `preHandler` hooks. */

@@ -22,14 +22,10 @@ import { decide } from './decide.ts'
 import { Access, askedOf, decisionOf, setDecision } from './decision.ts'
 import { readsDeclared } from './decorated-request.ts'
 import { claimScope } from './guarded-scopes.ts'
-import { holdBack, isPreflight, Preflights } from './preflight.ts'
 import { doneUnlessProbed, noteRefusal } from './probed-request.ts'
-import { HeldBack, Refused } from './refused.ts'
+import { Refused } from './refused.ts'
 
 export interface GuardRules extends DecisionRules, ChallengeRules {}
-
-/** Told of each request that is refused. */
-type Settle = (refused: Refused, done: HookHandlerDoneFunction) => void
 
 /**
  * Adds the guard to a scope at two hooks. `onRequest` runs before a byte of the body is read.
@@ -39,15 +35,10 @@ export function addGuard(
   app: FastifyInstance,
   policies: PolicyRules,
   rules: GuardRules,
-): { readonly register: RouteRegister; readonly preflights: Preflights } {
-  const preflights = new Preflights(app)
+): RouteRegister {
   const register: RouteRegister = new RouteRegister(app, claimScope(app), policies, {
     isSound: readsDeclared,
-    keep: (route) => {
-      preflights.keep(route)
-      keepContextOf(route, rules)
-    },
-    settle: (...route) => preflights.settle(...route),
+    keep: (route) => keepContextOf(route, rules),
     confirm: (route) =>
       function tenantAuthConfirm(request, reply, done) {
         if (register.confirms(request, route)) {
@@ -56,7 +47,7 @@ export function addGuard(
         }
         const before = askedOf(request)
         setDecision(request, undefined)
-        guard(request, reply, done, refuse, before)
+        guard(request, reply, done, before)
       },
   })
 
@@ -66,12 +57,11 @@ export function addGuard(
     request: FastifyRequest,
     reply: FastifyReply,
     done: HookHandlerDoneFunction,
-    settle: Settle,
     before: Asked | null = null,
   ): void {
     if (currentAuthorization() !== null) {
       // A handler has injected the request, or it follows another one on its connection.
-      underAuthorization(null, () => guard(request, reply, done, settle, before))
+      underAuthorization(null, () => guard(request, reply, done, before))
       return
     }
     const policy = policyOf(request)
@@ -85,26 +75,15 @@ export function addGuard(
     void attempt(
       () => decide(asked),
       (outcome) => {
-        if (outcome instanceof AuthError) settle(new Refused(outcome, asked), done)
+        if (outcome instanceof AuthError) refuse(new Refused(outcome, asked), done)
         else admit(asked, outcome, done)
       },
-      (error) => settle(new Refused(asRefusal(error), asked), done),
+      (error) => refuse(new Refused(asRefusal(error), asked), done),
     )
   }
 
-  /**
-   * A preflight goes on if @fastify/cors may answer it. If it does not, the preflight meets a gate.
-   */
-  const holdBackOrRefuse: Settle = (refused, done) => {
-    const { request, policy } = refused.asked
-    if (isPreflight(request) && preflights.mayHoldBack(policy)) {
-      holdBack(refused)
-      done()
-    } else refuse(refused, done)
-  }
-
   const onRequest: onRequestHookHandler = (request, reply, done) => {
-    guard(request, reply, done, holdBackOrRefuse)
+    guard(request, reply, done)
   }
   // The audit finds the hook by its name where Fastify prints it.
   Object.defineProperty(onRequest, 'name', { value: register.guardName })
@@ -113,15 +92,14 @@ export function addGuard(
   app.addHook('preHandler', function tenantAuthGate(request, reply, next) {
     const done = doneUnlessProbed(request, reply, next, policyOf)
     const decision = decisionOf(request)
-    if (decision instanceof HeldBack) refuse(decision.refused, done)
-    else if (decision === undefined || decision instanceof Refused)
-      guard(request, reply, done, refuse, askedOf(request))
+    if (decision === undefined || decision instanceof Refused)
+      guard(request, reply, done, askedOf(request))
     else enterContext(request, rules, done)
   })
 
   app.addHook('onError', answerIn(challengesOf(rules)))
   keepContext(app, rules)
-  return { register, preflights }
+  return register
 }
 
 function admit(asked: Asked, authorization: Authorization, done: HookHandlerDoneFunction): void {

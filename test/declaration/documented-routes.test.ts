@@ -10,7 +10,6 @@ const KEEPER: RouteKeeper = {
   isSound: () => true,
   keep() {},
   confirm: () => (_request, _reply, done) => done(),
-  settle() {},
 }
 
 const handler = async () => 'x'

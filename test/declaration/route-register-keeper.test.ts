@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
-import type { Policy } from '../../lib/declaration/policy.ts'
 import type { RouteKeeper } from '../../lib/declaration/route-keeper.ts'
 import type { WrittenRoute } from '../../lib/declaration/written-route.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
@@ -21,17 +20,21 @@ const versioned = (version: string) => ({ constraints: { version } })
 /** A keeper that notes what it is told. */
 function notingKeeper() {
   const kept: string[] = []
-  const settled: { policy: Policy; url: string; scope: FastifyInstance }[] = []
+  const routes: WrittenRoute[] = []
   const confirmed: unknown[] = []
   const keeper = {
     isSound: (_request: FastifyRequest): boolean => true,
-    keep: ({ url }: WrittenRoute) => void kept.push(url),
+    keep: (route: WrittenRoute) => {
+      kept.push(route.url)
+      routes.push(route)
+    },
     confirm: (route: WrittenRoute) => (_request, _reply, done) => {
       confirmed.push(route.constraints)
       done()
     },
-    settle: (policy, { url }, scope) => void settled.push({ policy, url, scope }),
   } satisfies RouteKeeper
+  /** The routes with their policies, once these are compiled. */
+  const settled = () => routes.map(({ policy, url, scope }) => ({ policy, url, scope }))
   return { kept, settled, confirmed, keeper }
 }
 
@@ -84,10 +87,10 @@ test('the keeper is told of each route of the scope, early or late, and of no ot
     assert.deepEqual(urlsOf(register.seen), ['/late', '/in/child'])
     assert.deepEqual(urlsOf(register.early), ['/early'])
     register.compile()
-    assert.equal(settled[0]?.scope === scope, true)
+    assert.equal(settled()[0]?.scope === scope, true)
   })
   assert.deepEqual(
-    settled.map(({ policy, url }) => [url, policy.mayBeAbsent]),
+    settled().map(({ policy, url }) => [url, policy?.mayBeAbsent]),
     [
       ['/early', false],
       ['/late', true],
@@ -159,7 +162,7 @@ test('the policy of a request is that of its route, whatever its config says lat
   app.get('/open', OPEN, handler)
   await app.ready()
   register.compile()
-  const [x, open] = settled.map(({ policy }) => policy)
+  const [x, open] = settled().map(({ policy }) => policy)
   const request = await ask('/x')
   assert.equal(register.policyOf(request), x)
   request.routeOptions.config.noauth = true
@@ -175,7 +178,7 @@ test('where all routes are known, the only one of a place is found without its c
   register.compile()
   const request = await ask('/x')
   request.routeOptions.config.noauth = true
-  assert.equal(register.policyOf(request), settled[0]?.policy)
+  assert.equal(register.policyOf(request), settled()[0]?.policy)
 })
 
 test('before it compiles, a request is read strictly, and anew later', async (t) => {
@@ -224,7 +227,7 @@ test('a request that was taken for one of another route is decided anew', async 
   register.compile()
   const [first, second] = register.seen
   assert.ok(first && second, 'two routes are seen')
-  const [optional, open] = settled.map(({ policy }) => policy)
+  const [optional, open] = settled().map(({ policy }) => policy)
   const request = await ask('/x', { 'accept-version': '1.0.0' })
   const other = await ask('/x', { 'accept-version': '2.0.0' })
   Object.assign(request.routeOptions.config, other.routeOptions.config)

@@ -117,21 +117,14 @@ test('hooks of the guard stand before or after those of the route, which all sta
   const [own, other, last] = [async () => {}, async () => {}, async () => {}]
   for (const given of [undefined, own, [own, other]]) {
     const app = bareApp(t, { exposeHeadRoutes: false })
-    const hooks = given && { onRequest: given, preParsing: given, preHandler: given }
+    const hooks = given && { onRequest: given, preHandler: given }
     app.get('/x', { ...hooks }, async () => 'x')
     const route = lastRoute(app)
     route.prependOnRequest(first)
-    route.prependPreParsing(first)
     route.appendPreHandler(last)
-    const { onRequest, preParsing, preHandler } = route.settle(CLOSED)
+    const { onRequest, preHandler } = route.settle(CLOSED)
     const owns = [given ?? []].flat()
-    assert.deepEqual(
-      [onRequest, preParsing],
-      [
-        [first, ...owns],
-        [first, ...owns],
-      ],
-    )
+    assert.deepEqual(onRequest, [first, ...owns])
     assert.deepEqual(preHandler, [...owns, last])
   }
 })
