@@ -4,7 +4,7 @@ import { AskedAnswers } from '../outside/asked-answers.ts'
 import { clock } from '../outside/clock.ts'
 import { tellingOf } from '../outside/document-event.ts'
 import { DocumentStory } from '../outside/document-story.ts'
-import { errorCode } from '../outside/error-code.ts'
+import { errorCode, isThrown } from '../outside/error-code.ts'
 import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
@@ -82,7 +82,7 @@ export class AskedIssuers implements Issuers {
       },
       failed: (error, iss, before) => {
         const story = before?.story ?? this.#storyOf(iss)
-        story.failed(error instanceof AuthError ? error.reason : errorCode(error))
+        story.failed(isThrown(error, AuthError) ? error.reason : errorCode(error))
         story.look(clock.now(), true)
       },
       drop: (held) => end(held),

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { AuthError, ERR_AUTH_TOKEN_INVALID, ERR_AUTH_TOKEN_MISSING } from '../errors.ts'
+import { isThrown } from '../outside/error-code.ts'
 import { after, attempt, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
@@ -129,7 +130,7 @@ const UNREADABLE = { reason: 'the token cannot be read', mismatch: undefined }
 
 /** A caller is told no more than that the token is not valid. */
 function asRefusal(error: unknown): AuthError {
-  if (error instanceof AuthError) return error
-  const { reason, mismatch } = error instanceof TokenRefused ? error : UNREADABLE
+  if (isThrown(error, AuthError)) return error
+  const { reason, mismatch } = isThrown(error, TokenRefused) ? error : UNREADABLE
   return withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason, mismatch))
 }

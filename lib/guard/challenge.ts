@@ -49,8 +49,7 @@ function requiredBy(request: FastifyRequest): readonly string[] {
 
 /** The policy by which a request was decided; none if the guard has not, or it is not guarded. */
 function policyOf(request: FastifyRequest): Policy | undefined {
-  const decision = decisionOf(request)
-  return decision?.asked.policy
+  return decisionOf(request)?.asked.policy
 }
 
 /** A quoted-string (RFC 9110 §5.6.4). */

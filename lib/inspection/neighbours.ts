@@ -6,7 +6,7 @@ const NEIGHBOURS = [
     name: '@fastify/cors',
     belongs: 'before',
     advice:
-      '@fastify/cors is registered after this plugin: browsers cannot read its refusals from another origin; register it before',
+      '@fastify/cors is registered after this plugin: the guard refuses preflights, and browsers cannot read its refusals from another origin; register it before',
   },
   {
     name: '@fastify/middie',
