@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { applicationRoutes, writtenRoute } from '../../lib/declaration/application-routes.ts'
+import { routeOf, type WrittenRoute } from '../../lib/declaration/written-route.ts'
+import { bareApp } from '../helpers/app/guarded-app.ts'
+
+const handler = async () => 'x'
+
+function written(app: FastifyInstance): readonly WrittenRoute[] {
+  return applicationRoutes(app) ?? []
+}
+
+test('a route is known by the handler that Fastify calls, and by no other', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  let called: object | undefined
+  app.addHook('onRequest', async ({ routeOptions }) => {
+    called = routeOptions.handler
+  })
+  app.get('/one', handler)
+  app.get('/two', handler)
+  const [one, two] = written(app).flatMap(({ taken }) => taken)
+  await app.inject('/two')
+  assert.equal(called !== undefined && routeOf(called) === two, true, 'another route')
+  assert.equal(one === two, false, 'routes of one handler are one')
+  assert.equal(routeOf(handler), undefined)
+})
+
+test('the root of a prefixed scope is taken for each of its two urls', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  await app.register(async (child) => void child.get('/', handler), { prefix: '/in' })
+  const [route] = written(app)
+  assert.deepEqual(
+    route?.taken.map(({ url }) => url),
+    ['/in', '/in/'],
+  )
+})
+
+test('a handler stands for itself in the options, and keeps its name, kind and context', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  const seen: unknown[] = []
+  app.addHook('onRoute', (options) => {
+    const { name, length, constructor } = options.handler
+    seen.push(name, length, constructor.name)
+  })
+  app.get('/x', async function named(this: FastifyInstance, _request, _reply) {
+    return String(this === app)
+  })
+  assert.deepEqual(seen, ['named', 2, 'AsyncFunction'])
+  assert.equal((await app.inject('/x')).body, 'true')
+})
+
+test('where a hook gives another handler, or one of another route, that one answers', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  let first: RouteOptions['handler'] | undefined
+  app.addHook('onRoute', (options) => {
+    first ??= options.handler
+    if (options.url === '/new') options.handler = async () => 'new'
+    if (options.url === '/first') options.handler = first
+  })
+  app.get('/one', async () => 'one')
+  app.get('/new', handler)
+  app.get('/first', handler)
+  const urls = written(app).flatMap(({ taken }) => taken.map(({ url }) => url))
+  assert.deepEqual(urls, ['/one', '/new', '/first'])
+  assert.equal((await app.inject('/new')).body, 'new')
+  assert.equal((await app.inject('/first')).body, 'one')
+})
+
+test('a handler that is no function stops Fastify, as without us', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  app.addHook('onRoute', (options) => void Object.assign(options, { handler: 'none' }))
+  assert.throws(() => app.get('/x', handler), TypeError)
+})
+
+test('what is taken last counts, since a hook may bind a handler, too', (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  app.addHook('onRoute', function (options) {
+    options.handler.bind(this)
+    options.config = { noauth: true }
+  })
+  app.get('/x', handler)
+  const [route, ...more] = written(app).flatMap(({ taken }) => taken)
+  assert.deepEqual([route?.declared.noauth, more], [true, []])
+})
+
+test('in a scope that no hook of ours is in, nothing is taken', (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  let options: RouteOptions | undefined
+  app.addHook('onRoute', (given) => {
+    options = given
+  })
+  app.get('/x', handler)
+  const bound = options?.handler.bind(bareApp(t))
+  assert.equal(bound && routeOf(bound), undefined)
+})
+
+test('two hooks that are told of one route know it as one', (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  const seen: WrittenRoute[] = []
+  app.addHook('onRoute', function (options) {
+    seen.push(writtenRoute(this, options))
+  })
+  app.get('/x', handler)
+  assert.equal(seen[0] === written(app)[0], true, 'another one')
+})
