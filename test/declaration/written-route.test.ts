@@ -40,8 +40,8 @@ test('a handler stands for itself in the options, and keeps its name, kind and c
   const app = bareApp(t, { exposeHeadRoutes: false })
   const seen: unknown[] = []
   app.addHook('onRoute', (options) => {
-    const { name, length, constructor } = options.handler
-    seen.push(name, length, constructor.name)
+    const given = options.handler
+    seen.push(given.name, given.length, given.constructor.name)
   })
   app.get('/x', async function named(this: FastifyInstance, _request, _reply) {
     return String(this === app)
