@@ -164,8 +164,8 @@ export class BuiltApplication {
 
   /** Says which route has answered. Fastify binds it when it takes the route. */
   #handler(): RouteOptions['handler'] {
-    const handler = async () => 'not bound'
-    const bind = (): typeof handler => {
+    const handler: RouteOptions['handler'] = async () => 'not bound'
+    const bind = () => {
       const options = this.#current
       if (options === undefined) return handler
       const index = this.taken.length
@@ -174,7 +174,9 @@ export class BuiltApplication {
         methods: [options.method].flat(),
         config: structuredClone({ ...options.config }),
       })
-      return Object.assign(async () => String(index), { bind })
+      const answer: RouteOptions['handler'] = async (_request, reply) =>
+        void reply.header('x-taken', index).send('x')
+      return Object.assign(answer, { bind })
     }
     return Object.assign(handler, { bind })
   }
