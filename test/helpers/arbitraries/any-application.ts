@@ -230,7 +230,9 @@ export class BuiltApplication {
   }
 
   #change(what: string): void {
-    if (what === 'opens a shared config') Object.assign(this.#pool[2] ?? {}, { noauth: true })
+    if (what === 'opens a shared config') {
+      attempt(() => Object.assign(this.#pool[2] ?? {}, { noauth: true }))
+    }
     if (what === 'empties a list') this.#list.length = 0
     if (what === 'replaces an id') this.#list.splice(0, this.#list.length, 'z:z')
   }
