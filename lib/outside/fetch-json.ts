@@ -28,7 +28,7 @@ const HEADERS = {
 
 /**
  * Most lists, objects and members of a document. What it holds costs more than its length: a server
- * could block the process for 50 ms with half a megabyte of brackets.
+ * could block the process for 50 ms with half a megabyte of brackets. It is no JSON of ours.
  */
 const MOST_MARKS = 20_000
 
@@ -39,7 +39,7 @@ const MOST_MARKS = 20_000
  */
 export async function fetchJson(url: string, limits: FetchLimits): Promise<unknown> {
   const text = await fetchText(url, limits)
-  if (isCrowded(text, MOST_MARKS)) throw new FetchFailure('the answer is too large')
+  if (isCrowded(text, MOST_MARKS)) throw new FetchFailure(NOT_JSON)
   try {
     return JSON.parse(text)
   } catch {

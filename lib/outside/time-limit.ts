@@ -49,8 +49,8 @@ export class TimeLimit {
     this.#start()
   }
 
+  /** Ends the load, whose end stops the timer. */
   abort(): void {
-    this.end()
     this.#controller.abort()
   }
 

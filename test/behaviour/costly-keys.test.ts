@@ -11,6 +11,7 @@ import { configError } from '../helpers/app/config-error.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { type LogLines, logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
+import { until } from '../helpers/processes/until.ts'
 import { CLIENT, introspectionServer, json } from '../helpers/servers/introspection-server.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
 import { encode } from '../helpers/tokens/forge.ts'
@@ -93,7 +94,10 @@ for (const [what, keys, reason] of SETS) {
     const longest = await longestTurn(async () => {
       const response = await app.inject({ url: '/me', headers: stranger })
       assertRefused(response, 'ERR_AUTH_KEYS_UNAVAILABLE')
-      while (server.fetches < 3) await app.inject({ url: '/me', headers: stranger })
+      await until(() => {
+        void app.inject({ url: '/me', headers: stranger })
+        return server.fetches > 2
+      })
     })
     const [line] = log.lines('keys cannot be fetched')
     assert.equal(line?.['reason'], reason)

@@ -200,16 +200,20 @@ test('a name that is not found is told by its code', async (t) => {
 })
 
 test('a look-up that never ends ends with the signal', async (t) => {
-  let hasAsked = false
-  t.mock.method(dns, 'lookup', () => {
-    hasAsked = true
+  const open: (() => void)[] = []
+  t.mock.method(dns, 'lookup', (...args: unknown[]) => {
+    const done = args.at(-1)
+    assert.ok(typeof done === 'function', 'a look-up without a callback')
+    open.push(() => done(null, []))
   })
   await nameServer(t, () => null)
   const limit = new AbortController()
   const reading = failure(read('https://idp.customer.test/', isPublicAddress, limit.signal))
-  await until(() => hasAsked)
+  await until(() => open.length === 1)
   limit.abort()
   assert.equal(await reading, 'no answer in time')
+  // Its thread comes back for the next one.
+  for (const done of open) done()
 })
 
 test('a name may lead to several addresses, of which one is connected to', async (t) => {
