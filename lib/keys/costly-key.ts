@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto'
-import type { WrittenKey } from './json-web-key.ts'
 
 /**
  * The most that verifying with an RSA key may cost: as much as with 8192 bits and the usual
@@ -35,8 +34,12 @@ const CURVE_COSTS: ReadonlyMap<string | undefined, number> = new Map([
 /** Fifteen milliseconds, in one piece: 10 keys on P-521, 21 on P-384, or 100 of any other kind. */
 const MOST_FOR_SET = 150
 
-/** Whether importing all keys of a set would hold up all other requests. */
-export function isCostlySet(keys: readonly WrittenKey[]): boolean {
-  const costs = keys.map(({ material }) => CURVE_COSTS.get(material.crv) ?? 1)
+/**
+ * Whether importing all keys of a set would hold up all other requests.
+ *
+ * @param curves of each key; undefined: of one without a curve
+ */
+export function isCostlySet(curves: readonly (string | undefined)[]): boolean {
+  const costs = curves.map((curve) => CURVE_COSTS.get(curve) ?? 1)
   return costs.reduce((sum, cost) => sum + cost, 0) > MOST_FOR_SET
 }

@@ -74,7 +74,8 @@ export function readMembers(jwks: unknown): readonly (VerificationKey | KeyFlaw)
   if (!Array.isArray(members)) throw new Unusable(inPlaceOfSet(jwks))
   if (members.length > MAX_KEYS) throw new Unusable('the JWK set has too many members')
   const written = members.map(readWrittenKey)
-  if (isCostlySet(written.filter((key) => typeof key === 'object'))) {
+  const keys = written.filter((key) => typeof key === 'object')
+  if (isCostlySet(keys.map(({ material }) => material.crv))) {
     throw new Unusable('the JWK set is too costly')
   }
   return written.map((key) => (typeof key === 'string' ? key : importWrittenKey(key)))
