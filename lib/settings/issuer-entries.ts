@@ -41,9 +41,13 @@ function entryOf(rules: EntryRules, options: Fallbacks): IssuerEntry {
   })
 }
 
-/** Fit for a log: the host of an URL, or the issuer itself. */
+/**
+ * Fit for a log: the host of an URL and its path, so that two realms of one host differ, or the
+ * issuer itself.
+ */
 function nameOf([issuer, ...others]: readonly string[] = []): string {
   if (issuer === undefined || others.length > 0) return 'default'
-  const host = URL.canParse(issuer) ? new URL(issuer).host : ''
-  return host || issuer.replaceAll(/[^ -~]/g, '?').slice(0, 100)
+  const { host, pathname } = URL.canParse(issuer) ? new URL(issuer) : { host: '', pathname: '' }
+  const name = host === '' ? issuer : `${host}${pathname === '/' ? '' : pathname}`
+  return name.replaceAll(/[^ -~]/g, '?').slice(0, 100)
 }

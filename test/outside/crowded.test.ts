@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isCrowded } from '../../lib/tokens/crowded.ts'
+import { isCrowded } from '../../lib/outside/crowded.ts'
 
 for (const mark of ['[', '{', ',']) {
   test(`64 times ${mark} is no crowd, and 65 times is one`, () => {
