@@ -31,7 +31,7 @@ export class FetchedKeys implements DocumentSource<KeySet> {
   #last: KeySet | undefined
 
   constructor({ location, publicOnly, slots, onNew }: FetchedKeysOptions) {
-    this.#place = 'url' in location ? placeAt(location.url) : new Discovery(location.issuer)
+    this.#place = placeOf(location)
     this.#isAllowed = publicOnly ? isPublicAddress : undefined
     this.#slots = slots
     this.#onNew = onNew
@@ -67,6 +67,13 @@ interface Place {
   /** The address that is asked first. */
   readonly url: string
   locate<T>(limits: FetchLimits, read: (url: string) => Promise<T>): Promise<T>
+}
+
+/** By own members: Object.prototype may have an `url`. */
+function placeOf(location: KeyLocation): Place {
+  const own = new Map(Object.entries(location))
+  const url = own.get('url')
+  return url === undefined ? new Discovery(String(own.get('issuer'))) : placeAt(url)
 }
 
 function placeAt(url: string): Place {
