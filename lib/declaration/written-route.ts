@@ -9,7 +9,7 @@ import type {
 import { isRouted, nameOf, type RouterPlace, routerPlaces } from '../outside/router-place.ts'
 import { readDeclaration } from './declaration.ts'
 import { declaredBeside } from './declared-keys.ts'
-import { type Hidden, hiddenDeclarations } from './hidden-declarations.ts'
+import { declarationsBeside, type Hidden, hiddenDeclarations } from './hidden-declarations.ts'
 import type { Policy } from './policy.ts'
 import { noteHints } from './route-hints.ts'
 
@@ -30,7 +30,7 @@ export class WrittenRoute {
   /** The places where the router had a route already. Fastify refuses to add another one there. */
   readonly #taken: ReadonlySet<string>
   /** What was wrong with the config as it was written. A copy of the config loses it. */
-  readonly hidden: Hidden
+  readonly #hidden: Hidden
   #options: FinalOptions
   #policy: Policy | undefined
 
@@ -41,7 +41,7 @@ export class WrittenRoute {
     // Fastify tells of the route.
     if (Array.isArray(options.method)) options.method = [...options.method]
     this.#options = options
-    this.hidden = hiddenDeclarations(this.config)
+    this.#hidden = hiddenDeclarations(this.config)
     const taken = this.#places().filter((place) => this.#isRouted(place))
     this.#taken = new Set(taken.map(nameOf))
   }
@@ -73,6 +73,11 @@ export class WrittenRoute {
   get config(): object {
     const config: unknown = this.#options.config
     return typeof config === 'object' && config !== null ? config : {}
+  }
+
+  /** What its config does not say, or did not as it was written, though somebody declared it. */
+  get hidden(): Hidden {
+    return new Map([...declarationsBeside(this.#options, this.config), ...this.#hidden])
   }
 
   /** Those of its methods whose place was free when it was written. Fastify refuses the others. */
@@ -139,7 +144,7 @@ export class WrittenRoute {
   get declares(): readonly string[] {
     const keys = declaredBeside(new Map(Object.entries(this.config)))
     if (keys.length > 0) return [`declares ${keys.join(', ')}`]
-    return readDeclaration(this.config, this.hidden).problems
+    return readDeclaration(this.config, this.#hidden).problems
   }
 
   get policy(): Policy | undefined {
