@@ -12,7 +12,10 @@ export interface RouteFacts {
   readonly scope: FastifyInstance
   /** The url that Fastify tells requests of. An `onRoute` hook cannot change it. */
   readonly writtenUrl: string
+  /** What is wrong with its config, beyond what a copy of that shows. */
   readonly hidden: Hidden
+  /** What is declared beside the config. Of an unguarded route, another plugin may read it. */
+  readonly beside: Hidden
 }
 
 /**
@@ -48,11 +51,11 @@ export class Route {
   readonly #free: number
   readonly #places: readonly { readonly method: string; readonly url: string }[]
 
-  constructor({ scope, writtenUrl, hidden }: RouteFacts, options: RouteOptions) {
+  constructor({ scope, writtenUrl, hidden, beside }: RouteFacts, options: RouteOptions) {
     const { url, method, constraints, schema } = options
     const config: object = { ...options.config }
-    const { declared, problems } = readDeclaration(config, hidden)
-    const beside = declaredBeside(new Map(Object.entries(config)))
+    const { declared, problems } = readDeclaration(config, new Map([...beside, ...hidden]))
+    const keys = declaredBeside(new Map(Object.entries(config)))
     this.scope = scope
     this.writtenUrl = writtenUrl
     this.url = url
@@ -60,7 +63,8 @@ export class Route {
     this.constraints = { ...constraints }
     this.declared = declared
     this.problems = problems
-    this.declares = beside.length > 0 ? [`declares ${beside.join(', ')}`] : problems
+    const own = beside.size > 0 ? readDeclaration(config, hidden).problems : problems
+    this.declares = keys.length > 0 ? [`declares ${keys.join(', ')}`] : own
     this.paramsSchema = schema?.params
     this.isWebSocket =
       Reflect.get(options, 'websocket') === true || Reflect.has(options, 'wsHandler')

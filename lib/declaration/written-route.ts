@@ -1,5 +1,5 @@
 import type { FastifyInstance, preHandlerHookHandler, RouteOptions } from 'fastify'
-import { hiddenDeclarations } from './hidden-declarations.ts'
+import { declarationsBeside, hiddenDeclarations } from './hidden-declarations.ts'
 import { Route, type RouteFacts } from './route.ts'
 
 type Handler = RouteOptions['handler']
@@ -27,7 +27,7 @@ export class WrittenRoute {
   readonly scope: FastifyInstance
   readonly #taken = new Map<string, Route>()
   readonly #options: RouteOptions
-  readonly #facts: RouteFacts
+  readonly #facts: Omit<RouteFacts, 'beside'>
 
   /** @param options those of Fastify's own, as an `onRoute` hook gets them */
   constructor(scope: FastifyInstance, options: RouteOptions) {
@@ -88,8 +88,10 @@ export class WrittenRoute {
    */
   #take(scope: FastifyInstance, bound: Handler): void {
     if (scope !== this.scope) return
-    const hidden = new Map([...hiddenDeclarations(configOf(this.#options)), ...this.#facts.hidden])
-    const route = new Route({ ...this.#facts, hidden }, this.#options)
+    const config = configOf(this.#options)
+    const hidden = new Map([...hiddenDeclarations(config), ...this.#facts.hidden])
+    const beside = declarationsBeside(this.#options, config)
+    const route = new Route({ ...this.#facts, hidden, beside }, this.#options)
     this.#taken.delete(route.url)
     this.#taken.set(route.url, route)
     taken.set(bound, route)

@@ -1,4 +1,3 @@
-import { isObject } from '../outside/is-object.ts'
 import { DoorOptions, type Kind } from '../settings/door-options.ts'
 import type { Changes, KeptEntry } from './deny-entry.ts'
 import { type DenyList, denyListFunction } from './deny-list-function.ts'
@@ -32,7 +31,6 @@ type Functions<Cursor> = Required<Pick<DenyListOptions<Cursor>, 'changes' | 'app
  */
 export function denyList<Cursor = unknown>(given: DenyListOptions<Cursor> = {}): DenyList {
   const options = new DoorOptions('denyList', given, ['changes', 'append', ...RULES])
-  if (!isObject(given)) options.refuse('options', 'an object', `a value of type ${typeof given}`)
   const rules = readDenyListRules(options)
   const changes = readFunction<Functions<Cursor>['changes']>(options, 'changes')
   const append = readFunction<Functions<Cursor>['append']>(options, 'append')

@@ -43,7 +43,7 @@ export class FetchedKeys implements DocumentSource<KeySet> {
   constructor(options: FetchedKeysOptions) {
     const { location } = options
     this.#options = options
-    this.#place = 'url' in location ? placeAt(location.url) : new Discovery(location.issuer)
+    this.#place = placeOf(location)
     this.#url = this.#place.url
   }
 
@@ -97,6 +97,13 @@ interface Place {
   /** The address that is asked first. */
   readonly url: string
   locate<T>(limits: FetchLimits, read: (url: string) => Promise<T>): Promise<T>
+}
+
+/** By own members: Object.prototype may have an `url`. */
+function placeOf(location: KeyLocation): Place {
+  const own = new Map(Object.entries(location))
+  const url = own.get('url')
+  return url === undefined ? new Discovery(String(own.get('issuer'))) : placeAt(url)
 }
 
 function placeAt(url: string): Place {

@@ -27,7 +27,7 @@ export function readIssuerRules(
 function readRules(iss: string, answer: object, settings: Fallbacks): IssuerEntry | undefined {
   const placeOf = (key: string) => ({ key, where: 'answer' })
   const problems = new Problems()
-  const written = WrittenIssuer.ofObject(answer, placeOf, problems)
+  const written = WrittenIssuer.ofObject(answer, placeOf('answer'), placeOf, problems)
   if (!written.has('issuer')) {
     written.take({ name: 'issuer', value: iss, written: iss, source: placeOf('issuer') })
   }

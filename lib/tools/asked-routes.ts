@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { installedGuards } from '../guard/installed-guards.ts'
 import { placeWords, type RouteConstraints } from '../inspection/route-constraints.ts'
 import { rootScope } from '../outside/fastify-scope.ts'
+import { plainOptions } from '../settings/door-options.ts'
 import { visible } from '../settings/shown-value.ts'
 import { type AskedPersona, refusedPersonas, unauthenticatedPersonas } from './asked-personas.ts'
 import { PersonaTokens } from './persona-tokens.ts'
@@ -31,8 +32,9 @@ export interface AskedRoute {
 export async function askRoutes(
   app: FastifyInstance,
   authority: TestAuthority,
-  options: ProbeOptions,
+  given: ProbeOptions,
 ): Promise<AskedRoute[]> {
+  const options = plainOptions('probe', given, ['tenant', 'headers', 'claims'])
   // A scope is ready before the hooks run by which the application gets ready.
   await rootScope(app).ready()
   const guards = installedGuards(app)

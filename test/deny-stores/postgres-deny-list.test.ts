@@ -227,7 +227,7 @@ describe('a deny list in PostgreSQL', () => {
 const pool = { query: async () => ({ rows: [] }), connect: () => assert.fail('not now') }
 
 const BAD: [what: string, options: unknown, message: RegExp][] = [
-  ['nothing', undefined, /^pool: expected a pool of the package pg, found undefined/],
+  ['nothing', undefined, /^options: expected an object, found undefined/],
   ['no pool', {}, /^pool: expected a pool/],
   ['a pool that is none', { pool: { query: pool.query } }, /^pool: expected a pool/],
   ['an address', { pool: 'postgres://localhost' }, /^pool: expected a pool/],

@@ -134,7 +134,7 @@ for (const [name, connect] of CLUSTERS) {
 const client = new Redis({ lazyConnect: true })
 
 const BAD: [what: string, options: unknown, message: RegExp][] = [
-  ['nothing', undefined, /^client: expected a client of ioredis, iovalkey or redis, found undef/],
+  ['nothing', undefined, /^options: expected an object, found undefined/],
   ['no client', {}, /^client: expected a client/],
   ['null', { client: null }, /^client: expected a client/],
   ['a client that is none', { client: { xadd: () => {} } }, /^client: expected a client/],
