@@ -13,6 +13,7 @@ import { attempt } from '../outside/now-or-later.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import { currentAuthorization, underAuthorization } from '../rights/current-authorization.ts'
+import { hasEnded } from './admission-end.ts'
 import { answerIn } from './answer.ts'
 import { Asked, type DecisionRules } from './asked.ts'
 import { enterContext, keepContext, keepContextOf } from './async-context.ts'
@@ -92,9 +93,10 @@ export function addGuard(
   app.addHook('preHandler', function tenantAuthGate(request, reply, next) {
     const done = doneUnlessProbed(request, reply, next, policyOf)
     const decision = decisionOf(request)
-    if (decision === undefined || decision instanceof Refused)
-      guard(request, reply, done, askedOf(request))
-    else enterContext(request, rules, done)
+    // A body may have taken an hour. If its token has ended since, everything is asked anew.
+    const isOpen = decision instanceof Access ? !hasEnded(decision) : decision === null
+    if (isOpen) enterContext(request, rules, done)
+    else guard(request, reply, done, askedOf(request))
   })
 
   app.addHook('onError', answerIn(challengesOf(rules)))
