@@ -5,8 +5,6 @@ import type { WrittenRoute } from './written-route.ts'
 export interface RouteKeeper {
   /** Whether a request carries what was decided, and no property of another scope hides it. */
   isSound(request: FastifyRequest): boolean
-  /** Told of each route, once, while its options are live. */
-  keep(route: WrittenRoute): void
   /**
    * Gives a hook for one route that shares its place with others. If a request was taken for one of
    * another route, the hook decides anew.

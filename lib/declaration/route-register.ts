@@ -51,7 +51,6 @@ export class RouteRegister {
 
   #keep(route: WrittenRoute): void {
     if (!isWithin(this.scope, route.scope)) return
-    this.#keeper.keep(route)
     const place = placeOf(route)
     const shared = this.#byPlace.get(place)
     if (shared === undefined) {

@@ -1,10 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type {
-  FastifyInstance,
-  onRequestHookHandler,
-  preHandlerHookHandler,
-  RouteOptions,
-} from 'fastify'
+import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastify'
 import { isRouted, nameOf, type RouterPlace, routerPlaces } from '../outside/router-place.ts'
 import { readDeclaration } from './declaration.ts'
 import { declaredBeside } from './declared-keys.ts'
@@ -119,11 +114,6 @@ export class WrittenRoute {
   /** Lets a hook run before the route's own `onRequest` hooks. */
   prependOnRequest(hook: onRequestHookHandler): void {
     this.#options.onRequest = [hook, ...[this.#options.onRequest ?? []].flat()]
-  }
-
-  /** Lets a hook run after the route's own `preHandler` hooks. */
-  appendPreHandler(hook: preHandlerHookHandler): void {
-    this.#options.preHandler = [...[this.#options.preHandler ?? []].flat(), hook]
   }
 
   /**

@@ -6,6 +6,7 @@ import type { Authorization } from '../rights/authorization.ts'
 import { refusedLifetime } from '../tokens/registered-claims.ts'
 import { tokenInfo } from '../tokens/token-info.ts'
 import type { DecisionRules } from './asked.ts'
+import { underContextOf } from './async-context.ts'
 import type { Access } from './decision.ts'
 
 /** Milliseconds between two looks at the wall clock, which may be set. */
@@ -18,8 +19,11 @@ export class AdmissionEnd {
   /** Milliseconds since the epoch. */
   readonly #endsAt: number
   readonly #unwatch: (() => void) | undefined
+  readonly #access: Access
 
-  constructor({ asked, authorization }: Access) {
+  constructor(access: Access) {
+    const { asked, authorization } = access
+    this.#access = access
     this.#endsAt = endOf(authorization, asked.rules)
     this.#look()
     // In dev mode there is no token.
@@ -47,7 +51,9 @@ export class AdmissionEnd {
 
   #end(reason: string): void {
     this.letGo()
-    this.#controller.abort(withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason)))
+    const error = withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason))
+    // Who adds an entry to a deny list runs as somebody else.
+    underContextOf(this.#access, () => this.#controller.abort(error))
   }
 }
 

@@ -16,7 +16,7 @@ import { currentAuthorization, underAuthorization } from '../rights/current-auth
 import { hasEnded } from './admission-end.ts'
 import { answerIn } from './answer.ts'
 import { Asked, type DecisionRules } from './asked.ts'
-import { enterContext, keepContext, keepContextOf } from './async-context.ts'
+import { enterContext, keepContext } from './async-context.ts'
 import { type ChallengeRules, challengesOf } from './challenge.ts'
 import { conclude } from './conclude.ts'
 import { decide } from './decide.ts'
@@ -39,7 +39,6 @@ export function addGuard(
 ): RouteRegister {
   const register: RouteRegister = new RouteRegister(app, claimScope(app), policies, {
     isSound: readsDeclared,
-    keep: (route) => keepContextOf(route, rules),
     confirm: (route) =>
       function tenantAuthConfirm(request, reply, done) {
         if (register.confirms(request, route)) {
@@ -95,7 +94,7 @@ export function addGuard(
     const decision = decisionOf(request)
     // A body may have taken an hour. If its token has ended since, everything is asked anew.
     const isOpen = decision instanceof Access ? !hasEnded(decision) : decision === null
-    if (isOpen) enterContext(request, rules, done)
+    if (isOpen) enterContext(request, done)
     else guard(request, reply, done, askedOf(request))
   })
 
@@ -107,7 +106,7 @@ export function addGuard(
 function admit(asked: Asked, authorization: Authorization, done: HookHandlerDoneFunction): void {
   setDecision(asked.request, new Access(asked, authorization))
   conclude(asked, null)
-  enterContext(asked.request, asked.rules, done)
+  enterContext(asked.request, done)
 }
 
 function refuse(refused: Refused, done: HookHandlerDoneFunction): void {

@@ -8,7 +8,6 @@ import { RouteRegister } from '../../lib/declaration/route-register.ts'
 const RULES = { multitenancy: true, devMode: false, tenantParameter: 'tenant' }
 const KEEPER: RouteKeeper = {
   isSound: () => true,
-  keep() {},
   confirm: () => (_request, _reply, done) => done(),
 }
 

@@ -19,23 +19,15 @@ const versioned = (version: string) => ({ constraints: { version } })
 
 /** A keeper that notes what it is told. */
 function notingKeeper() {
-  const kept: string[] = []
-  const routes: WrittenRoute[] = []
   const confirmed: unknown[] = []
   const keeper = {
     isSound: (_request: FastifyRequest): boolean => true,
-    keep: (route: WrittenRoute) => {
-      kept.push(route.url)
-      routes.push(route)
-    },
     confirm: (route: WrittenRoute) => (_request, _reply, done) => {
       confirmed.push(route.constraints)
       done()
     },
   } satisfies RouteKeeper
-  /** The routes with their policies, once these are compiled. */
-  const settled = () => routes.map(({ policy, url, scope }) => ({ policy, url, scope }))
-  return { kept, settled, confirmed, keeper }
+  return { confirmed, keeper }
 }
 
 /** A register of an application, and the requests that it is asked with. */
@@ -71,10 +63,11 @@ function copyOf({ routeOptions }: FastifyRequest): FastifyRequest {
 
 const urlsOf = (routes: readonly WrittenRoute[] = []) => routes.map(({ url }) => url)
 
-test('the keeper is told of each route of the scope, early or late, and of no other', async (t) => {
+test('a register has each route of the scope, early or late, and no other', async (t) => {
   const app = Fastify({ exposeHeadRoutes: false })
   t.after(() => app.close())
-  const { kept, settled, keeper } = notingKeeper()
+  const { keeper } = notingKeeper()
+  let routes: readonly WrittenRoute[] = []
   app.get('/outside', handler)
   await app.register(async (scope) => {
     scope.get('/early', OPTIONAL, handler)
@@ -83,14 +76,14 @@ test('the keeper is told of each route of the scope, early or late, and of no ot
     await scope.register(async (child) => void child.get('/in/child', handler))
     assert.deepEqual([register.scope === scope, register.guardName], [true, 'guard'])
     app.get('/other', handler)
-    assert.deepEqual(kept, ['/early', '/late', '/in/child'])
     assert.deepEqual(urlsOf(register.seen), ['/late', '/in/child'])
     assert.deepEqual(urlsOf(register.early), ['/early'])
     register.compile()
-    assert.equal(settled()[0]?.scope === scope, true)
+    routes = [...(register.early ?? []), ...register.seen]
+    assert.equal(routes[0]?.scope === scope, true)
   })
   assert.deepEqual(
-    settled().map(({ policy, url }) => [url, policy?.mayBeAbsent]),
+    routes.map(({ policy, url }) => [url, policy?.mayBeAbsent]),
     [
       ['/early', false],
       ['/late', true],
@@ -157,12 +150,12 @@ test('each of several routes of one place has a hook that confirms it, and no ot
 })
 
 test('the policy of a request is that of its route, whatever its config says later', async (t) => {
-  const { app, register, ask, settled } = start(t)
+  const { app, register, ask } = start(t)
   app.get('/x', OPTIONAL, handler)
   app.get('/open', OPEN, handler)
   await app.ready()
   register.compile()
-  const [x, open] = settled().map(({ policy }) => policy)
+  const [x, open] = register.seen.map(({ policy }) => policy)
   const request = await ask('/x')
   assert.equal(register.policyOf(request), x)
   request.routeOptions.config.noauth = true
@@ -172,13 +165,13 @@ test('the policy of a request is that of its route, whatever its config says lat
 })
 
 test('where all routes are known, the only one of a place is found without its config', async (t) => {
-  const { app, register, ask, settled } = start(t)
+  const { app, register, ask } = start(t)
   app.get('/x', handler)
   await app.ready()
   register.compile()
   const request = await ask('/x')
   request.routeOptions.config.noauth = true
-  assert.equal(register.policyOf(request), settled()[0]?.policy)
+  assert.equal(register.policyOf(request), register.seen[0]?.policy)
 })
 
 test('before it compiles, a request is read strictly, and anew later', async (t) => {
@@ -220,14 +213,14 @@ test('a route that was not known at boot is closed, and its place is logged', as
 })
 
 test('a request that was taken for one of another route is decided anew', async (t) => {
-  const { app, register, ask, settled } = start(t)
+  const { app, register, ask } = start(t)
   app.get('/x', { ...OPTIONAL, ...versioned('1.0.0') }, handler)
   app.get('/x', { ...OPEN, ...versioned('2.0.0') }, handler)
   await app.ready()
   register.compile()
   const [first, second] = register.seen
   assert.ok(first && second, 'two routes are seen')
-  const [optional, open] = settled().map(({ policy }) => policy)
+  const [optional, open] = register.seen.map(({ policy }) => policy)
   const request = await ask('/x', { 'accept-version': '1.0.0' })
   const other = await ask('/x', { 'accept-version': '2.0.0' })
   Object.assign(request.routeOptions.config, other.routeOptions.config)
@@ -253,11 +246,11 @@ test('of an application that was made before, early routes are known by their re
     app.get('/open', OPEN, handler)
     app.get('/twin', { ...OPEN, ...versioned('1.0.0') }, handler)
   }
-  const { app, register, ask, kept } = start(t, early, madeBefore)
+  const { app, register, ask } = start(t, early, madeBefore)
   app.get('/twin', { config: { userInfo: true } }, handler)
   await app.ready()
   register.compile()
-  assert.deepEqual([kept, register.early], [['/twin'], undefined])
+  assert.deepEqual([urlsOf(register.seen), register.early], [['/twin'], undefined])
   const policy = register.policyOf(await ask('/early'))
   assert.deepEqual([policy?.tenant, policy?.mayBeAbsent], ['query', false])
   assert.equal(policy?.declared.userInfo, true)
