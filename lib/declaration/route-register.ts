@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { isWithin } from '../outside/fastify-scope.ts'
-import { applicationRoutes, watchRoutes, writtenRoute } from './application-routes.ts'
+import { keepRoutes, writtenRoute } from './application-routes.ts'
 import { readDeclaration } from './declaration.ts'
 import { CLOSED, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
 import type { Route } from './route.ts'
-import type { RouteKeeper } from './route-keeper.ts'
 import { routeProblems } from './route-problems.ts'
 import { routeOf, type WrittenRoute } from './written-route.ts'
 
@@ -15,7 +14,7 @@ type RouteOptions = FastifyRequest['routeOptions']
 export class RouteRegister {
   readonly scope: FastifyInstance
   readonly #rules: PolicyRules
-  readonly #keeper: RouteKeeper
+  readonly #isSound: (request: FastifyRequest) => boolean
   readonly #application: readonly WrittenRoute[] | undefined
   readonly #seen = new Set<WrittenRoute>()
   /** By the handler that Fastify made for the route. */
@@ -26,21 +25,22 @@ export class RouteRegister {
   /**
    * Learns of the routes that are written from now on. Where it can, it also learns of earlier
    * ones.
+   *
+   * @param isSound whether a request carries what was decided, and no property of another scope
+   * hides it
    */
-  constructor(scope: FastifyInstance, rules: PolicyRules, keeper: RouteKeeper) {
+  constructor(
+    scope: FastifyInstance,
+    rules: PolicyRules,
+    isSound: (request: FastifyRequest) => boolean,
+  ) {
     this.scope = scope
     this.#rules = rules
-    this.#keeper = keeper
-    this.#application = applicationRoutes(scope)
-    const keep = (route: WrittenRoute) => {
-      if (isWithin(scope, route.scope)) keeper.keep(route)
-    }
-    const isTold = watchRoutes(scope, keep)
+    this.#isSound = isSound
+    this.#application = keepRoutes(scope)
     const seen = this.#seen
     scope.addHook('onRoute', function (options) {
-      const route = writtenRoute(this, options)
-      seen.add(route)
-      if (!isTold) keep(route)
+      seen.add(writtenRoute(this, options))
     })
   }
 
@@ -106,7 +106,7 @@ export class RouteRegister {
     if (known !== undefined) return known
     // An application that listens before it is ready has no policies yet.
     if (!this.#isCompiled && routeOf(routeOptions.handler) !== undefined) return CLOSED
-    const policy = this.#keeper.isSound(request) ? this.#firstPolicyOf(routeOptions) : CLOSED
+    const policy = this.#isSound(request) ? this.#firstPolicyOf(routeOptions) : CLOSED
     if (policy !== null) this.#policies.set(routeOptions.handler, policy)
     return policy
   }

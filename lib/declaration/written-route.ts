@@ -1,4 +1,4 @@
-import type { FastifyInstance, preHandlerHookHandler, RouteOptions } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import { declarationsBeside, hiddenDeclarations } from './hidden-declarations.ts'
 import { Route, type RouteFacts } from './route.ts'
 
@@ -16,6 +16,12 @@ const originals = new WeakMap<object, Handler>()
  */
 export function routeOf(handler: object): Route | undefined {
   return taken.get(handler)
+}
+
+/** Lets a handler stand for another one, which Fastify made for a route. */
+export function standFor(original: object, handler: object): void {
+  const route = taken.get(original)
+  if (route !== undefined) taken.set(handler, route)
 }
 
 /**
@@ -45,12 +51,6 @@ export class WrittenRoute {
   /** One for each url: the root of a prefixed scope has two. */
   get taken(): readonly Route[] {
     return [...this.#taken.values()]
-  }
-
-  /** Lets a hook run after the route's own `preHandler` hooks. */
-  appendPreHandler(hook: preHandlerHookHandler): void {
-    const options = this.#options
-    options.preHandler = [...[options.preHandler ?? []].flat(), hook]
   }
 
   /** A hook may give the route another handler, or that of another route. */

@@ -12,9 +12,10 @@ import { attempt } from '../outside/now-or-later.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import { currentAuthorization, underAuthorization } from '../rights/current-authorization.ts'
+import { hasEnded } from './admission-end.ts'
 import { answerIn } from './answer.ts'
 import { Asked, type DecisionRules } from './asked.ts'
-import { enterContext, keepContext, keepContextOf } from './async-context.ts'
+import { enterContext, keepContext } from './async-context.ts'
 import { type ChallengeRules, challengesOf } from './challenge.ts'
 import { conclude } from './conclude.ts'
 import { decide } from './decide.ts'
@@ -36,10 +37,7 @@ export function addGuard(
   rules: GuardRules,
 ): RouteRegister {
   claimScope(app)
-  const register = new RouteRegister(app, policies, {
-    isSound: readsDeclared,
-    keep: (route) => keepContextOf(route, rules),
-  })
+  const register = new RouteRegister(app, policies, readsDeclared)
 
   const policyOf = (request: FastifyRequest) => register.policyOf(request)
 
@@ -79,9 +77,10 @@ export function addGuard(
   app.addHook('preHandler', function tenantAuthGate(request, reply, next) {
     const done = doneUnlessProbed(request, reply, next, policyOf)
     const decision = decisionOf(request)
-    if (decision === undefined || decision instanceof Refused) {
-      guard(request, reply, done, askedOf(request))
-    } else enterContext(request, rules, done)
+    // A body may have taken an hour. If its token has ended since, everything is asked anew.
+    const isOpen = decision instanceof Access ? !hasEnded(decision) : decision === null
+    if (isOpen) enterContext(request, done)
+    else guard(request, reply, done, askedOf(request))
   })
 
   app.addHook('onError', answerIn(challengesOf(rules)))
@@ -92,7 +91,7 @@ export function addGuard(
 function admit(asked: Asked, authorization: Authorization, done: HookHandlerDoneFunction): void {
   setDecision(asked.request, new Access(asked, authorization))
   conclude(asked, null)
-  enterContext(asked.request, asked.rules, done)
+  enterContext(asked.request, done)
 }
 
 function refuse(refused: Refused, done: HookHandlerDoneFunction): void {

@@ -1,5 +1,5 @@
 import { ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
-import { rootScope } from '../outside/fastify-scope.ts'
+import { rootScope, scopesWithin } from '../outside/fastify-scope.ts'
 import type { AuditedScope, InspectedRoute } from './inspected-scope.ts'
 import { earlyPlaces, type ListedPlace, routePlaces } from './listed-routes.ts'
 import type { Neighbours } from './neighbours.ts'
@@ -28,7 +28,7 @@ export function auditRoutes(
   }
   const written = [...audited.seen, ...(audited.early ?? [])]
   const scopes = new Set([scope, ...written.map((route) => route.scope)])
-  refuseRedecorated(audited, scopes)
+  refuseRedecorated(audited, new Set([...scopes, ...scopesWithin(scope)]))
   reportUncovered(audited, rules, warn)
   for (const advice of neighbours.misplaced(scopes)) warn(advice)
   reportEarly(audited, warn)

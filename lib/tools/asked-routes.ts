@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { installedGuards } from '../guard/installed-guards.ts'
+import { whileProbing } from '../guard/probed-request.ts'
 import { placeWords, type RouteConstraints } from '../inspection/route-constraints.ts'
 import { rootScope } from '../outside/fastify-scope.ts'
 import { plainOptions } from '../settings/door-options.ts'
@@ -46,7 +47,7 @@ export async function askRoutes(
     const guard = await probedGuard(installed, authority, options)
     const tokens = new PersonaTokens(authority, guard, options)
     for (const place of probedPlaces(guard.register)) {
-      const asked = await askPlace(app, place, { guard, tokens, options })
+      const asked = await whileProbing(app, () => askPlace(app, place, { guard, tokens, options }))
       if (typeof asked === 'string')
         problems.push(visible(`${place.method} ${placeWords(place)}: ${asked}`))
       else routes.push(asked)

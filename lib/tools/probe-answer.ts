@@ -3,7 +3,7 @@ import { METHODS } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { CLOSED, type Policy } from '../declaration/policy.ts'
-import { ProbedRequest, type ProbeEnd, probeEndOf } from '../guard/probed-request.ts'
+import { ProbedRequest, type ProbeEnd, ProbeStopped, probeEndOf } from '../guard/probed-request.ts'
 import type { AskedPersona } from './asked-personas.ts'
 
 /** The answer to one persona. */
@@ -35,9 +35,14 @@ export async function ask(
 ): Promise<Answer> {
   const { method, url, routeUrl, headers } = request
   assert.ok(isMethod(method), 'Fastify has methods of Node only')
-  const answer = app.inject({ method, url, headers, Request: ProbedRequest })
-  const { statusCode, raw } = await inTime(answer, `${method} ${routeUrl}`)
-  return { asked, status: statusCode, end: probeEndOf(raw.req) }
+  const inject = async () => app.inject({ method, url, headers, Request: ProbedRequest })
+  try {
+    const { statusCode, raw } = await inTime(inject(), `${method} ${routeUrl}`)
+    return { asked, status: statusCode, end: probeEndOf(raw.req) }
+  } catch (error) {
+    if (!(error instanceof ProbeStopped)) throw error
+    return { asked, status: error.end.url === undefined ? 404 : 204, end: error.end }
+  }
 }
 
 /** The timer keeps the process alive: without it, Node would end before the route is named. */
