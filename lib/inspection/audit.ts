@@ -2,7 +2,7 @@ import { ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { rootScope, scopesWithin } from '../outside/fastify-scope.ts'
 import type { AuditedScope, InspectedRoute } from './inspected-scope.ts'
 import { earlyPlaces, type ListedPlace, routePlaces } from './listed-routes.ts'
-import type { Neighbours } from './neighbours.ts'
+import { isOfCors, type Neighbours } from './neighbours.ts'
 import { printedRoutes } from './printed-routes.ts'
 
 export interface AuditRules {
@@ -94,7 +94,12 @@ function uncoveredAmong(routes: readonly InspectedRoute[], audited: AuditedScope
         `${methods.join(', ')} ${url}: ${declares.join('; ')}, and no guard covers it`,
     )
   if (declaring.length > 0) throw new ERR_AUTH_ROUTE_INVALID(declaring.join('\n'))
-  return open.flatMap((route) => routePlaces(route).map(nameOf))
+  return open.flatMap((route) => placesButCors(route).map(nameOf))
+}
+
+/** Without the route that @fastify/cors writes for itself: it is none of the application. */
+function placesButCors(route: InspectedRoute): ListedPlace[] {
+  return routePlaces(route).filter((place) => !isOfCors(place, route.scope))
 }
 
 /**
@@ -105,11 +110,17 @@ function uncoveredInPrint({ scope, guardName, guardNames, seen }: AuditedScope):
   const routes = printedRoutes(scope, { hooks: 'onRequest' })
   const isRenamed = seen.length > 0 && !routes.some(({ hooks }) => hooks.includes(guardName))
   if (isRenamed) return null
-  return routes.filter(({ hooks }) => !hooks.some((name) => guardNames.includes(name))).map(nameOf)
+  return routes
+    .filter(({ hooks }) => !hooks.some((name) => guardNames.includes(name)))
+    .filter((place) => !isOfCors(place, rootScope(scope)))
+    .map(nameOf)
 }
 
 function reportEarly(audited: AuditedScope, warn: Warn): void {
-  const early = earlyPlaces(audited).filter((place) => !isOfCors(place)).length
+  const early = (
+    audited.early?.flatMap(placesButCors) ??
+    earlyPlaces(audited).filter((place) => !isOfCors(place, audited.scope))
+  ).length
   if (early === 0) return
   if (audited.earlyProblems.length > 0) {
     warn('routes that were written before the plugin had loaded are wrong', audited.earlyProblems)
@@ -135,11 +146,6 @@ function reportMistaken(
     `these paths have a parameter that looks like the tenant segment, which is :${rules.tenantParameter}; rename it, or set tenantParameter`,
     suspects.map(({ methods, url }) => `${methods.join(', ')} ${url}`),
   )
-}
-
-/** @fastify/cors belongs before this plugin, and writes `OPTIONS *` for itself. */
-function isOfCors({ method, url }: ListedPlace): boolean {
-  return method === 'OPTIONS' && url.endsWith('*')
 }
 
 function nameOf({ method, url }: ListedPlace): string {
