@@ -1,8 +1,8 @@
 import { ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { rootScope, scopesWithin } from '../outside/fastify-scope.ts'
 import type { AuditedScope, InspectedRoute } from './inspected-scope.ts'
-import { earlyPlaces, type ListedPlace, routePlaces } from './listed-routes.ts'
-import type { Neighbours } from './neighbours.ts'
+import { type ListedPlace, routePlaces } from './listed-routes.ts'
+import { isOfCors, type Neighbours } from './neighbours.ts'
 
 export interface AuditRules {
   /** What to do about routes that no guard covers. */
@@ -82,9 +82,13 @@ function uncoveredRoutes({ application = [], isCovered }: AuditedScope): string[
   if (declaring.length > 0) throw new ERR_AUTH_ROUTE_INVALID(declaring.join('\n'))
   return open
     .filter(({ declared }) => !declared.noauth)
-    .flatMap(routePlaces)
-    .filter((place) => !isOfCors(place))
+    .flatMap(placesButCors)
     .map(nameOf)
+}
+
+/** Without the route that @fastify/cors writes for itself: it is none of the application. */
+function placesButCors(route: InspectedRoute): ListedPlace[] {
+  return routePlaces(route).filter((place) => !isOfCors(place, route.scope))
 }
 
 function reportEarly(audited: AuditedScope, warn: Warn): void {
@@ -94,7 +98,7 @@ function reportEarly(audited: AuditedScope, warn: Warn): void {
     )
     return
   }
-  const early = earlyPlaces(audited).filter((place) => !isOfCors(place))
+  const early = audited.early.flatMap(placesButCors)
   if (early.length === 0) return
   if (audited.earlyProblems.length > 0) {
     warn('routes that were written before the plugin had loaded are wrong', audited.earlyProblems)
@@ -123,11 +127,6 @@ function reportMistaken(
     `these paths have a parameter that looks like the tenant segment, which is :${rules.tenantParameter}; rename it, or set tenantParameter`,
     suspects.map(({ methods, url }) => `${methods.join(', ')} ${url}`),
   )
-}
-
-/** @fastify/cors belongs before this plugin, and writes `OPTIONS *` for itself. */
-function isOfCors({ method, url }: ListedPlace): boolean {
-  return method === 'OPTIONS' && url.endsWith('*')
 }
 
 function nameOf({ method, url }: ListedPlace): string {

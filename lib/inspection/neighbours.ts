@@ -46,6 +46,18 @@ export class Neighbours {
   }
 }
 
+/**
+ * Whether a route is the one that @fastify/cors writes for itself, so that Fastify takes preflights
+ * of all urls. The router may spell it with a slash.
+ */
+export function isOfCors(
+  { method, url }: { readonly method: string; readonly url: string },
+  scope: FastifyInstance,
+): boolean {
+  const isItsPlace = [`${scope.prefix}*`, `${scope.prefix}/*`].includes(url)
+  return method === 'OPTIONS' && isItsPlace && scope.hasPlugin('@fastify/cors')
+}
+
 function neighboursIn(scope: FastifyInstance): readonly string[] {
   return NEIGHBOURS.filter(({ name }) => scope.hasPlugin(name)).map(({ name }) => name)
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { installedGuards } from '../guard/installed-guards.ts'
 import { whileProbing } from '../guard/probed-request.ts'
+import { isOfCors } from '../inspection/neighbours.ts'
 import { placeWords, type RouteConstraints } from '../inspection/route-constraints.ts'
 import { rootScope } from '../outside/fastify-scope.ts'
 import { plainOptions } from '../settings/door-options.ts'
@@ -73,18 +74,22 @@ async function askPlace(
   const { route, ...listed } = place
   const open = { ...listed, noauth: true, answers: [] }
   if (route.policy?.noauth) return open
-  const address = addressOf(place, guard)
-  if (typeof address === 'string') return `${address}; ${CURE}`
+  const { scope } = route
+  if (isOfCors(place, scope)) return { ...listed, noauth: null, answers: [] }
+  const address = addressOf(place, guard, options)
+  if (typeof address === 'string') return address
+  const unknown = headersFor(place, options.headers?.(address.tenant) ?? {})
+  if (typeof unknown === 'string') return `${unknown}; ${CURE}`
   const askAs = async (asked: AskedPersona): Promise<Answer> =>
     ask(app, asked, {
       method: place.method,
       url: address.urlFor(asked.tenant),
       routeUrl: place.url,
       headers: {
-        ...headersFor(place),
-        ...options.headers?.(asked.tenant ?? address.tenant),
+        ...Object(headersFor(place, options.headers?.(asked.tenant ?? address.tenant) ?? {})),
         ...(await tokens.headersOf(asked)),
       },
+      isBehindCors: place.method === 'OPTIONS' && scope.hasPlugin('@fastify/cors'),
     })
   const answers: Answer[] = []
   for (const asked of unauthenticatedPersonas(route.policy, address.tenant, guard)) {
@@ -101,4 +106,4 @@ async function askPlace(
   return { ...listed, noauth: policy?.noauth ?? null, answers }
 }
 
-const CURE = 'give schema.params examples that fit, or the probe headers'
+const CURE = 'give the probe params or headers that fit: probe(app, authority, { params, headers })'

@@ -1,7 +1,6 @@
 import type { Route } from '../declaration/route.ts'
 import type { RouteRegister } from '../declaration/route-register.ts'
 import { type ListedPlace, routePlaces } from '../inspection/listed-routes.ts'
-import { sampleOfPattern } from './sample-of-pattern.ts'
 
 /** One entry of `routes()`, with its route. */
 export interface ProbedPlace extends ListedPlace {
@@ -23,12 +22,25 @@ const UPGRADE = {
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 }
 
-/** The headers by which the router finds this one of several routes, and those of an upgrade. */
-export function headersFor({ method, route }: ProbedPlace): Record<string, string> {
-  const found = Object.entries(route.constraints).flatMap(([name, value]) => {
-    const text = value instanceof RegExp ? sampleOfPattern(value.source) : String(value)
-    return text === undefined ? [] : [[name === 'version' ? 'accept-version' : name, text]]
-  })
-  const isUpgrade = method === 'GET' && route.isWebSocket
-  return { ...(isUpgrade && UPGRADE), ...Object.fromEntries(found) }
+/**
+ * The headers by which the router finds this one of several routes, and those of an upgrade.
+ *
+ * @param given further ones, among which is one for each expression
+ * @returns the headers, or why they are not known
+ */
+export function headersFor(
+  { method, route }: ProbedPlace,
+  given: Readonly<Record<string, string>>,
+): Record<string, string> | string {
+  const headers = new Map<string, string>()
+  if (method === 'GET' && route.isWebSocket) {
+    for (const [name, value] of Object.entries(UPGRADE)) headers.set(name, value)
+  }
+  for (const [name, value] of Object.entries(given)) headers.set(name.toLowerCase(), value)
+  for (const [name, value] of Object.entries(route.constraints)) {
+    const header = name === 'version' ? 'accept-version' : name.toLowerCase()
+    if (!(value instanceof RegExp)) headers.set(header, String(value))
+    else if (!headers.has(header)) return `its constraint ${name} is an expression`
+  }
+  return Object.fromEntries(headers)
 }
