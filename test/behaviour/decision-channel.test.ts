@@ -28,6 +28,7 @@ const STRANGER = {
   reason: 'no bearer token',
   issuer: null,
   sub: null,
+  tokenSub: null,
   actor: null,
   tenant: null,
   required: null,
@@ -43,6 +44,7 @@ const ADMITTED = {
   reason: null,
   issuer: ISSUER,
   sub: USER,
+  tokenSub: USER,
   cached: false,
 } as const
 
@@ -192,6 +194,7 @@ for (const [code, { options = {}, url, token, told: expected }] of Object.entrie
           reason,
           issuer: isKnown ? ISSUER : null,
           sub: isKnown ? USER : null,
+          tokenSub: isKnown ? USER : null,
           tenant: 'acme',
           cached: false,
           ...expected,
@@ -261,7 +264,7 @@ test('a preflight that cors answers is told as admitted, of no user, once its re
   assert.equal((await app.inject({ ...PREFLIGHT, url: '/acme/x' })).statusCode, 204)
   await until(() => told.length > 0)
   assert.deepEqual(without(told), [
-    { ...ADMITTED, sub: null, issuer: null, cached: null, tenant: 'acme' },
+    { ...ADMITTED, sub: null, tokenSub: null, issuer: null, cached: null, tenant: 'acme' },
   ])
   assert.deepEqual(app.authService.stats().decisions, { admitted: 1, refused: {} })
 })
@@ -534,6 +537,7 @@ test('work without a request is told as internal', (t) => {
       outcome: 'internal',
       issuer: null,
       sub: 'invoices',
+      tokenSub: 'invoices',
       tenant: 'acme',
       cached: null,
     },
