@@ -58,7 +58,7 @@ export class ActiveEntry implements Ending {
     return this.#endsAt + this.#slack(tolerance) > other.#endsAt + other.#slack(tolerance)
   }
 
-  /** Milliseconds. A token may have been issued by a clock that is ahead, and is used beyond its end. */
+  /** Milliseconds. A token may be issued by a clock that is ahead, and is used beyond its end. */
   #slack(tolerance: number): number {
     return 1000 * (this.isNamed ? tolerance : Math.max(SLACK, 2 * tolerance))
   }

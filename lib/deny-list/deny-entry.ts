@@ -31,8 +31,8 @@ export interface DenyEntry {
    */
   readonly issuedBefore?: Date
   /**
-   * When the entry ends; `clockTolerance` counts beyond it, as for a token's `exp`. Default: in each
-   * process its `maxLifetime` after the entry was kept, and five minutes more, or twice the
+   * When the entry ends; `clockTolerance` counts beyond it, as for a token's `exp`. Default: in
+   * each process its `maxLifetime` after the entry was kept, and five minutes more, or twice the
    * `clockTolerance`, since clocks differ.
    */
   readonly until?: Date

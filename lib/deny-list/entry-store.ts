@@ -203,8 +203,8 @@ export class EntryStore {
   }
 
   /**
-   * Whoever holds more than a fair share pays for a full list: the oldest of its entries give way to
-   * one of an issuer that holds less.
+   * Whoever holds more than a fair share pays for a full list: the oldest of its entries give way
+   * to one of an issuer that holds less.
    */
   #makeRoom(entry: ActiveEntry): void {
     const held = this.#heldBy(entry.issuer)

@@ -31,7 +31,7 @@ export class Overflow {
     return this.#users.size + this.#issuers.size === 0 && this.#everybody === undefined
   }
 
-  /** @param circle the smallest that counts; where the entry names none, it is the next wider one */
+  /** @param circle the smallest that counts; where the entry names none, the next wider one does */
   add(entry: ActiveEntry, circle: 'user' | 'issuer'): void {
     const { user, issuer } = entry
     if (circle === 'user' && user !== null && this.#widen(this.#users, user, entry)) return

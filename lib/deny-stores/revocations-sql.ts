@@ -19,8 +19,8 @@ const asText = (column: string, fraction: 'MS' | 'US' = 'MS') =>
 const isShort = (column: string) => `${column} BETWEEN '0001-01-02Z' AND '9999-12-30Z'`
 
 /**
- * A day ago, by the server's clock and by the client's, which is a text: the earlier one counts. Even
- * clocks that are right differ, and entries count a little beyond their end.
+ * A day ago, by the server's clock and by the client's, which is a text: the earlier one counts.
+ * Even clocks that are right differ, and entries count a little beyond their end.
  */
 const aDayAgo = (clientTime: string) =>
   `least(clock_timestamp(), ${clientTime}::text::timestamptz) - interval '1 day'`
@@ -48,10 +48,10 @@ export function revocationsSql(name: string): RevocationsSql {
         CREATE INDEX ON ${table} (until, added_at);
       END IF;
     END $$`,
-    // A page of the rows after ($1, $2), or of all. ($3, $4, $5) is the newest row that was seen: where
-    // it is gone, or ahead of the server, the server is another one, was restored, or crashed and
-    // gives its numbers again, and everything is read anew. It is deleted only where a newer one
-    // has come.
+    // A page of the rows after ($1, $2), or of all. ($3, $4, $5) is the newest row that was seen:
+    // where it is gone, or ahead of the server, the server is another one, was restored, or crashed
+    // and gives its numbers again, and everything is read anew. It is deleted only where a newer
+    // one has come.
     select: `WITH newest AS (
         SELECT xid, id, ${asText('added_at', 'US')} AS at FROM ${table}
         ORDER BY xid DESC, id DESC LIMIT 1),

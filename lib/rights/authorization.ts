@@ -47,8 +47,9 @@ export class Authorization {
   readonly issuer: string | null
 
   /**
-   * The user as the token names it: its verified `sub`, before `mapClaims`; null where the token has
-   * none. `issuer` and `tokenSub` are what a deny list revokes. In dev mode it is the user's `sub`.
+   * The user as the token names it: its verified `sub`, before `mapClaims`; null where the token
+   * has none. `issuer` and `tokenSub` are what a deny list revokes. In dev mode it is the user's
+   * `sub`.
    */
   readonly tokenSub: string | null
 

@@ -88,7 +88,9 @@ async function startRedisStore(): Promise<EntryStore> {
   const server = await RedisServer.open(true)
   let copy: Buffer | null = null
   const cutConnections = () =>
-    onRedis(server.url, (client) => client.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes'))
+    onRedis(server.url, (client) =>
+      client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'),
+    )
   return {
     store: 'redis',
     url: server.url,
