@@ -14,7 +14,7 @@ export interface EntryStore {
   kill(): Promise<void>
   /** Keeps an entry, as another program does. */
   addSilently(sub: string): Promise<void>
-  /** Closes the connections of all processes. */
+  /** Closes the connections of all processes, but not those of entries that are under way. */
   cutConnections(): Promise<void>
   /** Adds an entry, and leaves its transaction open. Absent where there are no transactions. */
   begin?(sub: string): Promise<OpenEntry>
@@ -37,7 +37,7 @@ export interface PostgresStore extends EntryStore {
 
 const INSERT = `INSERT INTO tenant_auth_revocations (sub, until) VALUES ($1, now() + interval '1 h')`
 const CUT = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-  WHERE usename = current_user AND pid <> pg_backend_pid()`
+  WHERE usename = current_user AND pid <> pg_backend_pid() AND state <> 'idle in transaction'`
 
 /** Its table is there as soon as a process has asked for entries. */
 export async function startPostgresStore(): Promise<PostgresStore> {
