@@ -125,7 +125,7 @@ export class Issuer {
     const { userInfo, names, lifetime, actor } = accepted
     const { exp = until } = lifetime
     const { tenants } = this.#rules
-    const vouched = { exp, issuer: names.issuer, actor }
+    const vouched = { exp, issuer: names.issuer, actor, tokenSub: names.sub }
     const principal = Principal.of(pinned(userInfo, tenants), vouched, this.#rules)
     return { principal, lifetime, names, tenants, proof }
   }

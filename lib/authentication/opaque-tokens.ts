@@ -131,7 +131,7 @@ export class OpaqueTokens {
     const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
     const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
     const proof = new UntilThen([verified.proof, memory], end)
-    const kept = { ...verified, proof }
+    const kept = { ...verified, proof, isOpaque: true }
     this.#tokens.set(token, kept)
     return kept
   }

@@ -4,10 +4,13 @@ import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Principal } from '../rights/principal.ts'
-import { type TokenInfo, tokenInfo } from '../tokens/token-info.ts'
+import { outlivesDenyList, type TokenInfo, tokenInfo } from '../tokens/token-info.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import type { Verified } from './verified-tokens.ts'
+
+/** No entry lasts as long as the token, or it does not tell its age. */
+const OUTLIVES = 'outlives the deny list'
 
 export interface RevocationRules {
   readonly isRevoked?:
@@ -28,13 +31,14 @@ export interface RevocationRules {
  */
 export function unlessRevoked(
   principal: Principal,
-  { names, lifetime }: Verified,
+  { names, lifetime, isOpaque }: Verified,
   { isRevoked, timeout }: RevocationRules,
   waits: Waits,
 ): NowOrLater<Principal> {
   if (isRevoked === undefined) return principal
+  const token = tokenInfo(names, lifetime, isOpaque)
   const revoked = askApplication({
-    ask: () => isRevoked(principal.userInfo, tokenInfo(names, lifetime)),
+    ask: () => isRevoked(principal.userInfo, token),
     timeout,
     waits,
     read: (value) => (typeof value === 'boolean' ? value : undefined),
@@ -42,7 +46,7 @@ export function unlessRevoked(
       withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`)),
   })
   return after(revoked, (isSo) => {
-    if (isSo) throw new TokenRefused('revoked')
+    if (isSo) throw new TokenRefused(outlivesDenyList(token) ? OUTLIVES : 'revoked')
     return principal
   })
 }

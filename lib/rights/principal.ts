@@ -14,6 +14,8 @@ export interface Vouched {
   readonly issuer: string | null
   /** Who acts for the user; null: the user itself. */
   readonly actor: Actor | null
+  /** The verified `sub`, before `mapClaims`; null: none. Absent: nothing was mapped. */
+  readonly tokenSub?: string | null
 }
 
 /** The ids that a route requires: all of them, or one at least. */
@@ -30,6 +32,7 @@ export class Principal implements AuthorizedUser {
   readonly userInfo: UserInfo
   readonly issuer: string | null
   readonly actor: Actor | null
+  readonly tokenSub: string | null
   readonly #vouched: Vouched
   readonly #rights: Rights
   /** The first one that was asked for, which for most users is the only one. */
@@ -48,6 +51,7 @@ export class Principal implements AuthorizedUser {
     this.userInfo = userInfo
     this.issuer = vouched.issuer
     this.actor = vouched.actor
+    this.tokenSub = vouched.tokenSub === undefined ? userInfo.sub : vouched.tokenSub
     this.#vouched = vouched
     this.#rights = rights
     Object.freeze(this)

@@ -28,6 +28,7 @@ const STRANGER = {
   reason: 'no bearer token',
   issuer: null,
   sub: null,
+  tokenSub: null,
   actor: null,
   tenant: null,
   required: null,
@@ -43,6 +44,7 @@ const ADMITTED = {
   reason: null,
   issuer: ISSUER,
   sub: USER,
+  tokenSub: USER,
   cached: false,
 } as const
 
@@ -192,6 +194,7 @@ for (const [code, { options = {}, url, token, told: expected }] of Object.entrie
           reason,
           issuer: isKnown ? ISSUER : null,
           sub: isKnown ? USER : null,
+          tokenSub: isKnown ? USER : null,
           tenant: 'acme',
           cached: false,
           ...expected,
@@ -465,6 +468,7 @@ test('work without a request is told as internal', (t) => {
       outcome: 'internal',
       issuer: null,
       sub: 'invoices',
+      tokenSub: 'invoices',
       tenant: 'acme',
       cached: null,
     },

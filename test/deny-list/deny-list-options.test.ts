@@ -32,6 +32,7 @@ const BAD: [name: string, expected: string, values: unknown[]][] = [
   ['maxStale', 'seconds from 0.1 to 2147483', [...NO_NUMBERS, 2_147_484]],
   ['maxLifetime', 'seconds from 1 to 2147483', [...NO_NUMBERS, 0.9, 2_147_484]],
   ['maxEntries', 'a whole number from 1', [...NO_NUMBERS, 1.5, 2 ** 53]],
+  ['maxBytes', 'a whole number from 1', [...NO_NUMBERS, 1.5, 2 ** 53]],
   ['whenStale', "'refuse' or 'admit'", [undefined, null, true, 'Admit', ['admit']]],
   ['changes', 'a function', [undefined, null, {}, 'x']],
   ['append', 'a function', [undefined, null, {}, 'x']],
@@ -46,7 +47,7 @@ for (const [name, expected, values] of BAD) {
 }
 
 test('maxStale is more than interval', () => {
-  for (const options of [{ interval: 60 }, { maxStale: 5 }, { interval: 9, maxStale: 8 }]) {
+  for (const options of [{ interval: 60 }, { maxStale: 1 }, { interval: 9, maxStale: 8 }]) {
     refuses(options, 'maxStale: expected more than interval')
   }
 })

@@ -6,6 +6,7 @@ import { EntryLog } from '../helpers/servers/entry-log.ts'
 import {
   attend,
   HOUR,
+  ISSUER_A,
   SECOND,
   START,
   settled,
@@ -21,7 +22,7 @@ const STALE = 'ERR_DENY_LIST_STALE'
 function start(t: TestContext, options: DenyListOptions<number> = {}) {
   const clocks = stopClocks(t)
   const log = new EntryLog()
-  const list = denyList({ changes: log.changes, append: log.append, ...options })
+  const list = denyList({ changes: log.changes, append: log.append, interval: 5, ...options })
   return { ...clocks, log, list }
 }
 
@@ -51,7 +52,7 @@ test('it asks every interval for what came since the last answer', async (t) => 
 
 test('what one process adds, another one knows within the interval', async (t) => {
   const { list, log, pass } = start(t)
-  const other = denyList({ changes: log.changes })
+  const other = denyList({ changes: log.changes, interval: 5 })
   attend(t, list)
   attend(t, other)
   await settled()
@@ -156,6 +157,11 @@ test('whenStale: admit admits what no entry is known to fit', async (t) => {
 
 const until = ENTRY.until.toISOString()
 
+/** As rows that an application wraps may be: read without their `sub`, they were the issuer's. */
+const issuerBeside = (row: object) => Object.assign(row, { issuer: ISSUER_A, until })
+const withGetter = () => Object.defineProperty({}, 'sub', { get: () => 'bob', enumerable: true })
+const withHidden = () => Object.defineProperty({}, 'sub', { value: 'bob' })
+
 const NO_ANSWERS: [what: string, answer: unknown][] = [
   ['nothing', undefined],
   ['null', null],
@@ -169,7 +175,9 @@ const NO_ANSWERS: [what: string, answer: unknown][] = [
   ['an entry without a name', { entries: [{ until }], cursor: 1 }],
   ['an entry whose names are null', { entries: [{ sub: null, jti: null, until }], cursor: 1 }],
   ['an entry with a number', { entries: [{ sub: 7, until }], cursor: 1 }],
-  ['an entry without an end', { entries: [{ sub: 'bob' }], cursor: 1 }],
+  ['an inherited sub', { entries: [issuerBeside(Object.create({ sub: 'bob' }))], cursor: 1 }],
+  ['a sub that is a getter', { entries: [issuerBeside(withGetter())], cursor: 1 }],
+  ['a hidden sub', { entries: [issuerBeside(withHidden())], cursor: 1 }],
   ['an end that is a number', { entries: [{ sub: 'bob', until: START * 2 }], cursor: 1 }],
   ['an end that is a day', { entries: [{ sub: 'bob', until: '2099-01-01' }], cursor: 1 }],
   ['a bad issuedBefore', { entries: [{ sub: 'bob', until, issuedBefore: 'now' }], cursor: 1 }],
@@ -188,7 +196,7 @@ for (const [what, answer] of NO_ANSWERS) {
     assert.equal(list.size(), 1)
     assert.equal(verdictOf(list), true)
     assert.equal(verdictOf(list, tokenOf({ sub: 'carol' })), STALE)
-    assert.deepEqual(new Set(log.asked), new Set([null, 1]), 'the cursor stays')
+    assert.deepEqual(new Set(log.asked.slice(2)), new Set([null]), 'all is asked for anew')
   })
 }
 
@@ -224,7 +232,7 @@ test('an answer that is late is a failure, and does not count when it comes', as
   log.onAnswer = (answer) => answer
   await pass(5 * SECOND)
   assert.equal(verdictOf(list), false)
-  assert.deepEqual(log.asked.slice(0, 3), [null, 0, 0])
+  assert.deepEqual(log.asked.slice(0, 3), [null, 0, null], 'all is asked for anew')
 })
 
 test('the caller of add is told that append failed, and the entry counts here', async (t) => {
@@ -313,39 +321,115 @@ test('after the wall clock was set, all entries are asked for anew, until they a
   assert.deepEqual(log.asked, [null, null, null, 1])
 })
 
-test('where there is room again, all entries are asked for anew', async (t) => {
+test('a clock that is set back in small steps was set back', async (t) => {
+  const { list, log, pass } = start(t, { interval: 1 })
+  log.entries.push({ sub: 'alice', until: new Date(START + 100 * SECOND) })
+  const wall = Date.now
+  clock.now = () => wall() - START
+  let ahead = 120 * SECOND
+  t.mock.method(Date, 'now', () => wall() + ahead)
+  attend(t, list)
+  await settled()
+  assert.equal(verdictOf(list), false, 'it is over, as the clock says')
+  for (; ahead > 0; ahead -= 1.5 * SECOND) await pass(SECOND)
+  assert.equal(verdictOf(list), true)
+  await pass(3 * SECOND)
+  assert.equal(log.asked.at(-1), 1, 'not for ever')
+})
+
+test('a list that is full is not read anew for that, and right when what it lost has ended', async (t) => {
   const { list, log, pass } = start(t, { maxEntries: 2 })
-  for (const [i, hours] of [1, 2, 3].entries()) {
-    log.entries.push({ sub: `user-${i}`, until: new Date(START + hours * HOUR) })
+  for (const [i, hours] of [3, 2, 1].entries()) {
+    log.entries.push({ jti: `token-${i}`, until: new Date(START + hours * HOUR) })
   }
   attend(t, list)
   await settled()
-  assert.equal(verdictOf(list), 'ERR_DENY_LIST_FULL')
-  await pass(HOUR, 10 * SECOND)
-  assert.equal(verdictOf(list), 'ERR_DENY_LIST_FULL')
-  assert.ok(log.asked.filter((cursor) => cursor === null).length <= 61, 'not at each question')
-  await pass(120 * SECOND)
-  assert.equal(verdictOf(list), false)
-  assert.equal(verdictOf(list, tokenOf({ sub: 'user-2' })), true)
+  const other = tokenOf({ jti: 'other' })
+  assert.equal(verdictOf(list, other), 'ERR_DENY_LIST_FULL')
+  await pass(HOUR - SECOND, 10 * SECOND)
+  assert.equal(verdictOf(list, other), 'ERR_DENY_LIST_FULL')
+  await pass(SECOND)
+  assert.equal(verdictOf(list, other), false)
+  assert.deepEqual(log.asked.filter((cursor) => cursor === null).length, 1)
 })
 
-test('what finds no room while all entries are on their way is not forgotten', async (t) => {
-  const { list, log, pass } = start(t, { maxEntries: 1 })
-  for (const [i, seconds] of [100, 70].entries()) {
-    log.entries.push({ sub: `user-${i}`, until: new Date(START + seconds * SECOND) })
-  }
+test('an entry without an end lasts for the maxLifetime of its reader', async (t) => {
+  const { list, log, pass } = start(t, { maxLifetime: 3600 })
+  const short = denyList({ changes: log.changes, append: log.append, maxLifetime: 60 })
   attend(t, list)
-  await pass(64 * SECOND)
-  log.onAnswer = (answer) => new Promise((end) => setTimeout(end, 8 * SECOND, answer))
-  await pass(7 * SECOND)
-  assert.equal(verdictOf(list), false, 'what had no room has ended')
-  assert.equal(log.asked.at(-1), null, 'all are on their way')
-  await list.add(ENTRY)
-  for (let second = 0; second < 20; second++) {
-    assert.equal(verdictOf(list), 'ERR_DENY_LIST_FULL')
-    await pass(SECOND)
+  await settled()
+  await short.add({ sub: 'alice' })
+  assert.deepEqual(log.entries, [{ sub: 'alice' }], 'it is kept without an end')
+  await pass(5 * SECOND)
+  await pass(3600 * SECOND + 299 * SECOND, 10 * SECOND)
+  assert.equal(verdictOf(list, tokenOf({ expiresAt: new Date(Date.now() + SECOND) })), true)
+  assert.equal(
+    verdictOf(short, tokenOf({ issuedAt: new Date(), expiresAt: new Date() })),
+    NOT_LOADED,
+  )
+  await pass(SECOND)
+  assert.equal(verdictOf(list, tokenOf({ expiresAt: new Date(Date.now() + SECOND) })), false)
+})
+
+test('an entry without an end that is told again and again ends all the same', async (t) => {
+  const { list, log, pass } = start(t, { maxLifetime: 600 })
+  log.onAnswer = () => ({ entries: [{ sub: 'alice' }, { sub: 'alice' }], cursor: 1 })
+  attend(t, list)
+  await settled()
+  const token = () => tokenOf({ expiresAt: new Date(Date.now() + SECOND) })
+  await pass(899 * SECOND)
+  assert.equal(verdictOf(list, token()), true)
+  await pass(SECOND)
+  for (let minute = 0; minute < 5; minute++) {
+    assert.equal(verdictOf(list, token()), false)
+    await pass(60 * SECOND)
   }
-  log.onAnswer = (answer) => answer
-  await pass(60 * SECOND)
-  assert.equal(verdictOf(list), true, 'there is room at last')
+})
+
+test('an entry without an end that is added once more lasts as long once more', async (t) => {
+  const { list, log, pass } = start(t, { maxLifetime: 600 })
+  attend(t, list)
+  log.entries.push({ sub: 'alice' })
+  await pass(500 * SECOND)
+  log.entries.push({ sub: 'alice' })
+  await pass(899 * SECOND)
+  const token = tokenOf({ expiresAt: new Date(Date.now() + SECOND) })
+  assert.equal(verdictOf(list, token), true)
+})
+
+test('a list is taken in slices, between which requests have their turn', async (t) => {
+  const { list, log } = start(t, { maxEntries: 300_000, maxBytes: 2 ** 30 })
+  log.onAnswer = () => ({
+    entries: Array.from({ length: 300_000 }, (_, i) => ({ sub: `user-${i}`, until: ENTRY.until })),
+    cursor: 1,
+  })
+  const ready = list.ready()
+  let isReady = false
+  void ready.then(() => {
+    isReady = true
+  })
+  const turns: number[] = []
+  while (!isReady) {
+    const begin = performance.now()
+    await settled()
+    turns.push(performance.now() - begin)
+  }
+  t.diagnostic(`${turns.length} turns, the longest of ${Math.max(...turns.slice(1)).toFixed(1)} ms`)
+  assert.ok(turns.length > 20, `${turns.length} turns`)
+  assert.equal(list.size(), 300_000)
+})
+
+test('what ends in the midst of a slice is read by nobody, and all is read at the next begin', async (t) => {
+  const { list, log } = start(t, { maxEntries: 100_000 })
+  for (let i = 0; i < 50_000; i++) log.entries.push({ sub: `user-${i}`, until: ENTRY.until })
+  const { close } = attend(t, list)
+  while (list.size() === 0) await settled()
+  close()
+  await settled()
+  const { length } = log.asked
+  assert.ok(list.size() < 50_000, `${list.size()} were read in one turn`)
+  attend(t, list)
+  await list.ready()
+  assert.equal(list.size(), 50_000)
+  assert.deepEqual(log.asked.slice(length, length + 1), [null])
 })
