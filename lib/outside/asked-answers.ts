@@ -4,7 +4,7 @@
 import { askApplication, type Question } from './ask-application.ts'
 import type { AskingRules } from './asking-rules.ts'
 import { clock } from './clock.ts'
-import { type Kept, KeptAnswers } from './kept-answers.ts'
+import { type AnswerTable, type Kept, KeptAnswers } from './kept-answers.ts'
 import type { NowOrLater } from './now-or-later.ts'
 import { type OpenQuestion, OpenQuestions } from './open-questions.ts'
 import { ignoreRejection } from './thenable.ts'
@@ -22,7 +22,7 @@ const RENEW_AT = 0.8
  */
 export class AskedAnswers<A, K = A> {
   readonly #rules: AskingRules<A, K>
-  readonly #answers: KeptAnswers<K>
+  readonly #answers: AnswerTable<K>
   readonly #refusals: KeptAnswers<K>
   readonly #open: OpenQuestions<K>
   /** Those of known keys, where they are counted apart. */
@@ -35,7 +35,8 @@ export class AskedAnswers<A, K = A> {
     this.#rules = rules
     this.#open = new OpenQuestions(maxOpen)
     this.#openOfKnown = rules.knownApart === true ? new OpenQuestions(maxOpen) : this.#open
-    this.#answers = new KeptAnswers(rules.maxKept, (kept) => rules.drop?.(kept), weight)
+    this.#answers =
+      rules.table ?? new KeptAnswers(rules.maxKept, (kept) => rules.drop?.(kept), weight)
     this.#refusals = new KeptAnswers(rules.refusals?.maxKept ?? 0, () => {}, weight)
   }
 
@@ -55,8 +56,8 @@ export class AskedAnswers<A, K = A> {
    * @throws what the rules refuse with, where no answer can be had
    */
   get(key: string, waits: Waits, about = key): NowOrLater<K> {
-    const kept = this.#find(key)
-    if (kept !== undefined && this.#isFresh(key, kept)) return kept.answer
+    const kept = this.#serving(key)
+    if (kept !== undefined) return kept.answer
     const answer = this.#asked(key) ?? this.#ask(key, about)
     return waits.for(answer, () =>
       this.#rules.refuse('had not answered when the application closed'),
@@ -65,8 +66,7 @@ export class AskedAnswers<A, K = A> {
 
   /** The answer that is kept for a key and serves now; undefined: it has to be asked for. */
   fresh(key: string): K | undefined {
-    const kept = this.#find(key)
-    return kept !== undefined && this.#isFresh(key, kept) ? kept.answer : undefined
+    return this.#serving(key)?.answer
   }
 
   /**
@@ -89,12 +89,24 @@ export class AskedAnswers<A, K = A> {
     return this.#answers.get(key) ?? this.#refusals.get(key)
   }
 
-  #isFresh(key: string, kept: Kept<K>): boolean {
+  /** An answer that comes at once where one is renewed counts at once: it may say less. */
+  #serving(key: string): Kept<K> | undefined {
     const now = clock.now()
-    if (now >= kept.freshUntil) return false
-    // Where this fails, what is kept still serves, and is asked for again when its time is over.
-    if (now >= kept.renewAt && this.#asked(key) === undefined) ignoreRejection(this.#ask(key))
-    return true
+    const kept = this.#find(key)
+    if (kept === undefined || now >= kept.freshUntil) return undefined
+    if (now < kept.renewAt || this.#asked(key) !== undefined) return kept
+    this.#renew(key)
+    const renewed = this.#find(key)
+    return renewed !== undefined && now < renewed.freshUntil ? renewed : undefined
+  }
+
+  /** Where this fails, whoever asks next is told. */
+  #renew(key: string): void {
+    try {
+      ignoreRejection(this.#ask(key))
+    } catch {
+      // The function answered at once, with what is no answer.
+    }
   }
 
   #asked(key: string): Promise<K> | undefined {
@@ -102,38 +114,57 @@ export class AskedAnswers<A, K = A> {
   }
 
   #ask(key: string, about = key): NowOrLater<K> {
-    const open = this.#answers.get(key) === undefined ? this.#open : this.#openOfKnown
+    const open = this.#isKnown(key) ? this.#openOfKnown : this.#open
     if (open.isFull) return this.#lastGood(key, this.#rules.refuse('has too many open questions'))
+    let hasAnswered = false
+    const { timeout, refuse } = this.#rules
+    const question: Question<A> = {
+      timeout,
+      refuse,
+      ask: () => this.#rules.ask(about),
+      read: (value) => {
+        hasAnswered = true
+        return this.#rules.read(value, key)
+      },
+      waits: this.#waits,
+    }
     return open.ask(key, {
-      run: () => askApplication(this.#question(key, about)),
-      done: (answer, question) => this.#learn(answer, question),
-      failed: (error) => {
-        this.#rules.failed?.(error, key, this.#answers.get(key)?.answer)
+      run: () => askApplication(question),
+      done: (answer, asked) => this.#learn(answer, asked),
+      failed: (error, { isForgotten }) => {
+        // To be late and to throw is an outage. An answer that cannot be used is none: nobody knows
+        // what it was to say, and it may have been less.
+        const isOver = hasAnswered && !isForgotten
+        this.#rules.failed?.(error, key, this.#answers.get(key)?.answer, isOver)
+        if (isOver) this.#end(key)
         return this.#lastGood(key, error)
       },
     })
   }
 
-  #question(key: string, about: string): Question<A> {
-    const { timeout, refuse } = this.#rules
-    return {
-      timeout,
-      refuse,
-      ask: () => this.#rules.ask(about),
-      read: (value) => this.#rules.read(value, key),
-      waits: this.#waits,
-    }
+  #isKnown(key: string): boolean {
+    return this.#rules.isKnown?.(key) ?? this.#answers.get(key) !== undefined
+  }
+
+  /** What is kept for a key serves no more, and for nobody. */
+  #end(key: string): void {
+    const before = this.#answers.get(key)?.answer
+    this.#answers.delete(key)
+    if (before !== undefined) this.#rules.drop?.(before)
   }
 
   #learn(answer: A, { key, askedAt, isForgotten }: OpenQuestion): K {
     // Asked before it was forgotten: it may be what was forgotten.
-    if (isForgotten) return this.#rules.learn(answer, key, undefined, askedAt)
+    if (isForgotten) {
+      const forgotten = this.#rules.learn(answer, key, undefined, askedAt)
+      this.#rules.drop?.(forgotten)
+      return forgotten
+    }
     const before = this.#answers.get(key)?.answer
     const kept = this.#rules.learn(answer, key, before, askedAt)
     const isRefusal = this.#rules.refusals?.is(kept) ?? false
     const keptFor = this.#rules.keptFor(kept) * 1000
-    this.#answers.delete(key)
-    if (before !== undefined && (isRefusal || keptFor <= 0)) this.#rules.drop?.(before)
+    if (isRefusal || keptFor <= 0) this.#end(key)
     if (keptFor > 0) this.#keep(key, kept, keptFor, isRefusal ? undefined : askedAt)
     return kept
   }

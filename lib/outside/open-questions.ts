@@ -19,7 +19,7 @@ export interface OpenQuestion {
 export interface Asking<A, T> {
   run(): NowOrLater<A>
   done(answer: A, question: OpenQuestion): T
-  failed(error: unknown): T
+  failed(error: unknown, question: OpenQuestion): T
 }
 
 interface Open<T> extends OpenQuestion, Queued<Open<T>>, Keyed<Open<T>> {
@@ -59,7 +59,7 @@ export class OpenQuestions<T> {
       },
       (error) => {
         this.#end(question)
-        return failed(error)
+        return failed(error, question)
       },
     )
     // The function that is asked may itself say that answers have changed.

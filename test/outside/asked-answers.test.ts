@@ -185,7 +185,6 @@ test('questions beyond maxOpen are refused at once, but not for what is kept or 
 for (const [how, fail] of [
   ['at once', () => JSON.parse('')],
   ['later', () => Promise.reject(new Error('down'))],
-  ['with no answer', () => 7],
 ] as const) {
   test(`where the function fails ${how}, the last good answer serves for maxStale`, async (t) => {
     let isDown = false
@@ -202,6 +201,70 @@ for (const [how, fail] of [
     assert.equal(await get('a'), 'a')
   })
 }
+
+for (const [how, give] of [
+  ['at once', () => 7],
+  ['later', async () => 7],
+] as const) {
+  test(`what is no answer, given ${how}, is no outage: the last good one serves no more`, async (t) => {
+    let answer = (key: string): unknown => key
+    const dropped: unknown[] = []
+    const { get, asked, pass, answers } = start(t, (key) => answer(key), {
+      ...{ maxStale: 100, renews: true },
+      drop: (kept) => void dropped.push(kept),
+    })
+    const noAnswer = refused('gave no usable answer')
+    for (const [seconds, isWaitedFor] of [
+      [60, true],
+      [48, false],
+    ] as const) {
+      answer = (key) => key
+      await get('a')
+      asked()
+      answer = give
+      pass(seconds)
+      if (!isWaitedFor && how === 'later') assert.equal(get('a'), 'a', 'found in the background')
+      else await assert.rejects(async () => get('a'), noAnswer)
+      await turn()
+      assert.deepEqual(
+        [answers.fresh('a'), answers.values(), dropped.splice(0)],
+        [undefined, [], ['a']],
+      )
+      answer = () => JSON.parse('')
+      await assert.rejects(async () => get('a'), refused('failed (SyntaxError)'))
+    }
+  })
+}
+
+test('a new answer that comes at once in the background serves at once', (t) => {
+  let answer = 'old'
+  const { get, pass, answers } = start(t, () => answer, { renews: true })
+  assert.equal(get('a'), 'old')
+  answer = 'new'
+  pass(48)
+  assert.equal(answers.fresh('a'), 'new')
+  answer = 'newer'
+  pass(48)
+  assert.equal(get('a'), 'newer')
+})
+
+test('what was forgotten on its way is dropped, and no answer of then ends what is kept', async (t) => {
+  const { ask, open } = byHand()
+  const dropped: unknown[] = []
+  const { get, answers } = start(t, ask, { drop: (kept) => void dropped.push(kept) })
+  const asked = [get('a')]
+  answers.forget()
+  asked.push(get('a'))
+  answers.forget()
+  asked.push(get('a'))
+  open[2]?.resolve('new')
+  await asked[2]
+  open[0]?.resolve('old')
+  assert.equal(await asked[0], 'old')
+  open[1]?.resolve(7)
+  assert.equal(await asked[1], 'new')
+  assert.deepEqual([get('a'), dropped], ['new', ['old']])
+})
 
 test('after a failure the function rests for a second, and then is asked again', (t) => {
   let isDown = false
