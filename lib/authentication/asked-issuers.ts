@@ -94,8 +94,8 @@ export class AskedIssuers implements Issuers {
       refusals: { is: (held) => held === null, maxKept: MOST },
       maxStale: rules.maxStale,
       renews: true,
-      maxOpen: MOST_OPEN,
-      knownApart: true,
+      line: { places: MOST_OPEN },
+      isKnown: () => false,
     })
   }
 

@@ -2,6 +2,7 @@
 
 import type { AnswerRules } from './ask-application.ts'
 import type { WeightRules } from './kept-answers.ts'
+import type { LineRules } from './line.ts'
 
 /**
  * How a function of the application is asked, and for how long its answers serve. `A` is what it
@@ -9,7 +10,11 @@ import type { WeightRules } from './kept-answers.ts'
  */
 export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
   ask(about: string): unknown
-  /** What an answer stands for; undefined: it is none. */
+  /**
+   * What an answer stands for; undefined: it is none. Then nothing is kept of the answer before.
+   *
+   * @throws Unusable, which names the member that cannot be used
+   */
   read(value: unknown, key: string): A | undefined
   /**
    * What is kept of an answer, and given for it.
@@ -40,7 +45,8 @@ export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
     readonly maxKept: number
   }
   /**
-   * Seconds beyond its time for which the last good answer serves while a newer one cannot be had.
+   * Seconds beyond its time for which the last good answer serves while a newer one cannot be had:
+   * while the function throws or is late, or has no place.
    */
   readonly maxStale?: number
   /**
@@ -48,10 +54,11 @@ export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
    * that no request waits for it.
    */
   readonly renews?: boolean
-  /** Most questions that are open. Further ones are refused at once. */
-  readonly maxOpen?: number
+  /** How many questions it is asked at once, and how many wait. Not given: any number at once. */
+  readonly line?: LineRules
   /**
-   * Whether the limit is another one for keys that are known, so that strangers cannot use it up.
+   * Whether a key is known, besides those whose answers are kept. Where this is given, known keys
+   * have places and a line of their own, of the same length, so that strangers cannot use them up.
    */
-  readonly knownApart?: boolean
+  isKnown?(key: string): boolean
 }
