@@ -28,7 +28,7 @@ const WARNED_FOR = 60_000
 /** What was expected of `iss`, for the log. */
 const KNOWN = ['one that the issuers function knows']
 
-/** Most questions at one time about issuers that are not known. */
+/** Most questions at one time about issuers that are not known, and about those that are. */
 const MOST_OPEN = 16
 
 /**
@@ -118,8 +118,7 @@ export class AskedIssuers implements Issuers {
       refusals: { is: (held) => held === null, maxKept: MOST_UNKNOWN },
       maxStale: rules.maxStale,
       renews: true,
-      maxOpen: MOST_OPEN,
-      knownApart: true,
+      line: { places: MOST_OPEN },
       isKnown: (iss) => this.#table.isKnown(iss),
     })
   }

@@ -73,7 +73,7 @@ export class OpaqueTokens {
       keptFor: ({ answer }) => (answer === null ? REFUSED_FOR : 0),
       maxKept: 0,
       refusals: { is: ({ answer }) => answer === null, maxKept: MOST_REFUSED },
-      maxOpen: MOST_OPEN,
+      line: { places: MOST_OPEN },
     })
   }
 

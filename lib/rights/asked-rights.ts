@@ -63,7 +63,7 @@ export class AskedRights {
         of: (told, key) => told.keptSize + keptSize(key),
       },
       refusals: { is: (told) => !told.isKnown, maxKept: MAX_USERS },
-      maxOpen: MAX_OPEN,
+      line: { places: MAX_OPEN },
     })
   }
 

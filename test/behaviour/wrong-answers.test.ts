@@ -174,7 +174,7 @@ test('a wrong answer that was asked for before forget() does not end the newer o
   open[1]?.(RULES)
   assert.equal((await second).statusCode, 200)
   open[0]?.({ ...RULES, tenants: [] })
-  await first
+  assertRefused(await first, 'ERR_AUTH_ISSUERS_UNAVAILABLE')
   assert.equal((await askFresh(app)).statusCode, 200)
   assert.equal(open.length, 2)
 })
