@@ -28,6 +28,7 @@ export function composeIssuers(
   { settings, issuers }: LoadedSettings,
   tokens: VerifiedTokens,
   events: EventsOfKeys,
+  warn: (reason: string) => void,
 ): Issuers {
   const places = new Slots(MOST_FETCHES)
   if (typeof issuers !== 'function') {
@@ -40,16 +41,18 @@ export function composeIssuers(
       }),
     )
   }
-  const { tenantsTimeout, issuersMaxAge, keysMaxStale, keysCooldown, allowPrivateIssuers } =
-    settings
+  const { tenantsTimeout, issuersMax, issuersMaxAge, allowPrivateIssuers } = settings
+  const { keysMaxStale, keysCooldown } = settings
   const slots = new HostSlots(MOST_FETCHES_OF_HOST, places)
   const fetching = { slots, isLazy: true, publicOnly: !allowPrivateIssuers }
   return new AskedIssuers({
     ask: issuers,
     read: (iss, answer) => readIssuerRules(iss, answer, settings),
     keysOf: (entry) => composeKeys(entry, settings, fetching, events),
-    issuerOf: (entry, keys, isTrusted) =>
-      new Issuer(keys, rulesOf(entry, settings), tokens, isTrusted),
+    issuerOf: (entry, keys, standing) =>
+      new Issuer(keys, rulesOf(entry, settings), tokens, standing),
+    warn,
+    maxHeld: issuersMax,
     timeout: tenantsTimeout,
     maxAge: issuersMaxAge,
     maxStale: keysMaxStale,

@@ -38,7 +38,11 @@ export interface ServiceParts {
 }
 
 export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceParts {
-  const authenticator = composeAuthenticator(loaded, (issuer) => log.keys(issuer))
+  const authenticator = composeAuthenticator(
+    loaded,
+    (issuer) => log.keys(issuer),
+    (reason) => log.warn(reason),
+  )
   const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants', 'tenants'))
   const attendants = attendantsOf(loaded)
   const attended = attendants.map((attendant) => attending(attendant, loaded, log))
@@ -49,14 +53,18 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
 }
 
 /** Who asks: in dev mode the mock user, in production the bearer of a token. */
-export function composeAuthenticator(loaded: LoadedSettings, events: EventsOfKeys): Authenticator {
+export function composeAuthenticator(
+  loaded: LoadedSettings,
+  events: EventsOfKeys,
+  warn: (reason: string) => void = () => {},
+): Authenticator {
   const { settings, mockUser } = loaded
   if (mockUser) return new MockUser(mockUser, settings)
   const { tokenFrom, isRevoked, tenantsTimeout: timeout, maxTokenLength } = settings
   // Beside what the token says itself, its user is kept with the rights that count.
   const copies = settings.resourcesOf === undefined ? 1 : 2
   const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance, copies)
-  const issuers = composeIssuers(loaded, tokens, events)
+  const issuers = composeIssuers(loaded, tokens, events, warn)
   const jwts = new Jwts(issuers, tokens, maxTokenLength)
   const opaqueTokens = composeOpaqueTokens(settings, { jwts, issuers, tokens })
   const rights = composeRights(settings)

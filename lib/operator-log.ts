@@ -20,6 +20,11 @@ export class OperatorLog {
     this.#find()?.error(`tenant auth: ${reason}`)
   }
 
+  /** Something costs more than it need, or comes close to a limit. */
+  warn(reason: string): void {
+    this.#find()?.warn(`tenant auth: ${reason}`)
+  }
+
   /** What is told of the keys of an issuer, by its name. */
   keys(issuer: string): KeyEvents {
     return {

@@ -4,7 +4,7 @@
 import { askApplication, type CallbackFailure } from './ask-application.ts'
 import type { AskingRules } from './asking-rules.ts'
 import { clock } from './clock.ts'
-import { type Kept, KeptAnswers } from './kept-answers.ts'
+import { type AnswerTable, type Kept, KeptAnswers } from './kept-answers.ts'
 import { Line } from './line.ts'
 import { attempt, type NowOrLater } from './now-or-later.ts'
 import { ignoreRejection } from './thenable.ts'
@@ -42,7 +42,7 @@ interface OpenQuestion<K> {
  */
 export class AskedAnswers<A, K = A> {
   readonly #rules: AskingRules<A, K>
-  readonly #answers: KeptAnswers<K>
+  readonly #answers: AnswerTable<K>
   readonly #refusals: KeptAnswers<K>
   /** The last one of each key, unless it is forgotten. */
   readonly #open = new Map<string, OpenQuestion<K>>()
@@ -57,7 +57,8 @@ export class AskedAnswers<A, K = A> {
     this.#rules = rules
     this.#line = new Line(line, timeout)
     this.#lineOfKnown = rules.isKnown === undefined ? this.#line : new Line(line, timeout)
-    this.#answers = new KeptAnswers(rules.maxKept, (kept) => rules.drop?.(kept), weight)
+    this.#answers =
+      rules.table ?? new KeptAnswers(rules.maxKept, (kept) => rules.drop?.(kept), weight)
     this.#refusals = new KeptAnswers(rules.refusals?.maxKept ?? 0, () => {}, weight)
   }
 
@@ -79,8 +80,8 @@ export class AskedAnswers<A, K = A> {
    * @throws what the rules refuse with, where no answer can be had
    */
   get(key: string, waits: Waits, about = key): NowOrLater<K> {
-    const kept = this.#find(key)
-    if (kept !== undefined && this.#isFresh(key, kept)) return kept.answer
+    const kept = this.#serving(key)
+    if (kept !== undefined) return kept.answer
     return waits.for(this.#joined(key, waits) ?? this.#ask(key, waits, about), () =>
       this.#rules.refuse(CLOSED),
     )
@@ -88,8 +89,7 @@ export class AskedAnswers<A, K = A> {
 
   /** The answer that is kept for a key and serves now; undefined: it has to be asked for. */
   fresh(key: string): K | undefined {
-    const kept = this.#find(key)
-    return kept !== undefined && this.#isFresh(key, kept) ? kept.answer : undefined
+    return this.#serving(key)?.answer
   }
 
   /**
@@ -116,19 +116,23 @@ export class AskedAnswers<A, K = A> {
     return this.#answers.get(key) ?? this.#refusals.get(key)
   }
 
-  #isFresh(key: string, kept: Kept<K>): boolean {
+  /** An answer that comes at once where one is renewed counts at once: it may say less. */
+  #serving(key: string): Kept<K> | undefined {
     const now = clock.now()
-    if (now >= kept.freshUntil) return false
-    // Where this fails, what is kept still serves, and is asked for again when its time is over.
-    if (now >= kept.renewAt && !this.#open.has(key)) this.#renew(key)
-    return true
+    const kept = this.#find(key)
+    if (kept === undefined || now >= kept.freshUntil) return undefined
+    if (now < kept.renewAt || this.#open.has(key)) return kept
+    this.#renew(key)
+    const renewed = this.#find(key)
+    return renewed !== undefined && now < renewed.freshUntil ? renewed : undefined
   }
 
+  /** Where this fails, whoever asks next is told. */
   #renew(key: string): void {
     try {
       ignoreRejection(this.#ask(key, this.#waits))
     } catch {
-      // What is kept is no good any more. Who asks after its time asks anew.
+      // The function answered at once, with what is no answer.
     }
   }
 
@@ -166,8 +170,7 @@ export class AskedAnswers<A, K = A> {
   }
 
   #lineFor(key: string): Line {
-    const isKnown = this.#answers.get(key) !== undefined || this.#rules.isKnown?.(key) === true
-    return isKnown ? this.#lineOfKnown : this.#line
+    return this.#rules.isKnown?.(key) === true ? this.#lineOfKnown : this.#line
   }
 
   #visitOf(question: OpenQuestion<K>) {
@@ -199,13 +202,16 @@ export class AskedAnswers<A, K = A> {
 
   #learn(answer: A, { key, askedAt = clock.now(), isForgotten }: OpenQuestion<K>): K {
     // Asked before it was forgotten: it may be what was forgotten.
-    if (isForgotten) return this.#rules.learn(answer, key, undefined, askedAt)
+    if (isForgotten) {
+      const forgotten = this.#rules.learn(answer, key, undefined, askedAt)
+      this.#rules.drop?.(forgotten)
+      return forgotten
+    }
     const before = this.#answers.get(key)?.answer
     const kept = this.#rules.learn(answer, key, before, askedAt)
     const isRefusal = this.#rules.refusals?.is(kept) ?? false
     const keptFor = this.#rules.keptFor(kept) * 1000
-    this.#answers.delete(key)
-    if (before !== undefined && (isRefusal || keptFor <= 0)) this.#rules.drop?.(before)
+    if (isRefusal || keptFor <= 0) this.#drop(key)
     if (keptFor > 0) this.#keep(key, kept, keptFor, isRefusal ? undefined : askedAt)
     return kept
   }
@@ -226,15 +232,19 @@ export class AskedAnswers<A, K = A> {
   }
 
   #failed(error: unknown, { key, isForgotten, isUnusable }: OpenQuestion<K>): K {
+    // To throw, and to be late, is an outage. A wrong answer is none: what it should have said may
+    // be less than before.
+    const isOver = isUnusable && !isForgotten
+    this.#rules.failed?.(error, key, this.#answers.get(key)?.answer, isOver)
+    if (isOver) this.#drop(key)
+    return this.#lastGood(key, error)
+  }
+
+  /** What is kept for a key serves no more, and for nobody. */
+  #drop(key: string): void {
     const before = this.#answers.get(key)?.answer
-    this.#rules.failed?.(error, key, before)
-    if (!isUnusable) return this.#lastGood(key, error)
-    // A wrong answer is no outage: what it should have said may be less than before.
-    if (!isForgotten && before !== undefined) {
-      this.#answers.delete(key)
-      this.#rules.drop?.(before)
-    }
-    throw error
+    this.#answers.delete(key)
+    if (before !== undefined) this.#rules.drop?.(before)
   }
 
   /**

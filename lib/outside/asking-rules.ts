@@ -1,7 +1,7 @@
 // Outside: functions of the application, and the strangers whose requests ask them.
 
 import type { AnswerRules } from './ask-application.ts'
-import type { WeightRules } from './kept-answers.ts'
+import type { AnswerTable, WeightRules } from './kept-answers.ts'
 import type { LineRules } from './line.ts'
 
 /**
@@ -23,9 +23,16 @@ export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
    * @param askedAt when it was asked for: a reading of `clock`
    */
   learn(answer: A, key: string, before: K | undefined, askedAt: number): K
-  /** Is told that a question has failed, and what is kept of the answer before. */
-  failed?(error: unknown, key: string, before: K | undefined): void
-  /** Is told what is kept no more, because the table is full or another answer says no. */
+  /**
+   * Is told that a question has failed, and what is kept of the answer before.
+   *
+   * @param isOver the function gave what is no answer: the one before serves no more
+   */
+  failed?(error: unknown, key: string, before: K | undefined, isOver: boolean): void
+  /**
+   * Is told what is kept no more, or was not kept: the table is full, another answer says no or
+   * cannot be used, or it was forgotten on its way.
+   */
   drop?(kept: K): void
   /**
    * Seconds that an answer is kept; 0: it is not. They count from the question, but from the answer
@@ -57,8 +64,10 @@ export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
   /** How many questions it is asked at once, and how many wait. Not given: any number at once. */
   readonly line?: LineRules
   /**
-   * Whether a key is known, besides those whose answers are kept. Where this is given, known keys
-   * have places and a line of their own, of the same length, so that strangers cannot use them up.
+   * Whether a key is known. Where this is given, known keys have places and a line of their own, of
+   * the same length, so that strangers cannot use them up.
    */
   isKnown?(key: string): boolean
+  /** Where the answers are kept, but those that say no. Default: a table of `maxKept`. */
+  readonly table?: AnswerTable<K>
 }

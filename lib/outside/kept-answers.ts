@@ -28,8 +28,21 @@ interface Entry<T> {
   used: boolean
 }
 
+/** Answers by key. */
+export interface AnswerTable<T> {
+  get(key: string): Kept<T> | undefined
+  set(key: string, kept: Kept<T>): void
+  delete(key: string): void
+  values(): T[]
+  /**
+   * The answers whose keys fit have to be asked for anew. Each stays in the table until a new one
+   * takes its place.
+   */
+  expire(fits: (key: string) => boolean): void
+}
+
 /** Answers by key. Where the table is full, the oldest goes of those that were not used since. */
-export class KeptAnswers<T> {
+export class KeptAnswers<T> implements AnswerTable<T> {
   readonly #maxEntries: number
   readonly #drop: (answer: T) => void
   readonly #weightRules: WeightRules<T> | undefined
@@ -76,10 +89,6 @@ export class KeptAnswers<T> {
     return [...this.#entries.values()].map(({ kept }) => kept.answer)
   }
 
-  /**
-   * The answers whose keys fit have to be asked for anew. Each stays in the table until a new one
-   * takes its place.
-   */
   expire(fits: (key: string) => boolean): void {
     for (const [key, { kept }] of this.#entries) {
       if (!fits(key)) continue

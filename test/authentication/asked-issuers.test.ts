@@ -46,6 +46,7 @@ function start(
   const asked: string[] = []
   const notes: string[] = []
   const trusted: (() => boolean)[] = []
+  const warned: string[] = []
   let sources = 0
   const keysOf = () => {
     sources += 1
@@ -69,17 +70,18 @@ function start(
       return isObject(given) ? { ...ENTRY, ...given } : undefined
     },
     keysOf,
-    issuerOf({ name, mapClaims }, keys, isTrusted) {
-      trusted.push(isTrusted)
+    issuerOf({ name, mapClaims }, keys, standing) {
+      trusted.push(() => standing.isTrusted())
       const header = { algorithms: new Set(['ES256']), tokenTypes: new Set<string>() }
       const own = { name, mapClaims, tenants: '*', clockTolerance: 5, ...header } as const
-      return new Issuer(keys, own, TOKENS)
+      return new Issuer(keys, own, TOKENS, standing)
     },
-    ...{ timeout: 5, maxAge: 100, maxStale: 50, cooldown: 10 },
+    warn: (reason) => void warned.push(reason),
+    ...{ maxHeld: 1000, timeout: 5, maxAge: 100, maxStale: 50, cooldown: 10 },
     ...rules,
   })
   return {
-    ...{ issuers, trusted },
+    ...{ issuers, trusted, warned },
     find: (iss: string | undefined = A) => issuers.find({ iss }, WAITS),
     /** The issuers that were asked about since the last call. */
     asked: () => asked.splice(0),
@@ -159,10 +161,10 @@ for (const [what, answer] of [
   })
 }
 
-test('strangers wait in a line of their own, and hold no place of a known issuer', (t) => {
+test('strangers wait in a line of their own, and hold no place of a proved issuer', async (t) => {
   let isLate = false
   const { find, asked, at } = start(t, (iss) => (iss === A && !isLate ? ENTRY : never()))
-  void find()
+  await proofOf(find())
   isLate = true
   at(100_000)
   asked()

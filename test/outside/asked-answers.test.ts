@@ -246,35 +246,6 @@ test('the end of a service refuses all that wait', async (t) => {
   assert.equal(asked(), 'a')
 })
 
-test('a wrong answer is no outage: nothing is kept of the answer before', async (t) => {
-  let answer: unknown = 'wide'
-  const dropped: unknown[] = []
-  const { get, pass, answers } = start(t, () => answer, {
-    maxStale: 3600,
-    renews: true,
-    drop: (kept) => void dropped.push(kept),
-  })
-  assert.equal(get('a'), 'wide')
-  answer = 7
-  pass(50)
-  assert.equal(get('a'), 'wide', 'it is asked for in the background')
-  assert.deepEqual([dropped, answers.values()], [['wide'], []])
-  assert.throws(() => get('a'), refused('gave no usable answer'))
-})
-
-test('a wrong answer to a question that is forgotten says nothing of what is kept', async (t) => {
-  const { ask, open } = byHand()
-  const { answers, get } = start(t, ask)
-  const first = assert.rejects(async () => get('a'), refused('gave no usable answer'))
-  answers.forget()
-  const second = get('a')
-  open[1]?.resolve('new')
-  await second
-  open[0]?.resolve(7)
-  await first
-  assert.equal(get('a'), 'new')
-})
-
 for (const [how, fail] of [
   ['at once', () => JSON.parse('')],
   ['later', () => Promise.reject(new Error('down'))],
@@ -294,6 +265,70 @@ for (const [how, fail] of [
     assert.equal(await get('a'), 'a')
   })
 }
+
+for (const [how, give] of [
+  ['at once', () => 7],
+  ['later', async () => 7],
+] as const) {
+  test(`what is no answer, given ${how}, is no outage: the last good one serves no more`, async (t) => {
+    let answer = (key: string): unknown => key
+    const dropped: unknown[] = []
+    const { get, asked, pass, answers } = start(t, (key) => answer(key), {
+      ...{ maxStale: 100, renews: true },
+      drop: (kept) => void dropped.push(kept),
+    })
+    const noAnswer = refused('gave no usable answer')
+    for (const [seconds, isWaitedFor] of [
+      [60, true],
+      [48, false],
+    ] as const) {
+      answer = (key) => key
+      await get('a')
+      asked()
+      answer = give
+      pass(seconds)
+      if (!isWaitedFor && how === 'later') assert.equal(get('a'), 'a', 'found in the background')
+      else await assert.rejects(async () => get('a'), noAnswer)
+      await turn()
+      assert.deepEqual(
+        [answers.fresh('a'), answers.values(), dropped.splice(0)],
+        [undefined, [], ['a']],
+      )
+      answer = () => JSON.parse('')
+      await assert.rejects(async () => get('a'), refused('failed (SyntaxError)'))
+    }
+  })
+}
+
+test('a new answer that comes at once in the background serves at once', (t) => {
+  let answer = 'old'
+  const { get, pass, answers } = start(t, () => answer, { renews: true })
+  assert.equal(get('a'), 'old')
+  answer = 'new'
+  pass(48)
+  assert.equal(answers.fresh('a'), 'new')
+  answer = 'newer'
+  pass(48)
+  assert.equal(get('a'), 'newer')
+})
+
+test('what was forgotten on its way is dropped, and no answer of then ends what is kept', async (t) => {
+  const { ask, open } = byHand()
+  const dropped: unknown[] = []
+  const { get, answers } = start(t, ask, { drop: (kept) => void dropped.push(kept) })
+  const asked = [get('a')]
+  answers.forget()
+  asked.push(get('a'))
+  answers.forget()
+  asked.push(get('a'))
+  open[2]?.resolve('new')
+  await asked[2]
+  open[0]?.resolve('old')
+  assert.equal(await asked[0], 'old')
+  open[1]?.resolve(7)
+  assert.equal(await asked[1], 'new')
+  assert.deepEqual([get('a'), dropped], ['new', ['old']])
+})
 
 test('after a failure the function rests for a second, and then is asked again', (t) => {
   let isDown = false
@@ -426,7 +461,7 @@ test('a known key has its last good answer where no place is free in time', asyn
   const rules = {
     maxStale: 6,
     line: { places: 1, longest: 1 },
-    isKnown: (key: string) => key > 'b',
+    isKnown: (key: string) => key === 'known',
   }
   const { get, pass } = start(t, (key) => (key === 'a' ? key : ask()), rules)
   void get('a')
@@ -538,7 +573,10 @@ test('what serves now is told without a question', (t) => {
 
 test('known keys have places and a line of their own, where that is said', async (t) => {
   const { ask, open } = byHand()
-  const rules = { line: { places: 1, longest: 1 }, isKnown: (key: string) => key === 'known' }
+  const rules = {
+    line: { places: 1, longest: 1 },
+    isKnown: (key: string) => key === 'a' || key === 'known',
+  }
   const { get, asked, pass } = start(t, ask, rules)
   const first = get('a')
   open[0]?.resolve('a')
