@@ -28,7 +28,7 @@ const WARNED_FOR = 60_000
 /** What was expected of `iss`, for the log. */
 const KNOWN = ['one that the issuers function knows']
 
-/** Most questions at one time about issuers that are not known, and about those that are. */
+/** Most questions at one time about issuers that are known, and about those that are not. */
 const MOST_OPEN = 16
 
 /**

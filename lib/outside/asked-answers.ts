@@ -116,7 +116,7 @@ export class AskedAnswers<A, K = A> {
     return this.#answers.get(key) ?? this.#refusals.get(key)
   }
 
-  /** A new answer that is there at once, where one renews, counts at once: it may say less. */
+  /** An answer that comes at once where one is renewed counts at once: it may say less. */
   #serving(key: string): Kept<K> | undefined {
     const now = clock.now()
     const kept = this.#find(key)
@@ -127,11 +127,12 @@ export class AskedAnswers<A, K = A> {
     return renewed !== undefined && now < renewed.freshUntil ? renewed : undefined
   }
 
+  /** Where this fails, whoever asks next is told. */
   #renew(key: string): void {
     try {
       ignoreRejection(this.#ask(key, this.#waits))
     } catch {
-      // What is kept is no good any more. Who asks after its time asks anew.
+      // The function answered at once, with what is no answer.
     }
   }
 
@@ -169,7 +170,7 @@ export class AskedAnswers<A, K = A> {
   }
 
   #lineFor(key: string): Line {
-    return this.#rules.isKnown?.(key) ? this.#lineOfKnown : this.#line
+    return this.#rules.isKnown?.(key) === true ? this.#lineOfKnown : this.#line
   }
 
   #visitOf(question: OpenQuestion<K>) {
@@ -231,15 +232,15 @@ export class AskedAnswers<A, K = A> {
   }
 
   #failed(error: unknown, { key, isForgotten, isUnusable }: OpenQuestion<K>): K {
-    // A wrong answer is no outage: what it should have said may be less than before.
+    // To throw, and to be late, is an outage. A wrong answer is none: what it should have said may
+    // be less than before.
     const isOver = isUnusable && !isForgotten
     this.#rules.failed?.(error, key, this.#answers.get(key)?.answer, isOver)
     if (isOver) this.#drop(key)
-    if (isUnusable) throw error
     return this.#lastGood(key, error)
   }
 
-  /** What is kept for a key serves nobody any more. */
+  /** What is kept for a key serves no more, and for nobody. */
   #drop(key: string): void {
     const before = this.#answers.get(key)?.answer
     this.#answers.delete(key)

@@ -161,7 +161,7 @@ for (const [what, answer] of [
   })
 }
 
-test('strangers wait in a line of their own, and hold no place of one that has proved a token', async (t) => {
+test('strangers wait in a line of their own, and hold no place of a proved issuer', async (t) => {
   let isLate = false
   const { find, asked, at } = start(t, (iss) => (iss === A && !isLate ? ENTRY : never()))
   await proofOf(find())
