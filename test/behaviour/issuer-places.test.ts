@@ -181,6 +181,42 @@ test('an issuer that is named again and again without a proof is asked for, and 
   assert.deepEqual([asked(), server.count], [[nameOf(0), nameOf(1)], 1])
 })
 
+test('after forget() forty issuers in use are all asked for anew, while strangers wait beside them', async (t) => {
+  const open: { iss: string; answer(rules: unknown): void }[] = []
+  let isSlow = false
+  const { app, asked } = await start(t, {}, (iss) =>
+    isSlow ? new Promise((resolve) => void open.push({ iss, answer: resolve })) : RULES,
+  )
+  for (let i = 0; i < 40; i++) assert.equal((await use(app, nameOf(i))).statusCode, 200)
+  isSlow = true
+  const strangers = Array.from({ length: 1100 }, (_, i) => name(app, nameOf(100 + i)))
+  await until(() => open.length === 16)
+  app.authService.forget()
+  asked()
+  const responses = Array.from({ length: 40 }, (_, i) => use(app, nameOf(i)))
+  let answered = 16
+  while (answered < 56) {
+    await until(() => open.length > answered)
+    assert.equal(open.length - answered <= 16, true, 'sixteen places')
+    for (const { answer } of open.slice(answered)) answer(RULES)
+    answered = open.length
+  }
+  for (const { statusCode } of await Promise.all(responses)) assert.equal(statusCode, 200)
+  assert.equal(new Set(asked()).size, 40)
+  isSlow = false
+  for (const { answer } of open) answer(null)
+  await Promise.all(strangers)
+})
+
+test('a fresh process that a thousand issuers ask at once answers them all', async (t) => {
+  const { app } = await start(t, {}, async () => {
+    await new Promise(setImmediate)
+    return RULES
+  })
+  const responses = await Promise.all(Array.from({ length: 1000 }, (_, i) => use(app, nameOf(i))))
+  assert.deepEqual([...new Set(responses.map(({ statusCode }) => statusCode))], [200])
+})
+
 test('an issuer that nobody uses is not refreshed', async (t) => {
   const server = await askedServer((_request, response) => {
     response.end(JSON.stringify(publicKeys))
