@@ -1,6 +1,6 @@
 import { Alarm } from '../outside/alarm.ts'
 import { clock } from '../outside/clock.ts'
-import { errorCode } from '../outside/error-code.ts'
+import { errorCode, isThrown } from '../outside/error-code.ts'
 import { ignoreRejection } from '../outside/thenable.ts'
 import { Unusable } from '../outside/unusable.ts'
 import { withinTime } from '../outside/within-time.ts'
@@ -116,7 +116,7 @@ export class Pulls<Cursor> {
       this.#currentAt = startedAt
       this.#events.onSuccess(startedAt)
     } catch (error) {
-      const reason = error instanceof Unusable ? error.message : errorCode(error)
+      const reason = isThrown(error, Unusable) ? error.message : errorCode(error)
       if (!limit.signal.aborted) this.#events.onFailure(reason)
       throw error
     } finally {

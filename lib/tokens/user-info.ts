@@ -1,5 +1,6 @@
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
+import { type Unusable, unexpected } from '../outside/unusable.ts'
 import { TokenRefused } from './token-refused.ts'
 
 /**
