@@ -17,7 +17,8 @@ export const TIMEOUT = 10_000
 const ANEW_EVERY = 60_000
 
 export interface PullsEvents {
-  onFailure(reason: string): void
+  /** @param error what the source has thrown, or Unusable */
+  onFailure(reason: string, error: unknown): void
   /** @param at when the question began: a reading of `clock` */
   onSuccess(at: number): void
 }
@@ -117,7 +118,7 @@ export class Pulls<Cursor> {
       this.#events.onSuccess(startedAt)
     } catch (error) {
       const reason = isThrown(error, Unusable) ? error.message : errorCode(error)
-      if (!limit.signal.aborted) this.#events.onFailure(reason)
+      if (!limit.signal.aborted) this.#events.onFailure(reason, error)
       throw error
     } finally {
       if (this.#limit === limit && this.#isOpen) {

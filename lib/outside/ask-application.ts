@@ -7,6 +7,7 @@ import { after, attempt, type NowOrLater } from './now-or-later.ts'
 import { isThenable } from './thenable.ts'
 import { Unusable } from './unusable.ts'
 import type { Waits } from './waits.ts'
+import { LATE } from './within-time.ts'
 
 /** Why a function of the application gave no answer. */
 export interface CallbackFailure {
@@ -69,6 +70,12 @@ export function askApplication<T>(question: Question<T>): NowOrLater<T> {
 /** What a function of the application has thrown. */
 export function thrown(error: unknown): CallbackFailure {
   return { kind: 'thrown', reason: `failed (${errorCode(error)})`, error }
+}
+
+/** What has made a question of `withinTime` fail, or the reading of its answer. */
+export function failureOf(error: unknown): CallbackFailure {
+  if (!isThrown(error, Unusable)) return thrown(error)
+  return error.message === LATE ? { kind: 'late', reason: 'is late' } : unusable(error)
 }
 
 /** @param problem what reads the answer has thrown; Unusable names what cannot be used */
