@@ -12,12 +12,14 @@ import {
   type RemoteKeysOptions,
   StaticKeys,
 } from './keys/key-source.ts'
+import type { OperatorLog } from './operator-log.ts'
+import type { ReportFailure } from './outside/ask-application.ts'
 import { HostSlots } from './outside/host-slots.ts'
 import { Slots } from './outside/slots.ts'
 import { ImmutableSet } from './rights/resource-set.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
 import type { Settings } from './settings/options.ts'
-import { readIssuerRules } from './settings/read-issuer-rules.ts'
+import { judgeIssuerRules } from './settings/read-issuer-rules.ts'
 import { acceptedTypes } from './tokens/jose-header.ts'
 
 /** What the operator is told of keys, by the name of their issuer. */
@@ -28,8 +30,9 @@ export function composeIssuers(
   { settings, issuers }: LoadedSettings,
   tokens: VerifiedTokens,
   events: EventsOfKeys,
-  warn: (reason: string) => void,
+  log: OperatorLog,
 ): Issuers {
+  const rulesOf = (entry: IssuerEntry) => issuerRules(entry, settings, log.callback('mapClaims'))
   const places = new Slots(MOST_FETCHES)
   if (typeof issuers !== 'function') {
     const slots = new HostSlots(MOST_FETCHES, places)
@@ -37,7 +40,7 @@ export function composeIssuers(
     return new ListedIssuers(
       issuers.map((entry) => {
         const keys = composeKeys(entry, settings, fetching, events)
-        return new Issuer(keys, rulesOf(entry, settings), tokens)
+        return new Issuer(keys, rulesOf(entry), tokens)
       }),
     )
   }
@@ -47,11 +50,11 @@ export function composeIssuers(
   const fetching = { slots, isLazy: true, publicOnly: !allowPrivateIssuers }
   return new AskedIssuers({
     ask: issuers,
-    read: (iss, answer) => readIssuerRules(iss, answer, settings),
+    read: (iss, answer) => judgeIssuerRules(iss, answer, settings),
     keysOf: (entry) => composeKeys(entry, settings, fetching, events),
-    issuerOf: (entry, keys, standing) =>
-      new Issuer(keys, rulesOf(entry, settings), tokens, standing),
-    warn,
+    issuerOf: (entry, keys, standing) => new Issuer(keys, rulesOf(entry), tokens, standing),
+    report: log.callback('issuers'),
+    warn: (reason) => log.warn(reason),
     maxHeld: issuersMax,
     timeout: tenantsTimeout,
     maxAge: issuersMaxAge,
@@ -68,7 +71,11 @@ const MOST_FETCHES = 32
 const MOST_FETCHES_OF_HOST = 16
 
 /** Immutable: what decides must be the same for each request. */
-function rulesOf(entry: IssuerEntry, settings: Settings): IssuerRules {
+function issuerRules(
+  entry: IssuerEntry,
+  settings: Settings,
+  reportMapClaims: ReportFailure,
+): IssuerRules {
   const { name, issuer, audience, algorithms, tokenTypes, mapClaims, tenants } = entry
   const { clockTolerance, confirmation, superuserResource } = settings
   return Object.freeze({
@@ -78,6 +85,7 @@ function rulesOf(entry: IssuerEntry, settings: Settings): IssuerRules {
     algorithms: new ImmutableSet(algorithms),
     tokenTypes: new ImmutableSet(acceptedTypes(tokenTypes)),
     mapClaims,
+    reportMapClaims,
     tenants: tenants === '*' ? tenants : new ImmutableSet(tenants),
     clockTolerance,
     confirmation,

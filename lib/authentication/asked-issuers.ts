@@ -1,11 +1,12 @@
 import { AuthError, ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE } from '../errors.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import { Alarm } from '../outside/alarm.ts'
+import type { ReportFailure } from '../outside/ask-application.ts'
 import { AskedAnswers } from '../outside/asked-answers.ts'
 import { clock } from '../outside/clock.ts'
 import { tellingOf } from '../outside/document-event.ts'
 import { DocumentStory } from '../outside/document-story.ts'
-import { errorCode } from '../outside/error-code.ts'
+import { errorCode, isThrown } from '../outside/error-code.ts'
 import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
@@ -47,6 +48,8 @@ export interface AskedIssuersRules {
   /** Where the keys of an entry come from. */
   keysOf(entry: IssuerEntry): KeySource
   issuerOf(entry: IssuerEntry, keys: KeySource, standing: Standing): Issuer
+  /** Is told why there is no answer. */
+  readonly report?: ReportFailure
   /** Tells the operator. */
   warn(reason: string): void
   /** Most issuers that are held. */
@@ -104,13 +107,14 @@ export class AskedIssuers implements Issuers {
       },
       failed: (error, iss, before, isOver) => {
         const story = before?.story ?? this.#storyOf(iss)
-        story.failed(error instanceof AuthError ? error.reason : errorCode(error))
+        story.failed(isThrown(error, AuthError) ? error.reason : errorCode(error))
         if (!isOver) story.look(clock.now(), true)
         else before?.story.ended()
       },
       drop: (held) => end(held),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, `the issuers function ${reason}`)),
+      ...(rules.report && { report: rules.report }),
       timeout: rules.timeout,
       keptFor: (held) => (held === null ? rules.cooldown : Math.max(rules.maxAge, LEAST_AGE)),
       maxKept: rules.maxHeld,

@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { AuthError, ERR_AUTH_TOKEN_INVALID, ERR_AUTH_TOKEN_MISSING } from '../errors.ts'
+import type { ReportFailure } from '../outside/ask-application.ts'
+import { isThrown } from '../outside/error-code.ts'
 import { after, attempt, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
@@ -20,6 +22,8 @@ import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 export interface BearerTokenRules extends RevocationRules {
   readonly tokenFrom?: TokenFrom | undefined
+  /** Is told why `tokenFrom` gave no token. */
+  readonly reportTokenFrom?: ReportFailure | undefined
 }
 
 /** What a token is verified by. */
@@ -94,7 +98,8 @@ export class BearerToken implements Authenticator {
     waits: Waits,
     finding: Finding = { cached: null, verified: null },
   ): NowOrLater<Principal | AuthError> {
-    const token = tokenOfRequest(request, this.#rules.tokenFrom) //                    401
+    const { tokenFrom, reportTokenFrom } = this.#rules
+    const token = tokenOfRequest(request, tokenFrom, reportTokenFrom) //               401
     if (token === null) return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
     const known = this.#parts.tokens.recall(token) //                                  401
     finding.cached = known !== undefined
@@ -133,7 +138,7 @@ const UNREADABLE = { reason: 'the token cannot be read', mismatch: undefined }
  * told no more than that the token is not valid.
  */
 function asRefusal(error: unknown): AuthError {
-  if (error instanceof AuthError) return error
-  const { reason, mismatch } = error instanceof TokenRefused ? error : UNREADABLE
+  if (isThrown(error, AuthError)) return error
+  const { reason, mismatch } = isThrown(error, TokenRefused) ? error : UNREADABLE
   return withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason, mismatch))
 }

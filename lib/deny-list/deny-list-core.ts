@@ -1,4 +1,5 @@
 import { ERR_AUTH_REVOCATION_UNAVAILABLE } from '../errors.ts'
+import { failureOf } from '../outside/ask-application.ts'
 import { Attendance } from '../outside/attendance.ts'
 import { clock } from '../outside/clock.ts'
 import { tellingOf } from '../outside/document-event.ts'
@@ -35,8 +36,9 @@ export class DenyListCore<Cursor> {
     this.#story = new DocumentStory(ages, tellingOf('denyList', 'denyList'))
     if (source === undefined) return
     this.#pulls = new Pulls(source, rules, this.#denials, {
-      onFailure: (reason) => {
+      onFailure: (reason, error) => {
         this.#story.failed(reason)
+        this.attendance.report('changes', failureOf(error))
         this.attendance.tell(`the deny list cannot be read (${reason})`)
       },
       onSuccess: (at) => {
@@ -100,6 +102,7 @@ export class DenyListCore<Cursor> {
     try {
       await withinTime(() => source.append?.(kept), TIMEOUT)
     } catch (error) {
+      this.attendance.report('append', failureOf(error))
       throw unavailable(`append failed (${errorCode(error)})`)
     }
   }

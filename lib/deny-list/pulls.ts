@@ -1,6 +1,6 @@
 import { Alarm } from '../outside/alarm.ts'
 import { clock } from '../outside/clock.ts'
-import { errorCode } from '../outside/error-code.ts'
+import { errorCode, isThrown } from '../outside/error-code.ts'
 import { ignoreRejection } from '../outside/thenable.ts'
 import { Unusable } from '../outside/unusable.ts'
 import { withinTime } from '../outside/within-time.ts'
@@ -17,7 +17,8 @@ export const TIMEOUT = 10_000
 const ANEW_EVERY = 60_000
 
 export interface PullsEvents {
-  onFailure(reason: string): void
+  /** @param error what the source has thrown, or Unusable */
+  onFailure(reason: string, error: unknown): void
   /** @param at when the question began: a reading of `clock` */
   onSuccess(at: number): void
 }
@@ -116,8 +117,8 @@ export class Pulls<Cursor> {
       this.#currentAt = startedAt
       this.#events.onSuccess(startedAt)
     } catch (error) {
-      const reason = error instanceof Unusable ? error.message : errorCode(error)
-      if (!limit.signal.aborted) this.#events.onFailure(reason)
+      const reason = isThrown(error, Unusable) ? error.message : errorCode(error)
+      if (!limit.signal.aborted) this.#events.onFailure(reason, error)
       throw error
     } finally {
       if (this.#limit === limit && this.#isOpen) {

@@ -17,6 +17,15 @@ export class RedisFailure extends Error {
 
 /** What a client threw, or the code that a server's words begin with. */
 export function redisFailure(error: unknown): unknown {
-  const [code = ''] = error instanceof Error ? error.message.split(' ', 1) : []
+  const [code = ''] = messageOf(error).split(' ', 1)
   return CODES.has(code) ? new RedisFailure(code) : error
+}
+
+/** Empty if it has none that can be read. */
+function messageOf(error: unknown): string {
+  try {
+    return String(Object(error).message)
+  } catch {
+    return ''
+  }
 }

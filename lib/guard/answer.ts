@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onErrorHookHandler } from 'fastify'
 import { AuthError, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
+import { isThrown } from '../outside/error-code.ts'
 import { askedTenant } from './asked-tenant.ts'
 import { namesTenant } from './bound-log.ts'
 import type { SpellChallenge } from './challenge.ts'
@@ -12,7 +13,7 @@ import { askedOf } from './decision.ts'
  */
 export function answerIn(spell: SpellChallenge): onErrorHookHandler {
   return function tenantAuthAnswer(request, reply, error, done) {
-    if (error instanceof AuthError) {
+    if (isThrown(error, AuthError)) {
       writeHeaders(reply, error, spell(request, error))
       log(request, error)
       if (isUpgraded(request)) endAfterAnswer(request, reply)

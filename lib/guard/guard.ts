@@ -8,6 +8,7 @@ import type {
 import type { PolicyRules } from '../declaration/policy.ts'
 import { RouteRegister } from '../declaration/route-register.ts'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
+import { isThrown } from '../outside/error-code.ts'
 import { attempt } from '../outside/now-or-later.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
@@ -141,6 +142,6 @@ function refuse(refused: Refused, done: HookHandlerDoneFunction): void {
  * caller could cause.
  */
 function asRefusal(error: unknown): AuthError {
-  if (error instanceof AuthError) return error
+  if (isThrown(error, AuthError)) return error
   return withoutStack(() => new ERR_AUTH_TOKEN_INVALID('the guard failed'))
 }

@@ -1,3 +1,5 @@
+import { isThrown } from '../outside/error-code.ts'
+
 const MESSAGES = {
   ERR_INTROSPECTION_NO_ANSWER: 'the server gave no whole answer in time',
   ERR_INTROSPECTION_ANSWER: 'the server gave no usable answer',
@@ -30,10 +32,10 @@ export class OpaqueFailure extends Error {
 
 /** Any error of an exchange, as one of ours. */
 export function asOpaqueFailure(error: unknown): OpaqueFailure {
-  return error instanceof OpaqueFailure ? error : new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
+  return isThrown(error, OpaqueFailure) ? error : new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
 }
 
 /** Whether the endpoint refuses the credentials of this client. */
 export function refusesCredentials(error: unknown): boolean {
-  return error instanceof OpaqueFailure && error.code === 'ERR_INTROSPECTION_CREDENTIALS'
+  return isThrown(error, OpaqueFailure) && error.code === 'ERR_INTROSPECTION_CREDENTIALS'
 }

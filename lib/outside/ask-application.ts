@@ -2,11 +2,12 @@
 // throw, or answer what is no answer.
 
 import type { AuthError } from '../errors.ts'
-import { errorCode } from './error-code.ts'
+import { errorCode, isThrown } from './error-code.ts'
 import { after, attempt, type NowOrLater } from './now-or-later.ts'
 import { isThenable } from './thenable.ts'
 import { Unusable } from './unusable.ts'
 import type { Waits } from './waits.ts'
+import { LATE } from './within-time.ts'
 
 /** Why a function of the application gave no answer. */
 export interface CallbackFailure {
@@ -20,6 +21,9 @@ export interface CallbackFailure {
 
 /** Tells the operator. It never throws. */
 export type ReportFailure = (failure: CallbackFailure) => void
+
+/** What tells the operator of the failures of a function, by its name. */
+export type ReportsOf = (name: string) => ReportFailure
 
 /** How an answer is waited for, and judged. */
 export interface AnswerRules<T> {
@@ -54,13 +58,32 @@ export function askApplication<T>(question: Question<T>): NowOrLater<T> {
     () => asPromise(question.ask()),
     (value) => value,
     (error) => {
-      const reason = `failed (${errorCode(error)})`
-      question.report?.({ kind: 'thrown', reason, error })
-      throw question.refuse(reason)
+      const failure = thrown(error)
+      question.report?.(failure)
+      throw question.refuse(failure.reason)
     },
   )
   const inTime = answer instanceof Promise ? withinLimit(answer, question) : answer
   return after(inTime, (value) => readAnswer(value, question))
+}
+
+/** What a function of the application has thrown. */
+export function thrown(error: unknown): CallbackFailure {
+  return { kind: 'thrown', reason: `failed (${errorCode(error)})`, error }
+}
+
+/** What has made a question of `withinTime` fail, or the reading of its answer. */
+export function failureOf(error: unknown): CallbackFailure {
+  if (!isThrown(error, Unusable)) return thrown(error)
+  return error.message === LATE ? { kind: 'late', reason: 'is late' } : unusable(error)
+}
+
+/** @param problem what reads the answer has thrown; Unusable names what cannot be used */
+export function unusable(problem?: unknown): CallbackFailure {
+  const kind = 'unusable'
+  if (problem === undefined) return { kind, reason: NO_ANSWER }
+  if (!isThrown(problem, Unusable)) return { kind, reason: NO_ANSWER, error: problem }
+  return { kind, reason: `${NO_ANSWER}: ${problem.message}` }
 }
 
 function asPromise(answer: unknown): unknown {
@@ -76,9 +99,7 @@ function readAnswer<T>(value: unknown, { read, report, refuse }: Question<T>): T
   } catch (error) {
     problem = error
   }
-  const reason = problem instanceof Unusable ? `${NO_ANSWER}: ${problem.message}` : NO_ANSWER
-  const error = problem instanceof Unusable ? undefined : problem
-  report?.({ kind: 'unusable', reason, error })
+  report?.(unusable(problem))
   throw refuse(NO_ANSWER)
 }
 

@@ -1,15 +1,37 @@
-// Outside: errors of other code. Their messages may hold what was sent.
+// Outside: what other code throws. It may be anything, and its members may throw when they are read.
+// Their messages may hold what was sent.
 
 const CODE = /^[A-Z][A-Z0-9_]{0,39}$/
 const NAME = /^[A-Z][A-Za-z]{0,30}Error$/
 
 /**
- * What may be told of such an error: its code, such as ECONNREFUSED, or its name. Its message is
- * never repeated, because it may hold what was sent.
+ * The part of an error that may be logged: its code, such as ECONNREFUSED, or its name. Its message
+ * is never repeated, because it may hold what was sent. Never throws: many callers run in the
+ * background, where an exception would end the process.
  */
 export function errorCode(error: unknown): string {
-  if (!(error instanceof Error)) return 'no error object'
-  const code = 'code' in error ? error.code : undefined
-  if (typeof code === 'string' && CODE.test(code)) return code
-  return NAME.test(error.name) ? error.name : 'Error'
+  if (!isThrown(error, Error)) return 'no error object'
+  return memberOf(error, 'code', CODE) ?? memberOf(error, 'name', NAME) ?? 'Error'
+}
+
+/** `instanceof` that never throws. A proxy may refuse the question. */
+export function isThrown<T>(
+  error: unknown,
+  type: abstract new (...args: never[]) => T,
+): error is T {
+  try {
+    return error instanceof type
+  } catch {
+    return false
+  }
+}
+
+/** A text of an error that matches a pattern. */
+function memberOf(error: Error, name: string, pattern: RegExp): string | undefined {
+  try {
+    const value: unknown = Reflect.get(error, name)
+    return typeof value === 'string' && pattern.test(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -1,6 +1,6 @@
 // Outside: other servers, which refuse, hang, or are not there at all.
 
-import { errorCode } from './error-code.ts'
+import { errorCode, isThrown } from './error-code.ts'
 import { Unusable } from './unusable.ts'
 
 /** Why a document could not be had. */
@@ -21,6 +21,6 @@ export function badStatus(status: number): FetchFailure {
 
 /** No answer came: the request ended with this error. */
 export function noAnswer(error: unknown, signal: AbortSignal): FetchFailure {
-  if (error instanceof FetchFailure) return error
+  if (isThrown(error, FetchFailure)) return error
   return new FetchFailure(signal.aborted ? 'no answer in time' : `no answer (${errorCode(error)})`)
 }

@@ -106,5 +106,9 @@ function decode(body: Buffer): string {
 
 /** The fetch API wraps what happened into a TypeError. */
 function causeOf(error: unknown): unknown {
-  return error instanceof Error ? (error.cause ?? error) : error
+  try {
+    return Object(error).cause ?? error
+  } catch {
+    return error
+  }
 }

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { denyList } from '../../lib/revocation.ts'
+import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { outcome } from '../helpers/app/refusals.ts'
+
+function refuseToTell(): never {
+  throw new RangeError('nobody may look at me')
+}
+
+/** An error some of whose members cannot be read. */
+function unreadable(...names: string[]): Error {
+  const hidden = names.map((name) => [name, { get: refuseToTell, configurable: true }])
+  return Object.defineProperties(new Error('no soup'), Object.fromEntries(hidden))
+}
+
+const TRAPS: ProxyHandler<Error> = { get: refuseToTell, has: refuseToTell }
+
+/** What a function of the application may throw. */
+const THROWN: readonly [what: string, error: unknown][] = [
+  ['an error whose code cannot be read', unreadable('code')],
+  ['an error of which nothing can be read', unreadable('code', 'name', 'message', 'cause')],
+  [
+    'an error that cannot even be asked for its class',
+    new Proxy(new Error(), {
+      ...TRAPS,
+      getPrototypeOf: refuseToTell,
+    }),
+  ],
+  ['an error whose name is no string', Object.defineProperty(new Error(), 'name', { value: 1n })],
+  ['an object without a prototype', Object.create(null)],
+]
+
+const OPAQUE = { authorization: 'Bearer no-jwt' }
+
+/** Each function of the application, with the outcome of a request for which it fails. */
+const FUNCTIONS: readonly [
+  name: string,
+  options: (fail: () => never) => AuthOptions,
+  outcome: string,
+  headers?: Record<string, string>,
+][] = [
+  ['tenants', (tenants) => ({ tenants }), '503 ERR_AUTH_TENANTS_UNAVAILABLE'],
+  ['isRevoked', (isRevoked) => ({ isRevoked }), '503 ERR_AUTH_REVOCATION_UNAVAILABLE'],
+  ['resolveTenant', (resolveTenant) => ({ resolveTenant }), '503 ERR_AUTH_TENANTS_UNAVAILABLE'],
+  ['resourcesOf', (resourcesOf) => ({ resourcesOf }), '503 ERR_AUTH_RESOURCES_UNAVAILABLE'],
+  [
+    'opaqueToken',
+    (opaqueToken) => ({ opaqueToken }),
+    '503 ERR_AUTH_INTROSPECTION_UNAVAILABLE',
+    OPAQUE,
+  ],
+  ['mapClaims', (mapClaims) => ({ mapClaims }), '401 ERR_AUTH_TOKEN_INVALID'],
+  ['tokenFrom', (tokenFrom) => ({ tokenFrom }), '401 ERR_AUTH_TOKEN_INVALID', {}],
+  [
+    'changes',
+    (changes) => ({ isRevoked: denyList({ changes }) }),
+    '503 ERR_AUTH_REVOCATION_UNAVAILABLE',
+  ],
+]
+
+/** The two ways in which a function of the application fails. */
+const WAYS: readonly [how: string, failing: (error: unknown) => () => never][] = [
+  [
+    'throws',
+    (error) => () => {
+      throw error
+    },
+  ],
+  ['rejects with', (error) => () => Promise.reject(error) as never],
+]
+
+for (const [what, error] of THROWN) {
+  for (const [name, optionsOf, expected, headers] of FUNCTIONS) {
+    for (const [how, failing] of WAYS) {
+      test(`${name} that ${how} ${what} refuses the request, and the process lives`, async (t) => {
+        const app = await guardedApp(t, optionsOf(failing(error)))
+        app.get('/orders', { config: { tenant: true } }, async () => 'ok')
+        const url = '/orders?tenant=lazy-raccoon'
+        assert.equal(outcome(await app.inject({ url, headers: headers ?? (await as()) })), expected)
+        // Node tells of a rejection that nobody handles after the turn.
+        await new Promise(setImmediate)
+      })
+    }
+  }
+}
+
+for (const [what, error] of THROWN) {
+  test(`a deny list whose changes fail later with ${what} tells the operator`, async (t) => {
+    const log = logLines()
+    let isFailing = false
+    const changes = async () => {
+      if (isFailing) throw error
+      return { entries: [], cursor: 1 }
+    }
+    const isRevoked = denyList({ changes })
+    const app = await guardedApp(t, { isRevoked }, { logger: log.logger })
+    await isRevoked.ready()
+    isFailing = true
+    isRevoked.wake()
+    await assert.rejects(isRevoked.ready(), { code: 'ERR_AUTH_REVOCATION_UNAVAILABLE' })
+    assert.equal(log.lines('the deny list cannot be read').length, 1)
+    await app.close()
+  })
+}
+
+for (const [what, error] of THROWN) {
+  test(`an issuers function that fails with ${what} is an outage of that issuer`, async (t) => {
+    const app = bareApp(t)
+    await app.register(tenantAuth, { issuers: async () => Promise.reject(error) })
+    app.get('/me', async () => 'ok')
+    const answer = await app.inject({ url: '/me', headers: await as() })
+    assert.equal(outcome(answer), '503 ERR_AUTH_ISSUERS_UNAVAILABLE')
+    assert.equal(app.authService.stats().documents.length <= 1, true)
+  })
+}
+
+for (const [what, error] of THROWN) {
+  test(`a handler that throws ${what} is answered by the application as without a guard`, async (t) => {
+    const answers: string[] = []
+    for (const app of [bareApp(t), await guardedApp(t)]) {
+      app.setErrorHandler((_error, _request, reply) => reply.code(500).send('no soup'))
+      app.get('/fail', async () => Promise.reject(error))
+      const { statusCode, body } = await app.inject({ url: '/fail', headers: await as() })
+      answers.push(`${statusCode} ${body}`)
+    }
+    assert.equal(answers[1], answers[0])
+  })
+}
