@@ -184,6 +184,9 @@ for (const isLater of [false, true]) {
     const property = fc.asyncProperty(
       fc.array(steps, { minLength: 20, maxLength: 40, size: 'max' }),
       async (list) => {
+        // Time runs on within one run only, since tokens end.
+        t.mock.timers.reset()
+        t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now })
         const app = bareApp(t)
         const row: { answer: Answer } = { answer: { kind: 'gone' } }
         const issuers: object = { issuers: () => given(row.answer, isLater), ...AGE }
