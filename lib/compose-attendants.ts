@@ -35,7 +35,13 @@ export function attending(
   }
   return {
     open() {
-      if (!isOpen) attendant.open((reason) => log.error(reason), accepted)
+      if (!isOpen) {
+        attendant.open(
+          (reason) => log.error(reason),
+          accepted,
+          (name) => log.callback(name),
+        )
+      }
       isOpen = true
     },
     close,

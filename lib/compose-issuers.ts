@@ -12,11 +12,13 @@ import {
   type RemoteKeysOptions,
   StaticKeys,
 } from './keys/key-source.ts'
+import type { OperatorLog } from './operator-log.ts'
+import type { ReportFailure } from './outside/ask-application.ts'
 import { FetchPlaces } from './outside/fetch-places.ts'
 import { ImmutableSet } from './rights/resource-set.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
 import type { Settings } from './settings/options.ts'
-import { readIssuerRules } from './settings/read-issuer-rules.ts'
+import { judgeIssuerRules } from './settings/read-issuer-rules.ts'
 import { acceptedTypes } from './tokens/jose-header.ts'
 
 /** What the operator is told of keys, by the name of their issuer. */
@@ -27,7 +29,9 @@ export function composeIssuers(
   { settings, issuers }: LoadedSettings,
   tokens: VerifiedTokens,
   events: EventsOfKeys,
+  log: OperatorLog,
 ): Issuers {
+  const rulesOf = (entry: IssuerEntry) => issuerRules(entry, settings, log.callback('mapClaims'))
   const places = new FetchPlaces()
   if (typeof issuers !== 'function') {
     return new ListedIssuers(
@@ -35,19 +39,21 @@ export function composeIssuers(
         // Who may speak for every tenant is the operator's own.
         const fetching = { places, isLazy: false, isOwn: entry.tenants === '*' }
         const keys = composeKeys(entry, settings, fetching, events)
-        return new Issuer(keys, rulesOf(entry, settings), tokens)
+        return new Issuer(keys, rulesOf(entry), tokens)
       }),
     )
   }
-  const { tenantsTimeout, issuersMaxAge, keysMaxStale, keysCooldown, allowPrivateIssuers } =
-    settings
+  const { tenantsTimeout, issuersMax, issuersMaxAge, allowPrivateIssuers } = settings
+  const { keysMaxStale, keysCooldown } = settings
   const fetching = { places, isLazy: true, isTold: true, publicOnly: !allowPrivateIssuers }
   return new AskedIssuers({
     ask: issuers,
-    read: (iss, answer) => readIssuerRules(iss, answer, settings),
+    read: (iss, answer) => judgeIssuerRules(iss, answer, settings),
     keysOf: (entry) => composeKeys(entry, settings, fetching, events),
-    issuerOf: (entry, keys, isTrusted) =>
-      new Issuer(keys, rulesOf(entry, settings), tokens, isTrusted),
+    issuerOf: (entry, keys, standing) => new Issuer(keys, rulesOf(entry), tokens, standing),
+    report: log.callback('issuers'),
+    warn: (reason) => log.warn(reason),
+    maxHeld: issuersMax,
     timeout: tenantsTimeout,
     maxAge: issuersMaxAge,
     maxStale: keysMaxStale,
@@ -59,7 +65,11 @@ export function composeIssuers(
 const LINE = 4
 
 /** Immutable: what decides must be the same for each request. */
-function rulesOf(entry: IssuerEntry, settings: Settings): IssuerRules {
+function issuerRules(
+  entry: IssuerEntry,
+  settings: Settings,
+  reportMapClaims: ReportFailure,
+): IssuerRules {
   const { name, issuer, audience, algorithms, tokenTypes, mapClaims, tenants } = entry
   const { clockTolerance, confirmation, superuserResource } = settings
   return Object.freeze({
@@ -69,6 +79,7 @@ function rulesOf(entry: IssuerEntry, settings: Settings): IssuerRules {
     algorithms: new ImmutableSet(algorithms),
     tokenTypes: new ImmutableSet(acceptedTypes(tokenTypes)),
     mapClaims,
+    reportMapClaims,
     tenants: tenants === '*' ? tenants : new ImmutableSet(tenants),
     clockTolerance,
     confirmation,

@@ -11,7 +11,7 @@ import { composeIssuers, type EventsOfKeys } from './compose-issuers.ts'
 import type { GuardRules } from './guard/guard.ts'
 import { tellInternal } from './guard/tell-decision.ts'
 import { DecisionCounts } from './inspection/decision-counts.ts'
-import type { OperatorLog } from './operator-log.ts'
+import { OperatorLog } from './operator-log.ts'
 import type { Attended } from './outside/attended.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import type { Waits } from './outside/waits.ts'
@@ -35,49 +35,68 @@ export interface ServiceParts {
   readonly attendants: readonly Attended[]
   readonly counts: DecisionCounts
   readonly internalWork: InternalWork
+  readonly log: OperatorLog
 }
 
 export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceParts {
-  const authenticator = composeAuthenticator(loaded, (issuer) => log.keys(issuer))
-  const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants', 'tenants'))
+  const authenticator = composeAuthenticator(loaded, (issuer) => log.keys(issuer), log)
+  const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants', 'tenants'), log)
   const attendants = attendantsOf(loaded)
   const attended = attendants.map((attendant) => attending(attendant, loaded, log))
   const background = [authenticator, knownTenants, ...attended]
   const internalWork = composeInternalWork(loaded.settings, knownTenants)
   const counts = new DecisionCounts()
-  return { authenticator, knownTenants, background, attendants, counts, internalWork }
+  return { authenticator, knownTenants, background, attendants, counts, internalWork, log }
 }
 
+/** Where nobody listens. */
+const NO_LOG = new OperatorLog(() => undefined)
+
 /** Who asks: in dev mode the mock user, in production the bearer of a token. */
-export function composeAuthenticator(loaded: LoadedSettings, events: EventsOfKeys): Authenticator {
+export function composeAuthenticator(
+  loaded: LoadedSettings,
+  events: EventsOfKeys,
+  log = NO_LOG,
+): Authenticator {
   const { settings, mockUser } = loaded
   if (mockUser) return new MockUser(mockUser, settings)
   const { tokenFrom, isRevoked, tenantsTimeout: timeout, maxTokenLength } = settings
   // Beside what the token says itself, its user is kept with the rights that count.
   const copies = settings.resourcesOf === undefined ? 1 : 2
   const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance, copies)
-  const issuers = composeIssuers(loaded, tokens, events)
+  const issuers = composeIssuers(loaded, tokens, events, log)
   const jwts = new Jwts(issuers, tokens, maxTokenLength)
-  const opaqueTokens = composeOpaqueTokens(settings, { jwts, issuers, tokens })
-  const rights = composeRights(settings)
+  const opaqueTokens = composeOpaqueTokens(settings, { jwts, issuers, tokens }, log)
+  const rights = composeRights(loaded, log)
   const parts = { issuers, tokens, jwts, opaqueTokens, rights }
-  return new BearerToken(parts, { tokenFrom, isRevoked, timeout })
+  const reportTokenFrom = log.callback('tokenFrom')
+  const reportIsRevoked = log.callback('isRevoked')
+  const asking = { tokenFrom, reportTokenFrom, isRevoked, reportIsRevoked, timeout }
+  return new BearerToken(parts, asking)
 }
 
 function composeOpaqueTokens(
   settings: Settings,
   known: { readonly jwts: Jwts; readonly issuers: Issuers; readonly tokens: VerifiedTokens },
+  log: OperatorLog,
 ): OpaqueTokens | undefined {
   const { opaqueToken, opaqueMaxAge: maxAge, tenantsTimeout: timeout, maxTokenLength } = settings
   if (opaqueToken === undefined) return undefined
-  return new OpaqueTokens({ opaqueToken, maxAge, timeout, maxTokenLength }, known)
+  const report = log.callback('opaqueToken')
+  return new OpaqueTokens({ opaqueToken, maxAge, timeout, maxTokenLength, report }, known)
 }
 
-function composeRights(settings: Settings): AskedRights | undefined {
+function composeRights(
+  { settings, issuers }: LoadedSettings,
+  log: OperatorLog,
+): AskedRights | undefined {
   const { resourcesOf, resourcesMaxAge: maxAge, tenantsTimeout: timeout } = settings
   if (resourcesOf === undefined) return undefined
   const { superuserResource } = settings
-  return new AskedRights({ resourcesOf, timeout, maxAge, superuserResource })
+  const report = log.callback('resourcesOf')
+  const hasSeveralIssuers = typeof issuers === 'function' || issuers.length > 1
+  const rules = { resourcesOf, timeout, maxAge, superuserResource }
+  return new AskedRights({ ...rules, report, hasSeveralIssuers })
 }
 
 /** Work under an authorization that no request brings. */
@@ -93,10 +112,13 @@ function composeInternalWork(settings: Settings, knownTenants: KnownTenants): In
 export function composeKnownTenants(
   settings: Settings,
   events: RemoteDocumentEvents,
+  log = NO_LOG,
 ): KnownTenants {
   const { tenants, devMode, tenantsTimeout: timeout, tenantsMaxAge: maxAge } = settings
   if (tenants === undefined) return new AnyTenant()
-  if (typeof tenants === 'function') return new AskedTenants(tenants, { timeout, maxAge })
+  if (typeof tenants === 'function') {
+    return new AskedTenants(tenants, { timeout, maxAge, report: log.callback('tenants') })
+  }
   if (typeof tenants !== 'string') return new ListedTenants(tenants)
   // Dev mode asks no URL.
   if (devMode) return new AnyTenant()
@@ -107,7 +129,7 @@ export function composeKnownTenants(
 /** What a guard of one application rests on. */
 export function composeGuardRules(
   settings: Settings,
-  { authenticator, knownTenants, counts }: ServiceParts,
+  { authenticator, knownTenants, counts, log }: ServiceParts,
   waits: Waits,
 ): GuardRules {
   const { resolveTenant, tenantParameter, tenantsTimeout: timeout, isRevoked } = settings
@@ -115,5 +137,6 @@ export function composeGuardRules(
   const asked = { authenticator, knownTenants, resolveTenant, tenantParameter, timeout, waits }
   const told = { counts, logBindings, asyncContext, realm, resource }
   const revocation = { denies: denialsOf(isRevoked), watchRevocation: watchOf(isRevoked) }
-  return { ...asked, ...told, ...revocation, clockTolerance }
+  const reportTenant = log.callback('resolveTenant')
+  return { ...asked, ...told, ...revocation, reportTenant, clockTolerance }
 }

@@ -1,5 +1,7 @@
 import { AuthError, ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE } from '../errors.ts'
 import type { KeySource } from '../keys/key-source.ts'
+import { Alarm } from '../outside/alarm.ts'
+import type { ReportFailure } from '../outside/ask-application.ts'
 import { AskedAnswers } from '../outside/asked-answers.ts'
 import { clock } from '../outside/clock.ts'
 import { tellingOf } from '../outside/document-event.ts'
@@ -10,17 +12,24 @@ import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import { mismatch } from '../tokens/mismatch.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
-import type { Issuer } from './issuer.ts'
+import type { Issuer, Standing } from './issuer.ts'
 import type { IssuerEntry } from './issuer-entry.ts'
+import { IssuerTable } from './issuer-table.ts'
 import type { Claimed, Issuers } from './issuers.ts'
 
-/** Most issuers that are held; most answers that name none. */
-const MOST = 1000
+/** Most answers that name no issuer. */
+const MOST_UNKNOWN = 1000
+
+/** How often an answer is asked for anew that was forgotten on its way. */
+const MOST_TURNS = 5
+
+/** Milliseconds between two warnings that issuers had to go. */
+const WARNED_FOR = 60_000
 
 /** What was expected of `iss`, for the log. */
 const KNOWN = ['one that the issuers function knows']
 
-/** Most questions at one time about issuers that are not known. */
+/** Most questions at one time about issuers that are known, and about those that are not. */
 const MOST_OPEN = 16
 
 /**
@@ -38,7 +47,13 @@ export interface AskedIssuersRules {
   read(iss: string, answer: unknown): IssuerEntry | null | undefined
   /** Where the keys of an entry come from. */
   keysOf(entry: IssuerEntry): KeySource
-  issuerOf(entry: IssuerEntry, keys: KeySource, isTrusted: () => boolean): Issuer
+  issuerOf(entry: IssuerEntry, keys: KeySource, standing: Standing): Issuer
+  /** Is told why there is no answer. */
+  readonly report?: ReportFailure
+  /** Tells the operator. */
+  warn(reason: string): void
+  /** Most issuers that are held. */
+  readonly maxHeld: number
   /** Seconds for one question. */
   readonly timeout: number
   /** Seconds that an answer is kept. */
@@ -65,11 +80,21 @@ interface Held {
  */
 export class AskedIssuers implements Issuers {
   readonly isReady = true
+  readonly areAsked = true
   readonly #rules: AskedIssuersRules
   readonly #answers: AskedAnswers<IssuerEntry | null, Held | null>
+  readonly #table: IssuerTable<Held | null>
+  /** Those that had proved a token and had to go, since the last warning. */
+  #displaced = 0
+  readonly #warning = new Alarm(() => this.#warn())
+  #warnedAt = Number.NEGATIVE_INFINITY
 
   constructor(rules: AskedIssuersRules) {
     this.#rules = rules
+    this.#table = new IssuerTable(rules.maxHeld, (held, hadProved) => {
+      end(held)
+      if (hadProved) this.#noteDisplaced()
+    })
     this.#answers = new AskedAnswers<IssuerEntry | null, Held | null>({
       ask: rules.ask,
       read: (answer, iss) => rules.read(iss, answer),
@@ -80,33 +105,38 @@ export class AskedIssuers implements Issuers {
         else held.story.fetched(askedAt)
         return held
       },
-      failed: (error, iss, before) => {
+      failed: (error, iss, before, isOver) => {
         const story = before?.story ?? this.#storyOf(iss)
         story.failed(isThrown(error, AuthError) ? error.reason : errorCode(error))
-        story.look(clock.now(), true)
+        if (!isOver) story.look(clock.now(), true)
+        else before?.story.ended()
       },
       drop: (held) => end(held),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, `the issuers function ${reason}`)),
+      ...(rules.report && { report: rules.report }),
       timeout: rules.timeout,
       keptFor: (held) => (held === null ? rules.cooldown : Math.max(rules.maxAge, LEAST_AGE)),
-      maxKept: MOST,
-      refusals: { is: (held) => held === null, maxKept: MOST },
+      maxKept: rules.maxHeld,
+      table: this.#table,
+      refusals: { is: (held) => held === null, maxKept: MOST_UNKNOWN },
       maxStale: rules.maxStale,
       renews: true,
-      maxOpen: MOST_OPEN,
-      knownApart: true,
+      line: { places: MOST_OPEN },
+      isKnown: (iss) => this.#table.isKnown(iss),
     })
   }
 
   open(): void {
     this.#answers.open()
-    for (const { keys } of this.all()) keys.open()
+    for (const held of this.#answers.values()) held?.issuer.keys.open()
   }
 
   close(): void {
     this.#answers.close()
-    for (const { keys } of this.all()) keys.close()
+    this.#warning.stop()
+    this.#displaced = 0
+    for (const held of this.#answers.values()) held?.issuer.keys.close()
   }
 
   async refreshKeys(iss?: string): Promise<void> {
@@ -116,21 +146,53 @@ export class AskedIssuers implements Issuers {
     await issuer.refreshKeys()
   }
 
-  find({ iss }: Claimed, waits: Waits): NowOrLater<Issuer> {
-    if (iss === undefined) throw new TokenRefused('the issuer is missing')
-    return after(NAME.test(iss) ? this.#answers.get(iss, waits) : null, (held) => {
-      if (held !== null) return held.issuer
-      throw new TokenRefused('the issuer is not accepted', mismatch('iss', KNOWN, iss))
-    })
+  find(claimed: Claimed, waits: Waits): NowOrLater<Issuer> {
+    return this.#find(claimed.iss, waits, MOST_TURNS)
   }
 
   forget(iss?: string): void {
     this.#answers.forget((known) => iss === undefined || known === iss)
   }
 
+  /** Without those on trial, for which there is no place. */
   all(): readonly Issuer[] {
     const known = this.#answers.values().filter((held) => held !== null)
-    return known.map(({ issuer }) => issuer)
+    return known.slice(0, this.#rules.maxHeld).map(({ issuer }) => issuer)
+  }
+
+  #find(iss: string | undefined, waits: Waits, turns: number): NowOrLater<Issuer> {
+    if (iss === undefined) throw new TokenRefused('the issuer is missing')
+    return after(NAME.test(iss) ? this.#answers.get(iss, waits) : null, (held) => {
+      if (held === null) {
+        throw new TokenRefused('the issuer is not accepted', mismatch('iss', KNOWN, iss))
+      }
+      if (!held.issuer.isRetired) return held.issuer
+      // Forgotten on its way, or another answer has come since.
+      if (turns > 0) return this.#find(iss, waits, turns - 1)
+      const reason = 'the answers of the issuers function are forgotten before they come'
+      throw withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, reason))
+    })
+  }
+
+  #noteDisplaced(): void {
+    this.#displaced += 1
+    if (this.#displaced > 1) return
+    if (clock.now() - this.#warnedAt >= WARNED_FOR) this.#warn()
+    else this.#warning.set(this.#warnedAt + WARNED_FOR)
+  }
+
+  #warn(): void {
+    const count = this.#displaced
+    const { maxHeld, warn } = this.#rules
+    this.#displaced = 0
+    this.#warnedAt = clock.now()
+    const line = `issuers that had proved a token and had to go: ${count}; a larger issuersMax (now ${maxHeld}) keeps them`
+    try {
+      warn(line)
+    } catch {
+      // An application's logger may throw. The request that displaced one is good, and no timer may
+      // end the process.
+    }
   }
 
   /** An answer that has changed as data makes another issuer, whose tokens are proved anew. */
@@ -153,8 +215,17 @@ export class AskedIssuers implements Issuers {
     if (!isSamePlace) before?.issuer.keys.close()
     const keys = isSamePlace ? before.issuer.keys : this.#rules.keysOf(entry)
     keys.open()
-    const issuer = this.#rules.issuerOf(entry, keys, () => this.#answers.fresh(iss) === held)
-    const held = { issuer, data, place, story: before?.story ?? this.#storyOf(iss) }
+    const issuer = this.#rules.issuerOf(entry, keys, {
+      isTrusted: () => {
+        if (this.#answers.fresh(iss) !== held) return false
+        this.#table.used(iss)
+        return true
+      },
+      proved: () => this.#table.proved(iss),
+      awaited: () => this.#table.awaited(iss),
+      released: () => this.#table.released(iss),
+    })
+    const held: Held = { issuer, data, place, story: before?.story ?? this.#storyOf(iss) }
     return held
   }
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { AuthError, ERR_AUTH_TOKEN_INVALID, ERR_AUTH_TOKEN_MISSING } from '../errors.ts'
+import type { ReportFailure } from '../outside/ask-application.ts'
 import { isThrown } from '../outside/error-code.ts'
 import { after, attempt, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
@@ -21,6 +22,8 @@ import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 export interface BearerTokenRules extends RevocationRules {
   readonly tokenFrom?: TokenFrom | undefined
+  /** Is told why `tokenFrom` gave no token. */
+  readonly reportTokenFrom?: ReportFailure | undefined
 }
 
 /** What a token is verified by. */
@@ -87,14 +90,16 @@ export class BearerToken implements Authenticator {
   }
 
   /**
-   * Step by step; each refuses by throwing. A promise only where a step has to wait for somebody.
+   * Step by step. A step refuses by throwing, or, where strangers can cause it for nothing, by what
+   * it returns. A promise only where a step has to wait for somebody.
    */
   #authenticated(
     request: FastifyRequest,
     waits: Waits,
     finding: Finding = { cached: null, verified: null },
   ): NowOrLater<Principal | AuthError> {
-    const token = tokenOfRequest(request, this.#rules.tokenFrom) //                    401
+    const { tokenFrom, reportTokenFrom } = this.#rules
+    const token = tokenOfRequest(request, tokenFrom, reportTokenFrom) //               401
     if (token === null) return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
     const known = this.#parts.tokens.recall(token) //                                  401
     finding.cached = known !== undefined
@@ -128,7 +133,10 @@ function asItIs<T>(outcome: T): T {
 
 const UNREADABLE = { reason: 'the token cannot be read', mismatch: undefined }
 
-/** A caller is told no more than that the token is not valid. */
+/**
+ * An error of ours as it is. Of all else, what an application's function threw too, a caller is
+ * told no more than that the token is not valid.
+ */
 function asRefusal(error: unknown): AuthError {
   if (isThrown(error, AuthError)) return error
   const { reason, mismatch } = isThrown(error, TokenRefused) ? error : UNREADABLE

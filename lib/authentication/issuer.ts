@@ -23,6 +23,18 @@ export interface IssuerRules extends VerifyRules, RightsRules {
   readonly tenants: Pin
 }
 
+/** What an issuer's trust hangs on, and who wants to know what it does. */
+export interface Standing {
+  /** Asked for each token, kept or new. */
+  isTrusted(): boolean
+  /** It has proved a token. */
+  proved?(): void
+  /** A request begins to wait for its keys. */
+  awaited?(): void
+  /** That request waits no more. */
+  released?(): void
+}
+
 /**
  * An authorization server that is trusted: its keys, the rules for its tokens, and the tenants that
  * it may speak for.
@@ -30,28 +42,26 @@ export interface IssuerRules extends VerifyRules, RightsRules {
 export class Issuer {
   readonly keys: KeySource
   readonly #tokens: VerifiedTokens
-  readonly #isTrusted: () => boolean
+  readonly #standing: Standing
   readonly #trust: EndingProof
   #rules: IssuerRules
   /** The keys of the last proof. */
   #provedBy: KeySet | undefined
   #proof: EndingProof | undefined
+  #isRetired = false
 
-  /**
-   * @param tokens where the tokens are kept that it has proved
-   * @param isTrusted asked for each token, kept or new
-   */
+  /** @param tokens where the tokens are kept that it has proved */
   constructor(
     keys: KeySource,
     rules: IssuerRules,
     tokens: VerifiedTokens,
-    isTrusted: () => boolean = () => true,
+    standing: Standing = { isTrusted: () => true },
   ) {
     this.keys = keys
     this.#rules = rules
     this.#tokens = tokens
-    this.#isTrusted = isTrusted
-    this.#trust = new EndingProof(isTrusted)
+    this.#standing = standing
+    this.#trust = new EndingProof(() => standing.isTrusted())
   }
 
   get name(): string {
@@ -82,8 +92,14 @@ export class Issuer {
     this.#rules = { ...this.#rules, mapClaims }
   }
 
+  /** Whether another one is in its place, or none. */
+  get isRetired(): boolean {
+    return this.#isRetired
+  }
+
   /** No token that it has proved is believed any more. */
   retire(): void {
+    this.#isRetired = true
     this.#trust.end()
     this.#proof?.end()
   }
@@ -103,6 +119,7 @@ export class Issuer {
       this.#tokens.set(token, verified)
       return verified
     })
+    if (proved instanceof Promise) this.#await(proved)
     return waits.for(proved, () => withoutStack(() => keysUnavailable(this.keys)))
   }
 
@@ -116,6 +133,12 @@ export class Issuer {
     return this.#verified(acceptClaims(claims, this.#rules), until, this.#trust)
   }
 
+  #await(proving: Promise<unknown>): void {
+    this.#standing.awaited?.()
+    const release = (): void => this.#standing.released?.()
+    proving.then(release, release)
+  }
+
   #prove(jws: CompactJws, key: VerificationKey, keys: KeySet): Verified {
     const accepted = verifyToken(jws, key, this.#rules)
     return this.#verified(accepted, Number.POSITIVE_INFINITY, this.#proofBy(keys))
@@ -127,6 +150,7 @@ export class Issuer {
     const { tenants } = this.#rules
     const vouched = { exp, issuer: names.issuer, actor, tokenSub: names.sub }
     const principal = Principal.of(pinned(userInfo, tenants), vouched, this.#rules)
+    this.#standing.proved?.()
     return { principal, lifetime, names, tenants, proof }
   }
 
@@ -135,7 +159,9 @@ export class Issuer {
     if (this.#proof === undefined || this.#provedBy !== keys) {
       this.#proof?.end()
       this.#provedBy = keys
-      this.#proof = new EndingProof(() => this.#isTrusted() && this.keys.current() === keys)
+      this.#proof = new EndingProof(
+        () => this.#standing.isTrusted() && this.keys.current() === keys,
+      )
     }
     return this.#proof
   }

@@ -10,6 +10,8 @@ export interface Issuers {
   close(): void
   /** Whether tokens can be verified now, by the issuers that are configured. */
   readonly isReady: boolean
+  /** Whether the application is asked who is trusted. */
+  readonly areAsked: boolean
   /**
    * Gets new keys.
    *

@@ -1,10 +1,20 @@
+import { ERR_AUTH_ISSUERS_UNAVAILABLE } from '../errors.ts'
 import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
+import { withoutStack } from '../outside/without-stack.ts'
 import { type CompactJws, parseCompactJws } from '../tokens/compact-jws.ts'
 import { JoseHeaders } from '../tokens/jose-header.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
+import { refuseUnprovable } from '../tokens/verify-token.ts'
+import type { Issuer } from './issuer.ts'
 import type { Issuers } from './issuers.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
+
+/**
+ * How often a token is proved anew because its issuer has changed meanwhile. Somebody who changes
+ * it all the time must not keep a request for ever.
+ */
+const MOST_TURNS = 5
 
 /** Tokens that are JWTs (RFC 7519): each is verified by its issuer. */
 export class Jwts {
@@ -29,23 +39,41 @@ export class Jwts {
    */
   verify(token: string, waits: Waits): NowOrLater<Verified | TokenRefused> {
     const jws = parseCompactJws(token, this.#maxLength, this.#headers)
+    // The issuer's own rules come after the answer, which may bring them.
+    if (this.#issuers.areAsked) refuseUnprovable(jws)
+    return this.#prove({ token, jws, waits }, MOST_TURNS)
+  }
+
+  #prove(proving: Proving, turns: number): NowOrLater<Verified | TokenRefused> {
+    const { token, jws, waits } = proving
     return after(this.#issuers.find(jws.payload, waits), (issuer) => {
       // An issuer that had to be asked for may have proved this token before.
       const verified = this.#tokens.get(token) ?? issuer.verify(token, jws, waits)
-      return verified instanceof Promise ? this.#whenProved(verified, token, jws, waits) : verified
+      if (!(verified instanceof Promise)) return verified
+      const again = () => this.#again(proving, turns - 1)
+      return verified.then(
+        (proved) => (holds(proved, issuer) ? proved : again()),
+        (error) => (issuer.isRetired ? again() : Promise.reject(error)),
+      )
     })
   }
 
-  /** While a key was waited for, its issuer may have changed, or be trusted no more. */
-  async #whenProved(
-    proving: Promise<Verified | TokenRefused>,
-    token: string,
-    jws: CompactJws,
-    waits: Waits,
-  ): Promise<Verified | TokenRefused> {
-    const verified = await proving
-    if (verified instanceof TokenRefused || verified.proof.holds) return verified
-    const issuer = await this.#issuers.find(jws.payload, waits)
-    return issuer.verify(token, jws, waits)
+  /** While keys were waited for, the issuer has changed, or is trusted no more. */
+  #again(proving: Proving, turns: number): NowOrLater<Verified | TokenRefused> {
+    if (turns > 0) return this.#prove(proving, turns)
+    throw withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, 'the issuer changes all the time'))
   }
+}
+
+/** What is known of a token while it is proved. */
+interface Proving {
+  readonly token: string
+  readonly jws: CompactJws
+  readonly waits: Waits
+}
+
+/** Whether what an issuer says after a wait is so still. */
+function holds(proved: Verified | TokenRefused, issuer: Issuer): boolean {
+  if (issuer.isRetired) return false
+  return proved instanceof TokenRefused || proved.proof.holds
 }

@@ -6,6 +6,7 @@ import type { Claimed, Issuers } from './issuers.ts'
 
 /** Issuers that stand in the configuration. Where there is one, it judges every token. */
 export class ListedIssuers implements Issuers {
+  readonly areAsked = false
   readonly #issuers: readonly Issuer[]
   readonly #byIss: ReadonlyMap<string, Issuer>
   readonly #only: Issuer | undefined

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { ERR_AUTH_INTROSPECTION_UNAVAILABLE } from '../errors.ts'
+import type { ReportFailure } from '../outside/ask-application.ts'
 import { AskedAnswers } from '../outside/asked-answers.ts'
 import { clock } from '../outside/clock.ts'
 import { isObject } from '../outside/is-object.ts'
 import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import { ownProperty } from '../outside/own-property.ts'
+import { Unusable, unexpected } from '../outside/unusable.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import { isJwt } from '../tokens/is-jwt.ts'
@@ -23,6 +25,8 @@ export interface OpaqueTokensRules {
   readonly maxAge: number
   /** Most characters of a token that is asked for. */
   readonly maxTokenLength: number
+  /** Is told why there is no answer. */
+  readonly report?: ReportFailure
 }
 
 /** RFC 6750 §2.1: the characters of a bearer token. */
@@ -73,7 +77,8 @@ export class OpaqueTokens {
       keptFor: ({ answer }) => (answer === null ? REFUSED_FOR : 0),
       maxKept: 0,
       refusals: { is: ({ answer }) => answer === null, maxKept: MOST_REFUSED },
-      maxOpen: MOST_OPEN,
+      ...(rules.report && { report: rules.report }),
+      line: { places: MOST_OPEN },
     })
   }
 
@@ -158,14 +163,18 @@ class UntilThen implements Proof {
   }
 }
 
-/** A copy, since the application may change or share what it gave. */
-function readAnswer(answer: unknown): Answer | undefined {
+/**
+ * A copy, since the application may change or share what it gave.
+ *
+ * @throws Unusable, and what the application's object throws where it is read
+ */
+function readAnswer(answer: unknown): Answer {
   if (answer === null) return null
-  if (typeof answer === 'string') return isJwt(answer) ? answer : undefined
-  try {
-    const copy: unknown = JSON.parse(JSON.stringify(answer))
-    return isObject(copy) ? copy : undefined
-  } catch {
-    return undefined
+  if (typeof answer === 'string') {
+    if (isJwt(answer)) return answer
+    throw new Unusable('the answer: expected claims, a JWT or null, found a string that is no JWT')
   }
+  const copy: unknown = JSON.parse(JSON.stringify(answer) ?? 'null')
+  if (isObject(copy)) return copy
+  throw unexpected('the answer', 'claims, a JWT or null', answer)
 }

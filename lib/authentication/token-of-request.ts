@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify'
+import { type ReportFailure, thrown, unusable } from '../outside/ask-application.ts'
 import { ignoreRejection } from '../outside/thenable.ts'
+import { unexpected } from '../outside/unusable.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 
 /** RFC 9110 §11.4: `auth-scheme 1*SP token68`. The scheme's case does not matter. */
@@ -20,21 +22,37 @@ export type TokenFrom = (request: FastifyRequest) => string | null
  * @returns null when there is none
  * @throws TokenRefused when there is not exactly one
  */
-export function tokenOfRequest(request: FastifyRequest, tokenFrom?: TokenFrom): string | null {
+export function tokenOfRequest(
+  request: FastifyRequest,
+  tokenFrom?: TokenFrom,
+  report?: ReportFailure,
+): string | null {
   const { authorization } = request.headers
   const token =
     authorization === undefined
-      ? tokenElsewhere(tokenFrom?.(request))
+      ? tokenElsewhere(request, tokenFrom, report)
       : readBearerToken(String(authorization))
   if (isRepeated(request.raw.rawHeaders)) throw new TokenRefused('several Authorization headers')
   return token
 }
 
 /** A function written in JavaScript may give anything. */
-function tokenElsewhere(token: unknown): string | null {
+function tokenElsewhere(
+  request: FastifyRequest,
+  tokenFrom?: TokenFrom,
+  report?: ReportFailure,
+): string | null {
+  let token: unknown
+  try {
+    token = tokenFrom?.(request)
+  } catch (error) {
+    report?.(thrown(error))
+    throw error
+  }
   if (token === undefined || token === null || token === '') return null
   if (typeof token === 'string') return token
   ignoreRejection(token)
+  report?.(unusable(unexpected('the answer', 'a string or null', token)))
   throw new TokenRefused('tokenFrom gave no string')
 }
 

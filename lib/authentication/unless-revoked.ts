@@ -1,6 +1,7 @@
 import { ERR_AUTH_REVOCATION_UNAVAILABLE } from '../errors.ts'
-import { askApplication } from '../outside/ask-application.ts'
+import { askApplication, type ReportFailure } from '../outside/ask-application.ts'
 import { after, type NowOrLater } from '../outside/now-or-later.ts'
+import { readBoolean } from '../outside/unusable.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Principal } from '../rights/principal.ts'
@@ -18,6 +19,8 @@ export interface RevocationRules {
     | undefined
   /** Seconds for one call of `isRevoked`. */
   readonly timeout: number
+  /** Is told why `isRevoked` gave no answer. */
+  readonly reportIsRevoked?: ReportFailure | undefined
 }
 
 /**
@@ -32,7 +35,7 @@ export interface RevocationRules {
 export function unlessRevoked(
   principal: Principal,
   { names, lifetime, isOpaque }: Verified,
-  { isRevoked, timeout }: RevocationRules,
+  { isRevoked, timeout, reportIsRevoked: report }: RevocationRules,
   waits: Waits,
 ): NowOrLater<Principal> {
   if (isRevoked === undefined) return principal
@@ -41,7 +44,8 @@ export function unlessRevoked(
     ask: () => isRevoked(principal.userInfo, token),
     timeout,
     waits,
-    read: (value) => (typeof value === 'boolean' ? value : undefined),
+    report,
+    read: readBoolean,
     refuse: (reason) =>
       withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`)),
   })

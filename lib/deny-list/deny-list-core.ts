@@ -1,5 +1,6 @@
 import { ERR_AUTH_REVOCATION_UNAVAILABLE } from '../errors.ts'
 import { Alarm } from '../outside/alarm.ts'
+import { failureOf } from '../outside/ask-application.ts'
 import { Attendance } from '../outside/attendance.ts'
 import { clock } from '../outside/clock.ts'
 import { tellingOf } from '../outside/document-event.ts'
@@ -125,7 +126,8 @@ export class DenyListCore<Cursor> {
   }
 
   /** Each error of the functions that keep the entries comes by here, once. */
-  #reasonOf(_asked: 'changes' | 'append', error: unknown): string {
+  #reasonOf(asked: 'changes' | 'append', error: unknown): string {
+    this.attendance.report(asked, failureOf(error))
     return reasonOf(error)
   }
 

@@ -4,6 +4,7 @@ import type { Verified } from '../authentication/verified-tokens.ts'
 import type { WatchRevocation } from '../authentication/watch-revocation.ts'
 import type { Policy } from '../declaration/policy.ts'
 import type { DecisionCounts } from '../inspection/decision-counts.ts'
+import type { ReportFailure } from '../outside/ask-application.ts'
 import type { Waits } from '../outside/waits.ts'
 import type { Principal } from '../rights/principal.ts'
 import type { LogBinding } from '../settings/application-options.ts'
@@ -18,6 +19,8 @@ export interface DecisionRules {
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
   readonly resolveTenant?: ((request: FastifyRequest) => unknown) | undefined
+  /** Is told why `resolveTenant` gave no answer. */
+  readonly reportTenant?: ReportFailure
   /** Seconds by which clocks may differ. */
   readonly clockTolerance: number
   /** A deny list that is `isRevoked`. It answers at once, and throws if it cannot tell. */

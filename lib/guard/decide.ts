@@ -64,7 +64,7 @@ function namedTenant(asked: Asked): Outcome<string | null> {
   const { resolveTenant } = rules
   if (resolveTenant === undefined) return readNoTenant(policy.mayBeAbsent)
   return after(
-    askForTenant(() => resolveTenant(request), rules.timeout, rules.waits),
+    askForTenant(() => resolveTenant(request), rules.timeout, rules.waits, rules.reportTenant),
     (named) => (named === null ? readNoTenant(policy.mayBeAbsent) : readTenant(named)),
   )
 }

@@ -2,22 +2,46 @@
 // throw, or answer what is no answer.
 
 import type { AuthError } from '../errors.ts'
-import { errorCode } from './error-code.ts'
+import { errorCode, isThrown } from './error-code.ts'
 import { after, attempt, type NowOrLater } from './now-or-later.ts'
 import { isThenable } from './thenable.ts'
+import { Unusable } from './unusable.ts'
 import type { Waits } from './waits.ts'
+import { LATE } from './within-time.ts'
+
+/** Why a function of the application gave no answer. */
+export interface CallbackFailure {
+  /** `unusable`: it has answered, but nothing that can be used. */
+  readonly kind: 'thrown' | 'late' | 'unusable'
+  /** In words that hold nothing of what was sent, but for names in the application's answer. */
+  readonly reason: string
+  /** Undefined where nothing was thrown. */
+  readonly error?: unknown
+}
+
+/** Tells the operator. It never throws. */
+export type ReportFailure = (failure: CallbackFailure) => void
+
+/** What tells the operator of the failures of a function, by its name. */
+export type ReportsOf = (name: string) => ReportFailure
 
 /** How an answer is waited for, and judged. */
 export interface AnswerRules<T> {
   /** Seconds. */
   readonly timeout: number
-  /** What an answer stands for; undefined: it is none. */
+  /**
+   * What an answer stands for; undefined: it is none.
+   *
+   * @throws Unusable, which names the member that cannot be used
+   */
   read(value: unknown): T | undefined
   /**
    * The error of a constant reason: it failed, is late, gave no usable answer, or is not waited
    * for.
    */
   refuse(reason: string): AuthError
+  /** Is told before the refusal. */
+  readonly report?: ReportFailure | undefined
 }
 
 export interface Question<T> extends AnswerRules<T> {
@@ -26,32 +50,67 @@ export interface Question<T> extends AnswerRules<T> {
   readonly waits: Waits
 }
 
+const NO_ANSWER = 'gave no usable answer'
+
 /** Asks a function of the application once. An answer that is there at once costs no promise. */
 export function askApplication<T>(question: Question<T>): NowOrLater<T> {
   const answer = attempt(
     () => asPromise(question.ask()),
     (value) => value,
     (error) => {
-      throw question.refuse(`failed (${errorCode(error)})`)
+      const failure = thrown(error)
+      question.report?.(failure)
+      throw question.refuse(failure.reason)
     },
   )
   const inTime = answer instanceof Promise ? withinLimit(answer, question) : answer
-  return after(inTime, (value) => {
-    const read = question.read(value)
-    if (read !== undefined) return read
-    throw question.refuse('gave no usable answer')
-  })
+  return after(inTime, (value) => readAnswer(value, question))
+}
+
+/** What a function of the application has thrown. */
+export function thrown(error: unknown): CallbackFailure {
+  return { kind: 'thrown', reason: `failed (${errorCode(error)})`, error }
+}
+
+/** What has made a question of `withinTime` fail, or the reading of its answer. */
+export function failureOf(error: unknown): CallbackFailure {
+  if (!isThrown(error, Unusable)) return thrown(error)
+  return error.message === LATE ? { kind: 'late', reason: 'is late' } : unusable(error)
+}
+
+/** @param problem what reads the answer has thrown; Unusable names what cannot be used */
+export function unusable(problem?: unknown): CallbackFailure {
+  const kind = 'unusable'
+  if (problem === undefined) return { kind, reason: NO_ANSWER }
+  if (!isThrown(problem, Unusable)) return { kind, reason: NO_ANSWER, error: problem }
+  return { kind, reason: `${NO_ANSWER}: ${problem.message}` }
 }
 
 function asPromise(answer: unknown): unknown {
   return isThenable(answer) ? Promise.resolve(answer) : answer
 }
 
+/** What reads the answer may run code of the application: a getter, or a proxy. */
+function readAnswer<T>(value: unknown, { read, report, refuse }: Question<T>): T {
+  let problem: unknown
+  try {
+    const answer = read(value)
+    if (answer !== undefined) return answer
+  } catch (error) {
+    problem = error
+  }
+  report?.(unusable(problem))
+  throw refuse(NO_ANSWER)
+}
+
 async function withinLimit<T>(answer: Promise<unknown>, question: Question<T>): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined
   // Not unref'd, unlike every other timer here: a request waits for it.
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(question.refuse('is late')), question.timeout * 1000)
+    timer = setTimeout(() => {
+      question.report?.({ kind: 'late', reason: 'is late' })
+      reject(question.refuse('is late'))
+    }, question.timeout * 1000)
   })
   const ended = () => question.refuse('had not answered when the application closed')
   try {

@@ -1,12 +1,12 @@
 // Outside: functions of the application that are slow, fail, or are asked by many strangers at
 // once.
 
-import { askApplication, type Question } from './ask-application.ts'
+import { askApplication, type CallbackFailure } from './ask-application.ts'
 import type { AskingRules } from './asking-rules.ts'
 import { clock } from './clock.ts'
-import { type Kept, KeptAnswers } from './kept-answers.ts'
-import type { NowOrLater } from './now-or-later.ts'
-import { type OpenQuestion, OpenQuestions } from './open-questions.ts'
+import { type AnswerTable, type Kept, KeptAnswers } from './kept-answers.ts'
+import { Line } from './line.ts'
+import { attempt, type NowOrLater } from './now-or-later.ts'
 import { ignoreRejection } from './thenable.ts'
 import { Waits } from './waits.ts'
 
@@ -16,26 +16,49 @@ const REST = 1
 /** The part of its time after which an answer that renews is asked for anew. */
 const RENEW_AT = 0.8
 
+/** The reason of a refusal: whoever asked is not waited for. */
+const CLOSED = 'had not answered when the application closed'
+
+/** A question that waits for its place, or for its answer. */
+interface OpenQuestion<K> {
+  readonly key: string
+  /** What the function is asked. */
+  readonly about: string
+  /** Of the requests that want the answer. */
+  readonly waits: Set<Waits>
+  /** Undefined as long as it is being put. */
+  answer: Promise<K> | undefined
+  /** A reading of `clock`; undefined: it waits for its place. */
+  askedAt: number | undefined
+  /** Whether the application has said since then that the answer may have changed. */
+  isForgotten: boolean
+  /** Whether the function has answered what is no answer. */
+  isUnusable: boolean
+}
+
 /**
  * What a function of the application answers, by key. Requests that arrive together ask it once,
  * and an answer that is kept costs no promise.
  */
 export class AskedAnswers<A, K = A> {
   readonly #rules: AskingRules<A, K>
-  readonly #answers: KeptAnswers<K>
+  readonly #answers: AnswerTable<K>
   readonly #refusals: KeptAnswers<K>
-  readonly #open: OpenQuestions<K>
-  /** Those of known keys, where they are counted apart. */
-  readonly #openOfKnown: OpenQuestions<K>
+  /** The last one of each key, unless it is forgotten. */
+  readonly #open = new Map<string, OpenQuestion<K>>()
+  readonly #line: Line
+  /** That of known keys, where they have their own. */
+  readonly #lineOfKnown: Line
   /** Of the questions, which the requests of several applications may share. */
   readonly #waits = new Waits()
 
   constructor(rules: AskingRules<A, K>) {
-    const { maxOpen = Number.POSITIVE_INFINITY, weight } = rules
+    const { line = { places: Number.POSITIVE_INFINITY }, timeout, weight } = rules
     this.#rules = rules
-    this.#open = new OpenQuestions(maxOpen)
-    this.#openOfKnown = rules.knownApart === true ? new OpenQuestions(maxOpen) : this.#open
-    this.#answers = new KeptAnswers(rules.maxKept, (kept) => rules.drop?.(kept), weight)
+    this.#line = new Line(line, timeout)
+    this.#lineOfKnown = rules.isKnown === undefined ? this.#line : new Line(line, timeout)
+    this.#answers =
+      rules.table ?? new KeptAnswers(rules.maxKept, (kept) => rules.drop?.(kept), weight)
     this.#refusals = new KeptAnswers(rules.refusals?.maxKept ?? 0, () => {}, weight)
   }
 
@@ -43,8 +66,10 @@ export class AskedAnswers<A, K = A> {
     this.#waits.resume()
   }
 
-  /** Ends the questions that are open. */
+  /** Ends the questions that are open. Those that wait for a place are never asked. */
   close(): void {
+    this.#line.end(CLOSED)
+    this.#lineOfKnown.end(CLOSED)
     this.#waits.end()
   }
 
@@ -55,18 +80,16 @@ export class AskedAnswers<A, K = A> {
    * @throws what the rules refuse with, where no answer can be had
    */
   get(key: string, waits: Waits, about = key): NowOrLater<K> {
-    const kept = this.#find(key)
-    if (kept !== undefined && this.#isFresh(key, kept)) return kept.answer
-    const answer = this.#asked(key) ?? this.#ask(key, about)
-    return waits.for(answer, () =>
-      this.#rules.refuse('had not answered when the application closed'),
+    const kept = this.#serving(key)
+    if (kept !== undefined) return kept.answer
+    return waits.for(this.#joined(key, waits) ?? this.#ask(key, waits, about), () =>
+      this.#rules.refuse(CLOSED),
     )
   }
 
   /** The answer that is kept for a key and serves now; undefined: it has to be asked for. */
   fresh(key: string): K | undefined {
-    const kept = this.#find(key)
-    return kept !== undefined && this.#isFresh(key, kept) ? kept.answer : undefined
+    return this.#serving(key)?.answer
   }
 
   /**
@@ -76,8 +99,12 @@ export class AskedAnswers<A, K = A> {
   forget(fits: (key: string) => boolean = () => true): void {
     this.#answers.expire(fits)
     this.#refusals.expire(fits)
-    this.#open.forget(fits)
-    this.#openOfKnown.forget(fits)
+    for (const [key, question] of this.#open) {
+      // What waits for its place is asked after this.
+      if (question.askedAt === undefined || !fits(key)) continue
+      question.isForgotten = true
+      this.#open.delete(key)
+    }
   }
 
   /** What is kept, but what says no. */
@@ -89,51 +116,102 @@ export class AskedAnswers<A, K = A> {
     return this.#answers.get(key) ?? this.#refusals.get(key)
   }
 
-  #isFresh(key: string, kept: Kept<K>): boolean {
+  /** An answer that comes at once where one is renewed counts at once: it may say less. */
+  #serving(key: string): Kept<K> | undefined {
     const now = clock.now()
-    if (now >= kept.freshUntil) return false
-    // Where this fails, what is kept still serves, and is asked for again when its time is over.
-    if (now >= kept.renewAt && this.#asked(key) === undefined) ignoreRejection(this.#ask(key))
-    return true
+    const kept = this.#find(key)
+    if (kept === undefined || now >= kept.freshUntil) return undefined
+    if (now < kept.renewAt || this.#open.has(key)) return kept
+    this.#renew(key)
+    const renewed = this.#find(key)
+    return renewed !== undefined && now < renewed.freshUntil ? renewed : undefined
   }
 
-  #asked(key: string): Promise<K> | undefined {
-    return this.#openOfKnown.get(key) ?? this.#open.get(key)
-  }
-
-  #ask(key: string, about = key): NowOrLater<K> {
-    const open = this.#answers.get(key) === undefined ? this.#open : this.#openOfKnown
-    if (open.isFull) return this.#lastGood(key, this.#rules.refuse('has too many open questions'))
-    return open.ask(key, {
-      run: () => askApplication(this.#question(key, about)),
-      done: (answer, question) => this.#learn(answer, question),
-      failed: (error) => {
-        this.#rules.failed?.(error, key, this.#answers.get(key)?.answer)
-        return this.#lastGood(key, error)
-      },
-    })
-  }
-
-  #question(key: string, about: string): Question<A> {
-    const { timeout, refuse } = this.#rules
-    return {
-      timeout,
-      refuse,
-      ask: () => this.#rules.ask(about),
-      read: (value) => this.#rules.read(value, key),
-      waits: this.#waits,
+  /** Where this fails, whoever asks next is told. */
+  #renew(key: string): void {
+    try {
+      ignoreRejection(this.#ask(key, this.#waits))
+    } catch {
+      // The function answered at once, with what is no answer.
     }
   }
 
-  #learn(answer: A, { key, askedAt, isForgotten }: OpenQuestion): K {
+  /** The answer of a question that is open already. */
+  #joined(key: string, waits: Waits): Promise<K> | undefined {
+    const question = this.#open.get(key)
+    question?.waits.add(waits)
+    return question?.answer
+  }
+
+  #ask(key: string, waits: Waits, about = key): NowOrLater<K> {
+    const question: OpenQuestion<K> = {
+      key,
+      about,
+      waits: new Set([waits]),
+      answer: undefined,
+      askedAt: undefined,
+      isForgotten: false,
+      isUnusable: false,
+    }
+    this.#open.set(key, question)
+    const answer = attempt(
+      () => this.#lineFor(key).enter(this.#visitOf(question)),
+      (given) => {
+        this.#end(question)
+        return this.#learn(given, question)
+      },
+      (error) => {
+        this.#end(question)
+        return this.#failed(error, question)
+      },
+    )
+    if (answer instanceof Promise) question.answer = answer
+    return answer
+  }
+
+  #lineFor(key: string): Line {
+    return this.#rules.isKnown?.(key) === true ? this.#lineOfKnown : this.#line
+  }
+
+  #visitOf(question: OpenQuestion<K>) {
+    const { timeout, refuse, ask, read, report } = this.#rules
+    return {
+      key: question.key,
+      refuse,
+      isWanted: () => [...question.waits].some(({ isOver }) => !isOver),
+      run: () => {
+        question.askedAt = clock.now()
+        return askApplication<A>({
+          timeout,
+          refuse,
+          ask: () => ask(question.about),
+          read: (value) => read(value, question.key),
+          report: (failure: CallbackFailure) => {
+            question.isUnusable = failure.kind === 'unusable'
+            report?.(failure)
+          },
+          waits: this.#waits,
+        })
+      },
+    }
+  }
+
+  #end(question: OpenQuestion<K>): void {
+    if (this.#open.get(question.key) === question) this.#open.delete(question.key)
+  }
+
+  #learn(answer: A, { key, askedAt = clock.now(), isForgotten }: OpenQuestion<K>): K {
     // Asked before it was forgotten: it may be what was forgotten.
-    if (isForgotten) return this.#rules.learn(answer, key, undefined, askedAt)
+    if (isForgotten) {
+      const forgotten = this.#rules.learn(answer, key, undefined, askedAt)
+      this.#rules.drop?.(forgotten)
+      return forgotten
+    }
     const before = this.#answers.get(key)?.answer
     const kept = this.#rules.learn(answer, key, before, askedAt)
     const isRefusal = this.#rules.refusals?.is(kept) ?? false
     const keptFor = this.#rules.keptFor(kept) * 1000
-    this.#answers.delete(key)
-    if (before !== undefined && (isRefusal || keptFor <= 0)) this.#rules.drop?.(before)
+    if (isRefusal || keptFor <= 0) this.#drop(key)
     if (keptFor > 0) this.#keep(key, kept, keptFor, isRefusal ? undefined : askedAt)
     return kept
   }
@@ -151,6 +229,22 @@ export class AskedAnswers<A, K = A> {
       freshUntil: since + keptFor,
       goodUntil: since + keptFor + maxStale * 1000,
     })
+  }
+
+  #failed(error: unknown, { key, isForgotten, isUnusable }: OpenQuestion<K>): K {
+    // To throw, and to be late, is an outage. A wrong answer is none: what it should have said may
+    // be less than before.
+    const isOver = isUnusable && !isForgotten
+    this.#rules.failed?.(error, key, this.#answers.get(key)?.answer, isOver)
+    if (isOver) this.#drop(key)
+    return this.#lastGood(key, error)
+  }
+
+  /** What is kept for a key serves no more, and for nobody. */
+  #drop(key: string): void {
+    const before = this.#answers.get(key)?.answer
+    this.#answers.delete(key)
+    if (before !== undefined) this.#rules.drop?.(before)
   }
 
   /**

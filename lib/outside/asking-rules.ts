@@ -1,7 +1,8 @@
 // Outside: functions of the application, and the strangers whose requests ask them.
 
 import type { AnswerRules } from './ask-application.ts'
-import type { WeightRules } from './kept-answers.ts'
+import type { AnswerTable, WeightRules } from './kept-answers.ts'
+import type { LineRules } from './line.ts'
 
 /**
  * How a function of the application is asked, and for how long its answers serve. `A` is what it
@@ -9,7 +10,11 @@ import type { WeightRules } from './kept-answers.ts'
  */
 export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
   ask(about: string): unknown
-  /** What an answer stands for; undefined: it is none. */
+  /**
+   * What an answer stands for; undefined: it is none. Then nothing is kept of the answer before.
+   *
+   * @throws Unusable, which names the member that cannot be used
+   */
   read(value: unknown, key: string): A | undefined
   /**
    * What is kept of an answer, and given for it.
@@ -18,9 +23,16 @@ export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
    * @param askedAt when it was asked for: a reading of `clock`
    */
   learn(answer: A, key: string, before: K | undefined, askedAt: number): K
-  /** Is told that a question has failed, and what is kept of the answer before. */
-  failed?(error: unknown, key: string, before: K | undefined): void
-  /** Is told what is kept no more, because the table is full or another answer says no. */
+  /**
+   * Is told that a question has failed, and what is kept of the answer before.
+   *
+   * @param isOver the function gave what is no answer: the one before serves no more
+   */
+  failed?(error: unknown, key: string, before: K | undefined, isOver: boolean): void
+  /**
+   * Is told what is kept no more, or was not kept: the table is full, another answer says no or
+   * cannot be used, or it was forgotten on its way.
+   */
   drop?(kept: K): void
   /**
    * Seconds that an answer is kept; 0: it is not. They count from the question, but from the answer
@@ -40,7 +52,8 @@ export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
     readonly maxKept: number
   }
   /**
-   * Seconds beyond its time for which the last good answer serves while a newer one cannot be had.
+   * Seconds beyond its time for which the last good answer serves while a newer one cannot be had:
+   * while the function throws or is late, or has no place.
    */
   readonly maxStale?: number
   /**
@@ -48,10 +61,13 @@ export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
    * that no request waits for it.
    */
   readonly renews?: boolean
-  /** Most questions that are open. Further ones are refused at once. */
-  readonly maxOpen?: number
+  /** How many questions it is asked at once, and how many wait. Not given: any number at once. */
+  readonly line?: LineRules
   /**
-   * Whether the limit is another one for keys that are known, so that strangers cannot use it up.
+   * Whether a key is known. Where this is given, known keys have places and a line of their own, of
+   * the same length, so that strangers cannot use them up.
    */
-  readonly knownApart?: boolean
+  isKnown?(key: string): boolean
+  /** Where the answers are kept, but those that say no. Default: a table of `maxKept`. */
+  readonly table?: AnswerTable<K>
 }

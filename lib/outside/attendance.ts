@@ -1,5 +1,6 @@
 // Outside: functions that an application got from a door of ours, and gave to several services.
 
+import type { CallbackFailure, ReportsOf } from './ask-application.ts'
 import type { AcceptedTokens, Attended } from './attended.ts'
 import type { DocumentState } from './document-state.ts'
 
@@ -21,6 +22,7 @@ const NONE: AcceptedTokens = { issuers: [], clockTolerance: 0 }
 export class Attendance implements Attended {
   readonly #work: AttendedWork
   readonly #listeners: ((reason: string) => void)[] = []
+  readonly #reports: ReportsOf[] = []
   readonly #issuers = new Set<string | undefined>()
   #isAsked = false
   #clockTolerance = 0
@@ -59,10 +61,15 @@ export class Attendance implements Attended {
     return this.#work.state?.()
   }
 
-  open(onFailure: (reason: string) => void, accepted: AcceptedTokens = NONE): void {
+  open(
+    onFailure: (reason: string) => void,
+    accepted: AcceptedTokens = NONE,
+    reports?: ReportsOf,
+  ): void {
     const { issuers, clockTolerance } = accepted
     this.#services += 1
     this.#listeners.push(onFailure)
+    if (reports !== undefined) this.#reports.push(reports)
     if (issuers === 'asked') this.#isAsked = true
     else for (const issuer of issuers) this.#issuers.add(issuer)
     this.#clockTolerance = Math.max(this.#clockTolerance, clockTolerance)
@@ -75,6 +82,7 @@ export class Attendance implements Attended {
     this.#services -= 1
     if (this.#services > 0) return
     this.#listeners.length = 0
+    this.#reports.length = 0
     this.#issuers.clear()
     this.#isAsked = false
     this.#clockTolerance = 0
@@ -86,6 +94,11 @@ export class Attendance implements Attended {
     if (this.#told === reason) return
     this.#told = reason
     for (const listener of this.#listeners) listener(reason)
+  }
+
+  /** @param name of the application's function that failed */
+  report(name: string, failure: CallbackFailure): void {
+    for (const reportOf of this.#reports) reportOf(name)(failure)
   }
 
   /** It works, so that the next failure is a new one. */

@@ -1,6 +1,7 @@
 // Outside: functions that an application got from a door of ours and gave back as an option. Some
 // hold a connection or a timer, which must begin and end with the service.
 
+import type { ReportsOf } from './ask-application.ts'
 import type { DocumentState } from './document-state.ts'
 
 /** The key under which such a function carries its attendant. Other code cannot name it. */
@@ -27,8 +28,9 @@ export interface Attended {
   /**
    * @param onFailure tells the operator of a failure, in constant text, at level error
    * @param accepted by the service that opens it
+   * @param reports told of the failures of the application's functions behind this one
    */
-  open(onFailure: (reason: string) => void, accepted?: AcceptedTokens): void
+  open(onFailure: (reason: string) => void, accepted?: AcceptedTokens, reports?: ReportsOf): void
   close(): void
   /** Whether the function can be asked now. */
   readonly isReady: boolean

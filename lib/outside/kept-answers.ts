@@ -1,9 +1,6 @@
 // Outside: the number of questions that strangers cause. Their answers are kept in a bounded table.
 
-import { type Keyed, KeyIndex } from './key-index.ts'
 import { ownText } from './own-text.ts'
-import { Queue, type Queued } from './queue.ts'
-import { textHash } from './text-hash.ts'
 
 /** An answer, and until when it holds, by `clock`. */
 export interface Kept<T> {
@@ -24,20 +21,33 @@ export interface WeightRules<T> {
   of(answer: T, key: string): number
 }
 
-interface Entry<T> extends Queued<Entry<T>>, Keyed<Entry<T>> {
+interface Entry<T> {
   readonly kept: Kept<T>
   readonly weight: number
   /** Since it was last passed over. */
   used: boolean
 }
 
+/** Answers by key. */
+export interface AnswerTable<T> {
+  get(key: string): Kept<T> | undefined
+  set(key: string, kept: Kept<T>): void
+  delete(key: string): void
+  values(): T[]
+  /**
+   * The answers whose keys fit have to be asked for anew. Each stays in the table until a new one
+   * takes its place.
+   */
+  expire(fits: (key: string) => boolean): void
+}
+
 /** Answers by key. Where the table is full, the oldest goes of those that were not used since. */
-export class KeptAnswers<T> {
+export class KeptAnswers<T> implements AnswerTable<T> {
   readonly #maxEntries: number
   readonly #drop: (answer: T) => void
   readonly #weightRules: WeightRules<T> | undefined
-  readonly #entries = new KeyIndex<Entry<T>>()
-  readonly #queue = new Queue<Entry<T>>()
+  /** The oldest first. */
+  readonly #entries = new Map<string, Entry<T>>()
   #weight = 0
 
   /** @param drop is told each answer that has to go because the table is full */
@@ -52,7 +62,7 @@ export class KeptAnswers<T> {
   }
 
   get(key: string): Kept<T> | undefined {
-    const entry = this.#entries.of(key)
+    const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
     entry.used = true
     return entry.kept
@@ -64,38 +74,27 @@ export class KeptAnswers<T> {
     this.delete(own)
     const weight = this.#weightRules?.of(kept.answer, own) ?? 0
     while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
-    const links = { older: undefined, newer: undefined, next: undefined }
-    const entry = { key: own, hash: textHash(own), kept, weight, used: false, ...links }
-    this.#entries.add(entry)
-    this.#queue.add(entry)
+    this.#entries.set(own, { kept, weight, used: false })
     this.#weight += weight
   }
 
   delete(key: string): void {
-    const entry = this.#entries.of(key)
-    if (entry !== undefined) this.#take(entry)
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
+    this.#entries.delete(key)
+    this.#weight -= entry.weight
   }
 
   values(): T[] {
-    return [...this.#queue].map(({ kept }) => kept.answer)
+    return [...this.#entries.values()].map(({ kept }) => kept.answer)
   }
 
-  /**
-   * The answers whose keys fit have to be asked for anew. Each stays in the table until a new one
-   * takes its place.
-   */
   expire(fits: (key: string) => boolean): void {
-    for (const { key, kept } of this.#queue) {
+    for (const [key, { kept }] of this.#entries) {
       if (!fits(key)) continue
       kept.freshUntil = Number.NEGATIVE_INFINITY
       kept.goodUntil = Number.NEGATIVE_INFINITY
     }
-  }
-
-  #take(entry: Entry<T>): void {
-    this.#entries.delete(entry)
-    this.#queue.delete(entry)
-    this.#weight -= entry.weight
   }
 
   #hasRoomFor(weight: number): boolean {
@@ -104,16 +103,16 @@ export class KeptAnswers<T> {
   }
 
   #evict(): void {
-    let entry = this.#queue.oldest
-    while (entry?.used) {
+    for (const [key, entry] of this.#entries) {
+      if (!entry.used) {
+        this.delete(key)
+        this.#drop(entry.kept.answer)
+        return
+      }
+      // It becomes the newest, so that the loop comes to it again where all were used.
       entry.used = false
-      this.#queue.delete(entry)
-      this.#queue.add(entry)
-      entry = this.#queue.oldest
-    }
-    if (entry !== undefined) {
-      this.#take(entry)
-      this.#drop(entry.kept.answer)
+      this.#entries.delete(key)
+      this.#entries.set(key, entry)
     }
   }
 }

@@ -9,3 +9,19 @@ export class Unusable extends Error {}
 export function reasonOf(error: unknown): string {
   return isThrown(error, Unusable) ? error.message : 'the answer cannot be used'
 }
+
+/** A member that has another type than it should, or the whole, of another's answer. */
+export function unexpected(what: string, expected: string, found: unknown): Unusable {
+  return new Unusable(`${what}: expected ${expected}, found ${typeName(found)}`)
+}
+
+/** @throws Unusable */
+export function readBoolean(answer: unknown): boolean {
+  if (typeof answer === 'boolean') return answer
+  throw unexpected('the answer', 'a boolean', answer)
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : typeof value
+}

@@ -1,19 +1,19 @@
 // Outside: servers that hang, and functions of the application that never answer.
 
 import type { NowOrLater } from './now-or-later.ts'
-import { Queue, type Queued } from './queue.ts'
-
-interface Wait extends Queued<Wait> {
-  end(): void
-}
 
 /**
  * The waits of one application's requests. A server that closes waits for its requests. So when the
  * application closes, each waiting request is refused at once.
  */
 export class Waits {
-  readonly #open = new Queue<Wait>()
+  readonly #open = new Set<() => void>()
   #isOver = false
+
+  /** Whether the application has closed, so that none of its requests waits any more. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
 
   /**
    * The result of `pending`. If the application closes first, it fails with the error that `refuse`
@@ -24,14 +24,14 @@ export class Waits {
   for<T>(pending: NowOrLater<T>, refuse: () => Error): NowOrLater<T> {
     if (!(pending instanceof Promise)) return pending
     return new Promise((resolve, reject) => {
-      const wait: Wait = { end: () => reject(refuse()), older: undefined, newer: undefined }
-      if (this.#isOver) wait.end()
-      else this.#open.add(wait)
-      pending.then(resolve, reject).finally(() => this.#open.delete(wait))
+      const end = () => reject(refuse())
+      if (this.#isOver) end()
+      else this.#open.add(end)
+      pending.then(resolve, reject).finally(() => this.#open.delete(end))
     })
   }
 
-  /** From now on, new waits last again. */
+  /** Accepts waits again after `end()`. */
   resume(): void {
     this.#isOver = false
   }
@@ -39,9 +39,9 @@ export class Waits {
   /** Ends every wait. Until `resume()`, each new wait ends at once. */
   end(): void {
     this.#isOver = true
-    for (let wait = this.#open.oldest; wait !== undefined; wait = this.#open.oldest) {
-      this.#open.delete(wait)
-      wait.end()
+    for (const end of this.#open) {
+      this.#open.delete(end)
+      end()
     }
   }
 }

@@ -2,6 +2,9 @@
 
 import { Unusable } from './unusable.ts'
 
+/** The message where the time is over. */
+export const LATE = 'late'
+
 /**
  * What a function answers within a time, unless a signal ends the wait. Its timer does not keep the
  * process alive.
@@ -15,7 +18,7 @@ export async function withinTime<T>(
 ): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unusable('late')), milliseconds)
+    timer = setTimeout(() => reject(new Unusable(LATE)), milliseconds)
     timer.unref()
     signal?.addEventListener('abort', () => reject(new Unusable('ended')), { once: true })
   })

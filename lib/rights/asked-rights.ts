@@ -1,4 +1,5 @@
 import { ERR_AUTH_RESOURCES_UNAVAILABLE } from '../errors.ts'
+import type { ReportFailure } from '../outside/ask-application.ts'
 import { AskedAnswers } from '../outside/asked-answers.ts'
 import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
@@ -20,6 +21,10 @@ export interface AskedRightsRules extends RightsRules {
   readonly timeout: number
   /** Seconds that an answer is kept, from its question on. */
   readonly maxAge: number
+  /** Is told why there is no answer. */
+  readonly report?: ReportFailure
+  /** Whether users of several issuers are asked for. Then those of one hold half of the places. */
+  readonly hasSeveralIssuers?: boolean
 }
 
 /** The user of a verified token, by the token's word. */
@@ -48,7 +53,9 @@ export class AskedRights {
   /** By the token's principal. To make one for each request would cost more than the answer. */
   readonly #keys = new WeakMap<Principal, string>()
 
-  constructor({ resourcesOf, timeout, maxAge, superuserResource }: AskedRightsRules) {
+  constructor(rules: AskedRightsRules) {
+    const { resourcesOf, timeout, maxAge, superuserResource, report } = rules
+    const shareOf = rules.hasSeveralIssuers === true ? { shareOf: issuerIn } : {}
     this.#answers = new AskedAnswers<Resources | null, ToldRights>({
       ask: (key) => resourcesOf(JSON.parse(key)),
       read: (answer) => (answer === null ? null : readResources(answer)),
@@ -63,7 +70,8 @@ export class AskedRights {
         of: (told, key) => told.keptSize + keptSize(key),
       },
       refusals: { is: (told) => !told.isKnown, maxKept: MAX_USERS },
-      maxOpen: MAX_OPEN,
+      ...(report && { report }),
+      line: { places: MAX_OPEN, ...shareOf },
     })
   }
 
@@ -106,4 +114,10 @@ export class AskedRights {
     this.#keys.set(principal, key)
     return key
   }
+}
+
+/** Users without one have a share, too. */
+function issuerIn(key: string): string {
+  const { issuer }: TokenUser = JSON.parse(key)
+  return issuer ?? ''
 }

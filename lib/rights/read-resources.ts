@@ -1,37 +1,30 @@
-import type { Resources } from '../tokens/user-info.ts'
+import { Unusable, unexpected } from '../outside/unusable.ts'
+import { isResources, problemOfResources, type Resources } from '../tokens/user-info.ts'
 
 /**
  * What an application has answered, in the shape of the claim `resources`: a frozen copy of it,
- * since the application may change or share it. Undefined: it has another shape. A Map, or an
- * object of a class, must not count as one without tenants.
+ * since the application may change or share it. A Map, or an object of a class, must not count as
+ * one without tenants.
+ *
+ * @throws Unusable where it has another shape, and what a getter or a proxy throws
  */
-export function readResources(answer: unknown): Resources | undefined {
-  try {
-    if (!isPlain(answer)) return undefined
-    const lists: [tenant: string, ids: readonly string[]][] = []
-    for (const [tenant, value] of Object.entries(answer)) {
-      const ids = readIds(value)
-      if (ids === undefined) return undefined
-      lists.push([tenant, ids])
-    }
-    // Not by assignment: a tenant may be called `__proto__`.
-    return Object.freeze(Object.fromEntries(lists))
-  } catch {
-    // A getter or a proxy of the application has failed.
-    return undefined
-  }
+export function readResources(answer: unknown): Resources {
+  if (typeof answer !== 'object') throw unexpected('the answer', 'an object or null', answer)
+  if (!isPlain(answer)) throw new Unusable('the answer: expected a plain object, found another one')
+  // Spreading turns the holes of a sparse list into `undefined`, which the check finds.
+  const lists = Object.entries(answer).map(
+    ([tenant, ids]: [string, unknown]) => [tenant, Array.isArray(ids) ? [...ids] : ids] as const,
+  )
+  // Not by assignment: a tenant may be called `__proto__`.
+  const copy: object = Object.fromEntries(lists)
+  if (!isResources(copy)) throw problemOfResources(copy)
+  for (const ids of Object.values(copy)) Object.freeze(ids)
+  return Object.freeze(copy)
 }
 
 /** Of any realm: a prototype without a prototype is Object.prototype. */
-function isPlain(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false
+function isPlain(value: object | null): value is object {
+  if (value === null || Array.isArray(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
-}
-
-function readIds(value: unknown): readonly string[] | undefined {
-  if (!Array.isArray(value)) return undefined
-  // A copy has no holes.
-  const ids: readonly unknown[] = [...value]
-  return ids.every((id) => typeof id === 'string') ? Object.freeze(ids) : undefined
 }

@@ -18,6 +18,10 @@ export function checkIssuers(
   const hasKeys = sources.has('publicKeysUrl') || sources.has('publicKeys')
   if (sources.has('issuers')) refuseBoth(sources, problems)
   else if (own && !hasKeys && !settings.devMode) checkKeyless(settings.issuer, own, problems)
+  const issuersMax = sources.get('issuersMax')
+  if (issuersMax && typeof settings.issuers !== 'function') {
+    problems.add(issuersMax, 'a function in issuers beside it', 'none')
+  }
   const resource = sources.get('resource')
   if (resource && !own && !sources.has('issuers')) {
     const hint = 'its clients must know whose tokens it accepts'

@@ -6,6 +6,7 @@ import { type OptionName, Options } from './options.ts'
 const CODE_ONLY: readonly string[] = [
   'publicKeys',
   'issuers',
+  'issuersMax',
   'allowPrivateIssuers',
   'opaqueToken',
   'resourcesOf',

@@ -45,6 +45,18 @@ export const issuerOptions = {
   issuersMaxAge: Seconds(300),
 
   /**
+   * Most issuers of a function in `issuers` that are held, from 1 to 100 000. One that has proved
+   * no token displaces none that has. Given beside a function only.
+   * @default 1000
+   */
+  issuersMax: Type.Integer({
+    default: 1000,
+    minimum: 1,
+    maximum: 100_000,
+    expected: 'a whole number from 1 to 100000',
+  }),
+
+  /**
    * Whether addresses that a function in `issuers` gives, and those discovered from them, may lead
    * to hosts that are not public, such as loopback or 10.0.0.0/8 (RFC 6890). They are https, or http
    * on loopback, in any case, and no proxy is used.

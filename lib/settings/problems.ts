@@ -21,6 +21,11 @@ export class Problems {
     return this.#lines.length
   }
 
+  /** The first one; undefined: there is none. */
+  get first(): string | undefined {
+    return this.#lines[0]
+  }
+
   /**
    * @param found what stands there, fit to be shown
    * @param hint what may be meant, or what to do

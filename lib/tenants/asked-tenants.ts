@@ -1,6 +1,8 @@
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../errors.ts'
+import type { ReportFailure } from '../outside/ask-application.ts'
 import { AskedAnswers } from '../outside/asked-answers.ts'
 import type { NowOrLater } from '../outside/now-or-later.ts'
+import { readBoolean } from '../outside/unusable.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { KnownTenants } from './known-tenants.ts'
@@ -13,6 +15,8 @@ export interface AskedTenantsOptions {
   readonly timeout: number
   /** Seconds for which a `true` is kept. A `false` is never kept. */
   readonly maxAge: number
+  /** Is told why there is no answer. */
+  readonly report?: ReportFailure
 }
 
 /** A function of the application. Requests that arrive together ask it once. */
@@ -22,12 +26,13 @@ export class AskedTenants implements KnownTenants {
 
   constructor(
     exists: (tenant: string) => boolean | Promise<boolean>,
-    { timeout, maxAge }: AskedTenantsOptions,
+    { timeout, maxAge, ...reporting }: AskedTenantsOptions,
   ) {
     this.#answers = new AskedAnswers({
       ask: (tenant) => exists(tenant),
       timeout,
-      read: (value) => (typeof value === 'boolean' ? value : undefined),
+      ...reporting,
+      read: readBoolean,
       learn: (doesExist) => doesExist,
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `the tenants function ${reason}`)),

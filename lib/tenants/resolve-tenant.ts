@@ -4,8 +4,9 @@ import {
   ERR_AUTH_TENANT_MISSING,
   ERR_AUTH_TENANTS_UNAVAILABLE,
 } from '../errors.ts'
-import { askApplication } from '../outside/ask-application.ts'
+import { askApplication, type ReportFailure, unusable } from '../outside/ask-application.ts'
 import { after } from '../outside/now-or-later.ts'
+import { unexpected } from '../outside/unusable.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import { isTenantName } from './tenant-name.ts'
@@ -34,13 +35,24 @@ export function readNoTenant(mayBeAbsent: boolean): null | AuthError {
  *
  * @throws ERR_AUTH_TENANTS_UNAVAILABLE if it fails, is late, or the application closes
  */
-export function askForTenant(ask: () => unknown, timeout: number, waits: Waits): unknown {
+export function askForTenant(
+  ask: () => unknown,
+  timeout: number,
+  waits: Waits,
+  report?: ReportFailure,
+): unknown {
   const answer = askApplication({
     ask,
     timeout,
     waits,
+    report,
     // Any value is an answer. What is no tenant's name is refused by its reader.
-    read: (value) => ({ value }),
+    read: (value) => {
+      if (typeof value !== 'string' && value !== null) {
+        report?.(unusable(unexpected('the answer', 'a string or null', value)))
+      }
+      return { value }
+    },
     refuse: (reason) =>
       withoutStack(() => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `resolveTenant ${reason}`)),
   })

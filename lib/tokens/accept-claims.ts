@@ -1,3 +1,4 @@
+import { type ReportFailure, thrown, unusable } from '../outside/ask-application.ts'
 import { ignoreRejection } from '../outside/thenable.ts'
 import { type Actor, readActor } from './actor.ts'
 import {
@@ -9,13 +10,15 @@ import {
 } from './registered-claims.ts'
 import { readTokenNames, type TokenNames } from './token-info.ts'
 import { TokenRefused } from './token-refused.ts'
-import { readUserInfo, type UserInfo } from './user-info.ts'
+import { problemOf, readUserInfo, type UserInfo } from './user-info.ts'
 
 export interface AcceptRules extends ClaimRules {
   /** Seconds. */
   readonly clockTolerance: number
   /** Turns another server's claims into user info. */
   readonly mapClaims?: ((claims: Record<string, unknown>) => UserInfo) | undefined
+  /** Is told why `mapClaims` gave no user info. */
+  readonly reportMapClaims?: ReportFailure | undefined
 }
 
 export interface AcceptedClaims {
@@ -38,7 +41,8 @@ export function acceptClaims(claims: Record<string, unknown>, rules: AcceptRules
   // Before the application's function, which may change the claims.
   const names = readTokenNames(claims)
   const actor = readActor(claims)
-  const userInfo = rules.mapClaims ? mapped(claims, rules.mapClaims) : readUserInfo(claims)
+  const { mapClaims, reportMapClaims } = rules
+  const userInfo = mapClaims ? mapped(claims, mapClaims, reportMapClaims) : readUserInfo(claims)
   return { userInfo, names, lifetime, actor }
 }
 
@@ -49,14 +53,18 @@ export function acceptClaims(claims: Record<string, unknown>, rules: AcceptRules
 function mapped(
   claims: Record<string, unknown>,
   mapClaims: (claims: Record<string, unknown>) => UserInfo,
+  report?: ReportFailure,
 ): UserInfo {
   let copy: unknown
   try {
     const userInfo = mapClaims(claims)
     ignoreRejection(userInfo)
     copy = JSON.parse(JSON.stringify(userInfo))
-  } catch {
+  } catch (error) {
+    report?.(thrown(error))
     throw new TokenRefused('mapClaims failed')
   }
+  const problem = problemOf(copy)
+  if (problem !== undefined) report?.(unusable(problem))
   return readUserInfo(copy)
 }

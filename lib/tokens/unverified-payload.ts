@@ -12,30 +12,46 @@ const MAX_BYTES = 4096
  * out of those known. It is used for nothing else.
  */
 export class UnverifiedPayload {
-  /** Undefined where parsing may cost more than verifying the signature. */
-  readonly claims: Record<string, unknown> | undefined
   readonly #bytes: Buffer
+  readonly #isCheap: boolean
+  /** Nobody has changed them; undefined: they have to be parsed. */
+  #parsed: Record<string, unknown> | undefined
 
   /** @throws TokenRefused where it was cheap to find out that it is no JSON object */
   constructor(bytes: Buffer) {
     this.#bytes = bytes
     const text = bytes.length > MAX_BYTES ? undefined : utf8Text(bytes)
-    this.claims = text === undefined || isCrowded(text) ? undefined : parseObject(text)
+    this.#isCheap = text !== undefined && !isCrowded(text)
+    if (text !== undefined && this.#isCheap) this.#parsed = parseObject(text)
+  }
+
+  /** Only to be read. Undefined where parsing may cost more than verifying the signature. */
+  get claims(): Readonly<Record<string, unknown>> | undefined {
+    if (this.#isCheap) this.#parsed ??= this.#parse()
+    return this.#parsed
   }
 
   /** Who says to have issued the token (RFC 7519 §4.1.1); undefined: no string. */
   get iss(): string | undefined {
-    if (this.claims === undefined) return topLevelText(this.#bytes, 'iss')
-    const iss = ownProperty(this.claims, 'iss')
+    const { claims } = this
+    if (claims === undefined) return topLevelText(this.#bytes, 'iss')
+    const iss = ownProperty(claims, 'iss')
     return typeof iss === 'string' ? iss : undefined
   }
 
   /**
-   * All claims, once the signature is verified.
+   * All claims, once the signature is verified. They are the caller's own: an application's
+   * function may change them, and a token may be proved more than once.
    *
    * @throws TokenRefused
    */
   read(): Record<string, unknown> {
-    return this.claims ?? parseObject(utf8Text(this.#bytes))
+    const claims = this.#parsed ?? this.#parse()
+    this.#parsed = undefined
+    return claims
+  }
+
+  #parse(): Record<string, unknown> {
+    return parseObject(utf8Text(this.#bytes))
   }
 }

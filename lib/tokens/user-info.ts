@@ -1,5 +1,6 @@
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
+import { Unusable, unexpected } from '../outside/unusable.ts'
 import { TokenRefused } from './token-refused.ts'
 
 /**
@@ -35,6 +36,9 @@ export interface UserInfo {
  */
 const MAX_DEPTH = 64
 
+/** Most characters of a tenant's name that a log shows. */
+const SHOWN = 100
+
 /**
  * Makes user info of verified claims: checks what decides anything, by own properties only, and
  * freezes the whole. The argument is frozen in place.
@@ -50,23 +54,40 @@ export function readUserInfo(claims: unknown): UserInfo {
 }
 
 function isUserInfo(claims: object): claims is UserInfo {
+  return problemOf(claims) === undefined
+}
+
+/** The member that keeps claims from being user info; undefined: they are. */
+export function problemOf(claims: unknown): Unusable | undefined {
+  if (!isObject(claims)) return unexpected('the answer', 'an object', claims)
   const sub = ownProperty(claims, 'sub')
   const name = ownProperty(claims, 'preferred_username')
   const resources = ownProperty(claims, 'resources')
-  return (
-    typeof sub === 'string' &&
-    sub !== '' &&
-    (name === undefined || typeof name === 'string') &&
-    (resources === undefined || isResources(resources))
-  )
+  if (sub === '') return new Unusable('sub: expected a string that is not empty')
+  if (typeof sub !== 'string') return unexpected('sub', 'a string', sub)
+  if (name !== undefined && typeof name !== 'string') {
+    return unexpected('preferred_username', 'a string', name)
+  }
+  return resources === undefined ? undefined : problemOfResources(resources)
 }
 
-function isResources(value: unknown): boolean {
-  return isObject(value) && Object.values(value).every(isListOfStrings)
+/** The same of resources alone, whose members are tenants. */
+export function problemOfResources(resources: unknown): Unusable | undefined {
+  if (!isObject(resources)) return unexpected('resources', 'an object', resources)
+  for (const [tenant, ids] of Object.entries(resources)) {
+    if (!Array.isArray(ids)) return unexpected(nameOf(tenant), 'a list of strings', ids)
+    const at = ids.findIndex((id) => typeof id !== 'string')
+    if (at >= 0) return unexpected(`${nameOf(tenant)}, item ${at}`, 'a string', ids[at])
+  }
+  return undefined
 }
 
-function isListOfStrings(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+export function isResources(value: unknown): value is Resources {
+  return problemOfResources(value) === undefined
+}
+
+function nameOf(tenant: string): string {
+  return `resources of ${JSON.stringify(tenant.slice(0, SHOWN))}`
 }
 
 /** By recursion that ends at a depth of its own: thousands of levels fit into one token. */

@@ -1,13 +1,28 @@
-import { verifySignature } from '../keys/algorithms.ts'
+import { supportedAlgorithms, verifySignature } from '../keys/algorithms.ts'
 import type { VerificationKey } from '../keys/json-web-key.ts'
 import { type AcceptedClaims, type AcceptRules, acceptClaims } from './accept-claims.ts'
 import type { CompactJws } from './compact-jws.ts'
 import { checkHeader, type HeaderRules } from './jose-header.ts'
+import { mismatch } from './mismatch.ts'
 import { type Lifetime, readLifetime, refusedClaims, refusedLifetime } from './registered-claims.ts'
 import { SignatureMismatch } from './signature-mismatch.ts'
 import { TokenRefused } from './token-refused.ts'
 
 export interface VerifyRules extends HeaderRules, AcceptRules {}
+
+/**
+ * What no signature of any issuer can save: an algorithm that is not supported here, such as
+ * `none` and HS256, and a token without a signature.
+ *
+ * @throws TokenRefused
+ */
+export function refuseUnprovable({ header: { alg }, signature }: CompactJws): void {
+  if (!supportedAlgorithms.includes(alg)) {
+    const found = mismatch('alg', supportedAlgorithms, alg)
+    throw new TokenRefused('the algorithm is not allowed', found)
+  }
+  if (signature.length === 0) throw new TokenRefused('there is no signature')
+}
 
 /**
  * What no signature can save: a header that the rules do not allow, and claims that they do not

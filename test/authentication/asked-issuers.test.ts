@@ -46,6 +46,7 @@ function start(
   const asked: string[] = []
   const notes: string[] = []
   const trusted: (() => boolean)[] = []
+  const warned: string[] = []
   let sources = 0
   const keysOf = () => {
     sources += 1
@@ -69,17 +70,18 @@ function start(
       return isObject(given) ? { ...ENTRY, ...given } : undefined
     },
     keysOf,
-    issuerOf({ name, mapClaims }, keys, isTrusted) {
-      trusted.push(isTrusted)
+    issuerOf({ name, mapClaims }, keys, standing) {
+      trusted.push(() => standing.isTrusted())
       const header = { algorithms: new Set(['ES256']), tokenTypes: new Set<string>() }
       const own = { name, mapClaims, tenants: '*', clockTolerance: 5, ...header } as const
-      return new Issuer(keys, own, TOKENS)
+      return new Issuer(keys, own, TOKENS, standing)
     },
-    ...{ timeout: 5, maxAge: 100, maxStale: 50, cooldown: 10 },
+    warn: (reason) => void warned.push(reason),
+    ...{ maxHeld: 1000, timeout: 5, maxAge: 100, maxStale: 50, cooldown: 10 },
     ...rules,
   })
   return {
-    ...{ issuers, trusted },
+    ...{ issuers, trusted, warned },
     find: (iss: string | undefined = A) => issuers.find({ iss }, WAITS),
     /** The issuers that were asked about since the last call. */
     asked: () => asked.splice(0),
@@ -159,15 +161,16 @@ for (const [what, answer] of [
   })
 }
 
-test('16 questions about strangers may be open, and those about known issuers are others', (t) => {
+test('strangers wait in a line of their own, and hold no place of a proved issuer', async (t) => {
   let isLate = false
   const { find, asked, at } = start(t, (iss) => (iss === A && !isLate ? ENTRY : never()))
-  void find()
+  await proofOf(find())
   isLate = true
   at(100_000)
-  for (let i = 0; i < 16; i++) void find(`i${i}`)
-  assert.throws(() => find('next'), unavailable('has too many open questions'))
   asked()
+  for (let i = 0; i < 1016; i++) void find(`i${i}`)
+  assert.throws(() => find('next'), unavailable('was not asked: its line is full'))
+  assert.equal(asked().length, 16)
   assert.equal(find() instanceof Promise, true)
   assert.deepEqual(asked(), [A])
 })
@@ -357,6 +360,31 @@ test('of an answer that cannot be read no words of others are told', (t) => {
     throw new RangeError('secret')
   }
   const { find } = start(t, () => ENTRY, { read })
-  assert.throws(find, RangeError)
-  assert.deepEqual(changes(), [['failed', null, 'RangeError']])
+  assert.throws(find, unavailable('gave no usable answer'))
+  assert.deepEqual(changes(), [['failed', null, 'the issuers function gave no usable answer']])
+})
+
+test('an issuer that had to go is told of again after the service was closed, and a logger may throw', async (t) => {
+  const told: string[] = []
+  const { issuers, find } = start(t, () => ENTRY, {
+    maxHeld: 1,
+    warn(reason) {
+      told.push(reason)
+      throw new Error('the log is full')
+    },
+  })
+  const prove = async (...names: string[]) => {
+    for (const name of names) assert.equal((await proofOf(find(name))).holds, true)
+  }
+  await prove('a', 'b', 'c')
+  assert.equal(told.length, 1)
+  t.mock.timers.tick(60_000)
+  assert.equal(told.length, 2)
+  await prove('d')
+  issuers.close()
+  t.mock.timers.tick(60_000)
+  assert.equal(told.length, 2)
+  issuers.open()
+  await prove('e')
+  assert.equal(told.length, 3)
 })

@@ -41,7 +41,7 @@ function issuerWith(
     mapClaims,
     ...rules,
   }
-  const issuer = new Issuer(keys, own, tokens, isTrusted)
+  const issuer = new Issuer(keys, own, tokens, isTrusted && { isTrusted })
   /** As a request is verified: what is known is not proved again. */
   const verify = (token: string, waits = WAITS) =>
     accepted(

@@ -46,7 +46,9 @@ function start() {
       tokenTypes: new Set(['application/at+jwt']),
       clockTolerance: 5,
     }
-    const issuer: Issuer = new Issuer(keys, rules, tokens, () => known.issuer === issuer)
+    const issuer: Issuer = new Issuer(keys, rules, tokens, {
+      isTrusted: () => known.issuer === issuer,
+    })
     return issuer
   }
   const known: { issuer: Issuer | undefined } = { issuer: undefined }
@@ -56,6 +58,7 @@ function start() {
     open() {},
     close() {},
     isReady: true,
+    areAsked: true,
     async refreshKeys() {},
     forget() {},
     all: () => [],

@@ -189,13 +189,16 @@ test('what reading an answer throws is told in constant words', async (t) => {
     },
     keysOf: () => assert.fail('there is no entry'),
     issuerOf: () => assert.fail('there is no entry'),
+    warn: () => assert.fail('nobody is displaced'),
+    maxHeld: 1,
     timeout: 5,
     maxAge: 5,
     maxStale: 5,
     cooldown: 5,
   })
-  assert.throws(() => issuers.find({ iss: 'https://a.test' }, new Waits()), RangeError)
-  assert.deepEqual(changes(told), ['failed  RangeError'])
+  const unavailable = { code: 'ERR_AUTH_ISSUERS_UNAVAILABLE' }
+  assert.throws(() => issuers.find({ iss: 'https://a.test' }, new Waits()), unavailable)
+  assert.deepEqual(changes(told), ['failed  the issuers function gave no usable answer'])
 })
 
 /** A deny list with clocks that the test moves. */

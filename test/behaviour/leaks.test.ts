@@ -108,10 +108,16 @@ for (const it of [...ATTEMPTS, ...TOLD, ...ANSWERED]) {
     for (const _ of [1, 2]) {
       const response = await app.inject({ url: it.url ?? '/held/x', headers })
       assert.equal(outcome(response), it.outcome)
-      assertNoLeak([textOf(response), ...raw], sent)
+      assertNoLeak([textOf(response), ...raw.map(ownWords)], sent)
       assert.equal(textOf(response).includes(authority.issuer), false)
     }
   })
+}
+
+/** A line without what the application's own function threw, which it may hold as it was. */
+function ownWords(line: string): string {
+  const { err: _, ...rest } = JSON.parse(line)
+  return JSON.stringify(rest)
 }
 
 test('the answer of a tenant server is not repeated', async (t) => {

@@ -165,27 +165,90 @@ test('a no takes the place of a yes, and a yes that of a no', (t) => {
   assert.deepEqual([get('a'), get('a')], ['yes', 'yes'])
 })
 
-test('questions beyond maxOpen are refused at once, but not for what is kept or asked already', async (t) => {
+test('questions beyond the places wait, but not what is kept or asked already', async (t) => {
   const { ask, open } = byHand()
-  const { get, asked } = start(t, (key) => (key === 'kept' ? key : ask()), { maxOpen: 2 })
+  const { get, asked } = start(t, (key) => (key === 'kept' ? key : ask()), { line: { places: 2 } })
   void get('kept')
-  const answers = [get('a'), get('b')]
-  assert.throws(() => get('c'), refused('has too many open questions'))
+  const answers = Promise.allSettled(['a', 'b', 'c', 'a', 'c', 'd'].map((key) => get(key)))
   assert.equal(get('kept'), 'kept')
-  answers.push(get('a'))
   assert.equal(asked(), 'kept a b')
   open[0]?.resolve('1')
-  await answers[0]
-  answers.push(get('c'))
-  open[1]?.resolve('2')
+  await turn()
+  assert.equal(asked(), 'c', 'those who ask together share a place')
+  open[1]?.reject(new Error('down'))
   open[2]?.resolve('3')
-  assert.deepEqual(await Promise.all(answers), ['1', '2', '1', '3'])
+  await turn()
+  assert.equal(asked(), 'd')
+  open[3]?.resolve('4')
+  assert.deepEqual(
+    (await answers).map((end) => end.status === 'fulfilled' && end.value),
+    ['1', false, '3', '1', '3', '4'],
+  )
+})
+
+test('an answer that waited for its place counts from when it was asked for', async (t) => {
+  const { ask, open } = byHand()
+  const { get, pass } = start(t, ask, { line: { places: 1 } })
+  const [first, second] = [get('a'), get('b')]
+  pass(4)
+  open[0]?.resolve('1')
+  await first
+  pass(4)
+  open[1]?.resolve('2')
+  assert.equal(await second, '2', 'nor has it less time for that')
+  pass(55.999)
+  assert.equal(get('b'), '2')
+})
+
+test('what is forgotten while it waits for its place is asked once, and kept', async (t) => {
+  const { ask, open } = byHand()
+  const { answers, get, asked } = start(t, ask, { line: { places: 1 } })
+  const [first, second] = [get('a'), get('b')]
+  answers.forget()
+  const third = get('b')
+  open[0]?.resolve('1')
+  await first
+  open[1]?.resolve('2')
+  assert.deepEqual([await second, await third, get('b'), asked()], ['2', '2', '2', 'a b'])
+})
+
+test('nothing in the line is asked after the application has closed', async (t) => {
+  const { ask, open } = byHand()
+  const { answers, asked } = start(t, ask, { line: { places: 1 } })
+  const [one, other] = [new Waits(), new Waits()]
+  const first = answers.get('a', other)
+  const left = Promise.allSettled([answers.get('b', one), answers.get('c', one)])
+  const shared = answers.get('c', other)
+  one.end()
+  open[0]?.resolve('1')
+  await first
+  assert.equal(asked(), 'a c', 'c is wanted by another application')
+  open[1]?.resolve('3')
+  assert.equal(await shared, '3')
+  assert.deepEqual(
+    (await left).map((end) => end.status === 'rejected' && end.reason.reason),
+    Array(2).fill('had not answered when the application closed'),
+  )
+})
+
+test('the end of a service refuses all that wait', async (t) => {
+  const { ask } = byHand()
+  const { answers, get, asked } = start(t, ask, { line: { places: 1 } })
+  const all = Promise.allSettled([get('a'), get('b')])
+  answers.close()
+  for (const end of await all) {
+    assert.equal(
+      end.status === 'rejected' && end.reason.reason,
+      'had not answered when the application closed',
+    )
+  }
+  await turn()
+  assert.equal(asked(), 'a')
 })
 
 for (const [how, fail] of [
   ['at once', () => JSON.parse('')],
   ['later', () => Promise.reject(new Error('down'))],
-  ['with no answer', () => 7],
 ] as const) {
   test(`where the function fails ${how}, the last good answer serves for maxStale`, async (t) => {
     let isDown = false
@@ -202,6 +265,70 @@ for (const [how, fail] of [
     assert.equal(await get('a'), 'a')
   })
 }
+
+for (const [how, give] of [
+  ['at once', () => 7],
+  ['later', async () => 7],
+] as const) {
+  test(`what is no answer, given ${how}, is no outage: the last good one serves no more`, async (t) => {
+    let answer = (key: string): unknown => key
+    const dropped: unknown[] = []
+    const { get, asked, pass, answers } = start(t, (key) => answer(key), {
+      ...{ maxStale: 100, renews: true },
+      drop: (kept) => void dropped.push(kept),
+    })
+    const noAnswer = refused('gave no usable answer')
+    for (const [seconds, isWaitedFor] of [
+      [60, true],
+      [48, false],
+    ] as const) {
+      answer = (key) => key
+      await get('a')
+      asked()
+      answer = give
+      pass(seconds)
+      if (!isWaitedFor && how === 'later') assert.equal(get('a'), 'a', 'found in the background')
+      else await assert.rejects(async () => get('a'), noAnswer)
+      await turn()
+      assert.deepEqual(
+        [answers.fresh('a'), answers.values(), dropped.splice(0)],
+        [undefined, [], ['a']],
+      )
+      answer = () => JSON.parse('')
+      await assert.rejects(async () => get('a'), refused('failed (SyntaxError)'))
+    }
+  })
+}
+
+test('a new answer that comes at once in the background serves at once', (t) => {
+  let answer = 'old'
+  const { get, pass, answers } = start(t, () => answer, { renews: true })
+  assert.equal(get('a'), 'old')
+  answer = 'new'
+  pass(48)
+  assert.equal(answers.fresh('a'), 'new')
+  answer = 'newer'
+  pass(48)
+  assert.equal(get('a'), 'newer')
+})
+
+test('what was forgotten on its way is dropped, and no answer of then ends what is kept', async (t) => {
+  const { ask, open } = byHand()
+  const dropped: unknown[] = []
+  const { get, answers } = start(t, ask, { drop: (kept) => void dropped.push(kept) })
+  const asked = [get('a')]
+  answers.forget()
+  asked.push(get('a'))
+  answers.forget()
+  asked.push(get('a'))
+  open[2]?.resolve('new')
+  await asked[2]
+  open[0]?.resolve('old')
+  assert.equal(await asked[0], 'old')
+  open[1]?.resolve(7)
+  assert.equal(await asked[1], 'new')
+  assert.deepEqual([get('a'), dropped], ['new', ['old']])
+})
 
 test('after a failure the function rests for a second, and then is asked again', (t) => {
   let isDown = false
@@ -329,17 +456,22 @@ test('a failure that comes when the last good answer is too old disturbs nobody'
   await outcome
 })
 
-test('a known key has its last good answer where too many questions are open', async (t) => {
-  const { ask, open } = byHand()
-  const { get, pass } = start(t, (key) => (key === 'a' ? key : ask()), { maxStale: 3, maxOpen: 1 })
+test('a known key has its last good answer where no place is free in time', async (t) => {
+  const { ask } = byHand()
+  const rules = {
+    maxStale: 6,
+    line: { places: 1, longest: 1 },
+    isKnown: (key: string) => key === 'known',
+  }
+  const { get, pass } = start(t, (key) => (key === 'a' ? key : ask()), rules)
   void get('a')
   pass(60)
-  const other = get('b')
-  assert.equal(get('a'), 'a')
-  pass(3)
-  assert.throws(() => get('a'), refused('has too many open questions'))
-  open[0]?.resolve('b')
-  await other
+  void Promise.allSettled([get('c'), get('d')])
+  assert.equal(get('a'), 'a', 'the line is full')
+  pass(6)
+  await turn()
+  void Promise.allSettled([get('c'), get('d')])
+  assert.throws(() => get('a'), refused('was not asked: its line is full'))
 })
 
 test('a no never serves beyond its time', (t) => {
@@ -439,26 +571,31 @@ test('what serves now is told without a question', (t) => {
   assert.equal(answers.fresh('a'), undefined)
 })
 
-test('known keys have a limit of their own, where they are counted apart', async (t) => {
+test('known keys have places and a line of their own, where that is said', async (t) => {
   const { ask, open } = byHand()
-  const rules = { maxStale: 100, maxOpen: 2, knownApart: true }
-  const { get, asked, pass } = start(t, ask, rules)
-  for (const key of ['a', 'b', 'c']) {
-    const first = get(key)
-    open.at(-1)?.resolve(key)
-    await first
+  const rules = {
+    line: { places: 1, longest: 1 },
+    isKnown: (key: string) => key === 'a' || key === 'known',
   }
+  const { get, asked, pass } = start(t, ask, rules)
+  const first = get('a')
+  open[0]?.resolve('a')
+  await first
   pass(60)
   const strangers = [get('x'), get('y')]
-  assert.throws(() => get('z'), refused('has too many open questions'))
+  assert.throws(() => get('z'), refused('was not asked: its line is full'))
   asked()
-  const waiting = [get('a'), get('b')]
-  assert.equal(asked(), 'a b', 'strangers do not use up the limit of known keys')
+  const waiting = [get('a'), get('known')]
+  assert.equal(asked(), 'a', 'strangers do not use up the places of known keys')
   strangers.push(get('x'))
   waiting.push(get('a'))
   assert.equal(asked(), '', 'each question that is open is joined')
-  assert.equal(get('c'), 'c', 'beyond it the last good answer serves')
-  for (const question of open) question.resolve('new')
+  open[1]?.resolve('new')
+  open[2]?.resolve('new')
+  await turn()
+  assert.equal(asked(), 'y known')
+  open[3]?.resolve('new')
+  open[4]?.resolve('new')
   assert.deepEqual(new Set(await Promise.all([...strangers, ...waiting])), new Set(['new']))
 })
 
@@ -485,13 +622,13 @@ test('what is forgotten is asked for anew, one key or all, and serves no more', 
   )
 })
 
-for (const knownApart of [false, true]) {
-  const how = knownApart ? ', where known keys are counted apart' : ''
+for (const how of ['', ', where known keys are counted apart']) {
+  const isKnown = how === '' ? {} : { isKnown: () => false }
   test(`an answer that was on its way when it was forgotten is not kept${how}`, async (t) => {
     const { ask, open } = byHand()
     const learnt: unknown[] = []
     const { get, asked, answers } = start(t, ask, {
-      knownApart,
+      ...isKnown,
       learn: (answer, _key, before) => {
         learnt.push(before)
         return answer

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KeptAnswers } from '../../lib/outside/kept-answers.ts'
-import { textsOfOneHash } from '../helpers/arbitraries/texts-of-one-hash.ts'
 
 const kept = (answer: number) => ({
   answer,
@@ -22,18 +21,6 @@ test('an answer is found by its key, the newer one in the place of the older', (
   answers.delete('a')
   answers.delete('b')
   assert.deepEqual([answers.get('a'), dropped], [undefined, []], 'only a full table drops')
-})
-
-test('answers whose keys have one hash are kept beside each other', () => {
-  const dropped: number[] = []
-  const answers = new KeptAnswers<number>(10, (answer) => void dropped.push(answer))
-  const [one, other] = textsOfOneHash()
-  answers.set(one, kept(1))
-  assert.equal(answers.get(other), undefined)
-  answers.set(other, kept(2))
-  assert.deepEqual([answers.get(one)?.answer, answers.get(other)?.answer, dropped], [1, 2, []])
-  answers.delete(one)
-  assert.deepEqual([answers.get(one), answers.get(other)?.answer], [undefined, 2])
 })
 
 test('keys that are long and differ in one letter are kept beside each other', () => {

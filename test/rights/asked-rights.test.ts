@@ -33,12 +33,13 @@ function rightsBy(answer: AskedRightsRules['resourcesOf']) {
 
 const never = () => new Promise<null>(() => {})
 
-test('at most 64 questions are open', (t) => {
-  const { rights, of } = rightsBy(never)
+test('64 users are asked for at once, a thousand wait, and the next one is refused', (t) => {
+  const { rights, of, asked } = rightsBy(never)
   t.after(() => rights.close())
-  const open = Array.from({ length: 64 }, (_, i) => of(`user-${i}`))
+  const open = Array.from({ length: 1064 }, (_, i) => of(`user-${i}`))
   for (const question of open) void Promise.resolve(question).catch(() => {})
-  assert.throws(() => of('user-64'), UNAVAILABLE)
+  assert.throws(() => of('user-1064'), UNAVAILABLE)
+  assert.equal(asked().length, 64)
 })
 
 test('closing ends the questions that are open, and opening again asks anew', async () => {

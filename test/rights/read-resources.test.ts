@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runInNewContext } from 'node:vm'
+import { Unusable } from '../../lib/outside/unusable.ts'
 import { readResources } from '../../lib/rights/read-resources.ts'
 
 const GOOD: [what: string, answer: unknown, json: string][] = [
@@ -14,7 +15,7 @@ const GOOD: [what: string, answer: unknown, json: string][] = [
 
 for (const [what, answer, json] of GOOD) {
   test(`an object with ${what} is copied and frozen`, () => {
-    const read = readResources(answer) ?? assert.fail('it is read')
+    const read = readResources(answer)
     assert.equal(JSON.stringify(read), json)
     assert.notEqual(read, answer)
     assert.equal([read, ...Object.values(read)].every(Object.isFrozen), true)
@@ -25,17 +26,30 @@ class Rights {
   acme = ['a:b']
 }
 
-const BAD: [what: string, answer: unknown][] = [
-  ['undefined', undefined],
-  ['a function', () => ({})],
-  ['a list', []],
-  ['an object of a class', new Rights()],
-  ['a Map', new Map([['acme', ['a:b']]])],
-  ['what it inherits', Object.create({ acme: ['a:b'] })],
-  ['a list in a list', { acme: [['a:b']] }],
-  ['one tenant of two malformed', { acme: ['a:b'], busy: undefined }],
-  ['a hole', { acme: Array(1) }],
-  ['a proxy that is revoked', revoked()],
+const PLAIN = 'the answer: expected a plain object, found another one'
+
+const BAD: [what: string, answer: unknown, problem: string][] = [
+  ['undefined', undefined, 'the answer: expected an object or null, found undefined'],
+  ['a function', () => ({}), 'the answer: expected an object or null, found function'],
+  ['a list', [], PLAIN],
+  ['an object of a class', new Rights(), PLAIN],
+  ['a Map', new Map([['acme', ['a:b']]]), PLAIN],
+  ['what it inherits', Object.create({ acme: ['a:b'] }), PLAIN],
+  [
+    'a list in a list',
+    { acme: ['a:b', ['a:b']] },
+    'resources of "acme", item 1: expected a string, found a list',
+  ],
+  [
+    'one tenant of two malformed',
+    { acme: ['a:b'], busy: undefined },
+    'resources of "busy": expected a list of strings, found undefined',
+  ],
+  [
+    'a hole',
+    { ['a'.repeat(101)]: Array(1) },
+    `resources of "${'a'.repeat(100)}", item 0: expected a string, found undefined`,
+  ],
 ]
 
 function revoked(): unknown {
@@ -44,8 +58,15 @@ function revoked(): unknown {
   return proxy
 }
 
-for (const [what, answer] of BAD) {
-  test(`an answer that is, or has, ${what} is of another shape`, () => {
-    assert.equal(readResources(answer), undefined)
+for (const [what, answer, problem] of BAD) {
+  test(`an answer that is, or has, ${what} is of another shape, which is named`, () => {
+    assert.throws(
+      () => readResources(answer),
+      (error) => error instanceof Unusable && error.message === problem,
+    )
   })
 }
+
+test('an answer that cannot be looked at throws what it throws', () => {
+  assert.throws(() => readResources(revoked()), TypeError)
+})

@@ -10,11 +10,25 @@ const sized = (bytes: number) => `{"iss":"a","x":"${'x'.repeat(bytes - 18)}"}`
 /** An object with that many brackets and commas. */
 const marked = (marks: number) => `{"iss":"a","x":[${','.repeat(marks - 3)}]}`
 
-test('a payload that is cheap to read is read once', () => {
+test('a payload that is cheap to read is read once, unless somebody has got its claims', () => {
   const read = payload('{"iss":"a","sub":"b"}')
-  assert.deepEqual(read.claims, { iss: 'a', sub: 'b' })
-  assert.equal(read.read(), read.claims)
-  assert.equal(read.iss, 'a')
+  const { claims } = read
+  assert.deepEqual(claims, { iss: 'a', sub: 'b' })
+  assert.equal(read.read(), claims)
+})
+
+test('each reader of the claims gets its own, and what it does to them nobody else sees', () => {
+  for (const json of ['{"iss":"a","sub":"b"}', sized(5000)]) {
+    const read = payload(json)
+    const first = read.read()
+    first['iss'] = 'changed'
+    delete first['x']
+    assert.equal(read.iss, 'a')
+    assert.deepEqual(read.claims?.['iss'], json.length > 4096 ? undefined : 'a')
+    const second = read.read()
+    assert.equal(second['iss'], 'a')
+    assert.notEqual(read.read(), second)
+  }
 })
 
 test('what is cheap and no JSON object is refused at once', () => {

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { LightMyRequestResponse } from 'fastify'
+import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { denyList } from '../../lib/revocation.ts'
+import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { outcome } from '../helpers/app/refusals.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
+
+const OPAQUE = { authorization: 'Bearer no-jwt' }
+
+/** A function that the test writes. */
+type Callback = () => never
+
+/** Each function of the application, and the outcome of a request for which it fails. */
+const FUNCTIONS: Record<
+  string,
+  [options: (callback: Callback) => AuthOptions, outcome: string, headers?: Record<string, string>]
+> = {
+  tenants: [(tenants) => ({ tenants }), '503 ERR_AUTH_TENANTS_UNAVAILABLE'],
+  isRevoked: [(isRevoked) => ({ isRevoked }), '503 ERR_AUTH_REVOCATION_UNAVAILABLE'],
+  resolveTenant: [(resolveTenant) => ({ resolveTenant }), '503 ERR_AUTH_TENANTS_UNAVAILABLE'],
+  resourcesOf: [(resourcesOf) => ({ resourcesOf }), '503 ERR_AUTH_RESOURCES_UNAVAILABLE'],
+  opaqueToken: [
+    (opaqueToken) => ({ opaqueToken }),
+    '503 ERR_AUTH_INTROSPECTION_UNAVAILABLE',
+    OPAQUE,
+  ],
+  issuers: [(issuers) => ({ issuers }), '503 ERR_AUTH_ISSUERS_UNAVAILABLE'],
+  mapClaims: [(mapClaims) => ({ mapClaims }), '401 ERR_AUTH_TOKEN_INVALID'],
+  tokenFrom: [(tokenFrom) => ({ tokenFrom }), '401 ERR_AUTH_TOKEN_INVALID', {}],
+}
+
+/** A guarded application with one such function, and a request. The test moves the clock. */
+async function start(t: TestContext, name: string, callback: () => unknown) {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
+  ageByDate(t)
+  const [optionsOf, , headers] = FUNCTIONS[name] ?? assert.fail(name)
+  const log = logLines()
+  const app = bareApp(t, { logger: log.logger })
+  const options = optionsOf(callback as Callback)
+  await app.register(tenantAuth, name === 'issuers' ? options : trusting(options))
+  app.get('/orders', { config: { tenant: true } }, async () => 'ok')
+  const ask = async (): Promise<LightMyRequestResponse> =>
+    app.inject({
+      url: '/orders?tenant=lazy-raccoon',
+      headers: headers ?? (await as({ 'lazy-raccoon': [] }, {})),
+    })
+  const levels = (message: string) => log.lines(message).map(({ level }) => level)
+  return { app, log, ask, levels, pass: (seconds: number) => t.mock.timers.tick(seconds * 1000) }
+}
+
+const SECRET = 'relation "member" does not exist'
+
+for (const [name, [, expected]] of Object.entries(FUNCTIONS)) {
+  test(`what ${name} throws is told once a minute, each time at level debug, and not to the caller`, async (t) => {
+    const { log, ask, levels, pass } = await start(t, name, () => {
+      throw Object.assign(new TypeError(SECRET), { code: '42P01', hint: 'a typo' })
+    })
+    const message = `tenant auth: ${name} failed (TypeError)`
+    for (const _ of [1, 2]) {
+      const answer = await ask()
+      assert.equal(outcome(answer), expected)
+      assert.equal(`${answer.body}${JSON.stringify(answer.headers)}`.includes('member'), false)
+    }
+    assert.deepEqual(levels(message), [40, 20, 20])
+    const [line] = log.lines(message)
+    assert.deepEqual(
+      [line?.['function'], Reflect.get(Object(line?.['err']), 'message')],
+      [name, SECRET],
+    )
+    assert.equal(Reflect.get(Object(line?.['err']), 'hint'), 'a typo')
+    pass(59.9)
+    await ask()
+    assert.deepEqual(levels(message), [40, 20, 20, 20])
+    pass(0.1)
+    await ask()
+    assert.deepEqual(levels(message), [40, 20, 20, 20, 40, 20])
+  })
+}
+
+/** A wrong answer, the member that is named, and the outcome where that is another one. */
+const WRONG: [name: string, answer: unknown, member: string, outcome?: string][] = [
+  ['tenants', 'yes', 'the answer: expected a boolean, found string'],
+  ['isRevoked', undefined, 'the answer: expected a boolean, found undefined'],
+  [
+    'resolveTenant',
+    ['acme'],
+    'the answer: expected a string or null, found a list',
+    '400 ERR_AUTH_TENANT_INVALID',
+  ],
+  ['resourcesOf', { acme: 'a:b' }, 'resources of "acme": expected a list of strings, found string'],
+  ['resourcesOf', { acme: [null] }, 'resources of "acme", item 0: expected a string, found null'],
+  ['resourcesOf', undefined, 'the answer: expected an object or null, found undefined'],
+  ['opaqueToken', 5, 'the answer: expected claims, a JWT or null, found number'],
+  ['opaqueToken', undefined, 'the answer: expected claims, a JWT or null, found undefined'],
+  [
+    'opaqueToken',
+    'no-jwt',
+    'the answer: expected claims, a JWT or null, found a string that is no JWT',
+  ],
+  ['issuers', 5, 'the answer: expected an object or null, found number'],
+  ['issuers', { tenants: '*', audience: 5 }, 'audience: expected'],
+  ['issuers', { tenants: [], audience: 'a' }, 'tenants: expected'],
+  [
+    'issuers',
+    { tenants: '*', audience: 'a', issuer: 'https://other.test' },
+    'issuer: expected the one that was asked for, found another one',
+  ],
+  ['mapClaims', { sub: 5 }, 'sub: expected a string, found number'],
+  ['mapClaims', { sub: '' }, 'sub: expected a string that is not empty'],
+  ['mapClaims', 5, 'the answer: expected an object, found number'],
+  [
+    'mapClaims',
+    { sub: 'a', preferred_username: 5 },
+    'preferred_username: expected a string, found number',
+  ],
+  ['mapClaims', { sub: 'a', resources: 5 }, 'resources: expected an object, found number'],
+  [
+    'mapClaims',
+    { sub: 'a', resources: { acme: 'a:b' } },
+    'resources of "acme": expected a list of strings, found string',
+  ],
+  ['tokenFrom', 5, 'the answer: expected a string or null, found number'],
+]
+
+for (const [name, answer, member, instead] of WRONG) {
+  test(`of an answer of ${name} that is ${JSON.stringify(answer)} the log names the member`, async (t) => {
+    const { ask, levels } = await start(t, name, () => answer)
+    assert.equal(outcome(await ask()), instead ?? FUNCTIONS[name]?.[1])
+    await ask()
+    const message = `tenant auth: ${name} gave no usable answer: ${member}`
+    assert.deepEqual(levels(message), [40, 20, 20])
+  })
+}
+
+for (const name of Object.keys(FUNCTIONS).slice(0, 6)) {
+  test(`that ${name} is late is told`, async (t) => {
+    let note = (): void => {}
+    const isAsked = new Promise<void>((resolve) => {
+      note = resolve
+    })
+    const { ask, levels, pass } = await start(t, name, () => {
+      note()
+      return new Promise(() => {})
+    })
+    const answer = ask()
+    await isAsked
+    await new Promise(setImmediate)
+    pass(5)
+    assert.equal(outcome(await answer), FUNCTIONS[name]?.[1])
+    assert.deepEqual(levels(`tenant auth: ${name} is late`), [40, 20])
+  })
+}
+
+test('what the functions behind a deny list throw is told', async (t) => {
+  const log = logLines()
+  const isRevoked = denyList({
+    changes: async () => Promise.reject(new RangeError(SECRET)),
+    append: async () => Promise.reject(new RangeError(SECRET)),
+  })
+  const app = bareApp(t, { logger: log.logger })
+  await app.register(tenantAuth, trusting({ isRevoked }))
+  await app.ready()
+  await assert.rejects(isRevoked.ready(), { code: 'ERR_AUTH_REVOCATION_UNAVAILABLE' })
+  await assert.rejects(isRevoked.add({ jti: 'x' }), { code: 'ERR_AUTH_REVOCATION_UNAVAILABLE' })
+  for (const name of ['changes', 'append']) {
+    const [line] = log.lines(`tenant auth: ${name} failed (RangeError)`)
+    assert.deepEqual(
+      [line?.level, line?.['function'], Reflect.get(Object(line?.['err']), 'message')],
+      [40, name, SECRET],
+    )
+  }
+})
+
+test('an error whose members cannot be read is told without it', async (t) => {
+  const error = Object.defineProperties(new Error(), {
+    code: { get: () => JSON.parse('{'), enumerable: true },
+    stack: { get: () => JSON.parse('{') },
+    message: { get: () => JSON.parse('{') },
+  })
+  const { ask, levels } = await start(t, 'tenants', () => {
+    throw error
+  })
+  assert.equal(outcome(await ask()), '503 ERR_AUTH_TENANTS_UNAVAILABLE')
+  assert.deepEqual(levels('tenant auth: tenants failed (Error)'), [40, 20])
+})
+
+test('however many kinds of failures there are, two hundred are told in a minute', async (t) => {
+  let kind = 0
+  const { log, ask, pass } = await start(t, 'tenants', () => {
+    kind += 1
+    throw Object.assign(new Error(), { code: `E${kind}` })
+  })
+  const warnings = () =>
+    log.messages(40).filter((message) => message.startsWith('tenant auth: tenants failed')).length
+  for (let times = 0; times < 250; times++) await ask()
+  assert.equal(warnings(), 200)
+  pass(60)
+  await ask()
+  assert.equal(warnings(), 201)
+})
