@@ -69,6 +69,16 @@ export class TokenCache<T> {
     this.#weight += weight
   }
 
+  /** The entries whose values fit go. */
+  forget(fits: (value: T) => boolean): void {
+    let entry = this.#queue.oldest
+    while (entry !== undefined) {
+      const { newer } = entry
+      if (fits(entry.value)) this.#delete(entry)
+      entry = newer
+    }
+  }
+
   #delete(entry: Entry<T>): void {
     if (this.#hand === entry) this.#hand = entry.newer
     this.#entries.delete(entry)
