@@ -9,6 +9,7 @@ import { type TokenInfo, tokenInfo } from '../tokens/token-info.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import type { Verified } from './verified-tokens.ts'
+import { watchOf } from './watch-revocation.ts'
 
 export interface RevocationRules {
   readonly isRevoked?:
@@ -37,7 +38,11 @@ export function unlessRevoked(
 ): NowOrLater<Principal> {
   if (isRevoked === undefined) return principal
   const revoked = askApplication({
-    ask: () => isRevoked(principal.userInfo, tokenInfo(names, lifetime)),
+    // A deny list looks at the token alone, so that the user info need not be made for it.
+    ask: () => {
+      const user = watchOf(isRevoked) === undefined ? principal.userInfo : { sub: principal.sub }
+      return isRevoked(user, tokenInfo(names, lifetime))
+    },
     timeout,
     waits,
     report,
