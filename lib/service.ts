@@ -107,13 +107,18 @@ export class AuthService {
 
   /**
    * Makes a change count at once in this process: what the application's functions have told is
-   * asked anew.
+   * asked anew, and so is what `tenants` has said.
    *
-   * @param what whose; not given: everybody's. An issuer without a `sub`: all that is known of it
-   * @throws TypeError where a member is `undefined`, or is no member: it must not mean everybody
+   * @param what whose; not given: everybody's. An issuer without a `sub`: all that is known of it.
+   * `{ tenant }`: what `tenants` has said of it
+   * @throws TypeError where a member is `undefined`, or is no member: it must not mean everybody;
+   * and where `tenant` is not alone
    */
   forget(what: Forgotten = {}): void {
-    this.#parts.authenticator.forget(readForgotten(what))
+    const { tenant, ...whose } = readForgotten(what)
+    const { authenticator, knownTenants } = this.#parts
+    if (tenant === undefined) authenticator.forget(whose)
+    if (tenant !== undefined || Object.keys(whose).length === 0) knownTenants.forget(tenant)
   }
 
   /**

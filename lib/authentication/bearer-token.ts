@@ -19,6 +19,7 @@ import type { TokenCacheStats } from './token-cache-stats.ts'
 import { type TokenFrom, tokenOfRequest } from './token-of-request.ts'
 import { type RevocationRules, unlessRevoked } from './unless-revoked.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
+import { watchOf } from './watch-revocation.ts'
 
 export interface BearerTokenRules extends RevocationRules {
   readonly tokenFrom?: TokenFrom | undefined
@@ -41,10 +42,12 @@ export interface TokenParts {
 export class BearerToken implements Authenticator {
   readonly #parts: TokenParts
   readonly #rules: BearerTokenRules
+  readonly #hasDenyList: boolean
 
   constructor(parts: TokenParts, rules: BearerTokenRules) {
     this.#parts = parts
     this.#rules = rules
+    this.#hasDenyList = watchOf(rules.isRevoked) !== undefined
   }
 
   open(): void {
@@ -68,8 +71,10 @@ export class BearerToken implements Authenticator {
   }
 
   forget(what: Forgotten): void {
-    if (what.sub === undefined) this.#parts.issuers.forget(what.issuer)
-    this.#parts.opaqueTokens?.forget()
+    const { issuer, sub } = what
+    // Nobody issues the tokens that name no issuer.
+    if (sub === undefined && issuer !== null) this.#parts.issuers.forget(issuer)
+    this.#parts.opaqueTokens?.forget(what)
     this.#parts.rights?.forget(what)
   }
 
@@ -113,10 +118,11 @@ export class BearerToken implements Authenticator {
 
   #admitted(proved: Verified, waits: Waits): NowOrLater<Principal> {
     const { rights } = this.#parts
-    if (rights === undefined) return unlessRevoked(proved.principal, proved, this.#rules, waits)
-    return after(rights.of(proved, waits), (user) =>
-      unlessRevoked(user, proved, this.#rules, waits),
-    )
+    const unrevoked = (user: Principal) => unlessRevoked(user, proved, this.#rules, waits)
+    if (rights === undefined) return unrevoked(proved.principal)
+    // A deny list looks at the token alone. Who is on it must not hold a place among the questions.
+    if (this.#hasDenyList) return after(unrevoked(proved.principal), () => rights.of(proved, waits))
+    return after(rights.of(proved, waits), unrevoked)
   }
 
   /** Which kind a token is is decided once: what fails as one kind is never tried as the other. */

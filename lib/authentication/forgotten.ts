@@ -1,14 +1,23 @@
 import { isObject } from '../outside/is-object.ts'
+import type { TokenNames } from '../tokens/token-info.ts'
 
 /** Whose answers are forgotten: an issuer's, one user's, or, without members, everybody's. */
 export interface Forgotten {
-  /** The `iss` of the tokens. */
-  readonly issuer?: string
+  /** The `iss` of the tokens; null: of those without one. */
+  readonly issuer?: string | null
   /** The `sub` of the tokens. */
   readonly sub?: string
+  /** Alone: what the option `tenants` has said of this tenant. */
+  readonly tenant?: string
 }
 
-const MEMBERS = ['issuer', 'sub']
+const isText = (value: unknown) => typeof value === 'string'
+
+const MEMBERS = new Map<string, (value: unknown) => boolean>([
+  ['issuer', (value) => value === null || isText(value)],
+  ['sub', isText],
+  ['tenant', isText],
+])
 
 /**
  * What an application gave to be forgotten. A member that is missing by mistake must not mean
@@ -17,10 +26,26 @@ const MEMBERS = ['issuer', 'sub']
  * @throws TypeError
  */
 export function readForgotten(what: unknown): Forgotten {
-  if (!isObject(what)) throw new TypeError('forget() takes an object with issuer and sub')
-  const given = Object.getOwnPropertyNames(what).map((name) => [name, what[name]] as const)
-  if (given.every(([name, value]) => MEMBERS.includes(name) && typeof value === 'string')) {
-    return Object.fromEntries(given)
+  if (!isObject(what)) {
+    throw new TypeError('forget() takes an object with issuer and sub, or with tenant')
   }
-  throw new TypeError('forget() takes issuer and sub, each a string')
+  const given = Object.getOwnPropertyNames(what).map((name) => [name, what[name]] as const)
+  if (!given.every(([name, value]) => MEMBERS.get(name)?.(value))) {
+    throw new TypeError('forget() takes issuer (a string or null) and sub, or tenant (strings)')
+  }
+  if (given.length > 1 && Object.hasOwn(what, 'tenant')) {
+    throw new TypeError('forget() takes tenant alone')
+  }
+  return Object.fromEntries(given)
+}
+
+/** Whether it is one of those whose answers are forgotten. */
+export function isForgotten(
+  { issuer, sub }: Pick<TokenNames, 'issuer' | 'sub'>,
+  what: Forgotten,
+): boolean {
+  return (
+    (what.issuer === undefined || what.issuer === issuer) &&
+    (what.sub === undefined || what.sub === sub)
+  )
 }

@@ -4,7 +4,7 @@ import type { KeySource } from '../keys/key-source.ts'
 import type { NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
-import { type Pin, pinned } from '../rights/pin.ts'
+import type { Pin } from '../rights/pin.ts'
 import { Principal } from '../rights/principal.ts'
 import type { RightsRules } from '../rights/rights.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
@@ -149,7 +149,7 @@ export class Issuer {
     const { exp = until } = lifetime
     const { tenants } = this.#rules
     const vouched = { exp, issuer: names.issuer, actor, tokenSub: names.sub }
-    const principal = Principal.of(pinned(userInfo, tenants), vouched, this.#rules)
+    const principal = Principal.of(userInfo, vouched, this.#rules, tenants)
     this.#standing.proved?.()
     return { principal, lifetime, names, tenants, proof }
   }

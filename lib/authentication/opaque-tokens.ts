@@ -3,18 +3,21 @@ import { ERR_AUTH_INTROSPECTION_UNAVAILABLE } from '../errors.ts'
 import type { ReportFailure } from '../outside/ask-application.ts'
 import { AskedAnswers } from '../outside/asked-answers.ts'
 import { clock } from '../outside/clock.ts'
+import { isThrown } from '../outside/error-code.ts'
 import { isObject } from '../outside/is-object.ts'
-import { after, type NowOrLater } from '../outside/now-or-later.ts'
+import { after, attempt, type NowOrLater } from '../outside/now-or-later.ts'
 import { ownProperty } from '../outside/own-property.ts'
+import { RecentKeys } from '../outside/recent-keys.ts'
 import { Unusable, unexpected } from '../outside/unusable.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import { isJwt } from '../tokens/is-jwt.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
+import { type Forgotten, isForgotten } from './forgotten.ts'
 import type { Issuers } from './issuers.ts'
 import type { Jwts } from './jwts.ts'
 import type { OpaqueToken } from './opaque-answer.ts'
-import { EndingProof, type Proof } from './proof.ts'
+import type { Proof } from './proof.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 export interface OpaqueTokensRules {
@@ -55,8 +58,10 @@ export class OpaqueTokens {
   readonly #jwts: Jwts
   readonly #issuers: Issuers
   readonly #tokens: VerifiedTokens
-  /** Holds until everything is forgotten. */
-  #memory = new EndingProof(() => true)
+  /** The digests of those that were good. */
+  readonly #good = new RecentKeys()
+  /** For each request that waits: what has been forgotten since it asked. */
+  readonly #forgotten = new Set<Forgotten[]>()
 
   constructor(
     rules: OpaqueTokensRules,
@@ -79,6 +84,7 @@ export class OpaqueTokens {
       refusals: { is: ({ answer }) => answer === null, maxKept: MOST_REFUSED },
       ...(rules.report && { report: rules.report }),
       line: { places: MOST_OPEN },
+      isKnown: (digest) => this.#good.has(digest),
     })
   }
 
@@ -91,11 +97,16 @@ export class OpaqueTokens {
     this.#answers.close()
   }
 
-  /** Each token is asked for anew. */
-  forget(): void {
+  /**
+   * The tokens of a user, of an issuer, or of all are asked for anew. Whose a token is that was not
+   * known, or is being asked for, nobody can tell: it may be one of these.
+   */
+  forget(what: Forgotten = {}): void {
     this.#answers.forget()
-    this.#memory.end()
-    this.#memory = new EndingProof(() => true)
+    this.#tokens.forget(
+      ({ proof, names }) => proof instanceof UntilThen && isForgotten(names, what),
+    )
+    for (const since of this.#forgotten) since.push(what)
   }
 
   /**
@@ -109,14 +120,41 @@ export class OpaqueTokens {
       throw new TokenRefused('longer than maxTokenLength')
     }
     if (!BEARER_TOKEN.test(token)) throw new TokenRefused('characters that no token has')
-    const memory = this.#memory
-    return after(this.#answers.get(digestOf(token), waits, token), ({ answer, askedAt }) => {
+    const digest = digestOf(token)
+    const since: Forgotten[] = []
+    this.#forgotten.add(since)
+    return attempt(
+      () => this.#proved(token, digest, waits, since),
+      (verified) => {
+        this.#forgotten.delete(since)
+        if (verified instanceof TokenRefused) this.#good.delete(digest)
+        return verified
+      },
+      (error) => {
+        this.#forgotten.delete(since)
+        if (isThrown(error, TokenRefused)) this.#good.delete(digest)
+        throw error
+      },
+    )
+  }
+
+  /** @param since what has been forgotten while it was asked for */
+  #proved(
+    token: string,
+    digest: string,
+    waits: Waits,
+    since: readonly Forgotten[],
+  ): NowOrLater<Verified | TokenRefused> {
+    return after(this.#answers.get(digest, waits, token), ({ answer, askedAt }) => {
       const known = this.#tokens.get(token)
       if (known !== undefined) return known
       const until = askedAt + this.#rules.maxAge * 1000
-      return after(this.#believe(answer, until, waits), (verified) =>
-        verified instanceof TokenRefused ? verified : this.#keep(token, verified, [memory, until]),
-      )
+      return after(this.#believe(answer, until, waits), (verified) => {
+        if (verified instanceof TokenRefused) return verified
+        this.#good.note(digest, until)
+        if (since.some((what) => isForgotten(verified.names, what))) return verified
+        return this.#keep(token, verified, until)
+      })
     })
   }
 
@@ -132,10 +170,10 @@ export class OpaqueTokens {
     )
   }
 
-  #keep(token: string, verified: Verified, [memory, until]: [Proof, number]): Verified {
+  #keep(token: string, verified: Verified, until: number): Verified {
     const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
     const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
-    const proof = new UntilThen([verified.proof, memory], end)
+    const proof = new UntilThen(verified.proof, end)
     const kept = { ...verified, proof, isOpaque: true }
     this.#tokens.set(token, kept)
     return kept
@@ -147,19 +185,19 @@ function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }
 
-/** Several proofs, for some time. */
+/** A proof, for some time. Tokens that were asked for have one, and no others. */
 class UntilThen implements Proof {
-  readonly #proofs: readonly Proof[]
+  readonly #proof: Proof
   /** A reading of `clock`. */
   readonly #until: number
 
-  constructor(proofs: readonly Proof[], until: number) {
-    this.#proofs = proofs
+  constructor(proof: Proof, until: number) {
+    this.#proof = proof
     this.#until = until
   }
 
   get holds(): boolean {
-    return clock.now() < this.#until && this.#proofs.every(({ holds }) => holds)
+    return clock.now() < this.#until && this.#proof.holds
   }
 }
 

@@ -26,13 +26,16 @@ interface Entry<T> extends Queued<Entry<T>>, Indexed<Entry<T>> {
  * (the SIEVE algorithm): a hit costs one write.
  *
  * A token is found by the hash of its end, which is of its signature, and then compared as a whole.
- * Of two tokens of one hash the newer one is kept.
+ * Tokens that are no JWTs may have one ending, so that the ones that come later with a hash that is
+ * taken are kept by their whole text.
  */
 export class TokenCache<T> {
   readonly #maxEntries: number
   readonly #maxWeight: number
   readonly #sizeOf: (value: T) => number
   readonly #entries = new HashIndex<Entry<T>>()
+  /** Entries whose hash another one had when they came, by their tokens. */
+  readonly #twins = new Map<string, Entry<T>>()
   readonly #queue = new Queue<Entry<T>>()
   /** The entry that is looked at next; undefined: the oldest. */
   #hand: Entry<T> | undefined
@@ -47,8 +50,8 @@ export class TokenCache<T> {
   }
 
   get(token: string): T | undefined {
-    const entry = this.#entries.find(hashOf(token))
-    if (entry?.token !== token) return undefined
+    const entry = this.#find(token, hashOf(token))
+    if (entry === undefined) return undefined
     entry.used = true
     return entry.value
   }
@@ -59,25 +62,43 @@ export class TokenCache<T> {
     const hash = hashOf(own)
     const bytes = ENTRY + own.length + this.#sizeOf(value)
     const weight = Math.max(own.length, bytes / BYTES_PER_CHARACTER)
-    const before = this.#entries.find(hash)
+    const before = this.#find(own, hash)
     if (before !== undefined) this.#delete(before)
-    while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
+    while (this.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
     const links = { older: undefined, newer: undefined, next: undefined }
     const entry = { token: own, hash, value, weight, used: false, ...links }
-    this.#entries.add(entry)
+    if (this.#entries.find(hash) === undefined) this.#entries.add(entry)
+    else this.#twins.set(own, entry)
     this.#queue.add(entry)
     this.#weight += weight
   }
 
+  #find(token: string, hash: number): Entry<T> | undefined {
+    const entry = this.#entries.find(hash)
+    if (entry?.token === token) return entry
+    return this.#twins.size > 0 ? this.#twins.get(token) : undefined
+  }
+
+  /** The entries whose values fit go. */
+  forget(fits: (value: T) => boolean): void {
+    let entry = this.#queue.oldest
+    while (entry !== undefined) {
+      const { newer } = entry
+      if (fits(entry.value)) this.#delete(entry)
+      entry = newer
+    }
+  }
+
   #delete(entry: Entry<T>): void {
     if (this.#hand === entry) this.#hand = entry.newer
-    this.#entries.delete(entry)
+    if (this.#twins.get(entry.token) === entry) this.#twins.delete(entry.token)
+    else this.#entries.delete(entry)
     this.#queue.delete(entry)
     this.#weight -= entry.weight
   }
 
   get size(): number {
-    return this.#entries.size
+    return this.#entries.size + this.#twins.size
   }
 
   /** How many entries had to go because there was no room. */
@@ -86,7 +107,7 @@ export class TokenCache<T> {
   }
 
   #hasRoomFor(weight: number): boolean {
-    return this.#entries.size < this.#maxEntries && this.#weight + weight <= this.#maxWeight
+    return this.size < this.#maxEntries && this.#weight + weight <= this.#maxWeight
   }
 
   #evict(): void {

@@ -67,6 +67,11 @@ export class VerifiedTokens {
     return { size, hits: this.#hits, misses: this.#misses, evictions }
   }
 
+  /** Those that fit are known no more. */
+  forget(fits: (verified: Verified) => boolean): void {
+    this.#cache.forget(fits)
+  }
+
   set(token: string, verified: Verified): void {
     this.#cache.set(token, verified)
   }

@@ -11,7 +11,7 @@ export function bindLog(asked: Asked, names: readonly LogBinding[]): void {
   const { request, reply, principal } = asked
   const known = {
     tenant: askedTenant(asked),
-    sub: principal?.userInfo.sub ?? null,
+    sub: principal?.sub ?? null,
     issuer: principal?.issuer ?? null,
   }
   const bindings = names.map((name) => [name, known[name]]).filter(([, value]) => value !== null)

@@ -40,7 +40,7 @@ function eventOf(asked: Asked, error: AuthError | null): DecisionEvent {
     statusCode: error?.statusCode ?? null,
     reason: error?.reason ?? null,
     issuer: principal?.issuer ?? null,
-    sub: principal?.userInfo.sub ?? null,
+    sub: principal?.sub ?? null,
     tokenSub: principal?.tokenSub ?? null,
     actor: principal?.actor ?? null,
     tenant: askedTenant(asked),

@@ -5,7 +5,7 @@ import { answeredClaims } from './answered-claims.ts'
 import { Exchanges } from './exchanges.ts'
 import { findEndpoint } from './find-endpoint.ts'
 import { type IntrospectionOptions, readIntrospectionOptions } from './introspection-options.ts'
-import { refusesCredentials } from './opaque-failure.ts'
+import { isBusy, refusesCredentials } from './opaque-failure.ts'
 import { ProvedEndpoint } from './proved-endpoint.ts'
 
 /**
@@ -17,7 +17,8 @@ import { ProvedEndpoint } from './proved-endpoint.ts'
  *   checked as those of a JWT are.
  * - Before any real token it asks for a random one. An endpoint that calls it active validates
  *   nothing: every token is answered with 503, and the log says so, until the endpoint is mended.
- * - Where the endpoint refuses the credentials of this client: the same.
+ * - Where the endpoint refuses the credentials of this client: the same. Where it answers 403 or 429
+ *   to a random token too, it is left alone for a second, and longer each time.
  * - An exchange takes 5 seconds at most. Metadata are read again each hour.
  *
  * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
@@ -38,7 +39,7 @@ export function introspection(
       return answeredClaims(await proved.ask(token), rules.issuer)
     } catch (error) {
       // It may be the token that is refused so. A random one tells.
-      if (refusesCredentials(error)) await endpoint.proveAgain()
+      if (refusesCredentials(error) || isBusy(error)) await endpoint.proveAgain()
       throw error
     }
   }

@@ -100,8 +100,12 @@ function isSigned({ headers }: Response): boolean {
   return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === SIGNED
 }
 
+/** A gateway that is out of order, or a limit of requests, is not about the credentials. */
+const BUSY: readonly number[] = [403, 429]
+
 async function failureOf(response: Response): Promise<OpaqueFailure> {
-  const isRefused = [401, 403].includes(response.status) || (await namesClient(response))
+  if (BUSY.includes(response.status)) return new OpaqueFailure('ERR_INTROSPECTION_BUSY')
+  const isRefused = response.status === 401 || (await namesClient(response))
   return new OpaqueFailure(isRefused ? 'ERR_INTROSPECTION_CREDENTIALS' : 'ERR_INTROSPECTION_ANSWER')
 }
 

@@ -3,6 +3,7 @@ import { isThrown } from '../outside/error-code.ts'
 const MESSAGES = {
   ERR_INTROSPECTION_NO_ANSWER: 'the server gave no whole answer in time',
   ERR_INTROSPECTION_ANSWER: 'the server gave no usable answer',
+  ERR_INTROSPECTION_BUSY: 'the endpoint answers nobody now (403 or 429)',
   ERR_INTROSPECTION_METADATA: 'the metadata of the issuer cannot be used',
   ERR_INTROSPECTION_CREDENTIALS: 'the endpoint refuses the credentials of this client',
   ERR_INTROSPECTION_ALL_ACTIVE: 'the endpoint calls a random token active',
@@ -38,4 +39,9 @@ export function asOpaqueFailure(error: unknown): OpaqueFailure {
 /** Whether the endpoint refuses the credentials of this client. */
 export function refusesCredentials(error: unknown): boolean {
   return isThrown(error, OpaqueFailure) && error.code === 'ERR_INTROSPECTION_CREDENTIALS'
+}
+
+/** Whether the endpoint answers nobody now, and has to be left alone for a while. */
+export function isBusy(error: unknown): boolean {
+  return isThrown(error, OpaqueFailure) && error.code === 'ERR_INTROSPECTION_BUSY'
 }

@@ -2,7 +2,7 @@ import { BackOff } from '../outside/back-off.ts'
 import { clock } from '../outside/clock.ts'
 import { ignoreRejection } from '../outside/thenable.ts'
 import type { IntrospectionEndpoint } from './introspection-endpoint.ts'
-import { asOpaqueFailure, OpaqueFailure } from './opaque-failure.ts'
+import { asOpaqueFailure, isBusy, OpaqueFailure } from './opaque-failure.ts'
 
 /** Milliseconds after which an endpoint is looked for, and proved, anew. */
 export const MAX_AGE = 3_600_000
@@ -34,6 +34,8 @@ export class ProvedEndpoint {
   // Readings of `clock`, in milliseconds.
   #provedAt = Number.NEGATIVE_INFINITY
   #dueAt = Number.NEGATIVE_INFINITY
+  /** Until then nothing is asked. */
+  #busyUntil = Number.NEGATIVE_INFINITY
 
   constructor(prove: () => Promise<IntrospectionEndpoint>, events: ProvedEndpointEvents) {
     this.#prove = prove
@@ -43,6 +45,7 @@ export class ProvedEndpoint {
   /** @throws OpaqueFailure */
   async get(): Promise<IntrospectionEndpoint> {
     const now = clock.now()
+    if (this.#isResting) throw new OpaqueFailure('ERR_INTROSPECTION_BUSY')
     if (now >= this.#dueAt) ignoreRejection(this.proveAgain())
     if (this.#endpoint !== undefined && now - this.#provedAt < MAX_AGE + MAX_STALE) {
       return this.#endpoint
@@ -53,10 +56,16 @@ export class ProvedEndpoint {
 
   /** A proof that is under way, or begins. @throws OpaqueFailure */
   proveAgain(): Promise<IntrospectionEndpoint> {
+    if (this.#isResting) return Promise.reject(new OpaqueFailure('ERR_INTROSPECTION_BUSY'))
     this.#running ??= this.#attempt().finally(() => {
       this.#running = undefined
     })
     return this.#running
+  }
+
+  /** What many requests find together is found once. */
+  get #isResting(): boolean {
+    return clock.now() < this.#busyUntil
   }
 
   async #attempt(): Promise<IntrospectionEndpoint> {
@@ -83,8 +92,9 @@ export class ProvedEndpoint {
     this.#failure = failure
     if (failure.isFault) this.#endpoint = undefined
     // An outage is not kept: where there is no endpoint, the next token asks again.
-    const rests = failure.isFault || this.#endpoint !== undefined
+    const rests = failure.isFault || isBusy(failure) || this.#endpoint !== undefined
     this.#dueAt = clock.now() + (rests ? this.#backOff.next() : 0)
+    if (isBusy(failure)) this.#busyUntil = this.#dueAt
     if (failure.isFault) this.#events.onFault(failure)
   }
 }

@@ -43,6 +43,12 @@ export class DocumentTimes {
     this.#provedUntil = Math.max(this.#provedUntil, this.#restUntil + attempt)
   }
 
+  /** Nothing is loaded. */
+  forget(): void {
+    this.#loadedAt = Number.NEGATIVE_INFINITY
+    this.#provedUntil = Number.NEGATIVE_INFINITY
+  }
+
   isDue(now: number): boolean {
     return now >= this.dueAt
   }

@@ -8,7 +8,7 @@ const MOST = 10_000
 
 /** Keys that were good within the last hour; of too many, the latest. */
 export class RecentKeys {
-  /** When each was good the last time, by `clock`; the oldest first. */
+  /** Until when each was good, by `clock`; the first that were noted come first. */
   readonly #times = new Map<string, number>()
   readonly #most: number
 
@@ -21,10 +21,10 @@ export class RecentKeys {
     return time !== undefined && clock.now() - time < HOUR
   }
 
-  /** It is good now. */
-  note(key: string): void {
+  /** @param until when it is good, by `clock` */
+  note(key: string, until = clock.now()): void {
     this.#times.delete(key)
-    this.#times.set(key, clock.now())
+    this.#times.set(key, until)
     if (this.#times.size <= this.#most) return
     const [oldest] = this.#times.keys()
     if (oldest !== undefined) this.#times.delete(oldest)

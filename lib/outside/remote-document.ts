@@ -81,6 +81,8 @@ export class RemoteDocument<T> {
   /** As `current()`, after the load that is under way, if there is none to give before. */
   async settled(): Promise<T | undefined> {
     if (this.current() === undefined) await this.#running
+    // It may have been forgotten meanwhile: then another load is under way.
+    if (this.current() === undefined) await this.#running
     return this.current()
   }
 
@@ -101,6 +103,14 @@ export class RemoteDocument<T> {
     return this.#running?.then(() => this.#attempt()) ?? this.#attempt()
   }
 
+  /** What is kept serves no more, nor what a load brings that is under way. It is loaded anew. */
+  forget(): void {
+    this.#times.forget()
+    this.#value = undefined
+    this.#endLoad()
+    if (this.#isOpen) void this.#attempt()
+  }
+
   /** Seconds until the next attempt. */
   get retryAfter(): number {
     return this.#times.retryAfter
@@ -116,6 +126,10 @@ export class RemoteDocument<T> {
     this.#isOpen = false
     this.#isClosed = true
     this.#alarm.stop()
+    this.#endLoad()
+  }
+
+  #endLoad(): void {
     this.#limit?.abort()
     this.#limit = undefined
     this.#running = undefined

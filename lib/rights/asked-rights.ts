@@ -85,7 +85,7 @@ export class AskedRights {
   }
 
   /** Rights are asked for anew: of one user, of a `sub` or an issuer, or of all. */
-  forget({ issuer, sub }: Partial<TokenUser>): void {
+  forget({ issuer, sub }: { readonly issuer?: string | null; readonly sub?: string }): void {
     const head = issuer === undefined ? '' : `{"issuer":${JSON.stringify(issuer)},`
     const tail = sub === undefined ? '' : `,"sub":${JSON.stringify(sub)}}`
     // Exact: within a JSON text each quote is escaped.

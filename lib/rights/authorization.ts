@@ -38,7 +38,7 @@ export class Authorization {
   readonly tenant: string | null
 
   /** Who the request acts as. */
-  readonly userInfo: UserInfo
+  declare readonly userInfo: UserInfo
 
   /**
    * Who has issued the token: its verified `iss` (RFC 7519 §4.1.1); null in dev mode, and where the
@@ -75,7 +75,7 @@ export class Authorization {
 
   constructor(user: AuthorizedUser, tenant: string | null) {
     this.tenant = tenant === null ? null : ownText(tenant)
-    this.userInfo = user.userInfo
+    Object.defineProperty(this, 'userInfo', Authorization.#USER_INFO)
     this.issuer = user.issuer
     this.tokenSub = user.tokenSub
     this.actor = user.actor
@@ -92,6 +92,14 @@ export class Authorization {
     enumerable: true,
     get(this: Authorization): ReadonlySet<string> {
       return this.#user.tenants
+    },
+  }
+
+  /** As `#TENANTS`. */
+  static readonly #USER_INFO = {
+    enumerable: true,
+    get(this: Authorization): UserInfo {
+      return this.#user.userInfo
     },
   }
 

@@ -1,9 +1,11 @@
 import { ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_FORBIDDEN } from '../errors.ts'
+import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import type { Actor } from '../tokens/actor.ts'
 import { keptSize } from '../tokens/kept-size.ts'
 import { dateOf } from '../tokens/numeric-date.ts'
 import type { Resources, UserInfo } from '../tokens/user-info.ts'
 import { Authorization, type AuthorizedUser } from './authorization.ts'
+import { type Pin, pinnedResources, pinnedSize } from './pin.ts'
 import { MAX_KEPT, Rights, type RightsRules } from './rights.ts'
 
 /** By whose word, until when, and by whom somebody acts as who it is. */
@@ -24,16 +26,26 @@ export interface Requirement {
   readonly ids: readonly string[]
 }
 
+/** Rights that count, by tenant. */
+interface Counting {
+  read(): Resources | undefined
+  /** Bytes that they keep alive beside the claims, once they are read. */
+  readonly size: number
+}
+
 /** Bytes of an authorization without the items of its set. */
 const AUTHORIZATION = 384
 
 /** A user who has proved who it is, and for which tenants it may act. Deeply immutable. */
 export class Principal implements AuthorizedUser {
-  readonly userInfo: UserInfo
   readonly issuer: string | null
   readonly actor: Actor | null
   readonly tokenSub: string | null
   readonly #vouched: Vouched
+  readonly #claims: UserInfo
+  /** The rights that count in the place of those of the claims; null: those of the claims. */
+  readonly #resources: Counting | null
+  #userInfo: UserInfo | undefined
   readonly #rights: Rights
   /** The first one that was asked for, which for most users is the only one. */
   #first: Authorization | undefined
@@ -41,17 +53,37 @@ export class Principal implements AuthorizedUser {
   /** What the first one has met last. */
   #met: Requirement | undefined
 
-  /** A user by its own claims, and with the rights that they name. */
-  static of(userInfo: UserInfo, vouched: Vouched, rules: RightsRules): Principal {
-    const resources = Object.hasOwn(userInfo, 'resources') ? userInfo.resources : undefined
-    return new Principal(userInfo, vouched, new Rights(resources, rules))
+  /**
+   * A user by its own claims, and with the rights that they name.
+   *
+   * @param pin the tenants for which whoever vouches may speak
+   */
+  static of(
+    claims: UserInfo,
+    vouched: Vouched,
+    rules: RightsRules,
+    pin: Pin = EVERY_TENANT,
+  ): Principal {
+    const resources = Object.hasOwn(claims, 'resources') ? claims.resources : undefined
+    const rights = new Rights(resources, rules, pin)
+    if (resources === undefined || pin === EVERY_TENANT) {
+      return new Principal(claims, null, vouched, rights)
+    }
+    const counting = { read: () => pinnedResources(resources, pin), size: pinnedSize(resources) }
+    return new Principal(claims, counting, vouched, rights)
   }
 
-  private constructor(userInfo: UserInfo, vouched: Vouched, rights: Rights) {
-    this.userInfo = userInfo
+  private constructor(
+    claims: UserInfo,
+    resources: Counting | null,
+    vouched: Vouched,
+    rights: Rights,
+  ) {
+    this.#claims = claims
+    this.#resources = resources
     this.issuer = vouched.issuer
     this.actor = vouched.actor
-    this.tokenSub = vouched.tokenSub === undefined ? userInfo.sub : vouched.tokenSub
+    this.tokenSub = vouched.tokenSub === undefined ? claims.sub : vouched.tokenSub
     this.#vouched = vouched
     this.#rights = rights
     Object.freeze(this)
@@ -60,12 +92,27 @@ export class Principal implements AuthorizedUser {
   /**
    * The same user with other rights. They take the place of its own wholly.
    *
-   * @param resources what the rights were made of, frozen; undefined: none were told
+   * @param read what the rights were made of, frozen; undefined: none were told
    */
-  withRights(rights: Rights, resources: Resources | undefined): Principal {
-    const { resources: _, ...claims } = this.userInfo
-    const userInfo = resources === undefined ? claims : { ...claims, resources }
-    return new Principal(Object.freeze(userInfo), this.#vouched, rights)
+  withRights(rights: Rights, read: () => Resources | undefined): Principal {
+    return new Principal(this.#claims, { read, size: 0 }, this.#vouched, rights)
+  }
+
+  /** The user's identifier. */
+  get sub(): string {
+    return this.#claims.sub
+  }
+
+  /** Made when it is asked for: what a user holds in every tenant stands in each of them. */
+  get userInfo(): UserInfo {
+    this.#userInfo ??= this.#resources === null ? this.#claims : this.#withResources()
+    return this.#userInfo
+  }
+
+  #withResources(): UserInfo {
+    const { resources: _, ...claims } = this.#claims
+    const resources = this.#resources?.read()
+    return Object.freeze(resources === undefined ? claims : { ...claims, resources })
   }
 
   /**
@@ -101,7 +148,7 @@ export class Principal implements AuthorizedUser {
    * rather too high.
    */
   get keptSize(): number {
-    const told = keptSize(this.userInfo) + keptSize(this.actor)
+    const told = keptSize(this.#claims) + keptSize(this.actor) + (this.#resources?.size ?? 0)
     return told + this.#rights.keptSize + MAX_KEPT * AUTHORIZATION
   }
 

@@ -15,8 +15,9 @@ const UNKNOWN = 'resourcesOf does not know the user'
 /** What is made of the resources for an issuer that may speak for these tenants. */
 interface Made {
   readonly pin: Pin
-  readonly resources: Resources | undefined
   readonly rights: SharedRights
+  /** For the principals of all tokens, made for the first that is looked at. */
+  read(): Resources | undefined
 }
 
 /**
@@ -48,11 +49,11 @@ export class ToldRights {
    * @param pin the tenants for which the token's issuer may speak
    */
   of(principal: Principal, pin: Pin): Principal {
-    const { rights, resources } = this.#madeFor(pin)
+    const { rights, read } = this.#madeFor(pin)
     if (rights.turn !== this.#turn) this.#letGo(rights.turn)
     const known = this.#principals.get(principal)
     if (known !== undefined) return known
-    const made = principal.withRights(rights, resources)
+    const made = principal.withRights(rights, read)
     this.#principals.set(principal, made)
     return made
   }
@@ -70,9 +71,13 @@ export class ToldRights {
   #madeFor(pin: Pin): Made {
     if (this.#made?.pin === pin) return this.#made
     const told = this.#resources
-    const resources = told === undefined ? undefined : pinnedResources(told, pin)
-    const rights = new SharedRights(resources, this.#rules, UNKNOWN)
-    this.#made = { pin, resources, rights }
+    let resources: Resources | undefined
+    const read = () => {
+      if (told !== undefined) resources ??= pinnedResources(told, pin)
+      return resources
+    }
+    const rights = new SharedRights(told, this.#rules, pin, UNKNOWN)
+    this.#made = { pin, rights, read }
     this.#letGo(rights.turn)
     return this.#made
   }

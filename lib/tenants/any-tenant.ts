@@ -10,6 +10,9 @@ export class AnyTenant implements KnownTenants {
 
   close(): void {}
 
+  /** There is nothing that could change. */
+  forget(): void {}
+
   has(): boolean {
     return true
   }

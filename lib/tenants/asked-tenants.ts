@@ -49,6 +49,10 @@ export class AskedTenants implements KnownTenants {
     this.#answers.close()
   }
 
+  forget(tenant?: string): void {
+    this.#answers.forget((known) => tenant === undefined || known === tenant)
+  }
+
   has(tenant: string, waits: Waits): NowOrLater<boolean> {
     return this.#answers.get(tenant, waits)
   }

@@ -15,6 +15,12 @@ export interface KnownTenants {
    * @throws ERR_AUTH_TENANTS_UNAVAILABLE if it cannot be found out now
    */
   has(tenant: string, waits: Waits): NowOrLater<boolean>
+  /**
+   * What has been said is asked anew.
+   *
+   * @param tenant of one tenant; not given: of all
+   */
+  forget(tenant?: string): void
   /** Of the document that tells it, where there is one. */
   state?(): DocumentState
 }

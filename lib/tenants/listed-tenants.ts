@@ -13,6 +13,9 @@ export class ListedTenants implements KnownTenants {
 
   close(): void {}
 
+  /** There is nothing that could change. */
+  forget(): void {}
+
   has(tenant: string): boolean {
     return this.#names.has(tenant)
   }

@@ -34,6 +34,11 @@ export class RemoteTenants implements KnownTenants {
     return this.#document.current() !== undefined
   }
 
+  /** The list is one for all: it is fetched anew, and waited for. */
+  forget(): void {
+    this.#document.forget()
+  }
+
   has(tenant: string, waits: Waits): NowOrLater<boolean> {
     const names = this.#document.current()
     if (names) return names.has(tenant)

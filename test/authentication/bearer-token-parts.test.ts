@@ -104,14 +104,20 @@ for (const kind of ['few', 'all'] as const) {
     assert.deepEqual(told(), all('issuers closes', 'opaque closes', 'rights closes'))
     bearerToken.forget({ issuer: 'a' })
     const what = ['rights', { issuer: 'a' }]
-    assert.deepEqual(told(), all(['issuers', 'a'], ['opaque', undefined], what))
+    assert.deepEqual(told(), all(['issuers', 'a'], ['opaque', { issuer: 'a' }], what))
     const user = { issuer: 'a', sub: 'u' }
     bearerToken.forget(user)
     const ofUser = [
-      ['opaque', undefined],
+      ['opaque', user],
       ['rights', user],
     ]
     assert.deepEqual(told(), kind === 'all' ? ofUser : [], 'issuers know nothing of one user')
+    bearerToken.forget({ issuer: null })
+    const ofNobody = [
+      ['opaque', { issuer: null }],
+      ['rights', { issuer: null }],
+    ]
+    assert.deepEqual(told(), kind === 'all' ? ofNobody : [], 'an issuer has a name')
   })
 }
 

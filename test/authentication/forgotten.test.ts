@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readForgotten } from '../../lib/authentication/forgotten.ts'
+import { isForgotten, readForgotten } from '../../lib/authentication/forgotten.ts'
 
-for (const what of [{}, { issuer: 'i' }, { sub: 's' }, { issuer: 'i', sub: '' }]) {
+const GIVEN = [
+  ...[{}, { issuer: 'i' }, { sub: 's' }, { issuer: 'i', sub: '' }],
+  ...[{ issuer: null }, { issuer: null, sub: 's' }, { tenant: 't' }],
+]
+
+for (const what of GIVEN) {
   test(`what is forgotten: ${JSON.stringify(what)}`, () => {
     assert.deepEqual(readForgotten(what), what)
   })
@@ -15,6 +20,10 @@ const MISTAKES: [what: string, given: unknown][] = [
   ['a sub that is a number', { sub: 5 }],
   ['a member that is misspelt', { subject: 's' }],
   ['a member that is not enumerable', Object.defineProperty({}, 'sub', { value: 5 })],
+  ['a tenant that is null', { tenant: null }],
+  ['a tenant beside an issuer', { tenant: 't', issuer: 'i' }],
+  ['a tenant beside a sub', { tenant: 't', sub: 's' }],
+  ['a member that every object has', { constructor: 's' }],
   ['null', null],
   ['a string', 'i'],
   ['a number', 5],
@@ -27,3 +36,25 @@ for (const [what, given] of MISTAKES) {
     assert.throws(() => readForgotten(given), TypeError)
   })
 }
+
+const USER = { issuer: 'i', sub: 's' }
+
+const FITS: [what: object, doesFit: boolean][] = [
+  [{}, true],
+  [{ issuer: 'i' }, true],
+  [{ sub: 's' }, true],
+  [USER, true],
+  [{ issuer: null }, false],
+  [{ issuer: 'i', sub: '' }, false],
+  [{ issuer: '', sub: 's' }, false],
+]
+
+for (const [what, doesFit] of FITS) {
+  test(`${JSON.stringify(what)} is ${doesFit ? '' : 'not '}about the user ${JSON.stringify(USER)}`, () => {
+    assert.equal(isForgotten(USER, what), doesFit)
+  })
+}
+
+test('null is about the user without an issuer', () => {
+  assert.equal(isForgotten({ issuer: null, sub: 's' }, { issuer: null, sub: 's' }), true)
+})

@@ -68,22 +68,8 @@ test('a token that ends like another one is a different token', () => {
   cache.set(`a${end}`, 1)
   assert.equal(cache.get(`b${end}`), undefined)
   cache.set(`b${end}`, 2)
-  assert.equal(cache.get(`a${end}`), undefined, 'the newer one has its place')
-  assert.equal(cache.get(`b${end}`), 2)
-  assert.equal(cache.size, 1)
-})
-
-test('tokens that differ in their last 128 letters are kept beside each other', () => {
-  for (const [shared, size] of [
-    [127, 2],
-    [128, 1],
-  ] as const) {
-    const cache = new TokenCache<number>(10)
-    const end = 'e'.repeat(shared)
-    cache.set(`a${end}`, 1)
-    cache.set(`b${end}`, 2)
-    assert.equal(cache.size, size, `${shared} letters are shared`)
-  }
+  assert.deepEqual([cache.get(`a${end}`), cache.get(`b${end}`)], [1, 2])
+  assert.equal(cache.size, 2)
 })
 
 /** Two tokens that share their hash where it begins with this number. */
@@ -235,4 +221,20 @@ test('tokens that are set again and again leave nothing of before in memory', ()
   for (let time = 0; time < 40; time++) setAll()
   const grown = usedHeap() - before
   assert.ok(grown < 4_000_000, `40 times as many were let go, and ${grown} bytes are kept`)
+})
+
+test('tokens that differ before a long ending are kept beside each other', () => {
+  const cache = new TokenCache<number>(100)
+  const keyed = (at: number) => `key-${at}-${'x'.repeat(300)}`
+  for (let at = 0; at < 100; at++) cache.set(keyed(at), at)
+  for (let at = 0; at < 100; at++) assert.equal(cache.get(keyed(at)), at)
+  assert.deepEqual([cache.size, cache.evictions, cache.get(keyed(100))], [100, 0, undefined])
+  cache.set(keyed(50), -50)
+  assert.deepEqual([cache.size, cache.get(keyed(50))], [100, -50])
+  cache.forget((at) => at === 0)
+  for (let at = 1; at < 100; at++) assert.equal(cache.get(keyed(at)), at === 50 ? -50 : at)
+  for (let at = 0; at < 1000; at++) cache.set(keyed(at), at)
+  assert.deepEqual([cache.size, cache.get(keyed(999))], [100, 999])
+  cache.forget(() => true)
+  assert.deepEqual([cache.size, cache.get(keyed(999))], [0, undefined])
 })

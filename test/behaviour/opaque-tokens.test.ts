@@ -276,6 +276,13 @@ test('of 70 new tokens 64 are asked for at once, and each gets its answer', asyn
   assert.equal(asked().length, 6)
 })
 
+test('tokens with one ending are each kept', async (t) => {
+  const { app, asked } = await start(t, async () => GOOD)
+  const keys = ['a', 'b', 'c'].map((name) => `${name}${'-of-the-same-house'.repeat(20)}`)
+  for (const key of [...keys, ...keys]) assert.equal((await get(app, key)).statusCode, 200)
+  assert.deepEqual(asked(), keys)
+})
+
 test('what is a JWT is never sent out, good or bad', async (t) => {
   const { app, asked } = await start(t, () => GOOD)
   const good = await authority.token()

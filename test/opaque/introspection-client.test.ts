@@ -136,7 +136,6 @@ test('an endpoint that is mended is believed after its rest, and may fail anew',
 const REFUSALS: readonly [what: string, status: number, body: unknown][] = [
   ['401', 401, { error: 'invalid_client' }],
   ['401 without a body', 401, undefined],
-  ['403', 403, {}],
   ['400 invalid_client', 400, { error: 'invalid_client' }],
   ['400 unauthorized_client', 400, { error: 'unauthorized_client' }],
 ]
@@ -184,7 +183,6 @@ test('a token that alone is answered with 401 costs the others nothing', async (
 /** Answers that decide nothing. */
 const ODD: readonly [what: string, answer: NonNullable<IntrospectionServer['answer']>][] = [
   ['500', (response) => json(response, {}, 500)],
-  ['429', (response) => json(response, {}, 429)],
   ['400 of another kind', (response) => json(response, { error: 'invalid_request' }, 400)],
   ['400 that is a list', (response) => json(response, [], 400)],
   ['400 that is no JSON', (response) => response.writeHead(400).end('no')],
@@ -305,4 +303,54 @@ test('a function that no service has opened works, and tells nobody', async (t) 
   assert.deepEqual(await ask(TOKEN), { ...ALICE, iss: server.issuer })
   server.answer = (response) => json(response, {}, 401)
   await assert.rejects(ask(TOKEN), failure('CREDENTIALS'))
+})
+
+for (const status of [403, 429]) {
+  test(`after a momentary ${status} the endpoint is left alone, longer each time, and then serves`, async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    ageByDate(t)
+    const { server, ask, told } = await start(t)
+    await ask(TOKEN)
+    server.asked.length = 0
+    const good = server.answer
+    for (const rest of [1, 2, 4]) {
+      server.answer = (response) => json(response, {}, status)
+      await Promise.all([1, 2, 3].map(() => assert.rejects(ask(TOKEN), failure('BUSY'))))
+      const sent = server.asked.splice(0).filter(({ token }) => token === TOKEN)
+      assert.equal(sent.length, 3, 'who asks together is one failure')
+      t.mock.timers.tick(rest * 500 - 1)
+      await assert.rejects(ask(TOKEN), failure('BUSY'))
+      assert.equal(server.asked.length, 0)
+      t.mock.timers.tick(rest * 500 + 1)
+    }
+    server.answer = good
+    assert.deepEqual(await ask(TOKEN), { ...ALICE, iss: server.issuer })
+    assert.deepEqual(told, [], 'its credentials are good')
+  })
+
+  test(`a ${status} before the first token is a momentary one, too`, async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    ageByDate(t)
+    const { server, ask, told } = await start(t)
+    const good = server.answer
+    server.answer = (response) => json(response, {}, status)
+    for (const _ of [1, 2]) await assert.rejects(ask(TOKEN), failure('BUSY'))
+    assert.equal(server.asked.length, 1)
+    server.answer = good
+    t.mock.timers.tick(1000)
+    assert.deepEqual(await ask(TOKEN), { ...ALICE, iss: server.issuer })
+    assert.deepEqual(told, [])
+  })
+}
+
+test('a token that alone is answered with 403 costs the others nothing', async (t) => {
+  const { server, ask, told } = await start(t)
+  server.answer = (response, { token }) =>
+    token === '../../cursed'
+      ? json(response, {}, 403)
+      : json(response, token === TOKEN ? { active: true, ...ALICE } : { active: false })
+  await ask(TOKEN)
+  for (const _ of [1, 2]) await assert.rejects(ask('../../cursed'), failure('BUSY'))
+  assert.deepEqual(await ask(TOKEN), { ...ALICE, iss: server.issuer })
+  assert.deepEqual(told, [])
 })

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { pinned, pinnedResources, pinnedSize } from '../../lib/rights/pin.ts'
+import { type Pin, pinnedResources, pinnedSize } from '../../lib/rights/pin.ts'
+import { Principal } from '../../lib/rights/principal.ts'
 import type { UserInfo } from '../../lib/tokens/user-info.ts'
 import { holds } from '../helpers/arbitraries/property.ts'
+
+const VOUCHED = { exp: 1_900_000_000, issuer: null, actor: null }
+const RULES = { superuserResource: 'authz:superuser' }
+
+const principalOf = (claims: UserInfo, pin: Pin) => Principal.of(claims, VOUCHED, RULES, pin)
+
+const pinned = (claims: UserInfo, pin: Pin) => principalOf(claims, pin).userInfo
 
 const user = (json: string): UserInfo => ({ sub: 'u', resources: JSON.parse(json) })
 
@@ -87,6 +95,15 @@ test('each grant counts in tenants of the pin alone, and only where it was grant
         const everywhere = Object.hasOwn(resources, '*') ? (resources['*'] ?? []) : []
         const granted = [...(resources[tenant] ?? []), ...everywhere]
         assert.deepEqual(new Set(held), new Set(granted))
+      }
+      const principal = principalOf({ sub: 'u', resources }, new Set(pin))
+      assert.equal(principal.isSuperuser, false)
+      assert.deepEqual([...principal.tenants], Object.keys(kept))
+      assert.deepEqual([...principal.resourcesIn(null)], [])
+      for (const tenant of ['a', 'b', 'c', '*', '__proto__', 'constructor']) {
+        const held = Object.hasOwn(kept, tenant) ? kept[tenant] : undefined
+        assert.equal(principal.find(tenant) === undefined, held === undefined, tenant)
+        assert.deepEqual(new Set(principal.resourcesIn(tenant)), new Set(held), tenant)
       }
     }),
   )

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { outcome } from '../helpers/app/refusals.ts'
+import { json, tenantServer } from '../helpers/servers/tenant-server.ts'
+
+const { issuer: iss, audience: aud } = authority
+const BEARER = (token: string) => ({ authorization: `Bearer ${token}` })
+
+async function start(t: TestContext, options: AuthOptions): Promise<FastifyInstance> {
+  const app = await guardedApp(t, options)
+  app.get('/t/:tenant', async () => 'ok')
+  await app.ready()
+  return app
+}
+
+const get = async (app: FastifyInstance, headers: object, tenant = 'acme') =>
+  outcome(await app.inject({ url: `/t/${tenant}`, headers: { ...headers } }))
+
+/** An application whose opaque tokens are the names of their users. */
+async function opaque(t: TestContext, answer?: (sub: string) => unknown) {
+  const asked: string[] = []
+  const app = await start(t, {
+    opaqueToken: async (token) => {
+      asked.push(token)
+      await answer?.(token)
+      const issued = token === 'bob' ? { iss: 'https://other.test' } : { iss }
+      return { ...issued, aud, sub: token, resources: { acme: [] } }
+    },
+    issuer: [iss, 'https://other.test'],
+  })
+  return { app, ask: (token: string) => get(app, BEARER(token)), asked: () => asked.splice(0) }
+}
+
+const FORGOTTEN: readonly [what: object | undefined, asked: readonly string[]][] = [
+  [{ sub: 'alice' }, ['alice']],
+  [{ issuer: iss, sub: 'alice' }, ['alice']],
+  [{ issuer: 'https://other.test', sub: 'alice' }, []],
+  [{ issuer: iss }, ['alice', 'carol']],
+  [{ issuer: 'https://other.test' }, ['bob']],
+  [{ issuer: null }, []],
+  [{ tenant: 'acme' }, []],
+  [undefined, ['alice', 'bob', 'carol']],
+]
+
+for (const [what, expected] of FORGOTTEN) {
+  test(`forget(${JSON.stringify(what)}) ends the opaque tokens that fit, and no others`, async (t) => {
+    const { app, ask, asked } = await opaque(t)
+    const users = ['alice', 'bob', 'carol']
+    for (const user of users) assert.equal(await ask(user), '200')
+    asked()
+    app.authService.forget(what)
+    for (const user of users) assert.equal(await ask(user), '200')
+    assert.deepEqual(asked(), expected)
+  })
+}
+
+for (const [who, isKept] of [
+  ['alice', false],
+  ['bob', true],
+] as const) {
+  test(`an answer of alice that is on its way when ${who} is forgotten is ${isKept ? '' : 'not '}kept`, async (t) => {
+    let answer = (): void => {}
+    const isAsked = new Promise<void>((note) => {
+      const given = new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      void opaque(t, () => {
+        note()
+        return given
+      }).then((app) => {
+        started = app
+        first = app.ask('alice')
+      })
+    })
+    let started: Awaited<ReturnType<typeof opaque>> | undefined
+    let first: Promise<string> | undefined
+    await isAsked
+    const { app, ask, asked } = started ?? assert.fail('it has started')
+    app.authService.forget({ sub: who })
+    answer()
+    assert.equal(await first, '200')
+    assert.equal(await ask('alice'), '200')
+    assert.deepEqual(asked(), isKept ? ['alice'] : ['alice', 'alice'])
+  })
+}
+
+test('forget of the user as resourcesOf got it makes a change count, without an issuer too', async (t) => {
+  let rights: object = { acme: [] }
+  const users: { issuer: string | null; sub: string }[] = []
+  const { issuer: _, ...options } = trusting({
+    resourcesOf: async (user): Promise<never> => {
+      users.push(user)
+      return rights as never
+    },
+  })
+  const app = bareApp(t)
+  await app.register(tenantAuth, options)
+  app.get('/t/:tenant', async () => 'ok')
+  const headers = await authority.headers({ sub: 'alice', iss: undefined })
+  assert.equal(await get(app, headers), '200')
+  const [user] = users
+  assert.equal(user?.issuer, null)
+  rights = {}
+  app.authService.forget({ issuer: iss, sub: user.sub })
+  assert.equal(await get(app, headers), '200', 'another user')
+  app.authService.forget(user)
+  assert.equal(await get(app, headers), '403 ERR_AUTH_TENANT_FORBIDDEN')
+})
+
+for (const what of [undefined, {}, { tenant: 'acme' }]) {
+  test(`forget(${JSON.stringify(what)}) ends what a function has said of a tenant`, async (t) => {
+    let exists = true
+    const app = await start(t, { tenants: async () => exists })
+    const headers = await as({ acme: [], 'lazy-raccoon': [] })
+    for (const tenant of ['acme', 'lazy-raccoon']) {
+      assert.equal(await get(app, headers, tenant), '200')
+    }
+    exists = false
+    for (const others of [{ issuer: iss }, { sub: 'test-user' }, { tenant: 'quiet-otter' }]) {
+      app.authService.forget(others)
+      assert.equal(await get(app, headers), '200')
+    }
+    app.authService.forget(what)
+    assert.equal(await get(app, headers), '404 ERR_AUTH_TENANT_UNKNOWN')
+    const rest = what && 'tenant' in what ? '200' : '404 ERR_AUTH_TENANT_UNKNOWN'
+    assert.equal(await get(app, headers, 'lazy-raccoon'), rest)
+  })
+}
+
+test('forget() ends what a list at an address has said', async (t) => {
+  const server = await tenantServer(t, '["acme"]')
+  const app = await start(t, { tenants: server.url })
+  const headers = await as({ acme: [] })
+  assert.equal(await get(app, headers), '200')
+  server.answer = json('[]')
+  assert.equal(await get(app, headers), '200')
+  app.authService.forget({ tenant: 'acme' })
+  assert.equal(await get(app, headers), '404 ERR_AUTH_TENANT_UNKNOWN')
+})
+
+test('a logout route does not fail in dev mode, where no user has an issuer', async (t) => {
+  const app = await guardedApp(t, { devMode: true, tenants: ['default'] })
+  app.post('/logout', { config: { authorization: true } }, async ({ authorization }) => {
+    const { issuer, userInfo } = authorization
+    app.authService.forget({ issuer, sub: userInfo.sub })
+    app.authService.forget({ tenant: 'default' })
+    return 'bye'
+  })
+  assert.equal((await app.inject({ method: 'POST', url: '/logout' })).body, 'bye')
+})
+
+const MISTAKES: readonly object[] = [
+  { tenant: 'acme', issuer: null },
+  { tenant: 'acme', sub: 'alice' },
+  { tenant: null },
+  { tenant: undefined },
+  { issuer: undefined },
+  { sub: null },
+]
+
+test('what cannot be meant is a TypeError', async (t) => {
+  const app = await start(t, {})
+  for (const what of MISTAKES) {
+    assert.throws(() => app.authService.forget(what), TypeError, JSON.stringify(what))
+  }
+})
