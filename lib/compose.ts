@@ -94,7 +94,10 @@ function composeRights(
   if (resourcesOf === undefined) return undefined
   const { superuserResource } = settings
   const report = log.callback('resourcesOf')
-  const hasSeveralIssuers = typeof issuers === 'function' || issuers.length > 1
+  // An entry may have several identifiers, or accept any.
+  const hasSeveralIssuers =
+    typeof issuers === 'function' ||
+    issuers.flatMap(({ issuer }) => issuer ?? ['any', 'other']).length > 1
   const rules = { resourcesOf, timeout, maxAge, superuserResource }
   return new AskedRights({ ...rules, report, hasSeveralIssuers })
 }

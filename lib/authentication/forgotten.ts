@@ -36,7 +36,8 @@ export function readForgotten(what: unknown): Forgotten {
   if (given.length > 1 && Object.hasOwn(what, 'tenant')) {
     throw new TypeError('forget() takes tenant alone')
   }
-  return Object.fromEntries(given)
+  // Without a prototype: what was not given is not there.
+  return Object.assign(Object.create(null), Object.fromEntries(given))
 }
 
 /** Whether it is one of those whose answers are forgotten. */

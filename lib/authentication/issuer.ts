@@ -151,7 +151,7 @@ export class Issuer {
     const vouched = { exp, issuer: names.issuer, actor, tokenSub: names.sub }
     const principal = Principal.of(userInfo, vouched, this.#rules, tenants)
     this.#standing.proved?.()
-    return { principal, lifetime, names, tenants, proof }
+    return { principal, lifetime, names, tenants, proof, isOpaque: false }
   }
 
   /** One for each key set. The one before ends: what other keys have proved is proved anew. */

@@ -152,8 +152,9 @@ export class OpaqueTokens {
       return after(this.#believe(answer, until, waits), (verified) => {
         if (verified instanceof TokenRefused) return verified
         this.#good.note(digest, until)
-        if (since.some((what) => isForgotten(verified.names, what))) return verified
-        return this.#keep(token, verified, until)
+        const kept = keptUntil(verified, until)
+        if (!since.some((what) => isForgotten(verified.names, what))) this.#tokens.set(token, kept)
+        return kept
       })
     })
   }
@@ -169,15 +170,13 @@ export class OpaqueTokens {
       issuer.accept(structuredClone(answer), (Date.now() + until - clock.now()) / 1000),
     )
   }
+}
 
-  #keep(token: string, verified: Verified, until: number): Verified {
-    const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
-    const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
-    const proof = new UntilThen(verified.proof, end)
-    const kept = { ...verified, proof, isOpaque: true }
-    this.#tokens.set(token, kept)
-    return kept
-  }
+/** @param until when the answer ends, by `clock` */
+function keptUntil(verified: Verified, until: number): Verified {
+  const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
+  const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
+  return { ...verified, proof: new UntilThen(verified.proof, end), isOpaque: true }
 }
 
 /** A token that is refused may be long. What is kept of it is short. */

@@ -19,7 +19,7 @@ export interface Verified {
   readonly tenants: Pin
   readonly proof: Proof
   /** Whether it stands for a token that is no JWT. */
-  readonly isOpaque?: boolean
+  readonly isOpaque: boolean
 }
 
 /** The tokens that were verified, of all issuers, each bound to what proved it. */

@@ -17,7 +17,7 @@ export class RouteRegister {
   readonly #isSound: (request: FastifyRequest) => boolean
   readonly #application: readonly WrittenRoute[] | undefined
   readonly #seen = new Set<WrittenRoute>()
-  /** By the handler that Fastify made for the route. */
+  /** By the config that Fastify made for the route, which nobody can replace. */
   readonly #policies = new WeakMap<object, Policy>()
   #earlyProblems: readonly string[] = []
   #isCompiled = false
@@ -97,17 +97,18 @@ export class RouteRegister {
   }
 
   /**
-   * The policy of a request's route; null if no route matched. It is found once for each handler of
-   * Fastify's. What an application writes into a config later changes no policy.
+   * The policy of a request's route; null if no route matched. It is found once for each route, by
+   * the handler that Fastify made for it. What an application writes into a config later changes no policy.
    */
   policyOf(request: FastifyRequest): Policy | null {
     const { routeOptions } = request
-    const known = this.#policies.get(routeOptions.handler)
+    const known = this.#policies.get(routeOptions.config)
     if (known !== undefined) return known
     // An application that listens before it is ready has no policies yet.
     if (!this.#isCompiled && routeOf(routeOptions.handler) !== undefined) return CLOSED
-    const policy = this.#isSound(request) ? this.#firstPolicyOf(routeOptions) : CLOSED
-    if (policy !== null) this.#policies.set(routeOptions.handler, policy)
+    if (!this.#isSound(request)) return CLOSED
+    const policy = this.#firstPolicyOf(routeOptions)
+    if (policy !== null) this.#policies.set(routeOptions.config, policy)
     return policy
   }
 

@@ -62,7 +62,6 @@ export class WrittenRoute {
         standing = this.#standingFor(given)
       },
       enumerable: true,
-      configurable: true,
     })
   }
 
@@ -71,7 +70,9 @@ export class WrittenRoute {
     if (typeof given !== 'function') return given
     const handler = originals.get(given) ?? given
     const bind = (scope: FastifyInstance): Handler => {
-      const bound: Handler = handler.bind(scope)
+      const made: Handler = handler.bind(scope)
+      // A function may have a `bind` of its own, which makes nothing new.
+      const bound = taken.has(made) || made === handler ? copyOf(made) : made
       this.#take(scope, bound)
       return bound
     }
@@ -83,18 +84,28 @@ export class WrittenRoute {
   }
 
   /**
-   * A hook may bind the handler, too: what is taken last counts. A route in a scope that no hook of
-   * ours is in may have been made of the options of this one.
+   * An application may bind the handler, too. Before Fastify has done it, what is taken last counts,
+   * and after that nothing. A route in a scope that no hook of ours is in may have been made of the
+   * options of this one.
    */
   #take(scope: FastifyInstance, bound: Handler): void {
     if (scope !== this.scope) return
+    for (const [url, before] of this.#taken) {
+      if (before.routedMethods.length === 0) this.#taken.delete(url)
+    }
+    if (this.#taken.has(this.#options.url)) return
     const config = configOf(this.#options)
     const hidden = new Map([...hiddenDeclarations(config), ...this.#facts.hidden])
     const beside = declarationsBeside(this.#options, config)
     const route = new Route({ ...this.#facts, hidden, beside }, this.#options)
-    this.#taken.delete(route.url)
     this.#taken.set(route.url, route)
     taken.set(bound, route)
+  }
+}
+
+function copyOf(handler: Handler): Handler {
+  return function (...args) {
+    return Reflect.apply(handler, this, args)
   }
 }
 

@@ -28,8 +28,8 @@ export class AdmissionEnd {
     this.#look()
     // In dev mode there is no token.
     if (asked.verified === null || this.signal.aborted) return
-    const { names, lifetime } = asked.verified
-    const token = tokenInfo(names, lifetime)
+    const { names, lifetime, isOpaque } = asked.verified
+    const token = tokenInfo(names, lifetime, isOpaque)
     this.#unwatch = asked.rules.watchRevocation?.(token, () => this.#end('revoked'))
   }
 
@@ -66,12 +66,13 @@ export function hasEnded({ asked, authorization }: Access): boolean {
   const { verified, principal, rules } = asked
   // In dev mode there is no token.
   if (verified === null || principal === null) return false
-  const { names, lifetime } = verified
+  const { names, lifetime, isOpaque } = verified
   if (refusedLifetime(lifetime, rules.clockTolerance) !== undefined) return true
   // An opaque token without `exp` lives as long as its answer counts.
   if (lifetime.exp === undefined && endOf(authorization, rules) <= Date.now()) return true
   try {
-    return rules.denies?.(principal.userInfo, tokenInfo(names, lifetime)) ?? false
+    // A deny list looks at the token alone, so that the user info need not be made for it.
+    return rules.denies?.({ sub: principal.sub }, tokenInfo(names, lifetime, isOpaque)) ?? false
   } catch {
     return true
   }

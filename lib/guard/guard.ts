@@ -66,7 +66,7 @@ export function addGuard(
         if (outcome instanceof AuthError) refuse(new Refused(outcome, asked), done)
         else admit(asked, outcome, done)
       },
-      (error) => refuse(new Refused(asRefusal(error), asked), done),
+      (error) => refuse(new Refused(asRefusal(error, request), asked), done),
     )
   }
 
@@ -105,7 +105,12 @@ function refuse(refused: Refused, done: HookHandlerDoneFunction): void {
  * After an error of the guard's own, the route stays closed, and the answer is not a 500 that a
  * caller could cause.
  */
-function asRefusal(error: unknown): AuthError {
+function asRefusal(error: unknown, { log }: FastifyRequest): AuthError {
   if (isThrown(error, AuthError)) return error
+  try {
+    log.error({ err: error }, 'tenant auth: the guard failed')
+  } catch {
+    // The error's own members may throw.
+  }
   return withoutStack(() => new ERR_AUTH_TOKEN_INVALID('the guard failed'))
 }

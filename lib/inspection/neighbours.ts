@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { isScope } from '../outside/fastify-scope.ts'
 
 /** Plugins that answer requests themselves, and on which side of the guard they belong. */
 const NEIGHBOURS = [
@@ -55,7 +56,14 @@ export function isOfCors(
   scope: FastifyInstance,
 ): boolean {
   const isItsPlace = [`${scope.prefix}*`, `${scope.prefix}/*`].includes(url)
-  return method === 'OPTIONS' && isItsPlace && scope.hasPlugin('@fastify/cors')
+  return method === 'OPTIONS' && isItsPlace && hasOwnPlugin(scope, '@fastify/cors')
+}
+
+/** A scope has the plugins of the scopes around it, too. */
+function hasOwnPlugin(scope: FastifyInstance, name: string): boolean {
+  const around = Reflect.getPrototypeOf(scope)
+  const isInherited = around !== null && isScope(around) && around.hasPlugin(name)
+  return scope.hasPlugin(name) && !isInherited
 }
 
 function neighboursIn(scope: FastifyInstance): readonly string[] {

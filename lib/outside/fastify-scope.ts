@@ -36,6 +36,6 @@ export function scopesWithin(scope: FastifyInstance): FastifyInstance[] {
   return [scope, ...below]
 }
 
-function isScope(value: object): value is FastifyInstance {
+export function isScope(value: object): value is FastifyInstance {
   return 'server' in value
 }

@@ -83,6 +83,9 @@ async function request(url: string, signal: AbortSignal): Promise<Response> {
   }
 }
 
+/** Each costs a turn of the event loop. Servers that mean well send a KiB at a time, or more. */
+const MOST_PIECES = 4000
+
 /** @throws FetchFailure */
 export async function readBody(
   body: AsyncIterable<Uint8Array>,
@@ -97,6 +100,7 @@ export async function readBody(
       if (done) return Buffer.concat(chunks, size)
       size += value.byteLength
       if (size > limits.maxBytes) throw new FetchFailure('the answer is too large')
+      if (chunks.length === MOST_PIECES) throw new FetchFailure('the answer comes in too many pieces')
       chunks.push(value)
     }
   } catch (error) {

@@ -43,6 +43,9 @@ function flawOf({ statusCode = 0, headers }: IncomingMessage): FetchFailure | un
   return undefined
 }
 
+/** Most answers of class 1xx before the answer (RFC 9110 §15.2). */
+const MOST_NOTICES = 10
+
 function send(address: string, request: JudgedRequest): Promise<IncomingMessage> {
   const { isAllowed, signal } = request
   return new Promise((resolve, reject) => {
@@ -59,6 +62,11 @@ function send(address: string, request: JudgedRequest): Promise<IncomingMessage>
         : http.request(url, { agent: new http.Agent(connecting), headers, signal })
     sent.on('response', resolve)
     sent.on('error', reject)
+    let notices = 0
+    sent.on('information', () => {
+      notices += 1
+      if (notices > MOST_NOTICES) sent.destroy(new FetchFailure('too many informational answers'))
+    })
     // A server that switches protocols ends it without a word.
     sent.on('close', () => reject(new FetchFailure('no answer')))
     sent.end()

@@ -73,13 +73,13 @@ function isMethod(method: string): method is HTTPMethods {
 /** The url of another route that was met. One of the same place and policy will do. */
 export function otherRoute(
   answers: readonly Answer[],
-  { writtenUrl, policy }: { readonly writtenUrl: string; readonly policy: Policy | undefined },
+  route: { readonly writtenUrl: string; readonly url: string; readonly policy: Policy | undefined },
 ): string | undefined {
-  const known = [null, CLOSED, policy]
+  const known = [null, CLOSED, route.policy]
   const other = answers.find(
     ({ end }) =>
       end?.url !== undefined &&
-      (end.url !== writtenUrl || !known.some((each) => isDeepStrictEqual(each, end.policy))),
+      (![route.writtenUrl, route.url].includes(end.url) || !known.some((each) => isDeepStrictEqual(each, end.policy))),
   )
   return other?.end?.url
 }

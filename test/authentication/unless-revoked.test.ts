@@ -16,6 +16,7 @@ const VERIFIED: Verified = {
   names: NAMES,
   tenants: '*',
   proof: { holds: true },
+  isOpaque: false,
 }
 
 /** The same user, whose rights may be others than those of the token. */

@@ -13,6 +13,7 @@ function verified(sub: string, claims: object = {}, proof = { holds: true }): Ve
     names: { issuer: null, sub, jti: null, sid: null },
     tenants: '*',
     proof,
+    isOpaque: false,
   }
 }
 

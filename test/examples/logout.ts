@@ -15,10 +15,12 @@ export async function useLogout(
   const config = { authorization: true } as const
 
   // This session; without a `sid`, this token alone.
-  app.post('/logout', { config }, async ({ authorization: { userInfo, issuer } }) => {
+  app.post('/logout', { config }, async ({ authorization }) => {
+    const { userInfo, tokenSub: sub, issuer } = authorization
     const { sid, jti } = userInfo
-    if (typeof sid === 'string') await revoked.add({ sid, issuer })
-    else if (typeof jti === 'string') await revoked.add({ jti, issuer })
+    if (sub === null) throw new Error('the tokens name no user')
+    if (typeof sid === 'string') await revoked.add({ sid, sub, issuer })
+    else if (typeof jti === 'string') await revoked.add({ jti, sub, issuer })
     else throw new Error('the tokens name neither a session nor themselves')
     return 'logged out'
   })
@@ -34,8 +36,9 @@ export async function useLogout(
   // Everywhere but here: each session of the user that the application has noted.
   app.post('/logout/elsewhere', { config }, async ({ authorization }) => {
     const { userInfo, tokenSub: sub, issuer } = authorization
+    if (sub === null) throw new Error('the tokens name no user')
     const others = (await sessionsOf(issuer, sub)).filter((sid) => sid !== userInfo['sid'])
-    await Promise.all(others.map((sid) => revoked.add({ sid, issuer })))
+    await Promise.all(others.map((sid) => revoked.add({ sid, sub, issuer })))
     return 'logged out elsewhere'
   })
 }

@@ -105,7 +105,7 @@ export class BuiltApplication {
   readonly #defaults: Config = {}
   readonly #kept: Config[] = []
   #first: RouteOptions | undefined
-  /** The options that the last hook has seen. */
+  /** The options that the last hook has seen, until Fastify has taken them. */
   #current: RouteOptions | undefined
   #isMirroring = false
 
@@ -157,17 +157,24 @@ export class BuiltApplication {
     scope.addHook('onRoute', (options) => {
       this.#current = options
     })
+    // The second url of a prefixed root is taken without a hook, after the twin of the first one.
+    const isRoot = route.url === '/' && scope.prefix !== ''
+    const exposeHeadRoute = route.exposeHeadRoute && !isRoot
     const pooled = config === null ? undefined : this.#pool[config.index]
     const given = config?.isShared ? pooled : pooled && { ...pooled }
-    scope.route({ ...route, ...(given && { config: given }), handler: this.#handler() })
+    const handler = this.#handler()
+    scope.route({ ...route, exposeHeadRoute, ...(given && { config: given }), handler })
   }
 
   /** Says which route has answered. Fastify binds it when it takes the route. */
   #handler(): RouteOptions['handler'] {
     const handler: RouteOptions['handler'] = async () => 'not bound'
+    let last: RouteOptions | undefined
     const bind = () => {
-      const options = this.#current
+      const options = this.#current ?? last
       if (options === undefined) return handler
+      this.#current = undefined
+      last = options
       const index = this.taken.length
       this.taken.push({
         url: options.url,
