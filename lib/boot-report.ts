@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { RouteRegister } from './declaration/route-register.ts'
 import { auditedScope } from './guard/audited-scope.ts'
-import type { Preflights } from './guard/preflight.ts'
 import { auditRoutes } from './inspection/audit.ts'
 import type { Neighbours } from './inspection/neighbours.ts'
 import { bootWarnings, listeningWarning } from './settings/boot-warnings.ts'
@@ -10,7 +9,6 @@ import type { LoadedSettings } from './settings/load-settings.ts'
 /** What is looked at when the application is ready. */
 export interface Inspected {
   readonly register: RouteRegister
-  readonly preflights: Preflights
   readonly neighbours: Neighbours
 }
 
@@ -21,13 +19,12 @@ export interface Inspected {
 export function reportBoot(
   app: FastifyInstance,
   loaded: LoadedSettings,
-  { register, preflights, neighbours }: Inspected,
+  { register, neighbours }: Inspected,
 ): void {
   const warn = (warning: string) => app.log.warn(`tenant auth: ${warning}`)
   app.addHook('onReady', async () => {
     register.compile()
     auditRoutes(auditedScope(register, loaded.settings), neighbours, loaded.settings)
-    for (const advice of preflights.inspect()) warn(advice)
   })
   app.addHook('onListen', async () => {
     const warning = listeningWarning(loaded, app.addresses())

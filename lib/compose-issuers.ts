@@ -14,8 +14,7 @@ import {
 } from './keys/key-source.ts'
 import type { OperatorLog } from './operator-log.ts'
 import type { ReportFailure } from './outside/ask-application.ts'
-import { HostSlots } from './outside/host-slots.ts'
-import { Slots } from './outside/slots.ts'
+import { FetchPlaces } from './outside/fetch-places.ts'
 import { ImmutableSet } from './rights/resource-set.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
 import type { Settings } from './settings/options.ts'
@@ -33,12 +32,12 @@ export function composeIssuers(
   log: OperatorLog,
 ): Issuers {
   const rulesOf = (entry: IssuerEntry) => issuerRules(entry, settings, log.callback('mapClaims'))
-  const places = new Slots(MOST_FETCHES)
+  const places = new FetchPlaces()
   if (typeof issuers !== 'function') {
-    const slots = new HostSlots(MOST_FETCHES, places)
-    const fetching = { slots, isLazy: false, publicOnly: false }
     return new ListedIssuers(
       issuers.map((entry) => {
+        // Who may speak for every tenant is the operator's own.
+        const fetching = { places, isLazy: false, isOwn: entry.tenants === '*' }
         const keys = composeKeys(entry, settings, fetching, events)
         return new Issuer(keys, rulesOf(entry), tokens)
       }),
@@ -46,8 +45,7 @@ export function composeIssuers(
   }
   const { tenantsTimeout, issuersMax, issuersMaxAge, allowPrivateIssuers } = settings
   const { keysMaxStale, keysCooldown } = settings
-  const slots = new HostSlots(MOST_FETCHES_OF_HOST, places)
-  const fetching = { slots, isLazy: true, publicOnly: !allowPrivateIssuers }
+  const fetching = { places, isLazy: true, isTold: true, publicOnly: !allowPrivateIssuers }
   return new AskedIssuers({
     ask: issuers,
     read: (iss, answer) => judgeIssuerRules(iss, answer, settings),
@@ -63,12 +61,8 @@ export function composeIssuers(
   })
 }
 
-/**
- * Fetches at one time, over all issuers; and those of them from one host, where it is customers who
- * choose the hosts.
- */
-const MOST_FETCHES = 32
-const MOST_FETCHES_OF_HOST = 16
+/** A fetch may wait for its place so many times as long as it may take. */
+const LINE = 4
 
 /** Immutable: what decides must be the same for each request. */
 function issuerRules(
@@ -96,7 +90,7 @@ function issuerRules(
 function composeKeys(
   { publicKeys, publicKeysUrl, issuer, name }: IssuerEntry,
   settings: Settings,
-  fetching: Pick<RemoteKeysOptions, 'slots' | 'isLazy' | 'publicOnly'>,
+  fetching: Pick<RemoteKeysOptions, 'places' | 'isLazy' | 'isOwn' | 'isTold' | 'publicOnly'>,
   events: EventsOfKeys,
 ): KeySource {
   if (publicKeys !== undefined) return new StaticKeys(new KeySet(publicKeys))
@@ -104,6 +98,7 @@ function composeKeys(
   const { keysCooldown: cooldown, keysRetry: retry } = settings
   const location =
     publicKeysUrl === undefined ? { issuer: String(issuer?.[0]) } : { url: publicKeysUrl }
-  const freshness = { timeout, maxAge, maxStale, retry, retryMax: cooldown }
+  const line = LINE * timeout
+  const freshness = { timeout, line, maxAge, maxStale, retry, retryMax: cooldown }
   return new RemoteKeys({ location, cooldown, ...freshness, ...fetching }, events(name))
 }

@@ -5,7 +5,7 @@ import { Jwts } from './authentication/jwts.ts'
 import { MockUser } from './authentication/mock-user.ts'
 import { OpaqueTokens } from './authentication/opaque-tokens.ts'
 import { VerifiedTokens } from './authentication/verified-tokens.ts'
-import { watchOf } from './authentication/watch-revocation.ts'
+import { denialsOf, watchOf } from './authentication/watch-revocation.ts'
 import { attendantsOf, attending, type Background } from './compose-attendants.ts'
 import { composeIssuers, type EventsOfKeys } from './compose-issuers.ts'
 import type { GuardRules } from './guard/guard.ts'
@@ -137,5 +137,6 @@ export function composeGuardRules(
   const asked = { authenticator, knownTenants, resolveTenant, tenantParameter, timeout, waits }
   const told = { counts, logBindings, asyncContext, realm, resource }
   const reportTenant = log.callback('resolveTenant')
-  return { ...asked, ...told, reportTenant, clockTolerance, watchRevocation: watchOf(isRevoked) }
+  const revocation = { denies: denialsOf(isRevoked), watchRevocation: watchOf(isRevoked) }
+  return { ...asked, ...told, ...revocation, reportTenant, clockTolerance }
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRegisterOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { AuthService } from './service.ts'
 import type { AuthOptions } from './settings/options.ts'
-import { ownOptions } from './settings/own-options.ts'
+import { withoutRegisterOptions } from './settings/own-members.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -19,7 +19,7 @@ declare module 'fastify' {
  */
 export const tenantAuth = fp(
   async (app: FastifyInstance, options: FastifyRegisterOptions<AuthOptions>) => {
-    await new AuthService(ownOptions(options)).install(app)
+    await new AuthService(withoutRegisterOptions(options)).install(app)
   },
   { name: 'fastify-tenant-auth', fastify: '>=5.8.5 <6' },
 )

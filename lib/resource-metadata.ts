@@ -4,7 +4,7 @@ import { installedGuards } from './guard/installed-guards.ts'
 import { isWithin } from './outside/fastify-scope.ts'
 import { DoorOptions, type Kind } from './settings/door-options.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
-import { ownOptions } from './settings/own-options.ts'
+import { withoutRegisterOptions } from './settings/own-members.ts'
 import { metadataPath } from './settings/resource-address.ts'
 import { showValue } from './settings/shown-value.ts'
 
@@ -80,7 +80,7 @@ function misplaced(expected: string, found: string): ERR_AUTH_CONFIG_INVALID {
 
 /** @throws ERR_AUTH_CONFIG_INVALID with all that is wrong */
 function readScopes(options: object): readonly string[] | undefined {
-  const given = new DoorOptions('resourceMetadata', ownOptions(options), ['scopes'])
+  const given = new DoorOptions('resourceMetadata', withoutRegisterOptions(options), ['scopes'])
   const scopes = given.has('scopes') ? given.read('scopes', SCOPES) : null
   given.throwIfAny()
   return scopes ?? undefined

@@ -3,13 +3,8 @@ export { type DenyListOptions, denyList } from './deny-list/deny-list.ts'
 export type { DenyList } from './deny-list/deny-list-function.ts'
 export type { DenyListRules } from './deny-list/deny-list-options.ts'
 export { type PostgresDenyListOptions, postgresDenyList } from './deny-stores/postgres-deny-list.ts'
+export type { PostgresPool, PostgresQuestion } from './deny-stores/postgres-pool.ts'
 export type {
-  PostgresClient,
-  PostgresPool,
-  PostgresQuestion,
-} from './deny-stores/postgres-pool.ts'
-export type {
-  ConnectionEvent,
   IoredisClient,
   NodeRedisClient,
   NodeRedisCommands,

@@ -67,12 +67,12 @@ export class AuthService {
     const { settings } = this.#loaded
     const waits = new Waits()
     const rules = composeGuardRules(settings, this.#parts, waits)
-    const { register, preflights } = addGuard(app, settings, rules)
+    const register = addGuard(app, settings, rules)
     const below = register.early?.map(({ scope }) => scope) ?? []
     const neighbours = new Neighbours(app, below)
     app.decorate<AuthService>('authService', this)
     decorateRequest(app)
-    reportBoot(app, this.#loaded, { register, preflights, neighbours })
+    reportBoot(app, this.#loaded, { register, neighbours })
     app.addHook('preClose', async () => {
       waits.end()
       if (!this.#installations.beginClose(app)) return

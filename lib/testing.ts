@@ -1,6 +1,6 @@
 export { assertGuarded } from './tools/assert-guarded.ts'
 export { type ProbedRoute, probe } from './tools/probe.ts'
-export type { PersonaUser, ProbeOptions } from './tools/probe-options.ts'
+export type { GrantedUser, PersonaUser, ProbeOptions } from './tools/probe-options.ts'
 export {
   createTestAuthority,
   type TestAuthority,

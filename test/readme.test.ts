@@ -292,7 +292,7 @@ test('the list of declarations has every key, and every word that a key may have
 
 const [MAP] = codeBlocks(sectionOf(CONTRIBUTING, 'The map of the code'))
 
-test('the map names every file of lib/, and no other', () => {
+test('the map names every room and door of lib/, and no other', () => {
   const mapped = new Set(mappedPaths(MAP?.text ?? ''))
   const there = new Set(pathsBelow('lib'))
   assert.deepEqual(
@@ -309,17 +309,16 @@ test('the map says of each room, and of each door, what it is', () => {
   assert.deepEqual(silent, [])
 })
 
-function pathsBelow(folder: string): string[] {
+/** The files of `lib/` itself, and all folders. */
+function pathsBelow(folder: string, isTop = true): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`
-    return entry.isDirectory() ? [`${path}/`, ...pathsBelow(path)] : [path]
+    if (entry.isDirectory()) return [`${path}/`, ...pathsBelow(path, false)]
+    return isTop ? [path] : []
   })
 }
 
-/**
- * Of a tree with a line for each folder. Below a folder stand the names of its files, without
- * `.ts`.
- */
+/** Of a tree with a line for each folder and for each file at its top. */
 function mappedPaths(map: string): string[] {
   const folders: string[] = []
   return map.split('\n').flatMap((line) => {
@@ -331,9 +330,7 @@ function mappedPaths(map: string): string[] {
       return depth === 0 ? [] : [`${inside}/${folder}/`]
     }
     const [, file] = /^ *([\w-]+\.ts) /.exec(line) ?? []
-    if (file !== undefined) return [`${inside}/${file}`]
-    const names = line.trim().split(/\s+/)
-    return names.flatMap((name) => (name === '' ? [] : [`${inside}/${name}.ts`]))
+    return file === undefined ? [] : [`${inside}/${file}`]
   })
 }
 

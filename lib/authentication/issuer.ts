@@ -148,7 +148,7 @@ export class Issuer {
     const { userInfo, names, lifetime, actor } = accepted
     const { exp = until } = lifetime
     const { tenants } = this.#rules
-    const vouched = { exp, issuer: names.issuer, actor }
+    const vouched = { exp, issuer: names.issuer, actor, tokenSub: names.sub }
     const principal = Principal.of(userInfo, vouched, this.#rules, tenants)
     this.#standing.proved?.()
     return { principal, lifetime, names, tenants, proof }

@@ -103,9 +103,7 @@ export class OpaqueTokens {
    */
   forget(what: Forgotten = {}): void {
     this.#answers.forget()
-    this.#tokens.forget(
-      ({ proof, names }) => proof instanceof UntilThen && isForgotten(names, what),
-    )
+    this.#tokens.forget(({ isOpaque, names }) => isOpaque === true && isForgotten(names, what))
     for (const since of this.#forgotten) since.push(what)
   }
 
@@ -152,8 +150,9 @@ export class OpaqueTokens {
       return after(this.#believe(answer, until, waits), (verified) => {
         if (verified instanceof TokenRefused) return verified
         this.#good.note(digest, until)
-        if (since.some((what) => isForgotten(verified.names, what))) return verified
-        return this.#keep(token, verified, until)
+        const known = asOpaque(verified, until)
+        if (since.every((what) => !isForgotten(known.names, what))) this.#tokens.set(token, known)
+        return known
       })
     })
   }
@@ -169,15 +168,13 @@ export class OpaqueTokens {
       issuer.accept(structuredClone(answer), (Date.now() + until - clock.now()) / 1000),
     )
   }
+}
 
-  #keep(token: string, verified: Verified, until: number): Verified {
-    const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
-    const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
-    const proof = new UntilThen(verified.proof, end)
-    const kept = { ...verified, proof }
-    this.#tokens.set(token, kept)
-    return kept
-  }
+/** @param until when it has to be asked for again, by `clock` */
+function asOpaque(verified: Verified, until: number): Verified {
+  const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
+  const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
+  return { ...verified, proof: new UntilThen(verified.proof, end), isOpaque: true }
 }
 
 /** A token that is refused may be long. What is kept of it is short. */
@@ -185,7 +182,7 @@ function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }
 
-/** A proof, for some time. Tokens that were asked for have one, and no others. */
+/** A proof, for some time. */
 class UntilThen implements Proof {
   readonly #proof: Proof
   /** A reading of `clock`. */

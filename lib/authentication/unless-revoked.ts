@@ -5,11 +5,14 @@ import { readBoolean } from '../outside/unusable.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Principal } from '../rights/principal.ts'
-import { type TokenInfo, tokenInfo } from '../tokens/token-info.ts'
+import { outlivesDenyList, type TokenInfo, tokenInfo } from '../tokens/token-info.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import type { Verified } from './verified-tokens.ts'
-import { watchOf } from './watch-revocation.ts'
+import { isDenyList } from './watch-revocation.ts'
+
+/** No entry lasts as long as the token, or it does not tell its age. */
+const OUTLIVES = 'outlives the deny list'
 
 export interface RevocationRules {
   readonly isRevoked?:
@@ -32,17 +35,16 @@ export interface RevocationRules {
  */
 export function unlessRevoked(
   principal: Principal,
-  { names, lifetime }: Verified,
+  { names, lifetime, isOpaque }: Verified,
   { isRevoked, timeout, reportIsRevoked: report }: RevocationRules,
   waits: Waits,
 ): NowOrLater<Principal> {
   if (isRevoked === undefined) return principal
+  const token = tokenInfo(names, lifetime, isOpaque)
   const revoked = askApplication({
     // A deny list looks at the token alone, so that the user info need not be made for it.
-    ask: () => {
-      const user = watchOf(isRevoked) === undefined ? principal.userInfo : { sub: principal.sub }
-      return isRevoked(user, tokenInfo(names, lifetime))
-    },
+    ask: () =>
+      isRevoked(isDenyList(isRevoked) ? { sub: principal.sub } : principal.userInfo, token),
     timeout,
     waits,
     report,
@@ -51,7 +53,7 @@ export function unlessRevoked(
       withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`)),
   })
   return after(revoked, (isSo) => {
-    if (isSo) throw new TokenRefused('revoked')
+    if (isSo) throw new TokenRefused(outlivesDenyList(token) ? OUTLIVES : 'revoked')
     return principal
   })
 }

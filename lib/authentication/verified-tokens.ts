@@ -18,6 +18,8 @@ export interface Verified {
   /** For which its issuer may speak. */
   readonly tenants: Pin
   readonly proof: Proof
+  /** Whether it stands for a token that is no JWT. */
+  readonly isOpaque?: boolean
 }
 
 /** The tokens that were verified, of all issuers, each bound to what proved it. */

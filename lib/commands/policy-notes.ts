@@ -1,3 +1,4 @@
+import { notCompared, placeWords } from '../inspection/route-constraints.ts'
 import { visible } from '../settings/shown-value.ts'
 import type { PolicyReport } from './policy-report.ts'
 
@@ -12,8 +13,20 @@ export function policyNotes(reports: readonly PolicyReport[]): string[] {
       }),
     ),
   )
+  const compared = new Set(
+    reports
+      .flatMap(({ applications }) => applications.flat())
+      .flatMap((route) => {
+        const names = notCompared(route).join(', ')
+        const place = `${route.method} ${placeWords(route)}`
+        return names === ''
+          ? []
+          : [`the lock cannot compare ${visible(names)} of ${visible(place)}`]
+      }),
+  )
+  const notes = [...unguarded, ...compared]
   const isInDevMode = reports.some((report) => report.isInDevMode)
-  return isInDevMode ? [DEV_MODE, ...unguarded] : [...unguarded]
+  return isInDevMode ? [DEV_MODE, ...notes] : notes
 }
 
 const DEV_MODE =

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { addedRoutes } from '../declaration/added-routes.ts'
 import { writtenRoute } from '../declaration/application-routes.ts'
+import { added } from '../declaration/route-register.ts'
 import type { WrittenRoute } from '../declaration/written-route.ts'
 import { installedGuards } from '../guard/installed-guards.ts'
 import type { ListedRoute } from '../inspection/listed-route.ts'
@@ -69,7 +69,7 @@ export class WatchedApplication {
   /** The places of its routes that are outside of every guard. */
   uncovered(): ListedPlace[] {
     const guarded = this.#services().map(({ scope }) => scope)
-    return addedRoutes(this.#written)
+    return added(this.#written)
       .filter((route) => !guarded.some((scope) => isWithin(scope, route.scope)))
       .flatMap(routePlaces)
   }

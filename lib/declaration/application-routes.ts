@@ -7,8 +7,8 @@ import { WrittenRoute } from './written-route.ts'
 /** The routes of one application, of all its scopes. */
 interface ApplicationRoutes {
   readonly routes: WrittenRoute[]
-  /** Guards of the application. Each is told of each route. */
-  readonly listeners: ((route: WrittenRoute) => void)[]
+  /** Whether a guard of the application needs them. */
+  isKept: boolean
 }
 
 /** By the root of each application. */
@@ -24,16 +24,14 @@ subscribe('fastify.initialization', (message) => {
   const { fastify } = message
   // Told of twice, it would lose the routes that it has by now.
   if (applications.has(fastify)) return
-  const application: ApplicationRoutes = { routes: [], listeners: [] }
+  const application: ApplicationRoutes = { routes: [], isKept: false }
   applications.set(fastify, application)
   fastify.addHook('onRoute', function (options) {
-    const route = writtenRoute(this, options)
-    application.routes.push(route)
-    for (const listener of application.listeners) listener(route)
+    application.routes.push(writtenRoute(this, options))
   })
   fastify.addHook('onReady', (done) => {
-    // Without a guard, the options of the routes need not live on.
-    if (application.listeners.length === 0) application.routes.length = 0
+    // Without a guard, the routes need not live on.
+    if (!application.isKept) application.routes.length = 0
     done()
   })
 })
@@ -47,19 +45,11 @@ export function applicationRoutes(app: FastifyInstance): readonly WrittenRoute[]
   return applications.get(rootScope(app))?.routes
 }
 
-/**
- * Tells of each route of an application, first of those that are written already. Returns whether
- * that can be done.
- */
-export function watchRoutes(
-  app: FastifyInstance,
-  listener: (route: WrittenRoute) => void,
-): boolean {
+/** As `applicationRoutes`. They live as long as the application. */
+export function keepRoutes(app: FastifyInstance): readonly WrittenRoute[] | undefined {
   const application = applications.get(rootScope(app))
-  if (application === undefined) return false
-  application.routes.forEach(listener)
-  application.listeners.push(listener)
-  return true
+  if (application !== undefined) application.isKept = true
+  return application?.routes
 }
 
 /** The route of these options, always the same one. */

@@ -22,6 +22,22 @@ export function hiddenDeclarations(config: object): Hidden {
   return found
 }
 
+/**
+ * The keys of ours that stand beside `config` in a route's options, where no compiler tells that
+ * they declare nothing. An open route may have those of another plugin.
+ */
+export function declarationsBeside(options: object, config: object): Hidden {
+  if (Object.getOwnPropertyDescriptor(config, 'noauth')?.value === true) return new Map()
+  const own = new Map<string, unknown>(Object.entries(options))
+  const keys = DECLARED_KEYS.filter((key) => own.get(key) !== undefined && own.get(key) !== false)
+  return new Map(
+    keys.map((key) => [
+      key,
+      `beside config, where it declares nothing; write { config: { ${key}: … } }`,
+    ]),
+  )
+}
+
 function isOurs(key: string): boolean {
   return DECLARED_KEYS.some((ours) => ours === key) || meantKey(key) !== undefined
 }

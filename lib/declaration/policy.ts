@@ -1,7 +1,6 @@
 import type { Requirement } from '../rights/principal.ts'
 import type { TenantPlace } from '../tenants/resolve-tenant.ts'
 import { type Declared, NEVER_MET, readDeclaration } from './declaration.ts'
-import type { Hidden } from './hidden-declarations.ts'
 import { resembles } from './misspelling.ts'
 import { hasTenantSegment, parameterNames } from './tenant-segment.ts'
 
@@ -43,13 +42,15 @@ export const CLOSED: Policy = Object.freeze({
 export function compilePolicy(
   route: {
     readonly url: string
-    readonly config: object
+    readonly declared: Declared
+    /** What is wrong with what it declares. */
+    readonly problems: readonly string[]
     readonly strict: boolean
-    readonly hidden?: Hidden
   },
   rules: PolicyRules,
 ): { policy: Policy; problems: string[] } {
-  const { declared, problems } = readDeclaration(route.config, route.hidden)
+  const { declared } = route
+  const problems = [...route.problems]
   const hasSegment = hasTenantSegment(route.url, rules.tenantParameter)
   if (hasSegment && declared.tenant === 'optional') {
     problems.push("tenant is 'optional' on a path with a tenant segment")

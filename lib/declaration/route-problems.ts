@@ -1,8 +1,8 @@
-import type { WrittenRoute } from './written-route.ts'
+import type { Route } from './route.ts'
 
 /** One line for each route. A mistake in a GET route is also in its HEAD twin, and is told once. */
 export function routeProblems(
-  problems: readonly { readonly route: WrittenRoute; readonly found: string }[],
+  problems: readonly { readonly route: Route; readonly found: string }[],
 ): string[] {
   const lines = problems.map(({ route: { methods, url }, found }) => ({
     methods: methods.join(', '),

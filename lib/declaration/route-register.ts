@@ -1,96 +1,77 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { isWithin } from '../outside/fastify-scope.ts'
-import { addedRoutes } from './added-routes.ts'
-import { applicationRoutes, watchRoutes, writtenRoute } from './application-routes.ts'
+import { keepRoutes, writtenRoute } from './application-routes.ts'
+import { readDeclaration } from './declaration.ts'
 import { CLOSED, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
-import { ownMarked, placeOf, RouteClaims } from './route-claims.ts'
-import type { RouteKeeper } from './route-keeper.ts'
+import type { Route } from './route.ts'
 import { routeProblems } from './route-problems.ts'
-import type { WrittenRoute } from './written-route.ts'
+import { routeOf, type WrittenRoute } from './written-route.ts'
 
 type RouteOptions = FastifyRequest['routeOptions']
 
 /** The routes of one guarded scope, and the policy of each. */
 export class RouteRegister {
   readonly scope: FastifyInstance
-  /** Name of the hook that guards the scope. */
-  readonly guardName: string
   readonly #rules: PolicyRules
-  readonly #keeper: RouteKeeper
+  readonly #isSound: (request: FastifyRequest) => boolean
   readonly #application: readonly WrittenRoute[] | undefined
   readonly #seen = new Set<WrittenRoute>()
-  readonly #byPlace = new Map<string, WrittenRoute[]>()
-  readonly #compiled = new WeakMap<WrittenRoute, Policy>()
-  readonly #policies = new WeakMap<object, Policy | null>()
-  readonly #claims: RouteClaims
+  /** By the handler that Fastify made for the route. */
+  readonly #policies = new WeakMap<object, Policy>()
   #earlyProblems: readonly string[] = []
   #isCompiled = false
 
   /**
    * Learns of the routes that are written from now on. Where it can, it also learns of earlier
    * ones.
+   *
+   * @param isSound whether a request carries what was decided, and no property of another scope
+   * hides it
    */
-  constructor(scope: FastifyInstance, guardName: string, rules: PolicyRules, keeper: RouteKeeper) {
+  constructor(
+    scope: FastifyInstance,
+    rules: PolicyRules,
+    isSound: (request: FastifyRequest) => boolean,
+  ) {
     this.scope = scope
-    this.guardName = guardName
     this.#rules = rules
-    this.#keeper = keeper
-    this.#application = applicationRoutes(scope)
-    this.#claims = new RouteClaims(this.#application !== undefined)
-    const keep = (route: WrittenRoute) => this.#keep(route)
-    const isTold = watchRoutes(scope, keep)
+    this.#isSound = isSound
+    this.#application = keepRoutes(scope)
     const seen = this.#seen
     scope.addHook('onRoute', function (options) {
-      const route = writtenRoute(this, options)
-      route.mark(options)
-      seen.add(route)
-      if (!isTold) keep(route)
+      seen.add(writtenRoute(this, options))
     })
   }
 
-  #keep(route: WrittenRoute): void {
-    if (!isWithin(this.scope, route.scope)) return
-    this.#keeper.keep(route)
-    const place = placeOf(route)
-    const shared = this.#byPlace.get(place)
-    if (shared === undefined) {
-      this.#byPlace.set(place, [route])
-      return
-    }
-    shared.push(route)
-    // The application may change what tells these routes apart at a request. It cannot change a
-    // hook of the route's own.
-    for (const each of shared.length === 2 ? shared : [route]) {
-      each.prependOnRequest(this.#keeper.confirm(each))
-    }
-  }
-
   /** The routes that `onRoute` saw, without those that Fastify refused to add. */
-  get seen(): readonly WrittenRoute[] {
-    return addedRoutes([...this.#seen])
+  get seen(): readonly Route[] {
+    return added([...this.#seen])
   }
 
   /**
    * The routes below the scope that no `onRoute` saw: written before the plugin had loaded, or in a
    * scope that was there before. Undefined if they cannot be known; see `applicationRoutes`.
    */
-  get early(): readonly WrittenRoute[] | undefined {
-    const early = this.#application?.filter(
+  get early(): readonly Route[] | undefined {
+    return this.#early && added(this.#early)
+  }
+
+  get #early(): readonly WrittenRoute[] | undefined {
+    return this.#application?.filter(
       (route) => !this.#seen.has(route) && isWithin(this.scope, route.scope),
     )
-    return early && addedRoutes(early)
   }
 
   /** @throws ERR_AUTH_ROUTE_INVALID with the problems of every route that was seen */
   compile(): void {
-    const { seen, early = [] } = this
-    const marked = ownMarked([...seen, ...early])
-    // Early routes come first: if two routes cannot be told apart, the stricter reading counts.
-    const earlyProblems = this.#compileRoutes(early, true, marked)
-    const problems = this.#compileRoutes(seen, false, marked)
+    const early = this.#early ?? []
+    this.#earlyProblems = this.#compile(early, true)
+    const problems = [
+      ...this.#compile([...this.#seen], false),
+      ...halfAdded([...early, ...this.#seen]),
+    ]
     if (problems.length > 0) throw new ERR_AUTH_ROUTE_INVALID(problems.join('\n'))
-    this.#earlyProblems = earlyProblems
     this.#isCompiled = true
   }
 
@@ -99,82 +80,71 @@ export class RouteRegister {
     return this.#earlyProblems
   }
 
-  #compileRoutes(
-    routes: readonly WrittenRoute[],
-    isEarly: boolean,
-    marked: ReadonlySet<WrittenRoute>,
-  ): string[] {
+  #compile(written: readonly WrittenRoute[], strict: boolean): string[] {
     return routeProblems(
-      routes.flatMap((route) => {
-        const found = this.#compileRoute(route, isEarly, marked)
-        return found.length > 0 ? [{ route, found: found.join('; ') }] : []
+      written.flatMap(({ taken }) => {
+        const found = taken.map((route) => ({ route, found: this.#compileRoute(route, strict) }))
+        return found.filter(({ found }) => found !== '').slice(0, 1)
       }),
     )
   }
 
+  /** @returns what is wrong with it */
+  #compileRoute(route: Route, strict: boolean): string {
+    const { policy, problems } = compilePolicy({ ...route, strict }, this.#rules)
+    route.policy = policy
+    return problems.join('; ')
+  }
+
   /**
-   * The policy of a request's route; null if no route matched. It is found once for each config of
-   * Fastify's, which is one live object for all requests. What an application writes into the
-   * config later changes no policy.
+   * The policy of a request's route; null if no route matched. It is found once for each handler of
+   * Fastify's. What an application writes into a config later changes no policy.
    */
   policyOf(request: FastifyRequest): Policy | null {
     const { routeOptions } = request
-    const known = this.#policies.get(routeOptions.config)
+    const known = this.#policies.get(routeOptions.handler)
     if (known !== undefined) return known
-    const policy = this.#keeper.isSound(request) ? this.#firstPolicyOf(routeOptions) : CLOSED
-    // Before ready, the policies are not compiled yet.
-    if (this.#isCompiled) this.#policies.set(routeOptions.config, policy)
+    // An application that listens before it is ready has no policies yet.
+    if (!this.#isCompiled && routeOf(routeOptions.handler) !== undefined) return CLOSED
+    const policy = this.#isSound(request) ? this.#firstPolicyOf(routeOptions) : CLOSED
+    if (policy !== null) this.#policies.set(routeOptions.handler, policy)
     return policy
   }
 
-  #compileRoute(
-    route: WrittenRoute,
-    isEarly: boolean,
-    marked: ReadonlySet<WrittenRoute>,
-  ): string[] {
-    const { url, config, hidden, scope } = route
-    const facts = { url, config, hidden, strict: isEarly }
-    const { policy, problems } = compilePolicy(facts, this.#rules)
-    if (route.isHalfAdded)
-      problems.push('Fastify refused a part of it, since another route is there')
-    this.#claims.add(route, policy, { isEarly, isMarked: marked.has(route) })
-    this.#compiled.set(route, policy)
-    this.#keeper.settle(policy, route.settle(policy), scope)
-    return problems
-  }
-
-  /** Whether a request was taken for one of this route. If not, it is from now on. */
-  confirms(request: FastifyRequest, route: WrittenRoute): boolean {
-    const policy = this.#compiled.get(route)
-    const claimed = this.policyOf(request)
-    if (policy === undefined || claimed === policy) return true
-    this.#claims.correct(route, claimed)
-    this.#policies.set(request.routeOptions.config, policy)
-    return false
-  }
-
-  #firstPolicyOf({ config, exposeHeadRoute }: RouteOptions): Policy | null {
+  #firstPolicyOf({ handler, config, exposeHeadRoute }: RouteOptions): Policy | null {
+    const route = routeOf(handler)
+    if (route !== undefined) return this.#confirmed(route, config)
     // Only routes have the option `exposeHeadRoute`, and no request can change it. The url of a
     // config can be deleted.
-    if (config.url === undefined) return exposeHeadRoute === undefined ? null : CLOSED
-    return this.#claims.claim(config) ?? this.#policyOfUnknown(config)
+    if (config.url === undefined && exposeHeadRoute === undefined) return null
+    if (this.#application !== undefined) return this.#closed(config, 'was not known at boot')
+    // Of an application that was made before this package was loaded, early routes are known by
+    // their requests only.
+    const { declared, problems } = readDeclaration(config)
+    return compilePolicy({ url: config.url, declared, problems, strict: true }, this.#rules).policy
   }
 
-  /**
-   * Before ready, no route is compiled. Without a list of all routes, an early route is known by
-   * its requests only.
-   */
-  #policyOfUnknown(config: RouteOptions['config']): Policy {
-    if (this.#isCompiled && this.#application !== undefined) {
-      const { method, url } = config
-      this.scope.log.error(
-        { method, url },
-        'tenant auth: a route was not known at boot; it is closed',
-      )
-      return CLOSED
-    }
-    // If other routes have this place too, only a declaration that was there at ready opens it.
-    const declared = this.#claims.has(config) ? { ...config, noauth: false } : config
-    return compilePolicy({ url: config.url, config: declared, strict: true }, this.#rules).policy
+  /** Whoever writes into a live config means to change what is decided, which it cannot. */
+  #confirmed(route: Route, config: RouteOptions['config']): Policy {
+    if (route.policy === undefined) return this.#closed(config, 'was not known at boot')
+    if (route.agreesWith(config)) return route.policy
+    return this.#closed(config, 'declares something else than it did at boot')
   }
+
+  #closed({ method, url }: RouteOptions['config'], why: string): Policy {
+    this.scope.log.error({ method, url }, `tenant auth: a route ${why}; it is closed`)
+    return CLOSED
+  }
+}
+
+/** A request for the part of a route that was added ends the process, early or not. */
+function halfAdded(written: readonly WrittenRoute[]): string[] {
+  const halves = written.flatMap(({ taken }) => taken).filter(({ isHalfAdded }) => isHalfAdded)
+  const found = 'Fastify refused a part of it, since another route is there'
+  return routeProblems(halves.map((route) => ({ route, found })))
+}
+
+/** The routes that Fastify has added. */
+export function added(written: readonly WrittenRoute[]): readonly Route[] {
+  return written.flatMap(({ taken }) => taken).filter((route) => route.routedMethods.length > 0)
 }

@@ -1,179 +1,107 @@
-import { isDeepStrictEqual } from 'node:util'
-import type {
-  FastifyInstance,
-  onRequestHookHandler,
-  preHandlerHookHandler,
-  preParsingHookHandler,
-  RouteOptions,
-} from 'fastify'
-import { isRouted, nameOf, type RouterPlace, routerPlaces } from '../outside/router-place.ts'
-import { readDeclaration } from './declaration.ts'
-import { declaredBeside } from './declared-keys.ts'
-import { type Hidden, hiddenDeclarations } from './hidden-declarations.ts'
-import type { Policy } from './policy.ts'
-import { noteHints } from './route-hints.ts'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { declarationsBeside, hiddenDeclarations } from './hidden-declarations.ts'
+import { Route, type RouteFacts } from './route.ts'
 
-const kRoute = Symbol('fastify-tenant-auth.route')
+type Handler = RouteOptions['handler']
 
-/** The options of a route that count once every plugin has loaded. */
-export type FinalOptions = Pick<
-  RouteOptions,
-  'method' | 'url' | 'constraints' | 'config' | 'onRequest' | 'preParsing' | 'preHandler' | 'schema'
->
+/** The routes that Fastify has taken, each by the handler that it made for it. */
+const taken = new WeakMap<object, Route>()
 
-/** A route that an application has written. Its options are live until every plugin has loaded. */
+/** The handlers of the application, by what stands for them in the options of a route. */
+const originals = new WeakMap<object, Handler>()
+
+/**
+ * The route of a handler that Fastify calls. A handler is no part of a config, and nobody else has
+ * it, so that no copy of a config and no change of one leads to another route.
+ */
+export function routeOf(handler: object): Route | undefined {
+  return taken.get(handler)
+}
+
+/** Lets a handler stand for another one, which Fastify made for a route. */
+export function standFor(original: object, handler: object): void {
+  const route = taken.get(original)
+  if (route !== undefined) taken.set(handler, route)
+}
+
+/**
+ * A route that an application is writing. Fastify makes a handler of its own for each route, by
+ * `handler.bind(scope)`, after all `onRoute` hooks and just before it gives method, url and
+ * constraints to the router. At that moment the options are what Fastify takes.
+ */
 export class WrittenRoute {
-  /** The scope that it is written in. */
   readonly scope: FastifyInstance
-  /** The url that Fastify tells requests of. An `onRoute` hook cannot change it. */
-  readonly writtenUrl: string
-  /** The places where the router had a route already. Fastify refuses to add another one there. */
-  readonly #taken: ReadonlySet<string>
-  /** What was wrong with the config as it was written. A copy of the config loses it. */
-  readonly hidden: Hidden
-  #options: FinalOptions
-  #policy: Policy | undefined
+  readonly #taken = new Map<string, Route>()
+  readonly #options: RouteOptions
+  readonly #facts: Omit<RouteFacts, 'beside'>
 
+  /** @param options those of Fastify's own, as an `onRoute` hook gets them */
   constructor(scope: FastifyInstance, options: RouteOptions) {
     this.scope = scope
-    this.writtenUrl = options.url
-    // The application may keep its list of methods. A later change of that list would change what
-    // Fastify tells of the route.
-    if (Array.isArray(options.method)) options.method = [...options.method]
     this.#options = options
-    this.hidden = hiddenDeclarations(this.config)
-    const taken = this.#places().filter((place) => this.#isRouted(place))
-    this.#taken = new Set(taken.map(nameOf))
+    // A copy of the config loses what is wrong with it as it was written.
+    const hidden = hiddenDeclarations(configOf(options))
+    this.#facts = { scope, writtenUrl: options.url, hidden }
+    // Routes may share a config and a list of methods. What a hook writes is meant for one of them.
+    if (isObject(options.config)) options.config = { ...options.config }
+    if (Array.isArray(options.method)) options.method = [...options.method]
+    this.#standIn(options.handler)
   }
 
-  /** All methods that it is written for. */
-  get methods(): readonly string[] {
-    return [this.#options.method].flat()
+  /** One for each url: the root of a prefixed scope has two. */
+  get taken(): readonly Route[] {
+    return [...this.#taken.values()]
   }
 
-  /** The path that the router has. */
-  get url(): string {
-    return this.#options.url
+  /** A hook may give the route another handler, or that of another route. */
+  #standIn(handler: Handler): void {
+    let standing = this.#standingFor(handler)
+    Object.defineProperty(this.#options, 'handler', {
+      get: () => standing,
+      set: (given: Handler) => {
+        standing = this.#standingFor(given)
+      },
+      enumerable: true,
+      configurable: true,
+    })
   }
 
-  /**
-   * The root of a prefixed scope has a second url, with a slash at its end. `onRoute` is not told
-   * of it.
-   */
-  get urls(): readonly string[] {
-    const { url } = this
-    return url === `${this.writtenUrl}/` ? [this.writtenUrl, url] : [url]
-  }
-
-  /** Fastify reads them after all `onRoute` hooks. */
-  get constraints(): NonNullable<RouteOptions['constraints']> {
-    return this.#options.constraints ?? {}
-  }
-
-  get config(): object {
-    const config: unknown = this.#options.config
-    return typeof config === 'object' && config !== null ? config : {}
-  }
-
-  /** Those of its methods whose place was free when it was written. Fastify refuses the others. */
-  get freeMethods(): readonly string[] {
-    return this.methods.filter((method) =>
-      this.#ofMethod(method).some((place) => !this.#isTaken(place)),
-    )
-  }
-
-  /**
-   * Those of its free methods that the router has a route for. The router reads some paths in a way
-   * of its own.
-   */
-  get routedMethods(): readonly string[] {
-    return this.freeMethods.filter((method) =>
-      this.#ofMethod(method).every((place) => this.#isRouted(place)),
-    )
+  /** A handler like the given one, by which it is noticed that Fastify takes the route. */
+  #standingFor(given: Handler): Handler {
+    if (typeof given !== 'function') return given
+    const handler = originals.get(given) ?? given
+    const bind = (scope: FastifyInstance): Handler => {
+      const bound: Handler = handler.bind(scope)
+      this.#take(scope, bound)
+      return bound
+    }
+    const standing = new Proxy(handler, {
+      get: (target, key) => (key === 'bind' ? bind : Reflect.get(target, key)),
+    })
+    originals.set(standing, handler)
+    return standing
   }
 
   /**
-   * Whether Fastify refused the route after adding a part of it. Fastify cannot serve that part.
+   * A hook may bind the handler, too: what is taken last counts. A route in a scope that no hook of
+   * ours is in may have been made of the options of this one.
    */
-  get isHalfAdded(): boolean {
-    if (this.#taken.size === 0) return false
-    return this.#places().some((place) => !this.#isTaken(place) && this.#isRouted(place))
-  }
-
-  /**
-   * Whether another route, written later, has the place of this one. Then Fastify had refused this
-   * one.
-   */
-  isReplacedBy(other: WrittenRoute): boolean {
-    return isDeepStrictEqual(this.constraints, other.constraints)
-  }
-
-  /**
-   * Gives the route a config of its own, which bears its mark. Routes may share one config, but
-   * what an `onRoute` hook writes into it is meant for one of them. A route without a config gets
-   * none: with ten thousand routes, that would be most of what the plugin adds to their boot.
-   */
-  mark(options: RouteOptions): void {
-    if (options.config) options.config = Object.assign({}, options.config, { [kRoute]: this })
-  }
-
-  /** Lets a hook run before the route's own `onRequest` hooks. */
-  prependOnRequest(hook: onRequestHookHandler): void {
-    this.#options.onRequest = [hook, ...[this.#options.onRequest ?? []].flat()]
-  }
-
-  /** Lets a hook run before the route's own `preParsing` hooks. */
-  prependPreParsing(hook: preParsingHookHandler): void {
-    this.#options.preParsing = [hook, ...[this.#options.preParsing ?? []].flat()]
-  }
-
-  /** Lets a hook run after the route's own `preHandler` hooks. */
-  appendPreHandler(hook: preHandlerHookHandler): void {
-    this.#options.preHandler = [...[this.#options.preHandler ?? []].flat(), hook]
-  }
-
-  /**
-   * What it declares, apart from being open. If that is nothing: what it may have been meant to
-   * declare.
-   */
-  get declares(): readonly string[] {
-    const keys = declaredBeside(new Map(Object.entries(this.config)))
-    if (keys.length > 0) return [`declares ${keys.join(', ')}`]
-    return readDeclaration(this.config, this.hidden).problems
-  }
-
-  get policy(): Policy | undefined {
-    return this.#policy
-  }
-
-  /** Called when every plugin has loaded. The options cannot change any more: they are let go. */
-  settle(policy: Policy): FinalOptions {
-    const options = this.#options
-    this.#policy = policy
-    noteHints(this, options)
-    const { method, url, constraints } = options
-    this.#options = { method, url, ...(constraints && { constraints }) }
-    return options
-  }
-
-  #places(): RouterPlace[] {
-    return this.methods.flatMap((method) => this.#ofMethod(method))
-  }
-
-  #ofMethod(method: string): RouterPlace[] {
-    return routerPlaces(this.scope, method, this.url)
-  }
-
-  #isTaken(place: RouterPlace): boolean {
-    return this.#taken.has(nameOf(place))
-  }
-
-  #isRouted(place: RouterPlace): boolean {
-    return isRouted(this.scope, place, this.constraints)
+  #take(scope: FastifyInstance, bound: Handler): void {
+    if (scope !== this.scope) return
+    const config = configOf(this.#options)
+    const hidden = new Map([...hiddenDeclarations(config), ...this.#facts.hidden])
+    const beside = declarationsBeside(this.#options, config)
+    const route = new Route({ ...this.#facts, hidden, beside }, this.#options)
+    this.#taken.delete(route.url)
+    this.#taken.set(route.url, route)
+    taken.set(bound, route)
   }
 }
 
-/** The route whose mark a config bears. A copy of the config has the mark too. */
-export function markIn(config: object): WrittenRoute | undefined {
-  return kRoute in config && config[kRoute] instanceof WrittenRoute ? config[kRoute] : undefined
+function configOf({ config }: RouteOptions): object {
+  return isObject(config) ? config : {}
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }

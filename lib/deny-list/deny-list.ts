@@ -1,17 +1,19 @@
 import { isObject } from '../outside/is-object.ts'
+import { ownProperty } from '../outside/own-property.ts'
+import { Unusable } from '../outside/unusable.ts'
 import { DoorOptions, type Kind } from '../settings/door-options.ts'
 import type { Changes, KeptEntry } from './deny-entry.ts'
 import { type DenyList, denyListFunction } from './deny-list-function.ts'
 import { type DenyListRules, RULES, readDenyListRules } from './deny-list-options.ts'
-import type { DenyListSource } from './deny-list-source.ts'
+import type { DenyListSource, Page } from './deny-list-source.ts'
 
 /** Where the entries of all processes are, and how the list is kept. */
 export interface DenyListOptions<Cursor> extends Partial<DenyListRules> {
   /**
-   * Tells the entries that were added since a cursor; at the first question, which has `null`, all
-   * that have not ended. It may repeat what it has told before. An answer that is late (10
-   * seconds), or that cannot be read, is a failure, and leaves the list as it is. Not given: the
-   * list is that of this process alone.
+   * Tells the entries that were added since a cursor; at a question that has `null`, all that have
+   * not ended. It is asked so at first, and after any failure. It may repeat what it has told
+   * before. An answer that is late (10 seconds), or that cannot be read, is a failure, and leaves
+   * the list as it is. Not given: the list is that of this process alone.
    */
   readonly changes?: (cursor: Cursor | null) => Changes<Cursor> | Promise<Changes<Cursor>>
   /**
@@ -32,7 +34,6 @@ type Functions<Cursor> = Required<Pick<DenyListOptions<Cursor>, 'changes' | 'app
  */
 export function denyList<Cursor = unknown>(given: DenyListOptions<Cursor> = {}): DenyList {
   const options = new DoorOptions('denyList', given, ['changes', 'append', ...RULES])
-  if (!isObject(given)) options.refuse('options', 'an object', `a value of type ${typeof given}`)
   const rules = readDenyListRules(options)
   const changes = readFunction<Functions<Cursor>['changes']>(options, 'changes')
   const append = readFunction<Functions<Cursor>['append']>(options, 'append')
@@ -40,8 +41,26 @@ export function denyList<Cursor = unknown>(given: DenyListOptions<Cursor> = {}):
     options.refuse('append', 'changes beside it', 'append alone')
   }
   options.throwIfAny()
-  const source: DenyListSource<Cursor> | undefined = changes && { changes, append }
+  const source: DenyListSource<Cursor> | undefined = changes && {
+    changes: async (cursor) => readAnswer<Cursor>(await changes(cursor)),
+    append,
+  }
   return denyListFunction(rules, source)
+}
+
+/** Nothing else of an answer counts. Its list may change while it is read. */
+function readAnswer<Cursor>(answer: unknown): Page<Cursor> {
+  if (!isAnswer<Cursor>(answer)) throw new Unusable('no entries with a cursor')
+  return { entries: [...answer.entries], cursor: answer.cursor }
+}
+
+function isAnswer<Cursor>(
+  answer: unknown,
+): answer is { readonly entries: readonly unknown[]; readonly cursor: Cursor } {
+  if (!isObject(answer)) return false
+  return (
+    Array.isArray(ownProperty(answer, 'entries')) && ownProperty(answer, 'cursor') !== undefined
+  )
 }
 
 function readFunction<T>(options: DoorOptions, name: string): T | undefined {

@@ -1,11 +1,11 @@
 import type { TokenInfo } from '../tokens/token-info.ts'
-import { NAMES, type Names } from './deny-entry.ts'
-import type { HeldDenial } from './held-denial.ts'
+import type { ActiveEntry } from './active-entry.ts'
+import { type Names, namesOfToken } from './deny-entry.ts'
 
 interface Watched {
   readonly names: Names
   readonly issuedAt: number | undefined
-  readonly onDenied: () => void
+  readonly onRevoked: () => void
 }
 
 /**
@@ -16,9 +16,9 @@ export class WatchedTokens {
   readonly #byName = new Map<string, Set<Watched>>()
 
   /** Returns what ends the wait. */
-  add(token: TokenInfo, onDenied: () => void): () => void {
-    const names: Names = [token.jti, token.sid, token.sub, token.issuer]
-    const watched = { names, issuedAt: token.issuedAt?.getTime(), onDenied }
+  add(token: TokenInfo, onRevoked: () => void): () => void {
+    const names = namesOfToken(token)
+    const watched = { names, issuedAt: token.issuedAt?.getTime(), onRevoked }
     for (const key of keysOf(names)) {
       const together = this.#byName.get(key) ?? new Set()
       this.#byName.set(key, together.add(watched))
@@ -27,12 +27,13 @@ export class WatchedTokens {
   }
 
   /** Calls the functions of the tokens that an entry fits, each once. */
-  tell(denial: HeldDenial): void {
-    const [rarest = ''] = keysOf(denial.names)
+  tell(names: Names, entry: ActiveEntry): void {
+    if (this.#byName.size === 0) return
+    const [rarest = ''] = keysOf(names)
     for (const watched of [...(this.#byName.get(rarest) ?? [])]) {
-      if (!isNamed(watched.names, denial.names) || !denial.fits(watched.issuedAt)) continue
+      if (!isNamed(watched.names, names) || !entry.fits(watched.issuedAt)) continue
       this.#delete(watched)
-      watched.onDenied()
+      watched.onRevoked()
     }
   }
 
@@ -47,9 +48,9 @@ export class WatchedTokens {
 
 /** One text for each name that is set, the rarest first: a token before a session before a user. */
 function keysOf(names: Names): string[] {
-  return names.flatMap((name, i) => (name === null ? [] : [`${NAMES[i]} ${name}`]))
+  return names.flatMap((name, i) => (name === null ? [] : [`${i} ${name}`]))
 }
 
-function isNamed(token: Names, denial: Names): boolean {
-  return denial.every((name, i) => name === null || name === token[i])
+function isNamed(token: Names, entry: Names): boolean {
+  return entry.every((name, i) => name === null || name === token[i])
 }

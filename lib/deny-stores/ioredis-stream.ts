@@ -1,20 +1,9 @@
 import { Unusable } from '../outside/unusable.ts'
-import { CONNECTION_EVENTS, type IoredisClient } from './redis-client.ts'
-import { FIELD, type OwnStream, readId, readReply, type StreamItem } from './redis-stream.ts'
-
-/**
- * For a connection that waits for messages: it is opened by hand, waits for a blocking answer as
- * long as we do, and is given up when it is lost, rather than opened again.
- */
-const OWN = {
-  lazyConnect: true,
-  commandTimeout: undefined,
-  retryStrategy: null,
-  clusterRetryStrategy: null,
-}
+import type { IoredisClient } from './redis-client.ts'
+import { FIELD, type RedisStream, readId, readReply, type StreamItem } from './redis-stream.ts'
 
 /** A stream by a client of ioredis or iovalkey. */
-export class IoredisStream implements OwnStream {
+export class IoredisStream implements RedisStream {
   readonly #client: IoredisClient
   readonly #key: string
 
@@ -34,30 +23,6 @@ export class IoredisStream implements OwnStream {
 
   async delete(ids: readonly string[]): Promise<void> {
     await this.#client.xdel(this.#key, ...ids)
-  }
-
-  async hasBeyond(id: string, milliseconds: number): Promise<boolean> {
-    const block = ['BLOCK', milliseconds, 'STREAMS', this.#key, id] as const
-    return (await this.#client.xread('COUNT', 1, ...block)) !== null
-  }
-
-  duplicate(): OwnStream {
-    const client = this.#client
-    const own = client.isCluster ? client.duplicate([], OWN) : client.duplicate(OWN)
-    return new IoredisStream(own, this.#key)
-  }
-
-  async open(): Promise<void> {
-    await this.#client.connect()
-    this.#client.stream?.unref?.()
-  }
-
-  onLost(listener: () => void): void {
-    for (const event of CONNECTION_EVENTS) this.#client.on(event, listener)
-  }
-
-  close(): void {
-    this.#client.disconnect()
   }
 }
 

@@ -1,16 +1,14 @@
 import { ownProperty } from '../outside/own-property.ts'
-import { CONNECTION_EVENTS, type NodeRedisClient, type NodeRedisCommands } from './redis-client.ts'
-import { FIELD, type OwnStream, readId, readReply, type StreamItem } from './redis-stream.ts'
+import type { NodeRedisClient, NodeRedisCommands } from './redis-client.ts'
+import { FIELD, type RedisStream, readId, readReply, type StreamItem } from './redis-stream.ts'
 
 /** A stream by a client of the package redis. */
-export class NodeRedisStream implements OwnStream {
-  readonly #client: NodeRedisClient
+export class NodeRedisStream implements RedisStream {
   /** Whose answers hold texts and objects, even where the application wants others. */
   readonly #commands: NodeRedisCommands
   readonly #key: string
 
   constructor(client: NodeRedisClient, key: string) {
-    this.#client = client
     this.#commands = client.withTypeMapping({})
     this.#key = key
   }
@@ -27,28 +25,6 @@ export class NodeRedisStream implements OwnStream {
 
   async delete(ids: readonly string[]): Promise<void> {
     await this.#commands.xDel(this.#key, [...ids])
-  }
-
-  async hasBeyond(id: string, milliseconds: number): Promise<boolean> {
-    const options = { COUNT: 1, BLOCK: milliseconds }
-    return (await this.#commands.xRead({ key: this.#key, id }, options)) !== null
-  }
-
-  duplicate(): OwnStream {
-    return new NodeRedisStream(this.#client.duplicate(), this.#key)
-  }
-
-  async open(): Promise<void> {
-    this.#client.unref?.()
-    await this.#client.connect()
-  }
-
-  onLost(listener: () => void): void {
-    for (const event of CONNECTION_EVENTS) this.#client.on(event, listener)
-  }
-
-  close(): void {
-    this.#client.destroy()
   }
 }
 

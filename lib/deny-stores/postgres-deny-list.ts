@@ -8,10 +8,9 @@ import { RevocationsTable } from './revocations-table.ts'
 /** Where the table is, and how the list is kept. */
 export interface PostgresDenyListOptions extends Partial<DenyListRules> {
   /**
-   * A pool of the package pg, for PostgreSQL 13 or newer, of at least two connections: one of them
-   * is taken to `LISTEN`. Behind a pooler that swallows `LISTEN`, other processes know an entry
-   * after `interval`. Give it `connectionTimeoutMillis`, or connections that are never made take up
-   * the pool; and a listener of `error`, or an idle connection that is lost ends the process.
+   * A pool of the package pg, for PostgreSQL 13 or newer; one connection is enough. Give it
+   * `connectionTimeoutMillis`, or connections that are never made take up the pool; and a listener
+   * of `error`, or an idle connection that is lost ends the process.
    */
   readonly pool: PostgresPool
   /**
@@ -40,7 +39,8 @@ const SWITCH: Kind<boolean> = {
 
 /**
  * For the option `isRevoked`: a deny list whose entries are rows of a table in PostgreSQL, which
- * all processes read. Rows that ended a day ago are deleted.
+ * all processes read. Rows that ended a day ago are deleted; one without `until` is kept for 26
+ * days, since any process may need it for so long.
  *
  * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
  */
@@ -52,18 +52,15 @@ export function postgresDenyList(given: PostgresDenyListOptions): DenyList {
   const createTable = options.has('createTable') && options.read('createTable', SWITCH) === true
   const rules = readDenyListRules(options)
   const name = table ?? 'tenant_auth_revocations'
-  const source = pool === null ? undefined : new RevocationsTable(pool, name, createTable)
+  const source =
+    pool === null ? undefined : new RevocationsTable(pool, name, createTable, rules.maxLifetime)
   options.throwIfAny()
   return denyListFunction(rules, source)
 }
 
-/** Its methods are inherited ones. */
+/** Its method is an inherited one. */
 function isPool(value: unknown): value is PostgresPool {
-  return (
-    isObject(value) &&
-    typeof value['query'] === 'function' &&
-    typeof value['connect'] === 'function'
-  )
+  return isObject(value) && typeof value['query'] === 'function'
 }
 
 function isTableName(name: string): boolean {

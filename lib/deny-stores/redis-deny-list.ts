@@ -12,8 +12,7 @@ import { RevocationsStream } from './revocations-stream.ts'
 export interface RedisDenyListOptions extends Partial<DenyListRules> {
   /**
    * A client of ioredis, iovalkey or redis, for Redis 5 or newer, or Valkey; also one of a cluster
-   * or of sentinels. The application connects it, and closes it. A second connection is made by its
-   * `duplicate()`, to wait for new entries.
+   * or of sentinels. The application connects it, and closes it.
    */
   readonly client: RedisClient
   /**
@@ -39,7 +38,8 @@ const KEY: Kind<string> = {
 
 /**
  * For the option `isRevoked`: a deny list whose entries are items of a stream in Redis or Valkey,
- * which all processes read. Entries that ended a day ago are deleted.
+ * which all processes read. Entries that ended a day ago are deleted; one without `until` is kept
+ * for 26 days, since any process may need it for so long.
  *
  * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
  */
@@ -55,13 +55,11 @@ export function redisDenyList(given: RedisDenyListOptions): DenyList {
 
 /** Their methods are inherited ones. */
 function isIoredisClient(value: unknown): value is IoredisClient {
-  const methods = ['xadd', 'xdel', 'xrange', 'xread', 'duplicate', 'on', 'connect', 'disconnect']
-  return hasMethods(value, methods)
+  return hasMethods(value, ['xadd', 'xdel', 'xrange'])
 }
 
 function isNodeRedisClient(value: unknown): value is NodeRedisClient {
-  const commands = ['xAdd', 'xDel', 'xRange', 'xRead', 'withTypeMapping']
-  return hasMethods(value, [...commands, 'duplicate', 'on', 'connect', 'destroy'])
+  return hasMethods(value, ['xAdd', 'xDel', 'xRange', 'withTypeMapping'])
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {

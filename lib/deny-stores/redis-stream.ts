@@ -7,18 +7,6 @@ export interface RedisStream {
   /** Returns its id, which begins with the server's time in milliseconds. */
   add(text: string): Promise<string>
   delete(ids: readonly string[]): Promise<void>
-  /** Whether there are items beyond an id. Waits so long for one, and blocks the connection. */
-  hasBeyond(id: string, milliseconds: number): Promise<boolean>
-  /** The same stream on a connection of its own, which is not open yet. */
-  duplicate(): OwnStream
-}
-
-/** A stream on a connection of its own. */
-export interface OwnStream extends RedisStream {
-  open(): Promise<void>
-  /** Without a listener, an error of a connection would end the process. */
-  onLost(listener: () => void): void
-  close(): void
 }
 
 export interface StreamItem {

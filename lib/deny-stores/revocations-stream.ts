@@ -1,15 +1,12 @@
-import type { Changes, GivenEntry, KeptEntry } from '../deny-list/deny-entry.ts'
-import type { DenyListSource } from '../deny-list/deny-list-source.ts'
-import { TIMEOUT } from '../deny-list/pulls.ts'
+import type { KeptEntry } from '../deny-list/deny-entry.ts'
+import { readEntry } from '../deny-list/deny-entry.ts'
+import { LONGEST_LIFETIME } from '../deny-list/deny-list-options.ts'
+import type { DenyListSource, Page } from '../deny-list/deny-list-source.ts'
 import { clock } from '../outside/clock.ts'
 import { ignoreRejection } from '../outside/thenable.ts'
 import { Unusable } from '../outside/unusable.ts'
 import { redisFailure } from './redis-failure.ts'
 import { FIRST_ID, type RedisStream, type StreamItem } from './redis-stream.ts'
-import { endedBefore, entryOf } from './stream-entry.ts'
-import { StreamSweep } from './stream-sweep.ts'
-import { StreamWakes } from './stream-wakes.ts'
-import { Turns } from './turns.ts'
 
 /** Items of one answer of the server. */
 const PAGE = 1000
@@ -17,57 +14,52 @@ const PAGE = 1000
 /** Most entries on their way to the server: a client that is offline keeps them all. */
 const MOST_APPENDS = 10_000
 
+/** Milliseconds between two sweeps of the stream. */
+const SWEEP_EVERY = 60_000
+
+/** Milliseconds. Clocks differ, and entries count a little beyond their end. */
+const LONG = 86_400_000
+
 /** The last item that was read. */
 type Cursor = StreamItem
 
 /** Stands for no item: all are read. */
 const START: Cursor = { id: FIRST_ID, text: null }
 
-/** A question that is not answered wholly, and goes on with the next one of the same cursor. */
-interface Begun {
-  readonly cursor: Cursor | null
-  readonly entries: GivenEntry[]
-  at: Cursor
-}
-
 /** Entries in a stream of Redis or Valkey. */
 export class RevocationsStream implements DenyListSource<Cursor> {
   readonly #stream: RedisStream
-  readonly #sweep: StreamSweep
-  readonly #wakes: StreamWakes
-  readonly #turns = new Turns()
-  #begun: Begun | undefined
-  /**
-   * Up to where the list was read. An answer may come too late for the list: it counts once the
-   * next question is asked with its cursor.
-   */
-  #position = FIRST_ID
+  #isAsked = false
   #appends = 0
-  #tell: (reason: string) => void = () => {}
+  /** A reading of `clock`. */
+  #sweepAt = Number.NEGATIVE_INFINITY
+  /** A sweep goes on where the last one was, since entries at the beginning may last for years. */
+  #sweepFrom = FIRST_ID
 
   constructor(stream: RedisStream) {
     this.#stream = stream
-    this.#sweep = new StreamSweep(stream)
-    this.#wakes = new StreamWakes(stream, () => this.#position)
   }
 
-  listen(wake: () => void, tell: (reason: string) => void): void {
-    this.#tell = tell
-    this.#wakes.open(wake)
-  }
-
-  end(): void {
-    this.#wakes.close()
-  }
-
-  async changes(cursor: Cursor | null): Promise<Changes<Cursor>> {
-    const end = clock.now() + TIMEOUT
-    if (cursor !== null) this.#position = cursor.id
-    try {
-      const { entries, at } = await this.#turns.take(() => this.#read(cursor, end))
-      return { entries, cursor: at }
-    } catch (error) {
-      throw redisFailure(error)
+  /**
+   * Reads from the last item on, and that one again. Only where it still is what it was, this is
+   * the stream that was read, and no item stands before it that was not read: all are added at the
+   * end. Else the server lost its data, was restored, or is a replica that was behind, and its ids
+   * tell nothing: everything anew.
+   */
+  async changes(cursor: Cursor | null): Promise<Page<Cursor>> {
+    const at = cursor ?? START
+    const items = await this.#range(at.id)
+    if (at !== START && !isSame(items[0], at)) {
+      // One that has ended may have been deleted.
+      const notice = hasEnded(at, Date.now()) ? undefined : LOST
+      return { entries: [], cursor: START, hasMore: true, notice }
+    }
+    const fresh = at === START ? items : items.slice(1)
+    return {
+      entries: entriesOf(fresh),
+      keptAt: fresh.map(timeOf),
+      cursor: fresh.at(-1) ?? at,
+      hasMore: items.length === PAGE,
     }
   }
 
@@ -77,7 +69,7 @@ export class RevocationsStream implements DenyListSource<Cursor> {
     try {
       const id = await this.#stream.add(JSON.stringify(entry))
       // The entry is kept. Without the right to delete, somebody else has to.
-      ignoreRejection(this.#sweep.run(Number.parseInt(id, 10)))
+      ignoreRejection(this.#sweep(Number.parseInt(id, 10)))
     } catch (error) {
       throw redisFailure(error)
     } finally {
@@ -85,42 +77,71 @@ export class RevocationsStream implements DenyListSource<Cursor> {
     }
   }
 
-  /** Page by page. What was read counts when all of it is there. */
-  async #read(cursor: Cursor | null, end: number): Promise<Begun> {
-    if (this.#begun?.cursor !== cursor) this.#begun = { cursor, entries: [], at: cursor ?? START }
-    const begun = this.#begun
-    for (let isAll = false; !isAll; ) {
-      if (clock.now() >= end) throw new Unusable('late')
-      isAll = await this.#readPage(begun)
+  /** One question at a time: a client that is offline keeps each of them until it is back. */
+  async #range(from: string): Promise<StreamItem[]> {
+    if (this.#isAsked) throw new Unusable('late')
+    this.#isAsked = true
+    try {
+      return await this.#stream.range(from, PAGE)
+    } catch (error) {
+      throw redisFailure(error)
+    } finally {
+      this.#isAsked = false
     }
-    this.#begun = undefined
-    return begun
   }
 
   /**
-   * Reads from the last item on, and that one again. Only where it still is what it was, this is
-   * the stream that was read, and no item stands before it that was not read: all are added at the
-   * end. Else the server lost its data, was restored, or is a replica that was behind, and its ids
-   * tell nothing: everything anew.
+   * Deletes some entries that ended a day ago. Trimming a stream goes by the time at which items
+   * were added, and would take entries that have not ended.
+   *
+   * @param serverTime in milliseconds; an entry is over by the server's clock and by ours
    */
-  async #readPage(begun: Begun): Promise<boolean> {
-    const { at } = begun
-    const items = await this.#stream.range(at.id, PAGE)
-    const isStart = at === START
-    if (!isStart && !isSame(items[0], at)) {
-      // One that has ended may have been deleted.
-      if (!endedBefore(at, Date.now())) this.#tell('the deny list lost entries in its stream')
-      begun.at = START
-      this.#position = FIRST_ID
-      return false
-    }
-    const fresh = isStart ? items : items.slice(1)
-    for (const item of fresh) begun.entries.push(entryOf(item))
-    begun.at = fresh.at(-1) ?? at
-    return items.length < PAGE
+  async #sweep(serverTime: number): Promise<void> {
+    const now = clock.now()
+    if (now < this.#sweepAt) return
+    this.#sweepAt = now + SWEEP_EVERY
+    const items = await this.#stream.range(this.#sweepFrom, PAGE)
+    const last = items.length < PAGE ? undefined : items.at(-1)
+    this.#sweepFrom = last?.id ?? FIRST_ID
+    const before = Math.min(serverTime, Date.now()) - LONG
+    const ended = items.filter((item) => hasEnded(item, before)).map(({ id }) => id)
+    if (ended.length > 0) await this.#stream.delete(ended)
   }
 }
 
+const LOST = 'the deny list lost entries in its stream'
+
 function isSame(item: StreamItem | undefined, other: StreamItem): boolean {
   return item?.id === other.id && item.text === other.text
+}
+
+/** Unchecked, one by one: they are read in slices. What is no JSON is refused with all others. */
+function* entriesOf(items: readonly StreamItem[]): Generator<unknown> {
+  for (const { text } of items) yield parsed(text)
+}
+
+function parsed(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return null
+  }
+}
+
+/** When the server took it. */
+function timeOf({ id }: StreamItem): number {
+  return Number.parseInt(id, 10)
+}
+
+/**
+ * Whether an entry ended before a time, in any process: each ends those without an end by a rule of
+ * its own. What cannot be read has no end.
+ */
+function hasEnded(item: StreamItem, before: number): boolean {
+  try {
+    const { until } = readEntry(parsed(item.text))
+    return (until ?? timeOf(item) + LONGEST_LIFETIME * 1000) < before
+  } catch {
+    return false
+  }
 }

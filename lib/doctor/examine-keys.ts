@@ -1,9 +1,10 @@
-import { type KeyFlaw, readKey } from '../keys/json-web-key.ts'
-import { KeySet } from '../keys/key-set.ts'
+import type { KeyFlaw, VerificationKey } from '../keys/json-web-key.ts'
+import { KeySet, readMembers } from '../keys/key-set.ts'
 import { areTestKeys } from '../keys/test-keys.ts'
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { reasonOf } from '../outside/unusable.ts'
+import { showValue } from '../settings/shown-value.ts'
 import { doubtful, type Finding, fine, wrong } from './finding.ts'
 
 export interface ExaminedKeys {
@@ -28,6 +29,7 @@ const FLAWS: Readonly<Record<KeyFlaw, string>> = {
 const SET_CURES: readonly (readonly [reason: RegExp, cure: string])[] = [
   [/discovery document/, 'write its issuer as issuer without public_keys_url, or that jwks_uri'],
   [/too many members/, 'let the server publish the keys that are in use only, 100 at most'],
+  [/set is too costly/, 'let it publish 10 keys on P-521 or 20 on P-384 at most, or use ES256'],
   [/0 members/, 'the server has no key yet: make it one that signs'],
 ]
 
@@ -44,35 +46,66 @@ export function examineKeys(
   where: string,
   algorithms: readonly string[],
 ): ExaminedKeys {
-  const members: unknown = isObject(jwks) ? ownProperty(jwks, 'keys') : undefined
-  const read = Array.isArray(members) ? members.slice(0, MOST_MEMBERS).map(readKey) : []
-  const flaws = [...new Set(read.filter((each) => typeof each === 'string'))]
+  let read: readonly (VerificationKey | KeyFlaw)[] = []
   let keys: KeySet
   try {
+    read = readMembers(jwks)
     keys = new KeySet(jwks)
   } catch (error) {
     const reason = reasonOf(error)
     const [, cure] = SET_CURES.find(([pattern]) => pattern.test(reason)) ?? []
-    const cures = flaws.map((flaw) => FLAWS[flaw]).join('; ')
-    return { findings: [wrong(`${where}: ${reason}`, cure ?? (cures || NO_SET))] }
+    const flaws = flawsOf(read, jwks)
+    const named = flaws.flatMap(({ flaw, kids }) =>
+      kids.length > 0 ? [`${flaw}: ${kids.join(', ')}`] : [],
+    )
+    const names = named.length > 0 ? ` (${named.join('; ')})` : ''
+    const cures = flaws.map(({ flaw }) => FLAWS[flaw]).join('; ')
+    return { findings: [wrong(`${where}: ${reason}${names}`, cure ?? (cures || NO_SET))] }
   }
   const usable = new Set(
     read.flatMap((each) => (typeof each === 'object' ? [...each.algorithms] : [])),
   )
   // A key for encryption beside the others is usual.
-  const odd = flaws.filter((flaw) => flaw !== 'for encryption')
+  const odd = flawsOf(read, jwks).filter(({ flaw }) => flaw !== 'for encryption')
   const findings = [
     fitting(where, [...usable], algorithms),
-    ...odd.map((flaw) =>
-      doubtful(`${where}: a key is passed over, since it is ${flaw}`, FLAWS[flaw]),
+    ...odd.flatMap(({ flaw, kids, isUnnamed }) =>
+      [...kids.map((kid) => `the key ${kid}`), ...(isUnnamed ? ['a key'] : [])].map((key) =>
+        doubtful(`${where}: ${key} is passed over, since it is ${flaw}`, FLAWS[flaw]),
+      ),
     ),
     ...(areTestKeys(keys) ? [TEST_KEYS] : []),
   ]
   return { findings, keys }
 }
 
-/** More are not looked at: the set is refused for their number. */
-const MOST_MEMBERS = 100
+interface FoundFlaw {
+  readonly flaw: KeyFlaw
+  /** The names of the keys that have it, fit for a terminal. */
+  readonly kids: readonly string[]
+  /** Whether a key without a name has it. */
+  readonly isUnnamed: boolean
+}
+
+/** What is wrong with which members. */
+function flawsOf(
+  read: readonly (VerificationKey | KeyFlaw)[],
+  jwks: unknown,
+): readonly FoundFlaw[] {
+  const given: unknown = isObject(jwks) ? ownProperty(jwks, 'keys') : undefined
+  const members: readonly unknown[] = Array.isArray(given) ? given : []
+  const flaws = [...new Set(read.filter((each) => typeof each === 'string'))]
+  return flaws.map((flaw) => {
+    const kids = members.flatMap((member, i) => (read[i] === flaw ? [kidOf(member)] : []))
+    const named = kids.filter((kid) => typeof kid === 'string')
+    const isUnnamed = named.length < kids.length
+    return { flaw, kids: [...new Set(named.map(showValue))], isUnnamed }
+  })
+}
+
+function kidOf(member: unknown): unknown {
+  return isObject(member) ? ownProperty(member, 'kid') : undefined
+}
 
 const TEST_KEYS = doubtful(
   'the keys are those of a test authority (npx fastify-tenant-auth authority)',

@@ -5,9 +5,16 @@ const VARIANTS: readonly (readonly [name: string, unify: Unify])[] = [
   ['white space', (text) => text.trim()],
   ['upper and lower case', (text) => text.toLowerCase()],
   ['http and https', (text) => text.replace(/^https?:/i, '')],
-  ['a trailing slash', (text) => text.replace(/\/+$/, '')],
+  ['a trailing slash', withoutSlashes],
   ['the usual port', (text) => text.replace(/:(?:80|443)(?=\/|$)/, '')],
 ]
+
+/** By hand: an expression would look for the end behind each slash anew. */
+function withoutSlashes(text: string): string {
+  let end = text.length
+  while (text[end - 1] === '/') end -= 1
+  return text.slice(0, end)
+}
 
 /** What alone makes two spellings of one address differ, in words; null: they are two. */
 export function spellingDifference(one: string, other: string): string | null {

@@ -2,7 +2,11 @@ import { ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
 import { Alarm } from '../outside/alarm.ts'
 import { clock } from '../outside/clock.ts'
 import { withoutStack } from '../outside/without-stack.ts'
+import type { Authorization } from '../rights/authorization.ts'
+import { refusedLifetime } from '../tokens/registered-claims.ts'
 import { tokenInfo } from '../tokens/token-info.ts'
+import type { DecisionRules } from './asked.ts'
+import { underContextOf } from './async-context.ts'
 import type { Access } from './decision.ts'
 
 /** Milliseconds between two looks at the wall clock, which may be set. */
@@ -15,16 +19,18 @@ export class AdmissionEnd {
   /** Milliseconds since the epoch. */
   readonly #endsAt: number
   readonly #unwatch: (() => void) | undefined
+  readonly #access: Access
 
-  constructor({ asked, authorization }: Access) {
-    const { clockTolerance, watchRevocation } = asked.rules
-    this.#endsAt = authorization.expiresAt.getTime() + clockTolerance * 1000
+  constructor(access: Access) {
+    const { asked, authorization } = access
+    this.#access = access
+    this.#endsAt = endOf(authorization, asked.rules)
     this.#look()
     // In dev mode there is no token.
     if (asked.verified === null || this.signal.aborted) return
     const { names, lifetime } = asked.verified
     const token = tokenInfo(names, lifetime)
-    this.#unwatch = watchRevocation?.(token, () => this.#end('revoked'))
+    this.#unwatch = asked.rules.watchRevocation?.(token, () => this.#end('revoked'))
   }
 
   get signal(): AbortSignal {
@@ -45,6 +51,33 @@ export class AdmissionEnd {
 
   #end(reason: string): void {
     this.letGo()
-    this.#controller.abort(withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason)))
+    const error = withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason))
+    // Who adds an entry to a deny list runs as somebody else.
+    underContextOf(this.#access, () => this.#controller.abort(error))
   }
+}
+
+/**
+ * Whether a request that was let through has outlived its token, as far as that can be told at
+ * once: by the time of the token, and by a deny list that is `isRevoked`. True, too, if the list
+ * cannot tell.
+ */
+export function hasEnded({ asked, authorization }: Access): boolean {
+  const { verified, principal, rules } = asked
+  // In dev mode there is no token.
+  if (verified === null || principal === null) return false
+  const { names, lifetime, isOpaque } = verified
+  if (refusedLifetime(lifetime, rules.clockTolerance) !== undefined) return true
+  // An opaque token without `exp` lives as long as its answer counts.
+  if (lifetime.exp === undefined && endOf(authorization, rules) <= Date.now()) return true
+  try {
+    return rules.denies?.({ sub: principal.sub }, tokenInfo(names, lifetime, isOpaque)) ?? false
+  } catch {
+    return true
+  }
+}
+
+/** Milliseconds since the epoch. */
+function endOf({ expiresAt }: Authorization, { clockTolerance }: DecisionRules): number {
+  return expiresAt.getTime() + clockTolerance * 1000
 }

@@ -9,6 +9,8 @@ import type { Waits } from '../outside/waits.ts'
 import type { Principal } from '../rights/principal.ts'
 import type { LogBinding } from '../settings/application-options.ts'
 import type { KnownTenants } from '../tenants/known-tenants.ts'
+import type { TokenInfo } from '../tokens/token-info.ts'
+import type { UserInfo } from '../tokens/user-info.ts'
 
 /** What a decision needs, apart from the request and its route. */
 export interface DecisionRules {
@@ -21,6 +23,8 @@ export interface DecisionRules {
   readonly reportTenant?: ReportFailure
   /** Seconds by which clocks may differ. */
   readonly clockTolerance: number
+  /** A deny list that is `isRevoked`. It answers at once, and throws if it cannot tell. */
+  readonly denies?: ((userInfo: UserInfo, token: TokenInfo) => boolean) | undefined
   /** Undefined: `isRevoked` can only be asked, or is not given. */
   readonly watchRevocation?: WatchRevocation | undefined
   /** Seconds for one call of `resolveTenant`. */

@@ -1,61 +1,80 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { WrittenRoute } from '../declaration/written-route.ts'
+import { standFor } from '../declaration/written-route.ts'
+import { contextOf, type RequestContext } from '../outside/fastify-context.ts'
+import { rootScope } from '../outside/fastify-scope.ts'
 import { underAuthorization } from '../rights/current-authorization.ts'
 import type { DecisionRules } from './asked.ts'
-import { authorizationOf } from './request-access.ts'
+import { type Access, accessOf } from './decision.ts'
 
 type ContextRules = Pick<DecisionRules, 'asyncContext'>
 
 /**
- * Goes on with a request under its own authorization. Where the option is off, it goes on under
- * none, because the request may come from a handler of another service that has the option.
+ * Goes on with a request under its own authorization. It goes on under none if it was not let
+ * through, or if its service does not have the option: it may come from a handler of a service that
+ * has.
  */
-export function enterContext(
-  request: FastifyRequest,
-  { asyncContext }: ContextRules,
-  done: () => void,
-): void {
-  underAuthorization(asyncContext ? authorizationOf(request) : null, done)
+export function enterContext(request: FastifyRequest, done: () => void): void {
+  underContextOf(accessOf(request), done)
 }
 
+/** Runs a function under the authorization that a request was let through with. */
+export function underContextOf<T>(access: Access | undefined, run: () => T): T {
+  return underAuthorization(access?.asked.rules.asyncContext ? access.authorization : null, run)
+}
+
+/** The applications whose steps enter the context. Several guards may stand in one. */
+const kept = new WeakSet<FastifyInstance>()
+
 /**
- * Enters the context anew before the hooks of each step. It may be lost by then, or be that of
- * another request: a hook goes on in the callback of a pool, a handler answers in one, and Node
- * tells the end of a response in the context of the response before it on the connection.
+ * Enters the context anew at each step of every request of the application, those that no guard
+ * covers too. It may be lost by then, or be that of another request: a hook goes on in the callback
+ * of a pool, a handler answers in one or injects a request, and Node tells the end of a response in
+ * the context of the response before it on the connection.
  */
 export function keepContext(app: FastifyInstance, rules: ContextRules): void {
-  if (!rules.asyncContext) return
-  const enter = enterHook(rules)
-  const enterWithPayload = enterPayloadHook(rules)
-  app.addHook('preParsing', enterWithPayload)
-  app.addHook('preValidation', enter)
-  app.addHook('preSerialization', enterWithPayload)
-  app.addHook('onSend', enterWithPayload)
-  app.addHook('onError', (request, reply, _error, done) => enter(request, reply, done))
-  app.addHook('onResponse', enter)
+  const root = rootScope(app)
+  if (!rules.asyncContext || kept.has(root)) return
+  kept.add(root)
+  root.addHook('onRequest', enter)
+  root.addHook('preParsing', enterWithPayload)
+  root.addHook('preValidation', enter)
+  root.addHook('preHandler', (request, reply, done) => {
+    keepHandler(request)
+    enter(request, reply, done)
+  })
+  root.addHook('preSerialization', enterWithPayload)
+  root.addHook('onSend', enterWithPayload)
+  root.addHook('onError', (request, reply, _error, done) => enter(request, reply, done))
+  root.addHook('onResponse', enter)
 }
+
+/** Contexts of Fastify whose handlers enter the context of each request. */
+const handled = new WeakSet<RequestContext>()
 
 /**
- * Enters the context anew after the route's last hook. The hooks before may go on in the callback
- * of a pool, which another request calls; the handler must not.
+ * Lets the handler begin in the context of its request. The last hook before it may go on in the
+ * callback of a pool, which another request calls. No hook comes later than all others, and the
+ * not-found handler is told to no `onRoute`.
  */
-export function keepContextOf(route: WrittenRoute, rules: ContextRules): void {
-  if (rules.asyncContext) route.appendPreHandler(enterHook(rules))
+function keepHandler(request: FastifyRequest): void {
+  const context = contextOf(request)
+  if (context === undefined || handled.has(context)) return
+  handled.add(context)
+  const { handler } = context
+  context.handler = (handling, reply) =>
+    underContextOf(accessOf(handling), () => handler(handling, reply))
+  standFor(handler, context.handler)
 }
 
-function enterHook(rules: ContextRules) {
-  return (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
-    enterContext(request, rules, done)
-  }
+function enter(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  enterContext(request, done)
 }
 
-function enterPayloadHook(rules: ContextRules) {
-  return <Payload>(
-    request: FastifyRequest,
-    _reply: FastifyReply,
-    payload: Payload,
-    done: (error: null, payload: Payload) => void,
-  ): void => {
-    enterContext(request, rules, () => done(null, payload))
-  }
+function enterWithPayload<Payload>(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  payload: Payload,
+  done: (error: null, payload: Payload) => void,
+): void {
+  enterContext(request, () => done(null, payload))
 }

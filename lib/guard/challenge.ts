@@ -4,7 +4,6 @@ import type { AuthError } from '../errors.ts'
 import { isResourceId } from '../rights/resource-id.ts'
 import { metadataAddress } from '../settings/resource-address.ts'
 import { decisionOf } from './decision.ts'
-import { HeldBack } from './refused.ts'
 
 export interface ChallengeRules {
   /** The realm of the challenges. */
@@ -50,8 +49,7 @@ function requiredBy(request: FastifyRequest): readonly string[] {
 
 /** The policy by which a request was decided; none if the guard has not, or it is not guarded. */
 function policyOf(request: FastifyRequest): Policy | undefined {
-  const decision = decisionOf(request)
-  return (decision instanceof HeldBack ? decision.refused : decision)?.asked.policy
+  return decisionOf(request)?.asked.policy
 }
 
 /** A quoted-string (RFC 9110 §5.6.4). */

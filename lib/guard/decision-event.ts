@@ -18,6 +18,8 @@ export interface DecisionEvent {
   readonly issuer: string | null
   /** The user; null: nobody was authenticated. */
   readonly sub: string | null
+  /** The user as the token names it, before `mapClaims`; null: it does not. */
+  readonly tokenSub: string | null
   /** Who acts for the user; null: the user itself. */
   readonly actor: Actor | null
   /** The valid name that was asked for. The tenant of a refusal need not exist. */

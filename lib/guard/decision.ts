@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Declared } from '../declaration/declaration.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import type { Asked } from './asked.ts'
-import { HeldBack, type Refused } from './refused.ts'
+import type { Refused } from './refused.ts'
 
 /** A decision that let the request through. */
 export class Access {
@@ -21,11 +21,8 @@ export class Access {
   }
 }
 
-/**
- * What is known of a request: let through, refused, to be refused at the gate, or not guarded
- * (null).
- */
-export type Decision = Access | Refused | HeldBack | null
+/** What is known of a request: let through, refused, or not guarded (null). */
+export type Decision = Access | Refused | null
 
 const kDecision = Symbol('fastify-tenant-auth.decision')
 
@@ -42,9 +39,7 @@ export function setDecision(request: Decided, decision: Decision | undefined): v
 
 /** The request as it was decided; null: it is not decided, or not guarded. */
 export function askedOf(request: FastifyRequest): Asked | null {
-  const decision = decisionOf(request)
-  if (decision instanceof HeldBack) return decision.refused.asked
-  return decision?.asked ?? null
+  return decisionOf(request)?.asked ?? null
 }
 
 /** Undefined if the request was not let through. */

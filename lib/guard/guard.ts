@@ -3,7 +3,6 @@ import type {
   FastifyReply,
   FastifyRequest,
   HookHandlerDoneFunction,
-  onRequestHookHandler,
 } from 'fastify'
 import type { PolicyRules } from '../declaration/policy.ts'
 import { RouteRegister } from '../declaration/route-register.ts'
@@ -13,23 +12,20 @@ import { attempt } from '../outside/now-or-later.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import { currentAuthorization, underAuthorization } from '../rights/current-authorization.ts'
+import { hasEnded } from './admission-end.ts'
 import { answerIn } from './answer.ts'
 import { Asked, type DecisionRules } from './asked.ts'
-import { enterContext, keepContext, keepContextOf } from './async-context.ts'
+import { enterContext, keepContext } from './async-context.ts'
 import { type ChallengeRules, challengesOf } from './challenge.ts'
 import { conclude } from './conclude.ts'
 import { decide } from './decide.ts'
 import { Access, askedOf, decisionOf, setDecision } from './decision.ts'
 import { readsDeclared } from './decorated-request.ts'
 import { claimScope } from './guarded-scopes.ts'
-import { holdBack, isPreflight, Preflights } from './preflight.ts'
 import { doneUnlessProbed, noteRefusal } from './probed-request.ts'
-import { HeldBack, Refused } from './refused.ts'
+import { Refused } from './refused.ts'
 
 export interface GuardRules extends DecisionRules, ChallengeRules {}
-
-/** Told of each request that is refused. */
-type Settle = (refused: Refused, done: HookHandlerDoneFunction) => void
 
 /**
  * Adds the guard to a scope at two hooks. `onRequest` runs before a byte of the body is read.
@@ -39,26 +35,9 @@ export function addGuard(
   app: FastifyInstance,
   policies: PolicyRules,
   rules: GuardRules,
-): { readonly register: RouteRegister; readonly preflights: Preflights } {
-  const preflights = new Preflights(app)
-  const register: RouteRegister = new RouteRegister(app, claimScope(app), policies, {
-    isSound: readsDeclared,
-    keep: (route) => {
-      preflights.keep(route)
-      keepContextOf(route, rules)
-    },
-    settle: (...route) => preflights.settle(...route),
-    confirm: (route) =>
-      function tenantAuthConfirm(request, reply, done) {
-        if (register.confirms(request, route)) {
-          done()
-          return
-        }
-        const before = askedOf(request)
-        setDecision(request, undefined)
-        guard(request, reply, done, refuse, before)
-      },
-  })
+): RouteRegister {
+  claimScope(app)
+  const register = new RouteRegister(app, policies, readsDeclared)
 
   const policyOf = (request: FastifyRequest) => register.policyOf(request)
 
@@ -66,12 +45,11 @@ export function addGuard(
     request: FastifyRequest,
     reply: FastifyReply,
     done: HookHandlerDoneFunction,
-    settle: Settle,
     before: Asked | null = null,
   ): void {
     if (currentAuthorization() !== null) {
       // A handler has injected the request, or it follows another one on its connection.
-      underAuthorization(null, () => guard(request, reply, done, settle, before))
+      underAuthorization(null, () => guard(request, reply, done, before))
       return
     }
     const policy = policyOf(request)
@@ -85,49 +63,35 @@ export function addGuard(
     void attempt(
       () => decide(asked),
       (outcome) => {
-        if (outcome instanceof AuthError) settle(new Refused(outcome, asked), done)
+        if (outcome instanceof AuthError) refuse(new Refused(outcome, asked), done)
         else admit(asked, outcome, done)
       },
-      (error) => settle(new Refused(asRefusal(error), asked), done),
+      (error) => refuse(new Refused(asRefusal(error), asked), done),
     )
   }
 
-  /**
-   * A preflight goes on if @fastify/cors may answer it. If it does not, the preflight meets a gate.
-   */
-  const holdBackOrRefuse: Settle = (refused, done) => {
-    const { request, policy } = refused.asked
-    if (isPreflight(request) && preflights.mayHoldBack(policy)) {
-      holdBack(refused)
-      done()
-    } else refuse(refused, done)
-  }
-
-  const onRequest: onRequestHookHandler = (request, reply, done) => {
-    guard(request, reply, done, holdBackOrRefuse)
-  }
-  // The audit finds the hook by its name where Fastify prints it.
-  Object.defineProperty(onRequest, 'name', { value: register.guardName })
-  app.addHook('onRequest', onRequest)
+  app.addHook('onRequest', function tenantAuthGuard(request, reply, done) {
+    guard(request, reply, done)
+  })
 
   app.addHook('preHandler', function tenantAuthGate(request, reply, next) {
     const done = doneUnlessProbed(request, reply, next, policyOf)
     const decision = decisionOf(request)
-    if (decision instanceof HeldBack) refuse(decision.refused, done)
-    else if (decision === undefined || decision instanceof Refused)
-      guard(request, reply, done, refuse, askedOf(request))
-    else enterContext(request, rules, done)
+    // A body may have taken an hour. If its token has ended since, everything is asked anew.
+    const isOpen = decision instanceof Access ? !hasEnded(decision) : decision === null
+    if (isOpen) enterContext(request, done)
+    else guard(request, reply, done, askedOf(request))
   })
 
   app.addHook('onError', answerIn(challengesOf(rules)))
   keepContext(app, rules)
-  return { register, preflights }
+  return register
 }
 
 function admit(asked: Asked, authorization: Authorization, done: HookHandlerDoneFunction): void {
   setDecision(asked.request, new Access(asked, authorization))
   conclude(asked, null)
-  enterContext(asked.request, asked.rules, done)
+  enterContext(asked.request, done)
 }
 
 function refuse(refused: Refused, done: HookHandlerDoneFunction): void {

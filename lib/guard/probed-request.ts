@@ -1,7 +1,16 @@
 import { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+} from 'fastify'
 import type { Policy } from '../declaration/policy.ts'
+import { standFor } from '../declaration/written-route.ts'
 import type { AuthError } from '../errors.ts'
+import { commonPrototype, contextKey, isContext } from '../outside/fastify-context.ts'
+import { isWithin } from '../outside/fastify-scope.ts'
+import { guardedScopes } from './guarded-scopes.ts'
 import type { Refused } from './refused.ts'
 
 /**
@@ -16,8 +25,18 @@ export interface ProbeEnd {
   readonly url: string | undefined
   /** Null if no route matched, or if the guard did not find the policy. */
   readonly policy: Policy | null
-  /** Null if the guard let the request through, so that the gate answered. */
+  /** Null if the guard let the request through, or does not cover its route. */
   readonly error: AuthError | null
+}
+
+/** A probed request that the router gave to a route outside of every guard. Nothing of it ran. */
+export class ProbeStopped extends Error {
+  readonly end: ProbeEnd
+
+  constructor(end: ProbeEnd) {
+    super('the router gave the request to a route that no guard covers')
+    this.end = end
+  }
 }
 
 const ends = new WeakMap<object, ProbeEnd>()
@@ -34,7 +53,8 @@ export function noteRefusal({ asked: { request, policy }, error }: Refused): voi
 
 /**
  * What the last gate calls when it is done with a request: `done`, or for a probed request an
- * answer in the handler's place. So a probe runs no handler, even if the guard decides wrongly.
+ * answer in the handler's place. So neither the handler nor a hook of the route runs, even if the
+ * guard decides wrongly.
  */
 export function doneUnlessProbed(
   request: FastifyRequest,
@@ -44,19 +64,82 @@ export function doneUnlessProbed(
 ): HookHandlerDoneFunction {
   if (!isProbed(request)) return done
   return (error) => {
-    if (error !== undefined) {
-      done(error)
-      return
-    }
-    if (probeEndOf(request.raw) === undefined) note(request, policyOf(request), null)
-    reply.code(request.is404 ? 404 : 204).send()
+    if (error !== undefined) done(error)
+    else answerInPlace(request, reply, policyOf(request))
   }
+}
+
+/** How many probes of an application are under way, by the common prototype of its requests. */
+const probing = new WeakMap<object, number>()
+
+/**
+ * Runs a probe. Until it ends, no probed request reaches a handler: one that the router gives to a
+ * route outside of every guard, or to no route there, is stopped before its first hook, and all
+ * others have an answer in the place of their handler. Fastify assigns the raw request to each
+ * request that it makes, of any route and application, before the first hook. That is the only
+ * place that all of them pass, so that is where a probed one is known.
+ *
+ * @throws Error if this version of Fastify does not show its requests
+ */
+export async function whileProbing<T>(app: FastifyInstance, run: () => Promise<T>): Promise<T> {
+  const prototype = commonPrototype(app)
+  if (prototype === undefined) {
+    throw new Error('probe: this version of Fastify does not show its requests: handlers might run')
+  }
+  const others = probing.get(prototype) ?? 0
+  probing.set(prototype, others + 1)
+  if (others === 0) Object.defineProperty(prototype, 'raw', { configurable: true, set: setRaw })
+  try {
+    return await run()
+  } finally {
+    const left = (probing.get(prototype) ?? 1) - 1
+    probing.set(prototype, left)
+    if (left === 0) Reflect.deleteProperty(prototype, 'raw')
+  }
+}
+
+function setRaw(this: FastifyRequest, raw: unknown): void {
+  // As the assignment would, if there were no setter.
+  const property = { value: raw, writable: true, enumerable: true, configurable: true }
+  Object.defineProperty(this, 'raw', property)
+  if (!(raw instanceof ProbedRequest)) return
+  const isCovered = guardedScopes(this.server).some((scope) => isWithin(scope, this.server))
+  if (!isCovered) throw new ProbeStopped(note(this, null, null))
+  replaceHandlers(this)
+}
+
+/** Of the route, and of the not-found handler that a hook may call in its place. */
+function replaceHandlers(request: FastifyRequest): void {
+  const key = contextKey(request)
+  if (key === undefined) return
+  let context = withoutHandler(Reflect.get(request, key))
+  Object.defineProperty(request, key, {
+    get: () => context,
+    set: (next: unknown) => {
+      context = withoutHandler(next)
+    },
+  })
+}
+
+function withoutHandler(context: unknown): unknown {
+  if (!isContext(context)) return context
+  const handler = (request: FastifyRequest, reply: FastifyReply) =>
+    answerInPlace(request, reply, null)
+  standFor(context.handler, handler)
+  return Object.create(context, { handler: { value: handler, writable: true } })
+}
+
+function answerInPlace(request: FastifyRequest, reply: FastifyReply, policy: Policy | null): void {
+  if (probeEndOf(request.raw) === undefined) note(request, policy, null)
+  reply.code(request.is404 ? 404 : 204).send()
 }
 
 function isProbed({ raw }: FastifyRequest): boolean {
   return raw instanceof ProbedRequest
 }
 
-function note(request: FastifyRequest, policy: Policy | null, error: AuthError | null): void {
-  ends.set(request.raw, { url: request.routeOptions.url, policy, error })
+function note(request: FastifyRequest, policy: Policy | null, error: AuthError | null): ProbeEnd {
+  const end = { url: request.routeOptions.url, policy, error }
+  ends.set(request.raw, end)
+  return end
 }

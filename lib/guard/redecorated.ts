@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { asConstructor, requestOf } from '../outside/fastify-context.ts'
 import { GETTERS } from './decorated-request.ts'
 
 /**
@@ -19,23 +20,6 @@ export function redecorated(guarded: FastifyInstance, scope: FastifyInstance): s
     maker = asConstructor(Reflect.getPrototypeOf(maker))
   }
   return [...found]
-}
-
-interface RequestConstructor {
-  readonly prototype: object
-  /** What the constructor assigns. */
-  readonly props?: unknown
-}
-
-function requestOf(scope: FastifyInstance): RequestConstructor | undefined {
-  const symbol = Object.getOwnPropertySymbols(scope).find(
-    ({ description }) => description === 'fastify.Request',
-  )
-  return symbol === undefined ? undefined : asConstructor(Reflect.get(scope, symbol))
-}
-
-function asConstructor(value: unknown): RequestConstructor | undefined {
-  return typeof value === 'function' && Object.hasOwn(value, 'prototype') ? value : undefined
 }
 
 function hasKey(props: unknown, name: string): boolean {

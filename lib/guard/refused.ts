@@ -11,12 +11,3 @@ export class Refused {
     this.asked = asked
   }
 }
-
-/** The refusal of a preflight that another plugin may still answer. */
-export class HeldBack {
-  readonly refused: Refused
-
-  constructor(refused: Refused) {
-    this.refused = refused
-  }
-}

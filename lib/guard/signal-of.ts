@@ -6,6 +6,7 @@ import type {
 } from 'fastify'
 import { onResponseEnd } from '../outside/response-end.ts'
 import { AdmissionEnd } from './admission-end.ts'
+import { underContextOf } from './async-context.ts'
 import { type Access, accessOf, decisionOf } from './decision.ts'
 
 const signals = new WeakMap<Access, AbortSignal>()
@@ -16,8 +17,8 @@ const signals = new WeakMap<Access, AbortSignal>()
  * sockets, streams and long queries. Its reason is the error that a new request would get.
  *
  * The wait ends with the response or its connection. A request without a guard (`noauth`) has a
- * signal that is never aborted; one that is not let through, or not yet, has one that is. A signal
- * that is aborted already tells so once more, to listeners that are added at once.
+ * signal that is never aborted; one that is not let through, or not yet, has one that is. After the
+ * end each call gives a signal of its own, which tells those who listen to it at once.
  */
 export function signalOf<
   RouteGeneric extends RouteGenericInterface,
@@ -25,14 +26,17 @@ export function signalOf<
   RawRequest extends RawRequestDefaultExpression<RawServer>,
 >(request: FastifyRequest<RouteGeneric, RawServer, RawRequest>): AbortSignal
 export function signalOf(request: FastifyRequest): AbortSignal {
-  const signal = signalFor(request)
-  // Who only listens would never hear of an end that came before, as during a slow hook.
-  if (signal.aborted) queueMicrotask(() => signal.dispatchEvent(new Event('abort')))
-  return signal
+  const access = accessOf(request)
+  const signal = signalFor(request, access)
+  if (!signal.aborted) return signal
+  // Who only listens would never hear of an end that came before, as during a slow hook. Those who
+  // have heard of it listen to another signal.
+  const late = AbortSignal.abort(signal.reason)
+  queueMicrotask(() => underContextOf(access, () => late.dispatchEvent(new Event('abort'))))
+  return late
 }
 
-function signalFor(request: FastifyRequest): AbortSignal {
-  const access = accessOf(request)
+function signalFor(request: FastifyRequest, access: Access | undefined): AbortSignal {
   if (access !== undefined) return signals.get(access) ?? waitingSignal(access)
   return decisionOf(request) === null ? new AbortController().signal : AbortSignal.abort()
 }

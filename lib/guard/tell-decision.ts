@@ -1,10 +1,10 @@
+import { channel } from 'node:diagnostics_channel'
 import type { AuthError } from '../errors.ts'
-import { Channel } from '../outside/channel.ts'
 import type { Asked } from './asked.ts'
 import { askedTenant } from './asked-tenant.ts'
 import type { DecisionEvent } from './decision-event.ts'
 
-const decisions = new Channel<DecisionEvent>('fastify-tenant-auth:decision')
+const decisions = channel('fastify-tenant-auth:decision')
 
 /** @param error null: the request was admitted */
 export function tellDecision(asked: Asked, error: AuthError | null): void {
@@ -14,21 +14,21 @@ export function tellDecision(asked: Asked, error: AuthError | null): void {
 /** Tells of work without a request, which acts as a user in a tenant. */
 export function tellInternal({ sub, tenant }: Pick<DecisionEvent, 'sub' | 'tenant'>): void {
   if (!decisions.hasSubscribers) return
-  decisions.publish(
-    Object.freeze({
-      request: null,
-      outcome: 'internal',
-      code: null,
-      statusCode: null,
-      reason: null,
-      issuer: null,
-      sub,
-      actor: null,
-      tenant,
-      required: null,
-      cached: null,
-    }),
-  )
+  const event: DecisionEvent = {
+    request: null,
+    outcome: 'internal',
+    code: null,
+    statusCode: null,
+    reason: null,
+    issuer: null,
+    sub,
+    tokenSub: sub,
+    actor: null,
+    tenant,
+    required: null,
+    cached: null,
+  }
+  decisions.publish(Object.freeze(event))
 }
 
 function eventOf(asked: Asked, error: AuthError | null): DecisionEvent {
@@ -41,6 +41,7 @@ function eventOf(asked: Asked, error: AuthError | null): DecisionEvent {
     reason: error?.reason ?? null,
     issuer: principal?.issuer ?? null,
     sub: principal?.sub ?? null,
+    tokenSub: principal?.tokenSub ?? null,
     actor: principal?.actor ?? null,
     tenant: askedTenant(asked),
     required: policy.requirement?.ids ?? null,

@@ -1,9 +1,8 @@
 import { ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
-import { rootScope } from '../outside/fastify-scope.ts'
+import { rootScope, scopesWithin } from '../outside/fastify-scope.ts'
 import type { AuditedScope, InspectedRoute } from './inspected-scope.ts'
-import { earlyPlaces, type ListedPlace, routePlaces } from './listed-routes.ts'
-import type { Neighbours } from './neighbours.ts'
-import { printedRoutes } from './printed-routes.ts'
+import { type ListedPlace, routePlaces } from './listed-routes.ts'
+import { isOfCors, type Neighbours } from './neighbours.ts'
 
 export interface AuditRules {
   /** What to do about routes that no guard covers. */
@@ -29,7 +28,7 @@ export function auditRoutes(
   }
   const written = [...audited.seen, ...(audited.early ?? [])]
   const scopes = new Set([scope, ...written.map((route) => route.scope)])
-  refuseRedecorated(audited, scopes)
+  refuseRedecorated(audited, new Set([...scopes, ...scopesWithin(scope)]))
   reportUncovered(audited, rules, warn)
   for (const advice of neighbours.misplaced(scopes)) warn(advice)
   reportEarly(audited, warn)
@@ -57,36 +56,23 @@ const toldOf = new WeakSet<object>()
 
 function reportUncovered(audited: AuditedScope, { uncovered }: AuditRules, warn: Warn): void {
   const open = uncoveredRoutes(audited)
-  if (open !== null && open.length === 0) return
+  if (open.length === 0 || uncovered === 'ignore') return
   if (uncovered === 'refuse') {
-    const found =
-      open === null ? 'hooks whose names another plugin has changed' : `none on ${open.join(', ')}`
     throw new ERR_AUTH_CONFIG_INVALID(
-      `uncovered: expected a guard on every route, found ${found} (boot)`,
+      `uncovered: expected a guard on every route, found none on ${open.join(', ')}; ${UNCOVERED_CURES} (boot)`,
     )
   }
-  if (uncovered === 'ignore' || toldOf.has(rootScope(audited.scope))) return
+  if (toldOf.has(rootScope(audited.scope))) return
   toldOf.add(rootScope(audited.scope))
-  if (open !== null) warn('no guard covers these routes', open)
-  else {
-    warn(
-      'which routes no guard covers cannot be told: another plugin has renamed the hooks; import fastify-tenant-auth before the application is made',
-    )
-  }
+  warn(`no guard covers these routes; ${UNCOVERED_CURES}`, open)
 }
 
-/** The routes that no guard covers; null if that cannot be told. */
-function uncoveredRoutes(audited: AuditedScope): string[] | null {
-  if (audited.isRoot) return []
-  const { application } = audited
-  return application === undefined
-    ? uncoveredInPrint(audited)
-    : uncoveredAmong(application, audited)
-}
+const UNCOVERED_CURES =
+  "wrap the module that registers the guard with fastify-plugin, or say that it is meant: uncovered: 'ignore'"
 
-/** By their scopes. */
-function uncoveredAmong(routes: readonly InspectedRoute[], audited: AuditedScope): string[] {
-  const open = routes.filter((route) => !audited.isCovered(route))
+/** The routes that no guard covers, by their scopes. Those that say that they are open are meant. */
+function uncoveredRoutes({ application = [], isCovered }: AuditedScope): string[] {
+  const open = application.filter((route) => !isCovered(route))
   const declaring = open
     .filter(({ declares }) => declares.length > 0)
     .map(
@@ -94,31 +80,37 @@ function uncoveredAmong(routes: readonly InspectedRoute[], audited: AuditedScope
         `${methods.join(', ')} ${url}: ${declares.join('; ')}, and no guard covers it`,
     )
   if (declaring.length > 0) throw new ERR_AUTH_ROUTE_INVALID(declaring.join('\n'))
-  return open.flatMap((route) => routePlaces(route).map(nameOf))
+  return open
+    .filter(({ declared }) => !declared.noauth)
+    .flatMap(placesButCors)
+    .map(nameOf)
 }
 
-/**
- * By the names of their hooks. If an application was made before this package was loaded, Fastify
- * tells no more.
- */
-function uncoveredInPrint({ scope, guardName, guardNames, seen }: AuditedScope): string[] | null {
-  const routes = printedRoutes(scope, { hooks: 'onRequest' })
-  const isRenamed = seen.length > 0 && !routes.some(({ hooks }) => hooks.includes(guardName))
-  if (isRenamed) return null
-  return routes.filter(({ hooks }) => !hooks.some((name) => guardNames.includes(name))).map(nameOf)
+/** Without the route that @fastify/cors writes for itself: it is none of the application. */
+function placesButCors(route: InspectedRoute): ListedPlace[] {
+  return routePlaces(route).filter((place) => !isOfCors(place, route.scope))
 }
 
 function reportEarly(audited: AuditedScope, warn: Warn): void {
-  const early = earlyPlaces(audited).filter((place) => !isOfCors(place)).length
-  if (early === 0) return
+  if (audited.early === undefined) {
+    warn(
+      "the application was made before this package was loaded: routes written before the plugin are guarded, and cannot be listed; load it before Fastify() is called, as require('fastify-tenant-auth') at the top",
+    )
+    return
+  }
+  const early = audited.early.flatMap(placesButCors)
+  if (early.length === 0) return
   if (audited.earlyProblems.length > 0) {
     warn('routes that were written before the plugin had loaded are wrong', audited.earlyProblems)
   }
   warn(
-    `${early} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes`,
-    early,
+    `${early.length} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes, and before @fastify/autoload`,
+    early.slice(0, MOST_NAMED).map(nameOf),
   )
 }
+
+/** Most early routes that the warning names. */
+const MOST_NAMED = 10
 
 /** A route that declares a tenant is refused for such a name. One warning tells of the others. */
 function reportMistaken(
@@ -135,11 +127,6 @@ function reportMistaken(
     `these paths have a parameter that looks like the tenant segment, which is :${rules.tenantParameter}; rename it, or set tenantParameter`,
     suspects.map(({ methods, url }) => `${methods.join(', ')} ${url}`),
   )
-}
-
-/** @fastify/cors belongs before this plugin, and writes `OPTIONS *` for itself. */
-function isOfCors({ method, url }: ListedPlace): boolean {
-  return method === 'OPTIONS' && url.endsWith('*')
 }
 
 function nameOf({ method, url }: ListedPlace): string {

@@ -23,13 +23,14 @@ export interface InspectedPolicy {
 export interface InspectedRoute {
   readonly scope: FastifyInstance
   readonly url: string
-  readonly urls: readonly string[]
   /** All methods that it was written for. */
   readonly methods: readonly string[]
   /** The methods that Fastify has not refused. */
   readonly routedMethods: readonly string[]
   /** What tells it from other routes of its urls, such as a version. */
   readonly constraints: object
+  /** Whether it says that it is open. */
+  readonly declared: { readonly noauth: boolean }
   /** Undefined before ready. */
   readonly policy: InspectedPolicy | undefined
   /** What it declares, right or wrong, apart from being open. */
@@ -39,8 +40,6 @@ export interface InspectedRoute {
 /** A guarded scope and its routes. */
 export interface InspectedScope {
   readonly scope: FastifyInstance
-  /** Name of the hook that guards the scope. */
-  readonly guardName: string
   readonly seen: readonly InspectedRoute[]
   /** The routes that no `onRoute` saw; undefined if they cannot be known. */
   readonly early: readonly InspectedRoute[] | undefined
@@ -54,8 +53,6 @@ export interface AuditedScope extends InspectedScope {
   readonly isRoot: boolean
   /** Every route of the application; undefined if they cannot be known. */
   readonly application: readonly InspectedRoute[] | undefined
-  /** The names of the hooks of all guards of the application. */
-  readonly guardNames: readonly string[]
   /** Whether a guard of the application covers a route. */
   isCovered(route: InspectedRoute): boolean
   /** Parameters of a path that look like a tenant segment and are not. */

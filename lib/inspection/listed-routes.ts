@@ -5,9 +5,7 @@ import type {
   InspectedScope,
 } from './inspected-scope.ts'
 import type { ListedRoute } from './listed-route.ts'
-import { printedRoutes } from './printed-routes.ts'
 import { type RouteConstraints, writtenConstraints } from './route-constraints.ts'
-import { unseenRoutes } from './unseen-routes.ts'
 
 /** A route's method and one of its urls. */
 export interface ListedPlace {
@@ -38,7 +36,7 @@ export function listRoutes(inspected: InspectedScope): ConstrainedRoute[] {
   const early = inspected.early?.flatMap((route) =>
     routePlaces(route).map((place) => listed(place, UNSEEN, earlyPolicy(route.policy))),
   )
-  return [...seen, ...(early ?? earlyPlaces(inspected).map((place) => listed(place, UNSEEN)))]
+  return [...seen, ...(early ?? [])]
 }
 
 /** An entry of `routes()` with all that is known of it, as members like others. */
@@ -51,25 +49,20 @@ export function wholeRoute({
   return { ...route, ...early, ...(written && { constraints: written }) }
 }
 
-/** The places of the routes that no `onRoute` saw. */
-export function earlyPlaces(inspected: InspectedScope): readonly ListedPlace[] {
-  const { early, scope, guardName } = inspected
-  if (early) return early.flatMap(routePlaces)
-  const guarded = printedRoutes(scope, { hooks: 'onRequest' }).filter(({ hooks }) =>
-    hooks.includes(guardName),
-  )
-  const seen = inspected.seen.flatMap(({ methods, urls }) =>
-    methods.flatMap((method) => urls.map((url) => ({ method, url }))),
-  )
-  return unseenRoutes(guarded, seen).map(({ method, url }) => ({ method, url }))
+/** The places of the routes that no `onRoute` saw, as far as they are known. */
+export function earlyPlaces({ early = [] }: InspectedScope): readonly ListedPlace[] {
+  return early.flatMap(routePlaces)
 }
 
 /** Each method and url of a route, without those that Fastify refused to add. */
 export function routePlaces(route: InspectedRoute): readonly ListedPlace[] {
+  const { url } = route
   const constraints = writtenConstraints(route.constraints)
-  return route.routedMethods.flatMap((method) =>
-    route.urls.map((url) => ({ method, url, ...(constraints && { constraints }) })),
-  )
+  return route.routedMethods.map((method) => ({
+    method,
+    url,
+    ...(constraints && { constraints }),
+  }))
 }
 
 function listed(

@@ -6,7 +6,7 @@ const NEIGHBOURS = [
     name: '@fastify/cors',
     belongs: 'before',
     advice:
-      '@fastify/cors is registered after this plugin: browsers cannot read its refusals from another origin; register it before',
+      '@fastify/cors is registered after this plugin: the guard refuses preflights, and browsers cannot read its refusals from another origin; register it before',
   },
   {
     name: '@fastify/middie',
@@ -44,6 +44,18 @@ export class Neighbours {
       ),
     ).map(({ advice }) => advice)
   }
+}
+
+/**
+ * Whether a route is the one that @fastify/cors writes for itself, so that Fastify takes preflights
+ * of all urls. The router may spell it with a slash.
+ */
+export function isOfCors(
+  { method, url }: { readonly method: string; readonly url: string },
+  scope: FastifyInstance,
+): boolean {
+  const isItsPlace = [`${scope.prefix}*`, `${scope.prefix}/*`].includes(url)
+  return method === 'OPTIONS' && isItsPlace && scope.hasPlugin('@fastify/cors')
 }
 
 function neighboursIn(scope: FastifyInstance): readonly string[] {

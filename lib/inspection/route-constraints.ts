@@ -20,7 +20,8 @@ const WHOLE = {
 
 /**
  * The constraints of a route as JSON holds them, in the order of their names: a regular expression
- * as its source text, such as `/^a\.example$/i`; what is no scalar as Node shows it.
+ * as its source text, such as `/^a\.example$/i`; what is no scalar as Node shows it, and marked
+ * where that does not tell two of them apart.
  *
  * @returns undefined where there are none
  */
@@ -49,7 +50,38 @@ export function placeWords(place: Constrained & { readonly url: string }): strin
 
 function written(value: unknown): RouteConstraints[string] {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
-  return typeof value === 'number' && Number.isFinite(value) ? value : inspect(value, WHOLE)
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  const shown = inspect(value, WHOLE)
+  return isShownWhole(value) ? shown : `${shown}${NOT_COMPARED}`
+}
+
+/** The end of a constraint's text that may be the same for different constraints. */
+const NOT_COMPARED = ' (cannot be compared)'
+
+/** The names of a route's constraints that the lock cannot compare. */
+export function notCompared({ constraints = {} }: Constrained): string[] {
+  return Object.entries(constraints).flatMap(([name, value]) =>
+    typeof value === 'string' && value.endsWith(NOT_COMPARED) ? [name] : [],
+  )
+}
+
+/** Deepest value that is looked through. */
+const DEEPEST = 20
+
+/** A function, a symbol and an object of a class hold more than Node shows. */
+function isShownWhole(value: unknown, depth = 0): boolean {
+  if (typeof value === 'function' || typeof value === 'symbol' || depth > DEEPEST) return false
+  if (typeof value !== 'object' || value === null) return true
+  if (value instanceof RegExp || value instanceof Date) return true
+  const isWhole = (each: unknown): boolean => isShownWhole(each, depth + 1)
+  if (Array.isArray(value)) return value.every(isWhole)
+  if (value instanceof Set || value instanceof Map) return [...value].every(isWhole)
+  const prototype = Reflect.getPrototypeOf(value)
+  const properties = Object.values(Object.getOwnPropertyDescriptors(value))
+  return (
+    (prototype === null || prototype === Object.prototype) &&
+    properties.every(({ get, set, value: each }) => !get && !set && isWhole(each))
+  )
 }
 
 /** Quoted where it would not be one word. */

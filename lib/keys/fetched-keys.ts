@@ -1,7 +1,10 @@
 import { type FetchLimits, fetchJson } from '../outside/fetch-json.ts'
-import type { HostSlots } from '../outside/host-slots.ts'
+import type { FetchPlaces } from '../outside/fetch-places.ts'
+import { isProtected } from '../outside/protected-address.ts'
 import { isPublicAddress } from '../outside/public-address.ts'
 import type { DocumentSource } from '../outside/remote-document.ts'
+import type { TimeLimit } from '../outside/time-limit.ts'
+import { Unusable } from '../outside/unusable.ts'
 import { Discovery } from './discovery.ts'
 import { KeySet } from './key-set.ts'
 
@@ -13,28 +16,34 @@ export type KeyLocation = { readonly url: string } | { readonly issuer: string }
 
 export interface FetchedKeysOptions {
   readonly location: KeyLocation
-  /** Whether only public addresses may be connected to. Default: no, the operator chooses them. */
+  /**
+   * Whether a customer may have chosen the address, since a function told it: then it is https, and
+   * its name is looked up without a thread of the process. Default: no, the operator chose it.
+   */
+  readonly isTold?: boolean
+  /** Whether only public addresses may be connected to. Default: no. */
   readonly publicOnly?: boolean
   /** Places that fetches have to share. Default: as many as there are. */
-  readonly slots?: HostSlots
+  readonly places?: FetchPlaces
+  /** Whether the operator's own tokens hang on these keys. Default: no. */
+  readonly isOwn?: boolean
   /** Told of each set that is not the one before. */
   readonly onNew?: (set: KeySet) => void
 }
 
 /** A key set over HTTP (RFC 8414 §2, `jwks_uri`), as often as it is asked for. */
 export class FetchedKeys implements DocumentSource<KeySet> {
+  readonly #options: FetchedKeysOptions
   readonly #place: Place
-  readonly #isAllowed: FetchLimits['isAllowed']
-  readonly #slots: HostSlots | undefined
-  readonly #onNew: FetchedKeysOptions['onNew']
   #url: string
   #last: KeySet | undefined
+  /** Whether the last load has succeeded. */
+  #isProved = false
 
-  constructor({ location, publicOnly, slots, onNew }: FetchedKeysOptions) {
-    this.#place = 'url' in location ? placeAt(location.url) : new Discovery(location.issuer)
-    this.#isAllowed = publicOnly ? isPublicAddress : undefined
-    this.#slots = slots
-    this.#onNew = onNew
+  constructor(options: FetchedKeysOptions) {
+    const { location } = options
+    this.#options = options
+    this.#place = placeOf(location)
     this.#url = this.#place.url
   }
 
@@ -42,23 +51,44 @@ export class FetchedKeys implements DocumentSource<KeySet> {
     return this.#url
   }
 
-  load(signal: AbortSignal): Promise<KeySet> {
-    const limits = { maxBytes: MAX_KEYS_BYTES, signal, isAllowed: this.#isAllowed }
-    const load = () => this.#load(limits)
-    return this.#slots ? this.#slots.run(this.#place.url, load, signal) : load()
-  }
-
-  async #load(limits: FetchLimits): Promise<KeySet> {
-    this.#url = this.#place.url
-    const set = await this.#place.locate(limits, async (url) => {
-      this.#url = url
-      return new KeySet(await fetchJson(url, limits))
-    })
+  async load(signal: AbortSignal, limit?: TimeLimit): Promise<KeySet> {
+    const { onNew } = this.#options
+    let set: KeySet
+    try {
+      set = await this.#load(this.#limits(signal, limit))
+      this.#isProved = true
+    } catch (error) {
+      this.#isProved = false
+      throw error
+    }
     // The same keys stay the same object: what was verified with them stays verified.
     if (set.fingerprint === this.#last?.fingerprint) return this.#last
     this.#last = set
-    this.#onNew?.(set)
+    onNew?.(set)
     return set
+  }
+
+  #load(limits: FetchLimits): Promise<KeySet> {
+    this.#url = this.#place.url
+    return this.#place.locate(limits, async (url) => {
+      this.#url = url
+      if (this.#options.isTold && !isProtected(url)) {
+        throw new Unusable('the address is no https URL that can be used')
+      }
+      return new KeySet(await fetchJson(url, limits))
+    })
+  }
+
+  #limits(signal: AbortSignal, limit: TimeLimit | undefined): FetchLimits {
+    const { isTold, publicOnly, places, isOwn } = this.#options
+    const isAllowed = publicOnly ? isPublicAddress : isTold ? () => true : undefined
+    const limits = { maxBytes: MAX_KEYS_BYTES, signal, isAllowed }
+    if (places === undefined || limit === undefined) return limits
+    const standing = isOwn ? 'own' : this.#isProved ? 'proved' : 'new'
+    const ticket = places.ticket()
+    const turn: FetchLimits['turn'] = (url, work) =>
+      places.run(work, { url, standing, ticket, limit })
+    return { ...limits, turn }
   }
 }
 
@@ -67,6 +97,13 @@ interface Place {
   /** The address that is asked first. */
   readonly url: string
   locate<T>(limits: FetchLimits, read: (url: string) => Promise<T>): Promise<T>
+}
+
+/** By own members: Object.prototype may have an `url`. */
+function placeOf(location: KeyLocation): Place {
+  const own = new Map(Object.entries(location))
+  const url = own.get('url')
+  return url === undefined ? new Discovery(String(own.get('issuer'))) : placeAt(url)
 }
 
 function placeAt(url: string): Place {

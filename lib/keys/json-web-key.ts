@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { algorithmsOf } from './algorithms.ts'
 import { isCostlyKey } from './costly-key.ts'
-import { importKey } from './import-key.ts'
+import { importKey, isOversized } from './import-key.ts'
 import { isWeakKey } from './weak-key.ts'
 
 /** A public key that may verify tokens, ready for use. */
@@ -40,11 +40,24 @@ export type KeyFlaw =
   | 'too weak'
   | 'too costly'
 
+/** A member of a JWK set by its text alone. Importing it is what costs. */
+export interface WrittenKey {
+  readonly kid: string | undefined
+  readonly algorithms: readonly string[]
+  readonly material: Strings
+}
+
 /**
  * The key of one member of a JWK set, or why it must not verify a token. A symmetric or private key
  * that is published is not secret.
  */
 export function readKey(member: unknown): VerificationKey | KeyFlaw {
+  const written = readWrittenKey(member)
+  return typeof written === 'string' ? written : importWrittenKey(written)
+}
+
+/** Nothing is imported. */
+export function readWrittenKey(member: unknown): WrittenKey | KeyFlaw {
   const jwk = readMember(member)
   if (typeof jwk === 'string') return jwk
   const parameters = MATERIAL.get(jwk.kty)
@@ -52,16 +65,18 @@ export function readKey(member: unknown): VerificationKey | KeyFlaw {
   const algorithms = algorithmsOf(jwk)
   if (algorithms.length === 0) return 'for no known algorithm'
   const material = Object.fromEntries(parameters.map((name) => [name, jwk[name]]))
+  if (isOversized(material)) return jwk.kty === 'RSA' ? 'too costly' : 'malformed'
+  return { kid: jwk.kid, algorithms, material }
+}
+
+export function importWrittenKey(written: WrittenKey): VerificationKey | KeyFlaw {
+  const { kid, algorithms, material } = written
   const key = importKey(material)
   if (key === null) return 'malformed'
   if (isWeakKey(key)) return 'too weak'
   if (isCostlyKey(key)) return 'too costly'
-  return {
-    kid: jwk.kid,
-    algorithms: new Set(algorithms),
-    key,
-    fingerprint: JSON.stringify([jwk.kid, algorithms, material]),
-  }
+  const fingerprint = JSON.stringify([kid, algorithms, material])
+  return { kid, algorithms: new Set(algorithms), key, fingerprint }
 }
 
 /**

@@ -2,7 +2,13 @@ import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { shownAddress } from '../outside/shown-address.ts'
 import { Unusable } from '../outside/unusable.ts'
-import { readKey, type VerificationKey } from './json-web-key.ts'
+import { isCostlySet } from './costly-key.ts'
+import {
+  importWrittenKey,
+  type KeyFlaw,
+  readWrittenKey,
+  type VerificationKey,
+} from './json-web-key.ts'
 
 /** Most members that a JWK set may have. */
 export const MAX_KEYS = 100
@@ -28,8 +34,8 @@ export class KeySet {
    * Takes the members that may verify tokens; the others are passed over, so that a bad one does
    * not spoil the good ones.
    *
-   * @throws Unusable when it is no JWK set, has too many members, or none that may verify; the
-   * message says why
+   * @throws Unusable when it is no JWK set, has too many members, costs too much, or has none that
+   * may verify; the message says why
    */
   constructor(jwks: unknown) {
     this.#all = readKeys(jwks)
@@ -57,12 +63,27 @@ export class KeySet {
   }
 }
 
-/** Each key once, in an order of its own, whatever the order of the members. */
-function readKeys(jwks: unknown): readonly VerificationKey[] {
+/**
+ * The key of each member of a JWK set, or why it verifies nothing. No member is imported before the
+ * whole set has been judged by its text.
+ *
+ * @throws Unusable when it is no JWK set, has too many members, or costs too much
+ */
+export function readMembers(jwks: unknown): readonly (VerificationKey | KeyFlaw)[] {
   const members = isObject(jwks) ? ownProperty(jwks, 'keys') : undefined
   if (!Array.isArray(members)) throw new Unusable(inPlaceOfSet(jwks))
   if (members.length > MAX_KEYS) throw new Unusable('the JWK set has too many members')
-  const read = members.map(readKey)
+  const written = members.map(readWrittenKey)
+  const keys = written.filter((key) => typeof key === 'object')
+  if (isCostlySet(keys.map(({ material }) => material.crv))) {
+    throw new Unusable('the JWK set is too costly')
+  }
+  return written.map((key) => (typeof key === 'string' ? key : importWrittenKey(key)))
+}
+
+/** Each key once, in an order of its own, whatever the order of the members. */
+function readKeys(jwks: unknown): readonly VerificationKey[] {
+  const read = readMembers(jwks)
   const keys = read.filter((key) => typeof key === 'object')
   if (keys.length === 0) throw new Unusable(withoutKeys(read))
   const distinct = new Map(keys.map((key) => [key.fingerprint, key]))

@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { algorithmsOf } from '../keys/algorithms.ts'
+import { isOversized } from '../keys/import-key.ts'
 import { isWeakKey } from '../keys/weak-key.ts'
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
@@ -34,6 +35,7 @@ function textIn(jwk: object, name: string): string | undefined {
 }
 
 function importPrivateKey(jwk: JsonWebKey): KeyObject | null {
+  if (isOversized(jwk)) return null
   try {
     return createPrivateKey({ key: jwk, format: 'jwk' })
   } catch {

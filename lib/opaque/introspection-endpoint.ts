@@ -7,6 +7,7 @@ import {
   processIntrospectionResponse,
   validateApplicationLevelSignature,
 } from 'oauth4webapi'
+import { readMembers } from '../keys/key-set.ts'
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import type { Exchanges } from './exchanges.ts'
@@ -28,6 +29,7 @@ export class IntrospectionEndpoint {
   readonly #server: ServerMetadata
   readonly #authentication: ClientAuth
   readonly #fetch: Exchanges['fetch']
+  readonly #fetchKeys: Exchanges['fetch']
 
   constructor(
     rules: IntrospectionRules,
@@ -38,7 +40,9 @@ export class IntrospectionEndpoint {
     this.#rules = rules
     this.#server = server
     this.#authentication = authentication
-    this.#fetch = exchanges.fetch
+    const { fetch } = exchanges
+    this.#fetch = fetch
+    this.#fetchKeys = async (url, request) => withoutUnusableKeys(await fetch(url, request))
   }
 
   /**
@@ -67,9 +71,29 @@ export class IntrospectionEndpoint {
     if (response.status !== 200) throw await failureOf(response)
     if (isSigned(response) !== signed) throw new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
     const answer = await processIntrospectionResponse(this.#server, client, response)
-    if (signed) await validateApplicationLevelSignature(this.#server, response, options)
+    if (signed) {
+      await validateApplicationLevelSignature(this.#server, response, {
+        ...options,
+        [customFetch]: this.#fetchKeys,
+      })
+    }
     return answer
   }
+}
+
+/**
+ * A response that brings a key set, without the members that the guard would not take either: the
+ * library imports what it finds, and a huge exponent would block the process.
+ *
+ * @throws Unusable
+ */
+async function withoutUnusableKeys(response: Response): Promise<Response> {
+  if (response.status !== 200) return response
+  const set: unknown = await response.json()
+  const read = readMembers(set)
+  const members: unknown = isObject(set) ? ownProperty(set, 'keys') : undefined
+  const keys = Array.isArray(members) ? members.filter((_, i) => typeof read[i] === 'object') : []
+  return Response.json({ keys })
 }
 
 function isSigned({ headers }: Response): boolean {

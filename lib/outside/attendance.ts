@@ -45,6 +45,13 @@ export class Attendance implements Attended {
     return this.#isAsked || this.#issuers.size > 1
   }
 
+  /** Whether tokens of an issuer may be accepted. Undefined stands for any issuer. */
+  accepts(issuer: string): boolean {
+    const issuers = this.#issuers
+    if (this.#isAsked || issuers.size === 0 || issuers.has(undefined)) return true
+    return issuers.has(issuer)
+  }
+
   /** Seconds; the greatest of the services. */
   get clockTolerance(): number {
     return this.#clockTolerance

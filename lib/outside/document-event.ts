@@ -1,6 +1,6 @@
 // Outside: operators who watch the documents of other servers from outside of this package.
 
-import { Channel } from './channel.ts'
+import { channel } from 'node:diagnostics_channel'
 import type { DocumentChange, TellChange } from './document-state.ts'
 
 /**
@@ -23,12 +23,13 @@ export interface DocumentEvent {
   readonly reason: string | null
 }
 
-const documents = new Channel<DocumentEvent>('fastify-tenant-auth:document')
+const documents = channel('fastify-tenant-auth:document')
 
 /** Tells the channel what becomes of one document. */
 export function tellingOf(kind: DocumentEvent['kind'], name: string): TellChange {
   return (event, { age, failure: reason }) => {
     if (!documents.hasSubscribers) return
-    documents.publish(Object.freeze({ kind, name, event, age, reason }))
+    const message: DocumentEvent = { kind, name, event, age, reason }
+    documents.publish(Object.freeze(message))
   }
 }

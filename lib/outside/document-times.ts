@@ -38,7 +38,9 @@ export class DocumentTimes {
     this.#restUntil = clock.now() + this.#backOff.next()
     // A document that is still fresh is not asked for earlier because one more look has failed.
     this.dueAt = Math.max(this.#loadedAt + refreshAge(this.#freshness), this.#restUntil)
-    this.#provedUntil = Math.max(this.#provedUntil, this.#restUntil + this.#timeout)
+    const { line = 0 } = this.#freshness
+    const attempt = this.#timeout + line * 1000
+    this.#provedUntil = Math.max(this.#provedUntil, this.#restUntil + attempt)
   }
 
   /** Nothing is loaded. */

@@ -23,6 +23,19 @@ export function isWithin(outer: FastifyInstance, scope: FastifyInstance): boolea
   return outer === scope || Object.prototype.isPrototypeOf.call(outer, scope)
 }
 
+/**
+ * A scope and all below it. Fastify keeps the children of a scope under a symbol; without that
+ * symbol only the scope itself is found.
+ */
+export function scopesWithin(scope: FastifyInstance): FastifyInstance[] {
+  const symbol = Object.getOwnPropertySymbols(scope).find(
+    ({ description }) => description === 'fastify.children',
+  )
+  const children: unknown = symbol && Reflect.get(scope, symbol)
+  const below = Array.isArray(children) ? children.filter(isScope).flatMap(scopesWithin) : []
+  return [scope, ...below]
+}
+
 function isScope(value: object): value is FastifyInstance {
   return 'server' in value
 }

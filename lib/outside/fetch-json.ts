@@ -1,5 +1,6 @@
 // Outside: other servers, which may redirect, send too much, break off, or send what is no JSON.
 
+import { isCrowded } from './crowded.ts'
 import { badStatus, FetchFailure, noAnswer } from './fetch-failure.ts'
 import { type AddressRule, judgedRequest } from './judged-request.ts'
 
@@ -11,6 +12,8 @@ export interface FetchLimits {
   readonly maxBytes: number
   /** Ends the whole exchange, body included. */
   readonly signal: AbortSignal
+  /** Runs each exchange when it has a place; without it all begin at once. */
+  readonly turn?: (<T>(url: string, work: () => Promise<T>) => Promise<T>) | undefined
   /** Which IP addresses may be connected to; without it any may, and Node's fetch is used. */
   readonly isAllowed?: AddressRule | undefined
   /** Told of each answer of Node's fetch, good or bad, before its body is read. */
@@ -24,12 +27,19 @@ const HEADERS = {
 }
 
 /**
+ * Most lists, objects and members of a document. What it holds costs more than its length: a server
+ * could block the process for 50 ms with half a megabyte of brackets. It is no JSON of ours.
+ */
+const MOST_MARKS = 20_000
+
+/**
  * Reads one JSON document over HTTP, as `fetchText` does.
  *
  * @throws FetchFailure
  */
 export async function fetchJson(url: string, limits: FetchLimits): Promise<unknown> {
   const text = await fetchText(url, limits)
+  if (isCrowded(text, MOST_MARKS)) throw new FetchFailure(NOT_JSON)
   try {
     return JSON.parse(text)
   } catch {
@@ -44,11 +54,14 @@ export async function fetchJson(url: string, limits: FetchLimits): Promise<unkno
  * @throws FetchFailure
  */
 export async function fetchText(url: string, limits: FetchLimits): Promise<string> {
-  const { isAllowed } = limits
-  const body = isAllowed
-    ? await judgedRequest(url, { headers: HEADERS, signal: limits.signal, isAllowed })
-    : await fetched(url, limits)
-  return decode(await readBody(body, limits))
+  const { isAllowed, signal, turn } = limits
+  const exchange = async () => {
+    const body = isAllowed
+      ? await judgedRequest(url, { headers: HEADERS, signal, isAllowed })
+      : await fetched(url, limits)
+    return readBody(body, limits)
+  }
+  return decode(await (turn ? turn(url, exchange) : exchange()))
 }
 
 async function fetched(

@@ -6,6 +6,8 @@ import type { BackOffRules } from './back-off.ts'
 export interface Freshness extends BackOffRules {
   /** Limit of one whole load. */
   readonly timeout: number
+  /** Limit of the waits for a place before that, all together. Default: none has to wait. */
+  readonly line?: number
   /** Age up to which the document is fresh. A new one is asked for before that. */
   readonly maxAge: number
   /** Time beyond `maxAge` for which it still serves while no new one can be had. */

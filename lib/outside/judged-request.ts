@@ -1,10 +1,10 @@
 // Outside: addresses that a customer has chosen, which may lead into the operator's own network.
 
-import dns from 'node:dns'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { badStatus, FetchFailure, noAnswer } from './fetch-failure.ts'
+import { lookUp } from './look-up.ts'
 
 /** Whether an IP address may be connected to. */
 export type AddressRule = (address: string) => boolean
@@ -50,7 +50,7 @@ function send(address: string, request: JudgedRequest): Promise<IncomingMessage>
     // A literal is never looked up.
     const host = url.hostname.replace(/^\[|\]$/g, '')
     if (isIP(host) !== 0 && !isAllowed(host)) throw notPublic()
-    const connecting = { keepAlive: false, autoSelectFamily: true, lookup: lookup(isAllowed) }
+    const connecting = { keepAlive: false, autoSelectFamily: true, lookup: lookup(request) }
     const headers = { ...request.headers, 'accept-encoding': 'identity' }
     // An agent of its own: that of the process may use a proxy, or keep connections of others.
     const sent =
@@ -66,13 +66,16 @@ function send(address: string, request: JudgedRequest): Promise<IncomingMessage>
 }
 
 /** The connection's own look-up: what it gives is what is connected to. */
-function lookup(isAllowed: AddressRule): LookupFunction {
-  return (hostname, options, callback) => {
-    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, [])
-      const areAllowed = addresses.length > 0 && addresses.every((one) => isAllowed(one.address))
-      return areAllowed ? callback(null, addresses) : callback(notPublic(), [])
-    })
+function lookup({ isAllowed, signal }: JudgedRequest): LookupFunction {
+  return (hostname, _options, callback) => {
+    lookUp(hostname, signal).then(
+      (addresses) => {
+        const areAllowed = addresses.length > 0 && addresses.every((one) => isAllowed(one.address))
+        if (areAllowed) callback(null, addresses)
+        else callback(notPublic(), [])
+      },
+      (error) => callback(error, []),
+    )
   }
 }
 

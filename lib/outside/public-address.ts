@@ -4,13 +4,17 @@ import { BlockList, isIP } from 'node:net'
 
 /**
  * The special-purpose addresses of IPv4 that cannot be reached from everywhere (IANA's registry,
- * RFC 6890), multicast (RFC 5771), and what is reserved.
+ * RFC 6890), multicast (RFC 5771), what is reserved, and what clouds route to services for their own
+ * machines. Alibaba's 100.100.100.200 and Oracle's 192.0.0.192 lie in such blocks.
  */
 const SPECIAL_IPV4: readonly (readonly [net: string, prefix: number])[] = [
   ['0.0.0.0', 8], // this network
   ['10.0.0.0', 8], // private
   ['100.64.0.0', 10], // shared by the customers of a carrier
   ['127.0.0.0', 8], // loopback
+  ['161.26.0.0', 16], // services of IBM's cloud for its own machines
+  ['166.8.0.0', 14], // the same
+  ['168.63.129.16', 32], // the host of a machine in Azure
   ['169.254.0.0', 16], // link-local, where clouds tell their machines' credentials
   ['172.16.0.0', 12], // private
   ['192.0.0.0', 24], // protocol assignments
@@ -35,7 +39,8 @@ const SPECIAL_IPV6: readonly (readonly [net: string, prefix: number])[] = [
   ['3fff::', 20], // documentation
 ]
 
-/** An IPv6 address that stands for an IPv4 address: mapped (RFC 4291), or by NAT64 (RFC 6052). */
+/** An IPv6 address that stands for an IPv4 address: mapped (RFC 4291), or by NAT64 (RFC 6052). Older
+ * forms (compatible, translated, 6to4, Teredo) are never public. */
 const IPV4_WITHIN = /^(?:::ffff:|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$/
 
 const special = new BlockList()

@@ -7,6 +7,7 @@ import { DocumentStory } from './document-story.ts'
 import { DocumentTimes } from './document-times.ts'
 import type { Freshness } from './freshness.ts'
 import { shownAddress } from './shown-address.ts'
+import { TimeLimit } from './time-limit.ts'
 import { reasonOf } from './unusable.ts'
 
 export interface RemoteDocumentEvents {
@@ -20,8 +21,11 @@ export interface RemoteDocumentEvents {
 export interface DocumentSource<T> {
   /** The address that was asked last. */
   readonly url: string
-  /** @throws Unusable, whose message is told */
-  load(signal: AbortSignal): Promise<T>
+  /**
+   * @param limit of the same signal, for those who have to wait before they begin
+   * @throws Unusable, whose message is told
+   */
+  load(signal: AbortSignal, limit: TimeLimit): Promise<T>
 }
 
 /**
@@ -38,7 +42,7 @@ export class RemoteDocument<T> {
   readonly #alarm = new Alarm(() => void this.#attempt())
   #value: T | undefined
   #running: Promise<boolean> | undefined
-  #abort: AbortController | undefined
+  #limit: TimeLimit | undefined
   /** Whether the document is kept fresh. */
   #isOpen = false
   #isClosed = false
@@ -126,8 +130,8 @@ export class RemoteDocument<T> {
   }
 
   #endLoad(): void {
-    this.#abort?.abort()
-    this.#abort = undefined
+    this.#limit?.abort()
+    this.#limit = undefined
     this.#running = undefined
   }
 
@@ -145,18 +149,17 @@ export class RemoteDocument<T> {
   }
 
   async #loadOnce(): Promise<boolean> {
-    const controller = new AbortController()
-    this.#abort = controller
+    const { timeout, line = 0 } = this.#freshness
+    const limit = new TimeLimit({ work: timeout * 1000, wait: line * 1000 })
+    this.#limit = limit
     this.#times.began()
-    const limit = setTimeout(() => controller.abort(), this.#freshness.timeout * 1000)
-    limit.unref()
     try {
-      const loading = this.#source.load(controller.signal)
-      const value = await loading.finally(() => clearTimeout(limit))
-      return this.#abort === controller && this.#succeeded(value)
+      const loading = this.#source.load(limit.signal, limit)
+      const value = await loading.finally(() => limit.end())
+      return this.#limit === limit && this.#succeeded(value)
     } catch (error) {
       // A load that `close()` has ended is no failure.
-      return this.#abort === controller && this.#failed(reasonOf(error))
+      return this.#limit === limit && this.#failed(reasonOf(error))
     }
   }
 

@@ -11,11 +11,11 @@ export const LATE = 'late'
  *
  * @throws Unusable, or what the function throws
  */
-export async function withinTime(
-  ask: () => unknown,
+export async function withinTime<T>(
+  ask: () => T | Promise<T>,
   milliseconds: number,
   signal?: AbortSignal,
-): Promise<unknown> {
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Unusable(LATE)), milliseconds)

@@ -1,4 +1,5 @@
 import { ownProperty } from '../outside/own-property.ts'
+import { plainOptions } from '../settings/door-options.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import { listIn, tenantIn } from './claim.ts'
 import { granting } from './grants.ts'
@@ -21,7 +22,8 @@ export interface Auth0Options {
  * `*`. Auth0 Docs: "Work with Tokens and Organizations", "Enable Role-Based Access Control for
  * APIs".
  */
-export function auth0({ tenant = 'org_id' }: Auth0Options = {}): MapClaims {
+export function auth0(options: Auth0Options = {}): MapClaims {
+  const { tenant = 'org_id' } = plainOptions('auth0', options, ['tenant'])
   const grants = granting('permission', 'verbatim')
   return (claims) => {
     const permissions = listIn(claims, 'permissions').flatMap(grants)

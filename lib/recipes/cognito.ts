@@ -1,4 +1,5 @@
 import { ownProperty } from '../outside/own-property.ts'
+import { plainOptions } from '../settings/door-options.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import { listIn, malformed, tenantIn } from './claim.ts'
 import { type Grants, granting } from './grants.ts'
@@ -30,9 +31,14 @@ export interface CognitoOptions {
  * token", "Understanding the identity (ID) token", "Verifying JSON web tokens".
  */
 export function cognito(options: CognitoOptions): MapClaims {
-  const { clientId, tokenUse = 'access', tenantClaim } = options
+  const {
+    clientId,
+    tokenUse = 'access',
+    tenantClaim,
+    groups: granted,
+  } = plainOptions('cognito', options, ['clientId', 'tokenUse', 'tenantClaim', 'groups'])
   const clients = typeof clientId === 'string' ? [clientId] : [...clientId]
-  const grants = granting('group', options.groups)
+  const grants = granting('group', granted)
   return (claims) => {
     if (ownProperty(claims, 'token_use') !== tokenUse) throw malformed('token_use')
     const client = ownProperty(claims, tokenUse === 'access' ? 'client_id' : 'aud')

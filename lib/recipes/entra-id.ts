@@ -1,4 +1,5 @@
 import { ownProperty } from '../outside/own-property.ts'
+import { plainOptions } from '../settings/door-options.ts'
 import { listIn, malformed, tenantIn } from './claim.ts'
 import { type Grants, granting } from './grants.ts'
 import { type MapClaims, userInfo } from './mapped-user.ts'
@@ -15,7 +16,8 @@ export interface EntraIdOptions {
  * those that you serve. Microsoft identity platform: "Access token claims reference", "Secure
  * applications and APIs by validating claims".
  */
-export function entraId({ roles }: EntraIdOptions = {}): MapClaims {
+export function entraId(options: EntraIdOptions = {}): MapClaims {
+  const { roles } = plainOptions('entraId', options, ['roles'])
   const grants = granting('role', roles)
   return (claims) => {
     const directory = tenantIn(claims, 'tid')

@@ -1,4 +1,5 @@
 import { isResourceId } from '../rights/resource-id.ts'
+import { isPlain } from '../settings/own-members.ts'
 
 /**
  * What the roles or groups of a server grant.
@@ -20,6 +21,7 @@ export function granting(
 ): (name: string) => readonly string[] {
   if (grants === undefined) return (name) => [`${kind}:${name}`].filter(isResourceId)
   if (grants === 'verbatim') return (name) => [name].filter(isResourceId)
+  if (!isPlain(grants)) throw new TypeError(`what ${kind}s grant is no plain object`)
   const table = new Map(Object.entries(grants))
   for (const [name, ids] of table) {
     if (Array.isArray(ids) && ids.every(isResourceId)) continue

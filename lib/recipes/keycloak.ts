@@ -1,5 +1,6 @@
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
+import { plainOptions } from '../settings/door-options.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import { listIn, malformed, objectIn, tenantName } from './claim.ts'
 import { type Grants, granting } from './grants.ts'
@@ -41,10 +42,15 @@ export interface KeycloakOptions {
  * })
  */
 export function keycloak(options: KeycloakOptions): MapClaims {
-  const { rolesOf, client } = options
+  const { rolesOf, client, realmRoles, clientRoles } = plainOptions('keycloak', options, [
+    'rolesOf',
+    'client',
+    'realmRoles',
+    'clientRoles',
+  ])
   if (rolesOf !== 'realm' && rolesOf !== 'organization') throw new TypeError('rolesOf is not given')
-  const realmGrants = granting('realm', options.realmRoles)
-  const clientGrants = granting('client', options.clientRoles)
+  const realmGrants = granting('realm', realmRoles)
+  const clientGrants = granting('client', clientRoles)
   const rolesAt = (holder: object): readonly string[] => {
     const ofRealm = listIn(objectIn(holder, 'realm_access'), 'roles').flatMap(realmGrants)
     if (client === undefined) return ofRealm

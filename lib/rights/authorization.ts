@@ -9,6 +9,8 @@ import { isResourceId } from './resource-id.ts'
 /** What an authorization has to know of its user. */
 export interface AuthorizedUser {
   readonly userInfo: UserInfo
+  /** As the token names it. */
+  readonly tokenSub: string | null
   /** By whose word; null: the token names none, or there is no token. */
   readonly issuer: string | null
   /** Who acts for the user; null: the user itself. */
@@ -45,6 +47,13 @@ export class Authorization {
   readonly issuer: string | null
 
   /**
+   * The user as the token names it: its verified `sub`, before `mapClaims`; null where the token
+   * has none. `issuer` and `tokenSub` are what a deny list revokes. In dev mode it is the user's
+   * `sub`.
+   */
+  readonly tokenSub: string | null
+
+  /**
    * Who acts for the user: the outermost `act` of the token (RFC 8693 §4.1); null where the token
    * has none, and in dev mode.
    */
@@ -68,6 +77,7 @@ export class Authorization {
     this.tenant = tenant === null ? null : ownText(tenant)
     Object.defineProperty(this, 'userInfo', Authorization.#USER_INFO)
     this.issuer = user.issuer
+    this.tokenSub = user.tokenSub
     this.actor = user.actor
     this.resources = user.resourcesIn(tenant)
     this.isSuperuser = user.isSuperuser
@@ -134,8 +144,8 @@ export class Authorization {
 
   /** What a route that sends the authorization on, or a log that holds it, shows of it. */
   toJSON(): object {
-    const { tenant, userInfo, issuer, actor, tenants, resources, expiresAt } = this
-    return { tenant, userInfo, issuer, actor, tenants, resources, expiresAt }
+    const { tenant, userInfo, issuer, tokenSub, actor, tenants, resources, expiresAt } = this
+    return { tenant, userInfo, issuer, tokenSub, actor, tenants, resources, expiresAt }
   }
 
   /** What console.log shows: all of it, with what getters hide. */

@@ -16,6 +16,8 @@ export interface Vouched {
   readonly issuer: string | null
   /** Who acts for the user; null: the user itself. */
   readonly actor: Actor | null
+  /** The verified `sub`, before `mapClaims`; null: none. Absent: nothing was mapped. */
+  readonly tokenSub?: string | null
 }
 
 /** The ids that a route requires: all of them, or one at least. */
@@ -38,6 +40,7 @@ const AUTHORIZATION = 384
 export class Principal implements AuthorizedUser {
   readonly issuer: string | null
   readonly actor: Actor | null
+  readonly tokenSub: string | null
   readonly #vouched: Vouched
   readonly #claims: UserInfo
   /** The rights that count in the place of those of the claims; null: those of the claims. */
@@ -80,6 +83,7 @@ export class Principal implements AuthorizedUser {
     this.#resources = resources
     this.issuer = vouched.issuer
     this.actor = vouched.actor
+    this.tokenSub = vouched.tokenSub === undefined ? claims.sub : vouched.tokenSub
     this.#vouched = vouched
     this.#rights = rights
     Object.freeze(this)

@@ -42,9 +42,9 @@ export const applicationOptions = {
    */
   resource: Type.Optional(Text(RESOURCE_EXPECTED, { format: RESOURCE_ADDRESS })),
 
-  /** What to do at boot about routes that no guard covers. @default 'warn' */
+  /** What to do at boot about routes that no guard covers. @default 'refuse' */
   uncovered: Type.Union([Type.Literal('warn'), Type.Literal('refuse'), Type.Literal('ignore')], {
-    default: 'warn',
+    default: 'refuse',
     expected: 'warn, refuse or ignore',
   }),
 

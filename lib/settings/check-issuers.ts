@@ -1,4 +1,5 @@
 import { isDiscoverable } from '../keys/discovery.ts'
+import { ownProperty } from '../outside/own-property.ts'
 import { asList } from './as-list.ts'
 import type { GivenOptions } from './given-options.ts'
 import { Rules } from './issuer-rules.ts'
@@ -55,7 +56,7 @@ export function checkIssuer(
 }
 
 function expectedOf(member: 'issuer' | 'tenants' | 'audience'): string {
-  return String(Rules.properties[member]['expected'])
+  return String(ownProperty(Rules.properties[member], 'expected'))
 }
 
 /** Keys that the options name would be those of no issuer of the list. */

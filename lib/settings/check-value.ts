@@ -1,9 +1,12 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { KeySet } from '../keys/key-set.ts'
+import { ownProperty } from '../outside/own-property.ts'
 import { Unusable } from '../outside/unusable.ts'
 import { copyOfKeys } from './copy-of-keys.ts'
+import { UnreadableValue } from './ini-line.ts'
 import { nearestName } from './look-alike.ts'
+import { isPlainData } from './own-members.ts'
 import type { Problems, Source } from './problems.ts'
 import { showName, showReason, showValue } from './shown-value.ts'
 
@@ -22,13 +25,18 @@ export function checkValue(
   { name, value, written, source }: Given<string>,
   problems: Problems,
 ): boolean {
-  const expected = String(schema['expected'])
+  if (value instanceof UnreadableValue) {
+    problems.add(source, value.expected, value.found)
+    return false
+  }
+  const expected = String(ownProperty(schema, 'expected'))
   const reason = name === 'publicKeys' ? reasonAgainstKeys(value) : null
   if (reason !== null) {
     problems.add(source, expected, `${showValue(written)}: ${showReason(reason)}`)
     return false
   }
-  if (Value.Check(schema, value)) return true
+  // A copy has no holes, which `every` passes over.
+  if (Value.Check(schema, Array.isArray(value) ? [...value] : value)) return true
   refuse(source, expected, written, problems)
   return false
 }
@@ -46,21 +54,18 @@ export function refuseUnknown(
   problems: Problems,
 ): void {
   const nearest = nearestName(name, known)
-  if (nearest === undefined) {
-    // What other software calls so may be a secret: its value is not shown.
-    problems.add(source, `one of ${known.join(', ')}`, `"${showName(name)}"`)
-  } else {
-    const keys = [nearest, ...known.filter((key) => key !== nearest)]
-    const hint = `did you mean ${nearest}?`
-    problems.add(source, `one of ${keys.join(', ')}`, showValue(value), hint)
-  }
+  // What other software calls so may be a secret: its value is not shown.
+  const found = nearest === undefined ? `"${showName(name)}"` : showValue(value)
+  problems.addUnknown(source, known, nearest, found)
 }
 
 /** Why a key set cannot be used. Null where it can, or is no object, which says enough. */
 function reasonAgainstKeys(keys: unknown): string | null {
   if (typeof keys !== 'object' || keys === null) return null
   try {
-    new KeySet(copyOfKeys(keys))
+    const copy = copyOfKeys(keys)
+    if (!isPlainData(keys)) return 'it is made of other than plain objects and lists'
+    new KeySet(copy)
     return null
   } catch (error) {
     return error instanceof Unusable ? error.message : 'it cannot be read'

@@ -1,8 +1,8 @@
 import { isObject } from '../outside/is-object.ts'
-import { ownProperty } from '../outside/own-property.ts'
-import { nearestName } from '../settings/look-alike.ts'
-import { Problems, type Source } from '../settings/problems.ts'
-import { showName, showValue } from '../settings/shown-value.ts'
+import { nearestName } from './look-alike.ts'
+import { ownCopy, ownMembers } from './own-members.ts'
+import { Problems, type Source } from './problems.ts'
+import { showName, showValue } from './shown-value.ts'
 
 /** What a member of the options may be. */
 export interface Kind<T> {
@@ -15,29 +15,32 @@ export interface Kind<T> {
 
 /** The options of a function of a door. All problems are told at once. */
 export class DoorOptions {
-  readonly #options: object
+  readonly #given: ReadonlyMap<string, unknown>
   readonly #door: string
   readonly #problems = new Problems()
 
   /** @param door the function that is given the options @param members what it knows */
   constructor(door: string, given: unknown, members: readonly string[]) {
     this.#door = door
-    this.#options = isObject(given) ? given : {}
-    for (const name of Object.keys(this.#options)) {
+    const placeOf = (key: string): Source => ({ key, where: `${door}()` })
+    const self = placeOf('options')
+    this.#given = isObject(given)
+      ? ownMembers(given, self, placeOf, this.#problems)
+      : new Map<string, unknown>()
+    if (!isObject(given)) this.#problems.add(self, 'an object', showValue(given))
+    for (const name of this.#given.keys()) {
       if (!members.includes(name)) this.#refuseUnknown(name, members)
     }
   }
 
-  /**
-   * A member that is inherited, or undefined, is given too, so that it is not left out silently.
-   */
+  /** A member that is undefined is given too, so that it is not left out silently. */
   has(name: string): boolean {
-    return name in this.#options
+    return this.#given.has(name)
   }
 
-  /** Null only where a problem is noted. Own properties alone count. */
+  /** Null only where a problem is noted. */
   read<T>(name: string, { expected, isSecret = false, read }: Kind<T>): T | null {
-    const value = ownProperty(this.#options, name)
+    const value = this.#given.get(name)
     const result = read(value)
     if (result === null) {
       this.refuse(name, expected, isSecret ? `a value of type ${typeof value}` : showValue(value))
@@ -57,8 +60,22 @@ export class DoorOptions {
 
   #refuseUnknown(name: string, members: readonly string[]): void {
     const nearest = nearestName(name, members)
-    const hint = nearest === undefined ? undefined : `did you mean ${nearest}?`
+    const source = { key: name, where: `${this.#door}()` }
     // What other software calls so may be a secret: its value is not shown.
-    this.refuse(name, `one of ${members.join(', ')}`, `"${showName(name)}"`, hint)
+    this.#problems.addUnknown(source, members, nearest, `"${showName(name)}"`)
   }
+}
+
+/**
+ * The options of a function that reads them itself: a copy without a prototype.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID
+ */
+export function plainOptions<T extends object>(
+  door: string,
+  given: T,
+  members: readonly (keyof T & string)[],
+): T {
+  new DoorOptions(door, given, members).throwIfAny()
+  return ownCopy(given)
 }

@@ -2,10 +2,11 @@ import { dirname, resolve } from 'node:path'
 import { isObject } from '../outside/is-object.ts'
 import { checkValue, type Given, refuse, refuseUnknown } from './check-value.ts'
 import { type IniEntry, readIniFile } from './ini-file.ts'
-import { INI_KEYS, isOptionName, optionNames, readIniText } from './ini-values.ts'
+import { readValue } from './ini-line.ts'
+import { INI_KEYS, isOptionName, optionNames, readIniText, writtenText } from './ini-values.ts'
 import { IssuerSections } from './issuer-sections.ts'
 import { type OptionName, Options } from './options.ts'
-import { ownValues } from './own-values.ts'
+import { ownMembers } from './own-members.ts'
 import type { Problems, Source } from './problems.ts'
 import { isOptionSection, type OptionSection } from './section-name.ts'
 import { showValue } from './shown-value.ts'
@@ -46,7 +47,7 @@ function* readSources(options: unknown, problems: Problems): Generator<GivenOpti
     problems.add(inCode('options'), 'an object', showValue(options))
     return
   }
-  const own = ownValues(options)
+  const own = ownMembers(options, inCode('options'), inCode, problems)
   if (own.has(CONFIG_FILE)) yield* readFile(own.get(CONFIG_FILE), problems)
   own.delete(CONFIG_FILE)
   yield* readCode(own, problems)
@@ -78,7 +79,7 @@ function* readFile(configFile: unknown, problems: Problems): Generator<GivenOpti
 
 function readEntry(
   section: OptionSection,
-  { key, value: text, where }: IniEntry,
+  { key, text, where }: IniEntry,
   configFile: string,
   problems: Problems,
 ): GivenOption | null {
@@ -88,11 +89,11 @@ function readEntry(
     refuseUnknown(key, [...INI_KEYS[section].keys()], { source, value: text }, problems)
     return null
   }
-  const isRelative = name === 'devUserInfoPath' && text !== ''
-  if (isRelative) return { name, value: resolve(dirname(configFile), text), written: text, source }
   const isAddress = key === 'tenant_url'
-  const value = isAddress ? text : readIniText(Options.properties[name], text)
-  return { name, value, written: text, source }
+  const value = isAddress ? readValue(text) : readIniText(Options.properties[name], text)
+  const isPath = name === 'devUserInfoPath' && typeof value === 'string' && value !== ''
+  const found = isPath ? resolve(dirname(configFile), value) : value
+  return { name, value: found, written: writtenText(text), source }
 }
 
 function* readCode(
@@ -111,7 +112,7 @@ function listedIssuers(value: unknown, problems: Problems): readonly WrittenIssu
   const list: unknown[] = Array.isArray(value) ? value : []
   return list.filter(isObject).map((rules, index) => {
     const placeOf = (member: string) => inCode(`issuers[${index}].${member}`)
-    return WrittenIssuer.ofObject(rules, placeOf, problems)
+    return WrittenIssuer.ofObject(rules, inCode(`issuers[${index}]`), placeOf, problems)
   })
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { type EntryLine, readLine, readValue } from './ini-line.ts'
+import { type EntryLine, readLine } from './ini-line.ts'
 import { IniSections } from './ini-sections.ts'
 import type { Problems } from './problems.ts'
-import { OUR_SECTIONS, resemblanceOf, type SectionName } from './section-name.ts'
+import { OUR_SECTIONS, type SectionName } from './section-name.ts'
 import { showPath } from './shown-value.ts'
 
 /** The line that begins a section of ours. */
@@ -18,7 +18,8 @@ export interface IniEntry {
   readonly kind: 'entry'
   readonly section: SectionName
   readonly key: string
-  readonly value: string
+  /** What follows the `=`, with its quotes and a comment. */
+  readonly text: string
   /** File and line, for messages. */
   readonly where: string
 }
@@ -46,15 +47,17 @@ export function* readIniFile(
       const section = sections.current
       if (section === 'top') refuseStray(line, where, problems)
       if (section === 'top' || section === 'other') continue
-      const value = readEntry(line, row, where, problems)
-      if (value === null) continue
-      const name = `[${section}] ${line.key}`
+      const { key, text } = line
+      if (key === '' || text === null) {
+        problems.add({ key: row.trim(), where }, 'key = value', 'no value')
+        continue
+      }
+      const name = `[${section}] ${key}`
       if (seen.has(name)) problems.add({ key: name, where }, 'it once', 'it again')
-      else yield { kind: 'entry', section, key: line.key, value, where }
+      else yield { kind: 'entry', section, key, text, where }
       seen.add(name)
     }
   }
-  sections.leave()
   // Where something is wrong with the file, its section may be what was refused.
   if (!sections.hasOurs && problems.count === before) {
     problems.add({ key: 'configFile', where: file }, `a section ${OUR_SECTIONS}`, 'none')
@@ -82,24 +85,8 @@ function refuseSeveral(where: string, problems: Problems): void {
   problems.add({ key: 'a line', where }, expected, 'another line separator within one')
 }
 
-/** A top-level key that is spelt like a section of ours. The others are the application's. */
+/** A top-level key that is called like a section of ours. The others are the application's. */
 function refuseStray({ key }: EntryLine, where: string, problems: Problems): void {
-  if (resemblanceOf(key)?.by !== 'spelling') return
+  if (!/^["']?(?:auth|tenants)(?:$|[."'[])/i.test(key)) return
   problems.add({ key, where }, `a section ${OUR_SECTIONS}`, 'a top-level key')
-}
-
-function readEntry(
-  { key, text }: EntryLine,
-  row: string,
-  where: string,
-  problems: Problems,
-): string | null {
-  if (key === '' || text === null) {
-    problems.add({ key: row.trim(), where }, 'key = value', 'no value')
-    return null
-  }
-  const read = readValue(text)
-  if (typeof read === 'string') return read
-  problems.add({ key, where }, read.expected, read.found)
-  return null
 }

@@ -1,5 +1,5 @@
 import ini from 'ini'
-import { resemblanceOf } from './section-name.ts'
+import { meantSection } from './section-name.ts'
 import { showValue } from './shown-value.ts'
 
 /** What one line of an INI file is. */
@@ -53,14 +53,15 @@ function readOneLine(line: string): IniLine {
     const text = line.slice(equals + 1).trim()
     return { kind: 'entry', key: line.slice(0, equals).trim(), text }
   }
-  if (isSectionInDisguise(line)) return { kind: 'broken section' }
+  if (isBrokenSection(line)) return { kind: 'broken section' }
   return { kind: 'entry', key: line.trim(), text: null }
 }
 
-/** `auth]`, `(auth)`, or `[auth]` after a character that nobody sees. */
-function isSectionInDisguise(line: string): boolean {
-  const name = withoutComment(line)
-  return /[\p{Ps}\p{Pe}]/u.test(name) && resemblanceOf(name) !== null
+/** `auth]`, or `[auth]` after something that is no blank. */
+function isBrokenSection(line: string): boolean {
+  const text = withoutComment(line)
+  if (!text.endsWith(']')) return false
+  return meantSection(text.slice(text.lastIndexOf('[') + 1, -1).trim()) !== undefined
 }
 
 /** A quoted value, whole, with nothing after it but a comment. */
@@ -75,25 +76,75 @@ function withoutComment(text: string): string {
 }
 
 /** Why a value cannot be read. */
-export interface UnreadableValue {
+export class UnreadableValue {
   readonly expected: string
   readonly found: string
+
+  constructor(expected: string, found: string) {
+    this.expected = expected
+    this.found = found
+  }
 }
 
 /** The value of a key. What the ini package would half read in silence is refused first. */
 export function readValue(text: string): string | UnreadableValue {
   const quoted = QUOTED.exec(text)?.[1]
-  if (quoted?.startsWith("'")) return quoted.slice(1, -1)
   const value = quoted ?? withoutComment(text)
-  if (quoted === undefined && /[;#]/.test(value)) {
-    const expected = 'white space before a comment, or quotes around the value'
-    return { expected, found: `; or # glued to it in ${showValue(text)}` }
+  return decoded(value, quoted !== undefined, text)
+}
+
+const SEPARATORS = /[\s,]*/y
+
+/** A quoted item, whole, or one up to the next separator or comment. */
+const ITEM = /"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;#]+/y
+
+/** The items of a list. Commas and white space separate them; what is quoted is one item. */
+export function readItems(text: string): string[] | UnreadableValue {
+  const items: string[] = []
+  let at = 0
+  const next = (expression: RegExp): string => {
+    expression.lastIndex = at
+    const found = expression.exec(text)?.[0] ?? ''
+    at += found.length
+    return found
+  }
+  while (true) {
+    const isApart = next(SEPARATORS) !== '' || items.length === 0
+    if (at === text.length || isComment(text, at)) return items
+    const item = next(ITEM)
+    if (item === '') return glued(text)
+    if (!isApart) return unquotable(text)
+    const read = decoded(item, QUOTED.test(item), text)
+    if (read instanceof UnreadableValue) return read
+    items.push(read)
+  }
+}
+
+function isComment(text: string, at: number): boolean {
+  return /[;#]/.test(text.charAt(at)) && /^\s?$/.test(text.charAt(at - 1))
+}
+
+/** @param text the whole that a message shows */
+function decoded(value: string, isQuoted: boolean, text: string): string | UnreadableValue {
+  if (isQuoted && value.startsWith("'")) return value.slice(1, -1)
+  if (!isQuoted && /[;#]/.test(value)) return glued(text)
+  if (!isQuoted && value.startsWith('=')) {
+    return new UnreadableValue(
+      'one =, or quotes around the value',
+      `= at the start of ${showValue(text)}`,
+    )
   }
   const read = String(ini.decode(`value = ${value}`).value)
   // The package leaves what it cannot unquote as it stands.
-  if (quoted === undefined ? /^["']|["']$/.test(value) : read === quoted) {
-    const found = `others, or a bad escape, in ${showValue(text)}`
-    return { expected: 'both quotes or none', found }
-  }
-  return read
+  return (isQuoted ? read === value : /^["']|["']$/.test(value)) ? unquotable(text) : read
+}
+
+function glued(text: string): UnreadableValue {
+  const expected = 'white space before a comment, or quotes around the value'
+  return new UnreadableValue(expected, `; or # glued to it in ${showValue(text)}`)
+}
+
+function unquotable(text: string): UnreadableValue {
+  const found = `others, or a bad escape, in ${showValue(text)}`
+  return new UnreadableValue('both quotes or none', found)
 }

@@ -1,24 +1,11 @@
 import type { Problems } from './problems.ts'
-import {
-  isOurs,
-  OUR_SECTIONS,
-  type Resemblance,
-  resemblanceOf,
-  type SectionName,
-} from './section-name.ts'
+import { isOurs, meantSection, OUR_SECTIONS, type SectionName } from './section-name.ts'
 import { showName } from './shown-value.ts'
-
-/** A section that is the application's only if ours stands in the file too. */
-interface Doubtful extends Resemblance {
-  readonly name: string
-  readonly where: string
-}
 
 /** The sections of one INI file, line by line. */
 export class IniSections {
   readonly #problems: Problems
   readonly #seen = new Set<string>()
-  readonly #doubtful: Doubtful[] = []
   #current: SectionName | 'top' | 'other' = 'top'
 
   constructor(problems: Problems) {
@@ -45,16 +32,6 @@ export class IniSections {
     this.#problems.add({ key: 'a section', where }, '[name]', 'a broken section line')
   }
 
-  /** At the end of the file, where it is known which sections it has. */
-  leave(): void {
-    for (const { name, where, ours } of this.#doubtful) {
-      if (this.#seen.has(ours)) continue
-      const exception = `An application may have it beside a section [${ours}], an empty one too`
-      const hint = `did you mean [${ours}]? ${exception}`
-      this.#refuse(name, where, hint)
-    }
-  }
-
   #enterOurs(name: SectionName, where: string): void {
     if (this.#seen.has(name)) {
       this.#problems.add({ key: `[${name}]`, where }, 'it once', 'it again')
@@ -63,15 +40,9 @@ export class IniSections {
   }
 
   #enterOther(name: string, where: string): void {
-    const resemblance = resemblanceOf(name)
-    if (resemblance?.by === 'letter') this.#doubtful.push({ ...resemblance, name, where })
-    if (resemblance?.by === 'spelling') {
-      this.#refuse(name, where, `did you mean [${resemblance.ours}]?`)
-    }
-  }
-
-  #refuse(name: string, where: string, hint: string): void {
+    const meant = meantSection(name)
+    if (meant === undefined) return
     const found = `[${showName(name)}]`
-    this.#problems.add({ key: 'a section', where }, OUR_SECTIONS, found, hint)
+    this.#problems.add({ key: 'a section', where }, OUR_SECTIONS, found, `did you mean [${meant}]?`)
   }
 }

@@ -1,4 +1,5 @@
 import { type TSchema, TypeGuard } from '@sinclair/typebox'
+import { readItems, readValue, UnreadableValue } from './ini-line.ts'
 import { type IssuerMember, issuerMembers } from './issuer-rules.ts'
 import { type OptionName, Options } from './options.ts'
 
@@ -52,18 +53,31 @@ const BOOLEANS = new Map([
 ])
 
 /**
- * The value that a text stands for, where one of this schema is meant; the text itself where it
- * stands for none, to be refused as such.
+ * The value that the text of a key stands for, where one of this schema is meant; the text itself
+ * where it stands for none, to be refused as such.
  */
 export function readIniText(schema: TSchema, text: string): unknown {
-  if (TypeGuard.IsBoolean(schema)) return BOOLEANS.get(text.toLowerCase()) ?? text
-  if (TypeGuard.IsNumber(schema) || TypeGuard.IsInteger(schema)) {
-    return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : text
-  }
   const kinds = TypeGuard.IsUnion(schema) ? schema.anyOf : [schema]
-  const isWord = kinds.some((kind) => TypeGuard.IsLiteral(kind) && kind.const === text)
-  if (isWord || !kinds.some((kind) => TypeGuard.IsArray(kind))) return text
-  return text.split(/[\s,]+/).filter((item) => item !== '')
+  if (kinds.some((kind) => TypeGuard.IsArray(kind))) return readList(kinds, text)
+  const value = readValue(text)
+  if (value instanceof UnreadableValue) return value
+  if (TypeGuard.IsBoolean(schema)) return BOOLEANS.get(value.toLowerCase()) ?? value
+  const isNumber = TypeGuard.IsNumber(schema) || TypeGuard.IsInteger(schema)
+  return isNumber && /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
+}
+
+/** A word that stands for a list, such as `*`, stays as it is. */
+function readList(kinds: readonly TSchema[], text: string): unknown {
+  const items = readItems(text)
+  if (items instanceof UnreadableValue || items.length !== 1) return items
+  const isWord = kinds.some((kind) => TypeGuard.IsLiteral(kind) && kind.const === items[0])
+  return isWord ? items[0] : items
+}
+
+/** The text of a key as a message shows it, without a comment where it is one value. */
+export function writtenText(text: string): string {
+  const value = readValue(text)
+  return typeof value === 'string' ? value : text
 }
 
 export function snakeCase(name: string): string {

@@ -1,7 +1,7 @@
 import type { IssuerEntry } from '../authentication/issuer-entry.ts'
 import { asList } from './as-list.ts'
 import { copyOfKeys } from './copy-of-keys.ts'
-import type { IssuerRules, ListedIssuer } from './issuer-rules.ts'
+import type { IssuerMember, IssuerRules, ListedIssuer } from './issuer-rules.ts'
 import type { OptionName, Settings } from './options.ts'
 
 /** The options that the rules of an issuer fall back to. */
@@ -9,41 +9,68 @@ export type Fallbacks = Pick<Settings, 'audience' | 'algorithms' | 'tokenTypes' 
 
 /** The entry of an issuer that has rules of its own. */
 export function listedEntry(rules: ListedIssuer, options: Fallbacks): IssuerEntry {
-  return entryOf({ ...rules, issuer: asList(rules.issuer) }, options)
+  const { name, issuer, tenants, audience, publicKeys, publicKeysUrl, algorithms } = rules
+  const { tokenTypes, mapClaims } = rules
+  return entryOf({
+    name,
+    issuer: asList(issuer),
+    tenants,
+    audience: audience ?? options.audience,
+    publicKeys,
+    publicKeysUrl,
+    algorithms: algorithms ?? options.algorithms,
+    tokenTypes: tokenTypes ?? options.tokenTypes,
+    mapClaims: mapClaims ?? options.mapClaims,
+  })
 }
 
 /** The one entry where the options themselves are the rules. */
 export function optionsEntry(settings: Settings, given: ReadonlySet<OptionName>): IssuerEntry {
-  const { issuer, publicKeys, publicKeysUrl } = settings
-  const rules = { issuer: asList(issuer), tenants: '*' } as const
-  if (publicKeys) return entryOf({ ...rules, publicKeys }, settings)
+  const { issuer, audience, publicKeys, algorithms, tokenTypes, mapClaims } = settings
   const isDiscovered = issuer !== undefined && !given.has('publicKeysUrl')
-  return entryOf(isDiscovered ? rules : { ...rules, publicKeysUrl }, settings)
+  const hasUrl = publicKeys === undefined && !isDiscovered
+  const publicKeysUrl = hasUrl ? settings.publicKeysUrl : undefined
+  return entryOf({
+    name: undefined,
+    issuer: asList(issuer),
+    tenants: '*',
+    audience,
+    publicKeys,
+    publicKeysUrl,
+    algorithms,
+    tokenTypes,
+    mapClaims,
+  })
 }
 
-interface EntryRules extends Omit<IssuerRules, 'issuer'> {
-  readonly issuer: readonly string[] | undefined
-}
+/** Each member is there: what is absent would be read from Object.prototype. */
+type EntryRules = {
+  readonly [Member in Exclude<IssuerMember, 'issuer'>]: IssuerRules[Member] | undefined
+} & Pick<IssuerEntry, 'issuer' | 'tenants' | 'algorithms'>
 
 /** Copied and frozen: what decides must be the same for each request. */
-function entryOf(rules: EntryRules, options: Fallbacks): IssuerEntry {
+function entryOf(rules: EntryRules): IssuerEntry {
   const { name, issuer, tenants, publicKeys } = rules
   return Object.freeze({
     name: name ?? nameOf(issuer),
     issuer,
     tenants: tenants === '*' ? tenants : Object.freeze([...tenants]),
-    audience: asList(rules.audience ?? options.audience),
+    audience: asList(rules.audience),
     publicKeys: publicKeys && copyOfKeys(publicKeys),
     publicKeysUrl: rules.publicKeysUrl,
-    algorithms: Object.freeze([...(rules.algorithms ?? options.algorithms)]),
-    tokenTypes: asList(rules.tokenTypes ?? options.tokenTypes),
-    mapClaims: rules.mapClaims ?? options.mapClaims,
+    algorithms: Object.freeze([...rules.algorithms]),
+    tokenTypes: asList(rules.tokenTypes),
+    mapClaims: rules.mapClaims,
   })
 }
 
-/** Fit for a log: the host of an URL, or the issuer itself. */
+/**
+ * Fit for a log: the host of an URL and its path, so that two realms of one host differ, or the
+ * issuer itself.
+ */
 function nameOf([issuer, ...others]: readonly string[] = []): string {
   if (issuer === undefined || others.length > 0) return 'default'
-  const host = URL.canParse(issuer) ? new URL(issuer).host : ''
-  return host || issuer.replaceAll(/[^ -~]/g, '?').slice(0, 100)
+  const { host, pathname } = URL.canParse(issuer) ? new URL(issuer) : { host: '', pathname: '' }
+  const name = host === '' ? issuer : `${host}${pathname === '/' ? '' : pathname}`
+  return name.replaceAll(/[^ -~]/g, '?').slice(0, 100)
 }

@@ -7,7 +7,7 @@ export const Rules = Type.Object({
   /**
    * What logs and `stats()` call the issuer: printable ASCII, at most 100 characters. In the INI
    * file the NAME of the section `[auth.NAME]`.
-   * @default the host of the issuer
+   * @default the host of the issuer and its path
    */
   name: Type.Optional(
     Text('printable ASCII of at most 100 characters', { pattern: '^[ -~]{1,100}$' }),

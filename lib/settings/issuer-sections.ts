@@ -1,7 +1,7 @@
 import type { Given } from './check-value.ts'
 import { refuseUnknown } from './check-value.ts'
 import type { IniEntry, IniSection } from './ini-file.ts'
-import { ISSUER_KEYS, readIniText, snakeCase } from './ini-values.ts'
+import { ISSUER_KEYS, readIniText, snakeCase, writtenText } from './ini-values.ts'
 import { Rules } from './issuer-rules.ts'
 import type { Problems, Source } from './problems.ts'
 import { WrittenIssuer } from './written-issuer.ts'
@@ -41,7 +41,7 @@ export class IssuerSections {
     this.#issuers.push(issuer)
   }
 
-  #read({ key, value: text, where }: IniEntry): void {
+  #read({ key, text, where }: IniEntry): void {
     const source = { key, where }
     const name = ISSUER_KEYS.get(key)
     if (name === undefined) {
@@ -49,6 +49,6 @@ export class IssuerSections {
       return
     }
     const value = readIniText(Rules.properties[name], text)
-    this.#issuers.at(-1)?.take({ name, value, written: text, source })
+    this.#issuers.at(-1)?.take({ name, value, written: writtenText(text), source })
   }
 }

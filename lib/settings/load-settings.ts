@@ -1,5 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import type { IssuerEntry } from '../authentication/issuer-entry.ts'
+import { ownProperty } from '../outside/own-property.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import { checkIssuers } from './check-issuers.ts'
 import { type GivenOptions, readGivenOptions } from './given-options.ts'
@@ -58,7 +59,7 @@ function withDefaults(given: ReadonlyMap<OptionName, unknown>): Settings {
 function defaultOf(name: OptionName, given: ReadonlyMap<OptionName, unknown>): unknown {
   // A token must be meant for this very API (RFC 8707 §2).
   if (name === 'audience') return given.get('resource')
-  return Options.properties[name]['default']
+  return ownProperty(Options.properties[name], 'default')
 }
 
 function refuseInProduction(

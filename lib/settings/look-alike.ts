@@ -27,7 +27,10 @@ export function isWithin(edits: number, a: string, b: string): boolean {
   )
 }
 
-/** The known name that is meant by a misspelt one: at most a third of it, or 3 letters, differ. */
+/**
+ * The known name that is meant by a misspelt one: at most a third of it, or 3 letters, differ, or it
+ * is cut short.
+ */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const letters = lettersOf(name)
   for (const edits of [0, 1, 2, 3]) {
@@ -37,5 +40,13 @@ export function nearestName(name: string, known: readonly string[]): string | un
     })
     if (nearest !== undefined) return nearest
   }
-  return undefined
+  return onlyOneThatBeginsWith(letters, known)
+}
+
+/** Or the shortest, where all the others begin with that. */
+function onlyOneThatBeginsWith(letters: string, known: readonly string[]): string | undefined {
+  const longer = known.filter((each) => lettersOf(each).startsWith(letters))
+  const [shortest] = longer.toSorted((a, b) => a.length - b.length)
+  const isClear = shortest !== undefined && longer.every((each) => each.startsWith(shortest))
+  return letters.length >= 3 && isClear ? shortest : undefined
 }

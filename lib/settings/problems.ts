@@ -15,6 +15,7 @@ const MOST_TOLD = 50
  */
 export class Problems {
   readonly #lines: string[] = []
+  readonly #listed = new Set<string>()
 
   get count(): number {
     return this.#lines.length
@@ -32,6 +33,26 @@ export class Problems {
   add({ key, where }: Source, expected: string, found: string, hint?: string): void {
     const problem = `${showName(key)}: expected ${expected}, found ${found} (${showPath(where)})`
     this.#lines.push(hint === undefined ? problem : `${problem}: ${hint}`)
+  }
+
+  /**
+   * An unknown name in the place of one of the known ones. These are listed once, the nearest one
+   * first.
+   */
+  addUnknown(
+    source: Source,
+    known: readonly string[],
+    nearest: string | undefined,
+    found: string,
+  ): void {
+    const list = known.join(', ')
+    const others = known.filter((name) => name !== nearest)
+    const names = nearest === undefined ? list : [nearest, ...others].join(', ')
+    const expected = this.#listed.has(list)
+      ? (nearest ?? 'one of the names above')
+      : `one of ${names}`
+    this.#listed.add(list)
+    this.add(source, expected, found, nearest && `did you mean ${nearest}?`)
   }
 
   /** @throws ERR_AUTH_CONFIG_INVALID where there is a problem */

@@ -37,7 +37,7 @@ export function judgeIssuerRules(
   if (!isObject(answer)) throw unexpected('the answer', 'an object or null', answer)
   const placeOf = (key: string) => ({ key, where: 'answer' })
   const problems = new Problems()
-  const written = WrittenIssuer.ofObject(answer, placeOf, problems)
+  const written = WrittenIssuer.ofObject(answer, placeOf('answer'), placeOf, problems)
   if (!written.has('issuer')) {
     written.take({ name: 'issuer', value: iss, written: iss, source: placeOf('issuer') })
   }

@@ -1,5 +1,3 @@
-import { isWithin, lettersOf } from './look-alike.ts'
-
 /** The sections of options. */
 export type OptionSection = 'auth' | 'tenants'
 
@@ -26,58 +24,22 @@ function isIssuerSection(name: string): name is IssuerSection {
   return /^auth\.[\w.-]{1,64}$/.test(name)
 }
 
-/** A name that is nearly one of ours. */
-export interface Resemblance {
-  readonly ours: OptionSection | 'auth.NAME'
-  /**
-   * `spelling`: the same word, spelt in another way, or a subsection of it.
-   * `letter`: one letter differs, as in `[oauth]`, which may be a word of the application.
-   */
-  readonly by: 'spelling' | 'letter'
-}
-
-/** Which section a name may have been meant for. One rule for each kind of slip. */
-export function resemblanceOf(name: string): Resemblance | null {
-  for (const separator of [BETWEEN_PARTS, BETWEEN_WORDS]) {
-    const { first, isAlone } = partsOf(name, separator)
-    const word = WORDS.find((each) => isSameWord(lettersOf(first), each))
-    if (word === 'auth' && !isAlone) return { ours: 'auth.NAME', by: 'spelling' }
-    if (word !== undefined) return { ours: word, by: 'spelling' }
-  }
-  const { first } = partsOf(name, BETWEEN_PARTS)
-  const oneLetterOff = WORDS.find((word) => isWithin(1, lettersOf(first), word))
-  return oneLetterOff === undefined ? null : { ours: oneLetterOff, by: 'letter' }
-}
-
-/** As in `auth.x`, `"auth"`, `auth:x` and `auth[x]`. */
-const BETWEEN_PARTS = /[.:/\\[\]"']/
-
-/** As in `auth x` and `auth|x`. What nobody sees separates nothing. */
-const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}\p{DI}_-]/u
-
-function partsOf(name: string, separator: RegExp): { first: string; isAlone: boolean } {
-  const parts = name.normalize('NFKC').split(separator)
-  const [first = '', second] = parts.filter((part) => lettersOf(part) !== '')
-  return { first, isAlone: second === undefined }
-}
-
-function isSameWord(letters: string, ours: string): boolean {
-  return letters === ours || isAnagramOneSwapAway(letters, ours) || looksLike(letters, ours)
-}
-
-function isAnagramOneSwapAway(letters: string, ours: string): boolean {
-  const sorted = (text: string): string => [...text].sort().join('')
-  return isWithin(1, letters, ours) && sorted(letters) === sorted(ours)
-}
-
 /**
- * A letter beyond ASCII may look like any of ours. A word without a Latin letter is another word.
+ * The section of ours that a name may have been meant for: it differs by case, or by one letter
+ * more, less or other. `oauth` is a word of its own.
  */
-function looksLike(letters: string, ours: string): boolean {
-  const each = [...letters]
-  return (
-    each.length === ours.length &&
-    each.every((letter, i) => letter === ours[i] || letter > '\x7f') &&
-    /\p{Script=Latin}/u.test(letters)
-  )
+export function meantSection(name: string): OptionSection | 'auth.NAME' | undefined {
+  const [first = '', ...others] = name.toLowerCase().split('.')
+  const isAuth = first !== 'oauth' && isOneLetterOff(first, 'auth')
+  if (others.length > 0) return isAuth ? 'auth.NAME' : undefined
+  if (isAuth) return 'auth'
+  return isOneLetterOff(first, 'tenants') ? 'tenants' : undefined
+}
+
+/** Or the same. */
+function isOneLetterOff(name: string, ours: string): boolean {
+  let same = 0
+  while (same < ours.length && name[same] === ours[same]) same++
+  const [rest, restOfOurs] = [name.slice(same), ours.slice(same)]
+  return [restOfOurs, restOfOurs.slice(1)].includes(rest.slice(1)) || rest === restOfOurs.slice(1)
 }

@@ -9,7 +9,7 @@ import {
   type ListedIssuer,
   Rules,
 } from './issuer-rules.ts'
-import { ownValues } from './own-values.ts'
+import { ownMembers } from './own-members.ts'
 import type { Problems, Source } from './problems.ts'
 
 /** The rules of one issuer as somebody wrote them, member by member. */
@@ -25,14 +25,15 @@ export class WrittenIssuer {
     this.#problems = problems
   }
 
-  /** By own properties only, those that are `undefined` too. */
+  /** @param self the place of the rules themselves */
   static ofObject(
     rules: object,
+    self: Source,
     placeOf: (member: string) => Source,
     problems: Problems,
   ): WrittenIssuer {
     const written = new WrittenIssuer(placeOf, problems)
-    for (const [name, value] of ownValues(rules)) {
+    for (const [name, value] of ownMembers(rules, self, placeOf, problems)) {
       const source = placeOf(name)
       if (isIssuerMember(name)) written.take({ name, value, written: value, source })
       else refuseUnknown(name, issuerMembers(), { source, value }, problems)

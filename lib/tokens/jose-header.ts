@@ -1,6 +1,6 @@
+import { isCrowded } from '../outside/crowded.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { ownText } from '../outside/own-text.ts'
-import { isCrowded } from './crowded.ts'
 import { decodeBase64url } from './decode-base64url.ts'
 import { mismatch } from './mismatch.ts'
 import { parseObject } from './parse-object.ts'

@@ -13,12 +13,16 @@ export function mismatch(
   expected: Iterable<string | undefined>,
   found: unknown,
 ): () => Mismatch {
-  return () =>
-    Object.freeze({
+  let made: Mismatch | undefined
+  return () => {
+    // Made once: `expected` may be an iterator, which has nothing to give to a second reader.
+    made ??= Object.freeze({
       of,
       expected: cut([...expected].map(show).join(' or ')),
       unverified: cut(Array.isArray(found) ? `[${showItems(found)}]` : show(found)),
     })
+    return made
+  }
 }
 
 /** A list may be as long as a token allows; the first items fill the text. */

@@ -34,13 +34,37 @@ export function readTokenNames(claims: object): TokenNames {
   })
 }
 
-/** Made anew for each reader: a Date can be changed. */
-export function tokenInfo(names: TokenNames, { iat, exp }: Lifetime): TokenInfo {
-  return Object.freeze({
+/**
+ * Made anew for each reader: a Date can be changed.
+ *
+ * @param isOpaque whether its source is asked for it again and again
+ */
+export function tokenInfo(names: TokenNames, { iat, exp }: Lifetime, isOpaque = false): TokenInfo {
+  const info = Object.freeze({
     ...names,
     issuedAt: iat === undefined ? null : dateOf(iat),
     expiresAt: exp === undefined ? null : dateOf(exp),
   })
+  if (isOpaque) opaque.add(info)
+  return info
+}
+
+// What is known of a token beside what it says itself, wherever an application hands it on.
+const opaque = new WeakSet<TokenInfo>()
+const outliving = new WeakSet<TokenInfo>()
+
+/** Whether it is no JWT. */
+export function isOpaque(token: TokenInfo): boolean {
+  return opaque.has(token)
+}
+
+/** A deny list refuses it since no entry would last as long. */
+export function noteOutlives(token: TokenInfo): void {
+  outliving.add(token)
+}
+
+export function outlivesDenyList(token: TokenInfo): boolean {
+  return outliving.has(token)
 }
 
 function text(claims: object, name: string): string | null {

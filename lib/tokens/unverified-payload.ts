@@ -1,5 +1,5 @@
+import { isCrowded } from '../outside/crowded.ts'
 import { ownProperty } from '../outside/own-property.ts'
-import { isCrowded } from './crowded.ts'
 import { parseObject } from './parse-object.ts'
 import { topLevelText } from './top-level-text.ts'
 import { utf8Text } from './utf8-text.ts'

@@ -93,7 +93,8 @@ function requiredBy(policy: Policy | undefined, { loaded }: ProbedGuard) {
 }
 
 /** Another tenant, of the same authority if it has one. */
-function elsewhereThan(tenant: string, { issuer }: ProbedGuard): string {
+function elsewhereThan(tenant: string, { issuer, foreign }: ProbedGuard): string {
+  if (foreign !== undefined && foreign !== tenant) return foreign
   const own = issuer.tenants === '*' ? [] : issuer.tenants
   const other = tenant === ELSEWHERE ? `${ELSEWHERE}-2` : ELSEWHERE
   return own.find((each) => each !== tenant) ?? other

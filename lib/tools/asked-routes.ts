@@ -1,7 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { installedGuards } from '../guard/installed-guards.ts'
+import { whileProbing } from '../guard/probed-request.ts'
+import { isOfCors } from '../inspection/neighbours.ts'
 import { placeWords, type RouteConstraints } from '../inspection/route-constraints.ts'
 import { rootScope } from '../outside/fastify-scope.ts'
+import { plainOptions } from '../settings/door-options.ts'
 import { visible } from '../settings/shown-value.ts'
 import { type AskedPersona, refusedPersonas, unauthenticatedPersonas } from './asked-personas.ts'
 import { PersonaTokens } from './persona-tokens.ts'
@@ -31,8 +34,9 @@ export interface AskedRoute {
 export async function askRoutes(
   app: FastifyInstance,
   authority: TestAuthority,
-  options: ProbeOptions,
+  given: ProbeOptions,
 ): Promise<AskedRoute[]> {
+  const options = plainOptions('probe', given, ['tenant', 'headers', 'claims'])
   // A scope is ready before the hooks run by which the application gets ready.
   await rootScope(app).ready()
   const guards = installedGuards(app)
@@ -44,7 +48,7 @@ export async function askRoutes(
     const guard = await probedGuard(installed, authority, options)
     const tokens = new PersonaTokens(authority, guard, options)
     for (const place of probedPlaces(guard.register)) {
-      const asked = await askPlace(app, place, { guard, tokens, options })
+      const asked = await whileProbing(app, () => askPlace(app, place, { guard, tokens, options }))
       if (typeof asked === 'string')
         problems.push(visible(`${place.method} ${placeWords(place)}: ${asked}`))
       else routes.push(asked)
@@ -69,33 +73,37 @@ async function askPlace(
 ): Promise<AskedRoute | string> {
   const { route, ...listed } = place
   const open = { ...listed, noauth: true, answers: [] }
-  if (route?.policy?.noauth) return open
-  const address = addressOf(place, guard)
-  if (typeof address === 'string') return `${address}; ${CURE}`
+  if (route.policy?.noauth) return open
+  const { scope } = route
+  if (isOfCors(place, scope)) return { ...listed, noauth: null, answers: [] }
+  const address = addressOf(place, guard, options)
+  if (typeof address === 'string') return address
+  const unknown = headersFor(place, options.headers?.(address.tenant) ?? {})
+  if (typeof unknown === 'string') return `${unknown}; ${CURE}`
   const askAs = async (asked: AskedPersona): Promise<Answer> =>
     ask(app, asked, {
       method: place.method,
       url: address.urlFor(asked.tenant),
       routeUrl: place.url,
       headers: {
-        ...headersFor(place),
-        ...options.headers?.(asked.tenant ?? address.tenant),
+        ...Object(headersFor(place, options.headers?.(asked.tenant ?? address.tenant) ?? {})),
         ...(await tokens.headersOf(asked)),
       },
+      isBehindCors: place.method === 'OPTIONS' && scope.hasPlugin('@fastify/cors'),
     })
   const answers: Answer[] = []
-  for (const asked of unauthenticatedPersonas(route?.policy, address.tenant, guard)) {
+  for (const asked of unauthenticatedPersonas(route.policy, address.tenant, guard)) {
     answers.push(await askAs(asked))
   }
   // If the application was made before this package was loaded, only a request tells the policy.
-  const policy = route?.policy ?? answers[0]?.end?.policy ?? null
+  const policy = route.policy ?? answers[0]?.end?.policy ?? null
   if (policy?.noauth) return open
   for (const asked of policy === null ? [] : refusedPersonas(policy, address, guard)) {
     answers.push(await askAs(asked))
   }
-  const other = route && otherRoute(answers, route)
+  const other = otherRoute(answers, route)
   if (other !== undefined) return `the request reached ${other} instead; ${CURE}`
   return { ...listed, noauth: policy?.noauth ?? null, answers }
 }
 
-const CURE = 'give schema.params examples that fit, or the probe headers'
+const CURE = 'give the probe params or headers that fit: probe(app, authority, { params, headers })'

@@ -1,5 +1,4 @@
 import { pathParameters } from '../declaration/tenant-segment.ts'
-import { sampleOfPattern } from './sample-of-pattern.ts'
 
 /** A path of a route with a value for each parameter. */
 export interface FilledPath {
@@ -7,25 +6,21 @@ export interface FilledPath {
   readonly values: ReadonlyMap<string, string>
 }
 
-/** What a parameter may be. */
-interface Values {
-  /** The best first. */
-  readonly samples: readonly string[]
-  /** Whether another value will do, if none of these fits. */
-  readonly mayBeOther: boolean
-}
-
 /**
  * Fills a path as the router reads it. The parameter of a wildcard is called `*`.
  *
+ * @param samplesOf what a parameter may be, the best first
  * @returns the path, or the name of the first parameter that no known value fits
  */
-export function fillPath(url: string, valuesOf: (name: string) => Values): FilledPath | string {
+export function fillPath(
+  url: string,
+  samplesOf: (name: string) => readonly string[],
+): FilledPath | string {
   const values = new Map<string, string>()
   let path = ''
   let at = 0
   for (const { name, expression, start, end } of pathParameters(url)) {
-    const found = fitting(expression, valuesOf(name))
+    const found = fitting(expression, samplesOf(name))
     if (found === undefined) return name
     values.set(name, found)
     path += literal(url.slice(at, start)) + encodeURIComponent(found)
@@ -33,18 +28,17 @@ export function fillPath(url: string, valuesOf: (name: string) => Values): Fille
   }
   const rest = url.slice(at)
   path += rest.endsWith('*')
-    ? literal(rest.slice(0, -1)) + literal(`${valuesOf('*').samples[0]}`)
+    ? literal(rest.slice(0, -1)) + literal(`${samplesOf('*')[0]}`)
     : literal(rest)
   return { path: path.startsWith('/') ? path : `/${path}`, values }
 }
 
 /** The router does not look at `^` and `$` at the ends of an expression. */
-function fitting(expression: string, { samples, mayBeOther }: Values): string | undefined {
+function fitting(expression: string, samples: readonly string[]): string | undefined {
   if (expression === '') return samples.find((sample) => sample !== '')
   const source = expression.slice(1, -1).replace(/^\^/, '').replace(/\$$/, '')
   const whole = new RegExp(`^(?:${source})$`)
-  const found = samples.find((sample) => sample !== '' && whole.test(sample))
-  return found ?? (mayBeOther ? sampleOfPattern(source) : undefined)
+  return samples.find((sample) => sample !== '' && whole.test(sample))
 }
 
 /** What stands between parameters. There `::` is a colon. */

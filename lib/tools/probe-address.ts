@@ -1,7 +1,7 @@
-import { hintsOf } from '../declaration/route-hints.ts'
-import type { WrittenRoute } from '../declaration/written-route.ts'
+import type { Route } from '../declaration/route.ts'
 import { type FilledPath, fillPath } from './filled-path.ts'
 import { KnownSchema } from './known-schema.ts'
+import type { ProbeOptions } from './probe-options.ts'
 import type { ProbedGuard } from './probed-guard.ts'
 import type { ProbedPlace } from './probed-places.ts'
 import { PLAIN, samplesOfSchema } from './samples-of-schema.ts'
@@ -20,18 +20,25 @@ export interface ProbeAddress {
 const OUTSIDE = ['elsewhere', 'elsewhere-2', 'zz', 'zzz', 'ZZ', '77', '777']
 
 /** @returns the address, or why the route cannot be asked */
-export function addressOf({ url, route }: ProbedPlace, guard: ProbedGuard): ProbeAddress | string {
+export function addressOf(
+  { url, route }: ProbedPlace,
+  guard: ProbedGuard,
+  { foreign, params }: ProbeOptions,
+): ProbeAddress | string {
   const { tenantParameter } = guard.loaded.settings
   const fill = (tenants: readonly string[] | undefined): FilledPath | string =>
     fillPath(url, (name) =>
       name === tenantParameter && tenants !== undefined
-        ? { samples: tenants, mayBeOther: false }
-        : { samples: samplesOf(route, name), mayBeOther: true },
+        ? tenants
+        : [...givenFor(name, params), ...samplesOf(route, name)],
     )
   const filled = fill(guard.tenants)
-  if (typeof filled === 'string') return `no known value fits :${filled}`
+  if (typeof filled === 'string') {
+    const option = filled === tenantParameter ? 'tenant' : `params: { ${filled} }`
+    return `no known value fits :${filled}; give one: probe(app, authority, { ${option} })`
+  }
   const pin = guard.issuer.tenants
-  const others = OUTSIDE.filter((name) => !pin.includes(name))
+  const others = [foreign ?? [], OUTSIDE].flat().filter((name) => !pin.includes(name))
   const filledOutside = pin === '*' ? undefined : fill(others)
   const outside =
     typeof filledOutside === 'object'
@@ -43,15 +50,19 @@ export function addressOf({ url, route }: ProbedPlace, guard: ProbedGuard): Prob
     urlFor(tenant) {
       const { path, values } =
         tenant === outside && typeof filledOutside === 'object' ? filledOutside : filled
-      const isNamed = values.has(tenantParameter) || route?.policy?.tenant === null
+      const isNamed = values.has(tenantParameter) || route.policy?.tenant === null
       return isNamed || tenant === null ? path : `${path}?tenant=${encodeURIComponent(tenant)}`
     },
   }
 }
 
+/** The value that the probe was given for a parameter. */
+function givenFor(name: string, params: ProbeOptions['params'] = {}): string[] {
+  return Object.entries(params).flatMap(([given, value]) => (given === name ? [value] : []))
+}
+
 /** The values that the schema of a route's parameters has for one of them. */
-function samplesOf(route: WrittenRoute | undefined, name: string): string[] {
-  if (route === undefined) return [PLAIN]
-  const params = new KnownSchema(hintsOf(route).params, route.scope.getSchemas())
+function samplesOf(route: Route, name: string): string[] {
+  const params = new KnownSchema(route.paramsSchema, route.scope.getSchemas())
   return [...params.ofProperty(name).flatMap(samplesOfSchema), PLAIN]
 }

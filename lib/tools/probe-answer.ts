@@ -3,7 +3,7 @@ import { METHODS } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { CLOSED, type Policy } from '../declaration/policy.ts'
-import { ProbedRequest, type ProbeEnd, probeEndOf } from '../guard/probed-request.ts'
+import { ProbedRequest, type ProbeEnd, ProbeStopped, probeEndOf } from '../guard/probed-request.ts'
 import type { AskedPersona } from './asked-personas.ts'
 
 /** The answer to one persona. */
@@ -12,6 +12,8 @@ export interface Answer {
   readonly status: number
   /** Undefined if something else than the guard has answered. */
   readonly end: ProbeEnd | undefined
+  /** Whether @fastify/cors has answered before the guard that this is no preflight. */
+  readonly isOfCors: boolean
 }
 
 /** Seconds for one answer. */
@@ -31,13 +33,23 @@ export async function ask(
     /** The url of the route, as it is written. */
     readonly routeUrl: string
     readonly headers: Readonly<Record<string, string>>
+    /** Whether @fastify/cors takes the request for a preflight. */
+    readonly isBehindCors: boolean
   },
 ): Promise<Answer> {
-  const { method, url, routeUrl, headers } = request
+  const { method, url, routeUrl, headers, isBehindCors } = request
   assert.ok(isMethod(method), 'Fastify has methods of Node only')
-  const answer = app.inject({ method, url, headers, Request: ProbedRequest })
-  const { statusCode, raw } = await inTime(answer, `${method} ${routeUrl}`)
-  return { asked, status: statusCode, end: probeEndOf(raw.req) }
+  const inject = async () => app.inject({ method, url, headers, Request: ProbedRequest })
+  try {
+    const { statusCode, raw } = await inTime(inject(), `${method} ${routeUrl}`)
+    const end = probeEndOf(raw.req)
+    const isOfCors = isBehindCors && end === undefined && statusCode === 400
+    return { asked, status: statusCode, end, isOfCors }
+  } catch (error) {
+    if (!(error instanceof ProbeStopped)) throw error
+    const status = error.end.url === undefined ? 404 : 204
+    return { asked, status, end: error.end, isOfCors: false }
+  }
 }
 
 /** The timer keeps the process alive: without it, Node would end before the route is named. */
@@ -72,7 +84,7 @@ export function otherRoute(
   return other?.end?.url
 }
 
-/** Whether the guard refused a persona as the policy of the route says. */
-export function isRefused({ asked, status, end }: Answer): boolean {
-  return status === asked.status && asked.codes.includes(end?.error?.code ?? '')
+/** Whether a persona was refused as the policy of the route says, or by @fastify/cors before. */
+export function isRefused({ asked, status, end, isOfCors }: Answer): boolean {
+  return isOfCors || (status === asked.status && asked.codes.includes(end?.error?.code ?? ''))
 }

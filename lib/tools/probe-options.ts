@@ -11,6 +11,12 @@ export interface PersonaUser {
   readonly resources: Readonly<Record<string, readonly string[]>>
 }
 
+/** A user that an application is to know. */
+export interface GrantedUser extends PersonaUser {
+  /** The `iss` of its token. */
+  readonly issuer: string
+}
+
 export interface ProbeOptions {
   /**
    * A tenant that exists, and that the authority may speak for. Required where `tenants` is
@@ -30,4 +36,23 @@ export interface ProbeOptions {
    * `mapClaims` reads others than `sub` and `resources`.
    */
   readonly claims?: (user: PersonaUser) => TestUserInfo
+  /**
+   * Writes what a user holds where the application looks for it, such as a table of a test's
+   * database. Required where `resourcesOf` or `opaqueToken` is configured. Each user is another one.
+   *
+   * @returns the token to ask with, where it is not one of the authority; otherwise nothing
+   */
+  readonly grant?: (user: GrantedUser) => unknown
+  /**
+   * The tenant that is not the one which is asked for, and in which users hold what they should not
+   * need. Give one that exists where `grant` writes into a database that must know it.
+   *
+   * @default 'elsewhere'
+   */
+  readonly foreign?: string
+  /**
+   * Values of path parameters by their names, for those that cannot be filled from the schema of
+   * the route. That of a wildcard is called `*`.
+   */
+  readonly params?: Readonly<Record<string, string>>
 }

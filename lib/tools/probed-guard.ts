@@ -12,6 +12,8 @@ export interface ProbedGuard extends InstalledGuard {
   readonly issuer: IssuerEntry
   /** Tenants to ask for, which the authority may speak for. Undefined: any that fits the path. */
   readonly tenants: readonly string[] | undefined
+  /** The tenant that is not asked for. Undefined: any. */
+  readonly foreign: string | undefined
 }
 
 /** @throws Error that says why a probe of this guard would tell nothing */
@@ -26,22 +28,25 @@ export async function probedGuard(
   if (issuer === undefined) {
     throw new Error(`probe: the application trusts no issuer ${authority.issuer} and audience`)
   }
-  const { tenant } = options
+  const { tenant, foreign } = options
   if (tenant !== undefined && issuer.tenants !== '*' && !issuer.tenants.includes(tenant)) {
     throw new Error(`probe: ${authority.issuer} may not speak for the tenant ${tenant}`)
   }
   const tenants = tenant === undefined ? issuer.tenants : [tenant]
-  return { ...guard, issuer, tenants: tenants === '*' ? undefined : tenants }
+  return { ...guard, issuer, tenants: tenants === '*' ? undefined : tenants, foreign }
 }
 
 function whyNot({ loaded, register }: InstalledGuard, options: ProbeOptions): string | undefined {
   const { devMode, resourcesOf, opaqueToken, tenants, resolveTenant } = loaded.settings
   if (devMode) return 'in dev mode every request is of the mock user, so no token is looked at'
-  if (resourcesOf !== undefined) {
-    return 'with resourcesOf no token says what its user holds, so it cannot make the users to ask as'
+  if (resourcesOf !== undefined && options.grant === undefined) {
+    return 'with resourcesOf the application says what a user holds: probe(app, authority, { grant })'
   }
-  if (opaqueToken !== undefined) {
-    return 'with opaqueToken there are tokens that it cannot make, so it would ask half the doors'
+  if (opaqueToken !== undefined && options.grant === undefined) {
+    return 'with opaqueToken the application knows its users: probe(app, authority, { grant })'
+  }
+  if (options.foreign !== undefined && options.foreign === options.tenant) {
+    return 'foreign is another tenant than the one which is asked for, and must not be the same'
   }
   if (tenants !== undefined && options.tenant === undefined) {
     return 'with tenants it needs one that exists: probe(app, authority, { tenant })'

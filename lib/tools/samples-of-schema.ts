@@ -1,5 +1,4 @@
 import type { KnownSchema } from './known-schema.ts'
-import { sampleOfPattern } from './sample-of-pattern.ts'
 
 /** A value for each format that a path may have. */
 const FORMATS: ReadonlyMap<unknown, string> = new Map([
@@ -21,11 +20,9 @@ export const PLAIN = 'probe'
 export function samplesOfSchema(schema: KnownSchema): string[] {
   const of = (name: string): unknown => schema.of(name)
   const named = ['const', 'enum', 'examples', 'example', 'default'].flatMap(of).filter(isScalar)
-  const pattern = of('pattern')
   const format = FORMATS.get(of('format'))
   return [
     ...named.map(String),
-    ...(typeof pattern === 'string' ? [sampleOfPattern(pattern)] : []),
     format,
     ...schema.parts().flatMap(samplesOfSchema),
     sampleOfType(of('type'), of),

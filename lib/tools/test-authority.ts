@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { type JWK, SignJWT } from 'jose'
+import { plainOptions } from '../settings/door-options.ts'
+import { ownCopy } from '../settings/own-members.ts'
 import { type AuthorityServer, serveAuthority } from './authority-server.ts'
 import { createSigningKey } from './signing-key.ts'
 import { type TestTokenOptions, timesOf } from './token-times.ts'
@@ -82,13 +84,18 @@ export interface TestAuthority {
 export async function createTestAuthority(
   options: TestAuthorityOptions = {},
 ): Promise<TestAuthority> {
-  const { issuer = 'https://authority.test', audience = 'api', algorithm = 'ES256' } = options
+  const {
+    issuer = 'https://authority.test',
+    audience = 'api',
+    algorithm = 'ES256',
+  } = plainOptions('createTestAuthority', options, ['issuer', 'audience', 'algorithm'])
   let signing = await createSigningKey(algorithm, 1)
   let serial = 1
   let endpoint: Promise<AuthorityServer> | undefined
 
   const publicKeys = () => ({ keys: [signing.publicJwk] })
-  const token: TestAuthority['token'] = (userInfo = {}, tokenOptions = {}) => {
+  const token: TestAuthority['token'] = (userInfo = {}, given = {}) => {
+    const tokenOptions = ownCopy(given)
     const claims = { ...timesOf(tokenOptions), iss: issuer, aud: audience, sub: 'test-user' }
     if ('issuer' in tokenOptions) Object.assign(claims, { iss: tokenOptions.issuer })
     if ('audience' in tokenOptions) Object.assign(claims, { aud: tokenOptions.audience })

@@ -65,20 +65,21 @@ const PLACES: readonly [
 for (const [where, build] of PLACES) {
   for (const [what, decorate] of DECORATIONS) {
     for (const name of NAMES) {
-      test(`a scope ${where} that decorates requests with ${what} called ${name} stops the boot`, async (t) => {
-        const app = bareApp(t)
-        await assert.rejects(
-          async () => {
-            await build(app, async (scope) => {
-              decorate(scope, name)
-              scope.get('/x', async () => 'never')
-            })
-            await app.ready()
-          },
-          (error) =>
-            error instanceof errors.ERR_AUTH_CONFIG_INVALID && error.message.includes(name),
-        )
-      })
+      for (const hasRoute of [true, false])
+        test(`a scope ${where} ${hasRoute ? 'that' : 'without a route that'} decorates requests with ${what} called ${name} stops the boot`, async (t) => {
+          const app = bareApp(t)
+          await assert.rejects(
+            async () => {
+              await build(app, async (scope) => {
+                decorate(scope, name)
+                if (hasRoute) scope.get('/x', async () => 'never')
+              })
+              await app.ready()
+            },
+            (error) =>
+              error instanceof errors.ERR_AUTH_CONFIG_INVALID && error.message.includes(name),
+          )
+        })
     }
   }
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { denyListFunction } from '../../lib/deny-list/deny-list-function.ts'
-import tenantAuth, { type AuthOptions, AuthService } from '../../lib/index.ts'
+import { type AuthOptions, AuthService } from '../../lib/index.ts'
 import { type DenyEntry, type DenyList, denyList } from '../../lib/revocation.ts'
 import { authority, bareApp } from '../helpers/app/guarded-app.ts'
 import { EntryLog } from '../helpers/servers/entry-log.ts'
@@ -112,6 +111,45 @@ test('what services that have all ended accepted is forgotten, and no earlier', 
   await assert.rejects(list.add({ sub: 'bob' }), TypeError)
 })
 
+const NOT_ACCEPTED: [what: string, accepted: readonly AuthOptions[], issuer: string][] = [
+  ['with a slash too many', [single(ISSUER_A)], `${ISSUER_A}/`],
+  ['of nobody', [{ issuers: [listed(ISSUER_A), listed(ISSUER_B)] }], 'https://c.example.com'],
+  ['of no service', [single(ISSUER_A), single(ISSUER_B)], ISSUER_A.toUpperCase()],
+]
+
+for (const [what, services, issuer] of NOT_ACCEPTED) {
+  test(`add refuses an issuer ${what}, which would revoke nothing`, async (t) => {
+    const log = new EntryLog()
+    const list = denyList({ changes: log.changes, append: log.append })
+    await list.add({ issuer, jti: 'early' })
+    await serve(t, list, ...services)
+    for (const entry of [{ issuer }, { issuer, sub: 'alice' }]) {
+      await assert.rejects(
+        list.add(entry),
+        /^TypeError: issuer of an entry must be one that is acc/,
+      )
+    }
+    await list.add({ issuer: ISSUER_A, sub: 'alice' })
+    await list.add({ issuer: null, sub: 'alice' })
+    log.entries.push({ issuer, sub: 'bob' })
+    await list.ready()
+    assert.equal(verdictOf(list, tokenOf({ issuer, sub: 'bob' })), true, 'of a store it is taken')
+  })
+}
+
+const ANY_ISSUER: [what: string, accepted: AuthOptions][] = [
+  ['a function tells the issuers', { issuers: () => null }],
+  ['no issuer is checked', { publicKeys }],
+]
+
+for (const [what, accepted] of ANY_ISSUER) {
+  test(`where ${what}, add takes any issuer`, async (t) => {
+    const list = denyList()
+    await serve(t, list, single(ISSUER_A), accepted)
+    await list.add({ issuer: 'https://c.example.com', sub: 'alice' })
+  })
+}
+
 /** A list on clocks that the test moves, and whether it goes on asking for changes. */
 function watched(t: TestContext) {
   const { pass } = stopClocks(t)
@@ -159,35 +197,6 @@ test('an entry outlasts the tolerance of each service that has the list', async 
   await clocks.pass(200 * SECOND, 100 * SECOND)
   assert.equal(verdictOf(list, token), false)
 })
-
-const RULES = { interval: 5, maxStale: 60, maxLifetime: 60, maxEntries: 10 }
-
-/** Ends its resource as a pool of connections does: when each of them has been given back. */
-function poolOf(log: EntryLog) {
-  let giveBack = (): void => {}
-  const ended = new Promise<void>((resolve) => {
-    giveBack = resolve
-  })
-  const { changes } = log
-  return { source: { changes, listen() {}, end: () => giveBack() }, ended }
-}
-
-for (const [what, isFirst] of [
-  ['before the plugin', true],
-  ['after the plugin', false],
-] as const) {
-  test(`a list gives its connection back before a hook waits for it that was added ${what}`, async (t) => {
-    const { source, ended } = poolOf(new EntryLog())
-    const isRevoked = denyListFunction({ ...RULES, whenStale: 'refuse' }, source)
-    const app = bareApp(t)
-    const endPool = () => app.addHook('onClose', () => ended)
-    if (isFirst) endPool()
-    await app.register(tenantAuth, { ...single(ISSUER_A), isRevoked })
-    if (!isFirst) endPool()
-    await app.ready()
-    await app.close()
-  })
-}
 
 test('a list of two applications of one service ends when both have begun to close', async (t) => {
   const log = new EntryLog()

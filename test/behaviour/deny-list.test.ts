@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { AuthOptions } from '../../lib/index.ts'
 import { denyList } from '../../lib/revocation.ts'
+import { heard } from '../helpers/app/heard.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
 import { EntryLog } from '../helpers/servers/entry-log.ts'
-import { assertTokenRefused, goodToken, ISSUER, startProbe } from '../helpers/tokens/probe.ts'
+import { assertTokenRefused, goodToken, ISSUER, KEY, startProbe } from '../helpers/tokens/probe.ts'
 
 test('a deny list as isRevoked refuses the tokens that its entries fit, cached ones too', async (t) => {
   const isRevoked = denyList()
@@ -20,6 +23,97 @@ test('a token that outlives maxLifetime is refused, and the log says why once', 
   for (let again = 0; again < 2; again++) assertTokenRefused(await probe.ask(goodToken()), 'long')
   const told = probe.log.filter((line) => line.includes('lives longer than maxLifetime'))
   assert.equal(told.length, 1)
+})
+
+const OUTLIVING: [what: string, claims: object][] = [
+  ['has no iat', { iat: undefined }],
+  ['lives longer than maxLifetime', { iat: Math.floor(Date.now() / 1000) - 90_000 }],
+]
+
+for (const [what, claims] of OUTLIVING) {
+  test(`a JWT that ${what} is refused, with a reason of its own, also where a function asks`, async (t) => {
+    const told = heard(t, 'decision')
+    const list = denyList()
+    const asking: AuthOptions['isRevoked'] = (user, token) => list(user, token)
+    for (const isRevoked of [list, asking]) {
+      const probe = await startProbe(t, { isRevoked })
+      for (let again = 0; again < 2; again++) {
+        assertTokenRefused(await probe.ask(goodToken(claims)), what)
+      }
+      const reasons = probe.log.filter((line) => line.includes('"outlives the deny list"'))
+      assert.equal(reasons.length, 2)
+    }
+    assert.deepEqual(new Set(told.map(({ reason }) => reason)), new Set(['outlives the deny list']))
+  })
+}
+
+test('a revoked JWT without iat does not come back to life when its entry ends', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  ageByDate(t)
+  const isRevoked = denyList({ maxLifetime: 600 })
+  const probe = await startProbe(t, { isRevoked })
+  const token = goodToken({ iat: undefined, exp: Math.floor(Date.now() / 1000) + 3600 })
+  await isRevoked.add({ sub: 'alice', issuer: ISSUER })
+  for (let minute = 0; minute < 50; minute++) {
+    t.mock.timers.tick(60_000)
+    assertTokenRefused(await probe.ask(token), `after ${minute} minutes`)
+  }
+})
+
+test('an opaque token that tells no age is judged by the entries alone', async (t) => {
+  const list = denyList()
+  const probe = await startProbe(t, {
+    isRevoked: list,
+    opaqueToken: () => ({ iss: ISSUER, sub: 'alice', aud: 'api' }),
+  })
+  assert.equal((await probe.ask('opaque-1')).statusCode, 200)
+  await list.add({ sub: 'alice', issuer: ISSUER, issuedBefore: new Date() })
+  assertTokenRefused(await probe.ask('opaque-1'), 'an entry fits')
+})
+
+test('an entry until exp lasts as long as the token is accepted', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Math.floor(Date.now() / 1000) * 1000 })
+  ageByDate(t)
+  const isRevoked = denyList()
+  const probe = await startProbe(t, { isRevoked, clockTolerance: 30 })
+  const exp = Date.now() / 1000 + 60
+  const revoked = goodToken({ jti: 'token-1', exp })
+  await isRevoked.add({ jti: 'token-1', until: new Date(exp * 1000) })
+  for (let seconds = 0; seconds < 100; seconds += 5) {
+    assertTokenRefused(await probe.ask(revoked), `after ${seconds} s`)
+    t.mock.timers.tick(5000)
+  }
+})
+
+test('what an event and an authorization tell of a mapped user can be revoked', async (t) => {
+  const told = heard(t, 'decision')
+  const isRevoked = denyList()
+  const mapClaims = (claims: object) => ({ ...claims, sub: `own:${Object(claims).sub}` })
+  const probe = await startProbe(t, { isRevoked, mapClaims })
+  assert.equal((await probe.ask(goodToken())).statusCode, 200)
+  const [{ sub, tokenSub, issuer } = assert.fail('nothing was told')] = told
+  assert.deepEqual([sub, tokenSub, issuer], ['own:alice', 'alice', ISSUER])
+  await isRevoked.add({ sub: tokenSub ?? '', issuer })
+  assertTokenRefused(await probe.ask(goodToken()), 'alice')
+})
+
+test('ten customers who log out many fill the list for nobody, and the service is ready', async (t) => {
+  const issuers = Array.from({ length: 10 }, (_, i) => ({
+    ...{ issuer: `https://${i}.test`, audience: 'api', tenants: '*' as const },
+    publicKeys: { keys: [KEY.publicJwk] },
+  }))
+  const isRevoked = denyList({ maxEntries: 1000 })
+  const options = { issuer: undefined, audience: undefined, publicKeys: undefined }
+  const probe = await startProbe(t, { ...options, issuers, isRevoked })
+  for (const { issuer } of issuers) {
+    for (let i = 0; i < 200; i++) await isRevoked.add({ sub: `user-${i}`, issuer })
+  }
+  assert.equal(probe.service.isReady(), true)
+  for (const { issuer } of issuers) {
+    assert.equal((await probe.ask(goodToken({ iss: issuer }))).statusCode, 200, issuer)
+    const left = await probe.ask(goodToken({ iss: issuer, sub: 'user-199' }))
+    assert.notEqual(left.statusCode, 200)
+  }
 })
 
 test('a service is ready when its deny list is, and answers 503 before', async (t) => {

@@ -148,6 +148,16 @@ const BROKEN: readonly Row[] = [
     line: /^warning {2}keys at .*: a key is passed over, since it is too weak; make a new key at the/,
   },
   {
+    what: 'a weak key of a name',
+    odd: () => ({ '/keys': { keys: [{ ...rsaJwk(1024), kid: 'old' }] } }),
+    line: /^wrong {4}keys at .*1 member: 1 too weak \(too weak: "old"\); make a new key at the server/,
+  },
+  {
+    what: 'a weak key of a name beside a good one',
+    odd: () => ({ '/keys': { keys: [...keys, { ...rsaJwk(1024), kid: 'o\u202eld' }] } }),
+    line: /^warning {2}keys at .*: the key "o\\u202eld" is passed over, since it is too weak; make a/,
+  },
+  {
     what: 'a secret that is published',
     odd: () => ({ '/keys': { keys: [{ kty: 'oct', k: 'AAAA' }] } }),
     line: /^wrong {4}keys at .*: 1 symmetric; let the server sign with an asymmetric key/,

@@ -6,7 +6,7 @@ import { AuthService, type DocumentEvent } from '../../lib/index.ts'
 import { Waits } from '../../lib/outside/waits.ts'
 import { type DenyListOptions, denyList } from '../../lib/revocation.ts'
 import { as, authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
-import { heard, listen } from '../helpers/app/heard.ts'
+import { heard } from '../helpers/app/heard.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { untyped } from '../helpers/app/untyped-options.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
@@ -261,16 +261,4 @@ test('stats has a deny list among its documents', async (t) => {
   await service.install(bareApp(t))
   await list.ready()
   assert.deepEqual(kinds().at(-1), ['denyList', 'denyList', 'fresh'])
-})
-
-test('a subscriber that throws changes nothing for a document', async (t) => {
-  listen(t, 'document', () => {
-    throw new Error('on purpose')
-  })
-  const server = await KeyServer.start(() => publicKeys)
-  t.after(() => server.close())
-  const service = new AuthService({ publicKeysUrl: server.url })
-  t.after(() => service.close())
-  await service.install(bareApp(t))
-  await until(() => service.isReady())
 })

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import cors from '@fastify/cors'
 import { type FastifyBaseLogger, type FastifyServerOptions, LogController } from 'fastify'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
@@ -218,17 +217,6 @@ for (const [what, child] of LOGGERS) {
     assert.deepEqual(refused, [['request refused', 'ghost']])
   })
 }
-
-test('a preflight that cors answers names the tenant that it asks for', async (t) => {
-  const log = logLines()
-  const app = await guardedApp(t, { logBindings: ALL }, { logger: log.logger })
-  await app.register(cors, { origin: true })
-  app.options('/:tenant/x', async () => 'x')
-  const headers = { origin: 'https://app.test', 'access-control-request-method': 'GET' }
-  assert.equal((await app.inject({ method: 'OPTIONS', url: '/acme/x', headers })).statusCode, 204)
-  await until(() => log.lines('request completed').length === 1)
-  assert.equal(log.lines('request completed')[0]?.['tenant'], 'acme')
-})
 
 test('a log that cannot be replaced decides nothing, early or late', async (t) => {
   const app = bareApp(t)

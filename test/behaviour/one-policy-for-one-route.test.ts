@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import swagger from '@fastify/swagger'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import tenantAuth, { AuthService, type RouteDeclaration } from '../../lib/index.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
@@ -322,4 +322,143 @@ test('a config that is not an object declares nothing', async (t) => {
     assert.equal(app.hasRoute({ method: 'GET', url: `/${index}` }), true)
   }
   for (const index of [0, 1, 2]) assert.equal(outcome(await app.inject(`/${index}`)), STRANGER)
+})
+
+/** What a hook gives to the routes of one scope, so that both are of the url `/x`. */
+const APART: readonly [what: string, change: object, request: object][] = [
+  ['a host', { constraints: { host: 'in.test' } }, { url: '/x', headers: { host: 'in.test' } }],
+  [
+    'a version',
+    { constraints: { version: '2.0.0' } },
+    { url: '/x', headers: { 'accept-version': '2.x' } },
+  ],
+  ['another url', { url: '/elsewhere' }, { url: '/elsewhere' }],
+]
+
+for (const [what, change, request] of APART) {
+  for (const isFirst of [true, false]) {
+    test(`a guarded route to which a hook of its scope gives ${what} is listed and held, written ${isFirst ? 'before' : 'after'} an open one of its url`, async (t) => {
+      const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+      const open = async (scope: FastifyInstance) =>
+        void scope.get('/x', { config: { noauth: true } }, handler)
+      const guarded = async (scope: FastifyInstance) => {
+        scope.addHook('onRoute', (route) => void Object.assign(route, change))
+        scope.get('/x', { config: { require: 'order:erase' } }, handler)
+      }
+      for (const scope of isFirst ? [guarded, open] : [open, guarded]) await app.register(scope)
+      await app.ready()
+      const listed = app.authService.routes().map(({ noauth, require }) => [noauth, require])
+      assert.deepEqual(listed.sort().reverse(), [
+        [true, null],
+        [false, ['order:erase']],
+      ])
+      for (const _ of [1, 2]) assert.equal(outcome(await app.inject(request)), STRANGER)
+      const user = { ...request, headers: { ...Object(request).headers, ...(await as()) } }
+      assert.equal(outcome(await app.inject(user)), LACKING)
+      assert.equal(outcome(await app.inject('/x')), '200')
+    })
+  }
+}
+
+test('a hook that mirrors each route leaves the mirrored one as it was, after the visits of users too', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.addHook('onRoute', function (route) {
+    if (route.url !== '/x' || route.constraints === undefined) return
+    this.route({ ...route, url: '/mirror', constraints: {}, config: { noauth: true } })
+  })
+  const constraints = { version: '2.0.0' }
+  app.get('/x', { config: { require: 'menu:read' }, constraints }, handler)
+  app.get('/x', { config: { noauth: true } }, handler)
+  const second = { url: '/x', headers: { 'accept-version': '2.x' } }
+  const user = { url: '/x', headers: { ...second.headers, ...(await as()) } }
+  for (const _ of [1, 2]) {
+    assert.equal(outcome(await app.inject(user)), '200')
+    assert.equal(outcome(await app.inject('/mirror')), '200')
+    assert.equal(outcome(await app.inject(second)), STRANGER)
+  }
+})
+
+test('of routes whose config a hook merges into shared defaults, each has what it was written with', async (t) => {
+  const app = await guardedApp(t)
+  const defaults = {}
+  app.addHook('onRoute', (route) => {
+    route.config = Object.assign(defaults, { require: undefined, noauth: false }, route.config)
+  })
+  app.get('/x', { config: { require: 'order:erase' } }, handler)
+  app.get('/open', { config: { noauth: true } }, handler)
+  assert.equal(outcome(await app.inject('/x')), STRANGER)
+  assert.equal(outcome(await app.inject({ url: '/x', headers: await as() })), LACKING)
+  assert.equal(outcome(await app.inject('/open')), '200')
+})
+
+for (const when of ['early', 'late'] as const) {
+  test(`routes that share a config or a list, written ${when}, have what was there when each was written`, async (t) => {
+    const app = bareApp(t)
+    const list = ['order:erase']
+    const shared: RouteDeclaration = { require: list }
+    const write = () => {
+      app.get('/list', { config: { require: list } }, handler)
+      app.get('/any', { config: { require: { any: list } } }, handler)
+      app.get('/config', { config: shared }, handler)
+      list.splice(0, 1, 'menu:read')
+      Object.assign(shared, { require: undefined, noauth: true })
+      app.get('/open', { config: shared }, handler)
+    }
+    if (when === 'early') write()
+    await app.register(tenantAuth, trusting())
+    if (when === 'late') write()
+    const headers = await as()
+    for (const url of ['/list', '/any', '/config']) {
+      assert.equal(outcome(await app.inject(url)), STRANGER)
+      assert.equal(outcome(await app.inject({ url, headers })), LACKING)
+    }
+    assert.equal(outcome(await app.inject('/open')), '200')
+  })
+}
+
+test('what is written into a live config closes the route for everybody, with one line of the log', async (t) => {
+  const lines: string[] = []
+  const stream = { write: (line: string) => void lines.push(line) }
+  const app = await guardedApp(t, {}, { logger: { level: 'error', stream } })
+  app.get('/open', { config: { noauth: true } }, async (request: FastifyRequest) => {
+    request.routeOptions.config.noauth = false
+    return 'x'
+  })
+  app.get('/x', handler)
+  await app.ready()
+  for (const _ of [1, 2]) assert.equal(outcome(await app.inject('/open')), '200')
+  const opening = bareApp(t, { logger: { level: 'error', stream } })
+  opening.addHook('onRequest', async ({ routeOptions }) => {
+    routeOptions.config.noauth = true
+  })
+  await opening.register(tenantAuth, trusting())
+  opening.get('/x', handler)
+  const request = { url: '/x', headers: await as() }
+  for (const _ of [1, 2]) assert.equal(outcome(await opening.inject(request)), LACKING)
+  const told = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes('declares'))
+  assert.deepEqual(
+    told.map(({ method, url, msg }) => [method, url, msg]),
+    [
+      [
+        'GET',
+        '/x',
+        'tenant auth: a route declares something else than it did at boot; it is closed',
+      ],
+    ],
+  )
+})
+
+test('a route in a scope that no hook of ours is in is not taken for the one that it was made of', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  let options: RouteOptions | undefined
+  app.addHook('onRoute', (route) => {
+    options ??= route
+  })
+  app.get('/open', { config: { noauth: true } }, handler)
+  app.get('/x', { config: { require: 'order:erase' } }, handler)
+  await app.register(async (child) => {
+    if (options !== undefined) child.route({ ...options, url: '/again', config: {} })
+  })
+  assert.equal(outcome(await app.inject('/again')), STRANGER)
+  assert.equal(outcome(await app.inject('/open')), '200')
 })

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import tenantAuth, { type AuthOptions, errors } from '../../lib/index.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcomeOf, rawRequest } from '../helpers/app/raw-request.ts'
@@ -210,6 +210,18 @@ const ISSUERS: readonly Row[] = [
     code: INVALID,
     options: { ...SEVERAL, issuers: () => null },
   },
+  {
+    reason: 'the issuer is not accepted',
+    code: INVALID,
+    options: {
+      ...SEVERAL,
+      issuers: ['a', 'b'].map((name) => ({
+        issuer: `https://${name}.test`,
+        publicKeys: { keys: [KEY.publicJwk] },
+        tenants: '*',
+      })),
+    },
+  },
 ]
 
 const OPAQUE: readonly Row[] = [
@@ -310,6 +322,10 @@ for (const [index, row] of ROWS.entries()) {
     const options: AuthOptions = Object.fromEntries(
       Object.entries({ ...trusted, ...row.options }).filter(([, value]) => value !== undefined),
     )
+    const read: unknown[] = []
+    app.addHook('onError', async (_request, _reply, error) => {
+      if (error instanceof errors.ERR_AUTH_TOKEN_INVALID) read.push({ ...error.mismatch })
+    })
     await app.register(tenantAuth, options)
     writeRoutes(app)
     const lines = row.lines ?? [`Bearer ${token}`]
@@ -319,6 +335,11 @@ for (const [index, row] of ROWS.entries()) {
     assert.deepEqual(
       refused.map((line) => [line['code'], line['reason']]),
       [[code, reason]],
+    )
+    // A hook that has read the mismatch leaves the whole of it to the log.
+    assert.deepEqual(
+      read,
+      code === INVALID ? refused.map(({ mismatch }) => ({ ...Object(mismatch) })) : [],
     )
     const message: string = REFUSALS[code].message
     if (reason.toLowerCase() !== message.toLowerCase()) assert.equal(answer.includes(reason), false)

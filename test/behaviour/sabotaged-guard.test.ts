@@ -130,10 +130,14 @@ const SABOTAGES: readonly [
     [
       [
         'declaration/route-register.ts',
-        'const earlyProblems = this.#compileRoutes(early, true, marked)',
-        'const earlyProblems: string[] = []',
+        'this.#earlyProblems = this.#compile(early, true)',
+        'this.#earlyProblems = []',
       ],
-      ['declaration/route-register.ts', '?? this.#policyOfUnknown(config)', '?? null'],
+      [
+        'declaration/route-register.ts',
+        "if (route.policy === undefined) return this.#closed(config, 'was not known at boot')",
+        'if (route.policy === undefined) return null',
+      ],
     ],
     [/^GET +\/early +stranger +401 +204, the handler would have run$/m],
   ],
@@ -159,6 +163,7 @@ test('without the answer of the gate, the handlers of a sabotaged guard would ha
   const { handled, assertion } = await application(t, [
     ...openIf('request.headers.authorization === undefined'),
     ['guard/guard.ts', 'doneUnlessProbed(request, reply, next, policyOf)', 'next'],
+    ['guard/probed-request.ts', '  replaceHandlers(this)', ''],
   ])
   await assert.rejects(assertion())
   assert.notEqual(handled.count, 0)

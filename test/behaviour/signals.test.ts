@@ -224,6 +224,26 @@ for (const [what, happen] of ASKED_LATE) {
   })
 }
 
+test('who was told of the end is not told again, and who asks later is told once', async (t) => {
+  const told: string[] = []
+  const isRevoked = denyList()
+  await signalsOf(t, { isRevoked }, async (request) => {
+    const first = signalOf(request)
+    first.addEventListener('abort', () => told.push('first'))
+    await isRevoked.add({ sub: 'alice' })
+    for (const who of ['second', 'third']) {
+      const signal = signalOf(request)
+      assert.equal(signal.aborted, true)
+      assert.equal(signal.reason, first.reason)
+      signal.addEventListener('abort', () => told.push(who))
+    }
+    signalOf(request)
+    await new Promise(setImmediate)
+    return first
+  })
+  assert.deepEqual(told, ['first', 'second', 'third'])
+})
+
 test('a signal that is asked for after the response waits for nothing', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() })
   const isRevoked = denyList()
@@ -411,7 +431,7 @@ const FITTING: [string, object, boolean][] = [
   ['sub', { sub: 'alice' }, true],
   ['issuer', { issuer: authority.issuer }, true],
   ['sub of an issuer', { sub: 'alice', issuer: authority.issuer }, true],
-  ['sub of another issuer', { sub: 'alice', issuer: 'https://other.example' }, false],
+  ['sub of no issuer', { sub: 'alice', issuer: null }, false],
   ['jti with another sid', { jti: 'j', sid: 'other' }, false],
   ['issuedBefore after iat', { sub: 'alice', issuedBefore: new Date(Date.now() + 60_000) }, true],
   ['issuedBefore before iat', { sub: 'alice', issuedBefore: new Date(0) }, false],

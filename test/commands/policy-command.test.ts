@@ -12,11 +12,16 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import Fastify from 'fastify'
 import { COMMANDS } from '../../lib/commands/command-table.ts'
 import { policyCommand } from '../../lib/commands/policy-command.ts'
 import type { PolicyReport } from '../../lib/commands/policy-report.ts'
 import { runCommandLine } from '../../lib/commands/run-command-line.ts'
+import { installedGuards } from '../../lib/guard/installed-guards.ts'
+import tenantAuth from '../../lib/index.ts'
+import { listRoutes, wholeRoute } from '../../lib/inspection/listed-routes.ts'
 import { matrixJson, policyMatrix } from '../../lib/inspection/policy-matrix.ts'
+import { authority } from '../helpers/app/guarded-app.ts'
 import { listed } from '../helpers/app/listed.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 import { recordedShell } from '../helpers/processes/recorded-shell.ts'
@@ -230,6 +235,44 @@ test('what the matrix does not say is told on the standard error alone', async (
   const { code, out, err } = await observing(['--json'], { applications: [ROUTES], ...more })
   assert.deepEqual([code, out], [0, JSON_TEXT])
   assert.match(err, /^the application runs in dev mode: .*\nnot in the matrix: .* GET \/metrics\n$/)
+})
+
+/** The routes of an application that tells two of one url apart by functions. */
+async function routesNear(near: (place: string) => boolean) {
+  const geo = {
+    name: 'geo',
+    storage() {
+      const stored: [(place: string) => boolean, Handler][] = []
+      return {
+        get: (place: string) => stored.find(([isHere]) => isHere(place))?.[1] ?? null,
+        set: (isHere: (place: string) => boolean, handler: Handler) => {
+          stored.push([isHere, handler])
+        },
+      }
+    },
+    deriveConstraint: () => 'here',
+    validate: () => undefined,
+  }
+  type Handler = (...args: unknown[]) => void
+  const app = Fastify()
+  app.addConstraintStrategy(Object(geo))
+  await app.register(tenantAuth, authority.options)
+  app.get('/orders', { constraints: Object({ geo: near }), exposeHeadRoute: false }, () => 'x')
+  await app.ready()
+  const routes = installedGuards(app).flatMap(({ register }) => listRoutes(register))
+  await app.close()
+  return routes.map(wholeRoute)
+}
+
+test('a constraint that is a function cannot be compared, and the lock says so', async () => {
+  const file = join(folder.path, 'functions.json')
+  const near = (place: string) => place === 'here'
+  await ran(['--write', file], { routes: await routesNear(near) })
+  const other = { near: () => true }
+  const { code, err } = await ran(['--check', file], { routes: await routesNear(other.near) })
+  assert.equal(code, 0)
+  const place = 'GET /orders (geo "[Function: near] (cannot be compared)")'
+  assert.ok(err.includes(`the lock cannot compare geo of ${place}\n`), err)
 })
 
 test('a route and an application that have lost their guards open', async () => {

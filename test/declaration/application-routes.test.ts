@@ -3,11 +3,13 @@ import { channel } from 'node:diagnostics_channel'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import Fastify from 'fastify'
-import { applicationRoutes, watchRoutes } from '../../lib/declaration/application-routes.ts'
-import type { WrittenRoute } from '../../lib/declaration/written-route.ts'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { applicationRoutes, keepRoutes } from '../../lib/declaration/application-routes.ts'
 
 const handler = async () => 'x'
+
+const urlsOf = (app: FastifyInstance) =>
+  applicationRoutes(app)?.flatMap(({ taken }) => taken.map(({ url }) => url))
 
 /** What other code may say on the channel of Fastify. */
 const FOREIGN: unknown[] = [
@@ -22,10 +24,7 @@ test('messages of other code on the channel of Fastify change nothing', async (t
   const app = Fastify({ exposeHeadRoutes: false })
   t.after(() => app.close())
   app.get('/one', handler)
-  assert.deepEqual(
-    applicationRoutes(app)?.map(({ url }) => url),
-    ['/one'],
-  )
+  assert.deepEqual(urlsOf(app), ['/one'])
 })
 
 test('an application that is told of twice keeps its routes, each of them once', async (t) => {
@@ -34,10 +33,7 @@ test('an application that is told of twice keeps its routes, each of them once',
   app.get('/one', handler)
   channel('fastify.initialization').publish({ fastify: app })
   app.get('/two', handler)
-  assert.deepEqual(
-    applicationRoutes(app)?.map(({ url }) => url),
-    ['/one', '/two'],
-  )
+  assert.deepEqual(urlsOf(app), ['/one', '/two'])
 })
 
 test('all routes of an application are known, in the order of writing, with their scopes', async (t) => {
@@ -45,18 +41,10 @@ test('all routes of an application are known, in the order of writing, with thei
   t.after(() => app.close())
   app.get('/one', handler)
   await app.register(async (child) => void child.get('/two', handler), { prefix: '/in' })
-  const told: WrittenRoute[] = []
-  assert.equal(
-    watchRoutes(app, (route) => told.push(route)),
-    true,
-  )
+  const routes = keepRoutes(app) ?? []
   app.get('/three', handler)
-  const routes = applicationRoutes(app) ?? []
-  assert.deepEqual(told, routes)
-  assert.deepEqual(
-    routes.map(({ url }) => url),
-    ['/one', '/in/two', '/three'],
-  )
+  assert.equal(applicationRoutes(app) === routes, true)
+  assert.deepEqual(urlsOf(app), ['/one', '/in/two', '/three'])
   assert.equal(routes[0]?.scope === app, true)
   await app.ready()
   assert.equal(applicationRoutes(app)?.length, 3)
@@ -77,6 +65,6 @@ test('applications that share a server are told apart', async (t) => {
     t.after(() => app.close())
     app.get(`/${index}`, { exposeHeadRoute: false }, handler)
   }
-  const urls = applications.map((app) => applicationRoutes(app)?.map(({ url }) => url))
+  const urls = applications.map(urlsOf)
   assert.deepEqual(urls, [['/0'], ['/1']])
 })

@@ -2,16 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify from 'fastify'
 import { documentedRoutes } from '../../lib/declaration/documented-routes.ts'
-import type { RouteKeeper } from '../../lib/declaration/route-keeper.ts'
 import { RouteRegister } from '../../lib/declaration/route-register.ts'
 
 const RULES = { multitenancy: true, devMode: false, tenantParameter: 'tenant' }
-const KEEPER: RouteKeeper = {
-  isSound: () => true,
-  keep() {},
-  confirm: () => (_request, _reply, done) => done(),
-  settle() {},
-}
 
 const handler = async () => 'x'
 
@@ -20,7 +13,7 @@ for (const when of ['before', 'after'] as const) {
     const app = Fastify({ exposeHeadRoutes: false })
     t.after(() => app.close())
     app.get('/early/:tenant', { config: { noauth: true } }, handler)
-    const register = new RouteRegister(app, 'guard', RULES, KEEPER)
+    const register = new RouteRegister(app, RULES, () => true)
     const config = { tenant: 'optional' } as const
     app.route({ method: ['PUT', 'POST'], url: '/several', config, handler })
     app.get('/open', { config: { noauth: true } }, handler)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NEVER_MET } from '../../lib/declaration/declaration.ts'
+import { NEVER_MET, readDeclaration } from '../../lib/declaration/declaration.ts'
 import { CLOSED, compilePolicy } from '../../lib/declaration/policy.ts'
 import type { TenantPlace } from '../../lib/tenants/resolve-tenant.ts'
 import { guardedApp } from '../helpers/app/guarded-app.ts'
@@ -56,7 +56,10 @@ for (const [strict, rows] of [
   for (const [url, tenant, rules, place, mayBeAbsent] of rows) {
     const name = `${url} with tenant ${tenant}, ${JSON.stringify(rules)}, too early ${strict}`
     test(`${name}: in ${place}, may be absent ${mayBeAbsent}`, () => {
-      const { policy, problems } = compilePolicy({ url, config: { tenant }, strict }, rules)
+      const { policy, problems } = compilePolicy(
+        { url, ...readDeclaration({ tenant }), strict },
+        rules,
+      )
       if (!strict) assert.deepEqual(problems, [])
       assert.equal(policy.tenant, place)
       if (place !== null) assert.equal(policy.mayBeAbsent, mayBeAbsent)
@@ -104,25 +107,31 @@ for (const [url, tenantParameter, alike] of LOOK_ALIKES) {
   test(`${url} ${found ? 'lets nobody in' : 'is good'} where the tenant is :${tenantParameter}`, () => {
     const config = { tenant: true, require: 'a:b' }
     const rules = { ...ON, tenantParameter }
-    const { policy, problems } = compilePolicy({ url, config, strict: false }, rules)
+    const { policy, problems } = compilePolicy(
+      { url, ...readDeclaration(config), strict: false },
+      rules,
+    )
     assert.deepEqual(
       problems,
       alike.map((name) => `:${name} looks like the tenant segment, which is :${tenantParameter}`),
     )
     assert.deepEqual(policy.requirement, found ? NEVER_MET : { mode: 'all', ids: ['a:b'] })
-    const undeclared = { ...config, tenant: false }
-    assert.deepEqual(compilePolicy({ url, config: undeclared, strict: false }, rules).problems, [])
+    const undeclared = { url, ...readDeclaration({ ...config, tenant: false }), strict: false }
+    assert.deepEqual(compilePolicy(undeclared, rules).problems, [])
   })
 }
 
 test('noauth is allowed on a path with a tenant segment, and declares no tenant', () => {
-  const route = { url: '/:tenant/logo', config: { noauth: true }, strict: false }
+  const route = { url: '/:tenant/logo', ...readDeclaration({ noauth: true }), strict: false }
   const { policy, problems } = compilePolicy(route, ON)
   assert.deepEqual([policy.noauth, policy.tenant, problems], [true, null, []])
 })
 
 test('a policy and what it holds cannot be changed', () => {
-  const { policy } = compilePolicy({ url: '/x', config: { require: ['a:b'] }, strict: false }, ON)
+  const { policy } = compilePolicy(
+    { url: '/x', ...readDeclaration({ require: ['a:b'] }), strict: false },
+    ON,
+  )
   for (const part of [policy, policy.declared, policy.requirement, policy.requirement?.ids]) {
     assert.equal(Object.isFrozen(part), true)
   }

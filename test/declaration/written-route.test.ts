@@ -1,151 +1,106 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FastifyInstance } from 'fastify'
-import { applicationRoutes } from '../../lib/declaration/application-routes.ts'
-import { CLOSED } from '../../lib/declaration/policy.ts'
-import { hintsOf } from '../../lib/declaration/route-hints.ts'
-import { markIn, type WrittenRoute } from '../../lib/declaration/written-route.ts'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { applicationRoutes, writtenRoute } from '../../lib/declaration/application-routes.ts'
+import { routeOf, type WrittenRoute } from '../../lib/declaration/written-route.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 
-const params = { type: 'object', properties: { id: { type: 'integer' } } }
+const handler = async () => 'x'
 
-test('a route that is settled lets its options go, but for its place and its hints', (t) => {
-  const app = bareApp(t, { exposeHeadRoutes: false })
-  const constraints = { version: '1.0.0' }
-  const config = { require: 'a:b' }
-  app.get('/x/:id', { config, constraints, schema: { params } }, async () => 'x')
-  const [route] = applicationRoutes(app) ?? []
-  assert.ok(route, 'the route is known')
-  assert.equal(Reflect.get(route.config, 'require'), 'a:b')
-  assert.deepEqual([route.policy, hintsOf(route).params], [undefined, undefined])
-  const options = route.settle(CLOSED)
-  assert.equal(Reflect.get(options.config ?? {}, 'require'), 'a:b')
-  assert.deepEqual(route.config, {})
-  assert.deepEqual([route.methods, route.url, route.constraints], [['GET'], '/x/:id', constraints])
-  assert.equal(route.policy, CLOSED)
-  assert.deepEqual(hintsOf(route).params, params)
-})
-
-/** The last route of an application, which Fastify may have refused to add. */
-function lastRoute(app: FastifyInstance): WrittenRoute {
-  const route = applicationRoutes(app)?.at(-1)
-  assert.ok(route, 'a route is known')
-  return route
+function written(app: FastifyInstance): readonly WrittenRoute[] {
+  return applicationRoutes(app) ?? []
 }
 
-test('a list of methods that the application changes later changes no route', (t) => {
-  const app = bareApp(t)
-  const method = ['PUT', 'DELETE']
-  app.route({ method, url: '/x', handler: async () => 'x' })
-  method.push('PATCH')
-  assert.deepEqual(lastRoute(app).methods, ['PUT', 'DELETE'])
+test('a route is known by the handler that Fastify calls, and by no other', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  let called: object | undefined
+  app.addHook('onRequest', async ({ routeOptions }) => {
+    called = routeOptions.handler
+  })
+  app.get('/one', handler)
+  app.get('/two', handler)
+  const [one, two] = written(app).flatMap(({ taken }) => taken)
+  await app.inject('/two')
+  assert.equal(called !== undefined && routeOf(called) === two, true, 'another route')
+  assert.equal(one === two, false, 'routes of one handler are one')
+  assert.equal(routeOf(handler), undefined)
 })
 
-test('what was wrong with a config as it was written is known after it was copied', (t) => {
+test('the root of a prefixed scope is taken for each of its two urls', async (t) => {
   const app = bareApp(t, { exposeHeadRoutes: false })
+  await app.register(async (child) => void child.get('/', handler), { prefix: '/in' })
+  const [route] = written(app)
+  assert.deepEqual(
+    route?.taken.map(({ url }) => url),
+    ['/in', '/in/'],
+  )
+})
+
+test('a handler stands for itself in the options, and keeps its name, kind and context', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  const seen: unknown[] = []
   app.addHook('onRoute', (options) => {
-    options.config = { ...options.config }
+    const given = options.handler
+    seen.push(given.name, given.length, given.constructor.name)
   })
-  const config = Object.create({ require: 'a:b' })
-  app.get('/x', { config }, async () => 'x')
-  const route = lastRoute(app)
-  assert.deepEqual([route.config, [...route.hidden]], [{}, [['require', 'inherited']]])
-})
-
-test('a config that is null declares nothing', (t) => {
-  const app = bareApp(t, { exposeHeadRoutes: false })
-  app.get('/x', JSON.parse('{"config":null}'), async () => 'x')
-  assert.deepEqual([lastRoute(app).config, lastRoute(app).declares], [{}, []])
-})
-
-/** A route that is written after another one, and what the router has of it then. */
-const LATER: readonly {
-  what: string
-  before: string
-  url: string
-  method: string[]
-  free: string[]
-  routed: string[]
-  isHalfAdded: boolean
-}[] = [
-  {
-    ...{ what: 'a route at another place', before: '/a', url: '/b', method: ['GET'] },
-    ...{ free: ['GET'], routed: ['GET'], isHalfAdded: false },
-  },
-  {
-    ...{ what: 'a route at the same place', before: '/a', url: '/a', method: ['GET'] },
-    ...{ free: [], routed: [], isHalfAdded: false },
-  },
-  {
-    ...{
-      what: 'one whose second method is taken',
-      before: '/a',
-      url: '/a',
-      method: ['PUT', 'GET'],
-    },
-    ...{ free: ['PUT'], routed: ['PUT'], isHalfAdded: true },
-  },
-  {
-    ...{ what: 'one whose first method is taken', before: '/a', url: '/a', method: ['GET', 'PUT'] },
-    ...{ free: ['PUT'], routed: [], isHalfAdded: false },
-  },
-  {
-    ...{ what: 'one whose second path is taken', before: '/a', url: '/a/:x?', method: ['GET'] },
-    ...{ free: ['GET'], routed: ['GET'], isHalfAdded: true },
-  },
-  {
-    ...{ what: 'one whose first path is taken', before: '/a/:x', url: '/a/:x?', method: ['GET'] },
-    ...{ free: ['GET'], routed: [], isHalfAdded: false },
-  },
-]
-
-for (const { what, before, url, method, free, routed, isHalfAdded } of LATER) {
-  test(`${what} is ${isHalfAdded ? '' : 'not '}half added`, (t) => {
-    const app = bareApp(t, { exposeHeadRoutes: false })
-    app.get(before, async () => 'before')
-    const add = () => app.route({ method, url, handler: async () => 'later' })
-    if (before === url || url.endsWith('?')) assert.throws(add, /already declared/)
-    else add()
-    const route = lastRoute(app)
-    assert.deepEqual([route.freeMethods, route.routedMethods], [free, routed])
-    assert.equal(route.isHalfAdded, isHalfAdded)
+  app.get('/x', async function named(this: FastifyInstance, _request, _reply) {
+    return String(this === app)
   })
-}
-
-test('hooks of the guard stand before or after those of the route, which all stay', async (t) => {
-  const first = async () => {}
-  const [own, other, last] = [async () => {}, async () => {}, async () => {}]
-  for (const given of [undefined, own, [own, other]]) {
-    const app = bareApp(t, { exposeHeadRoutes: false })
-    const hooks = given && { onRequest: given, preParsing: given, preHandler: given }
-    app.get('/x', { ...hooks }, async () => 'x')
-    const route = lastRoute(app)
-    route.prependOnRequest(first)
-    route.prependPreParsing(first)
-    route.appendPreHandler(last)
-    const { onRequest, preParsing, preHandler } = route.settle(CLOSED)
-    const owns = [given ?? []].flat()
-    assert.deepEqual(
-      [onRequest, preParsing],
-      [
-        [first, ...owns],
-        [first, ...owns],
-      ],
-    )
-    assert.deepEqual(preHandler, [...owns, last])
-  }
+  assert.deepEqual(seen, ['named', 2, 'AsyncFunction'])
+  assert.equal((await app.inject('/x')).body, 'true')
 })
 
-test('a mark is one that a route has made', (t) => {
+test('where a hook gives another handler, or one of another route, that one answers', async (t) => {
   const app = bareApp(t, { exposeHeadRoutes: false })
-  app.addHook('onRoute', (options) => lastRoute(app).mark(options))
-  app.get('/x', { config: { public: true } }, async () => 'x')
-  const route = lastRoute(app)
-  assert.equal(markIn({ ...route.config }), route)
-  const [mark] = Object.getOwnPropertySymbols(route.config)
-  assert.ok(mark, 'the config is marked')
-  for (const value of [null, 'x', {}, Object.create(null)]) {
-    assert.equal(markIn({ ...route.config, [mark]: value }), undefined)
-  }
-  assert.equal(markIn({}), undefined)
+  let first: RouteOptions['handler'] | undefined
+  app.addHook('onRoute', (options) => {
+    first ??= options.handler
+    if (options.url === '/new') options.handler = async () => 'new'
+    if (options.url === '/first') options.handler = first
+  })
+  app.get('/one', async () => 'one')
+  app.get('/new', handler)
+  app.get('/first', handler)
+  const urls = written(app).flatMap(({ taken }) => taken.map(({ url }) => url))
+  assert.deepEqual(urls, ['/one', '/new', '/first'])
+  assert.equal((await app.inject('/new')).body, 'new')
+  assert.equal((await app.inject('/first')).body, 'one')
+})
+
+test('a handler that is no function stops Fastify, as without us', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  app.addHook('onRoute', (options) => void Object.assign(options, { handler: 'none' }))
+  assert.throws(() => app.get('/x', handler), TypeError)
+})
+
+test('what is taken last counts, since a hook may bind a handler, too', (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  app.addHook('onRoute', function (options) {
+    options.handler.bind(this)
+    options.config = { noauth: true }
+  })
+  app.get('/x', handler)
+  const [route, ...more] = written(app).flatMap(({ taken }) => taken)
+  assert.deepEqual([route?.declared.noauth, more], [true, []])
+})
+
+test('in a scope that no hook of ours is in, nothing is taken', (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  let options: RouteOptions | undefined
+  app.addHook('onRoute', (given) => {
+    options = given
+  })
+  app.get('/x', handler)
+  const bound = options?.handler.bind(bareApp(t))
+  assert.equal(bound && routeOf(bound), undefined)
+})
+
+test('two hooks that are told of one route know it as one', (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  const seen: WrittenRoute[] = []
+  app.addHook('onRoute', function (options) {
+    seen.push(writtenRoute(this, options))
+  })
+  app.get('/x', handler)
+  assert.equal(seen[0] === written(app)[0], true, 'another one')
 })

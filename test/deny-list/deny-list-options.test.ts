@@ -32,6 +32,7 @@ const BAD: [name: string, expected: string, values: unknown[]][] = [
   ['maxStale', 'seconds from 0.1 to 2147483', [...NO_NUMBERS, 2_147_484]],
   ['maxLifetime', 'seconds from 1 to 2147483', [...NO_NUMBERS, 0.9, 2_147_484]],
   ['maxEntries', 'a whole number from 1', [...NO_NUMBERS, 1.5, 2 ** 53]],
+  ['maxBytes', 'a whole number from 1', [...NO_NUMBERS, 1.5, 2 ** 53]],
   ['whenStale', "'refuse' or 'admit'", [undefined, null, true, 'Admit', ['admit']]],
   ['changes', 'a function', [undefined, null, {}, 'x']],
   ['append', 'a function', [undefined, null, {}, 'x']],
@@ -46,7 +47,7 @@ for (const [name, expected, values] of BAD) {
 }
 
 test('maxStale is more than interval', () => {
-  for (const options of [{ interval: 60 }, { maxStale: 5 }, { interval: 9, maxStale: 8 }]) {
+  for (const options of [{ interval: 60 }, { maxStale: 1 }, { interval: 9, maxStale: 8 }]) {
     refuses(options, 'maxStale: expected more than interval')
   }
 })
@@ -61,8 +62,8 @@ test('what is no object is refused, so that it does not mean the list of one pro
 })
 
 test('a misspelt or inherited member is refused rather than left out', () => {
-  refuses({ maxstale: 9 }, 'maxstale: expected one of changes', 'did you mean maxStale?')
-  refuses(Object.create({ maxStale: 9 }), 'maxStale: expected')
+  refuses({ maxstale: 9 }, 'maxstale: expected one of maxStale, changes', 'did you mean maxStale?')
+  refuses(Object.create({ maxStale: 9 }), 'options: expected a plain object')
 })
 
 test('all problems are told at once', () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { denyListFunction } from '../../lib/deny-list/deny-list-function.ts'
+import type { DenyListRules } from '../../lib/deny-list/deny-list-options.ts'
 import { RevocationsStream } from '../../lib/deny-stores/revocations-stream.ts'
 import { MemoryStream } from '../helpers/servers/memory-stream.ts'
 import {
-  attend,
   HOUR,
   SECOND,
   START,
@@ -16,21 +16,48 @@ import {
 
 const DAY = 24 * HOUR
 
+const RULES: DenyListRules = {
+  interval: 1,
+  maxStale: 7200,
+  whenStale: 'refuse',
+  maxLifetime: 86_400,
+  maxEntries: 100,
+  maxBytes: 1e7,
+}
+
 const textOf = (jti: string, end: number) => JSON.stringify({ jti, until: new Date(end) })
+
+type Read = Awaited<ReturnType<RevocationsStream['changes']>>
+
+/** All pages from a cursor on. */
+async function allPages(source: RevocationsStream, from: Read['cursor'] | null) {
+  const pages: Read[] = []
+  let cursor = from
+  for (let hasMore = true; hasMore; ) {
+    const page = await source.changes(cursor)
+    pages.push({ ...page, entries: [...page.entries] })
+    cursor = page.cursor
+    hasMore = page.hasMore === true
+  }
+  const notices = pages.flatMap(({ notice }) => notice ?? [])
+  return { pages, notices, cursor }
+}
+
+const namesOf = (pages: readonly Read[]): unknown[] =>
+  pages.flatMap(({ entries }) => [...entries]).map((entry) => Object(entry).jti)
 
 /** A stream with one entry, which has been read. */
 async function readOne() {
   const stream = new MemoryStream()
   const source = new RevocationsStream(stream)
-  const told: string[] = []
+  const told: (string | undefined)[] = []
   stream.put(10, textOf('a', START + HOUR))
-  source.listen(
-    () => {},
-    (reason) => told.push(reason),
-  )
   const { cursor } = await source.changes(null)
-  source.end()
-  const read = async () => (await source.changes(cursor)).entries.map(({ jti }) => jti)
+  const read = async () => {
+    const { pages, notices } = await allPages(source, cursor)
+    told.push(...notices)
+    return namesOf(pages)
+  }
   return { stream, source, told, cursor, read }
 }
 
@@ -62,19 +89,16 @@ test('an item that is gone since it has ended is no loss, and all is read anew',
   assert.deepEqual(told, [])
 })
 
-test('a long first load goes on where it was late, and counts when all is there', async (t) => {
+test('a long first load comes in pages, which may take as long as all of them do', async (t) => {
   const { pass } = stopClocks(t)
   const stream = new MemoryStream()
-  const source = new RevocationsStream(stream)
-  for (let i = 1; i <= 5000; i++) stream.put(i, textOf(`${i}`, START + HOUR))
-  // The server takes six seconds for a page.
+  const list = denyListFunction({ ...RULES, maxEntries: 5000 }, new RevocationsStream(stream))
+  for (let i = 1; i <= 5000; i++) stream.put(START + i, textOf(`${i}`, START + HOUR))
   stream.before = () => pass(6 * SECOND)
-  await assert.rejects(source.changes(null), /late/)
-  await assert.rejects(source.changes(null), /late/)
-  const { entries, cursor } = await source.changes(null)
-  assert.equal(new Set(entries.map(({ jti }) => jti)).size, 5000)
-  assert.equal(cursor.id, '5000-0')
-  assert.equal(stream.asked, 6)
+  await list.ready()
+  assert.deepEqual([list.size(), stream.asked], [5000, 6])
+  await list.ready()
+  assert.equal(stream.asked, 7, 'after it, what is new is asked for')
 })
 
 test('where the stream changes between two pages, it is read anew', async (t) => {
@@ -85,53 +109,40 @@ test('where the stream changes between two pages, it is read anew', async (t) =>
   stream.before = () => {
     if (stream.asked === 2) stream.items = [item(7, 'other'), item(1500, 'history')]
   }
-  const { entries } = await source.changes(null)
-  assert.deepEqual(
-    entries.slice(-2).map(({ jti }) => jti),
-    ['other', 'history'],
-  )
+  const { pages } = await allPages(source, null)
+  assert.deepEqual(namesOf(pages).slice(-2), ['other', 'history'])
 })
 
-test('a client that never answers is asked once, and by the latest question next', async (t) => {
-  const { pass } = stopClocks(t)
+test('a client that never answers is asked once, and again when it has', async (t) => {
+  stopClocks(t)
   const stream = new MemoryStream()
   const source = new RevocationsStream(stream)
   const answers: (() => void)[] = []
   stream.before = () => new Promise((resolve) => answers.push(resolve))
   const first = source.changes(null)
-  const givenUp = source.changes(null)
-  await pass(11 * SECOND)
-  const latest = source.changes(null)
+  for (let again = 0; again < 3; again++) await assert.rejects(source.changes(null), /late/)
   await settled()
   assert.equal(stream.asked, 1)
   stream.before = () => {}
   answers[0]?.()
-  assert.deepEqual(await Promise.race([givenUp, first.then(() => 'first')]), 'first')
-  assert.deepEqual((await latest).entries, [])
+  await first
+  assert.deepEqual([...(await source.changes(null)).entries], [])
 })
 
 const UNREADABLE = [null, '', '1', 'null', '[]', '{', '"text"']
 
-test('what cannot be read stands as an entry that is refused', async (t) => {
+test('what cannot be read is refused with the other entries', async (t) => {
   stopClocks(t)
   const stream = new MemoryStream()
   for (const [i, text] of UNREADABLE.entries()) stream.put(i + 1, text)
   const source = new RevocationsStream(stream)
-  const { entries, cursor } = await source.changes(null)
-  assert.deepEqual(
-    entries,
-    UNREADABLE.map(() => ({ until: '' })),
-  )
+  const { pages, cursor } = await allPages(source, null)
+  assert.equal(namesOf(pages).length, UNREADABLE.length)
+  const list = denyListFunction(RULES, new RevocationsStream(stream))
+  await assert.rejects(list.ready(), { code: 'ERR_AUTH_REVOCATION_UNAVAILABLE' })
   // It has no end, so that its loss is told.
   stream.items = []
-  const told: string[] = []
-  source.listen(
-    () => {},
-    (reason) => told.push(reason),
-  )
-  await source.changes(cursor)
-  source.end()
-  assert.equal(told.length, 1)
+  assert.equal((await allPages(source, cursor)).notices.length, 1)
 })
 
 test('entries that ended a day ago are deleted, by both clocks, and no others', async (t) => {
@@ -214,58 +225,23 @@ test('entries on their way to a server that is away are bounded', async (t) => {
   assert.equal(stream.items.length, 10_001)
 })
 
-/** A list that asks once an hour, so that what it knows earlier it knows by a wake. */
-async function listOnceAnHour(t: TestContext) {
+test('an entry without an end counts from when the server took it, for each reader by its own rule', async (t) => {
   const { pass } = stopClocks(t)
   const stream = new MemoryStream()
-  stream.hasBeyond = async (id) => {
-    if (stream.items.some((each) => Number.parseInt(each.id, 10) > Number.parseInt(id, 10))) {
-      return true
-    }
-    await new Promise((resolve) => setTimeout(resolve, 2 * SECOND))
-    return false
-  }
-  const rules = {
-    interval: 3600,
-    maxStale: 7200,
-    whenStale: 'refuse',
-    maxLifetime: 86_400,
-  } as const
-  const list = denyListFunction({ ...rules, maxEntries: 100 }, new RevocationsStream(stream))
-  stream.put(50, textOf('first', START + HOUR))
-  attend(t, list)
-  await pass(10 * SECOND)
-  const knows = (jti: string) => verdictOf(list, tokenOf({ jti }))
-  assert.deepEqual([knows('first'), knows('second')], [true, false])
-  return { list, pass, stream, knows }
-}
-
-test('what came by an answer that was too late is asked for again, not an hour later', async (t) => {
-  const { list, pass, stream, knows } = await listOnceAnHour(t)
-  const away = new Promise<void>((back) => setTimeout(back, 11 * SECOND))
-  stream.before = () => away
-  stream.lose()
-  stream.put(60, textOf('second', START + HOUR))
-  list.wake()
-  await pass(60 * SECOND)
-  assert.equal(knows('second'), true)
-})
-
-test('in a stream that began anew, entries of lower ids wake too', async (t) => {
-  const { list, pass, stream, knows } = await listOnceAnHour(t)
-  stream.items = [item(5, 'other')]
-  list.wake()
-  await pass(10 * SECOND)
-  stream.items.push(item(7, 'second'))
-  await pass(10 * SECOND)
-  assert.deepEqual([knows('other'), knows('second')], [true, true])
-})
-
-test('while nothing comes, it is not woken, and an entry costs one more look', async (t) => {
-  const { pass, stream, knows } = await listOnceAnHour(t)
-  const { asked } = stream
-  stream.put(60, textOf('second', START + HOUR))
-  await pass(60 * SECOND)
-  assert.equal(knows('second'), true)
-  assert.equal(stream.asked, asked + 2)
+  const list = (maxLifetime: number) =>
+    denyListFunction({ ...RULES, maxLifetime }, new RevocationsStream(stream))
+  const [short, long] = [list(60), list(86_400)]
+  await short.add({ sub: 'alice' })
+  assert.deepEqual(stream.items, [{ id: `${START}-0`, text: '{"sub":"alice"}' }])
+  await pass(HOUR, HOUR)
+  for (const each of [short, long]) await each.ready()
+  const token = tokenOf({
+    issuedAt: new Date(Date.now() - SECOND),
+    expiresAt: new Date(Date.now()),
+  })
+  assert.deepEqual([verdictOf(short, token), verdictOf(long, token)], [false, true])
+  await pass(26 * DAY, DAY)
+  await short.add({ sub: 'bob' })
+  await settled()
+  assert.deepEqual(stream.deleted, [`${START}-0`], 'nobody needs it any more')
 })

@@ -20,3 +20,22 @@ for (const [one, other, difference] of PAIRS) {
     assert.equal(spellingDifference(other, one), difference)
   })
 }
+
+/** What nobody writes, and a server may call itself. */
+const UNITS = ['/', ' ', 'a', '/a', ':443', ':443/', 'http:', 'A/', '\t', '\n', '//?']
+
+for (const unit of UNITS) {
+  test(`four times as many of ${JSON.stringify(unit)} cost about four times as much`, () => {
+    const cost = (length: number) => {
+      const text = unit.repeat(length / unit.length)
+      const began = process.cpuUsage()
+      spellingDifference(`https://a.test${text}x`, `https://b.test${text}`)
+      spellingDifference(`${text}x`, `${text}/`)
+      const { user, system } = process.cpuUsage(began)
+      return user + system
+    }
+    cost(30_000)
+    const [short, long] = [cost(30_000), cost(120_000)]
+    assert.ok(long < 8 * short + 100_000, `${long} µs, and ${short} µs for a quarter`)
+  })
+}

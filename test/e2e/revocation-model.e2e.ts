@@ -8,7 +8,15 @@ import { ENTRY_STORES, type EntryStore, type OpenEntry } from '../helpers/server
 
 const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 12)
 
-const STEPS = ['add', 'addSilently', 'begin', 'commit', 'restart', 'cutListeners', 'look'] as const
+const STEPS = [
+  'add',
+  'addSilently',
+  'begin',
+  'commit',
+  'restart',
+  'cutConnections',
+  'look',
+] as const
 
 /** What may happen, and which of the processes or open transactions it concerns. */
 const anyStep = fc.record({
@@ -34,7 +42,7 @@ class World {
     if (does === 'begin') await this.#begin()
     if (does === 'commit') await this.#commit(which)
     if (does === 'restart') await this.#restart()
-    if (does === 'cutListeners') await this.#store.cutListeners()
+    if (does === 'cutConnections') await this.#store.cutConnections()
     if (does === 'look') await this.look()
     if (does === 'addSilently') {
       const sub = newUser()
@@ -102,7 +110,7 @@ for (const [name, { skip, start }] of Object.entries(ENTRY_STORES)) {
       await store.close()
     })
 
-    it('nothing is missed, in any order of entries, commits, kills and lost messages', async (t) => {
+    it('nothing is missed, in any order of entries, commits, kills and lost connections', async (t) => {
       t.diagnostic(`${RUNS} runs, PROPERTY_SEED=${PROPERTY_SEED}`)
       const property = fc.asyncProperty(
         fc.array(anyStep, { minLength: 1, maxLength: 30, size: 'max' }),

@@ -120,7 +120,7 @@ test('the router does not have a route yet while onRoute is told of it', (t) => 
   assert.deepEqual([...routed, app.hasRoute(place)], [false, true])
 })
 
-// lib/guard/preflight.ts and lib/declaration/route-register.ts put hooks of theirs into routes.
+// lib/declaration/route-register.ts and lib/guard/async-context.ts put hooks of theirs into routes.
 test('hooks that are put into the options of a route until ready run, in their order', async (t) => {
   const app = made(t)
   const [told, ran] = [toldRoutes(app), [] as string[]]

@@ -7,6 +7,7 @@ import { FastifyAdapter, type NestFastifyApplication, RouteConfig } from '@nestj
 import type { FastifyRequest } from 'fastify'
 import tenantAuth, { type AuthOptions, type RouteDeclaration } from '../../lib/index.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
+import { CookOnly, Declare } from '../examples/nestjs.ts'
 import { ALICE } from '../helpers/app/beside.ts'
 import { REFUSALS, type RefusalCode } from '../helpers/app/refusals.ts'
 
@@ -26,21 +27,42 @@ class MenuController {
   health(): string {
     return 'ok'
   }
+
+  cook(): string {
+    return 'cooked'
+  }
 }
 
-/** Decorators are applied by hand, because no compiler does it here. */
-function handle(name: keyof MenuController, path: string, config: RouteDeclaration): void {
+/** Decorators are applied by hand, because no compiler does it here: the last one first. */
+function decorate(
+  name: keyof MenuController,
+  path: string,
+  ...decorators: readonly MethodDecorator[]
+): void {
   const descriptor = Object.getOwnPropertyDescriptor(MenuController.prototype, name)
   if (descriptor === undefined) throw new Error(`no method is called ${name}`)
-  Get(path)(MenuController.prototype, name, descriptor)
-  RouteConfig(config)(MenuController.prototype, name, descriptor)
   Req()(MenuController.prototype, name, 0)
+  for (const decorator of decorators.toReversed()) {
+    decorator(MenuController.prototype, name, descriptor)
+  }
+  Get(path)(MenuController.prototype, name, descriptor)
+}
+
+function handle(name: keyof MenuController, path: string, config: RouteDeclaration): void {
+  decorate(name, path, RouteConfig(config))
 }
 
 handle('menu', ':tenant/menu', { tenant: 'required', userInfo: true })
 handle('orders', ':tenant/orders', { tenant: 'required', require: 'order:read' })
 handle('erase', ':tenant/erase', { tenant: 'required', authorization: true })
 handle('health', 'health', { noauth: true })
+decorate(
+  'cook',
+  ':tenant/cook',
+  Declare({ tenant: 'required', require: ['menu:read'] }),
+  CookOnly(),
+  RouteConfig({ userInfo: true }),
+)
 Controller()(MenuController)
 
 class MenuModule {}
@@ -118,3 +140,16 @@ test('With NestJS a 503 keeps its status and its Retry-After', async (t) => {
   const answer = await app.inject({ url: '/lazy-raccoon/menu', headers })
   assert.deepEqual([answer.statusCode, answer.headers['retry-after']], [503, '1'])
 })
+
+for (const [held, status] of [
+  [['menu:read', 'order:cook'], 200],
+  [['menu:read'], 403],
+  [['order:cook'], 403],
+  [[], 403],
+] as const) {
+  test(`With NestJS a user who holds ${held.join(', ') || 'nothing'} gets ${status} where two decorators require`, async (t) => {
+    const { app, authority } = await nest(t)
+    const headers = await authority.headers({ resources: { 'lazy-raccoon': held } })
+    assert.equal((await app.inject({ url: '/lazy-raccoon/cook', headers })).statusCode, status)
+  })
+}

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { AsyncResource } from 'node:async_hooks'
 import { type TestContext, test } from 'node:test'
-import { WrittenRoute } from '../../lib/declaration/written-route.ts'
-import { enterContext, keepContext, keepContextOf } from '../../lib/guard/async-context.ts'
+import { enterContext, keepContext } from '../../lib/guard/async-context.ts'
 import { currentAuthorization } from '../../lib/index.ts'
 import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 import { until } from '../helpers/processes/until.ts'
@@ -73,33 +72,25 @@ for (const [what, answer, status, after] of ANSWERS) {
   })
 }
 
-for (const [asyncContext, who] of [
-  [true, 'alice'],
-  [false, 'nobody'],
-] as const) {
-  test(`with the option ${asyncContext ? 'on' : 'off'} a request goes on for ${who}`, async (t) => {
-    const app = await guardedApp(t, ON)
-    const seen: string[] = []
+test('with the option of its service off a request goes on for nobody', async (t) => {
+  const seen: string[] = []
+  for (const asyncContext of [true, false]) {
+    const app = await guardedApp(t, { asyncContext })
     app.get('/x', async (request) => {
-      const enter = () => enterContext(request, { asyncContext }, () => void seen.push(current()))
+      const enter = () => enterContext(request, () => void seen.push(current()))
       enter()
       lose(enter)
     })
     await app.inject({ url: '/x', headers: ALICE })
-    assert.deepEqual(seen, [who, who])
-  })
+  }
+  assert.deepEqual(seen, ['alice', 'alice', 'nobody', 'nobody'])
+})
 
-  test(`with the option ${asyncContext ? 'on' : 'off'} hooks are ${asyncContext ? '' : 'not '}added`, (t) => {
-    const app = bareApp(t, { exposeHeadRoutes: false })
-    const ofRoutes: number[] = []
-    app.addHook('onRoute', (options) => {
-      keepContextOf(new WrittenRoute(app, options), { asyncContext })
-      ofRoutes.push([options.preHandler ?? []].flat().length)
-    })
-    app.get('/x', async () => 'x')
-    assert.deepEqual(ofRoutes, [asyncContext ? 1 : 0])
-    const { mock } = t.mock.method(app, 'addHook')
-    keepContext(app, { asyncContext })
-    assert.equal(mock.callCount(), asyncContext ? 6 : 0)
-  })
-}
+test('hooks are added once for an application, and only with the option', (t) => {
+  const app = bareApp(t)
+  const { mock } = t.mock.method(app, 'addHook')
+  keepContext(app, { asyncContext: false })
+  assert.equal(mock.callCount(), 0)
+  for (const _ of [1, 2]) keepContext(app, ON)
+  assert.equal(mock.callCount(), 8)
+})

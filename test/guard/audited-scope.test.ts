@@ -23,8 +23,7 @@ test('one of two guarded scopes is seen with what both of them guard', async (t)
   assert.ok(one && two, 'both scopes are guarded')
   const audited = auditedScope(one, RULES)
   assert.deepEqual([audited.scope === one.scope, audited.isRoot], [true, false])
-  assert.deepEqual([audited.guardName, audited.earlyProblems], [one.guardName, []])
-  assert.deepEqual(audited.guardNames, [one.guardName, two.guardName])
+  assert.deepEqual(audited.earlyProblems, [])
   assert.deepEqual([audited.seen.map(({ url }) => url), audited.early], [['/one'], []])
   const { application = [] } = audited
   assert.deepEqual(

@@ -9,7 +9,7 @@ import {
   decisionOf,
   setDecision,
 } from '../../lib/guard/decision.ts'
-import { HeldBack, Refused } from '../../lib/guard/refused.ts'
+import { Refused } from '../../lib/guard/refused.ts'
 import { errors } from '../../lib/index.ts'
 import { decidedRequest } from '../helpers/app/decided-request.ts'
 import { as } from '../helpers/app/guarded-app.ts'
@@ -27,7 +27,6 @@ const DECISIONS: readonly [
   ['that is not guarded', () => null, false, false],
   ['that is let through', (_asked, access) => access, true, true],
   ['that is refused', refuse, true, false],
-  ['that is held back', (asked) => new HeldBack(refuse(asked)), true, false],
 ]
 
 for (const [what, make, isAsked, isAccess] of DECISIONS) {

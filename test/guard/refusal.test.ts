@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify'
 import tenantAuth, { type AuthOptions, authorizationOf, refusalOf } from '../../lib/index.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
@@ -207,37 +206,6 @@ for (const [what, request, expected] of OTHERS) {
     assert.deepEqual(new Set(seen.map(([, code]) => code)), new Set([null]))
   })
 }
-
-const PREFLIGHT = {
-  method: 'OPTIONS',
-  url: '/x',
-  headers: { origin: 'https://app.test', 'access-control-request-method': 'GET' },
-} as const
-
-test('a preflight that is refused late counts as refused, but not one that cors answers', async (t) => {
-  const app = await guardedApp(t)
-  const seen = watch(app)
-  await app.register(cors, { origin: true })
-  app.options('/x', { config: { cors: false } }, async () => 'never')
-  app.get('/y', async () => 'never')
-  assert.equal((await app.inject(PREFLIGHT)).statusCode, 401)
-  await until(() => seen.length === 3)
-  const refusal = ['ERR_AUTH_TOKEN_MISSING', null, null]
-  assert.deepEqual(seen.splice(0), [
-    ['onError', ...refusal],
-    ['onSend', ...refusal],
-    ['onResponse', ...refusal],
-  ])
-  assert.equal((await app.inject({ ...PREFLIGHT, url: '/y' })).statusCode, 204)
-  await until(() => seen.length === 2)
-  assert.deepEqual(
-    seen.map(([hook, code]) => [hook, code]),
-    [
-      ['onSend', null],
-      ['onResponse', null],
-    ],
-  )
-})
 
 test('a refusal stays one where an error handler calls the not-found handler', async (t) => {
   const app = await guardedApp(t)

@@ -55,7 +55,7 @@ test('a request has one signal, which is let go when its response has ended', as
   app.get('/revoked', async (request) => {
     const signal = signalOf(request)
     await isRevoked.add({ sub: 'test-user' })
-    return { isSame: signal === signalOf(request), reason: signal.reason.reason }
+    return { isSame: signal.reason === signalOf(request).reason, reason: signal.reason.reason }
   })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const headers = await as()

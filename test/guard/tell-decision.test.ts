@@ -6,7 +6,10 @@ import { askedAgain, decidedRequest } from '../helpers/app/decided-request.ts'
 import { as, authority, guardedApp } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 
-const NOBODY = { issuer: null, sub: null, actor: null, tenant: null, required: null, cached: null }
+const NOBODY = {
+  ...{ issuer: null, sub: null, tokenSub: null, actor: null },
+  ...{ tenant: null, required: null, cached: null },
+}
 const NO_ERROR = { code: null, statusCode: null, reason: null }
 
 test('a decision is told with all that is known of it, and is immutable', async (t) => {
@@ -22,7 +25,7 @@ test('a decision is told with all that is known of it, and is immutable', async 
   await app.inject('/lazy-raccoon/x')
   const { issuer } = authority.options
   const actor = { sub: 'desk', issuer: 'https://desk.test' }
-  const alice = { issuer, sub: 'alice', actor }
+  const alice = { issuer, sub: 'alice', tokenSub: 'alice', actor }
   assert.deepEqual(told, [
     {
       ...{ request: requests[0], outcome: 'admitted', ...NO_ERROR, ...alice },
@@ -52,7 +55,7 @@ test('a decision is told with all that is known of it, and is immutable', async 
 test('work without a request is told with its user and its tenant', (t) => {
   const told = heard(t, 'decision')
   tellInternal({ sub: 'alice', tenant: 'lazy-raccoon' })
-  const user = { sub: 'alice', tenant: 'lazy-raccoon' }
+  const user = { sub: 'alice', tokenSub: 'alice', tenant: 'lazy-raccoon' }
   const event = { request: null, outcome: 'internal', ...NO_ERROR, ...NOBODY, ...user }
   assert.deepEqual(told, [event])
   assert.equal(Object.isFrozen(told[0]), true)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   constraintWords,
+  notCompared,
   placeWords,
   writtenConstraints,
 } from '../../lib/inspection/route-constraints.ts'
@@ -17,7 +18,20 @@ const WRITTEN: readonly [given: unknown, written: unknown][] = [
   [Number.POSITIVE_INFINITY, 'Infinity'],
   [12n, '12n'],
   [undefined, 'undefined'],
-  [Symbol('gold'), 'Symbol(gold)'],
+  [Symbol('gold'), 'Symbol(gold) (cannot be compared)'],
+  [function near() {}, '[Function: near] (cannot be compared)'],
+  [{ near: [() => true] }, '{ near: [ [Function (anonymous)] ] } (cannot be compared)'],
+  [new (class Area {})(), 'Area {} (cannot be compared)'],
+  [new Map([['a', () => 1]]), "Map(1) { 'a' => [Function (anonymous)] } (cannot be compared)"],
+  [
+    {
+      get a() {
+        return 1
+      },
+    },
+    '{ a: [Getter] } (cannot be compared)',
+  ],
+  [new Date(0), '1970-01-01T00:00:00.000Z'],
   [['a', /b/], "[ 'a', /b/ ]"],
   [{ b: { c: { d: { e: 1 } } }, a: 2 }, '{ a: 2, b: { c: { d: { e: 1 } } } }'],
   [new Set(['a']), "Set(1) { 'a' }"],
@@ -29,6 +43,15 @@ for (const [given, written] of WRITTEN) {
     assert.deepEqual(writtenConstraints({ given }), { given: written })
   })
 }
+
+test('the constraints that cannot be compared are known by their names', () => {
+  const loop: unknown[] = []
+  loop.push(loop)
+  const given = { host: 'a', geo: () => true, loop, list: ['b'], at: new WeakMap() }
+  const constraints = writtenConstraints(given)
+  assert.deepEqual(notCompared({ ...(constraints && { constraints }) }), ['at', 'geo', 'loop'])
+  assert.deepEqual(notCompared({}), [])
+})
 
 test('two values that differ beyond what is usually shown are written differently', () => {
   const long = 'x'.repeat(20_000)

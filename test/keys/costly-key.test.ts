@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { isCostlyKey } from '../../lib/keys/costly-key.ts'
+import { isCostlyKey, isCostlySet } from '../../lib/keys/costly-key.ts'
 
 /** A public key of that size. Nobody has to hold its private key. */
 function rsaOf(bits: number, exponent: bigint) {
@@ -39,3 +39,18 @@ test('a long modulus, and a long exponent with a modulus that is not short, are 
   assert.equal(isCostlyKey(rsaOf(8192, LONG)), true)
   assert.equal(isCostlyKey(rsaOf(3072, LONGEST)), true)
 })
+
+/** So many keys of a curve cost no more than a set may. */
+const SETS = [
+  ['P-521', 10],
+  ['P-384', 21],
+  ['P-256', 150],
+  [undefined, 150],
+] as const
+
+for (const [curve, most] of SETS) {
+  test(`${most} keys on ${curve ?? 'no curve'} are not too costly together, and one more is`, () => {
+    const curves = Array.from({ length: most }, () => curve)
+    assert.deepEqual([isCostlySet(curves), isCostlySet([...curves, curve])], [false, true])
+  })
+}

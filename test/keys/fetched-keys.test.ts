@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { FetchedKeys } from '../../lib/keys/fetched-keys.ts'
 import type { KeySet } from '../../lib/keys/key-set.ts'
-import { HostSlots } from '../../lib/outside/host-slots.ts'
-import { Slots } from '../../lib/outside/slots.ts'
+import { FetchPlaces } from '../../lib/outside/fetch-places.ts'
+import { TimeLimit } from '../../lib/outside/time-limit.ts'
 import { Unusable } from '../../lib/outside/unusable.ts'
 import { until } from '../helpers/processes/until.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
@@ -116,22 +116,34 @@ for (const [what, location] of [
   })
 }
 
-test('only so many load at once, and metadata takes no place of its own', async () => {
-  const slots = new HostSlots(1, new Slots(1))
+test('only so many load from a host at once, and each fetch of a load takes a place', async (t) => {
+  const places = new FetchPlaces()
   const hanging = await askedServer(() => {})
-  const limit = new AbortController()
-  const busy = new FetchedKeys({ location: { url: hanging.url }, slots }).load(limit.signal)
-  const ended = assert.rejects(busy, { message: 'no answer in time' })
-  await until(() => hanging.count === 1)
-  const waiting = new FetchedKeys({ location: { issuer }, slots }).load(soon())
-  const late = new AbortController()
-  const impatient = new FetchedKeys({ location: { issuer }, slots }).load(late.signal)
-  const refused = assert.rejects(impatient, { message: 'too many other fetches were under way' })
-  late.abort()
+  const limits: TimeLimit[] = []
+  t.after(() => {
+    for (const limit of limits) limit.abort()
+  })
+  const load = (url: string, times = { work: 60_000, wait: 60_000 }) => {
+    const limit = new TimeLimit(times)
+    limits.push(limit)
+    const location = url === issuer ? { issuer } : { url }
+    return { limit, keys: new FetchedKeys({ location, places }).load(limit.signal, limit) }
+  }
+  const ended = Array.from({ length: 16 }, () =>
+    assert.rejects(load(hanging.url).keys, { message: 'no answer in time' }),
+  )
+  await until(() => hanging.count === 16)
+  const impatient = load(hanging.url, { work: 60_000, wait: 50 }).keys
+  await assert.rejects(impatient, { message: 'too many other fetches were under way' })
+  published[OPENID] = { issuer, jwks_uri: `${hanging.url}keys` }
+  const second = load(issuer)
+  const refused = assert.rejects(second.keys, { message: 'too many other fetches were under way' })
+  await until(() => asked.includes(OPENID))
+  second.limit.abort()
   await refused
-  assert.deepEqual(asked, [])
-  limit.abort()
-  await ended
-  assert.deepEqual((await waiting).kids, ['one'])
-  assert.deepEqual(asked, [OPENID, '/keys'])
+  published[OPENID] = { issuer, jwks_uri: `${issuer}/keys` }
+  assert.deepEqual((await load(issuer).keys).kids, ['one'])
+  assert.equal(hanging.count, 16)
+  for (const limit of limits) limit.abort()
+  await Promise.all(ended)
 })

@@ -4,8 +4,8 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { KeySet } from '../../lib/keys/key-set.ts'
 import { RemoteKeys, type RemoteKeysOptions, StaticKeys } from '../../lib/keys/key-source.ts'
-import { HostSlots } from '../../lib/outside/host-slots.ts'
-import { Slots } from '../../lib/outside/slots.ts'
+import { FetchPlaces } from '../../lib/outside/fetch-places.ts'
+import { TimeLimit } from '../../lib/outside/time-limit.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
@@ -89,32 +89,46 @@ for (const path of [OPENID, '/keys']) {
   })
 }
 
-test('the wait for a place counts in the time limit', async (t) => {
-  const all = new Slots(1)
-  const slots = new HostSlots(1, all)
-  const { signal } = new AbortController()
-  void all.run(() => new Promise(() => {}), signal)
-  const { asked, source } = await issuerKeys(t, { slots, timeout: 0.1 })
+/** Places of which the host of the keys has none left, until the returned function is called. */
+function takenPlaces(url: string) {
+  const places = new FetchPlaces()
+  const limit = new TimeLimit({ work: 60_000, wait: 60_000 })
+  const take = { url, standing: 'own', ticket: 0, limit } as const
+  const all = Array.from({ length: 16 }, () =>
+    places.run(() => once(limit.signal, 'abort'), take).catch(() => {}),
+  )
+  const free = async () => {
+    limit.abort()
+    await Promise.all(all)
+  }
+  return { places, free }
+}
+
+test('the wait for a place has a time of its own, and then the load fails', async (t) => {
+  const { issuer, asked, failures } = await issuerKeys(t)
+  const { places, free } = takenPlaces(issuer)
+  const options = { ...DEFAULTS, location: { issuer }, places, timeout: 60, line: 0.1 }
+  const source = new RemoteKeys(options, { onFailure: (reason) => failures.push(reason) })
+  t.after(() => source.close())
   source.open()
   assert.equal(await source.settled(), undefined)
-  assert.equal(source.state().failure, 'too many other fetches were under way')
+  const failure = 'no discovery document: too many other fetches were under way'
+  assert.equal(source.state().failure, failure)
   assert.deepEqual(asked, [])
+  await free()
 })
 
 test('closing ends the wait for a place, in silence', async (t) => {
-  const all = new Slots(1)
-  const slots = new HostSlots(1, all)
-  const other = new AbortController()
-  const busy = all.run(() => once(other.signal, 'abort'), other.signal)
-  const { asked, failures, source } = await issuerKeys(t, { slots })
+  const { issuer, asked, failures } = await issuerKeys(t)
+  const { places, free } = takenPlaces(issuer)
+  const options = { ...DEFAULTS, location: { issuer }, places, line: 60 }
+  const source = new RemoteKeys(options, { onFailure: (reason) => failures.push(reason) })
   source.open()
   const waiting = source.settled()
   await setImmediate()
   source.close()
   assert.equal(await waiting, undefined)
-  other.abort()
-  await busy
-  await all.run(async () => {}, new AbortController().signal)
+  await free()
   assert.deepEqual([asked, failures], [[], []])
 })
 

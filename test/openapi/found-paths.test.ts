@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import swagger from '@fastify/swagger'
 import fc from 'fast-check'
 import Fastify from 'fastify'
+import { readDeclaration } from '../../lib/declaration/declaration.ts'
 import { compilePolicy } from '../../lib/declaration/policy.ts'
 import { describeGuard } from '../../lib/openapi/describe-guard.ts'
 import type { DocumentedRoute } from '../../lib/openapi/documented-route.ts'
@@ -29,7 +30,7 @@ async function documentOf(urls: readonly string[], servers: Server[], stripBaseP
         : given.swaggerObject,
   })
   app.addHook('onRoute', ({ url, method }) => {
-    const { policy } = compilePolicy({ url, config: {}, strict: false }, rules)
+    const { policy } = compilePolicy({ url, ...readDeclaration({}), strict: false }, rules)
     routes.push({ methods: [method].flat(), url, policy, seen: true })
   })
   for (const url of urls) {

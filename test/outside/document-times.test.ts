@@ -136,3 +136,11 @@ test('a load that closing has ended is no failure', async (t) => {
   await pass(0)
   assert.deepEqual(document.state(), { state: 'none', age: null, failure: null })
 })
+
+test('after a failure an old document serves to the end of the next attempt, its wait included', (t) => {
+  const { times, at, servesFor } = begin(t, { isLazy: true, line: 20 })
+  times.succeeded()
+  at(600)
+  times.failed()
+  servesFor(1 + 20 + 5)
+})

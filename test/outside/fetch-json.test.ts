@@ -281,3 +281,14 @@ test('it asks for JSON, and uses no fetch settings of the application', async ()
   assert.equal(Object(headers).connection, 'close')
   assert.equal(Object(headers).authorization, undefined)
 })
+
+test('a document of more lists, objects and members than any of ours is not parsed', async (t) => {
+  const parsed = t.mock.method(JSON, 'parse')
+  const texts = [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, `[${'{},'.repeat(50_000)}1]`]
+  for (const text of texts) {
+    const { url } = await askedServer((_, response) => response.end(text))
+    const limits = { maxBytes: 512 * 1024, signal: AbortSignal.timeout(10_000) }
+    await assert.rejects(fetchJson(url, limits), { message: 'the answer is not JSON' })
+  }
+  assert.equal(parsed.mock.calls.filter(({ arguments: [text] }) => texts.includes(text)).length, 0)
+})

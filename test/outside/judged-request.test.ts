@@ -12,6 +12,7 @@ import { until } from '../helpers/processes/until.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
 import { hangingFaults, keyFaults } from '../helpers/servers/key-faults.ts'
 import { type FaultName, faultNames, KeyServer } from '../helpers/servers/key-server.ts'
+import { nameServer } from '../helpers/servers/name-server.ts'
 
 const NOT_PUBLIC = 'the address is not public'
 const GOOD = { keys: [{ kty: 'oct', kid: 'a good key' }] }
@@ -49,8 +50,12 @@ async function failure(reading: Promise<unknown>): Promise<string> {
   return error.message
 }
 
-/** The answers that look-ups get from now on, one after another; the last one stays. */
-function answering(t: TestContext, ...answers: readonly (readonly string[])[]) {
+/**
+ * The answers that the machine gives from now on for names that no name server has, one after
+ * another; the last one stays.
+ */
+async function answering(t: TestContext, ...answers: readonly (readonly string[])[]) {
+  await nameServer(t, () => null)
   let asked = 0
   const lookup = (...args: unknown[]) => {
     const answer = answers[Math.min(asked, answers.length - 1)] ?? []
@@ -92,7 +97,7 @@ const LITERALS = [
 
 for (const host of LITERALS) {
   test(`the literal ${host} is not public, and is not connected to`, async (t) => {
-    const asked = answering(t, ['8.8.8.8'])
+    const asked = await answering(t, ['8.8.8.8'])
     const before = watched.connections()
     const url = `http://${host}:${watched.port}/`
     assert.equal(await failure(read(url, isPublicAddress)), NOT_PUBLIC)
@@ -123,7 +128,7 @@ const ANSWERS: readonly (readonly [what: string, ...answer: string[]])[] = [
 
 for (const [what, ...answer] of ANSWERS) {
   test(`a name that leads to ${what} is refused`, async (t) => {
-    const asked = answering(t, answer)
+    const asked = await answering(t, answer)
     const before = watched.connections()
     const url = `http://idp.customer.test:${watched.port}/`
     assert.equal(await failure(read(url, isPublicAddress)), NOT_PUBLIC)
@@ -132,8 +137,37 @@ for (const [what, ...answer] of ANSWERS) {
   })
 }
 
+for (const [what, ...answer] of ANSWERS.filter(([, ...all]) => !all.join().includes('%'))) {
+  test(`a name of which a name server says ${what} is refused`, async (t) => {
+    const asked = await nameServer(t, () => answer)
+    const before = watched.connections()
+    const url = `http://idp.customer.test:${watched.port}/`
+    const reason = answer.length > 0 ? NOT_PUBLIC : 'no answer (ENOTFOUND)'
+    assert.equal(await failure(read(url, isPublicAddress)), reason)
+    assert.deepEqual(asked, ['idp.customer.test'])
+    assert.equal(watched.connections(), before)
+  })
+}
+
+test('what a name server says at first is connected to, whatever it says later', async (t) => {
+  let times = 0
+  const asked = await nameServer(t, () => (times++ < 2 ? ['127.0.0.2'] : ['127.0.0.1']))
+  await read(`http://idp.customer.test:${watched.port}/`, () => true)
+  assert.equal(asked.length, 1, 'it was looked up again')
+  assert.match(watched.connectedTo(), /127\.0\.0\.2$/)
+})
+
+test('a name server that is silent ends with the signal', async (t) => {
+  const asked = await nameServer(t, () => undefined)
+  const limit = new AbortController()
+  const reading = failure(read('https://idp.customer.test/', isPublicAddress, limit.signal))
+  await until(() => asked.length > 0)
+  limit.abort()
+  assert.equal(await reading, 'no answer in time')
+})
+
 test('a name that leads to loopback at the second look-up only is connected as first told', async (t) => {
-  const asked = answering(t, ['127.0.0.2'], ['127.0.0.1'])
+  const asked = await answering(t, ['127.0.0.2'], ['127.0.0.1'])
   const judged: string[] = []
   const isAllowed: AddressRule = (address) => {
     judged.push(address)
@@ -147,7 +181,7 @@ test('a name that leads to loopback at the second look-up only is connected as f
 
 test('and at the next fetch the second answer is judged anew', async (t) => {
   const isAllowed: AddressRule = (address) => address === '127.0.0.1'
-  answering(t, ['127.0.0.1'], ['127.0.0.2'])
+  await answering(t, ['127.0.0.1'], ['127.0.0.2'])
   const url = `http://idp.customer.test:${watched.port}/`
   assert.deepEqual(await read(url, isAllowed), GOOD)
   assert.equal(await failure(read(url, isAllowed)), NOT_PUBLIC)
@@ -160,24 +194,30 @@ test('a name that is not found is told by its code', async (t) => {
     done(Object.assign(new Error('idp.customer.test'), { code: 'ENOTFOUND' }))
   }
   t.mock.method(dns, 'lookup', lookup)
+  await nameServer(t, () => null)
   const url = 'https://idp.customer.test/'
   assert.equal(await failure(read(url, isPublicAddress)), 'no answer (ENOTFOUND)')
 })
 
 test('a look-up that never ends ends with the signal', async (t) => {
-  let hasAsked = false
-  t.mock.method(dns, 'lookup', () => {
-    hasAsked = true
+  const open: (() => void)[] = []
+  t.mock.method(dns, 'lookup', (...args: unknown[]) => {
+    const done = args.at(-1)
+    assert.ok(typeof done === 'function', 'a look-up without a callback')
+    open.push(() => done(null, []))
   })
+  await nameServer(t, () => null)
   const limit = new AbortController()
   const reading = failure(read('https://idp.customer.test/', isPublicAddress, limit.signal))
-  await until(() => hasAsked)
+  await until(() => open.length === 1)
   limit.abort()
   assert.equal(await reading, 'no answer in time')
+  // Its thread comes back for the next one.
+  for (const done of open) done()
 })
 
 test('a name may lead to several addresses, of which one is connected to', async (t) => {
-  answering(t, ['127.0.0.1', '::1'])
+  await answering(t, ['127.0.0.1', '::1'])
   const url = `http://idp.customer.test:${watched.port}/`
   assert.deepEqual(await read(url, () => true), GOOD)
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readLine, readValue } from '../../lib/settings/ini-line.ts'
+import { readItems, readLine, readValue } from '../../lib/settings/ini-line.ts'
 import { nearestName } from '../../lib/settings/look-alike.ts'
-import { resemblanceOf } from '../../lib/settings/section-name.ts'
+import { meantSection } from '../../lib/settings/section-name.ts'
 import { showName, showValue } from '../../lib/settings/shown-value.ts'
 
 /**
@@ -35,7 +35,9 @@ function isLinear(read: (text: string) => unknown, short: string): boolean {
 
 const readWhole = (line: string): unknown => {
   const read = readLine(line)
-  return read.kind === 'entry' && read.text !== null ? readValue(read.text) : read
+  return read.kind === 'entry' && read.text !== null
+    ? [readValue(read.text), readItems(read.text)]
+    : read
 }
 
 /** Lines that hold a long run of one text, and their reader. */
@@ -61,7 +63,7 @@ const LINES: readonly (readonly [name: string, line: (run: string) => string])[]
 describe('eight times as much takes at most twenty times as long', () => {
   const readers: readonly (readonly [string, (text: string) => unknown])[] = [
     ...LINES.map(([name, line]) => [name, (run: string) => readWhole(line(run))] as const),
-    ['a section to compare', (run) => resemblanceOf(`auth${run}x`)],
+    ['a section to compare', (run) => meantSection(`auth${run}x`)],
     ['a key to compare', (run) => nearestName(`keys${run}x`, ['keys_max_age'])],
     ['a value to show', (run) => showValue(`https:${run}x`)],
     ['a name to show', (run) => showName(`https:${run}x`)],

@@ -471,3 +471,28 @@ describe('every recipe', () => {
     }
   })
 })
+
+/** Options that a recipe would leave out, in whole or in part. */
+const LEFT_OUT: readonly [what: string, make: (options: object) => unknown, member: string][] = [
+  ['keycloak', (options) => Reflect.apply(keycloak, null, [options]), 'client'],
+  ['auth0', (options) => Reflect.apply(auth0, null, [options]), 'tenant'],
+  ['entraId', (options) => Reflect.apply(entraId, null, [options]), 'roles'],
+  ['cognito', (options) => Reflect.apply(cognito, null, [options]), 'clientId'],
+]
+
+for (const [name, make, member] of LEFT_OUT) {
+  it(`${name} refuses options that it would leave out`, () => {
+    const good = { rolesOf: 'realm', clientId: 'c' }
+    const code = { code: 'ERR_AUTH_CONFIG_INVALID' }
+    assert.throws(() => make(Object.create(good)), code)
+    assert.throws(() => make(new Map(Object.entries(good))), code)
+    assert.throws(() => make({ [`${member}s`]: 'x' }), code)
+  })
+}
+
+it('a table of grants is a plain object', () => {
+  const table = Reflect.apply(entraId, null, [{ roles: {} }])
+  assert.equal(typeof table, 'function')
+  const roles = new Map([['cook', ['menu:read']]])
+  assert.throws(() => Reflect.apply(entraId, null, [{ roles }]), /no plain object/)
+})

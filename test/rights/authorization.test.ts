@@ -118,6 +118,7 @@ test('its JSON shows all of it, and nothing else', () => {
     tenant: 'a',
     userInfo: { sub: 'u', resources: RESOURCES },
     issuer: ISSUER,
+    tokenSub: 'u',
     actor: ACTOR,
     tenants: ['a', 'b'],
     resources: ['menu:read', 'order:read', 'order:cancel'],

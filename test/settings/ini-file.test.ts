@@ -23,7 +23,7 @@ function entriesOf(file: string): IniEntry[] {
 
 /** Key and value of each entry of our sections. */
 function read(text: string | Uint8Array): string[][] {
-  return entriesOf(folder.write(text)).map(({ key, value }) => [key, value])
+  return entriesOf(folder.write(text)).map(({ key, text }) => [key, text])
 }
 
 function refuses(text: string | Uint8Array, ...parts: (string | RegExp)[]): void {
@@ -37,10 +37,10 @@ describe('an INI file', () => {
     const at = (line: number) => `${file}, line ${line}`
     assert.deepEqual(linesOf(file), [
       { kind: 'section', section: 'auth', where: at(1) },
-      { kind: 'entry', section: 'auth', key: 'realm', value: 'a', where: at(2) },
+      { kind: 'entry', section: 'auth', key: 'realm', text: 'a', where: at(2) },
       { kind: 'section', section: 'tenants', where: at(4) },
       { kind: 'section', section: 'auth.acme', where: at(7) },
-      { kind: 'entry', section: 'auth.acme', key: 'issuer', value: 'b', where: at(8) },
+      { kind: 'entry', section: 'auth.acme', key: 'issuer', text: 'b', where: at(8) },
     ])
   })
 
@@ -80,7 +80,7 @@ describe('an INI file', () => {
 
   test('shows all its problems, line by line, each of them once', () => {
     const file = folder.write(
-      'auth = 1\n[auht]\nx = 1\n[Auth]\n[tenants]\nids = a;b\nids\n[tenants]\n',
+      'auth = 1\n[aut]\nx = 1\n[Auth]\n[tenants]\nids = a\nids\nids = b\n[tenants]\n',
     )
     assert.throws(
       () => entriesOf(file),
@@ -88,7 +88,7 @@ describe('an INI file', () => {
         const told = error.message.split('\n').map((line) => /line \d+/.exec(line)?.[0])
         assert.deepEqual(
           told,
-          [1, 2, 4, 6, 7, 8].map((line) => `line ${line}`),
+          [1, 2, 4, 7, 8, 9].map((line) => `line ${line}`),
         )
         return true
       },
@@ -163,10 +163,24 @@ describe('a section line', () => {
     '[]',
     '[__proto__]',
     '[constructor]',
-    '[authx.auth]',
     '[auth_acme]',
     '[authority of ours]',
     '[app auth]',
+    '[auth acme]',
+    '[auth "acme"]',
+    '["auth"]',
+    '[auth:acme]',
+    '[auht]',
+    '[a_u_t_h]',
+    '[oauth]',
+    '[OAuth]',
+    '[oauth.github]',
+    '[tenants.ids]',
+    '[tenatns]',
+    '[\uff41\uff55\uff54\uff48]',
+    '[\u0430\u057dth]',
+    '[\u8a8d\u8a3c\u8a2d\u5b9a]',
+    '[caf\u00e9]',
   ]) {
     test(`${line} belongs to the application`, () => {
       assert.deepEqual(read(`[auth]\nrealm = a\n${line}\ndev_mode = yes\nrealm = b\n`), [
@@ -187,113 +201,47 @@ describe('a section line', () => {
     '[auth.]',
     '[auth.acme test]',
     '[auth. acme]',
-    '[auth acme]',
-    '[auth\tacme]',
-    '[auth|acme]',
-    '[auth@acme]',
-    '[auth=acme]',
-    '[auth,acme]',
-    '[Auth acme]',
     '[Auth.acme]',
     '[AUTH.ACME]',
-    '[auht.acme]',
     '[auth..acme\u200b]',
     '[auth.acm\u00e9]',
-    '[\uff41uth\uff0eacme]',
-    '[auth\u2024acme]',
     '[\u0430uth.acme]',
-    '[auth:acme]',
-    '[auth/acme]',
-    '[auth "acme"]',
+    '[auto.acme]',
+    '[aut.acme]',
+    '[auths.acme]',
     `[auth.${'N'.repeat(65)}]`,
   ]) {
     test(`${JSON.stringify(line)} is nearly that of an issuer, and refused`.slice(0, 80), () => {
       const message = 'a section: expected [auth], [auth.NAME] or [tenants], found ['
-      const hint = line === '[auth.]' ? 'did you mean [auth]?' : 'did you mean [auth.NAME]?'
-      refuses(`[auth]\n[auth.acme]\n${line}\n`, message, 'line 3', hint)
+      refuses(`[auth]\n[auth.acme]\n${line}\n`, message, 'line 3', 'did you mean [auth.NAME]?')
     })
   }
 
-  for (const line of ['[oauth.github]', '[auto.acme]', '[aut.acme]']) {
-    test(`${line} is refused, unless [auth] stands in the file too`, () => {
-      refuses(`[auth.acme]\n${line}\n`, 'did you mean [auth]?', `found ${line}`, 'line 2')
-      assert.deepEqual(read(`${line}\nrealm = a\n[auth]\nrealm = b\n`), [['realm', 'b']])
-    })
-  }
-
-  for (const line of ['[oauth]', '[authn]', '[auto]', '[auth0]', '[aut]', '[Oauth]']) {
-    test(`${line} is refused, unless the file has [auth] too`, () => {
-      const hint = 'did you mean [auth]? An application may have it beside a section [auth]'
-      refuses(
-        `${line}\n`,
-        `expected [auth], [auth.NAME] or [tenants], found ${line}`,
-        'line 1',
-        hint,
-      )
-      refuses(`[tenants]\nids = a\n${line}\nissuer = a\n`, hint, 'line 3')
-      assert.deepEqual(read(`${line}\nrealm = a\n[auth]\nrealm = b\n`), [['realm', 'b']])
-    })
-  }
-
-  test('[tenant] is refused, unless the file has [tenants] too', () => {
-    refuses('[auth]\n[tenant]\nids = a\n', 'found [tenant]', 'did you mean [tenants]?', 'line 2')
-    assert.deepEqual(read('[tenant]\nids = a\n[tenants]\nids = b\n'), [['ids', 'b']])
-  })
-
-  for (const line of [
-    '[Auth]',
-    '[AUTH]',
-    '[auht]',
-    '[tenatns]',
-    '[au th]',
-    '[a_u_t_h]',
-    '[auth-]',
-    '[auth:x]',
-    '[auth/x]',
-    '[auth "x"]',
-    '[aUTH ]',
-    '["auth"]',
-    "['auth']",
-    '[" auth "]',
-    '[auth .x]',
-    '["auth.x"]',
-    '[auth\\.x]',
-    '[Tenants]',
-    '["tenants"]',
-    '[tenants.ids]',
-  ]) {
-    test(`${line} is almost ours, and refused, beside ours too`, () => {
-      const message = 'a section: expected [auth], [auth.NAME] or [tenants], found ['
-      refuses(`${line}\n`, message, 'line 1', 'did you mean [')
-      refuses(`[auth]\n[tenants]\n${line}\n`, message, 'line 3')
-    })
-  }
-
-  for (const [what, line, shown] of [
-    ['a zero width space', '[au\u200bth]', '[au\\u200bth]'],
-    ['a zero width space at its end', '[auth\u200b]', '[auth\\u200b]'],
-    ['a soft hyphen', '[auth\u00ad]', '[auth\\u00ad]'],
-    ['a byte order mark', '[\ufeffauth]', '[\\ufeffauth]'],
-    ['a no-break space', '[\u00a0auth]', '[\\u00a0auth]'],
-    ['a variation selector', '[auth\ufe0f]', '[auth\\ufe0f]'],
-    ['a letter that nobody sees', '[auth\u3164]', '[auth\\u3164]'],
-    ['a mark over a letter', '[a\u0301uth]', '[a\\u0301uth]'],
-    ['full-width letters', '[\uff41\uff55\uff54\uff48]', '[\\uff41\\uff55\\uff54\\uff48]'],
-    ['letters of mathematics', '[\u{1d41a}uth]', '[\\ud835\\udc1auth]'],
-    ['a Cyrillic letter', '[\u0430uth]', '[\\u0430uth]'],
-    ['letters of several alphabets', '[\u0430\u057dth]', '[\\u0430\\u057dth]'],
-    ['small capitals', '[\u1d00\u1d1c\u1d1b\u029c]', '[\\u1d00\\u1d1c\\u1d1b\\u029c]'],
-    ['a Cyrillic letter in the other word', '[t\u0435nants]', '[t\\u0435nants]'],
+  for (const [line, meant, shown = line] of [
+    ['[Auth]', 'auth'],
+    ['[AUTH]', 'auth'],
+    ['[aUTH ]', 'auth', '[aUTH]'],
+    ['[authn]', 'auth'],
+    ['[auto]', 'auth'],
+    ['[auth0]', 'auth'],
+    ['[aut]', 'auth'],
+    ['[uth]', 'auth'],
+    ['[au th]', 'auth'],
+    ['[auth-]', 'auth'],
+    ['[Tenants]', 'tenants'],
+    ['[tenant]', 'tenants'],
+    ['[TENANT]', 'tenants'],
+    ['[tenantss]', 'tenants'],
+    ['[au\u200bth]', 'auth', '[au\\u200bth]'],
+    ['[auth\u200b]', 'auth', '[auth\\u200b]'],
+    ['[\u00a0auth]', 'auth', '[\\u00a0auth]'],
+    ['[\u0430uth]', 'auth', '[\\u0430uth]'],
+    ['[t\u0435nants]', 'tenants', '[t\\u0435nants]'],
   ] as const) {
-    test(`with ${what} is refused, and shown by its numbers`, () => {
-      refuses(`[app]\n${line}\n`, `found ${shown} (`, 'line 2', 'did you mean [')
-      refuses(`[auth]\n[tenants]\n${line}\n`, `found ${shown} (`, 'line 3')
-    })
-  }
-
-  for (const line of ['[\u0431\u0430\u0437\u0430]', '[\u8a8d\u8a3c\u8a2d\u5b9a]', '[caf\u00e9]']) {
-    test(`${line} is a word of another language`, () => {
-      assert.deepEqual(read(`[auth]\n${line}\nrealm = b\n`), [])
+    test(`${shown} differs from [${meant}] by case or one letter, and is refused beside it`, () => {
+      const message = `a section: expected [auth], [auth.NAME] or [tenants], found ${shown} (`
+      refuses(`${line}\n`, message, 'line 1', `did you mean [${meant}]?`)
+      refuses(`[auth]\n[tenants]\n${line}\n`, message, 'line 3')
     })
   }
 
@@ -312,16 +260,11 @@ describe('a section line', () => {
     '[auth[]]',
     'auth]',
     '  Tenants]',
-    'auht]',
     'auth] ; ours',
-    '(auth)',
-    '{auth}',
     '\u200b[auth]',
     '\ufeff[auth]',
     '\u00a0[auth]',
     '[auth]\u00a0',
-    '\uff3bauth\uff3d',
-    '\u3010auth\u3011',
     '[app]\u2028[auth]',
   ]) {
     test(`${JSON.stringify(line)} is broken, and refused`, () => {
@@ -448,98 +391,4 @@ describe('a key', () => {
       ['__proto__', 'g'],
     ])
   })
-})
-
-describe('a value', () => {
-  for (const [text, value] of [
-    ['plain', 'plain'],
-    ['  two  words\t', 'two  words'],
-    ['', ''],
-    ['a = b', 'a = b'],
-    ['https://a.test/?x=1&y=[2]', 'https://a.test/?x=1&y=[2]'],
-    ['a ; comment', 'a'],
-    ['a\t# comment', 'a'],
-    ['a ;', 'a'],
-    ['; all comment', ''],
-    ['# all comment', ''],
-    ['a ; b ; c # d', 'a'],
-    ['a # comment with "quotes"', 'a'],
-    ['"a ; b # c"', 'a ; b # c'],
-    ["'a ; b # c'", 'a ; b # c'],
-    ['"a;b" ; comment', 'a;b'],
-    ["'a#b' # comment", 'a#b'],
-    ['"  a  "', '  a  '],
-    ['"say \\"a\\" \\\\ \\u00e9"', 'say "a" \\ é'],
-    ['"a \\"b\\" c"', 'a "b" c'],
-    ['"\\"a\\" b"', '"a" b'],
-    ['\'a "b" c\'', 'a "b" c'],
-    ["'a\\nb'", 'a\\nb'],
-    ['"it\'s"', "it's"],
-    ['"\'tis"', "'tis"],
-    ["it's", "it's"],
-    ['""', ''],
-    ["''", ''],
-    ['true', 'true'],
-    ['null', 'null'],
-    ['"null"', 'null'],
-    ["'true'", 'true'],
-    ["'5'", '5'],
-    ['"5"', '5'],
-    ['__proto__', '__proto__'],
-    ['[auth]', '[auth]'],
-    ['añ√日本🦝', 'añ√日本🦝'],
-  ] as const) {
-    test(`${JSON.stringify(text)} is read as ${JSON.stringify(value)}`, () => {
-      assert.deepEqual(read(`[auth]\nrealm = ${text}\n`), [['realm', value]])
-    })
-  }
-
-  for (const text of [
-    'a;b',
-    'a; b',
-    'a;',
-    'a#',
-    'a#b',
-    'no;comment',
-    'a\\;b',
-    'a;b ; c',
-    'a#b c',
-  ]) {
-    test(`${JSON.stringify(text)} has text glued to it, and is refused`, () => {
-      refuses(
-        `[auth]\nrealm = ${text}\n`,
-        'realm: expected white space before a comment, or quotes around the value, found ; or #',
-        ' glued to it in "',
-        'line 2',
-      )
-    })
-  }
-
-  for (const text of [
-    '"a',
-    'a"',
-    '"',
-    "'",
-    "'a",
-    "a'",
-    '"a"b',
-    '"a" "b"',
-    '"a" b',
-    "'a' 'b'",
-    '"a\'',
-    '"a\\"',
-    '"a\\q"',
-    '"a ; b',
-  ]) {
-    test(`${text} has only one quote, and is refused`, () => {
-      const shown = JSON.stringify(text)
-      refuses(`[auth]\nrealm = ${text}\n`, 'realm: expected ', 'quotes', shown, 'line 2')
-    })
-  }
-
-  for (const text of ['"a"; b', "'a'#b"]) {
-    test(`${text} has a comment glued to its quotes, and is refused`, () => {
-      refuses(`[auth]\nrealm = ${text}\n`, 'realm: expected white space before a comment', 'line 2')
-    })
-  }
 })

@@ -78,8 +78,11 @@ describe('where the options themselves are the rules', () => {
 
   for (const [given, name] of [
     [undefined, 'default'],
-    ['https://a.test/realms/staff', 'a.test'],
-    [['https://A.test:444/x'], 'a.test:444'],
+    ['https://a.test', 'a.test'],
+    ['https://a.test/', 'a.test'],
+    ['https://a.test/realms/staff', 'a.test/realms/staff'],
+    ['https://a.test/realms/\u00e9?secret#too', 'a.test/realms/%C3%A9'],
+    [['https://A.test:444/x'], 'a.test:444/x'],
     ['https://user:secret@a.test', 'a.test'],
     ['accounts.a.test', 'accounts.a.test'],
     ['urn:a:b', 'urn:a:b'],

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, test } from 'node:test'
+import { runInNewContext } from 'node:vm'
+import Fastify from 'fastify'
+import tenantAuth, { AuthService } from '../../lib/index.ts'
 import { loadSettings } from '../../lib/settings/load-settings.ts'
 import { configError } from '../helpers/app/config-error.ts'
+import { authority } from '../helpers/app/guarded-app.ts'
 import { OPTION_TABLE } from '../helpers/app/option-table.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
@@ -32,17 +36,58 @@ describe('who gives an option', () => {
     assert.throws(() => load({ configFile, realm: 'notes' }), configError('realm: ', 'line 2'))
   })
 
-  test('an inherited member, such as one of a polluted prototype, is not given', () => {
-    const inherited = {
-      devMode: true,
-      nonsense: 1,
-      configFile: folder.write('[auth]\nrealm = x\n'),
+  class Config {
+    readonly realm = 'x'
+    get issuer() {
+      return 'https://a.test'
     }
-    const { settings, given } = loadSettings(Object.create(inherited))
-    assert.equal(settings.devMode, false)
-    assert.equal(settings.realm, 'api')
-    assert.equal(given.size, 0)
-  })
+  }
+
+  for (const [what, options] of [
+    ['an instance of a class', new Config()],
+    ['an object that inherits', Object.create({ realm: 'x' })],
+    ['an object that inherits from one without a prototype', Object.create(Object.create(null))],
+    ['a Map', new Map([['realm', 'x']])],
+    ['a date', new Date()],
+  ] as const) {
+    const message = 'expected a plain object, found one of a class, or one that inherits members'
+    test(`${what} is refused`, () => {
+      assert.throws(() => loadSettings(options), configError(`options: ${message} (option)`))
+      assert.throws(() => new AuthService(options), configError(message))
+      assert.throws(
+        () => loadSettings({ issuers: [options] }),
+        configError(`issuers[0]: ${message} (option)`),
+      )
+    })
+
+    test(`${what} is refused by the plugin, too`, async () => {
+      const app = Fastify()
+      await assert.rejects(async () => app.register(tenantAuth, options), configError(message))
+      await app.close()
+    })
+  }
+
+  for (const [what, options] of [
+    ['without a prototype', Object.assign(Object.create(null), { realm: 'x' })],
+    ['of another realm', runInNewContext("({ realm: 'x' })")],
+    ['that is frozen', Object.freeze({ realm: 'x' })],
+  ] as const) {
+    test(`a plain object ${what} is read`, () => {
+      assert.equal(loadSettings(options).settings.realm, 'x')
+    })
+  }
+
+  for (const [what, property] of [
+    ['a getter', { get: () => 'x', enumerable: true }],
+    ['a setter', { set: () => undefined, enumerable: true }],
+    ['hidden', { value: 'x' }],
+  ] as const) {
+    test(`an option that is ${what} is refused`, () => {
+      const options = Object.defineProperty({}, 'realm', property)
+      const message = 'realm: expected a plain member, found a getter, or one that is not enum'
+      assert.throws(() => loadSettings(options), configError(message))
+    })
+  }
 
   test('a member added to the prototype of all objects is not given, not even configFile', (t) => {
     const values = { configFile: folder.write('[auth]\nrealm = x\n'), realm: 'y' }
@@ -55,21 +100,6 @@ describe('who gives an option', () => {
     const { settings, given } = loadSettings({})
     assert.equal(settings.realm, 'api')
     assert.equal(given.size, 0)
-  })
-
-  test('an own property counts, even if it is hidden or a getter', () => {
-    const hidden = Object.defineProperty({}, 'realm', { value: 'hidden' })
-    assert.equal(load(hidden).settings.realm, 'hidden')
-    const getter = {
-      get realm() {
-        return 'got'
-      },
-    }
-    assert.equal(load(getter).settings.realm, 'got')
-    assert.throws(
-      () => load(Object.defineProperty({}, 'reallm', { value: 'a' })),
-      configError('reallm: '),
-    )
   })
 
   for (const [options, found] of [
@@ -315,6 +345,9 @@ describe('a name with a small mistake', () => {
     ['configfile', 'configFile'],
     ['iss\u200buer', 'issuer'],
     ['publicKeysUri', 'publicKeysUrl'],
+    ['tenantParam', 'tenantParameter'],
+    ['public', 'publicKeys'],
+    ['superuser', 'superuserResource'],
   ] as const) {
     test(`${JSON.stringify(name)} is shown with ${nearest} first`, () => {
       assert.throws(
@@ -333,6 +366,7 @@ describe('a name with a small mistake', () => {
     ['devMode', 'dev_mode'],
     ['issuer[]', 'issuer'],
     ['"issuer"', 'issuer'],
+    ['tenant_param', 'tenant_parameter'],
   ] as const) {
     test(`${key} of an INI file is shown with ${nearest} first`, () => {
       assert.throws(
@@ -354,6 +388,25 @@ describe('a name with a small mistake', () => {
       )
     })
   }
+
+  test('the names of all options are listed once, for several unknown ones', () => {
+    assert.throws(
+      () => load({ tenantParam: 'org', nonsense: 1, isuer: 'a', other: 2 }),
+      ({ message }: Error) => {
+        const lines = message.split('\n')
+        assert.match(
+          lines[0] ?? '',
+          /^tenantParam: expected one of tenantParameter, publicKeysUrl, /,
+        )
+        assert.deepEqual(lines.slice(1), [
+          'nonsense: expected one of the names above, found "nonsense" (option)',
+          'isuer: expected issuer, found "a" (option): did you mean issuer?',
+          'other: expected one of the names above, found "other" (option)',
+        ])
+        return true
+      },
+    )
+  })
 
   test('a letter that looks like another is shown by its number', () => {
     assert.throws(() => load({ '\u0456ssuer': 'a' }), configError('\\u0456ssuer: expected one of '))
@@ -446,6 +499,10 @@ describe('a key set that cannot be used', () => {
       throw 'no Error'
     },
   }
+  const { keys } = authority.publicKeys
+  const forEncryption = Object.assign(Object.create({ use: 'enc' }), keys[0], { use: undefined })
+  const OTHER = 'an object: it is made of other than plain objects and lists (option)'
+
   for (const [name, publicKeys, reason] of [
     ['none', {}, /found an object: \S.*/],
     [
@@ -454,6 +511,9 @@ describe('a key set that cannot be used', () => {
       /an object: .*(?:many|100|101)/,
     ],
     ['a key set that throws', { keys: [throwing] }, /an object: it cannot be read \(option\)/],
+    ['a key that inherits what it is for', { keys: [forEncryption] }, OTHER],
+    ['a set that inherits its keys', Object.create({ keys }), OTHER],
+    ['a set with a getter', Object.defineProperty({}, 'keys', { get: () => keys }), OTHER],
     ['a list of keys', [{ kty: 'EC' }], /\[an object\]: \S.*/],
   ] as const) {
     test(`is shown with the reason: ${name}`, () => {

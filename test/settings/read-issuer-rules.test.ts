@@ -15,7 +15,7 @@ const read = (answer: unknown, iss = ISS) => readIssuerRules(iss, answer, settin
 describe('an answer of a function in issuers', () => {
   test('is the entry of the issuer that was asked for', () => {
     const expected = {
-      name: 'a.test',
+      name: 'a.test/realms/staff',
       issuer: [ISS],
       tenants: ['acme'],
       audience: ['lunch'],

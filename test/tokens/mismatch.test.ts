@@ -17,6 +17,21 @@ test('the expected text is computed when it is read, and not before', () => {
   assert.deepEqual(read(), read())
 })
 
+test('a second reader gets the texts that the first one got', () => {
+  for (const of of [
+    ['a', 'b'],
+    new Set(['a', 'b']),
+    new Map([
+      ['a', 1],
+      ['b', 1],
+    ]).keys(),
+  ]) {
+    const read = mismatch('iss', of, 'c')
+    assert.equal(read().expected, '"a" or "b"')
+    assert.equal(read().expected, '"a" or "b"')
+  }
+})
+
 test('the texts are short, and frozen', () => {
   const long = ['x'.repeat(500), 'y'.repeat(500)]
   const texts = mismatch('aud', long, long)()

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
+import { channel } from 'node:diagnostics_channel'
 import { EventEmitter, once } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import cors from '@fastify/cors'
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import tenantAuth, { type AuthOptions, AuthService } from '../../lib/index.ts'
 import {
   assertGuarded,
   createTestAuthority,
+  type GrantedUser,
   type ProbedRoute,
   type ProbeOptions,
   probe,
@@ -28,6 +31,15 @@ async function linesOf(app: FastifyInstance, options?: ProbeOptions): Promise<st
 }
 
 const handler = async () => assert.fail('a handler has run')
+
+/** An application that the package was not told of, as one that was made before its import. */
+function unknownApp(t: TestContext): FastifyInstance {
+  const initialization = channel('fastify.initialization')
+  const deaf = t.mock.method(initialization, 'publish', () => {})
+  const app = bareApp(t)
+  deaf.mock.restore()
+  return app
+}
 
 test('each route is asked as those whom its policy refuses', async (t) => {
   const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
@@ -123,7 +135,12 @@ test('parameters, wildcards, versions, hosts and own constraints are filled in',
     handler,
   )
   app.get('/i', { constraints: { edition: 'gold' } }, handler)
-  assert.deepEqual(await linesOf(app), [
+  const given = {
+    tenant: 'zz',
+    params: { year: '2030', month: '01' },
+    headers: () => ({ Host: 'x.b.example' }),
+  }
+  assert.deepEqual(await linesOf(app, given), [
     'GET /a/:id(^[A-Z]{2}-\\d{2}$): 401 401 - -',
     'GET /b/:year(^\\d{4}$)-:month(^\\d{2}$)/:file.png: 401 401 - -',
     'GET /c/:tenant(^[a-z]{2}$)/d: 401 401 403 403',
@@ -135,7 +152,7 @@ test('parameters, wildcards, versions, hosts and own constraints are filled in',
     'GET /h: 401 401 403 -',
     'GET /i: 401 401 - -',
   ])
-  await assertGuarded(app, authority)
+  await assertGuarded(app, authority, given)
 })
 
 test('a route that cannot be asked is named, with the way out', async (t) => {
@@ -148,10 +165,28 @@ test('a route that cannot be asked is named, with the way out', async (t) => {
     message:
       'probe: cannot ask\n' +
       'GET /a/:id((x)\\1): no known value fits :id; ' +
-      'give schema.params examples that fit, or the probe headers\n' +
+      'give one: probe(app, authority, { params: { id } })\n' +
       'GET /b/:id: the request reached /b/probe instead; ' +
-      'give schema.params examples that fit, or the probe headers',
+      'give the probe params or headers that fit: probe(app, authority, { params, headers })',
   })
+})
+
+test('params fill what no schema does, of each route that has them', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  const urls = new Set<string>()
+  app.addHook('onSend', async ({ url }) => void urls.add(url))
+  app.get('/a/:id(^\\d{4}$)', handler)
+  app.get('/b/:id/:kind', { schema: { params: { properties: { kind: { const: 'k' } } } } }, handler)
+  app.get('/files/*', handler)
+  await assert.rejects(probe(app, authority), /GET \/a\/:id\S+: no known .*\{ params: \{ id \} \}/)
+  await assertGuarded(app, authority, { params: { id: '0001', '*': 'x/y' } })
+  assert.deepEqual([...urls].sort(), [
+    '/a/0001',
+    '/b/0001/k',
+    '/b/probe/k',
+    '/files/probe',
+    '/files/x/y',
+  ])
 })
 
 test('a constrained route whose request finds a route of another policy is named', async (t) => {
@@ -161,7 +196,7 @@ test('a constrained route whose request finds a route of another policy is named
   app.get('/a', { constraints, config: { require: 'a:b' } }, handler)
   await assert.rejects(
     probe(app, authority),
-    /cannot ask\nGET \/a \(host \S+\): the request reached \/a instead/,
+    /cannot ask\nGET \/a \(host \S+\): its constraint host is an expression; give the probe/,
   )
   await assert.rejects(
     probe(app, authority, { headers: () => ({ host: 'xx.example' }) }),
@@ -241,7 +276,7 @@ test('several authorities are probed one by one, each in its own tenants', async
   app.get('/u/:tenant(^zz$)', handler)
   app.get('/orders', { config: { tenant: true, require: 'authz:superuser' } }, handler)
   app.get('/all', { config: { require: ['menu:read', 'menu:read'] } }, handler)
-  await assertGuarded(app, authority)
+  await assertGuarded(app, authority, { tenant: 'zz' })
   await assertGuarded(app, short)
   await assert.rejects(assertGuarded(app, acme), /GET \/u\/:tenant\(\^zz\$\): no known value fits/)
 })
@@ -265,10 +300,11 @@ test('issuers from a function are asked for, and an unknown one is told', async 
 /** Options of the guard and of the probe, with what the probe throws. */
 const REFUSED: readonly [options: object, given: ProbeOptions, message: RegExp][] = [
   [{ devMode: true }, {}, /^probe: in dev mode every request is of the mock user/],
-  [{ resourcesOf: () => null }, {}, /^probe: with resourcesOf no token says what its user holds/],
-  [{ opaqueToken: () => null }, {}, /^probe: with opaqueToken there are tokens that it cannot/],
+  [{ resourcesOf: () => null }, {}, /^probe: with resourcesOf .*\{ grant \}/],
+  [{ opaqueToken: () => null }, {}, /^probe: with opaqueToken .*\{ grant \}/],
   [{ tenants: ['acme'] }, {}, /^probe: with tenants it needs one that exists: .*\{ tenant \}/],
   [{ resolveTenant: () => null }, {}, /^probe: with resolveTenant it needs .*\{ headers \}/],
+  [{}, { tenant: 'acme', foreign: 'acme' }, /^probe: foreign is another tenant/],
   [{ audience: 'other' }, {}, /^probe: the application trusts no issuer/],
   [{ mapClaims: () => ({ sub: 'a' }) }, {}, /^probe: mapClaims makes another user .*\{ claims \}/],
   [{ mapClaims: () => assert.fail('no') }, {}, /^probe: mapClaims makes another user/],
@@ -282,6 +318,128 @@ for (const [options, given, message] of REFUSED) {
     await assert.rejects(assertGuarded(app, authority, given), { name: 'Error', message })
   })
 }
+
+/** An application whose table says what its users hold. */
+function table() {
+  const rows = new Map<string, GrantedUser['resources']>()
+  const place = ({ issuer, sub }: { readonly issuer: string | null; readonly sub: string }) =>
+    JSON.stringify([issuer, sub])
+  return {
+    rows,
+    resourcesOf: async (user: { readonly issuer: string | null; readonly sub: string }) =>
+      rows.get(place(user)) ?? null,
+    grant: async (user: GrantedUser) => {
+      rows.set(place(user), user.resources)
+    },
+  }
+}
+
+test('with resourcesOf each persona is granted what it holds, and is another user', async (t) => {
+  const { rows, resourcesOf, grant } = table()
+  const app = await guardedApp(t, { resourcesOf }, { exposeHeadRoutes: false })
+  app.get('/me', handler)
+  app.post('/:tenant/menus', { config: { require: ['menu:write', 'menu:read'] } }, handler)
+  app.get('/orders', { config: { tenant: true } }, handler)
+  const given = { tenant: 'acme', foreign: 'other', grant }
+  const lines = [
+    'GET /me: 401 401 - -',
+    'POST /:tenant/menus: 401 401 403 403',
+    'GET /orders: 401 401 403 -',
+  ]
+  // What the application has kept of the first users says nothing of the later ones.
+  for (const _ of [1, 2]) {
+    assert.deepEqual(await linesOf(app, given), lines)
+    await assertGuarded(app, authority, given)
+  }
+  const tenants = new Set([...rows.values()].flatMap((resources) => Object.keys(resources)))
+  assert.deepEqual([...tenants].sort(), ['*', 'acme', 'other'])
+  assert.equal(
+    [...rows.keys()].every((row) => row.includes(authority.issuer)),
+    true,
+  )
+})
+
+test('a guard that lets granted users in is found', async (t) => {
+  const { resourcesOf, grant } = table()
+  const all = { acme: ['menu:read'], elsewhere: ['menu:read'] }
+  const app = await guardedApp(t, {
+    resourcesOf: async (user) => ((await resourcesOf(user)) === null ? null : all),
+  })
+  app.get('/:tenant/menus', { config: { require: 'menu:read' } }, handler)
+  await assert.rejects(assertGuarded(app, authority, { tenant: 'acme', grant }), {
+    name: 'AssertionError',
+    message: /foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, the handler would have run/,
+  })
+})
+
+test('a grant that the application does not see is told', async (t) => {
+  const app = await guardedApp(t, { resourcesOf: () => null })
+  app.get('/:tenant/menus', { config: { require: 'menu:read' } }, handler)
+  await assert.rejects(assertGuarded(app, authority, { grant: () => {} }), {
+    message: 'probe: resourcesOf does not tell what grant was given',
+  })
+})
+
+test('with opaqueToken a grant may give the token to ask with', async (t) => {
+  const keys = new Map<string, object>()
+  const asked: string[] = []
+  const app = await guardedApp(t, {
+    opaqueToken: (token) => {
+      asked.push(token)
+      return { ...keys.get(token) }
+    },
+  })
+  app.get('/:tenant/menus', { config: { require: 'menu:read' } }, handler)
+  await assertGuarded(app, authority, { grant: () => {} })
+  assert.deepEqual(asked, [])
+  const grant = ({ issuer, sub, resources }: GrantedUser) => {
+    keys.set(`key-${sub}`, { iss: issuer, aud: authority.audience, sub, resources })
+    return `key-${sub}`
+  }
+  await assertGuarded(app, authority, { grant })
+  assert.equal(asked.length > 0, true)
+})
+
+test('a pinned authority is asked for the foreign tenant, and grants nothing in others', async (t) => {
+  const { rows, resourcesOf, grant } = table()
+  const app = bareApp(t)
+  const issuers = [authority.issuerRules({ tenants: ['acme'] })]
+  await app.register(tenantAuth, { issuers, resourcesOf })
+  app.get('/:tenant/menus', { config: { require: 'menu:read' } }, handler)
+  await assertGuarded(app, authority, { foreign: 'other', grant })
+  const tenants = new Set([...rows.values()].flatMap((resources) => Object.keys(resources)))
+  assert.deepEqual([...tenants].sort(), ['*', 'acme', 'other'])
+})
+
+for (const made of ['after', 'before'] as const) {
+  for (const side of ['before', 'after'] as const) {
+    for (const options of [{}, { origin: false }, { prefix: '/api' }]) {
+      test(`with @fastify/cors ${JSON.stringify(options)} ${side} the guard every other route is asked, in an application made ${made} the import`, async (t) => {
+        const app = made === 'after' ? bareApp(t) : unknownApp(t)
+        if (side === 'before') await app.register(cors, options)
+        await app.register(tenantAuth, trusting())
+        if (side === 'after') await app.register(cors, options)
+        app.get('/me', handler)
+        app.options('/me', handler)
+        app.options('/api/me', handler)
+        await assertGuarded(app, authority)
+        const rows = await probe(app, authority)
+        const own = rows.filter(({ method, url }) => method === 'OPTIONS' && url.endsWith('*'))
+        assert.deepEqual(
+          own.map(({ stranger, expired }) => [stranger, expired]),
+          [[null, null]],
+        )
+      })
+    }
+  }
+}
+
+test('an OPTIONS route of the application whose url is like that of cors is asked', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  await app.register(tenantAuth, trusting())
+  app.options('*', handler)
+  assert.deepEqual(await linesOf(app), ['OPTIONS *: 401 401 - -'])
+})
 
 test('a tenant that the authority may not speak for is told', async (t) => {
   const app = bareApp(t)

@@ -12,7 +12,7 @@ const BEST: readonly [schema: unknown, best: string][] = [
   [{ type: 'string', examples: ['A-1'], pattern: '^x$' }, 'A-1'],
   [{ type: 'string', example: 'A-2' }, 'A-2'],
   [{ type: 'string', default: 'main' }, 'main'],
-  [{ type: 'string', pattern: '^[a-z]{2}\\d$' }, 'aa1'],
+  [{ type: 'string', pattern: '^[a-z]{2}\\d$' }, 'probe'],
   [{ type: 'string', pattern: '(a)\\1' }, 'probe'],
   [{ type: 'string', format: 'uuid' }, '7d444840-9dc0-4ad1-a2b1-5f2ab35a0e1f'],
   [{ type: 'string', format: 'date' }, '2030-01-31'],

@@ -23,7 +23,7 @@ const all: door.DenyList[] = [
   denyList({ interval: 1, maxStale: 9, whenStale: 'admit', maxEntries: 1, maxLifetime: 1 }),
   denyList({
     changes: (cursor: string | null) => ({ entries: [{ sub: 'a', until }], cursor: `${cursor}` }),
-    append: async (entry) => JSON.stringify(entry.until.toISOString()),
+    append: async (entry) => JSON.stringify(entry.until?.toISOString()),
   }),
   postgresDenyList({ pool }),
   postgresDenyList({ pool, table: 'revoked', createTable: true, interval: 1 }),
@@ -46,12 +46,14 @@ expectType(list.size()).is<number>()
 
 // @ts-expect-error a name that is missing by mistake must not widen an entry
 list.add({ sub: undefined, issuer: 'a' })
+// @ts-expect-error so is one that is null, but for the issuer of tokens without one
+list.add({ sub: null, issuer: null })
 // @ts-expect-error a time is a Date
 list.add({ sub: 'a', until: Date.now() })
 // @ts-expect-error there is no such name
 list.add({ sub: 'a', tenant: 'b' })
-// @ts-expect-error an entry ends
-denyList({ changes: () => ({ entries: [{ sub: 'a' }], cursor: 1 }) })
+// @ts-expect-error an entry names somebody by texts
+denyList({ changes: () => ({ entries: [{ sub: 7 }], cursor: 1 }) })
 // @ts-expect-error there is no address of a database
 postgresDenyList({ url: 'postgres://localhost' })
 // @ts-expect-error a pool of PostgreSQL is no client

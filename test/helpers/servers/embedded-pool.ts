@@ -6,18 +6,6 @@ export async function embeddedPool() {
   const db = await PGlite.create()
   const pool: PostgresPool = {
     query: ({ text, values }) => db.query(text, values),
-    connect: async () => {
-      const ends: (() => void)[] = []
-      return {
-        query: (text) => db.query(text),
-        on: (event, listener) => {
-          if (event === 'notification') ends.push(db.onNotification(listener))
-        },
-        release: () => {
-          for (const end of ends) end()
-        },
-      }
-    },
   }
   return { pool, db }
 }

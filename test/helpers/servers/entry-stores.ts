@@ -12,12 +12,10 @@ export interface EntryStore {
   start(): Promise<void>
   /** With SIGKILL. */
   kill(): Promise<void>
-  /** Keeps an entry, as a process does that sends no message of it. */
+  /** Keeps an entry, as another program does. */
   addSilently(sub: string): Promise<void>
-  /** From now on no process is told of an entry; or they are again. */
-  allowMessages(areAllowed: boolean): Promise<void>
-  /** Closes the connections on which processes wait for messages. */
-  cutListeners(): Promise<void>
+  /** Closes the connections of all processes, but not those of entries that are under way. */
+  cutConnections(): Promise<void>
   /** Adds an entry, and leaves its transaction open. Absent where there are no transactions. */
   begin?(sub: string): Promise<OpenEntry>
   /** Keeps a copy of all data. */
@@ -38,7 +36,8 @@ export interface PostgresStore extends EntryStore {
 }
 
 const INSERT = `INSERT INTO tenant_auth_revocations (sub, until) VALUES ($1, now() + interval '1 h')`
-const CUT = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
+const CUT = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE usename = current_user AND pid <> pg_backend_pid() AND state <> 'idle in transaction'`
 
 /** Its table is there as soon as a process has asked for entries. */
 export async function startPostgresStore(): Promise<PostgresStore> {
@@ -47,9 +46,7 @@ export async function startPostgresStore(): Promise<PostgresStore> {
     ...server,
     store: 'postgresql',
     addSilently: (sub) => onConnection(server.url, (client) => client.query(INSERT, [sub])),
-    // An entry that is added silently has none.
-    allowMessages: async () => {},
-    cutListeners: () => onConnection(server.url, (client) => client.query(CUT)),
+    cutConnections: () => onConnection(server.url, (client) => client.query(CUT)),
     async begin(sub) {
       const client = await connect(server.url)
       await client.query('BEGIN')
@@ -90,11 +87,10 @@ const KEY = 'tenant-auth:revocations'
 async function startRedisStore(): Promise<EntryStore> {
   const server = await RedisServer.open(true)
   let copy: Buffer | null = null
-  const cutListeners = () =>
-    onRedis(server.url, async (client) => {
-      const blocked = `${await client.client('LIST')}`.matchAll(/^id=(\d+) .* flags=b/gm)
-      for (const [, id = ''] of blocked) await client.client('KILL', 'ID', id)
-    })
+  const cutConnections = () =>
+    onRedis(server.url, (client) =>
+      client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'),
+    )
   return {
     store: 'redis',
     url: server.url,
@@ -107,13 +103,7 @@ async function startRedisStore(): Promise<EntryStore> {
         const until = new Date(Date.now() + 3_600_000)
         await client.xadd(KEY, '*', 'entry', JSON.stringify({ sub, until }))
       }),
-    async allowMessages(areAllowed) {
-      await onRedis(server.url, (client) =>
-        client.acl('SETUSER', 'default', areAllowed ? '+xread' : '-xread'),
-      )
-      await cutListeners()
-    },
-    cutListeners,
+    cutConnections,
     backUp: () =>
       onRedis(server.url, async (client) => {
         copy = await client.dumpBuffer(KEY)

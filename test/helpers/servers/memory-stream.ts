@@ -1,18 +1,13 @@
-import type { OwnStream, StreamItem } from '../../../lib/deny-stores/redis-stream.ts'
+import type { RedisStream, StreamItem } from '../../../lib/deny-stores/redis-stream.ts'
 
 /** A stream whose answers the test holds in its hands. */
-export class MemoryStream implements OwnStream {
+export class MemoryStream implements RedisStream {
   items: StreamItem[] = []
   /** How many questions were asked. */
   asked = 0
   readonly deleted: string[] = []
   /** Called before each answer. */
   before: () => Promise<void> | void = () => {}
-  /** Answers of `hasBeyond`, one after the other; after them it waits for ever. */
-  beyond: (() => boolean | Promise<boolean>)[] = []
-  /** How many connections were made, opened and closed. */
-  readonly count = { made: 0, opened: 0, closed: 0 }
-  #lost: () => void = () => {}
 
   put(id: number, text: string | null): void {
     this.items.push({ id: `${id}-0`, text })
@@ -35,32 +30,5 @@ export class MemoryStream implements OwnStream {
   async delete(ids: readonly string[]): Promise<void> {
     this.deleted.push(...ids)
     this.items = this.items.filter(({ id }) => !ids.includes(id))
-  }
-
-  async hasBeyond(_id: string): Promise<boolean> {
-    return (await this.beyond.shift()?.()) ?? new Promise(() => {})
-  }
-
-  duplicate(): OwnStream {
-    this.count.made += 1
-    return this
-  }
-
-  async open(): Promise<void> {
-    await this.before()
-    this.count.opened += 1
-  }
-
-  onLost(listener: () => void): void {
-    this.#lost = listener
-  }
-
-  close(): void {
-    this.count.closed += 1
-  }
-
-  /** The connection that was made last is lost. */
-  lose(): void {
-    this.#lost()
   }
 }

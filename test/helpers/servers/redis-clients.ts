@@ -49,6 +49,8 @@ function ofIoredis(client: Redis | Valkey): OpenClient {
 
 async function ofNodeRedis(
   client: RedisClient & {
+    on(event: 'error', listener: () => void): unknown
+    connect(): Promise<unknown>
     sendCommand(args: string[]): Promise<unknown>
     destroy(): void
   },

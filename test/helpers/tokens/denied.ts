@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { TokenInfo } from '../../../lib/index.ts'
-import { attendantOf } from '../../../lib/outside/attended.ts'
+import { type AcceptedTokens, attendantOf } from '../../../lib/outside/attended.ts'
 import type { DenyList } from '../../../lib/revocation.ts'
 import { ageByDate } from '../processes/age-by-date.ts'
 
@@ -54,11 +54,11 @@ export function stopClocks(t: TestContext) {
 export const settled = () => new Promise(setImmediate)
 
 /** Begins the work of a list, as a service does, until the test ends. */
-export function attend(t: TestContext, list: DenyList) {
+export function attend(t: TestContext, list: DenyList, accepted?: AcceptedTokens) {
   const attendant = attendantOf(list) ?? assert.fail('it is not attended')
   const told: string[] = []
   let isOpen = true
-  attendant.open((reason) => told.push(reason))
+  attendant.open((reason) => told.push(reason), accepted)
   const close = () => {
     if (isOpen) attendant.close()
     isOpen = false

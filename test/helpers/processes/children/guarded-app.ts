@@ -19,7 +19,7 @@ const { store, url, rules, options } = JSON.parse(process.argv[2] ?? '{}')
 
 const STORES: Readonly<Record<string, () => DenyList>> = {
   postgresql: () => {
-    const pool = new pg.Pool({ connectionString: url, max: 2, connectionTimeoutMillis: 2000 })
+    const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: 2000 })
     // An idle connection that is lost would end the process.
     pool.on('error', () => {})
     return postgresDenyList({ pool, createTable: true, ...rulesOf(rules) })

@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type TestContext, test } from 'node:test'
+import { inspect } from 'node:util'
+import Fastify, { type FastifyInstance } from 'fastify'
+import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { introspection } from '../../lib/introspection.ts'
+import { denyList } from '../../lib/revocation.ts'
+import { optionNames } from '../../lib/settings/ini-values.ts'
+import { issuerMembers } from '../../lib/settings/issuer-rules.ts'
+import { createTestAuthority } from '../../lib/testing.ts'
+import { authority, RIGHTS } from '../helpers/app/guarded-app.ts'
+import { outcome } from '../helpers/app/refusals.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
+import { CLIENT, introspectionServer } from '../helpers/servers/introspection-server.ts'
+
+// Code that merges the JSON of others into objects writes into Object.prototype, from where each
+// plain object has what it lacks itself. The names are spoilt one by one: all together would stop
+// Fastify.
+
+const EVIL_ISSUER = 'https://evil.test'
+const evil = await createTestAuthority({ issuer: EVIL_ISSUER, audience: 'evil' })
+const { publicKeys: evilKeys } = evil
+const ADMIN = { sub: 'mallory', resources: { '*': ['order:erase'], 'lazy-raccoon': [] } }
+const EVIL_RULES = { issuer: EVIL_ISSUER, tenants: '*', audience: 'evil', publicKeys: evilKeys }
+
+/** What an attacker would write there. A name that is not among them gets those of `ANY`. */
+const VALUES: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
+  ['issuer', [EVIL_ISSUER, [EVIL_ISSUER]]],
+  ['issuers', [[EVIL_RULES], () => EVIL_RULES]],
+  ['publicKeys', [evilKeys]],
+  ['keys', [evilKeys.keys]],
+  ['audience', ['evil', ['api', 'evil']]],
+  ['mapClaims', [() => ADMIN]],
+  ['tenants', ['*', ['busy-badger', 'lazy-raccoon'], () => true]],
+  ['algorithms', [['ES256', 'none', 'HS256']]],
+  ['tokenTypes', [['at+jwt', 'evil']]],
+  ['confirmation', ['ignore']],
+  ['clockTolerance', [2_147_483]],
+  ['superuserResource', ['menu:read']],
+  ['resourcesOf', [() => ADMIN.resources]],
+  ['isRevoked', [() => false]],
+  ['tokenFrom', [() => 'opaque-of-alice']],
+  ['opaqueToken', [() => ({ ...ADMIN, iss: EVIL_ISSUER, aud: 'evil', exp: 9_999_999_999 })]],
+  ['resolveTenant', [() => 'lazy-raccoon']],
+  ['require', ['menu:read', []]],
+  ['tenant', ['lazy-raccoon', 'optional', true]],
+  ['changes', [() => ({ entries: [], cursor: null })]],
+  ['maxLifetime', [2_147_483, 1]],
+  ['whenStale', ['admit']],
+  ['issuedBefore', [new Date(0)]],
+  ['until', [new Date(0), '2000-01-01T00:00:00.000Z']],
+  ['sub', ['mallory']],
+  ['iss', [authority.issuer]],
+  ['aud', [authority.audience]],
+  ['resources', [ADMIN.resources, true]],
+  ['exp', [9_999_999_999]],
+  ...['kty', 'kid', 'alg', 'crv', 'use', 'typ', 'name', 'format', 'pattern', 'const'].map(
+    (name) => [name, ['evil']] as const,
+  ),
+  ['default', ['evil', ['evil'], () => ADMIN]],
+  ['url', ['http://127.0.0.1:9/']],
+])
+
+const ANY = [true]
+
+const NAMES = new Set([
+  ...optionNames(),
+  ...issuerMembers(),
+  ...['configFile', 'prefix', 'ids', 'name', 'scopes'],
+  ...['noauth', 'tenant', 'userInfo', 'resources', 'authorization', 'require', 'any'],
+  ...['jti', 'sid', 'sub', 'issuedBefore', 'until', 'entries', 'cursor'],
+  ...['interval', 'maxStale', 'whenStale', 'maxLifetime', 'maxEntries', 'changes', 'append'],
+  ...['url', 'clientId', 'clientSecret', 'privateKey', 'signed'],
+  ...['default', 'expected', 'format', 'pattern', 'const', 'anyOf', 'items', 'minItems'],
+  ...['keys', 'kty', 'kid', 'alg', 'crv', 'use', 'key_ops', 'typ', 'crit', 'b64'],
+  ...['iss', 'aud', 'exp', 'iat', 'nbf', 'cnf', 'act', 'active'],
+  ...['get', 'set', 'value', 'then', 'writable', 'enumerable', 'configurable', 'toJSON'],
+])
+
+/** The requests of strangers, forgers and users. */
+async function requestsOf(iss: string) {
+  const user = { iss, sub: 'alice', resources: RIGHTS }
+  const nobody = { iss, sub: 'bob' }
+  const forgery = { ...ADMIN, iss, aud: authority.audience }
+  const alice = await authority.token(user)
+  const menu = '/lazy-raccoon/menu'
+  const erase = '/lazy-raccoon/erase'
+  const requests: readonly [url: string, token?: string][] = [
+    [menu],
+    ['/orders?tenant=lazy-raccoon'],
+    ['/plain'],
+    ['/open'],
+    [menu, alice],
+    ['/orders?tenant=lazy-raccoon', alice],
+    ['/orders', alice],
+    ['/plain', alice],
+    ['/busy-badger/menu', alice],
+    ['/orders?tenant=busy-badger', alice],
+    [erase, alice],
+    ['/lazy-raccoon/any', alice],
+    [menu, await authority.token(nobody)],
+    ['/plain', await authority.token(nobody)],
+    [erase, await evil.token(forgery)],
+    [erase, await evil.token(ADMIN)],
+    [erase, await evil.token({ ...ADMIN, iss: undefined, aud: undefined })],
+    ['/plain', await authority.token({ ...user, aud: 'evil' })],
+    ['/plain', await authority.token({ ...user, aud: undefined })],
+    ['/plain', await authority.token({ ...user, iss: undefined })],
+    ['/plain', await authority.token({ ...user, sub: '' })],
+    ['/plain', await authority.token({ ...user, exp: undefined })],
+    ['/plain', await authority.token(user, { header: { typ: 'evil' } })],
+    ['/plain', await authority.token(user, { expiresIn: -600 })],
+    ['/plain', await authority.token({ ...user, cnf: { jkt: 'x' } })],
+    ['/plain', await authority.token({ ...user, sub: 'eve', jti: 'revoked' })],
+    [menu, 'opaque-of-alice'],
+    [menu, 'opaque-of-nobody'],
+  ]
+  return requests.map(([url, token]) => ({
+    url,
+    headers: headersOf(token),
+  }))
+}
+
+/** Without a prototype, since `inject` sends what is inherited too. */
+function headersOf(token: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = Object.create(null)
+  if (token !== undefined) headers['authorization'] = `Bearer ${token}`
+  return headers
+}
+
+interface Way {
+  /** @default that of the authority */
+  readonly iss?: string
+  /** For each boot anew. */
+  options(): AuthOptions | Promise<AuthOptions>
+}
+
+const folder = tempFolder()
+const { issuer, audience } = authority
+const pin = { tenants: ['lazy-raccoon', 'quiet-otter'] }
+
+/** How the guard may be configured. */
+const WAYS: readonly (readonly [string, (t: TestContext) => Way | Promise<Way>])[] = [
+  ['the keys of one issuer', () => ({ options: () => authority.options })],
+  ['keys alone', () => ({ options: () => ({ publicKeys: authority.publicKeys }) })],
+  [
+    'the address of keys',
+    async (t: TestContext) => {
+      const { publicKeysUrl } = await keyServer(t)
+      return { options: () => ({ issuer, audience, publicKeysUrl }) }
+    },
+  ],
+  [
+    'discovery',
+    async (t: TestContext) => {
+      const { origin: iss } = await keyServer(t)
+      return { iss, options: () => ({ issuer: iss, audience }) }
+    },
+  ],
+  ['a list of issuers', () => ({ options: () => ({ issuers: [authority.issuerRules(pin)] }) })],
+  [
+    'a function for issuers',
+    () => {
+      const { issuer: _, ...rules } = authority.issuerRules(pin)
+      const issuers = (asked: string) => (asked === issuer ? rules : null)
+      return { options: () => ({ issuers }) }
+    },
+  ],
+  [
+    'an INI file',
+    async (t: TestContext) => {
+      const { publicKeysUrl } = await keyServer(t)
+      const rules = `issuer = ${issuer}\naudience = ${audience}\n`
+      const keys = `public_keys_url = ${publicKeysUrl}\ntenants = lazy-raccoon\n`
+      const configFile = folder.write(`[auth.acme]\n${rules}${keys}[tenants]\nids = lazy-raccoon\n`)
+      return { options: () => ({ configFile }) }
+    },
+  ],
+  [
+    'an introspection endpoint',
+    async (t: TestContext) => {
+      const server = await introspectionServer(t)
+      const rights = { sub: 'alice', aud: audience, resources: RIGHTS }
+      server.active.set('opaque-of-alice', rights)
+      const options = () => {
+        const opaqueToken = introspection({ issuer: server.issuer, ...CLIENT })
+        return { publicKeys: authority.publicKeys, issuer: server.issuer, audience, opaqueToken }
+      }
+      return { iss: server.issuer, options }
+    },
+  ],
+  [
+    'a deny list',
+    () => ({
+      options: async () => {
+        const isRevoked = denyList()
+        await isRevoked.add({ sub: 'eve', issuer })
+        return { ...authority.options, isRevoked }
+      },
+    }),
+  ],
+]
+
+/** Serves the authority's keys, and metadata of which it is the issuer itself. */
+async function keyServer(t: TestContext) {
+  const server = createServer(({ url }, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(url === '/keys' ? keys : metadata)
+  })
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null, 'it listens')
+  const origin = `http://127.0.0.1:${address.port}`
+  const keys = JSON.stringify(authority.publicKeys)
+  const metadata = JSON.stringify({ issuer: origin, jwks_uri: `${origin}/keys` })
+  return { origin, publicKeysUrl: `${origin}/keys` }
+}
+
+/** What an application answers; one line where it does not boot. */
+async function verdicts(
+  { options }: Way,
+  requests: Awaited<ReturnType<typeof requestsOf>>,
+): Promise<string[]> {
+  let app: FastifyInstance | undefined
+  try {
+    app = Fastify()
+    await app.register(tenantAuth, await options())
+    app.get('/open', { config: { noauth: true } }, async () => 'ok')
+    app.get('/plain', async () => 'ok')
+    app.get('/orders', { config: { tenant: 'required' } }, async (request) => request.tenant)
+    app.get('/:tenant/menu', { config: { tenant: 'required' } }, async ({ tenant }) => tenant)
+    app.get('/:tenant/erase', { config: { require: 'order:erase' } }, async () => 'ok')
+    const config = { require: { any: ['order:erase', 'order:audit'] } }
+    app.get('/:tenant/any', { config }, async () => 'ok')
+    await app.ready()
+  } catch (error) {
+    await app?.close().catch(() => undefined)
+    return [`no boot: ${error}`]
+  }
+  const said: string[] = []
+  for (const { url, headers } of requests) {
+    const response = await app.inject({ url, headers, query: '' })
+    said.push(`${url}: ${outcome(response)} ${response.statusCode === 200 ? response.body : ''}`)
+  }
+  await app.close()
+  return said
+}
+
+for (const [name, way] of WAYS) {
+  test(`With ${name} no member of Object.prototype changes a verdict`, async (t) => {
+    const made = await way(t)
+    const requests = await requestsOf(made.iss ?? issuer)
+    const expected = await verdicts(made, requests)
+    assert.ok(expected.length > 1, String(expected))
+    const wrong: string[] = []
+    let boots = 0
+    for (const polluted of NAMES) {
+      for (const value of VALUES.get(polluted) ?? ANY) {
+        const found = await whilePolluted(polluted, value, () => verdicts(made, requests))
+        if (found.length === 1) continue
+        boots++
+        const differing = found.filter((verdict, i) => verdict !== expected[i])
+        wrong.push(...differing.map((verdict) => `${polluted} ${inspect(value)}: ${verdict}`))
+      }
+    }
+    assert.deepEqual(wrong, [])
+    assert.ok(boots > NAMES.size, `${boots} boots`)
+  })
+}
+
+async function whilePolluted<T>(name: string, value: unknown, run: () => Promise<T>): Promise<T> {
+  Reflect.set(Object.prototype, name, value)
+  try {
+    return await run()
+  } finally {
+    Reflect.deleteProperty(Object.prototype, name)
+  }
+}
