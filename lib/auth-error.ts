@@ -1,11 +1,11 @@
 /**
  * What a challenge tells the client (RFC 6750 §3). How it is written in a header is decided in
- * `guard/answer`.
+ * `guard/challenge`.
  */
 export interface Challenge {
   /** Absent where no credentials were tried. */
   readonly error?: 'invalid_token' | 'insufficient_scope'
-  /** The resource ids that are required. */
+  /** The resource ids that are required; absent where they are not what is wrong. */
   readonly scope?: readonly string[]
 }
 

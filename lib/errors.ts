@@ -11,8 +11,8 @@ export {
 } from './unavailable.ts'
 
 /**
- * 401: no credentials, an empty header, or another scheme. The challenge has no error code, because
- * no token was tried (RFC 6750 §3.1).
+ * 401: no credentials, an empty header, or a scheme that does not work here. The challenge has no
+ * error code, because no token was tried (RFC 6750 §3.1).
  */
 export class ERR_AUTH_TOKEN_MISSING extends AuthError {
   readonly code = 'ERR_AUTH_TOKEN_MISSING'
@@ -28,8 +28,8 @@ export class ERR_AUTH_TOKEN_MISSING extends AuthError {
 }
 
 /**
- * 401: a bearer token was sent, and it cannot be accepted. All reasons give the same answer (RFC
- * 6750 §3.1 `invalid_token`).
+ * 401: the header or `tokenFrom` brought something in a bearer token's place, and it cannot be
+ * accepted. All reasons give the same answer (RFC 6750 §3.1 `invalid_token`).
  */
 export class ERR_AUTH_TOKEN_INVALID extends AuthError {
   readonly code = 'ERR_AUTH_TOKEN_INVALID'
@@ -47,8 +47,8 @@ export class ERR_AUTH_TOKEN_INVALID extends AuthError {
   }
 
   /**
-   * Which part of the token was not as expected, if that is the reason; null otherwise. For the
-   * log; never part of a response.
+   * Which part of the token was not as expected, if that is the reason; undefined otherwise. For
+   * the log; never part of a response.
    */
   get mismatch(): Mismatch | undefined {
     return this.#mismatch?.()

@@ -135,6 +135,7 @@ export class AskedIssuers implements Issuers {
   close(): void {
     this.#answers.close()
     this.#warning.stop()
+    this.#displaced = 0
     for (const held of this.#answers.values()) held?.issuer.keys.close()
   }
 
@@ -185,9 +186,13 @@ export class AskedIssuers implements Issuers {
     const { maxHeld, warn } = this.#rules
     this.#displaced = 0
     this.#warnedAt = clock.now()
-    warn(
-      `issuers that had proved a token and had to go: ${count}; a larger issuersMax (now ${maxHeld}) keeps them`,
-    )
+    const line = `issuers that had proved a token and had to go: ${count}; a larger issuersMax (now ${maxHeld}) keeps them`
+    try {
+      warn(line)
+    } catch {
+      // An application's logger may throw. The request that displaced one is good, and no timer may
+      // end the process.
+    }
   }
 
   /** An answer that has changed as data makes another issuer, whose tokens are proved anew. */

@@ -95,7 +95,8 @@ export class BearerToken implements Authenticator {
   }
 
   /**
-   * Step by step; each refuses by throwing. A promise only where a step has to wait for somebody.
+   * Step by step. A step refuses by throwing, or, where strangers can cause it for nothing, by what
+   * it returns. A promise only where a step has to wait for somebody.
    */
   #authenticated(
     request: FastifyRequest,
@@ -138,7 +139,10 @@ function asItIs<T>(outcome: T): T {
 
 const UNREADABLE = { reason: 'the token cannot be read', mismatch: undefined }
 
-/** A caller is told no more than that the token is not valid. */
+/**
+ * An error of ours as it is. Of all else, what an application's function threw too, a caller is
+ * told no more than that the token is not valid.
+ */
 function asRefusal(error: unknown): AuthError {
   if (isThrown(error, AuthError)) return error
   const { reason, mismatch } = isThrown(error, TokenRefused) ? error : UNREADABLE

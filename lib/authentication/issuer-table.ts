@@ -1,6 +1,6 @@
-import { clock } from '../outside/clock.ts'
 import type { AnswerTable, Kept } from '../outside/kept-answers.ts'
 import { ownText } from '../outside/own-text.ts'
+import { RecentKeys } from '../outside/recent-keys.ts'
 
 /**
  * Places beyond the bound for issuers that have proved no token yet, where those that have hold all
@@ -8,12 +8,6 @@ import { ownText } from '../outside/own-text.ts'
  * again causes one fetch of its keys, and not one for each token.
  */
 const ON_TRIAL = 64
-
-/** Milliseconds for which an issuer is known that has proved a token and had to go. */
-const KNOWN_FOR = 3600_000
-
-/** Most names of them. */
-const MOST_KNOWN = 10_000
 
 interface Entry<T> {
   kept: Kept<T>
@@ -38,8 +32,8 @@ export class IssuerTable<T> implements AnswerTable<T> {
   readonly #awaited: Entries<T> = new Map()
   /** How many requests wait for the keys of each. */
   readonly #waits = new Map<string, number>()
-  /** Those that are held no more, and until when they are known. */
-  readonly #known = new Map<string, number>()
+  /** Those that are held no more and had proved a token. */
+  readonly #gone = new RecentKeys()
 
   /** @param displaced is told who had to go for another one */
   constructor(most: number, displaced: (held: T, hadProved: boolean) => void) {
@@ -64,7 +58,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
   }
 
   delete(iss: string): void {
-    if (this.#proved.delete(iss)) this.#remember(iss)
+    if (this.#proved.delete(iss)) this.#gone.note(iss)
     else if (!this.#unproved.delete(iss)) this.#awaited.delete(iss)
   }
 
@@ -80,9 +74,9 @@ export class IssuerTable<T> implements AnswerTable<T> {
     }
   }
 
-  /** Whether a token of it was proved within the hour. */
+  /** Whether it has proved a token, and has not been gone for more than an hour. */
   isKnown(iss: string): boolean {
-    return this.#proved.has(iss) || clock.now() < (this.#known.get(iss) ?? 0)
+    return this.#proved.has(iss) || this.#gone.has(iss)
   }
 
   /** It has proved a token. */
@@ -91,7 +85,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
     if (entry === undefined) return
     this.#unproved.delete(iss)
     this.#awaited.delete(iss)
-    this.#known.delete(iss)
+    this.#gone.delete(iss)
     const own = ownText(iss)
     this.#proved.set(own, entry)
     while (this.#proved.size > this.#most && this.#displaceOther(own));
@@ -148,7 +142,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
       looks -= 1
       this.#proved.delete(iss)
       if (iss !== newcomer && !entry.isUsed && !this.#waits.has(iss)) {
-        this.#remember(iss)
+        this.#gone.note(iss)
         this.#displaced(entry.kept.answer, true)
         return true
       }
@@ -156,13 +150,6 @@ export class IssuerTable<T> implements AnswerTable<T> {
       this.#proved.set(iss, entry)
     }
     return false
-  }
-
-  #remember(iss: string): void {
-    this.#known.delete(iss)
-    const [oldest] = this.#known.keys()
-    if (this.#known.size >= MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest)
-    this.#known.set(iss, clock.now() + KNOWN_FOR)
   }
 }
 

@@ -363,3 +363,28 @@ test('of an answer that cannot be read no words of others are told', (t) => {
   assert.throws(find, unavailable('gave no usable answer'))
   assert.deepEqual(changes(), [['failed', null, 'the issuers function gave no usable answer']])
 })
+
+test('an issuer that had to go is told of again after the service was closed, and a logger may throw', async (t) => {
+  const told: string[] = []
+  const { issuers, find } = start(t, () => ENTRY, {
+    maxHeld: 1,
+    warn(reason) {
+      told.push(reason)
+      throw new Error('the log is full')
+    },
+  })
+  const prove = async (...names: string[]) => {
+    for (const name of names) assert.equal((await proofOf(find(name))).holds, true)
+  }
+  await prove('a', 'b', 'c')
+  assert.equal(told.length, 1)
+  t.mock.timers.tick(60_000)
+  assert.equal(told.length, 2)
+  await prove('d')
+  issuers.close()
+  t.mock.timers.tick(60_000)
+  assert.equal(told.length, 2)
+  issuers.open()
+  await prove('e')
+  assert.equal(told.length, 3)
+})

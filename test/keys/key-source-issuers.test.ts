@@ -171,3 +171,37 @@ test('keys given in code have no age, and never fail', () => {
   const source = new StaticKeys(new KeySet({ keys: [one] }))
   assert.deepEqual(source.state(), { state: 'fresh', age: null, failure: null })
 })
+
+/**
+ * What a server answers in place of a document. It may come from anything on the way, so it is as
+ * if the server were away, and brings nothing: in this it differs from a function's answer.
+ */
+const IN_PLACE: readonly [what: string, path: string, body: object][] = [
+  [
+    'metadata of another issuer',
+    OPENID,
+    { issuer: 'https://other.test', jwks_uri: 'https://other.test/keys' },
+  ],
+  ['metadata without an address', OPENID, {}],
+  ['a list of keys that is empty', '/keys', { keys: [] }],
+  ['no keys', '/keys', {}],
+]
+
+for (const [what, path, body] of IN_PLACE) {
+  test(`where there is ${what}, the last good keys serve for their stale time, and no longer`, async (t) => {
+    const { published, failures, source, pass } = await issuerKeys(t)
+    source.open()
+    await source.settled()
+    published[path] = body
+    for (const [seconds, kids] of [
+      [3601, ['one']],
+      [598, ['one']],
+      [1, undefined],
+    ] as const) {
+      const told = failures.length
+      pass(seconds)
+      assert.deepEqual(source.current()?.kids, kids)
+      if (kids !== undefined) await until(() => failures.length > told)
+    }
+  })
+}

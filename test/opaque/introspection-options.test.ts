@@ -128,7 +128,10 @@ test('a member that is inherited, or a getter, is refused rather than left out',
   refuses(Object.assign(Object.create({ signed: true }), GOOD), message)
   refuses(Object.create(GOOD), message)
   refuses(new Map(Object.entries(GOOD)), message)
-  const options = Object.defineProperty({ ...GOOD }, 'signed', { get: () => true, enumerable: true })
+  const options = Object.defineProperty({ ...GOOD }, 'signed', {
+    get: () => true,
+    enumerable: true,
+  })
   refuses(options, 'signed: expected')
 })
 

@@ -11,6 +11,7 @@ test('every option has an INI key, except those that only code can give', () => 
     [
       'publicKeys',
       'issuers',
+      'issuersMax',
       'allowPrivateIssuers',
       'tokenFrom',
       'opaqueToken',

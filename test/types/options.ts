@@ -45,6 +45,7 @@ const everything: Required<AuthOptions> = {
   configFile: 'app.ini',
   issuers: [everyRule, { issuer: 'https://a.example', tenants: ['acme'] }],
   issuersMaxAge: 300,
+  issuersMax: 1000,
   allowPrivateIssuers: false,
   opaqueToken: async (token) => (token.startsWith('key-') ? { sub: token.slice(4) } : null),
   opaqueMaxAge: 30,

@@ -467,6 +467,21 @@ export const OPTION_TABLE: readonly OptionRow[] = [
   },
   { option: 'issuersMaxAge', key: 'issuers_max_age', fallback: 300, kind: SECONDS },
   {
+    option: 'issuersMax',
+    fallback: 1000,
+    kind: {
+      expected: 'a whole number from 1 to 100000',
+      good: [1, 100_000],
+      bad: [
+        [0, '0'],
+        [100_001, '100001'],
+        [1.5, '1.5'],
+        ['10', '"10"'],
+      ],
+    },
+    beside: { issuers: () => null },
+  },
+  {
     option: 'allowPrivateIssuers',
     fallback: false,
     kind: {
