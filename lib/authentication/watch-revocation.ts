@@ -15,7 +15,7 @@ export function watchOf(value: unknown): WatchRevocation | undefined {
   return typeof value === 'function' && isWatched(value) ? value[WATCH] : undefined
 }
 
-/** The answer of a watched function, which is there at once. Undefined where it can only be asked. */
+/** A watched function, whose answer is there at once. Undefined where it can only be asked. */
 export function denialsOf(
   value: ((userInfo: UserInfo, token: TokenInfo) => unknown) | undefined,
 ): ((userInfo: UserInfo, token: TokenInfo) => boolean) | undefined {

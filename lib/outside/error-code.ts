@@ -1,5 +1,5 @@
-// Outside: what other code throws. It may be anything, and its members may throw when they are read.
-// Their messages may hold what was sent.
+// Outside: what other code throws. It may be anything, its members may throw when they are read,
+// and its message may hold what was sent.
 
 const CODE = /^[A-Z][A-Z0-9_]{0,39}$/
 const NAME = /^[A-Z][A-Za-z]{0,30}Error$/

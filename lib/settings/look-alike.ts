@@ -28,8 +28,8 @@ export function isWithin(edits: number, a: string, b: string): boolean {
 }
 
 /**
- * The known name that is meant by a misspelt one: at most a third of it, or 3 letters, differ, or it
- * is cut short.
+ * The known name that is meant by a misspelt one: it is cut short, or at most a third of it, and 3
+ * letters, differ.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const letters = lettersOf(name)

@@ -38,7 +38,7 @@ export interface ProbeOptions {
   readonly claims?: (user: PersonaUser) => TestUserInfo
   /**
    * Writes what a user holds where the application looks for it, such as a table of a test's
-   * database. Required where `resourcesOf` or `opaqueToken` is configured. Each user is another one.
+   * database. Required where `resourcesOf` or `opaqueToken` is configured. No user comes twice.
    *
    * @returns the token to ask with, where it is not one of the authority; otherwise nothing
    */

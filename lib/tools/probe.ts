@@ -29,10 +29,10 @@ export interface ProbedRoute {
 
 /**
  * Requests each route of `routes()` as those whom its policy refuses. No handler runs: during a
- * probe the guard's last gate answers in its place, with 204 where the handler would have run, and a
+ * probe the guard's last gate answers in its place, with 204 where the handler would have run. A
  * request that the router gives to a route outside of every guard is stopped before its first hook.
- * So it is safe on any application. Its hooks run as ever: those before the guard, those of an answer,
- * its error handler, and, if the guard fails, the hooks between it and the gate.
+ * So it is safe on any application. Its hooks run as ever: those before the guard, those of an
+ * answer, its error handler, and, if the guard fails, the hooks between it and the gate.
  *
  * @param app the application, or a scope of it: the guards there or below, or the one around it
  * @param authority one that the application trusts; of several, each needs a probe of its own

@@ -344,62 +344,6 @@ test('the 404 handler makes no second message, from an error handler and from a 
   assert.deepEqual(without(told), [STRANGER, ADMITTED])
 })
 
-/**
- * Two routes of one url that the guard cannot tell apart at their first request, because a hook has
- * changed the live config of the second one. A hook of the route's own corrects it.
- */
-async function misled(t: TestContext, first: object, second: object): Promise<FastifyInstance> {
-  const app = bareApp(t, { exposeHeadRoutes: false })
-  app.addHook('onRequest', async ({ headers, routeOptions }) => {
-    if (headers['accept-version'] === undefined) return
-    for (const key of Object.keys(second)) Reflect.deleteProperty(routeOptions.config, key)
-    Object.assign(routeOptions.config, first)
-  })
-  app.get('/x', { config: { ...first } }, handler)
-  app.get('/x', { config: { ...second }, constraints: { version: '2.0.0' } }, handler)
-  await app.register(tenantAuth, trusting())
-  return app
-}
-
-test('a request that is admitted, and refused when its route is known, is told as both', async (t) => {
-  const told = heard(t, 'decision')
-  const app = await misled(t, { userInfo: true }, { require: 'order:erase' })
-  const headers = { ...(await as()), 'accept-version': '2.x' }
-  assert.equal(outcome(await app.inject({ url: '/x', headers })), '403 ERR_AUTH_RESOURCE_MISSING')
-  assert.deepEqual(
-    told.map(({ outcome, required }) => [outcome, required]),
-    [
-      ['admitted', null],
-      ['refused', ['order:erase']],
-    ],
-  )
-  const { admitted, refused } = app.authService.stats().decisions
-  assert.deepEqual([admitted, refused], [1, { ERR_AUTH_RESOURCE_MISSING: 1 }])
-})
-
-test('a request that is admitted for another tenant when its route is known is told again', async (t) => {
-  const told = heard(t, 'decision')
-  const app = await misled(t, { userInfo: true }, { tenant: true })
-  const headers = { ...(await as()), 'accept-version': '2.x' }
-  const request = { url: '/x?tenant=lazy-raccoon', headers }
-  assert.equal((await app.inject(request)).statusCode, 200)
-  assert.deepEqual(
-    told.map(({ outcome, tenant }) => [outcome, tenant]),
-    [
-      ['admitted', null],
-      ['admitted', 'lazy-raccoon'],
-    ],
-  )
-})
-
-test('a request that is admitted again in the same way when its route is known is told once', async (t) => {
-  const told = heard(t, 'decision')
-  const app = await misled(t, { userInfo: true }, { require: 'menu:read' })
-  const headers = { ...(await as()), 'accept-version': '2.x' }
-  assert.equal((await app.inject({ url: '/x', headers })).statusCode, 200)
-  assert.deepEqual(without(told), [ADMITTED])
-})
-
 test('a subscriber that throws is an uncaught exception of Node, and changes no answer', async (t) => {
   const uncaught: unknown[] = []
   process.setUncaughtExceptionCaptureCallback((error) => void uncaught.push(error))

@@ -61,7 +61,7 @@ test('a hook of the application may move it into config', async (t) => {
 test('open routes, and those that no guard covers, may have such keys of other plugins', async (t) => {
   const app = bareApp(t)
   app.register(async (scope) => {
-    await scope.register(tenantAuth, authority.options)
+    await scope.register(tenantAuth, { ...authority.options, uncovered: 'ignore' })
     scope.get('/open', Object({ config: { noauth: true }, resources: ['a'] }), () => 'x')
     await scope.register(
       publicScope(async (open) => {

@@ -142,26 +142,6 @@ test('values are those of the verified token, and control characters cannot brea
   )
 })
 
-test('a request that is decided again has each name once, with its last value', async (t) => {
-  const log = logLines()
-  const app = bareApp(t, { exposeHeadRoutes: false, logger: log.logger })
-  app.addHook('onRequest', async ({ headers, routeOptions }) => {
-    if (headers['accept-version'] === undefined) return
-    Reflect.deleteProperty(routeOptions.config, 'tenant')
-    Object.assign(routeOptions.config, { userInfo: true })
-  })
-  app.get('/x', { config: { userInfo: true } }, async () => 'x')
-  const constraints = { version: '2.0.0' }
-  app.get('/x', { config: { tenant: true }, constraints }, async () => 'x')
-  await app.register(tenantAuth, trusting({ logBindings: ALL }))
-  const headers = { ...(await as({ acme: [] }, CLAIMS)), 'accept-version': '2.x' }
-  assert.equal((await app.inject({ url: '/x?tenant=acme', headers })).statusCode, 200)
-  await until(() => log.lines('request completed').length === 1)
-  const [line] = log.lines('request completed')
-  assert.deepEqual([line?.['tenant'], line?.['sub']], ['acme', 'dora'])
-  assert.equal(log.raw.at(-1)?.split('"sub":').length, 2)
-})
-
 test('a childLoggerFactory, disableRequestLogging and a log level of the route are kept', async (t) => {
   const logController = new LogController({ disableRequestLogging: true })
   const { app, log } = await logged(t, { logBindings: ALL }, { logController })

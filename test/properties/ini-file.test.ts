@@ -103,7 +103,7 @@ function meantByPlain(text: string): string | null {
   while (end < text.length && text[end] !== ';' && text[end] !== '#') end++
   const isGlued = end > 0 && end < text.length && text[end - 1] !== ' '
   const value = text.slice(0, end).trim()
-  return isGlued || /["']$/.test(value) ? null : value.replaceAll('\\\\', '\\')
+  return isGlued || /^=|["']$/.test(value) ? null : value.replaceAll('\\\\', '\\')
 }
 
 test('a value is read whole and as it was meant, or the file is refused', async (t) => {
