@@ -139,7 +139,7 @@ export function composeGuardRules(
   const { realm, resource, clockTolerance, asyncContext, logBindings } = settings
   const asked = { authenticator, knownTenants, resolveTenant, tenantParameter, timeout, waits }
   const told = { counts, logBindings, asyncContext, realm, resource }
-  const revocation = { denies: denialsOf(isRevoked), watchRevocation: watchOf(isRevoked) }
   const reportTenant = log.callback('resolveTenant')
+  const revocation = { denies: denialsOf(isRevoked), watchRevocation: watchOf(isRevoked) }
   return { ...asked, ...told, ...revocation, reportTenant, clockTolerance }
 }

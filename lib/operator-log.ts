@@ -11,14 +11,14 @@ const TEST_KEYS =
 /** Milliseconds between two warnings of one function that fails in one way. */
 const WARNED_FOR = 60_000
 
-/** Most ways to fail that are told apart in that time, over all functions. */
-const MOST_KINDS = 200
+/** Most ways to fail of one function that are told apart in that time. */
+const MOST_KINDS = 100
 
 /** What a service tells its operator between requests, by the log of an application. */
 export class OperatorLog {
   readonly #find: () => FastifyBaseLogger | undefined
-  /** When a function and its way to fail were told at level warn, by `clock`. */
-  readonly #warned = new Map<string, number>()
+  /** By the names of the functions. */
+  readonly #warnings = new Map<string, Warnings>()
 
   /** @param find the log of now; undefined: the service is installed nowhere */
   constructor(find: () => FastifyBaseLogger | undefined) {
@@ -42,27 +42,14 @@ export class OperatorLog {
    * @param name as the application knows it
    */
   callback(name: string): ReportFailure {
+    const warnings = this.#warnings.get(name) ?? new Warnings()
+    this.#warnings.set(name, warnings)
     return (failure) => {
       const log = this.#find()
       if (log === undefined) return
-      if (this.#isDue(`${name} ${failure.reason}`)) write(log, 'warn', name, failure)
+      if (warnings.isDue(failure)) write(log, 'warn', name, failure)
       write(log, 'debug', name, failure)
     }
-  }
-
-  /** Kinds that nobody has told of for a minute make room; where none has, the new one waits. */
-  #isDue(kind: string): boolean {
-    const now = clock.now()
-    if (now - (this.#warned.get(kind) ?? Number.NEGATIVE_INFINITY) < WARNED_FOR) return false
-    this.#warned.delete(kind)
-    if (this.#warned.size >= MOST_KINDS) {
-      for (const [old, time] of this.#warned) {
-        if (now - time < WARNED_FOR) return false
-        this.#warned.delete(old)
-      }
-    }
-    this.#warned.set(kind, now)
-    return true
   }
 
   /** What is told of the keys of an issuer, by its name. */
@@ -90,7 +77,30 @@ export class OperatorLog {
   }
 }
 
-/** What was thrown may be anything. Where its members cannot be read, it is left out. */
+/** The warnings of one function's failures. */
+class Warnings {
+  /** When each way to fail was told, by `clock`; the oldest first. */
+  readonly #times = new Map<string, number>()
+
+  /** What it names may be a customer's. Of too many names, one failure of each kind is told. */
+  isDue({ kind, reason }: CallbackFailure): boolean {
+    const now = clock.now()
+    for (const [old, time] of this.#times) {
+      if (now - time < WARNED_FOR) break
+      this.#times.delete(old)
+    }
+    const isOneTooMany = this.#times.size >= MOST_KINDS && !this.#times.has(reason)
+    const way = isOneTooMany ? kind : reason
+    if (this.#times.has(way)) return false
+    this.#times.set(way, now)
+    return true
+  }
+}
+
+/**
+ * What was thrown may be anything. Where its members cannot be read, it is left out. A logger that
+ * throws costs no request.
+ */
 function write(
   log: FastifyBaseLogger,
   level: 'warn' | 'debug',
@@ -99,9 +109,12 @@ function write(
 ): void {
   const about = { function: name, reason }
   const message = `tenant auth: ${name} ${reason}`
-  try {
-    log[level](error === undefined ? about : { ...about, err: error }, message)
-  } catch {
-    log[level](about, message)
+  for (const told of [error === undefined ? about : { ...about, err: error }, about]) {
+    try {
+      log[level](told, message)
+      return
+    } catch {
+      // Without the error, if anything.
+    }
   }
 }

@@ -19,7 +19,7 @@ import type { TokenCacheStats } from './token-cache-stats.ts'
 import { type TokenFrom, tokenOfRequest } from './token-of-request.ts'
 import { type RevocationRules, unlessRevoked } from './unless-revoked.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
-import { watchOf } from './watch-revocation.ts'
+import { isDenyList } from './watch-revocation.ts'
 
 export interface BearerTokenRules extends RevocationRules {
   readonly tokenFrom?: TokenFrom | undefined
@@ -47,7 +47,7 @@ export class BearerToken implements Authenticator {
   constructor(parts: TokenParts, rules: BearerTokenRules) {
     this.#parts = parts
     this.#rules = rules
-    this.#hasDenyList = watchOf(rules.isRevoked) !== undefined
+    this.#hasDenyList = isDenyList(rules.isRevoked)
   }
 
   open(): void {

@@ -103,9 +103,7 @@ export class OpaqueTokens {
    */
   forget(what: Forgotten = {}): void {
     this.#answers.forget()
-    this.#tokens.forget(
-      ({ proof, names }) => proof instanceof UntilThen && isForgotten(names, what),
-    )
+    this.#tokens.forget(({ isOpaque, names }) => isOpaque === true && isForgotten(names, what))
     for (const since of this.#forgotten) since.push(what)
   }
 
@@ -152,9 +150,9 @@ export class OpaqueTokens {
       return after(this.#believe(answer, until, waits), (verified) => {
         if (verified instanceof TokenRefused) return verified
         this.#good.note(digest, until)
-        const kept = keptUntil(verified, until)
-        if (!since.some((what) => isForgotten(verified.names, what))) this.#tokens.set(token, kept)
-        return kept
+        const known = asOpaque(verified, until)
+        if (since.every((what) => !isForgotten(known.names, what))) this.#tokens.set(token, known)
+        return known
       })
     })
   }
@@ -172,8 +170,8 @@ export class OpaqueTokens {
   }
 }
 
-/** @param until when the answer ends, by `clock` */
-function keptUntil(verified: Verified, until: number): Verified {
+/** @param until when it has to be asked for again, by `clock` */
+function asOpaque(verified: Verified, until: number): Verified {
   const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
   const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
   return { ...verified, proof: new UntilThen(verified.proof, end), isOpaque: true }
@@ -184,7 +182,7 @@ function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }
 
-/** A proof, for some time. Tokens that were asked for have one, and no others. */
+/** A proof, for some time. */
 class UntilThen implements Proof {
   readonly #proof: Proof
   /** A reading of `clock`. */

@@ -9,7 +9,7 @@ import { outlivesDenyList, type TokenInfo, tokenInfo } from '../tokens/token-inf
 import { TokenRefused } from '../tokens/token-refused.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import type { Verified } from './verified-tokens.ts'
-import { watchOf } from './watch-revocation.ts'
+import { isDenyList } from './watch-revocation.ts'
 
 /** No entry lasts as long as the token, or it does not tell its age. */
 const OUTLIVES = 'outlives the deny list'
@@ -43,10 +43,8 @@ export function unlessRevoked(
   const token = tokenInfo(names, lifetime, isOpaque)
   const revoked = askApplication({
     // A deny list looks at the token alone, so that the user info need not be made for it.
-    ask: () => {
-      const user = watchOf(isRevoked) === undefined ? principal.userInfo : { sub: principal.sub }
-      return isRevoked(user, token)
-    },
+    ask: () =>
+      isRevoked(isDenyList(isRevoked) ? { sub: principal.sub } : principal.userInfo, token),
     timeout,
     waits,
     report,

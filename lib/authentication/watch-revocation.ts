@@ -23,6 +23,11 @@ export function denialsOf(
   return (userInfo, token) => value(userInfo, token) !== false
 }
 
+/** Whether it looks at the token alone, and tells at once. */
+export function isDenyList(value: unknown): boolean {
+  return watchOf(value) !== undefined
+}
+
 function isWatched(value: object): value is { readonly [WATCH]: WatchRevocation } {
   return Object.hasOwn(value, WATCH)
 }

@@ -17,8 +17,8 @@ import { ProvedEndpoint } from './proved-endpoint.ts'
  *   checked as those of a JWT are.
  * - Before any real token it asks for a random one. An endpoint that calls it active validates
  *   nothing: every token is answered with 503, and the log says so, until the endpoint is mended.
- * - Where the endpoint refuses the credentials of this client: the same. Where it answers 403 or 429
- *   to a random token too, it is left alone for a second, and longer each time.
+ * - Where the endpoint refuses the credentials of this client: the same. Where it answers 403 or
+ *   429 to a random token too, it is left alone for a second, and longer each time.
  * - An exchange takes 5 seconds at most. Metadata are read again each hour.
  *
  * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options

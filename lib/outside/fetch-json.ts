@@ -100,7 +100,8 @@ export async function readBody(
       if (done) return Buffer.concat(chunks, size)
       size += value.byteLength
       if (size > limits.maxBytes) throw new FetchFailure('the answer is too large')
-      if (chunks.length === MOST_PIECES) throw new FetchFailure('the answer comes in too many pieces')
+      if (chunks.length === MOST_PIECES)
+        throw new FetchFailure('the answer comes in too many pieces')
       chunks.push(value)
     }
   } catch (error) {

@@ -79,7 +79,8 @@ export function otherRoute(
   const other = answers.find(
     ({ end }) =>
       end?.url !== undefined &&
-      (![route.writtenUrl, route.url].includes(end.url) || !known.some((each) => isDeepStrictEqual(each, end.policy))),
+      (![route.writtenUrl, route.url].includes(end.url) ||
+        !known.some((each) => isDeepStrictEqual(each, end.policy))),
   )
   return other?.end?.url
 }

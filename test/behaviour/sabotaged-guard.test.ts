@@ -113,7 +113,7 @@ const SABOTAGES: readonly [
   ],
   [
     'the pin',
-    [['rights/pin.ts', 'tenants === EVERY_TENANT || resources === undefined', 'true']],
+    [['rights/principal.ts', 'new Rights(resources, rules, pin)', 'new Rights(resources, rules)']],
     [
       /^GET +\/:tenant\/menus +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, the handler would/m,
       /^GET +\/orders +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, /m,
@@ -122,7 +122,7 @@ const SABOTAGES: readonly [
   ],
   [
     'what is granted everywhere, of the pin alone',
-    [['rights/pin.ts', 'tenant !== EVERY_TENANT && tenants.has(tenant)', 'true']],
+    [['rights/rights.ts', 'return this.#pin === EVERY_TENANT ? this', 'return true ? this']],
     [/^GET +\/reports +without +403 ERR_AUTH_RESOURCE_MISSING +204, /m],
   ],
   [

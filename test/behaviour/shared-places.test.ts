@@ -132,6 +132,19 @@ test('tokens that a deny list refuses ask for no rights, and any other isRevoked
   assert.deepEqual(asked, ['rights of alice', 'revoked, of acme'])
 })
 
+test('a deny list lets opaque tokens through both gates, and refuses those that an entry fits', async (t) => {
+  const isRevoked = denyList()
+  const { issuer: iss, audience: aud } = authority
+  const { app } = await start(
+    t,
+    trusting({ isRevoked, opaqueToken: (sub) => ({ iss, aud, sub, resources: { acme: [] } }) }),
+  )
+  for (const _ of [1, 2]) assert.equal((await get(app, 'machine')).statusCode, 200)
+  await isRevoked.add({ sub: 'machine' })
+  assert.equal(outcome(await get(app, 'machine')), '401 ERR_AUTH_TOKEN_INVALID')
+  assert.equal((await get(app, 'other')).statusCode, 200)
+})
+
 test('a fresh process that a thousand users ask at once answers them all', async (t) => {
   const resourcesOf = () =>
     new Promise<object>((resolve) => setImmediate(() => resolve({ acme: [] })))
