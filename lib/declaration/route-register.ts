@@ -98,7 +98,8 @@ export class RouteRegister {
 
   /**
    * The policy of a request's route; null if no route matched. It is found once for each route, by
-   * the handler that Fastify made for it. What an application writes into a config later changes no policy.
+   * the handler that Fastify made for it. What an application writes into a config later changes no
+   * policy.
    */
   policyOf(request: FastifyRequest): Policy | null {
     const { routeOptions } = request

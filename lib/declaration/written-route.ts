@@ -84,9 +84,9 @@ export class WrittenRoute {
   }
 
   /**
-   * An application may bind the handler, too. Before Fastify has done it, what is taken last counts,
-   * and after that nothing. A route in a scope that no hook of ours is in may have been made of the
-   * options of this one.
+   * An application may bind the handler, too. Before Fastify has done it, what is taken last
+   * counts, and after that nothing. A route in a scope that no hook of ours is in may have been
+   * made of the options of this one.
    */
   #take(scope: FastifyInstance, bound: Handler): void {
     if (scope !== this.scope) return

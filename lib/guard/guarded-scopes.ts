@@ -6,7 +6,8 @@ import { isWithin, rootScope } from '../outside/fastify-scope.ts'
 const scopesOf = new WeakMap<object, readonly FastifyInstance[]>()
 
 /**
- * Notes a scope as guarded. Scopes beside each other are independent. A scope below a guarded one would be guarded twice, in either order of installing.
+ * Notes a scope as guarded. Scopes beside each other are independent. A scope below a guarded one
+ * would be guarded twice, in either order of installing.
  *
  * @throws ERR_AUTH_CONFIG_INVALID for a scope that is guarded already, or below or around one
  */

@@ -70,7 +70,7 @@ function reportUncovered(audited: AuditedScope, { uncovered }: AuditRules, warn:
 const UNCOVERED_CURES =
   "wrap the module that registers the guard with fastify-plugin, or say that it is meant: uncovered: 'ignore'"
 
-/** The routes that no guard covers, by their scopes. Those that say that they are open are meant. */
+/** By their scopes. Routes that say that they are open are meant. */
 function uncoveredRoutes({ application = [], isCovered }: AuditedScope): string[] {
   const open = application.filter((route) => !isCovered(route))
   const declaring = open

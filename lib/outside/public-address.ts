@@ -4,8 +4,8 @@ import { BlockList, isIP } from 'node:net'
 
 /**
  * The special-purpose addresses of IPv4 that cannot be reached from everywhere (IANA's registry,
- * RFC 6890), multicast (RFC 5771), what is reserved, and what clouds route to services for their own
- * machines. Alibaba's 100.100.100.200 and Oracle's 192.0.0.192 lie in such blocks.
+ * RFC 6890), multicast (RFC 5771), what is reserved, and what clouds route to services for their
+ * own machines. Alibaba's 100.100.100.200 and Oracle's 192.0.0.192 lie in such blocks.
  */
 const SPECIAL_IPV4: readonly (readonly [net: string, prefix: number])[] = [
   ['0.0.0.0', 8], // this network
@@ -39,8 +39,10 @@ const SPECIAL_IPV6: readonly (readonly [net: string, prefix: number])[] = [
   ['3fff::', 20], // documentation
 ]
 
-/** An IPv6 address that stands for an IPv4 address: mapped (RFC 4291), or by NAT64 (RFC 6052). Older
- * forms (compatible, translated, 6to4, Teredo) are never public. */
+/**
+ * An IPv6 address that stands for an IPv4 address: mapped (RFC 4291), or by NAT64 (RFC 6052). Older
+ * forms (compatible, translated, 6to4, Teredo) are never public.
+ */
 const IPV4_WITHIN = /^(?:::ffff:|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$/
 
 const special = new BlockList()

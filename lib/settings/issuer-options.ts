@@ -58,8 +58,8 @@ export const issuerOptions = {
 
   /**
    * Whether addresses that a function in `issuers` gives, and those discovered from them, may lead
-   * to hosts that are not public, such as loopback or 10.0.0.0/8 (RFC 6890). They are https, or http
-   * on loopback, in any case, and no proxy is used.
+   * to hosts that are not public, such as loopback or 10.0.0.0/8 (RFC 6890). They are https, or
+   * http on loopback, in any case, and no proxy is used.
    * @default false
    */
   allowPrivateIssuers: Type.Boolean({ default: false, expected: 'a boolean' }),

@@ -10,7 +10,7 @@ import { type AskedPersona, refusedPersonas, unauthenticatedPersonas } from './a
 import { PersonaTokens } from './persona-tokens.ts'
 import { addressOf } from './probe-address.ts'
 import { type Answer, ask, otherRoute } from './probe-answer.ts'
-import type { ProbeOptions } from './probe-options.ts'
+import { PROBE_OPTIONS, type ProbeOptions } from './probe-options.ts'
 import { type ProbedGuard, probedGuard } from './probed-guard.ts'
 import { headersFor, type ProbedPlace, probedPlaces } from './probed-places.ts'
 import type { TestAuthority } from './test-authority.ts'
@@ -36,7 +36,7 @@ export async function askRoutes(
   authority: TestAuthority,
   given: ProbeOptions,
 ): Promise<AskedRoute[]> {
-  const options = plainOptions('probe', given, ['tenant', 'headers', 'claims'])
+  const options = plainOptions('probe', given, PROBE_OPTIONS)
   // A scope is ready before the hooks run by which the application gets ready.
   await rootScope(app).ready()
   const guards = installedGuards(app)

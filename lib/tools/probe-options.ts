@@ -17,6 +17,8 @@ export interface GrantedUser extends PersonaUser {
   readonly issuer: string
 }
 
+export const PROBE_OPTIONS = ['tenant', 'headers', 'claims', 'grant', 'foreign', 'params'] as const
+
 export interface ProbeOptions {
   /**
    * A tenant that exists, and that the authority may speak for. Required where `tenants` is

@@ -9,7 +9,9 @@ const GIVEN = [
 
 for (const what of GIVEN) {
   test(`what is forgotten: ${JSON.stringify(what)}`, () => {
-    assert.deepEqual(readForgotten(what), what)
+    const read = readForgotten(what)
+    assert.deepEqual({ ...read }, what)
+    assert.equal(Object.getPrototypeOf(read), null)
   })
 }
 

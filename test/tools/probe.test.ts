@@ -427,7 +427,8 @@ for (const made of ['after', 'before'] as const) {
         const own = rows.filter(({ method, url }) => method === 'OPTIONS' && url.endsWith('*'))
         assert.deepEqual(
           own.map(({ stranger, expired }) => [stranger, expired]),
-          [[null, null]],
+          // The early routes of an application that was made before are not known.
+          made === 'before' && side === 'before' ? [] : [[null, null]],
         )
       })
     }
@@ -496,7 +497,7 @@ test('only the guards of a scope, below it or around it are probed', async (t) =
   })
   await app.register(async (scope) => {
     await assert.rejects(probe(bareApp(t), authority), /^Error: probe: found no guard/)
-    scope.get('/open', handler)
+    scope.get('/open', { config: { noauth: true } }, handler)
   })
   for (const scope of [admin, inner]) {
     assert.deepEqual(await linesOf(scope), ['GET /admin: 401 401 - -', 'HEAD /admin: 401 401 - -'])

@@ -388,7 +388,7 @@ export const OPTION_TABLE: readonly OptionRow[] = [
   {
     option: 'uncovered',
     key: 'uncovered',
-    fallback: 'warn',
+    fallback: 'refuse',
     kind: {
       expected: 'warn, refuse or ignore',
       ini: [
@@ -397,7 +397,7 @@ export const OPTION_TABLE: readonly OptionRow[] = [
         ['ignore', 'ignore'],
       ],
       badIni: ['Warn', 'warning', 'no', 'warn refuse'],
-      good: ['warn', 'refuse', 'ignore'],
+      good: ['refuse', 'warn', 'ignore'],
       bad: [
         ['REFUSE', '"REFUSE"'],
         [false, 'false'],
