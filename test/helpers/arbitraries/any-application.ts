@@ -170,9 +170,9 @@ export class BuiltApplication {
   #handler(): RouteOptions['handler'] {
     const handler: RouteOptions['handler'] = async () => 'not bound'
     let last: RouteOptions | undefined
-    const bind = () => {
+    const bind = (): RouteOptions['handler'] => {
       const options = this.#current ?? last
-      if (options === undefined) return handler
+      if (options === undefined) return Object.assign(async () => 'not bound', { bind })
       this.#current = undefined
       last = options
       const index = this.taken.length
