@@ -62,6 +62,7 @@ export class WrittenRoute {
         standing = this.#standingFor(given)
       },
       enumerable: true,
+      configurable: false,
     })
   }
 

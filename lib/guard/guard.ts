@@ -7,7 +7,7 @@ import type {
 import type { PolicyRules } from '../declaration/policy.ts'
 import { RouteRegister } from '../declaration/route-register.ts'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
-import { isThrown } from '../outside/error-code.ts'
+import { errorCode, isThrown } from '../outside/error-code.ts'
 import { attempt } from '../outside/now-or-later.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
@@ -66,7 +66,7 @@ export function addGuard(
         if (outcome instanceof AuthError) refuse(new Refused(outcome, asked), done)
         else admit(asked, outcome, done)
       },
-      (error) => refuse(new Refused(asRefusal(error, request), asked), done),
+      (error) => refuse(new Refused(asRefusal(error), asked), done),
     )
   }
 
@@ -105,12 +105,7 @@ function refuse(refused: Refused, done: HookHandlerDoneFunction): void {
  * After an error of the guard's own, the route stays closed, and the answer is not a 500 that a
  * caller could cause.
  */
-function asRefusal(error: unknown, { log }: FastifyRequest): AuthError {
+function asRefusal(error: unknown): AuthError {
   if (isThrown(error, AuthError)) return error
-  try {
-    log.error({ err: error }, 'tenant auth: the guard failed')
-  } catch {
-    // The error's own members may throw.
-  }
-  return withoutStack(() => new ERR_AUTH_TOKEN_INVALID('the guard failed'))
+  return withoutStack(() => new ERR_AUTH_TOKEN_INVALID(`the guard failed (${errorCode(error)})`))
 }

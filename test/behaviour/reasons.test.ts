@@ -266,7 +266,7 @@ const RIGHTS: readonly Row[] = [
 ]
 
 const GUARD: readonly Row[] = [
-  { reason: 'the guard failed', code: INVALID, url: '/query?tenant=throw' },
+  { reason: 'the guard failed (Error)', code: INVALID, url: '/query?tenant=throw' },
 ]
 
 const ROWS = [

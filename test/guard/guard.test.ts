@@ -111,7 +111,7 @@ test('an error inside the guard opens nothing, and the answer is not 500', async
   assertRefused(response, 'ERR_AUTH_TOKEN_INVALID')
   assert.deepEqual(
     lines('request refused').map(({ level, code, reason }) => ({ level, code, reason })),
-    [{ level: 30, code: 'ERR_AUTH_TOKEN_INVALID', reason: 'the guard failed' }],
+    [{ level: 30, code: 'ERR_AUTH_TOKEN_INVALID', reason: 'the guard failed (Error)' }],
   )
 })
 

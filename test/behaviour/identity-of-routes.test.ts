@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import Fastify, { type FastifyRequest, type RouteOptions } from 'fastify'
+
+// It is made before the package is loaded, which is not told of it.
+const madeBefore = Fastify({ exposeHeadRoutes: false })
+const { default: tenantAuth } = await import('../../lib/index.ts')
+const { assertGuarded } = await import('../../lib/testing.ts')
+const { as, authority, bareApp, guardedApp, trusting } = await import(
+  '../helpers/app/guarded-app.ts'
+)
+const { outcome } = await import('../helpers/app/refusals.ts')
+
+const STRANGER = '401 ERR_AUTH_TOKEN_MISSING'
+const handler = async () => 'x'
+
+test('an early route stays guarded whatever its handler writes into the live config, where contexts are kept', async (t) => {
+  const app = madeBefore
+  t.after(() => app.close())
+  app.get('/x', async (request: FastifyRequest) => {
+    request.routeOptions.config.noauth = true
+    return 'x'
+  })
+  await app.register(tenantAuth, trusting({ asyncContext: true }))
+  const headers = await as()
+  for (const _ of [1, 2, 3]) {
+    assert.equal(outcome(await app.inject('/x')), STRANGER)
+    assert.equal(outcome(await app.inject({ url: '/x', headers })), '200')
+  }
+})
+
+for (const asyncContext of [false, true]) {
+  test(`what a handler keeps in the live config closes nothing later, with asyncContext ${asyncContext}`, async (t) => {
+    const app = await guardedApp(t, { asyncContext })
+    app.get('/x', async (request: FastifyRequest) => {
+      request.routeOptions.config.resources = true
+      return 'x'
+    })
+    const request = { url: '/x', headers: await as() }
+    for (const _ of [1, 2, 3]) assert.equal(outcome(await app.inject(request)), '200')
+  })
+}
+
+for (const first of ['/open', '/closed']) {
+  test(`routes of one function whose bind makes nothing new are two routes, visited ${first} first`, async (t) => {
+    const app = await guardedApp(t)
+    const stub = Object.assign(async () => 'x', { bind: () => stub })
+    app.get('/closed', { config: { require: 'order:erase' } }, stub)
+    app.get('/open', { config: { noauth: true } }, stub)
+    await app.inject(first)
+    for (const _ of [1, 2]) {
+      assert.equal(outcome(await app.inject('/open')), '200')
+      assert.equal(outcome(await app.inject('/closed')), STRANGER)
+    }
+  })
+}
+
+test('who binds a handler after Fastify has done so changes no route', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  const written: RouteOptions[] = []
+  app.addHook('onRoute', (route) => void written.push(route))
+  app.get('/x', { config: { require: 'menu:read' } }, handler)
+  app.get('/open', { config: { noauth: true } }, handler)
+  app.addHook('onReady', async () => {
+    for (const route of written) route.handler.bind(app)
+  })
+  await app.ready()
+  for (const route of written) route.handler.bind(app)
+  assert.deepEqual(
+    app.authService.routes().map(({ url, noauth }) => [url, noauth]),
+    [
+      ['/x', false],
+      ['/open', true],
+    ],
+  )
+  assert.equal(outcome(await app.inject('/x')), STRANGER)
+  assert.equal(outcome(await app.inject({ url: '/x', headers: await as() })), '200')
+  assert.equal(outcome(await app.inject('/open')), '200')
+})
+
+test('an uncovered route whose handler is bound later stops the boot all the same', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  const written: RouteOptions[] = []
+  app.addHook('onRoute', (route) => void written.push(route))
+  app.get('/uncovered', handler)
+  await app.register(async (scope) => void (await scope.register(tenantAuth, trusting())))
+  app.addHook('onReady', async () => {
+    for (const route of written) route.handler.bind(app)
+  })
+  await assert.rejects(async () => app.ready(), /found none on GET \/uncovered/)
+})
+
+test('a hook that binds the handler before another one changes the url leaves one route', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.addHook('onRoute', function (route) {
+    route.handler = route.handler.bind(this)
+  })
+  app.addHook('onRoute', (route) => {
+    if (route.url === '/a') route.url = '/b'
+  })
+  app.get('/a', { config: { require: 'order:erase' } }, handler)
+  await app.ready()
+  assert.deepEqual(
+    app.authService.routes().map(({ url }) => url),
+    ['/b'],
+  )
+  await assertGuarded(app, authority)
+})
+
+test('no hook can define another handler where Fastify takes it', async (t) => {
+  const app = await guardedApp(t)
+  app.addHook('onRoute', (route) => {
+    Object.defineProperty(route, 'handler', { value: handler })
+  })
+  assert.throws(() => app.get('/x', handler), TypeError)
+})
+
+test('an OPTIONS route of the application below @fastify/cors is a route like any other', async (t) => {
+  const { default: cors } = await import('@fastify/cors')
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  await app.register(cors)
+  await app.register(async (scope) => void (await scope.register(tenantAuth, trusting())))
+  await app.register(async (scope) => void scope.options('/*', handler), { prefix: '/admin' })
+  await assert.rejects(async () => app.ready(), /found none on OPTIONS \/admin\/\*/)
+})
