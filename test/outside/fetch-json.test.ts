@@ -292,3 +292,13 @@ test('a document of more lists, objects and members than any of ours is not pars
   }
   assert.equal(parsed.mock.calls.filter(({ arguments: [text] }) => texts.includes(text)).length, 0)
 })
+
+test('an answer in thousands of pieces is given up, whatever its size', async () => {
+  async function* pieces(count: number) {
+    for (let i = 0; i < count; i++) yield Buffer.from(' ')
+  }
+  const limits = { maxBytes: 512 * 1024, signal: AbortSignal.timeout(10_000) }
+  assert.equal((await readBody(pieces(4000), limits)).byteLength, 4000)
+  const tooMany = new FetchFailure('the answer comes in too many pieces')
+  await assert.rejects(readBody(pieces(4001), limits), tooMany)
+})

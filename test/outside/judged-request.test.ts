@@ -368,3 +368,32 @@ test('what an application has made of the agents of its process is not used', as
   assert.deepEqual(await read(`http://${host}`), GOOD)
   assert.match(await failure(read(`https://${host}`)), /^no answer \((ERR_SSL_\w+|EPROTO)\)$/)
 })
+
+/** A raw server that sends a text in pieces, or again and again until the client goes away. */
+async function rawServer(t: TestContext, answer: (send: (text: string) => boolean) => void) {
+  const server = createRawServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => answer((text) => !socket.destroyed && socket.write(text)))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`
+}
+
+test('a server that sends informational answers without end is given up', async (t) => {
+  const url = await rawServer(t, (send) => {
+    send('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(20))
+  })
+  assert.equal(await failure(read(url)), 'too many informational answers')
+})
+
+test('a server that announces its answer first is read', async (t) => {
+  const body = JSON.stringify(GOOD)
+  const url = await rawServer(t, (send) => {
+    send('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n')
+    send(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`)
+  })
+  assert.deepEqual(await read(url), GOOD)
+})
