@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-// The last step of `npm run build`: declarations that no door of the package leads to describe what
+// A step of `npm run build`: declarations that no door of the package leads to describe what
 // no application can import. They would be a fifth of what is published.
 
 const doors = Object.values<{ readonly types?: string }>(
