@@ -77,7 +77,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the pin of an issuer to its tenants',
-    ['rights/pin.ts', 'tenants === EVERY_TENANT || resources === undefined', 'true'],
+    ['rights/principal.ts', 'new Rights(resources, rules, pin)', 'new Rights(resources, rules)'],
     /^user: (?:200|404 .*) in place of (?:200|403 .*)/,
   ],
   [
@@ -97,12 +97,12 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the revocation',
-    ['deny-list/deny-list-core.ts', 'if (this.#denials.deny(token)) return true', ''],
+    ['deny-list/deny-list-core.ts', 'if (this.#store.has(token)) return true', ''],
     /^user.*: .* in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],
   [
     'the entries of other processes',
-    ['deny-list/pulls.ts', '(denial) => this.#denials.add(denial)', '() => {}'],
+    ['deny-list/poller.ts', 'this.#add(entry, keptAt?.[index], by)', ''],
     /^user.*: .* in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],
   [
