@@ -25,6 +25,12 @@ export function standFor(original: object, handler: object): void {
 }
 
 /**
+ * The option of a route by which the copies of this package in one process share what one of them
+ * notices. No copy of the options has it.
+ */
+const TAKERS = Symbol.for('fastify-tenant-auth.takers')
+
+/**
  * A route that an application is writing. Fastify makes a handler of its own for each route, by
  * `handler.bind(scope)`, after all `onRoute` hooks and just before it gives method, url and
  * constraints to the router. At that moment the options are what Fastify takes.
@@ -32,6 +38,7 @@ export function standFor(original: object, handler: object): void {
 export class WrittenRoute {
   readonly scope: FastifyInstance
   readonly #taken = new Map<string, Route>()
+  readonly #takers = new Set([(scope: FastifyInstance, bound: Handler) => this.#take(scope, bound)])
   readonly #options: RouteOptions
   readonly #facts: Omit<RouteFacts, 'beside'>
 
@@ -45,6 +52,12 @@ export class WrittenRoute {
     // Routes may share a config and a list of methods. What a hook writes is meant for one of them.
     if (isObject(options.config)) options.config = { ...options.config }
     if (Array.isArray(options.method)) options.method = [...options.method]
+    const takers: unknown = Object.getOwnPropertyDescriptor(options, TAKERS)?.value
+    if (takers instanceof Set) {
+      for (const take of this.#takers) takers.add(take)
+      return
+    }
+    Object.defineProperty(options, TAKERS, { value: this.#takers })
     this.#standIn(options.handler)
   }
 
@@ -74,11 +87,13 @@ export class WrittenRoute {
       const made: Handler = handler.bind(scope)
       // A function may have a `bind` of its own, which makes nothing new.
       const bound = taken.has(made) || made === handler ? copyOf(made) : made
-      this.#take(scope, bound)
+      for (const take of this.#takers) take(scope, bound)
       return bound
     }
-    const standing = new Proxy(handler, {
-      get: (target, key) => (key === 'bind' ? bind : Reflect.get(target, key)),
+    // Of a property that is fixed, a proxy may tell nothing else.
+    const isFixed = Object.getOwnPropertyDescriptor(handler, 'bind')?.configurable === false
+    const standing = new Proxy(isFixed ? copyOf(handler) : handler, {
+      get: (_, key) => (key === 'bind' ? bind : Reflect.get(handler, key)),
     })
     originals.set(standing, handler)
     return standing

@@ -69,8 +69,8 @@ export function doneUnlessProbed(
   }
 }
 
-/** How many probes of an application are under way, by the common prototype of its requests. */
-const probing = new WeakMap<object, number>()
+/** How the probes of an application that are under way end, by the prototype of its requests. */
+const probing = new WeakMap<object, { count: number; readonly end: () => void }>()
 
 /**
  * Runs a probe. Until it ends, no probed request reaches a handler: one that the router gives to a
@@ -86,15 +86,35 @@ export async function whileProbing<T>(app: FastifyInstance, run: () => Promise<T
   if (prototype === undefined) {
     throw new Error('probe: this version of Fastify does not show its requests: handlers might run')
   }
-  const others = probing.get(prototype) ?? 0
-  probing.set(prototype, others + 1)
-  if (others === 0) Object.defineProperty(prototype, 'raw', { configurable: true, set: setRaw })
+  const probes = probing.get(prototype) ?? { count: 0, end: watchRaw(prototype) }
+  probing.set(prototype, probes)
+  probes.count += 1
   try {
     return await run()
   } finally {
-    const left = (probing.get(prototype) ?? 1) - 1
-    probing.set(prototype, left)
-    if (left === 0) Reflect.deleteProperty(prototype, 'raw')
+    probes.count -= 1
+    if (probes.count === 0) {
+      probing.delete(prototype)
+      probes.end()
+    }
+  }
+}
+
+/**
+ * Another copy of this package may watch, too, and end in any order: it is passed on to, and what
+ * it has put on top stays.
+ */
+function watchRaw(prototype: object): () => void {
+  const before = Object.getOwnPropertyDescriptor(prototype, 'raw')
+  const set = function (this: FastifyRequest, raw: unknown): void {
+    setRaw.call(this, raw)
+    before?.set?.call(this, raw)
+  }
+  Object.defineProperty(prototype, 'raw', { configurable: true, set })
+  return () => {
+    if (Object.getOwnPropertyDescriptor(prototype, 'raw')?.set !== set) return
+    if (before === undefined) Reflect.deleteProperty(prototype, 'raw')
+    else Object.defineProperty(prototype, 'raw', before)
   }
 }
 

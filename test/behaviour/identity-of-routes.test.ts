@@ -55,6 +55,14 @@ for (const first of ['/open', '/closed']) {
   })
 }
 
+test('a handler whose own bind is fixed is guarded like any other', async (t) => {
+  const app = await guardedApp(t)
+  const fixed = Object.freeze(Object.assign(async () => 'x', { bind: () => async () => 'bound' }))
+  app.get('/x', fixed)
+  assert.equal(outcome(await app.inject('/x')), STRANGER)
+  assert.equal((await app.inject({ url: '/x', headers: await as() })).body, 'bound')
+})
+
 test('who binds a handler after Fastify has done so changes no route', async (t) => {
   const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
   const written: RouteOptions[] = []

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import Fastify from 'fastify'
+import { as, authority, trusting } from '../helpers/app/guarded-app.ts'
+import { outcome } from '../helpers/app/refusals.ts'
+import { installBuilt } from '../helpers/documents/built-package.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
+
+type Package = typeof import('../../lib/index.ts')
+type Testing = typeof import('../../lib/testing.ts')
+interface Copy {
+  readonly name: string
+  readonly plugin: Package['default']
+  readonly assertGuarded: Testing['assertGuarded']
+}
+
+const home = mkdtempSync(join(tempFolder().path, 'copy '))
+installBuilt(home)
+const built = (file: string) =>
+  import(pathToFileURL(join(home, 'node_modules/fastify-tenant-auth/dist', file)).href)
+
+const copyOf = (name: string, { default: plugin }: Package, { assertGuarded }: Testing): Copy => ({
+  name,
+  plugin,
+  assertGuarded,
+})
+const first = copyOf(
+  'first',
+  await import('../../lib/index.ts'),
+  await import('../../lib/testing.ts'),
+)
+const second = copyOf('second', await built('index.js'), await built('testing.js'))
+
+for (const { name, plugin, assertGuarded } of [first, second]) {
+  test(`the guard of the ${name} of two copies knows the routes of its application`, async (t) => {
+    const app = Fastify()
+    t.after(() => app.close())
+    app.get('/early', async () => 'x')
+    await app.register(plugin, trusting())
+    app.get('/late', async () => 'x')
+    app.get('/open', { config: { noauth: true } }, async () => 'x')
+    const headers = await as()
+    for (const url of ['/early', '/late']) {
+      assert.equal(outcome(await app.inject(url)), '401 ERR_AUTH_TOKEN_MISSING')
+      assert.equal(outcome(await app.inject({ url, headers })), '200')
+    }
+    assert.equal(outcome(await app.inject('/open')), '200')
+    await assertGuarded(app, authority)
+  })
+
+  test(`a handler that a hook gives a route is guarded by the ${name} of two copies`, async (t) => {
+    const app = Fastify()
+    t.after(() => app.close())
+    await app.register(plugin, trusting())
+    app.addHook('onRoute', (route) => {
+      route.handler = async () => 'another'
+    })
+    app.get('/x', async () => 'x')
+    await app.ready()
+    assert.equal(outcome(await app.inject('/x')), '401 ERR_AUTH_TOKEN_MISSING')
+    assert.equal(outcome(await app.inject({ url: '/x', headers: await as() })), '200')
+  })
+}
+
+test('two copies may probe one application at once, and no handler runs', async (t) => {
+  const app = Fastify()
+  t.after(() => app.close())
+  let ran = 0
+  const handler = async () => {
+    ran += 1
+  }
+  for (const [index, { plugin }] of [first, second].entries()) {
+    // The router prefers it to the guarded wildcard.
+    app.get(`/${index}/probe`, handler)
+    app.register(async (scope) => {
+      await scope.register(plugin, trusting({ uncovered: 'ignore' }))
+      scope.get(`/${index}/*`, handler)
+    })
+  }
+  await app.ready()
+  const probes = [first, second].map(({ assertGuarded }) => assertGuarded(app, authority))
+  for (const { status } of await Promise.allSettled(probes)) assert.equal(status, 'rejected')
+  assert.equal(ran, 0)
+})
