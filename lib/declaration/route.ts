@@ -14,6 +14,8 @@ export interface RouteFacts {
   readonly writtenUrl: string
   /** What is wrong with its config, beyond what a copy of that shows. */
   readonly hidden: Hidden
+  /** Whether Fastify has written it: the `HEAD` twin of a `GET` route. */
+  readonly isTwin: boolean
   /** What is declared beside the config. Of an unguarded route, another plugin may read it. */
   readonly beside: Hidden
 }
@@ -49,14 +51,16 @@ export class Route {
   readonly #values: readonly unknown[]
   /** How many of its places are free, in the order in which the router adds them. */
   readonly #free: number
+  readonly #isTwin: boolean
   readonly #places: readonly { readonly method: string; readonly url: string }[]
 
-  constructor({ scope, writtenUrl, hidden, beside }: RouteFacts, options: RouteOptions) {
+  constructor({ scope, writtenUrl, hidden, isTwin, beside }: RouteFacts, options: RouteOptions) {
     const { url, method, constraints, schema } = options
     const config: object = { ...options.config }
     const { declared, problems } = readDeclaration(config, new Map([...beside, ...hidden]))
     const keys = declaredBeside(new Map(Object.entries(config)))
     this.scope = scope
+    this.#isTwin = isTwin
     this.writtenUrl = writtenUrl
     this.url = url
     this.methods = [method].flat()
@@ -79,9 +83,9 @@ export class Route {
     return this.#values.every((value, index) => Object.is(value, values[index]))
   }
 
-  /** Fastify refuses a route if one of its places is taken. */
+  /** Fastify refuses a route if one of its places is taken. A twin serves the places before it. */
   get #isRefused(): boolean {
-    return this.#free < this.#places.length
+    return this.#free < (this.#isTwin ? 1 : this.#places.length)
   }
 
   /** Whether Fastify refused it after adding a part of it. Fastify cannot serve that part. */

@@ -8,6 +8,11 @@ type Handler = RouteOptions['handler']
 /** The routes that Fastify has taken, each by the handler that it made for it. */
 const taken = new WeakMap<object, Route>()
 
+/** The route that Fastify has taken last. It writes the `HEAD` twin of a `GET` route at once. */
+let last:
+  | { readonly scope: FastifyInstance; readonly url: string; readonly handler: Handler }
+  | undefined
+
 /** The handlers of the application, by what stands for them in the options of a route. */
 const originals = new WeakMap<object, Handler>()
 
@@ -49,7 +54,13 @@ export class WrittenRoute {
     this.#options = options
     // A copy of the config loses what is wrong with it as it was written.
     const hidden = hiddenDeclarations(configOf(options))
-    this.#facts = { scope, writtenUrl: options.url, hidden }
+    const handler = originals.get(options.handler) ?? options.handler
+    const isTwin =
+      options.method === 'HEAD' &&
+      last?.scope === scope &&
+      last.url === options.url &&
+      last.handler === handler
+    this.#facts = { scope, writtenUrl: options.url, hidden, isTwin }
     // Routes may share a config and a list of methods. What a hook writes is meant for one of them.
     if (isObject(options.config)) options.config = { ...options.config }
     if (Array.isArray(options.method)) options.method = [...options.method]
@@ -85,6 +96,7 @@ export class WrittenRoute {
     if (typeof given !== 'function') return given
     const handler = originals.get(given) ?? given
     const bind = (scope: FastifyInstance): Handler => {
+      last = { scope, url: this.#facts.writtenUrl, handler }
       const made: Handler = handler.bind(scope)
       // A function may have a `bind` of its own, which makes nothing new.
       const bound = taken.has(made) || made === handler ? copyOf(made) : made

@@ -63,6 +63,21 @@ test('a handler whose own bind is fixed is guarded like any other', async (t) =>
   assert.equal((await app.inject({ url: '/x', headers: await as() })).body, 'bound')
 })
 
+test('a HEAD route beside the twin of a GET route with an optional parameter is no error', async (t) => {
+  const app = await guardedApp(t)
+  app.head('/a', { config: { require: 'order:erase' } }, async () => '')
+  app.get('/a/:b?', { config: { noauth: true } }, async () => 'x')
+  await app.ready()
+  assert.equal((await app.inject({ method: 'HEAD', url: '/a/1' })).statusCode, 200)
+  assert.equal((await app.inject({ method: 'HEAD', url: '/a' })).statusCode, 401)
+  const found = app.authService.routes().map(({ method, url, noauth }) => [method, url, noauth])
+  assert.deepEqual(found, [
+    ['HEAD', '/a', false],
+    ['GET', '/a/:b?', true],
+    ['HEAD', '/a/:b?', true],
+  ])
+})
+
 test('who binds a handler after Fastify has done so changes no route', async (t) => {
   const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
   const written: RouteOptions[] = []
