@@ -1,10 +1,9 @@
 import { clock } from '../outside/clock.ts'
-import { FetchFailure } from '../outside/fetch-failure.ts'
 import { type FetchLimits, fetchJson } from '../outside/fetch-json.ts'
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { isProtected } from '../outside/protected-address.ts'
-import { reasonOf, Unusable } from '../outside/unusable.ts'
+import { FetchFailure, reasonOf, Unusable } from '../outside/unusable.ts'
 
 /** Milliseconds for which an address is used before the metadata is read again. */
 const KNOWN_FOR = 3600_000

@@ -1,7 +1,7 @@
 import { type FetchLimits, fetchJson } from '../outside/fetch-json.ts'
 import type { FetchPlaces } from '../outside/fetch-places.ts'
+import { isPublicAddress } from '../outside/judged-request.ts'
 import { isProtected } from '../outside/protected-address.ts'
-import { isPublicAddress } from '../outside/public-address.ts'
 import type { DocumentSource } from '../outside/remote-document.ts'
 import type { TimeLimit } from '../outside/time-limit.ts'
 import { Unusable } from '../outside/unusable.ts'

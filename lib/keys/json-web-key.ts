@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto'
-import { algorithmsOf } from './algorithms.ts'
+import { algorithmsOf, importKey, isOversized } from './algorithms.ts'
 import { isCostlyKey } from './costly-key.ts'
-import { importKey, isOversized } from './import-key.ts'
 import { isWeakKey } from './weak-key.ts'
 
 /** A public key that may verify tokens, ready for use. */

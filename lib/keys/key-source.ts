@@ -3,8 +3,7 @@ import type { DocumentState } from '../outside/document-state.ts'
 import type { Freshness } from '../outside/freshness.ts'
 import { RemoteDocument, type RemoteDocumentEvents } from '../outside/remote-document.ts'
 import { FetchedKeys, type FetchedKeysOptions } from './fetched-keys.ts'
-import type { KeySet } from './key-set.ts'
-import { areTestKeys } from './test-keys.ts'
+import { areTestKeys, type KeySet } from './key-set.ts'
 
 /** Where the authorization server's public keys come from. */
 export interface KeySource {

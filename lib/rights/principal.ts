@@ -2,7 +2,7 @@ import { ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_FORBIDDEN } from '../errors.
 import { keptBytes } from '../outside/crowded.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import type { Actor } from '../tokens/actor.ts'
-import { dateOf } from '../tokens/numeric-date.ts'
+import { dateOf } from '../tokens/token-info.ts'
 import type { Resources, UserInfo } from '../tokens/user-info.ts'
 import { Authorization, type AuthorizedUser } from './authorization.ts'
 import { type Pin, pinnedResources, pinnedSize } from './pin.ts'
