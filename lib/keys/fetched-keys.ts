@@ -85,9 +85,7 @@ export class FetchedKeys implements DocumentSource<KeySet> {
     const limits = { maxBytes: MAX_KEYS_BYTES, signal, isAllowed }
     if (places === undefined || limit === undefined) return limits
     const standing = isOwn ? 'own' : this.#isProved ? 'proved' : 'new'
-    const ticket = places.ticket()
-    const turn: FetchLimits['turn'] = (url, work) =>
-      places.run(work, { url, standing, ticket, limit })
+    const turn: FetchLimits['turn'] = (url, work) => places.run(work, { url, standing, limit })
     return { ...limits, turn }
   }
 }

@@ -1,5 +1,5 @@
-// Outside: documents of other servers, which come, grow old, and are gone. Operators watch that, from
-// outside of this package too.
+// Outside: documents of other servers, which come, grow old, and are gone. Operators watch that,
+// from outside of this package too.
 
 import { channel } from 'node:diagnostics_channel'
 import { clock } from './clock.ts'

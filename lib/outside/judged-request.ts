@@ -1,5 +1,5 @@
-// Outside: addresses that a customer has chosen, which may lead into the operator's own network, and
-// whose name servers may never answer.
+// Outside: addresses that a customer has chosen, which may lead into the operator's own network,
+// and whose name servers may never answer.
 
 import dns, { type LookupAddress } from 'node:dns'
 import http, { type IncomingMessage } from 'node:http'

@@ -1,6 +1,6 @@
-// Outside: V8, for which a part of a string is a view that keeps the whole string alive; and Buffers
-// of Node. Small ones share pieces of 8 KiB, and the collector has to free each piece: in a busy
-// server that costs more than what the bytes are needed for.
+// Outside: V8, for which a part of a string is a view that keeps the whole string alive; and
+// Buffers of Node. Small ones share pieces of 8 KiB, and the collector has to free each piece: in a
+// busy server that costs more than what the bytes are needed for.
 
 /** Letters of a token, at the default of `maxTokenLength`. */
 const ROOM = 16_384
