@@ -1,5 +1,5 @@
 import type { OperatorLog } from './operator-log.ts'
-import { type AcceptedIssuers, type Attended, attendantOf } from './outside/attended.ts'
+import { type AcceptedIssuers, type Attended, attendantOf } from './outside/attendance.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
 
 /** What begins with the first installation of a service, and ends with its last. */

@@ -12,7 +12,7 @@ import { publishInternal } from './guard/decision-events.ts'
 import type { GuardRules } from './guard/guard.ts'
 import { DecisionCounts } from './inspection/decision-counts.ts'
 import { OperatorLog } from './operator-log.ts'
-import type { Attended } from './outside/attended.ts'
+import type { Attended } from './outside/attendance.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 import type { Waits } from './outside/waits.ts'
 import { AskedRights } from './rights/asked-rights.ts'
@@ -61,9 +61,7 @@ export function composeAuthenticator(
   const { settings, mockUser } = loaded
   if (mockUser) return new MockUser(mockUser, settings)
   const { tokenFrom, isRevoked, tenantsTimeout: timeout, maxTokenLength } = settings
-  // Beside what the token says itself, its user is kept with the rights that count.
-  const copies = settings.resourcesOf === undefined ? 1 : 2
-  const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance, copies)
+  const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance)
   const issuers = composeIssuers(loaded, tokens, events, log)
   const jwts = new Jwts(issuers, tokens, maxTokenLength)
   const opaqueTokens = composeOpaqueTokens(settings, { jwts, issuers, tokens }, log)

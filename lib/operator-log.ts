@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { KeyEvents } from './keys/key-source.ts'
 import type { CallbackFailure, ReportFailure } from './outside/ask-application.ts'
 import { clock } from './outside/clock.ts'
-import { tellingOf } from './outside/document-event.ts'
+import { tellingOf } from './outside/document-state.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 
 const TEST_KEYS =

@@ -6,8 +6,7 @@ import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { JoseHeader } from '../tokens/jose-header.ts'
 import { mismatch } from '../tokens/mismatch.ts'
-import { SignatureMismatch } from '../tokens/signature-mismatch.ts'
-import { TokenRefused } from '../tokens/token-refused.ts'
+import { SignatureMismatch, TokenRefused } from '../tokens/token-refused.ts'
 
 export interface FoundKey {
   readonly key: VerificationKey

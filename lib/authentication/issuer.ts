@@ -8,11 +8,16 @@ import type { Pin } from '../rights/pin.ts'
 import { Principal } from '../rights/principal.ts'
 import type { RightsRules } from '../rights/rights.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
-import { type AcceptedClaims, acceptClaims } from '../tokens/accept-claims.ts'
 import type { CompactJws } from '../tokens/compact-jws.ts'
 import type { TokenRefused } from '../tokens/token-refused.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
-import { refusedUnproved, type VerifyRules, verifyToken } from '../tokens/verify-token.ts'
+import {
+  type AcceptedClaims,
+  acceptClaims,
+  refusedUnproved,
+  type VerifyRules,
+  verifyToken,
+} from '../tokens/verify-token.ts'
 import { keysUnavailable, withKey } from './find-key.ts'
 import { EndingProof, type Proof } from './proof.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'

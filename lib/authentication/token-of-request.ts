@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type ReportFailure, thrown, unusable } from '../outside/ask-application.ts'
-import { ignoreRejection } from '../outside/thenable.ts'
+import { ignoreRejection } from '../outside/now-or-later.ts'
 import { unexpected } from '../outside/unusable.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 

@@ -1,6 +1,6 @@
+import { keptBytes } from '../outside/crowded.ts'
 import type { Pin } from '../rights/pin.ts'
 import type { Principal } from '../rights/principal.ts'
-import { keptSize } from '../tokens/kept-size.ts'
 import { type Lifetime, refusedLifetime } from '../tokens/registered-claims.ts'
 import type { TokenNames } from '../tokens/token-info.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
@@ -33,12 +33,11 @@ export class VerifiedTokens {
   /**
    * @param size most tokens that are kept
    * @param clockTolerance in seconds
-   * @param copies how often a principal is kept
    */
-  constructor(size: number, clockTolerance: number, copies = 1) {
+  constructor(size: number, clockTolerance: number) {
     this.#cache = new TokenCache(
       size,
-      ({ principal, names }) => copies * (principal.keptSize + keptSize(names)),
+      ({ principal, names }) => principal.keptSize + keptBytes(names),
     )
     this.#clockTolerance = clockTolerance
   }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { isRouted, routerPlaces } from '../outside/router-place.ts'
+import { isRouted, routerPlaces } from '../outside/router-spellings.ts'
 import { type Declared, readDeclaration } from './declaration.ts'
 import { declaredBeside, valuesIn } from './declared-keys.ts'
 import type { Hidden } from './hidden-declarations.ts'

@@ -1,5 +1,5 @@
 import { WATCH, type WatchRevocation } from '../authentication/watch-revocation.ts'
-import { ATTENDED } from '../outside/attended.ts'
+import { ATTENDED } from '../outside/attendance.ts'
 import type { TokenInfo } from '../tokens/token-info.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 import type { DenyEntry } from './deny-entry.ts'

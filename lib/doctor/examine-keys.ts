@@ -1,6 +1,5 @@
 import type { KeyFlaw, VerificationKey } from '../keys/json-web-key.ts'
-import { KeySet, readMembers } from '../keys/key-set.ts'
-import { areTestKeys } from '../keys/test-keys.ts'
+import { areTestKeys, KeySet, readMembers } from '../keys/key-set.ts'
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { reasonOf } from '../outside/unusable.ts'

@@ -1,7 +1,6 @@
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
-import { isProtected } from '../outside/protected-address.ts'
-import { shownAddress } from '../outside/shown-address.ts'
+import { isProtected, shownAddress } from '../outside/protected-address.ts'
 import { reasonOf } from '../outside/unusable.ts'
 import { showValue } from '../settings/shown-value.ts'
 import { doubtful, type Finding, fine, wrong } from './finding.ts'

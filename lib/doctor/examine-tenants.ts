@@ -1,5 +1,5 @@
 import { fetchText } from '../outside/fetch-json.ts'
-import { shownAddress } from '../outside/shown-address.ts'
+import { shownAddress } from '../outside/protected-address.ts'
 import type { Settings } from '../settings/options.ts'
 import { MAX_LIST_BYTES } from '../tenants/remote-tenants.ts'
 import { readTenantList } from '../tenants/tenant-list.ts'

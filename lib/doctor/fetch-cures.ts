@@ -1,4 +1,4 @@
-import { shownAddress } from '../outside/shown-address.ts'
+import { shownAddress } from '../outside/protected-address.ts'
 import { reasonOf } from '../outside/unusable.ts'
 import type { AnswerHead, Exchange } from './exchange.ts'
 import { type Finding, wrong } from './finding.ts'

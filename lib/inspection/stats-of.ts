@@ -1,5 +1,5 @@
 import type { Authenticator } from '../authentication/authenticator.ts'
-import type { Attended } from '../outside/attended.ts'
+import type { Attended } from '../outside/attendance.ts'
 import type { DocumentState } from '../outside/document-state.ts'
 import type { KnownTenants } from '../tenants/known-tenants.ts'
 import type { DecisionCounts } from './decision-counts.ts'

@@ -1,10 +1,9 @@
 import { clock } from '../outside/clock.ts'
-import { FetchFailure } from '../outside/fetch-failure.ts'
 import { type FetchLimits, fetchJson } from '../outside/fetch-json.ts'
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { isProtected } from '../outside/protected-address.ts'
-import { reasonOf, Unusable } from '../outside/unusable.ts'
+import { FetchFailure, reasonOf, Unusable } from '../outside/unusable.ts'
 
 /** Milliseconds for which an address is used before the metadata is read again. */
 const KNOWN_FOR = 3600_000
@@ -54,17 +53,26 @@ async function discover(issuer: string, limits: FetchLimits): Promise<string> {
 }
 
 /**
- * The `jwks_uri` in the metadata of an issuer. The member `issuer` must be what was asked for, to
- * the letter: otherwise one server could speak for another (OpenID Connect Discovery 1.0 §4.3, RFC
- * 8414 §3.3).
+ * Takes the metadata of an issuer only. The member `issuer` must be what was asked for, to the
+ * letter: otherwise one server could speak for another (OpenID Connect Discovery 1.0 §4.3, RFC 8414
+ * §3.3).
  *
  * @throws Unusable
  */
-export function jwksUriOf(metadata: unknown, issuer: string): string {
+export function assertMetadataOf(issuer: string, metadata: unknown): asserts metadata is object {
   if (!isObject(metadata)) throw new Unusable('the discovery document is no object')
   if (ownProperty(metadata, 'issuer') !== issuer) {
     throw new Unusable('the discovery document is of another issuer')
   }
+}
+
+/**
+ * The `jwks_uri` in the metadata of an issuer.
+ *
+ * @throws Unusable
+ */
+export function jwksUriOf(metadata: unknown, issuer: string): string {
+  assertMetadataOf(issuer, metadata)
   const jwksUri = ownProperty(metadata, 'jwks_uri')
   if (typeof jwksUri !== 'string') throw new Unusable('the discovery document has no jwks_uri')
   if (!isProtected(jwksUri))
@@ -77,20 +85,28 @@ export function jwksUriOf(metadata: unknown, issuer: string): string {
  *
  * @throws Unusable
  */
-export async function readMetadata(issuer: string, limits: FetchLimits): Promise<unknown> {
-  try {
-    return await fetchJson(openidMetadata(issuer), limits)
-  } catch (error) {
-    const isMissing = error instanceof FetchFailure && error.status === 404
-    if (!isMissing) throw undiscovered(error)
-  }
-  return fetchJson(oauthMetadata(issuer), limits).catch((error: unknown) => {
-    throw undiscovered(error)
+export function readMetadata(issuer: string, limits: FetchLimits): Promise<unknown> {
+  return metadataBy((url) => fetchJson(url, limits), issuer).catch((error: unknown) => {
+    throw new Unusable(`no discovery document: ${reasonOf(error)}`)
   })
 }
 
-function undiscovered(error: unknown): Unusable {
-  return new Unusable(`no discovery document: ${reasonOf(error)}`)
+/**
+ * The same by a way of one's own.
+ *
+ * @param read reads the JSON document at an address
+ * @throws what `read` throws
+ */
+export async function metadataBy(
+  read: (url: string) => Promise<unknown>,
+  issuer: string,
+): Promise<unknown> {
+  try {
+    return await read(openidMetadata(issuer))
+  } catch (error) {
+    if (!(error instanceof FetchFailure && error.status === 404)) throw error
+  }
+  return read(oauthMetadata(issuer))
 }
 
 /** The well-known part stands at the end (OpenID Connect Discovery 1.0 §4.1). */

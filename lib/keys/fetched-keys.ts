@@ -1,7 +1,7 @@
 import { type FetchLimits, fetchJson } from '../outside/fetch-json.ts'
 import type { FetchPlaces } from '../outside/fetch-places.ts'
+import { isPublicAddress } from '../outside/judged-request.ts'
 import { isProtected } from '../outside/protected-address.ts'
-import { isPublicAddress } from '../outside/public-address.ts'
 import type { DocumentSource } from '../outside/remote-document.ts'
 import type { TimeLimit } from '../outside/time-limit.ts'
 import { Unusable } from '../outside/unusable.ts'
@@ -85,9 +85,7 @@ export class FetchedKeys implements DocumentSource<KeySet> {
     const limits = { maxBytes: MAX_KEYS_BYTES, signal, isAllowed }
     if (places === undefined || limit === undefined) return limits
     const standing = isOwn ? 'own' : this.#isProved ? 'proved' : 'new'
-    const ticket = places.ticket()
-    const turn: FetchLimits['turn'] = (url, work) =>
-      places.run(work, { url, standing, ticket, limit })
+    const turn: FetchLimits['turn'] = (url, work) => places.run(work, { url, standing, limit })
     return { ...limits, turn }
   }
 }

@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto'
-import { algorithmsOf } from './algorithms.ts'
+import { algorithmsOf, importKey, isOversized } from './algorithms.ts'
 import { isCostlyKey } from './costly-key.ts'
-import { importKey, isOversized } from './import-key.ts'
 import { isWeakKey } from './weak-key.ts'
 
 /** A public key that may verify tokens, ready for use. */
@@ -48,15 +47,9 @@ export interface WrittenKey {
 }
 
 /**
- * The key of one member of a JWK set, or why it must not verify a token. A symmetric or private key
- * that is published is not secret.
+ * The key of one member of a JWK set, not imported yet, or why it must not verify a token. A
+ * symmetric or private key that is published is not secret.
  */
-export function readKey(member: unknown): VerificationKey | KeyFlaw {
-  const written = readWrittenKey(member)
-  return typeof written === 'string' ? written : importWrittenKey(written)
-}
-
-/** Nothing is imported. */
 export function readWrittenKey(member: unknown): WrittenKey | KeyFlaw {
   const jwk = readMember(member)
   if (typeof jwk === 'string') return jwk

@@ -1,6 +1,6 @@
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
-import { shownAddress } from '../outside/shown-address.ts'
+import { shownAddress } from '../outside/protected-address.ts'
 import { Unusable } from '../outside/unusable.ts'
 import { isCostlySet } from './costly-key.ts'
 import {
@@ -111,4 +111,12 @@ function withoutKeys(flaws: readonly unknown[]): string {
   })
   const members = flaws.length === 1 ? '1 member' : `${flaws.length} members`
   return [`no usable key: ${members}`, ...(kinds.length > 0 ? [kinds.join(', ')] : [])].join(': ')
+}
+
+/** How the name of each key of a test authority begins. */
+export const TEST_KEY_NAME = 'fastify-tenant-auth-test-'
+
+/** Whether keys are those of a test authority, which signs what anybody asks for. */
+export function areTestKeys({ kids }: KeySet): boolean {
+  return kids.some((kid) => kid?.startsWith(TEST_KEY_NAME))
 }

@@ -3,8 +3,7 @@ import type { DocumentState } from '../outside/document-state.ts'
 import type { Freshness } from '../outside/freshness.ts'
 import { RemoteDocument, type RemoteDocumentEvents } from '../outside/remote-document.ts'
 import { FetchedKeys, type FetchedKeysOptions } from './fetched-keys.ts'
-import type { KeySet } from './key-set.ts'
-import { areTestKeys } from './test-keys.ts'
+import { areTestKeys, type KeySet } from './key-set.ts'
 
 /** Where the authorization server's public keys come from. */
 export interface KeySource {
@@ -38,54 +37,24 @@ export interface KeyEvents extends RemoteDocumentEvents {
 }
 
 /** The key set of another server, with what is known of it by now. */
-export class RemoteKeys implements KeySource {
-  readonly #document: RemoteDocument<KeySet>
+export class RemoteKeys extends RemoteDocument<KeySet> implements KeySource {
   readonly #cooldown: number
   #lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: RemoteKeysOptions, events: KeyEvents) {
-    this.#cooldown = options.cooldown * 1000
     const onNew = (set: KeySet): void => {
       if (areTestKeys(set)) events.onTestKeys?.()
     }
-    this.#document = new RemoteDocument(new FetchedKeys({ ...options, onNew }), options, events)
-  }
-
-  open(): void {
-    this.#document.open()
-  }
-
-  close(): void {
-    this.#document.close()
-  }
-
-  current(): KeySet | undefined {
-    return this.#document.current()
-  }
-
-  settled(): Promise<KeySet | undefined> {
-    return this.#document.settled()
+    super(new FetchedKeys({ ...options, onNew }), options, events)
+    this.#cooldown = options.cooldown * 1000
   }
 
   lookAgain(): Promise<unknown> | undefined {
-    const { running, mayLoad } = this.#document
-    if (running !== undefined) return running
+    if (this.running !== undefined) return this.running
     const now = clock.now()
-    if (!mayLoad || now - this.#lookedAt < this.#cooldown) return undefined
+    if (!this.mayLoad || now - this.#lookedAt < this.#cooldown) return undefined
     this.#lookedAt = now
-    return this.#document.reload()
-  }
-
-  reload(): Promise<boolean> {
-    return this.#document.reload()
-  }
-
-  get retryAfter(): number {
-    return this.#document.retryAfter
-  }
-
-  state(): DocumentState {
-    return this.#document.state()
+    return this.reload()
   }
 }
 

@@ -1,6 +1,5 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
-import { algorithmsOf } from '../keys/algorithms.ts'
-import { isOversized } from '../keys/import-key.ts'
+import { algorithmsOf, isOversized } from '../keys/algorithms.ts'
 import { isWeakKey } from '../keys/weak-key.ts'
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'

@@ -1,6 +1,6 @@
-import { BackOff } from '../outside/back-off.ts'
+import { BackOff } from '../outside/alarm.ts'
 import { clock } from '../outside/clock.ts'
-import { ignoreRejection } from '../outside/thenable.ts'
+import { ignoreRejection } from '../outside/now-or-later.ts'
 import type { IntrospectionEndpoint } from './introspection-endpoint.ts'
 import { asOpaqueFailure, isBusy, OpaqueFailure } from './opaque-failure.ts'
 

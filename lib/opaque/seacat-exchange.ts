@@ -1,6 +1,5 @@
 import type { OpaqueAnswer } from '../authentication/opaque-answer.ts'
-import { Attendance } from '../outside/attendance.ts'
-import { ATTENDED } from '../outside/attended.ts'
+import { ATTENDED, Attendance } from '../outside/attendance.ts'
 import { DoorOptions } from '../settings/door-options.ts'
 import { Exchanges } from './exchanges.ts'
 import { OpaqueFailure } from './opaque-failure.ts'

@@ -1,11 +1,8 @@
-import {
-  type AuthorizationServer,
-  allowInsecureRequests,
-  customFetch,
-  discoveryRequest,
-  processDiscoveryResponse,
-} from 'oauth4webapi'
+import type { AuthorizationServer } from 'oauth4webapi'
+import { assertMetadataOf, metadataBy } from '../keys/discovery.ts'
+import { isThrown } from '../outside/error-code.ts'
 import { ownProperty } from '../outside/own-property.ts'
+import { badStatus } from '../outside/unusable.ts'
 import type { Exchanges } from './exchanges.ts'
 import type { IntrospectionRules } from './introspection-options.ts'
 import { OpaqueFailure } from './opaque-failure.ts'
@@ -36,19 +33,17 @@ export async function serverMetadata(
 }
 
 async function discover(issuer: string, { fetch }: Exchanges): Promise<AuthorizationServer> {
-  const address = new URL(issuer)
-  // Which addresses may be asked is checked here already, and what they answer above.
-  const options = { [customFetch]: fetch, [allowInsecureRequests]: true }
-  let response = await discoveryRequest(address, { ...options, algorithm: 'oidc' })
-  if (response.status === 404) {
-    response = await discoveryRequest(address, { ...options, algorithm: 'oauth2' })
+  const read = async (url: string): Promise<unknown> => {
+    const response = await fetch(url, { method: 'GET', headers: { accept: 'application/json' } })
+    if (response.status !== 200) throw badStatus(response.status)
+    return response.json()
   }
   try {
-    const metadata = await processDiscoveryResponse(address, response)
-    // Identical, and not only equal as addresses are.
-    if (ownProperty(metadata, 'issuer') === issuer) return metadata
-  } catch {
-    // Its error holds what the server said.
+    const metadata = await metadataBy(read, issuer)
+    assertMetadataOf(issuer, metadata)
+    return { ...metadata, issuer }
+  } catch (error) {
+    // Other errors may hold what the server said.
+    throw isThrown(error, OpaqueFailure) ? error : new OpaqueFailure('ERR_INTROSPECTION_METADATA')
   }
-  throw new OpaqueFailure('ERR_INTROSPECTION_METADATA')
 }

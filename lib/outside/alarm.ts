@@ -2,7 +2,6 @@
 // slept. They run in the async context of the code that set them.
 
 import { AsyncResource } from 'node:async_hooks'
-import { LEAST_WAIT } from './back-off.ts'
 import { clock } from './clock.ts'
 
 /** Milliseconds. A timer that is set for longer fires at once. */
@@ -38,5 +37,47 @@ export class Alarm {
 
   stop(): void {
     clearTimeout(this.#timer)
+  }
+}
+
+/** How long to wait after failures. In seconds. */
+export interface BackOffRules {
+  /** Wait after a first failure; it doubles with each further one. */
+  readonly retry: number
+  /** Longest wait between two attempts. */
+  readonly retryMax: number
+}
+
+/** Milliseconds. With this, a zero in the configuration does not become a busy loop. */
+export const LEAST_WAIT = 20
+
+/** A larger exponent would give an infinite number. The longest wait is reached long before. */
+const MOST_DOUBLINGS = 40
+
+/** The waits after failures in a row. */
+export class BackOff {
+  readonly #rules: BackOffRules
+  #failures = 0
+
+  constructor(rules: BackOffRules) {
+    this.#rules = rules
+  }
+
+  /**
+   * Milliseconds to wait after one more failure: `retry` after the first, then doubling up to
+   * `retryMax`. Jitter only shortens a doubled wait.
+   */
+  next(): number {
+    const { retry, retryMax } = this.#rules
+    const doublings = Math.min(this.#failures, MOST_DOUBLINGS)
+    const doubled = Math.min(retry * 2 ** doublings, Math.max(retry, retryMax))
+    this.#failures += 1
+    const least = Math.max(retry, doubled / 2)
+    return Math.max(LEAST_WAIT, (least + (doubled - least) * Math.random()) * 1000)
+  }
+
+  /** After a success. */
+  reset(): void {
+    this.#failures = 0
   }
 }

@@ -3,11 +3,9 @@
 
 import type { AuthError } from '../errors.ts'
 import { errorCode, isThrown } from './error-code.ts'
-import { after, attempt, type NowOrLater } from './now-or-later.ts'
-import { isThenable } from './thenable.ts'
+import { after, attempt, isThenable, type NowOrLater } from './now-or-later.ts'
 import { Unusable } from './unusable.ts'
 import type { Waits } from './waits.ts'
-import { LATE } from './within-time.ts'
 
 /** Why a function of the application gave no answer. */
 export interface CallbackFailure {
@@ -115,6 +113,33 @@ async function withinLimit<T>(answer: Promise<unknown>, question: Question<T>): 
   const ended = () => question.refuse('had not answered when the application closed')
   try {
     return await question.waits.for(Promise.race([answer, late]), ended)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The message where the time is over. */
+export const LATE = 'late'
+
+/**
+ * What a function answers within a time, unless a signal ends the wait. Its timer does not keep the
+ * process alive.
+ *
+ * @throws Unusable, or what the function throws
+ */
+export async function withinTime<T>(
+  ask: () => T | Promise<T>,
+  milliseconds: number,
+  signal?: AbortSignal,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Unusable(LATE)), milliseconds)
+    timer.unref()
+    signal?.addEventListener('abort', () => reject(new Unusable('ended')), { once: true })
+  })
+  try {
+    return await Promise.race([(async () => ask())(), limit])
   } finally {
     clearTimeout(timer)
   }

@@ -6,8 +6,7 @@ import type { AskingRules } from './asking-rules.ts'
 import { clock } from './clock.ts'
 import { type AnswerTable, type Kept, KeptAnswers } from './kept-answers.ts'
 import { Line } from './line.ts'
-import { attempt, type NowOrLater } from './now-or-later.ts'
-import { ignoreRejection } from './thenable.ts'
+import { attempt, ignoreRejection, type NowOrLater } from './now-or-later.ts'
 import { Waits } from './waits.ts'
 
 /** Seconds that the last good answer serves after a failure, before the function is asked again. */

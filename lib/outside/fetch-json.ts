@@ -1,8 +1,8 @@
 // Outside: other servers, which may redirect, send too much, break off, or send what is no JSON.
 
 import { isCrowded } from './crowded.ts'
-import { badStatus, FetchFailure, noAnswer } from './fetch-failure.ts'
 import { type AddressRule, judgedRequest } from './judged-request.ts'
+import { badStatus, FetchFailure, noAnswer } from './unusable.ts'
 
 /** JSON between systems is UTF-8 (RFC 8259 §8.1), so that text in another encoding is none. */
 const NOT_JSON = 'the answer is not JSON'

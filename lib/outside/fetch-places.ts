@@ -33,8 +33,6 @@ const MOST_HUNG = 1000
 export interface PlacedFetch {
   readonly url: string
   readonly standing: Standing
-  /** The lower number is first. */
-  readonly ticket: number
   readonly limit: TimeLimit
 }
 
@@ -46,20 +44,13 @@ interface Placed extends Omit<PlacedFetch, 'url'> {
 
 /** Places for fetches. Those that have none wait in a line. */
 export class FetchPlaces {
-  /** What lets each of them begin. */
+  /** What lets each of them begin, in the order in which they came. */
   readonly #waiting = new Map<Placed, () => void>()
   /** The hosts that are asked now, and how many fetches each has. */
   readonly #hosts = new Map<string, number>()
   /** The hosts whose last fetch took too long. */
   readonly #hung = new Set<string>()
   #running = 0
-  #tickets = 0
-
-  /** The place of one load in the line, for all of its fetches. */
-  ticket(): number {
-    this.#tickets += 1
-    return this.#tickets
-  }
 
   /**
    * Runs `work` once it has a place. The time limit of the work stands still until then. When the
@@ -146,12 +137,11 @@ export class FetchPlaces {
     return best
   }
 
-  /** By standing, then the host that has fewest, then who came first. */
+  /** By standing, then the host that has fewest. */
   #compare(one: Placed, other: Placed): number {
     return (
       STANDINGS.indexOf(one.standing) - STANDINGS.indexOf(other.standing) ||
-      this.#countOf(one.host) - this.#countOf(other.host) ||
-      one.ticket - other.ticket
+      this.#countOf(one.host) - this.#countOf(other.host)
     )
   }
 

@@ -2,11 +2,9 @@
 
 import { Alarm } from './alarm.ts'
 import { clock } from './clock.ts'
-import type { DocumentState, TellChange } from './document-state.ts'
-import { DocumentStory } from './document-story.ts'
-import { DocumentTimes } from './document-times.ts'
-import type { Freshness } from './freshness.ts'
-import { shownAddress } from './shown-address.ts'
+import { type DocumentState, DocumentStory, type TellChange } from './document-state.ts'
+import { DocumentTimes, type Freshness } from './freshness.ts'
+import { shownAddress } from './protected-address.ts'
 import { TimeLimit } from './time-limit.ts'
 import { reasonOf } from './unusable.ts'
 

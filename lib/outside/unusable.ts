@@ -1,6 +1,7 @@
-// Outside: the words of other servers. They never get into a log.
+// Outside: other servers, which refuse, hang, or are not there at all. Their words never get into a
+// log.
 
-import { isThrown } from './error-code.ts'
+import { errorCode, isThrown } from './error-code.ts'
 
 /** Why something from outside cannot be used, in constant words of ours. */
 export class Unusable extends Error {}
@@ -24,4 +25,26 @@ export function readBoolean(answer: unknown): boolean {
 function typeName(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'a list' : typeof value
+}
+
+/** Why a document could not be had. */
+export class FetchFailure extends Unusable {
+  /** What was answered in place of 200. */
+  readonly status: number | undefined
+
+  constructor(message: string, status?: number) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** An answer came, and is none that brings a document. */
+export function badStatus(status: number): FetchFailure {
+  return new FetchFailure(`answered with status ${status}`, status)
+}
+
+/** No answer came: the request ended with this error. */
+export function noAnswer(error: unknown, signal: AbortSignal): FetchFailure {
+  if (isThrown(error, FetchFailure)) return error
+  return new FetchFailure(signal.aborted ? 'no answer in time' : `no answer (${errorCode(error)})`)
 }

@@ -4,7 +4,6 @@ import { AskedAnswers } from '../outside/asked-answers.ts'
 import { after, type NowOrLater } from '../outside/now-or-later.ts'
 import type { Waits } from '../outside/waits.ts'
 import { withoutStack } from '../outside/without-stack.ts'
-import { keptSize } from '../tokens/kept-size.ts'
 import type { TokenNames } from '../tokens/token-info.ts'
 import { TokenRefused } from '../tokens/token-refused.ts'
 import type { Resources } from '../tokens/user-info.ts'
@@ -67,7 +66,7 @@ export class AskedRights {
       maxKept: MAX_USERS,
       weight: {
         most: MAX_USERS * MEAN_SIZE,
-        of: (told, key) => told.keptSize + keptSize(key),
+        of: (told, key) => told.keptSize + 2 * key.length,
       },
       refusals: { is: (told) => !told.isKnown, maxKept: MAX_USERS },
       ...(report && { report }),

@@ -1,5 +1,4 @@
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
-import { listsSize } from '../tokens/kept-size.ts'
 import type { Resources } from '../tokens/user-info.ts'
 
 /** The tenants that an issuer may speak for; `*`: every one. */
@@ -27,8 +26,8 @@ export function pinnedResources(resources: Resources, tenants: Pin): Resources {
   return Object.freeze(Object.fromEntries(served))
 }
 
-/** Bytes of the most that `pinnedResources` makes: a copy with what is granted in every tenant. */
+/** Bytes of what `pinnedResources` repeats in each tenant at most: what is granted everywhere. */
 export function pinnedSize(resources: Resources): number {
   const lists = new Map(Object.entries(resources))
-  return listsSize([...lists.values()], lists.get(EVERY_TENANT)?.length ?? 0)
+  return 8 * lists.size * (lists.get(EVERY_TENANT)?.length ?? 0)
 }

@@ -1,8 +1,8 @@
 import { ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_FORBIDDEN } from '../errors.ts'
+import { keptBytes } from '../outside/crowded.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import type { Actor } from '../tokens/actor.ts'
-import { keptSize } from '../tokens/kept-size.ts'
-import { dateOf } from '../tokens/numeric-date.ts'
+import { dateOf } from '../tokens/token-info.ts'
 import type { Resources, UserInfo } from '../tokens/user-info.ts'
 import { Authorization, type AuthorizedUser } from './authorization.ts'
 import { type Pin, pinnedResources, pinnedSize } from './pin.ts'
@@ -148,8 +148,8 @@ export class Principal implements AuthorizedUser {
    * rather too high.
    */
   get keptSize(): number {
-    const told = keptSize(this.#claims) + keptSize(this.actor) + (this.#resources?.size ?? 0)
-    return told + this.#rights.keptSize + MAX_KEPT * AUTHORIZATION
+    const told = keptBytes(this.#claims) + keptBytes(this.actor) + (this.#resources?.size ?? 0)
+    return told + MAX_KEPT * AUTHORIZATION
   }
 
   get isSuperuser(): boolean {

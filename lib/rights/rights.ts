@@ -1,5 +1,4 @@
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
-import { SET_ITEM } from '../tokens/kept-size.ts'
 import type { Resources } from '../tokens/user-info.ts'
 import type { Pin } from './pin.ts'
 import { ImmutableSet } from './resource-set.ts'
@@ -77,16 +76,6 @@ export class Rights {
    */
   explain(reason: string): string {
     return this.#resources === NO_RESOURCES ? `${reason}: ${this.#missing}` : reason
-  }
-
-  /**
-   * Bytes that are made of the resources in time, beside them. An estimate, rather too high.
-   */
-  get keptSize(): number {
-    const lists = Object.values(this.#resources)
-    const widest = lists.reduce((most, { length }) => Math.max(most, length), 0)
-    const ids = this.#granted(EVERY_TENANT).length + widest
-    return SET_ITEM * (lists.length + MAX_KEPT * ids)
   }
 
   /** What is granted where there is no tenant, and in each that there is. */

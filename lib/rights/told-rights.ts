@@ -1,5 +1,4 @@
-import { EVERY_TENANT } from '../tenants/tenant-name.ts'
-import { keptSize } from '../tokens/kept-size.ts'
+import { keptBytes } from '../outside/crowded.ts'
 import type { Resources } from '../tokens/user-info.ts'
 import { type Pin, pinnedResources, pinnedSize } from './pin.ts'
 import type { Principal } from './principal.ts'
@@ -58,14 +57,10 @@ export class ToldRights {
     return made
   }
 
-  /**
-   * Bytes that it keeps alive in time, without the principals. An estimate, rather too high: as if
-   * its issuer were pinned, and with what principals keep alive until they are let go.
-   */
+  /** Bytes that it keeps alive in time, without the principals: as if its issuer were pinned. */
   get keptSize(): number {
     if (this.#resources === undefined) return OWN
-    const told = keptSize(this.#resources) + pinnedSize(this.#resources)
-    return OWN + told + 2 * this.#madeFor(EVERY_TENANT).rights.keptSize
+    return OWN + keptBytes(this.#resources) + pinnedSize(this.#resources)
   }
 
   #madeFor(pin: Pin): Made {

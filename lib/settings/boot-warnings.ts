@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { isLoopback } from '../outside/loopback.ts'
+import { isLoopback } from '../outside/protected-address.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import type { LoadedSettings } from './load-settings.ts'
 

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+import { isObject } from '../outside/is-object.ts'
 import { TokenRefused } from './token-refused.ts'
 
 /**
@@ -13,4 +15,31 @@ export function decodeBase64url(part: string): Buffer {
     throw new TokenRefused('a part is not base64url')
   }
   return bytes
+}
+
+/**
+ * The text of a token's part, which is UTF-8 (RFC 7515 §2) without a fault: Node would read others
+ * with letters in place of the faults. It keeps a byte order mark.
+ *
+ * @throws TokenRefused
+ */
+export function utf8Text(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new TokenRefused('a part is not UTF-8')
+  return bytes.toString()
+}
+
+/**
+ * The text of a token's part as a JSON object: no byte order mark before it, no array, no null.
+ *
+ * @throws TokenRefused
+ */
+export function parseObject(text: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new TokenRefused('a part is not JSON')
+  }
+  if (!isObject(value)) throw new TokenRefused('a part is not a JSON object')
+  return value
 }

@@ -1,11 +1,10 @@
 import { isCrowded } from '../outside/crowded.ts'
+import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { ownText } from '../outside/own-text.ts'
-import { decodeBase64url } from './decode-base64url.ts'
+import { decodeBase64url, parseObject, utf8Text } from './decode-base64url.ts'
 import { mismatch } from './mismatch.ts'
-import { parseObject } from './parse-object.ts'
 import { TokenRefused } from './token-refused.ts'
-import { utf8Text } from './utf8-text.ts'
 
 /** What a token's header (RFC 7515 §4) says of its key and type. Immutable. */
 export interface JoseHeader {
@@ -98,3 +97,25 @@ export function normalizeTokenType(type: string): string {
 }
 
 const ACCESS_TOKEN_TYPES = [normalizeTokenType('JWT'), normalizeTokenType('at+jwt'), undefined]
+
+/**
+ * Whether a token is a JWT, good or bad: three parts, the first of which decodes to an object with
+ * `alg` (RFC 7515 §4.1.1). It reads more spellings than we accept, and takes a header for one that
+ * is too long to be read: a bad JWT is refused, and never asked for as another kind of token.
+ */
+export function isJwt(token: string): boolean {
+  const parts = token.split('.', 4)
+  const [header = ''] = parts
+  if (parts.length !== 3) return false
+  return header.length > MAX_HEADER_LENGTH || namesAlgorithm(Buffer.from(header, 'base64url'))
+}
+
+function namesAlgorithm(bytes: Buffer): boolean {
+  try {
+    // This decoder skips a byte order mark.
+    const header: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return isObject(header) && Object.hasOwn(header, 'alg')
+  } catch {
+    return false
+  }
+}

@@ -1,5 +1,4 @@
 import { ownProperty } from '../outside/own-property.ts'
-import { dateOf } from './numeric-date.ts'
 import type { Lifetime } from './registered-claims.ts'
 
 /** What names a token: its own claims, where they are strings. Immutable. */
@@ -70,4 +69,18 @@ export function outlivesDenyList(token: TokenInfo): boolean {
 function text(claims: object, name: string): string | null {
   const value = ownProperty(claims, name)
   return typeof value === 'string' ? value : null
+}
+
+/**
+ * The last moment that a Date can tell, in milliseconds since the epoch; the first is as far before
+ * it.
+ */
+const END_OF_TIME = 8.64e15
+
+/**
+ * A new Date of a NumericDate (RFC 7519 §2), in seconds since the epoch; the nearest one where no
+ * Date can tell it.
+ */
+export function dateOf(seconds: number): Date {
+  return new Date(Math.max(-END_OF_TIME, Math.min(seconds * 1000, END_OF_TIME)))
 }

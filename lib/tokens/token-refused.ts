@@ -14,3 +14,13 @@ export class TokenRefused {
     this.mismatch = mismatch
   }
 }
+
+/**
+ * The signature is not of the key that the header chose: a forgery, or, without a `kid`, another
+ * key's.
+ */
+export class SignatureMismatch extends TokenRefused {
+  constructor() {
+    super('the signature does not match')
+  }
+}

@@ -1,12 +1,21 @@
 import { supportedAlgorithms, verifySignature } from '../keys/algorithms.ts'
 import type { VerificationKey } from '../keys/json-web-key.ts'
-import { type AcceptedClaims, type AcceptRules, acceptClaims } from './accept-claims.ts'
+import { type ReportFailure, thrown, unusable } from '../outside/ask-application.ts'
+import { ignoreRejection } from '../outside/now-or-later.ts'
+import { type Actor, readActor } from './actor.ts'
 import type { CompactJws } from './compact-jws.ts'
 import { checkHeader, type HeaderRules } from './jose-header.ts'
 import { mismatch } from './mismatch.ts'
-import { type Lifetime, readLifetime, refusedClaims, refusedLifetime } from './registered-claims.ts'
-import { SignatureMismatch } from './signature-mismatch.ts'
-import { TokenRefused } from './token-refused.ts'
+import {
+  type ClaimRules,
+  type Lifetime,
+  readLifetime,
+  refusedClaims,
+  refusedLifetime,
+} from './registered-claims.ts'
+import { readTokenNames, type TokenNames } from './token-info.ts'
+import { SignatureMismatch, TokenRefused } from './token-refused.ts'
+import { problemOf, readUserInfo, type UserInfo } from './user-info.ts'
 
 export interface VerifyRules extends HeaderRules, AcceptRules {}
 
@@ -71,4 +80,61 @@ export function verifyToken(
  */
 export function refuseEndless({ exp }: Lifetime): void {
   if (exp === undefined) throw new TokenRefused('exp is missing')
+}
+
+export interface AcceptRules extends ClaimRules {
+  /** Seconds. */
+  readonly clockTolerance: number
+  /** Turns another server's claims into user info. */
+  readonly mapClaims?: ((claims: Record<string, unknown>) => UserInfo) | undefined
+  /** Is told why `mapClaims` gave no user info. */
+  readonly reportMapClaims?: ReportFailure | undefined
+}
+
+export interface AcceptedClaims {
+  readonly userInfo: UserInfo
+  readonly names: TokenNames
+  readonly lifetime: Lifetime
+  readonly actor: Actor | null
+}
+
+/**
+ * What proven claims stand for. They become the user info, or the argument of `mapClaims`, and are
+ * frozen.
+ *
+ * @throws TokenRefused
+ */
+export function acceptClaims(claims: Record<string, unknown>, rules: AcceptRules): AcceptedClaims {
+  const lifetime = readLifetime(claims)
+  const refused = refusedClaims(claims, rules) ?? refusedLifetime(lifetime, rules.clockTolerance)
+  if (refused !== undefined) throw refused
+  // Before the application's function, which may change the claims.
+  const names = readTokenNames(claims)
+  const actor = readActor(claims)
+  const { mapClaims, reportMapClaims } = rules
+  const userInfo = mapClaims ? mapped(claims, mapClaims, reportMapClaims) : readUserInfo(claims)
+  return { userInfo, names, lifetime, actor }
+}
+
+/**
+ * The application's function may return what it shares with others, so a copy of it is frozen and
+ * kept.
+ */
+function mapped(
+  claims: Record<string, unknown>,
+  mapClaims: (claims: Record<string, unknown>) => UserInfo,
+  report?: ReportFailure,
+): UserInfo {
+  let copy: unknown
+  try {
+    const userInfo = mapClaims(claims)
+    ignoreRejection(userInfo)
+    copy = JSON.parse(JSON.stringify(userInfo))
+  } catch (error) {
+    report?.(thrown(error))
+    throw new TokenRefused('mapClaims failed')
+  }
+  const problem = problemOf(copy)
+  if (problem !== undefined) report?.(unusable(problem))
+  return readUserInfo(copy)
 }

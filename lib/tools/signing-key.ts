@@ -1,5 +1,5 @@
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK } from 'jose'
-import { TEST_KEY_NAME } from '../keys/test-keys.ts'
+import { TEST_KEY_NAME } from '../keys/key-set.ts'
 
 /** A key pair whose public half a JWKS publishes. */
 export interface SigningKey {

@@ -5,8 +5,7 @@ import { type FoundKey, withKey } from '../../lib/authentication/find-key.ts'
 import { KeySet } from '../../lib/keys/key-set.ts'
 import type { KeySource } from '../../lib/keys/key-source.ts'
 import type { JoseHeader } from '../../lib/tokens/jose-header.ts'
-import { SignatureMismatch } from '../../lib/tokens/signature-mismatch.ts'
-import { TokenRefused } from '../../lib/tokens/token-refused.ts'
+import { SignatureMismatch, TokenRefused } from '../../lib/tokens/token-refused.ts'
 import { forgeKey } from '../helpers/tokens/forge.ts'
 
 const [SET_ONE, SET_TWO] = [setOf('one'), setOf('two')]

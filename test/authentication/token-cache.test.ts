@@ -238,3 +238,27 @@ test('tokens that differ before a long ending are kept beside each other', () =>
   cache.forget(() => true)
   assert.deepEqual([cache.size, cache.get(keyed(999))], [0, undefined])
 })
+
+test('thousands of tokens that come and go in any order are found while they are kept', () => {
+  const cache = new TokenCache<number>(5000)
+  const there = new Map<string, number>()
+  for (let at = 0; at < 20_000; at++) {
+    const token = `t${randomInt(6000)}`
+    cache.set(token, at)
+    there.set(token, at)
+    if (at % 1000 === 999) {
+      const third = (value: number) => value % 3 === 0
+      cache.forget(third)
+      for (const [token, value] of there) if (third(value)) there.delete(token)
+    }
+    // No more than there is room for.
+    if (there.size > 4999) {
+      cache.forget(() => true)
+      there.clear()
+    }
+  }
+  assert.equal(cache.size, there.size)
+  for (let name = 0; name < 6000; name++) {
+    assert.equal(cache.get(`t${name}`), there.get(`t${name}`))
+  }
+})

@@ -92,14 +92,3 @@ test('the first look of a request is a hit or a miss, and no other look counts',
   tokens.set('b', alice)
   assert.deepEqual(tokens.stats, { size: 1, hits: 2, misses: 1, evictions: 1 })
 })
-
-test('what is kept in several copies counts for each of them', () => {
-  const wide = { padding: Array.from({ length: 50 }, (_, i) => `claim ${i}`) }
-  const [once, often] = [undefined, 8].map((copies) => {
-    const tokens = new VerifiedTokens(10, 5, copies)
-    for (let i = 0; i < 10; i++) tokens.set(`t${i}`, verified('u', wide))
-    return tokens.stats.size
-  })
-  assert.equal(once, 10)
-  assert.equal(Number(often) < 10, true, `${often} are kept`)
-})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { TokenInfo } from '../../lib/index.ts'
-import { attendantOf } from '../../lib/outside/attended.ts'
+import { attendantOf } from '../../lib/outside/attendance.ts'
 import { type DenyEntry, denyList } from '../../lib/revocation.ts'
 import { tokenInfo } from '../../lib/tokens/token-info.ts'
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Exchange } from '../../lib/doctor/exchange.ts'
 import { fetchFinding } from '../../lib/doctor/fetch-cures.ts'
-import { FetchFailure } from '../../lib/outside/fetch-failure.ts'
+import { FetchFailure } from '../../lib/outside/unusable.ts'
 
 const url = 'https://a.test/keys?secret'
 const fetched = { what: 'keys', url, setting: 'public_keys_url', limit: 'keys_timeout' }

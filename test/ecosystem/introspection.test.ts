@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { ClientMetadata } from 'oidc-provider'
 import { type IntrospectionOptions, introspection } from '../../lib/introspection.ts'
-import { attendantOf } from '../../lib/outside/attended.ts'
+import { attendantOf } from '../../lib/outside/attendance.ts'
 import { type OidcServer, OPAQUE_API, startOidcServer } from '../helpers/servers/oidc-server.ts'
 import { machineToken } from '../helpers/tokens/oidc-tokens.ts'
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { algorithmsOf, supportedAlgorithms, verifySignature } from '../../lib/keys/algorithms.ts'
-import { readKey } from '../../lib/keys/json-web-key.ts'
 import { partsOf } from '../helpers/tokens/forge.ts'
+import { readKey } from '../helpers/tokens/read-key.ts'
 
 /** RFC 9964: Node has them from 24.7 on, if its OpenSSL does. */
 const NAMES = ['ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87']

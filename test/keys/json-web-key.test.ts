@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type KeyFlaw, readKey } from '../../lib/keys/json-web-key.ts'
+import type { KeyFlaw } from '../../lib/keys/json-web-key.ts'
+import { readKey } from '../helpers/tokens/read-key.ts'
 
 const jwkOf = ({ publicKey }: { publicKey: KeyObject }) => publicKey.export({ format: 'jwk' })
 

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { beforeEach, type TestContext, test } from 'node:test'
-import { KeySet } from '../../lib/keys/key-set.ts'
+import { KeySet, TEST_KEY_NAME } from '../../lib/keys/key-set.ts'
 import {
   type KeyEvents,
   RemoteKeys,
   type RemoteKeysOptions,
   StaticKeys,
 } from '../../lib/keys/key-source.ts'
-import { TEST_KEY_NAME } from '../../lib/keys/test-keys.ts'
 import { clock } from '../../lib/outside/clock.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'

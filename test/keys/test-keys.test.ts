@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { KeySet } from '../../lib/keys/key-set.ts'
-import { areTestKeys } from '../../lib/keys/test-keys.ts'
+import { areTestKeys, KeySet } from '../../lib/keys/key-set.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
 
 const { publicKeys } = await createTestAuthority()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { introspection } from '../../lib/introspection.ts'
-import { attendantOf } from '../../lib/outside/attended.ts'
+import { attendantOf } from '../../lib/outside/attendance.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
 import {

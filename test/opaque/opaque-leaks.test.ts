@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
 import { introspection, seacatExchange } from '../../lib/introspection.ts'
-import { attendantOf } from '../../lib/outside/attended.ts'
+import { attendantOf } from '../../lib/outside/attendance.ts'
 import { assertNoLeak } from '../helpers/app/canaries.ts'
 import {
   type Asked,

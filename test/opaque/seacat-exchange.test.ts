@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { test } from 'node:test'
 import { seacatExchange } from '../../lib/introspection.ts'
-import { attendantOf } from '../../lib/outside/attended.ts'
+import { attendantOf } from '../../lib/outside/attendance.ts'
 import { configError } from '../helpers/app/config-error.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
 

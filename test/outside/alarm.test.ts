@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type TestContext, test } from 'node:test'
-import { Alarm } from '../../lib/outside/alarm.ts'
-import { LEAST_WAIT } from '../../lib/outside/back-off.ts'
+import { Alarm, LEAST_WAIT } from '../../lib/outside/alarm.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 
 /** An alarm on a clock that the test moves, and a count of its rings. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Exchanges } from '../../lib/opaque/exchanges.ts'
-import { Attendance } from '../../lib/outside/attendance.ts'
-import type { AcceptedIssuers } from '../../lib/outside/attended.ts'
+import { type AcceptedIssuers, Attendance } from '../../lib/outside/attendance.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
 
 const start = () => {

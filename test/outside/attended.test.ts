@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Attendance } from '../../lib/outside/attendance.ts'
-import { ATTENDED, attendantOf } from '../../lib/outside/attended.ts'
+import { ATTENDED, Attendance, attendantOf } from '../../lib/outside/attendance.ts'
 
 const attendance = new Attendance({ end() {} })
 const attended = Object.assign(() => {}, { [ATTENDED]: attendance })

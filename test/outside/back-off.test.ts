@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BackOff } from '../../lib/outside/back-off.ts'
+import { BackOff } from '../../lib/outside/alarm.ts'
 
 /** The rules, and the longest of each wait in milliseconds. */
 const LONGEST: readonly [retry: number, retryMax: number, waits: readonly number[]][] = [

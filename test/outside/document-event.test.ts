@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { tellingOf } from '../../lib/outside/document-event.ts'
+import { tellingOf } from '../../lib/outside/document-state.ts'
 import { heard } from '../helpers/app/heard.ts'
 
 test('what becomes of a document is told with its kind, its name, its age and the reason', (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { DocumentStory } from '../../lib/outside/document-story.ts'
+import { DocumentStory } from '../../lib/outside/document-state.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 
 /** The story of a document that is fresh for 100 seconds, and serves for 50 more. */

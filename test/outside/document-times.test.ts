@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { DocumentTimes } from '../../lib/outside/document-times.ts'
-import type { Freshness } from '../../lib/outside/freshness.ts'
+import { DocumentTimes, type Freshness } from '../../lib/outside/freshness.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { controlledDocument, FRESHNESS } from '../helpers/servers/controlled-document.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { badStatus, FetchFailure, noAnswer } from '../../lib/outside/fetch-failure.ts'
+import { badStatus, FetchFailure, noAnswer } from '../../lib/outside/unusable.ts'
 
 const { signal } = new AbortController()
 const refused = Object.assign(new Error('secret'), { code: 'ECONNREFUSED' })

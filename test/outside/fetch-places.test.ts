@@ -27,7 +27,7 @@ function begin(t: TestContext) {
         limit.signal.addEventListener('abort', () => reject(new Unusable('no answer in time')))
       })
     }
-    const fetch = { url: `https://${name}`, standing, ticket: places.ticket(), limit }
+    const fetch = { url: `https://${name}`, standing, limit }
     const running = places.run(work, fetch).finally(() => limit.end())
     running.catch(() => {})
     await setImmediate()
@@ -90,7 +90,7 @@ test('a place is free again after work that failed, at once or later', async (t)
   const throwing = () => {
     throw failed
   }
-  const fetch = { url: 'https://a.test', standing: 'new', ticket: 0, limit } as const
+  const fetch = { url: 'https://a.test', standing: 'new', limit } as const
   await assert.rejects(places.run(throwing, fetch), failed)
   await run('a.test/next')
   assert.deepEqual(begun, ['a.test/next'])
@@ -114,7 +114,7 @@ test('what is aborted before its turn, or in the moment of it, never begins', as
   const { places, begun, many, end, run } = begin(t)
   const limit = new TimeLimit({ work: 5000, wait: 5000 })
   limit.abort()
-  const fetch = { url: 'https://b.test', standing: 'new', ticket: 0, limit } as const
+  const fetch = { url: 'https://b.test', standing: 'new', limit } as const
   const never = () => assert.fail('it began')
   await assert.rejects(places.run(never, fetch), NO_PLACE)
   await many(16, () => 'a.test')
@@ -138,7 +138,7 @@ test('a hang that came after the time was spent elsewhere is not that of the hos
   const { places, begun, many, pass } = begin(t)
   const limit = new TimeLimit({ work: 5000, wait: 5000 })
   await pass(4)
-  const fetch = { url: 'https://a.test', standing: 'new', ticket: 0, limit } as const
+  const fetch = { url: 'https://a.test', standing: 'new', limit } as const
   const work = () =>
     new Promise<void>((_, reject) => limit.signal.addEventListener('abort', () => reject(NO_PLACE)))
   const ended = assert.rejects(places.run(work, fetch), NO_PLACE)
@@ -155,7 +155,7 @@ test('hosts that are not asked any more keep next to nothing alive', async (t) =
   const run = async (host: number) => {
     const limit = new TimeLimit({ work: 0, wait: 0 })
     t.mock.timers.tick(1)
-    const fetch = { url: `https://h${host}.test/`, standing: 'new', ticket: 0, limit } as const
+    const fetch = { url: `https://h${host}.test/`, standing: 'new', limit } as const
     await places.run(async () => {}, fetch).catch(() => {})
   }
   await run(0)

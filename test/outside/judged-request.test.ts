@@ -6,8 +6,11 @@ import https from 'node:https'
 import { createServer as createRawServer } from 'node:net'
 import { after, type TestContext, test } from 'node:test'
 import { fetchJson } from '../../lib/outside/fetch-json.ts'
-import { type AddressRule, judgedRequest } from '../../lib/outside/judged-request.ts'
-import { isPublicAddress } from '../../lib/outside/public-address.ts'
+import {
+  type AddressRule,
+  isPublicAddress,
+  judgedRequest,
+} from '../../lib/outside/judged-request.ts'
 import { until } from '../helpers/processes/until.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
 import { hangingFaults, keyFaults } from '../helpers/servers/key-faults.ts'

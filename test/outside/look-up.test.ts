@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import dns from 'node:dns'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { lookUp } from '../../lib/outside/look-up.ts'
+import { lookUp } from '../../lib/outside/judged-request.ts'
 import { until } from '../helpers/processes/until.ts'
 import { nameServer } from '../helpers/servers/name-server.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isLoopback } from '../../lib/outside/loopback.ts'
+import { isLoopback } from '../../lib/outside/protected-address.ts'
 
 test('loopback is what stays on this machine', () => {
   for (const host of ['localhost', '127.0.0.1', '127.255.0.9', '::1', '[::1]']) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MomentaryBytes } from '../../lib/outside/momentary-bytes.ts'
+import { MomentaryBytes } from '../../lib/outside/own-text.ts'
 
 for (const length of [0, 1, 100, 16_383, 16_384, 16_385, 100_000]) {
   test(`the letters of a text of ${length} are its bytes`, () => {

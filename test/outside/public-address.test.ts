@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isPublicAddress } from '../../lib/outside/public-address.ts'
+import { isPublicAddress } from '../../lib/outside/judged-request.ts'
 
 /** First and last address of what is not public, and its neighbours that are, where they are. */
 const SPECIAL: readonly (readonly [

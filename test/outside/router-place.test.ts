@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isRouted, nameOf, routerPlaces } from '../../lib/outside/router-place.ts'
+import { isRouted, nameOf, routerPlaces } from '../../lib/outside/router-spellings.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 
 test('a route has a place for each path under which the router keeps it', (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shownAddress } from '../../lib/outside/shown-address.ts'
+import { shownAddress } from '../../lib/outside/protected-address.ts'
 
 const shown: [address: unknown, shown: string | null][] = [
   ['https://login.test/keys', 'https://login.test/keys'],

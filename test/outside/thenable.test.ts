@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ignoreRejection, isThenable } from '../../lib/outside/thenable.ts'
+import { ignoreRejection, isThenable } from '../../lib/outside/now-or-later.ts'
 
 /** A promise of another library. */
 const THENABLE = Object.defineProperty({}, 'then', { value: () => {} })

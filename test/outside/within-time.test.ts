@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
+import { withinTime } from '../../lib/outside/ask-application.ts'
 import { Unusable } from '../../lib/outside/unusable.ts'
-import { withinTime } from '../../lib/outside/within-time.ts'
 
 const never = () => new Promise(() => {})
 

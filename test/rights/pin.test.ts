@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Pin, pinnedResources, pinnedSize } from '../../lib/rights/pin.ts'
+import { type Pin, pinnedResources } from '../../lib/rights/pin.ts'
 import { Principal } from '../../lib/rights/principal.ts'
 import type { UserInfo } from '../../lib/tokens/user-info.ts'
 import { holds } from '../helpers/arbitraries/property.ts'
@@ -64,15 +64,6 @@ test('a pin that names * as a tenant lets no issuer speak for every tenant', () 
 test('what a pin leaves is deeply frozen, since a handler gets it', () => {
   const resources = pinnedResources({ '*': ['x:y'], a: [] }, new Set(['a']))
   assert.deepEqual([resources, resources['a']].map(Object.isFrozen), [true, true])
-})
-
-test('the size of a copy counts what is granted everywhere in each tenant', () => {
-  const sizeOf = (everywhere: readonly string[]) =>
-    pinnedSize({ a: ['x:y'], b: [], ...(everywhere.length > 0 && { '*': everywhere }) })
-  const [none, one, two] = [sizeOf([]), sizeOf(['x:y']), sizeOf(['x:y', 'z:y'])]
-  // A list of `*` is counted too, and each of three lists grows by two of 8 bytes at most.
-  assert.equal(two - one, 4 * 8)
-  assert.equal(one - none, 128 + 80 + 4 * 8)
 })
 
 test('every other claim stays as it is', () => {

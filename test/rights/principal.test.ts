@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { errors } from '../../lib/index.ts'
 import { Principal } from '../../lib/rights/principal.ts'
 import { Rights } from '../../lib/rights/rights.ts'
-import { keptSize } from '../../lib/tokens/kept-size.ts'
 import { readUserInfo } from '../../lib/tokens/user-info.ts'
 
 const RESOURCES = { '*': ['menu:read'], a: ['order:read', 'order:cancel'], b: ['order:read'] }
@@ -190,14 +189,4 @@ test('a requirement that was met last is met without a look at it', () => {
     assert.equal(principal.meets(authorization, requirement), requirement !== never)
     assert.equal(looks, count)
   }
-})
-
-test('its size is that of its claims, its actor, its rights and four authorizations', () => {
-  const userInfo = readUserInfo({ sub: 'user', resources: { a: ['x:y'] } })
-  const actor = { sub: 'actor', issuer: null }
-  const rules = {}
-  const principal = Principal.of(userInfo, { exp: EXP, issuer: ISSUER, actor }, rules)
-  const told = keptSize(userInfo) + keptSize(actor)
-  const rights = new Rights(userInfo.resources, rules).keptSize
-  assert.equal(principal.keptSize, told + rights + 4 * 384)
 })

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pinnedSize } from '../../lib/rights/pin.ts'
 import { Principal } from '../../lib/rights/principal.ts'
-import { Rights } from '../../lib/rights/rights.ts'
 import { ToldRights } from '../../lib/rights/told-rights.ts'
-import { keptSize } from '../../lib/tokens/kept-size.ts'
 
 const VOUCHED = { exp: 1_900_000_000, issuer: 'https://a.test', actor: null }
 const userOf = (resources: Record<string, string[]> = {}) =>
@@ -58,13 +55,6 @@ test('its size is of all that it may keep alive', () => {
   assert.equal(size({}) < 4096, true)
   assert.equal(size({ a: ids }) > 100_000, true)
   assert.equal(size({ ...many, '*': ids }) > 8_000_000, true, 'each tenant may hold each id')
-})
-
-test('its size is that of what is told and of what is made of it, for a user that is known', () => {
-  const resources = Object.freeze({ a: ['x:y'], '*': ['z:y', 'w:y'] })
-  const made = pinnedSize(resources) + 2 * new Rights(resources, {}).keptSize
-  assert.equal(new ToldRights(null, {}).keptSize, 1024)
-  assert.equal(new ToldRights(resources, {}).keptSize, 1024 + keptSize(resources) + made)
 })
 
 test('a user that is not known has no rights by a pinned issuer either', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { acceptClaims } from '../../lib/tokens/accept-claims.ts'
 import type { UserInfo } from '../../lib/tokens/user-info.ts'
+import { acceptClaims } from '../../lib/tokens/verify-token.ts'
 
 /** What a JavaScript application may give for a user. */
 const mapping = (given: () => unknown) => (): UserInfo => Object(given())

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isJwt } from '../../lib/tokens/is-jwt.ts'
+import { isJwt } from '../../lib/tokens/jose-header.ts'
 import { encode } from '../helpers/tokens/forge.ts'
 import { goodToken } from '../helpers/tokens/probe.ts'
 

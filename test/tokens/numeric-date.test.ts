@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dateOf } from '../../lib/tokens/numeric-date.ts'
+import { dateOf } from '../../lib/tokens/token-info.ts'
 
 const DATES: readonly [seconds: number, milliseconds: number][] = [
   [0, 0],

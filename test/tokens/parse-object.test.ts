@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseObject } from '../../lib/tokens/parse-object.ts'
+import { parseObject } from '../../lib/tokens/decode-base64url.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 
 test('a JSON object is parsed, with its own __proto__ as an ordinary member', () => {

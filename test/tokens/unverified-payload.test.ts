@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { UnverifiedPayload } from '../../lib/tokens/unverified-payload.ts'
+import { UnverifiedPayload } from '../../lib/tokens/compact-jws.ts'
 
 const payload = (json: string) => new UnverifiedPayload(Buffer.from(json))
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { utf8Text } from '../../lib/tokens/utf8-text.ts'
+import { utf8Text } from '../../lib/tokens/decode-base64url.ts'
 
 const TEXTS: [what: string, text: string][] = [
   ['letters of two, three and four bytes', 'é € 😀'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readKey, type VerificationKey } from '../../lib/keys/json-web-key.ts'
+import type { VerificationKey } from '../../lib/keys/json-web-key.ts'
 import { parseCompactJws } from '../../lib/tokens/compact-jws.ts'
 import { JoseHeaders } from '../../lib/tokens/jose-header.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
@@ -14,6 +14,7 @@ import {
   KEY,
   startProbe,
 } from '../helpers/tokens/probe.ts'
+import { readKey } from '../helpers/tokens/read-key.ts'
 
 const KEY_OF_PROBE = importedKey()
 

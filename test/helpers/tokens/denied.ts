@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { TokenInfo } from '../../../lib/index.ts'
-import { type AcceptedTokens, attendantOf } from '../../../lib/outside/attended.ts'
+import { type AcceptedTokens, attendantOf } from '../../../lib/outside/attendance.ts'
 import type { DenyList } from '../../../lib/revocation.ts'
 import { ageByDate } from '../processes/age-by-date.ts'
 

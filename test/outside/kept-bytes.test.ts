@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keptSize } from '../../lib/tokens/kept-size.ts'
+import { keptBytes } from '../../lib/outside/crowded.ts'
 import { readUserInfo } from '../../lib/tokens/user-info.ts'
 import { usedHeap } from '../helpers/processes/used-heap.ts'
 
@@ -39,7 +39,7 @@ for (const [what, json] of KINDS) {
     const before = usedHeap()
     for (let i = 0; i < SAMPLES; i++) {
       const claims = readUserInfo(JSON.parse(json()))
-      said += keptSize(claims)
+      said += keptBytes(claims)
       kept.push(claims)
     }
     const grown = usedHeap() - before

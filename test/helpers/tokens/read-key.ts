@@ -1,0 +1,12 @@
+import {
+  importWrittenKey,
+  type KeyFlaw,
+  readWrittenKey,
+  type VerificationKey,
+} from '../../../lib/keys/json-web-key.ts'
+
+/** The key of one member of a JWK set, or why it must not verify a token. */
+export function readKey(member: unknown): VerificationKey | KeyFlaw {
+  const written = readWrittenKey(member)
+  return typeof written === 'string' ? written : importWrittenKey(written)
+}
