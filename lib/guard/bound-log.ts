@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { LogBinding } from '../settings/application-options.ts'
+import type { LogBinding } from '../settings/options.ts'
 import type { Asked } from './asked.ts'
 import { askedTenant } from './asked-tenant.ts'
 
