@@ -1,7 +1,14 @@
 import { isDiscoverable } from '../keys/discovery.ts'
-import type { IssuerReader } from './issuer-rules.ts'
-import type { OptionsReader, Settings } from './options.ts'
+import type { OptionReader } from './door-options.ts'
+import type { Rules } from './issuer-rules.ts'
+import type { Options, Settings } from './options.ts'
 import { showValue } from './shown-value.ts'
+
+/** The reader of the guard's options. */
+export type OptionsReader = OptionReader<typeof Options.properties>
+
+/** The reader of the rules of one issuer. */
+export type IssuerReader = OptionReader<typeof Rules.properties>
 
 /**
  * What the options for issuers must be together. Each by itself is right, or told of.

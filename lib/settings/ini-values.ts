@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { type TProperties, type TSchema, TypeGuard } from '@sinclair/typebox'
+import type { IssuerReader, OptionsReader } from './check-issuers.ts'
 import { OptionReader } from './door-options.ts'
 import { type IniEntry, readIniFile } from './ini-file.ts'
 import {
@@ -9,9 +10,9 @@ import {
   readValue,
   UnreadableValue,
 } from './ini-line.ts'
-import { type IssuerMember, type IssuerReader, issuerMembers, Rules } from './issuer-rules.ts'
+import { type IssuerMember, issuerMembers, Rules } from './issuer-rules.ts'
 import type { NameOf } from './option-kinds.ts'
-import { type OptionName, type OptionsReader, optionNames } from './options.ts'
+import { type OptionName, optionNames } from './options.ts'
 import type { Problems } from './problems.ts'
 
 const CODE_ONLY: readonly string[] = [
@@ -63,21 +64,18 @@ export function readIniOptions(
   const issuers: IssuerReader[] = []
   for (const line of readIniFile(file, problems)) {
     const { section, where } = line
+    const issuer = issuers.at(-1)
     if (isOptionSection(section)) {
       if (line.kind === 'entry') takeEntry(line, INI_KEYS[section], options, file, problems)
     } else if (line.kind === 'section') {
       issuers.push(issuerOf(section, where, problems))
-    } else {
-      for (const issuer of issuers.slice(-1)) takeEntry(line, ISSUER_KEYS, issuer, file, problems)
+    } else if (issuer) {
+      takeEntry(line, ISSUER_KEYS, issuer, file, problems)
     }
   }
   const [first] = issuers
-  if (first) {
-    options.take('issuers', {
-      value: issuers.map(({ right }) => right),
-      source: first.sourceOf('name'),
-    })
-  }
+  const value = issuers.map(({ right }) => right)
+  if (first) options.take('issuers', { value, source: first.sourceOf('name') })
   return issuers
 }
 

@@ -1,6 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { isTenantName } from '../tenants/tenant-name.ts'
-import type { OptionReader } from './door-options.ts'
 import {
   Algorithms,
   Callable,
@@ -82,9 +81,6 @@ export const Rules = Type.Object({
 export type IssuerRules = Readonly<Static<typeof Rules>>
 
 export type IssuerMember = keyof IssuerRules
-
-/** The reader of the rules of one issuer. */
-export type IssuerReader = OptionReader<typeof Rules.properties>
 
 /** Names of all members, in the order of the schema. */
 export function issuerMembers(): IssuerMember[] {

@@ -1,18 +1,12 @@
 import type { IssuerEntry } from '../authentication/issuer-entry.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
-import { checkIssuers } from './check-issuers.ts'
+import { checkIssuers, type IssuerReader, type OptionsReader } from './check-issuers.ts'
 import { OptionReader } from './door-options.ts'
 import { readIniOptions } from './ini-values.ts'
 import { issuerEntry } from './issuer-entries.ts'
-import { type FindIssuer, type IssuerReader, Rules } from './issuer-rules.ts'
+import { type FindIssuer, Rules } from './issuer-rules.ts'
 import { loadMockUser } from './mock-user-file.ts'
-import {
-  type AuthOptions,
-  type OptionName,
-  Options,
-  type OptionsReader,
-  type Settings,
-} from './options.ts'
+import { type AuthOptions, type OptionName, Options, type Settings } from './options.ts'
 import { ownMembers } from './own-members.ts'
 import { Problems, type Source } from './problems.ts'
 
@@ -22,7 +16,7 @@ export interface LoadedSettings {
   readonly given: ReadonlySet<OptionName>
   /**
    * Whose tokens are accepted: a list, of one where the options themselves are the rules, or a
-   * function, whose answers `readIssuerRules` reads. Empty in dev mode.
+   * function, whose answers `judgeIssuerRules` reads. Empty in dev mode.
    */
   readonly issuers: readonly IssuerEntry[] | FindIssuer
   /** Who every request acts as in dev mode; null in production. */
@@ -31,6 +25,9 @@ export interface LoadedSettings {
 
 /**
  * The settings. Later sources win: defaults, then the INI file, then code.
+ *
+ * The way of an option: `options` says what it may be. `ini-file` finds its line, `ini-values` its
+ * name and its value. `door-options` checks each by itself, `check-issuers` some of them together.
  *
  * @throws ERR_AUTH_CONFIG_INVALID with all that is wrong
  */

@@ -3,7 +3,6 @@ import type { FastifyRequest } from 'fastify'
 import { isResourceId } from '../rights/resource-id.ts'
 import type { ResourcesOf } from '../rights/resources-of.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
-import type { OptionReader } from './door-options.ts'
 import {
   Callable,
   isHttpUrl,
@@ -171,9 +170,6 @@ export type Settings = Readonly<Static<typeof Options>>
 
 /** Names of the options. */
 export type OptionName = keyof Settings
-
-/** The reader of the guard's options. */
-export type OptionsReader = OptionReader<Groups>
 
 /** Names of all options, in the order of the schema. */
 export function optionNames(): OptionName[] {
