@@ -59,7 +59,7 @@ function isPlainMember(property: PropertyDescriptor): boolean {
   return Object.hasOwn(property, 'value') && property.enumerable === true
 }
 
-/** A frozen copy of a JWK set, which is JSON: what the application does to its own has no effect. */
+/** A frozen copy of a JWK set, which is JSON. The application may change its own. */
 export function copyOfKeys(keys: object): object {
   return JSON.parse(JSON.stringify(keys), (_name, value: unknown) => Object.freeze(value))
 }
