@@ -8,8 +8,8 @@ import { VerifiedTokens } from './authentication/verified-tokens.ts'
 import { denialsOf, watchOf } from './authentication/watch-revocation.ts'
 import { attendantsOf, attending, type Background } from './compose-attendants.ts'
 import { composeIssuers, type EventsOfKeys } from './compose-issuers.ts'
+import { publishInternal } from './guard/decision-events.ts'
 import type { GuardRules } from './guard/guard.ts'
-import { tellInternal } from './guard/tell-decision.ts'
 import { DecisionCounts } from './inspection/decision-counts.ts'
 import { OperatorLog } from './operator-log.ts'
 import type { Attended } from './outside/attended.ts'
@@ -107,7 +107,7 @@ function composeInternalWork(settings: Settings, knownTenants: KnownTenants): In
   const { asyncContext, superuserResource } = settings
   if (asyncContext) openContexts()
   const onBegin = ({ userInfo, tenant }: Authorization) =>
-    tellInternal({ sub: userInfo.sub, tenant })
+    publishInternal({ sub: userInfo.sub, tenant })
   return new InternalWork({ asyncContext, superuserResource, knownTenants, onBegin })
 }
 

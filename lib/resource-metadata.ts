@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRegisterOptions } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from './errors.ts'
-import { installedGuards } from './guard/installed-guards.ts'
+import { installedGuards } from './guard/scopes.ts'
 import { isWithin } from './outside/fastify-scope.ts'
 import { doorOptions } from './settings/door-options.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'

@@ -1,4 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
+import { isObject } from '../outside/is-object.ts'
 import { declarationsBeside, hiddenDeclarations } from './hidden-declarations.ts'
 import { Route, type RouteFacts } from './route.ts'
 
@@ -127,8 +128,4 @@ function copyOf(handler: Handler): Handler {
 
 function configOf({ config }: RouteOptions): object {
   return isObject(config) ? config : {}
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }

@@ -2,9 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { standFor } from '../declaration/written-route.ts'
 import { contextOf, type RequestContext } from '../outside/fastify-context.ts'
 import { rootScope } from '../outside/fastify-scope.ts'
-import { underAuthorization } from '../rights/current-authorization.ts'
-import type { DecisionRules } from './asked.ts'
-import { type Access, accessOf } from './decision.ts'
+import { runWithAuthorization } from '../rights/current-authorization.ts'
+import { type AuthContext, admittedContextOf, type DecisionRules } from './context.ts'
 
 type ContextRules = Pick<DecisionRules, 'asyncContext'>
 
@@ -14,12 +13,13 @@ type ContextRules = Pick<DecisionRules, 'asyncContext'>
  * has.
  */
 export function enterContext(request: FastifyRequest, done: () => void): void {
-  underContextOf(accessOf(request), done)
+  runInContext(admittedContextOf(request), done)
 }
 
-/** Runs a function under the authorization that a request was let through with. */
-export function underContextOf<T>(access: Access | undefined, run: () => T): T {
-  return underAuthorization(access?.asked.rules.asyncContext ? access.authorization : null, run)
+/** Runs a function with the authorization of an admitted request. */
+export function runInContext<T>(context: AuthContext | undefined, run: () => T): T {
+  const authorization = context?.rules.asyncContext ? context.authorization : null
+  return runWithAuthorization(authorization, run)
 }
 
 /** The applications whose steps enter the context. Several guards may stand in one. */
@@ -62,7 +62,7 @@ function keepHandler(request: FastifyRequest): void {
   handled.add(context)
   const { handler } = context
   context.handler = (handling, reply) =>
-    underContextOf(accessOf(handling), () => handler(handling, reply))
+    runInContext(admittedContextOf(handling), () => handler(handling, reply))
   standFor(handler, context.handler)
 }
 

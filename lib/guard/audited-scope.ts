@@ -3,8 +3,8 @@ import { mistakenSegments } from '../declaration/policy.ts'
 import { added, type RouteRegister } from '../declaration/route-register.ts'
 import type { AuditedScope } from '../inspection/inspected-scope.ts'
 import { isRootScope, isWithin } from '../outside/fastify-scope.ts'
-import { guardedScopes } from './guarded-scopes.ts'
-import { redecorated } from './redecorated.ts'
+import { redecorated } from './request-decorators.ts'
+import { guardedScopes } from './scopes.ts'
 
 /** A guarded scope as the audit sees it after every plugin has loaded. */
 export function auditedScope(

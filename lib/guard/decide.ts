@@ -1,113 +1,98 @@
 import { AuthError, ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
 import { isObject } from '../outside/is-object.ts'
-import { after, type NowOrLater } from '../outside/now-or-later.ts'
+import type { NowOrLater } from '../outside/now-or-later.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import type { Principal } from '../rights/principal.ts'
 import { askForTenant, readNoTenant, readTenant } from '../tenants/resolve-tenant.ts'
-import type { Asked } from './asked.ts'
+import { isTenantName } from '../tenants/tenant-name.ts'
+import type { AuthContext } from './context.ts'
 
-interface Authenticated {
-  readonly asked: Asked
-  readonly principal: Principal
-}
-
-interface Addressed extends Authenticated {
-  readonly tenant: string | null
-}
-
-interface Permitted extends Authenticated {
-  readonly authorization: Authorization
-}
-
-/** What a step gives to the next one, or the refusal. */
-type Outcome<T> = NowOrLater<T | AuthError>
+type Decision = Authorization | AuthError
 
 /**
- * The decision on a guarded request, step by step. A step gives its refusal back: to throw it would
- * cost more than the steps before. What waits for others may throw it, too. The result is a promise
- * only if a step has to wait.
+ * The decision on a guarded request. Each step returns its refusal, because to throw it would cost
+ * more than the steps before. Only three questions may have to wait: who asks, which tenant, and
+ * whether that exists. Without a wait there is no promise.
  */
-export function decide(asked: Asked): Outcome<Authorization> {
-  const authenticated = authenticate(asked) //                           401, 503
-  const addressed = unlessRefused(authenticated, resolveTenant) //       400, 503
-  const permitted = unlessRefused(addressed, permitTenant) //            403
-  const existing = unlessRefused(permitted, refuseUnknownTenant) //      404, 503
-  return unlessRefused(existing, meetRequirement) //                     403
+export function decide(context: AuthContext): NowOrLater<Decision> {
+  const { authenticator, waits } = context.rules
+  const principal = authenticator.authenticate(context.request, waits, context) // 401, 503
+  if (principal instanceof Promise) return principal.then((found) => decideFor(found, context))
+  return decideFor(principal, context)
 }
 
-function unlessRefused<A, B>(before: Outcome<A>, step: (value: A) => Outcome<B>): Outcome<B> {
-  return after(before, (value) => (value instanceof AuthError ? value : step(value)))
+function decideFor(principal: Principal | AuthError, context: AuthContext): NowOrLater<Decision> {
+  if (principal instanceof AuthError) return principal
+  context.principal = principal
+  const tenant = namedTenant(context) // 400, 503
+  if (tenant instanceof Promise) return tenant.then((name) => decideIn(name, principal, context))
+  return decideIn(tenant, principal, context)
 }
 
-function authenticate(asked: Asked): Outcome<Authenticated> {
-  const { authenticator, waits } = asked.rules
-  return unlessRefused(authenticator.authenticate(asked.request, waits, asked), (principal) => {
-    asked.principal = principal
-    return { asked, principal }
-  })
+function decideIn(
+  tenant: string | null | AuthError,
+  principal: Principal,
+  context: AuthContext,
+): NowOrLater<Decision> {
+  if (tenant instanceof AuthError) return tenant
+  context.tenant = tenant
+  // Asked before whether the tenant exists, so that users cannot probe which tenants do.
+  const authorization = principal.find(tenant)
+  if (authorization === undefined) return withoutStack(() => principal.mayNotAct()) // 403
+  const { knownTenants, waits } = context.rules
+  const exists = tenant === null || knownTenants.has(tenant, waits) // 404, 503
+  const finish = (doesExist: boolean) =>
+    doesExist ? meetRequirement(authorization, principal, context) : unknownTenant()
+  return exists instanceof Promise ? exists.then(finish) : finish(exists)
 }
 
-function resolveTenant({ asked, principal }: Authenticated): Outcome<Addressed> {
-  return unlessRefused(namedTenant(asked), (tenant) => {
-    asked.tenant = tenant
-    return { asked, principal, tenant }
-  })
+function unknownTenant(): AuthError {
+  return withoutStack(() => new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist'))
 }
 
-function namedTenant(asked: Asked): Outcome<string | null> {
-  const { request, policy, rules } = asked
-  const inUrl = tenantInUrl(asked)
+function meetRequirement(
+  authorization: Authorization,
+  principal: Principal,
+  { policy: { requirement } }: AuthContext,
+): Decision {
+  if (requirement === null) return authorization
+  if (principal.meets(authorization, requirement)) return authorization
+  return withoutStack(() => principal.lacks(requirement.ids)) // 403
+}
+
+function namedTenant(context: AuthContext): NowOrLater<string | null | AuthError> {
+  const { request, policy, rules } = context
+  const inUrl = tenantInUrl(context)
   if (inUrl !== undefined) return readTenant(inUrl)
   if (policy.tenant === 'path') return readNoTenant(false)
   if (policy.tenant === null) return null
   const { resolveTenant } = rules
   if (resolveTenant === undefined) return readNoTenant(policy.mayBeAbsent)
-  return after(
-    askForTenant(() => resolveTenant(request), rules.timeout, rules.waits, rules.reportTenant),
-    (named) => (named === null ? readNoTenant(policy.mayBeAbsent) : readTenant(named)),
-  )
+  const read = (name: unknown) =>
+    name === null ? readNoTenant(policy.mayBeAbsent) : readTenant(name)
+  const ask = () => resolveTenant(request)
+  const named = askForTenant(ask, rules.timeout, rules.waits, rules.reportTenant)
+  return named instanceof Promise ? named.then(read) : read(named)
 }
 
-/**
- * What the URL says at the tenant's place. There is no choice of place: if the path has a tenant,
- * the query is not looked at.
- */
-export function tenantInUrl({ request, policy, rules }: Asked): unknown {
+/** The value at the tenant's place in the URL. A path with a tenant leaves the query unread. */
+function tenantInUrl({ request, policy, rules }: AuthContext): unknown {
   const inPath = property(request.params, rules.tenantParameter)
   if (inPath !== undefined || policy.tenant === 'path' || policy.tenant === null) return inPath
   return rules.resolveTenant === undefined ? property(request.query, 'tenant') : undefined
 }
 
-/**
- * Comes before the question whether the tenant exists, so that users cannot probe which tenants do.
- */
-function permitTenant({ asked, principal, tenant }: Addressed): Permitted | AuthError {
-  const authorization = principal.find(tenant)
-  if (authorization === undefined) return withoutStack(() => principal.mayNotAct())
-  return { asked, principal, authorization }
-}
-
-function refuseUnknownTenant(permitted: Permitted): Outcome<Permitted> {
-  const { tenant } = permitted.authorization
-  if (tenant === null) return permitted
-  const { knownTenants, waits } = permitted.asked.rules
-  return after(knownTenants.has(tenant, waits), (exists) =>
-    exists
-      ? permitted
-      : withoutStack(() => new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist')),
-  )
-}
-
-function meetRequirement({
-  asked,
-  principal,
-  authorization,
-}: Permitted): Authorization | AuthError {
-  const { requirement } = asked.policy
-  if (requirement === null) return authorization
-  if (principal.meets(authorization, requirement)) return authorization
-  return withoutStack(() => principal.lacks(requirement.ids))
+/** The valid name that a request asks for, if it is known. Nothing is asked to find it. */
+export function requestedTenant(context: AuthContext): string | null {
+  if (context.tenant !== null) return context.tenant
+  try {
+    const name = tenantInUrl(context)
+    return isTenantName(name) ? name : null
+  } catch {
+    // Params and query come from the application's router and parser. Their getters may throw.
+    return null
+  }
 }
 
 /** By own properties, because a query parser or a router may give any object. */

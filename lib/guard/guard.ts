@@ -8,28 +8,24 @@ import type { PolicyRules } from '../declaration/policy.ts'
 import { RouteRegister } from '../declaration/route-register.ts'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
 import { errorCode, isThrown } from '../outside/error-code.ts'
-import { attempt } from '../outside/now-or-later.ts'
 import { withoutStack } from '../outside/without-stack.ts'
 import type { Authorization } from '../rights/authorization.ts'
-import { currentAuthorization, underAuthorization } from '../rights/current-authorization.ts'
-import { hasEnded } from './admission-end.ts'
-import { answerIn } from './answer.ts'
-import { Asked, type DecisionRules } from './asked.ts'
+import { currentAuthorization, runWithAuthorization } from '../rights/current-authorization.ts'
+import { hasEnded } from './abort-signal.ts'
 import { enterContext, keepContext } from './async-context.ts'
-import { type ChallengeRules, challengesOf } from './challenge.ts'
-import { conclude } from './conclude.ts'
+import { AuthContext, authContextOf, type DecisionRules, setAuthContext } from './context.ts'
 import { decide } from './decide.ts'
-import { Access, askedOf, decisionOf, setDecision } from './decision.ts'
-import { readsDeclared } from './decorated-request.ts'
-import { claimScope } from './guarded-scopes.ts'
-import { doneUnlessProbed, noteRefusal } from './probed-request.ts'
-import { Refused } from './refused.ts'
+import { recordDecision } from './decision-events.ts'
+import { answerWith, type ChallengeRules } from './error-response.ts'
+import { doneUnlessProbed, noteRefusal } from './probe-gate.ts'
+import { readsDeclared } from './request-decorators.ts'
+import { claimScope } from './scopes.ts'
 
 export interface GuardRules extends DecisionRules, ChallengeRules {}
 
 /**
  * Adds the guard to a scope at two hooks. `onRequest` runs before a byte of the body is read.
- * `preHandler` is the last gate: it decides what is not decided yet, before any handler runs.
+ * `preHandler` is the last gate: it decides whatever is not decided yet, before any handler runs.
  */
 export function addGuard(
   app: FastifyInstance,
@@ -45,28 +41,34 @@ export function addGuard(
     request: FastifyRequest,
     reply: FastifyReply,
     done: HookHandlerDoneFunction,
-    before: Asked | null = null,
+    before: AuthContext | null = null,
   ): void {
     if (currentAuthorization() !== null) {
       // A handler has injected the request, or it follows another one on its connection.
-      underAuthorization(null, () => guard(request, reply, done, before))
+      runWithAuthorization(null, () => guard(request, reply, done, before))
       return
     }
     const policy = policyOf(request)
     if (policy === null || policy.noauth) {
       // If an error handler calls the not-found handler, a refused request comes here again.
-      if (decisionOf(request) === undefined) setDecision(request, null)
+      if (authContextOf(request) === undefined) setAuthContext(request, null)
       done()
       return
     }
-    const asked = new Asked({ request, reply }, policy, rules, before)
-    void attempt(
-      () => decide(asked),
-      (outcome) => {
-        if (outcome instanceof AuthError) refuse(new Refused(outcome, asked), done)
-        else admit(asked, outcome, done)
-      },
-      (error) => refuse(new Refused(asRefusal(error), asked), done),
+    const context = new AuthContext({ request, reply }, policy, rules, before)
+    let decision: ReturnType<typeof decide>
+    try {
+      decision = decide(context)
+    } catch (error) {
+      decision = asRefusal(error)
+    }
+    if (!(decision instanceof Promise)) {
+      conclude(context, decision, done)
+      return
+    }
+    void decision.then(
+      (decided) => conclude(context, decided, done),
+      (error) => conclude(context, asRefusal(error), done),
     )
   }
 
@@ -76,29 +78,35 @@ export function addGuard(
 
   app.addHook('preHandler', function tenantAuthGate(request, reply, next) {
     const done = doneUnlessProbed(request, reply, next, policyOf)
-    const decision = decisionOf(request)
+    const context = authContextOf(request)
     // A body may have taken an hour. If its token has ended since, everything is asked anew.
-    const isOpen = decision instanceof Access ? !hasEnded(decision) : decision === null
+    const isOpen = context?.authorization ? !hasEnded(context) : context === null
     if (isOpen) enterContext(request, done)
-    else guard(request, reply, done, askedOf(request))
+    else guard(request, reply, done, context)
   })
 
-  app.addHook('onError', answerIn(challengesOf(rules)))
+  app.addHook('onError', answerWith(rules))
   keepContext(app, rules)
   return register
 }
 
-function admit(asked: Asked, authorization: Authorization, done: HookHandlerDoneFunction): void {
-  setDecision(asked.request, new Access(asked, authorization))
-  conclude(asked, null)
-  enterContext(asked.request, done)
-}
-
-function refuse(refused: Refused, done: HookHandlerDoneFunction): void {
-  setDecision(refused.asked.request, refused)
-  noteRefusal(refused)
-  conclude(refused.asked, refused.error)
-  done(refused.error)
+function conclude(
+  context: AuthContext,
+  decision: Authorization | AuthError,
+  done: HookHandlerDoneFunction,
+): void {
+  const { request } = context
+  setAuthContext(request, context)
+  if (decision instanceof AuthError) {
+    context.error = decision
+    noteRefusal(context, decision)
+    recordDecision(context)
+    done(decision)
+  } else {
+    context.authorization = decision
+    recordDecision(context)
+    enterContext(request, done)
+  }
 }
 
 /**

@@ -23,7 +23,7 @@ export function currentAuthorization(): Authorization | null {
 }
 
 /** Runs a function, and all that it begins, under an authorization; for null under none. */
-export function underAuthorization<T>(authorization: Authorization | null, run: () => T): T {
+export function runWithAuthorization<T>(authorization: Authorization | null, run: () => T): T {
   if (contexts === undefined || currentAuthorization() === authorization) return run()
   return contexts.run(authorization, run)
 }

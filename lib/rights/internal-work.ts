@@ -2,7 +2,7 @@ import { ERR_AUTH_CONFIG_INVALID, ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
 import { Waits } from '../outside/waits.ts'
 import type { KnownTenants } from '../tenants/known-tenants.ts'
 import type { Authorization } from './authorization.ts'
-import { underAuthorization } from './current-authorization.ts'
+import { runWithAuthorization } from './current-authorization.ts'
 import { type InternalUser, readInternalUser } from './internal-user.ts'
 import { Principal } from './principal.ts'
 import type { RightsRules } from './rights.ts'
@@ -36,11 +36,11 @@ export class InternalWork {
     if (typeof work !== 'function') throw new TypeError('actAs() takes a function to run')
     const user = readInternalUser(who)
     // The answer is that of requests too, which may wait for it.
-    const exists = underAuthorization(null, () => knownTenants.has(user.tenant, this.#waits))
+    const exists = runWithAuthorization(null, () => knownTenants.has(user.tenant, this.#waits))
     if (!(await exists)) throw new ERR_AUTH_TENANT_UNKNOWN()
     const authorization = this.#authorize(user)
     onBegin(authorization)
-    return underAuthorization(authorization, work)
+    return runWithAuthorization(authorization, work)
   }
 
   #authorize({ sub, tenant, resources }: InternalUser): Authorization {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { installedGuards } from '../guard/installed-guards.ts'
-import { whileProbing } from '../guard/probed-request.ts'
+import { whileProbing } from '../guard/probe-gate.ts'
+import { installedGuards } from '../guard/scopes.ts'
 import { isOfCors } from '../inspection/neighbours.ts'
 import { placeWords, type RouteConstraints } from '../inspection/route-constraints.ts'
 import { rootScope } from '../outside/fastify-scope.ts'

@@ -3,7 +3,7 @@ import { METHODS } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { CLOSED, type Policy } from '../declaration/policy.ts'
-import { ProbedRequest, type ProbeEnd, ProbeStopped, probeEndOf } from '../guard/probed-request.ts'
+import { ProbedRequest, type ProbeEnd, ProbeStopped, probeEndOf } from '../guard/probe-gate.ts'
 import type { AskedPersona } from './asked-personas.ts'
 
 /** The answer to one persona. */

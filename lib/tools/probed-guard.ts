@@ -1,5 +1,5 @@
 import type { IssuerEntry } from '../authentication/issuer-entry.ts'
-import type { InstalledGuard } from '../guard/installed-guards.ts'
+import type { InstalledGuard } from '../guard/scopes.ts'
 import { listRoutes } from '../inspection/listed-routes.ts'
 import { readIssuerRules } from '../settings/issuer-entries.ts'
 import type { LoadedSettings } from '../settings/load-settings.ts'

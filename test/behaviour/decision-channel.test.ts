@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import cors from '@fastify/cors'
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import { tellInternal } from '../../lib/guard/tell-decision.ts'
+import { publishInternal } from '../../lib/guard/decision-events.ts'
 import tenantAuth, { type AuthOptions, refusalOf } from '../../lib/index.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { heard, listen } from '../helpers/app/heard.ts'
@@ -402,9 +402,9 @@ test('without a subscriber no message is made: the query of a stranger is not re
 })
 
 test('work without a request is told as internal', (t) => {
-  tellInternal({ sub: 'nobody hears it', tenant: 'acme' })
+  publishInternal({ sub: 'nobody hears it', tenant: 'acme' })
   const told = heard(t, 'decision')
-  tellInternal({ sub: 'invoices', tenant: 'acme' })
+  publishInternal({ sub: 'invoices', tenant: 'acme' })
   assert.deepEqual(told, [
     {
       ...ADMITTED,

@@ -161,7 +161,7 @@ for (const [what, replacements, lines] of SABOTAGES) {
 
 const SILENT: Replacement[] = [
   ['guard/guard.ts', 'doneUnlessProbed(request, reply, next, policyOf)', 'next'],
-  ['guard/probed-request.ts', '  replaceHandlers(this)\n', ''],
+  ['guard/probe-gate.ts', '  replaceHandlers(this)\n', ''],
 ]
 
 test('of the two answers in the place of a handler one is enough, and without both it would run', async (t) => {

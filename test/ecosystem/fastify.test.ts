@@ -55,7 +55,7 @@ function noting(ran: string[]) {
   return (name: string) => async () => void ran.push(name)
 }
 
-// lib/guard/answer.ts: an error handler of the application cannot forget the challenge.
+// lib/guard/error-response.ts: an error handler of the application cannot forget the challenge.
 test('onError runs before the error handler, whose answer has the headers set there', async (t) => {
   const app = made(t)
   const ran: string[] = []
@@ -212,7 +212,7 @@ test('the prototype of a scope is the scope around it, and only scopes have a se
   )
 })
 
-// lib/guard/redecorated.ts finds what a scope decorates with a name of the guard's.
+// lib/guard/request-decorators.ts finds what a scope decorates with a name of the guard's.
 test('a scope has a constructor of requests under a symbol, below that of the scope around', async (t) => {
   const app = made(t)
   const requestOf = (scope: object) => {
@@ -229,7 +229,7 @@ test('a scope has a constructor of requests under a symbol, below that of the sc
   assert.deepEqual(found, [true, [{ key: 'name', value: null }]])
 })
 
-// lib/guard/decorated-request.ts tells a prototype from a request.
+// lib/guard/request-decorators.ts tells a prototype from a request.
 test('a decorated getter stands on a prototype that has a constructor of its own', async (t) => {
   const app = made(t)
   const holders: boolean[] = []
@@ -242,7 +242,7 @@ test('a decorated getter stands on a prototype that has a constructor of its own
   assert.deepEqual(holders, [true, true])
 })
 
-// lib/guard/bound-log.ts binds both.
+// lib/guard/log-bindings.ts binds both.
 test('a request and its reply hold a log each, which begin as one', async (t) => {
   const app = made(t)
   const found: boolean[] = []

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { WATCH, type WatchRevocation } from '../../lib/authentication/watch-revocation.ts'
-import { AdmissionEnd } from '../../lib/guard/admission-end.ts'
-import { type Access, accessOf } from '../../lib/guard/decision.ts'
+import { AdmissionEnd } from '../../lib/guard/abort-signal.ts'
+import { type AuthContext, admittedContextOf } from '../../lib/guard/context.ts'
 import type { AuthOptions } from '../../lib/index.ts'
 import { clock } from '../../lib/outside/clock.ts'
 import { authority, guardedApp } from '../helpers/app/guarded-app.ts'
@@ -11,13 +11,13 @@ import { ageByDate } from '../helpers/processes/age-by-date.ts'
 /** How a request of a token that lasts so many seconds was let through. */
 async function admitted(t: TestContext, expiresIn: number, options: AuthOptions = {}) {
   const app = await guardedApp(t, options)
-  let access: Access | undefined
+  let context: AuthContext | undefined
   app.get('/', async (request) => {
-    access = accessOf(request)
+    context = admittedContextOf(request)
   })
   await app.inject({ url: '/', headers: await authority.headers({ jti: 'j' }, { expiresIn }) })
-  assert.ok(access, 'the request was let through')
-  return access
+  assert.ok(context, 'the request was let through')
+  return context
 }
 
 /** A list that tells whom it watches, and of which the test revokes. */
@@ -44,10 +44,10 @@ test('an admission ends with its token and the tolerance, to the millisecond', a
 })
 
 test('whether the wall clock was set is looked at once a minute', async (t) => {
-  const access = await admitted(t, 86_400)
+  const context = await admitted(t, 86_400)
   t.mock.timers.enable({ apis: ['setTimeout'] })
   t.mock.method(clock, 'now', () => 0)
-  const { signal } = new AdmissionEnd(access)
+  const { signal } = new AdmissionEnd(context)
   const tomorrow = Date.now() + 90_000_000
   t.mock.method(Date, 'now', () => tomorrow)
   t.mock.timers.tick(59_999)
@@ -60,8 +60,8 @@ test('a token is watched up to the end of its admission', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_800_000_000_000 })
   ageByDate(t)
   const { isRevoked, watched, tokens } = watchedList()
-  const access = await admitted(t, 30, { isRevoked })
-  const ends = [new AdmissionEnd(access), new AdmissionEnd(access), new AdmissionEnd(access)]
+  const context = await admitted(t, 30, { isRevoked })
+  const ends = [new AdmissionEnd(context), new AdmissionEnd(context), new AdmissionEnd(context)]
   assert.deepEqual(tokens, ['j', 'j', 'j'])
   const [revoke] = watched
   revoke?.()
@@ -80,13 +80,13 @@ test('a token is watched up to the end of its admission', async (t) => {
 test('a token that has expired already is not watched', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_800_000_000_000 })
   const { isRevoked, watched } = watchedList()
-  const access = await admitted(t, 30, { isRevoked })
+  const context = await admitted(t, 30, { isRevoked })
   t.mock.timers.setTime(1_800_000_034_999)
-  const last = new AdmissionEnd(access)
+  const last = new AdmissionEnd(context)
   assert.deepEqual([last.signal.aborted, watched.size], [false, 1])
   last.letGo()
   t.mock.timers.setTime(1_800_000_035_000)
-  assert.equal(new AdmissionEnd(access).signal.aborted, true)
+  assert.equal(new AdmissionEnd(context).signal.aborted, true)
   assert.equal(watched.size, 0)
 })
 

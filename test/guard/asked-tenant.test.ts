@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { askedTenant } from '../../lib/guard/asked-tenant.ts'
-import { askedOf } from '../../lib/guard/decision.ts'
+import { authContextOf } from '../../lib/guard/context.ts'
+import { requestedTenant } from '../../lib/guard/decide.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 
@@ -13,27 +13,27 @@ const ASKED: [what: string, url: string, options: AuthOptions, tenant: string | 
   ['a tenant in the query', '/query?tenant=lazy-raccoon', {}, 'lazy-raccoon'],
   ['a name that is no tenant’s', '/query?tenant=*', {}, null],
   ['two tenants', '/query?tenant=a&tenant=b', {}, null],
-  ['a tenant that a function tells', '/query', { resolveTenant }, 'quiet-otter'],
+  ['a tenant of a function', '/query', { resolveTenant }, 'quiet-otter'],
 ]
 
 for (const [what, url, options, tenant] of ASKED) {
-  test(`of a request for ${what}, ${tenant} is told`, async (t) => {
+  test(`the tenant of a request for ${what} is ${tenant}`, async (t) => {
     const app = bareApp(t)
-    const told: (string | null)[] = []
+    const found: (string | null)[] = []
     await app.register(tenantAuth, trusting(options))
     app.addHook('onResponse', async (request) => {
-      const asked = askedOf(request)
-      if (asked !== null) told.push(askedTenant(asked))
+      const context = authContextOf(request)
+      if (context) found.push(requestedTenant(context))
     })
     app.get('/:tenant/x', async () => 'x')
     app.get('/query', { config: { tenant: true } }, async () => 'x')
     await app.inject({ url, headers: await as() })
-    assert.deepEqual(told, [tenant])
+    assert.deepEqual(found, [tenant])
   })
 }
 
-test('of a stranger the tenant in the url is told, and none where the url cannot be read', async (t) => {
-  const told: (string | null)[] = []
+test('the tenant of a stranger is the one in the url, and none if the url cannot be read', async (t) => {
+  const found: (string | null)[] = []
   let isBroken = false
   const querystringParser = () => ({
     get tenant() {
@@ -44,12 +44,12 @@ test('of a stranger the tenant in the url is told, and none where the url cannot
   const app = bareApp(t, { routerOptions: { querystringParser } })
   await app.register(tenantAuth, trusting())
   app.addHook('onResponse', async (request) => {
-    const asked = askedOf(request)
-    if (asked !== null) told.push(askedTenant(asked))
+    const context = authContextOf(request)
+    if (context) found.push(requestedTenant(context))
   })
   app.get('/query', { config: { tenant: true } }, async () => 'x')
   await app.inject('/query?tenant=a')
   isBroken = true
   await app.inject('/query?tenant=a')
-  assert.deepEqual(told, ['lazy-raccoon', null])
+  assert.deepEqual(found, ['lazy-raccoon', null])
 })

@@ -5,7 +5,7 @@ import Fastify from 'fastify'
 // The application is made before the package is loaded, so all imports of the package stand below.
 const app = Fastify()
 const { auditedScope } = await import('../../lib/guard/audited-scope.ts')
-const { installedGuards } = await import('../../lib/guard/installed-guards.ts')
+const { installedGuards } = await import('../../lib/guard/scopes.ts')
 const { default: tenantAuth } = await import('../../lib/index.ts')
 const { trusting } = await import('../helpers/app/guarded-app.ts')
 

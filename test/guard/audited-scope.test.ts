@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditedScope } from '../../lib/guard/audited-scope.ts'
-import { installedGuards } from '../../lib/guard/installed-guards.ts'
+import { installedGuards } from '../../lib/guard/scopes.ts'
 import tenantAuth from '../../lib/index.ts'
 import { bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 

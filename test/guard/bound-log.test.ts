@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyBaseLogger } from 'fastify'
-import { bindLog, namesTenant } from '../../lib/guard/bound-log.ts'
+import { bindLog, namesTenant } from '../../lib/guard/log-bindings.ts'
 import type { AuthOptions } from '../../lib/index.ts'
-import { askedAgain, decidedRequest } from '../helpers/app/decided-request.ts'
+import { decidedAgain, decidedRequest } from '../helpers/app/decided-request.ts'
 import { as, authority } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 
@@ -14,9 +14,9 @@ type Names = NonNullable<AuthOptions['logBindings']>
 async function logged(t: TestContext, isUser: boolean, options: AuthOptions = {}) {
   const { logger, raw, lines } = logLines()
   const headers = isUser ? await as() : {}
-  const { asked } = await decidedRequest(t, headers, options, { logger })
+  const { context } = await decidedRequest(t, headers, options, { logger })
   raw.length = 0
-  return { asked, raw, lines }
+  return { context, raw, lines }
 }
 
 /** Who asks, what is to be named, and what is. */
@@ -30,10 +30,10 @@ const NAMED: readonly [isUser: boolean, names: Names, named: object][] = [
 
 for (const [isUser, names, named] of NAMED) {
   test(`of ${isUser ? 'a user' : 'a stranger'} the lines name ${names.join(', ')} where it is known`, async (t) => {
-    const { asked, lines } = await logged(t, isUser)
-    bindLog(asked, names)
-    asked.request.log.info('by the request')
-    asked.reply.log.info('by the reply')
+    const { context, lines } = await logged(t, isUser)
+    bindLog(context, names)
+    context.request.log.info('by the request')
+    context.reply.log.info('by the reply')
     const found = lines('by the').map((line) =>
       Object.fromEntries(Object.entries(line).filter(([key]) => ALL.some((name) => name === key))),
     )
@@ -43,23 +43,23 @@ for (const [isUser, names, named] of NAMED) {
 
 for (const names of [['sub'], ['issuer'], ['sub', 'issuer']] as const) {
   test(`where ${names.join(' and ')} are not known, the log stays the one it was`, async (t) => {
-    const { asked } = await logged(t, false)
-    const { log } = asked.request
-    bindLog(asked, names)
-    assert.equal(asked.request.log === log, true, 'the log of the request is another one')
-    assert.equal(asked.plainLog === log, true, 'the plain log is another one')
+    const { context } = await logged(t, false)
+    const { log } = context.request
+    bindLog(context, names)
+    assert.equal(context.request.log === log, true, 'the log of the request is another one')
+    assert.equal(context.plainLog === log, true, 'the plain log is another one')
   })
 }
 
 for (const [how, isAnew] of [
   ['twice', false],
-  ['of a request that is asked about anew', true],
+  ['of a request that is decided anew', true],
 ] as const) {
   test(`a log that is bound ${how} has each name once`, async (t) => {
-    const { asked, raw } = await logged(t, true)
-    bindLog(asked, ALL)
-    bindLog(isAnew ? askedAgain(asked, asked) : asked, ALL)
-    asked.request.log.info('bound again')
+    const { context, raw } = await logged(t, true)
+    bindLog(context, ALL)
+    bindLog(isAnew ? decidedAgain(context, context) : context, ALL)
+    context.request.log.info('bound again')
     for (const name of ALL) assert.equal(raw.at(-1)?.split(`"${name}":`).length, 2, name)
   })
 }
@@ -74,33 +74,33 @@ const CHILDREN: readonly [what: string, child: (log: FastifyBaseLogger) => unkno
 
 for (const [what, child] of CHILDREN) {
   test(`a log whose child is ${what} stays`, async (t) => {
-    const { asked } = await logged(t, true)
-    const own = Object.create(asked.request.log)
+    const { context } = await logged(t, true)
+    const own = Object.create(context.request.log)
     own.child = () => child(own)
-    asked.request.log = own
-    bindLog(asked, ALL)
-    assert.equal(asked.request.log === own, true, 'the log of the request is another one')
-    assert.equal(asked.reply.log === own, true, 'the log of the reply is another one')
+    context.request.log = own
+    bindLog(context, ALL)
+    assert.equal(context.request.log === own, true, 'the log of the request is another one')
+    assert.equal(context.reply.log === own, true, 'the log of the reply is another one')
   })
 }
 
 test('a refusal names the tenant by itself unless each line of its log does', async (t) => {
-  const { asked } = await logged(t, true, { logBindings: ['tenant'] })
-  assert.equal(namesTenant(asked), true)
-  assert.equal(namesTenant(askedAgain(asked)), false, 'a log that is not bound')
-  const { asked: withUser } = await logged(t, true, { logBindings: ['sub'] })
+  const { context } = await logged(t, true, { logBindings: ['tenant'] })
+  assert.equal(namesTenant(context), true)
+  assert.equal(namesTenant(decidedAgain(context)), false, 'a log that is not bound')
+  const { context: withUser } = await logged(t, true, { logBindings: ['sub'] })
   assert.equal(namesTenant(withUser), false, 'a log that names the user alone')
-  const { asked: without } = await logged(t, true)
+  const { context: without } = await logged(t, true)
   bindLog(without, ['sub'])
   assert.equal(namesTenant(without), false, 'an application without the option')
 })
 
 test('a log that cannot be replaced stays, and names no tenant', async (t) => {
-  const { asked } = await logged(t, true, { logBindings: ['tenant'] })
-  const again = askedAgain(asked)
-  const { log } = asked.request
-  Object.defineProperty(asked.request, 'log', { get: () => log })
+  const { context } = await logged(t, true, { logBindings: ['tenant'] })
+  const again = decidedAgain(context)
+  const { log } = context.request
+  Object.defineProperty(context.request, 'log', { get: () => log })
   bindLog(again, ['tenant'])
-  assert.equal(asked.request.log === log, true, 'the log of the request is another one')
+  assert.equal(context.request.log === log, true, 'the log of the request is another one')
   assert.equal(namesTenant(again), false)
 })

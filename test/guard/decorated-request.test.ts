@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
-import { decorateRequest, GETTERS, readsDeclared } from '../../lib/guard/decorated-request.ts'
+import { decorateRequest, GETTERS, readsDeclared } from '../../lib/guard/request-decorators.ts'
 import tenantAuth, { authorizationOf, type RouteDeclaration } from '../../lib/index.ts'
 import { configError } from '../helpers/app/config-error.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'

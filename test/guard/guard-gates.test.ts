@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import { AsyncResource } from 'node:async_hooks'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
-import type { Asked } from '../../lib/guard/asked.ts'
-import { askedOf, type Decision, setDecision } from '../../lib/guard/decision.ts'
-import { ProbedRequest, probeEndOf } from '../../lib/guard/probed-request.ts'
-import { Refused } from '../../lib/guard/refused.ts'
+import { type AuthContext, authContextOf, setAuthContext } from '../../lib/guard/context.ts'
+import { ProbedRequest, probeEndOf } from '../../lib/guard/probe-gate.ts'
 import {
   authorizationOf,
   currentAuthorization,
@@ -17,12 +15,13 @@ import { as, guardedApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
 const userOf = (request: FastifyRequest) => authorizationOf(request)?.userInfo.sub ?? 'nobody'
-const refuse = (asked: Asked) => new Refused(new errors.ERR_AUTH_TENANT_FORBIDDEN(), asked)
+const refuse = (context: AuthContext) =>
+  Object.assign(context, { authorization: null, error: new errors.ERR_AUTH_TENANT_FORBIDDEN() })
 
 /** Decisions that stand where the last gate meets a user's request, and its outcome. */
 const AT_THE_GATE: readonly [
   what: string,
-  make: (asked: Asked) => Decision | undefined,
+  make: (context: AuthContext) => AuthContext | undefined,
   outcome: string,
 ][] = [
   ['no decision', () => undefined, '200 test-user'],
@@ -33,8 +32,8 @@ for (const [what, make, expected] of AT_THE_GATE) {
   test(`where the last gate meets ${what}, a user gets ${expected}`, async (t) => {
     const app = await guardedApp(t)
     app.addHook('preValidation', async (request) => {
-      const asked = askedOf(request)
-      if (asked !== null) setDecision(request, make(asked))
+      const context = authContextOf(request)
+      if (context) setAuthContext(request, make(context))
     })
     const seen: string[] = []
     app.get('/x', async (request) => void seen.push(userOf(request)))

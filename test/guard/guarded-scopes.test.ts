@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import { claimScope, guardedScopes } from '../../lib/guard/guarded-scopes.ts'
+import { claimScope, guardedScopes } from '../../lib/guard/scopes.ts'
 import tenantAuth, { AuthService, errors } from '../../lib/index.ts'
 import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import { installedGuards } from '../../lib/guard/installed-guards.ts'
+import { installedGuards } from '../../lib/guard/scopes.ts'
 import tenantAuth from '../../lib/index.ts'
 import { bareApp, trusting } from '../helpers/app/guarded-app.ts'
 

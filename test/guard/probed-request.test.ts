@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { doneUnlessProbed, ProbedRequest, probeEndOf } from '../../lib/guard/probed-request.ts'
+import { doneUnlessProbed, ProbedRequest, probeEndOf } from '../../lib/guard/probe-gate.ts'
 import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 
 /** What a gate is done with, for a probed request and for another one. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { redecorated } from '../../lib/guard/redecorated.ts'
+import { redecorated } from '../../lib/guard/request-decorators.ts'
 import { bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 
 /** A scope with this in place of its constructor of requests. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
-import { tellDecision, tellInternal } from '../../lib/guard/tell-decision.ts'
-import { askedAgain, decidedRequest } from '../helpers/app/decided-request.ts'
+import { publishInternal, recordDecision } from '../../lib/guard/decision-events.ts'
+import { decidedAgain, decidedRequest } from '../helpers/app/decided-request.ts'
 import { as, authority, guardedApp } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 
@@ -54,7 +54,7 @@ test('a decision is told with all that is known of it, and is immutable', async 
 
 test('work without a request is told with its user and its tenant', (t) => {
   const told = heard(t, 'decision')
-  tellInternal({ sub: 'alice', tenant: 'lazy-raccoon' })
+  publishInternal({ sub: 'alice', tenant: 'lazy-raccoon' })
   const user = { sub: 'alice', tokenSub: 'alice', tenant: 'lazy-raccoon' }
   const event = { request: null, outcome: 'internal', ...NO_ERROR, ...NOBODY, ...user }
   assert.deepEqual(told, [event])
@@ -62,8 +62,8 @@ test('work without a request is told with its user and its tenant', (t) => {
 })
 
 test('without a subscriber no message is made, so that the url is not read for it', async (t) => {
-  const { asked } = await decidedRequest(t, await as())
-  const again = askedAgain(asked)
+  const { context } = await decidedRequest(t, await as())
+  const again = decidedAgain(context)
   let reads = 0
   again.request.params = {
     get tenant() {
@@ -71,9 +71,9 @@ test('without a subscriber no message is made, so that the url is not read for i
       return 'lazy-raccoon'
     },
   }
-  tellDecision(again, null)
+  recordDecision(again)
   assert.equal(reads, 0)
   const told = heard(t, 'decision')
-  tellDecision(again, null)
+  recordDecision(again)
   assert.deepEqual([reads, told[0]?.tenant], [1, 'lazy-raccoon'])
 })

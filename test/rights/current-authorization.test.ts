@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import {
   currentAuthorization,
   openContexts,
-  underAuthorization,
+  runWithAuthorization,
 } from '../../lib/rights/current-authorization.ts'
 import { Principal } from '../../lib/rights/principal.ts'
 
@@ -15,13 +15,13 @@ const BOB = authorizationOf('bob')
 
 test('without a service that has the option, code runs under no authorization', () => {
   assert.equal(currentAuthorization(), null)
-  assert.equal(underAuthorization(ALICE, currentAuthorization), null)
+  assert.equal(runWithAuthorization(ALICE, currentAuthorization), null)
 })
 
 test('code runs under an authorization until it ends, and so does what it has begun', async () => {
   openContexts()
   assert.equal(currentAuthorization(), null)
-  const begun = underAuthorization(ALICE, async () => {
+  const begun = runWithAuthorization(ALICE, async () => {
     assert.equal(currentAuthorization(), ALICE)
     await setImmediate()
     return currentAuthorization()
@@ -31,8 +31,8 @@ test('code runs under an authorization until it ends, and so does what it has be
 })
 
 test('code below may run under another authorization, or under none', () => {
-  underAuthorization(ALICE, () => {
-    const below = [ALICE, BOB, null].map((each) => underAuthorization(each, currentAuthorization))
+  runWithAuthorization(ALICE, () => {
+    const below = [ALICE, BOB, null].map((each) => runWithAuthorization(each, currentAuthorization))
     assert.deepEqual(below, [ALICE, BOB, null])
     assert.equal(below[1], BOB)
     assert.equal(currentAuthorization(), ALICE)
@@ -43,12 +43,12 @@ test('an error leaves the authorization as it was', () => {
   const fail = () => {
     throw new Error('no soup')
   }
-  assert.throws(() => underAuthorization(ALICE, fail), /no soup/)
+  assert.throws(() => runWithAuthorization(ALICE, fail), /no soup/)
   assert.equal(currentAuthorization(), null)
 })
 
 test('a second service changes nothing for the first', () => {
-  underAuthorization(ALICE, () => {
+  runWithAuthorization(ALICE, () => {
     openContexts()
     assert.equal(currentAuthorization(), ALICE)
   })

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
-import { Asked } from '../../../lib/guard/asked.ts'
-import { askedOf } from '../../../lib/guard/decision.ts'
+import { AuthContext, authContextOf } from '../../../lib/guard/context.ts'
 import type { AuthOptions } from '../../../lib/index.ts'
 import { guardedApp } from './guarded-app.ts'
 
@@ -12,23 +11,23 @@ export async function decidedRequest(
   headers: Record<string, string> = {},
   options: AuthOptions = {},
   server: FastifyServerOptions = {},
-): Promise<{ readonly app: FastifyInstance; readonly asked: Asked }> {
+): Promise<{ readonly app: FastifyInstance; readonly context: AuthContext }> {
   const app = await guardedApp(t, options, server)
-  const found: Asked[] = []
+  const found: AuthContext[] = []
   app.addHook('onSend', async (request) => {
-    const asked = askedOf(request)
-    if (asked !== null) found.push(asked)
+    const context = authContextOf(request)
+    if (context) found.push(context)
   })
   app.get('/:tenant/x', async () => 'x')
   await app.inject({ url: '/lazy-raccoon/x', headers })
-  const [asked] = found
-  assert.ok(asked, 'the request was decided')
-  return { app, asked }
+  const [context] = found
+  assert.ok(context, 'the request was decided')
+  return { app, context }
 }
 
 /** The same request and its user, not decided yet. */
-export function askedAgain(asked: Asked, before: Asked | null = null): Asked {
-  const again = new Asked(asked, asked.policy, asked.rules, before)
-  again.principal = asked.principal
+export function decidedAgain(context: AuthContext, before: AuthContext | null = null): AuthContext {
+  const again = new AuthContext(context, context.policy, context.rules, before)
+  again.principal = context.principal
   return again
 }

@@ -10,8 +10,8 @@ import { standFor } from '../declaration/written-route.ts'
 import type { AuthError } from '../errors.ts'
 import { commonPrototype, contextKey, isContext } from '../outside/fastify-context.ts'
 import { isWithin } from '../outside/fastify-scope.ts'
-import { guardedScopes } from './guarded-scopes.ts'
-import type { Refused } from './refused.ts'
+import type { AuthContext } from './context.ts'
+import { guardedScopes } from './scopes.ts'
 
 /**
  * The raw request of a probe. Its class is the mark of a probe. A request that comes from outside
@@ -47,7 +47,7 @@ export function probeEndOf(raw: object): ProbeEnd | undefined {
 }
 
 /** Notes that the guard refused a request, if it is a probed one. */
-export function noteRefusal({ asked: { request, policy }, error }: Refused): void {
+export function noteRefusal({ request, policy }: AuthContext, error: AuthError): void {
   if (isProbed(request)) note(request, policy, error)
 }
 

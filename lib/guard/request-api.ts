@@ -11,9 +11,12 @@ import type {
   FastifySchema as Schema,
 } from 'fastify'
 import type { FastifyRequestType, ResolveFastifyRequestType } from 'fastify/types/type-provider.js'
+import type { RouteDeclaration } from '../declaration/declaration.ts'
+import type { AuthError } from '../errors.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
-import { accessOf } from './decision.ts'
+import { authContextOf } from './context.ts'
+import { requestedTenant } from './decide.ts'
 
 declare module 'fastify' {
   // The declarations merge only if the parameters are Fastify's own, all of them. `Schema` has a
@@ -93,5 +96,54 @@ export function authorizationOf<
   RawRequest extends RawRequestDefaultExpression<RawServer>,
 >(request: FastifyRequest<RouteGeneric, RawServer, RawRequest>): Authorization | null
 export function authorizationOf(request: FastifyRequest): Authorization | null {
-  return accessOf(request)?.authorization ?? null
+  return authContextOf(request)?.authorization ?? null
 }
+
+/** A request that the guard refused: what is wrong, who asked, and for which tenant. */
+export interface Refusal {
+  readonly error: AuthError
+  /** The authorization of the user without a tenant; null if the request was not authenticated. */
+  readonly authorization: Authorization | null
+  /** The valid name that was asked for. Such a tenant need not exist. */
+  readonly tenant: string | null
+}
+
+/**
+ * The refusal of a request that the guard refused, for audits; read it in `onError`, `onSend` or
+ * `onResponse`. Null for any other request, also if a handler called `require()` and that refused.
+ */
+export function refusalOf<
+  RouteGeneric extends RouteGenericInterface,
+  RawServer extends RawServerBase,
+  RawRequest extends RawRequestDefaultExpression<RawServer>,
+>(request: FastifyRequest<RouteGeneric, RawServer, RawRequest>): Refusal | null
+export function refusalOf(request: FastifyRequest): Refusal | null {
+  const context = authContextOf(request)
+  if (!context?.error) return null
+  return Object.freeze({
+    error: context.error,
+    authorization: context.principal?.in(null) ?? null,
+    tenant: requestedTenant(context),
+  })
+}
+
+/**
+ * A request of a route that declares this in its `config`, for a handler in another file. The route
+ * may declare more.
+ * @typeParam Declaration what the route declares, or `typeof` a constant that its `config` is
+ * @typeParam RouteGeneric its `Body`, `Querystring`, `Params` and `Headers`, as Fastify's
+ * `app.get<…>` takes them
+ * @example
+ * const menu = async (request: GuardedRequest<{ tenant: 'required' }>) => menuOf(request.tenant)
+ */
+export type GuardedRequest<
+  Declaration extends RouteDeclaration,
+  RouteGeneric extends RouteGenericInterface = RouteGenericInterface,
+> = FastifyRequest<
+  RouteGeneric,
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  Schema,
+  FastifyTypeProviderDefault,
+  Declaration
+>

@@ -3,58 +3,62 @@ import type { Authenticator, Finding } from '../authentication/authenticator.ts'
 import type { Verified } from '../authentication/verified-tokens.ts'
 import type { WatchRevocation } from '../authentication/watch-revocation.ts'
 import type { Policy } from '../declaration/policy.ts'
+import type { AuthError } from '../errors.ts'
 import type { DecisionCounts } from '../inspection/decision-counts.ts'
 import type { ReportFailure } from '../outside/ask-application.ts'
 import type { Waits } from '../outside/waits.ts'
+import type { Authorization } from '../rights/authorization.ts'
 import type { Principal } from '../rights/principal.ts'
 import type { LogBinding } from '../settings/options.ts'
 import type { KnownTenants } from '../tenants/known-tenants.ts'
 import type { TokenInfo } from '../tokens/token-info.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
 
-/** What a decision needs, apart from the request and its route. */
+/** All that a decision needs beside the request and its route. */
 export interface DecisionRules {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
   readonly resolveTenant?: ((request: FastifyRequest) => unknown) | undefined
-  /** Is told why `resolveTenant` gave no answer. */
+  /** Logs why `resolveTenant` gave no answer. */
   readonly reportTenant?: ReportFailure
   /** Seconds by which clocks may differ. */
   readonly clockTolerance: number
-  /** A deny list that is `isRevoked`. It answers at once, and throws if it cannot tell. */
+  /** A deny list that is `isRevoked`. It answers at once, and throws if it does not know. */
   readonly denies?: ((userInfo: UserInfo, token: TokenInfo) => boolean) | undefined
   /** Undefined: `isRevoked` can only be asked, or is not given. */
   readonly watchRevocation?: WatchRevocation | undefined
   /** Seconds for one call of `resolveTenant`. */
   readonly timeout: number
-  /** Whether `currentAuthorization()` tells the authorization of a request. */
+  /** Whether `currentAuthorization()` returns the authorization of a request. */
   readonly asyncContext: boolean
   /** The waits of the application's requests. They end when it closes. */
   readonly waits: Waits
   readonly counts: DecisionCounts
-  /** What later lines of the log name; undefined: nothing. */
+  /** Names of the bindings of later log lines; undefined: none. */
   readonly logBindings?: readonly LogBinding[] | undefined
 }
 
 /**
- * A guarded request. What is found out about it is noted at once, so that a refusal can name its
+ * A guarded request and its decision. Each finding is noted at once, so that a refusal can name its
  * user and its tenant.
  */
-export class Asked implements Finding {
+export class AuthContext implements Finding {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly policy: Policy
   readonly rules: DecisionRules
-  /** The same request, as it was asked about before. */
-  readonly before: Asked | null
+  /** The decision that this one replaces. */
+  readonly before: AuthContext | null
   cached: boolean | null = null
   verified: Verified | null = null
   principal: Principal | null = null
   tenant: string | null = null
-  /** Null: not decided yet. */
-  outcome: 'admitted' | 'refused' | null = null
+  /** Null until the request is admitted. */
+  authorization: Authorization | null = null
+  /** Null until the request is refused. */
+  error: AuthError | null = null
   /** The log without `logBindings`, once there is one with them. */
   plainLog: FastifyBaseLogger | null = null
 
@@ -62,7 +66,7 @@ export class Asked implements Finding {
     { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
     policy: Policy,
     rules: DecisionRules,
-    before: Asked | null,
+    before: AuthContext | null,
   ) {
     this.request = request
     this.reply = reply
@@ -70,4 +74,23 @@ export class Asked implements Finding {
     this.rules = rules
     this.before = before
   }
+}
+
+const kContext = Symbol('fastify-tenant-auth.context')
+
+type Decided = FastifyRequest & { [kContext]?: AuthContext | null | undefined }
+
+/** The decision on a request. Null: it is not guarded. Undefined: nothing is decided yet. */
+export function authContextOf(request: Decided): AuthContext | null | undefined {
+  return request[kContext]
+}
+
+export function setAuthContext(request: Decided, context: AuthContext | null | undefined): void {
+  request[kContext] = context
+}
+
+/** The context of a request that was admitted; undefined for any other. */
+export function admittedContextOf(request: FastifyRequest): AuthContext | undefined {
+  const context = authContextOf(request)
+  return context?.authorization ? context : undefined
 }

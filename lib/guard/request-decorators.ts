@@ -1,16 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Declared } from '../declaration/declaration.ts'
 import { decoratedAgain } from '../inspection/audit.ts'
+import { asConstructor, requestOf } from '../outside/fastify-context.ts'
 import type { Authorization } from '../rights/authorization.ts'
-import { accessOf, decisionOf } from './decision.ts'
+import { authContextOf } from './context.ts'
 
 type Getter = (this: FastifyRequest) => unknown
 
 const declared =
   <T>(isDeclared: (declared: Declared) => boolean, read: (authorization: Authorization) => T) =>
   (request: FastifyRequest): T | undefined => {
-    const access = accessOf(request)
-    return access && isDeclared(access.declared) ? read(access.authorization) : undefined
+    const context = authContextOf(request)
+    if (!context?.authorization || !isDeclared(context.policy.declared)) return undefined
+    return read(context.authorization)
   }
 
 /** For each of our properties of a request, the function that reads it. */
@@ -53,7 +55,7 @@ export function decorateRequest(app: FastifyInstance): void {
         if (Object.hasOwn(this, 'constructor')) throw decoratedAgain([name])
         // Fastify's constructor assigns the values that a scope below decorates. An exception here
         // would end the process.
-        if (decisionOf(this) !== undefined) throw new TypeError(`request.${name} is read-only`)
+        if (authContextOf(this) !== undefined) throw new TypeError(`request.${name} is read-only`)
       },
     })
   }
@@ -75,4 +77,28 @@ function propertyOf(object: object, name: string): PropertyDescriptor | undefine
     holder = Reflect.getPrototypeOf(holder)
   }
   return undefined
+}
+
+/**
+ * Which of our names a scope below the guard also decorates its requests with. Fastify keeps the
+ * constructor of requests under a symbol. Without that symbol nothing is found here, and
+ * `readsDeclared` refuses the requests.
+ */
+export function redecorated(guarded: FastifyInstance, scope: FastifyInstance): string[] {
+  const end = requestOf(guarded)
+  const names = [...GETTERS.keys()]
+  const found = new Set<string>()
+  let maker = requestOf(scope)
+  while (maker !== undefined && maker !== end) {
+    const { prototype, props } = maker
+    for (const name of names) {
+      if (Object.hasOwn(prototype, name) || hasKey(props, name)) found.add(name)
+    }
+    maker = asConstructor(Reflect.getPrototypeOf(maker))
+  }
+  return [...found]
+}
+
+function hasKey(props: unknown, name: string): boolean {
+  return Array.isArray(props) && props.some((prop: unknown) => Object(prop).key === name)
 }

@@ -1,24 +1,24 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { LogBinding } from '../settings/options.ts'
-import type { Asked } from './asked.ts'
-import { askedTenant } from './asked-tenant.ts'
+import type { AuthContext } from './context.ts'
+import { requestedTenant } from './decide.ts'
 
 /**
  * Names what is known of a decided request in each later line of its log. What is not known is left
  * out.
  */
-export function bindLog(asked: Asked, names: readonly LogBinding[]): void {
-  const { request, reply, principal } = asked
+export function bindLog(context: AuthContext, names: readonly LogBinding[]): void {
+  const { request, reply, principal } = context
   const known = {
-    tenant: askedTenant(asked),
+    tenant: requestedTenant(context),
     sub: principal?.sub ?? null,
     issuer: principal?.issuer ?? null,
   }
   const bindings = names.map((name) => [name, known[name]]).filter(([, value]) => value !== null)
   // Of a log that is bound twice, each line would have a name twice.
-  const plain = asked.plainLog ?? asked.before?.plainLog ?? request.log
+  const plain = context.plainLog ?? context.before?.plainLog ?? request.log
   const bound = bindings.length === 0 ? plain : childOf(plain, Object.fromEntries(bindings))
-  asked.plainLog = plain
+  context.plainLog = plain
   try {
     // Fastify logs by both.
     request.log = bound
@@ -29,7 +29,7 @@ export function bindLog(asked: Asked, names: readonly LogBinding[]): void {
 }
 
 /** Whether each line names the tenant already. */
-export function namesTenant({ request, rules, plainLog }: Asked): boolean {
+export function namesTenant({ request, rules, plainLog }: AuthContext): boolean {
   if (plainLog === null || request.log === plainLog) return false
   return rules.logBindings?.includes('tenant') === true
 }

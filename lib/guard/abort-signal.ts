@@ -1,0 +1,128 @@
+import type {
+  FastifyRequest,
+  RawRequestDefaultExpression,
+  RawServerBase,
+  RouteGenericInterface,
+} from 'fastify'
+import { ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
+import { Alarm } from '../outside/alarm.ts'
+import { clock } from '../outside/clock.ts'
+import { onResponseEnd } from '../outside/response-end.ts'
+import { withoutStack } from '../outside/without-stack.ts'
+import { refusedLifetime } from '../tokens/registered-claims.ts'
+import { tokenInfo } from '../tokens/token-info.ts'
+import { runInContext } from './async-context.ts'
+import { type AuthContext, admittedContextOf, authContextOf } from './context.ts'
+
+const signals = new WeakMap<AuthContext, AbortSignal>()
+
+/**
+ * A signal that is aborted when the request would not be let through any more: when its token has
+ * expired (`expiresAt` and the tolerance), or is revoked, where a deny list is `isRevoked`. For
+ * sockets, streams and long queries. Its reason is the error that a new request would get.
+ *
+ * The wait ends with the response or its connection. A request without a guard (`noauth`) has a
+ * signal that is never aborted; one that is not let through, or not yet, has one that is. After the
+ * end each call gives a signal of its own, which tells those who listen to it at once.
+ */
+export function signalOf<
+  RouteGeneric extends RouteGenericInterface,
+  RawServer extends RawServerBase,
+  RawRequest extends RawRequestDefaultExpression<RawServer>,
+>(request: FastifyRequest<RouteGeneric, RawServer, RawRequest>): AbortSignal
+export function signalOf(request: FastifyRequest): AbortSignal {
+  const context = admittedContextOf(request)
+  const signal = signalFor(request, context)
+  if (!signal.aborted) return signal
+  // Who only listens would never hear of an end that came before, as during a slow hook. Those who
+  // have heard of it listen to another signal.
+  const late = AbortSignal.abort(signal.reason)
+  queueMicrotask(() => runInContext(context, () => late.dispatchEvent(new Event('abort'))))
+  return late
+}
+
+function signalFor(request: FastifyRequest, context: AuthContext | undefined): AbortSignal {
+  if (context !== undefined) return signals.get(context) ?? waitingSignal(context)
+  return authContextOf(request) === null ? new AbortController().signal : AbortSignal.abort()
+}
+
+function waitingSignal(context: AuthContext): AbortSignal {
+  const end = new AdmissionEnd(context)
+  signals.set(context, end.signal)
+  onResponseEnd(context.request.raw, context.reply.raw, () => end.letGo())
+  return end.signal
+}
+
+/** Milliseconds between two looks at the wall clock, which may be set. */
+const LOOK_EVERY = 60_000
+
+/** Ends a signal when its request would not be let through any more. */
+export class AdmissionEnd {
+  readonly #controller = new AbortController()
+  readonly #alarm = new Alarm(() => this.#look())
+  /** Milliseconds since the epoch. */
+  readonly #endsAt: number
+  readonly #unwatch: (() => void) | undefined
+  readonly #context: AuthContext
+
+  constructor(context: AuthContext) {
+    const { verified, rules } = context
+    this.#context = context
+    this.#endsAt = endOf(context)
+    this.#look()
+    // In dev mode there is no token.
+    if (verified === null || this.signal.aborted) return
+    const { names, lifetime, isOpaque } = verified
+    const token = tokenInfo(names, lifetime, isOpaque)
+    this.#unwatch = rules.watchRevocation?.(token, () => this.#end('revoked'))
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** The end is not waited for any more. */
+  letGo(): void {
+    this.#alarm.stop()
+    this.#unwatch?.()
+  }
+
+  #look(): void {
+    const left = this.#endsAt - Date.now()
+    if (left <= 0) this.#end('expired')
+    else this.#alarm.set(clock.now() + Math.min(left, LOOK_EVERY))
+  }
+
+  #end(reason: string): void {
+    this.letGo()
+    const error = withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason))
+    // Who adds an entry to a deny list runs as somebody else.
+    runInContext(this.#context, () => this.#controller.abort(error))
+  }
+}
+
+/**
+ * Whether a request that was let through has outlived its token, as far as that can be told at
+ * once: by the time of the token, and by a deny list that is `isRevoked`. True, too, if the list
+ * cannot tell.
+ */
+export function hasEnded(context: AuthContext): boolean {
+  const { verified, principal, rules } = context
+  // In dev mode there is no token.
+  if (verified === null || principal === null) return false
+  const { names, lifetime, isOpaque } = verified
+  if (refusedLifetime(lifetime, rules.clockTolerance) !== undefined) return true
+  // An opaque token without `exp` lives as long as its answer counts.
+  if (lifetime.exp === undefined && endOf(context) <= Date.now()) return true
+  try {
+    // A deny list looks at the token alone, so that the user info need not be made for it.
+    return rules.denies?.({ sub: principal.sub }, tokenInfo(names, lifetime, isOpaque)) ?? false
+  } catch {
+    return true
+  }
+}
+
+/** Milliseconds since the epoch. */
+function endOf({ authorization, rules }: AuthContext): number {
+  return (authorization?.expiresAt.getTime() ?? 0) + rules.clockTolerance * 1000
+}

@@ -1,0 +1,91 @@
+import { channel } from 'node:diagnostics_channel'
+import type { FastifyRequest } from 'fastify'
+import type { Actor } from '../tokens/actor.ts'
+import type { AuthContext } from './context.ts'
+import { requestedTenant } from './decide.ts'
+import { bindLog } from './log-bindings.ts'
+
+/**
+ * A message of the channel `fastify-tenant-auth:decision`: the decision on a guarded request, or
+ * work without a request. Immutable, but for the request.
+ */
+export interface DecisionEvent {
+  /** Null: work without a request. */
+  readonly request: FastifyRequest | null
+  readonly outcome: 'admitted' | 'refused' | 'internal'
+  /** The code of the error; null: not refused. */
+  readonly code: string | null
+  readonly statusCode: number | null
+  /** Why exactly, in the constant words of the log. */
+  readonly reason: string | null
+  /** Who has issued the token; null: nobody was authenticated, or the token does not say. */
+  readonly issuer: string | null
+  /** The user; null: nobody was authenticated. */
+  readonly sub: string | null
+  /** The user as the token names it, before `mapClaims`; null: it does not. */
+  readonly tokenSub: string | null
+  /** Who acts for the user; null: the user itself. */
+  readonly actor: Actor | null
+  /** The valid name that was asked for. The tenant of a refusal need not exist. */
+  readonly tenant: string | null
+  /** The ids that the route requires. */
+  readonly required: readonly string[] | null
+  /** Whether the token was known; null: no token counted. */
+  readonly cached: boolean | null
+}
+
+const decisions = channel('fastify-tenant-auth:decision')
+
+/**
+ * Records a decision, once for each request: its user is bound to the log, it is counted, and an
+ * event is published. A request may be decided again. If that changes the outcome, or the tenant of
+ * an admission, it is recorded again: an audit must not miss a refusal that came late.
+ */
+export function recordDecision(context: AuthContext): void {
+  const { before, error, rules, tenant } = context
+  if (rules.logBindings !== undefined) bindLog(context, rules.logBindings)
+  if (before !== null) {
+    const wasRefused = before.error !== null
+    if (wasRefused === (error !== null) && (wasRefused || before.tenant === tenant)) return
+  }
+  rules.counts.count(error)
+  if (decisions.hasSubscribers) decisions.publish(eventOf(context))
+}
+
+/** Publishes work without a request, which acts as a user in a tenant. */
+export function publishInternal({ sub, tenant }: Pick<DecisionEvent, 'sub' | 'tenant'>): void {
+  if (!decisions.hasSubscribers) return
+  const event: DecisionEvent = {
+    request: null,
+    outcome: 'internal',
+    code: null,
+    statusCode: null,
+    reason: null,
+    issuer: null,
+    sub,
+    tokenSub: sub,
+    actor: null,
+    tenant,
+    required: null,
+    cached: null,
+  }
+  decisions.publish(Object.freeze(event))
+}
+
+function eventOf(context: AuthContext): DecisionEvent {
+  const { request, policy, principal, cached, error } = context
+  return Object.freeze({
+    request,
+    outcome: error === null ? 'admitted' : 'refused',
+    code: error?.code ?? null,
+    statusCode: error?.statusCode ?? null,
+    reason: error?.reason ?? null,
+    issuer: principal?.issuer ?? null,
+    sub: principal?.sub ?? null,
+    tokenSub: principal?.tokenSub ?? null,
+    actor: principal?.actor ?? null,
+    tenant: requestedTenant(context),
+    required: policy.requirement?.ids ?? null,
+    cached,
+  })
+}

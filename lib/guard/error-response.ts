@@ -1,0 +1,128 @@
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onErrorHookHandler } from 'fastify'
+import { AuthError, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
+import { isThrown } from '../outside/error-code.ts'
+import { isResourceId } from '../rights/resource-id.ts'
+import { metadataAddress } from '../settings/resource-address.ts'
+import { type AuthContext, authContextOf } from './context.ts'
+import { requestedTenant } from './decide.ts'
+import { namesTenant } from './log-bindings.ts'
+
+export interface ChallengeRules {
+  /** The realm of the challenges. */
+  readonly realm: string
+  /** The API's own address. */
+  readonly resource?: string | undefined
+}
+
+/**
+ * Adds to the response of a refusal what stands beside its body, and logs it. It is done in
+ * `onError`, not where the error is thrown. So an error handler of the application cannot forget
+ * it, and an error that a handler catches leaves no trace.
+ */
+export function answerWith(rules: ChallengeRules): onErrorHookHandler {
+  const challengeOf = challengesOf(rules)
+  return function tenantAuthAnswer(request, reply, error, done) {
+    if (isThrown(error, AuthError)) {
+      writeHeaders(reply, error, challengeOf(request, error))
+      log(request, error)
+      if (isUpgraded(request)) endAfterAnswer(request, reply)
+    }
+    done()
+  }
+}
+
+function writeHeaders(reply: FastifyReply, error: AuthError, challenge: string | null): void {
+  const { retryAfter } = error
+  reply.header('cache-control', 'no-store')
+  if (challenge !== null) reply.header('www-authenticate', challenge)
+  // RFC 9110 §10.2.3: whole seconds.
+  if (retryAfter !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
+}
+
+/**
+ * One line for each refusal. It names no user by itself. An application that wants the user has
+ * `logBindings` and `refusalOf`.
+ */
+function log(request: FastifyRequest, error: AuthError): void {
+  const { code, reason, statusCode, challenge } = error
+  const context = authContextOf(request)
+  const line = {
+    code,
+    reason,
+    method: request.method,
+    route: request.routeOptions.url,
+    tenant: tenantFor(context),
+    required: challenge?.scope,
+    mismatch: mismatchOf(request.log, error),
+  }
+  request.log[statusCode < 500 ? 'info' : 'warn'](line, 'request refused')
+}
+
+/** The tenant of a line of the log, unless each line names it already. */
+function tenantFor(context: AuthContext | null | undefined): string | undefined {
+  if (!context || namesTenant(context)) return undefined
+  return requestedTenant(context) ?? undefined
+}
+
+/** The value of a claim may be personal, so it is shown at the debug level only. */
+function mismatchOf(log: Log, error: AuthError): Mismatch | undefined {
+  if (!(error instanceof ERR_AUTH_TOKEN_INVALID)) return undefined
+  const isDebugging = log.isLevelEnabled?.('debug') ?? ['debug', 'trace'].includes(log.level)
+  return isDebugging ? error.mismatch : undefined
+}
+
+/** Pino's method. Another logger of the application need not have it. */
+type Log = FastifyBaseLogger & { isLevelEnabled?(level: string): boolean }
+
+/**
+ * Whether Node's server has let go of the socket. It does so only if something listens for
+ * upgrades.
+ */
+function isUpgraded({ raw }: FastifyRequest): boolean {
+  return 'upgrade' in raw && raw.upgrade === true
+}
+
+/** After a refused upgrade, no server reads from the socket any more. */
+function endAfterAnswer(request: FastifyRequest, reply: FastifyReply): void {
+  const { socket } = request.raw
+  reply.header('connection', 'close')
+  reply.raw.once('finish', () => socket.end())
+}
+
+/**
+ * The challenge of a refusal (RFC 6750 §3); null if other credentials would not help. The scheme,
+ * the realm and the address of the metadata are made of the configuration, once. Nothing that a
+ * request says of the host or of itself is part of a challenge.
+ */
+function challengesOf({ realm, resource }: ChallengeRules) {
+  const scheme = `Bearer realm=${quoted(realm)}`
+  // RFC 9728 §5.1.
+  const metadata =
+    resource === undefined ? '' : `, resource_metadata=${quoted(metadataAddress(resource))}`
+  return (request: FastifyRequest, { challenge, statusCode }: AuthError): string | null => {
+    if (challenge === null) return null
+    const { error, scope } = challenge
+    // Who has no good token yet is told what to ask the authorization server for.
+    const isToldScope = statusCode === 401 && resource !== undefined
+    const ids = isToldScope ? requiredBy(request) : scope
+    const what = error === undefined ? '' : `, error="${error}"`
+    return `${scheme}${what}${scopeOf(ids)}${metadata}`
+  }
+}
+
+function scopeOf(required: readonly string[] = []): string {
+  // An id that a handler requires may be any text, and must not break the header.
+  const ids = required.filter(isResourceId)
+  return ids.length === 0 ? '' : `, scope="${ids.join(' ')}"`
+}
+
+/** What the request's route requires. That any of several ids will do, a scope cannot say. */
+function requiredBy(request: FastifyRequest): readonly string[] {
+  const requirement = authContextOf(request)?.policy.requirement
+  return requirement?.mode === 'all' ? requirement.ids : []
+}
+
+/** A quoted-string (RFC 9110 §5.6.4). */
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+}
