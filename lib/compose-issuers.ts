@@ -16,9 +16,9 @@ import type { OperatorLog } from './operator-log.ts'
 import type { ReportFailure } from './outside/ask-application.ts'
 import { FetchPlaces } from './outside/fetch-places.ts'
 import { ImmutableSet } from './rights/resource-set.ts'
+import { judgeIssuerRules } from './settings/issuer-entries.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
 import type { Settings } from './settings/options.ts'
-import { judgeIssuerRules } from './settings/read-issuer-rules.ts'
 import { acceptedTypes } from './tokens/jose-header.ts'
 
 /** What the operator is told of keys, by the name of their issuer. */

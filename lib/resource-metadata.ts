@@ -1,8 +1,9 @@
+import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRegisterOptions } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from './errors.ts'
 import { installedGuards } from './guard/scopes.ts'
 import { isWithin } from './outside/fastify-scope.ts'
-import { DoorOptions, type Kind } from './settings/door-options.ts'
+import { doorOptions } from './settings/door-options.ts'
 import type { LoadedSettings } from './settings/load-settings.ts'
 import { withoutRegisterOptions } from './settings/own-members.ts'
 import { metadataPath } from './settings/resource-address.ts'
@@ -15,6 +16,17 @@ export interface ResourceMetadataOptions {
    * in the characters of RFC 6750 §3. Not given: the document names none.
    */
   readonly scopes?: readonly string[]
+}
+
+const MEMBERS = {
+  scopes: Type.Optional(
+    // RFC 6749 §3.3.
+    Type.Array(Type.String({ pattern: '^[!#-[\\]-~]+$' }), {
+      minItems: 1,
+      uniqueItems: true,
+      expected: 'a list of different scopes, in the characters of RFC 6750',
+    }),
+  ),
 }
 
 /**
@@ -33,7 +45,8 @@ export async function resourceMetadata(
   options: FastifyRegisterOptions<ResourceMetadataOptions>,
 ): Promise<void> {
   const { resource, loaded } = protectedResource(app)
-  const scopes = readScopes(options)
+  const own = withoutRegisterOptions(options)
+  const { scopes } = doorOptions('resourceMetadata', own, MEMBERS).finish()
   const servers = authorizationServers(loaded)
   if (servers.length === 0 && !loaded.settings.devMode) {
     app.log.warn(
@@ -78,14 +91,6 @@ function misplaced(expected: string, found: string): ERR_AUTH_CONFIG_INVALID {
   )
 }
 
-/** @throws ERR_AUTH_CONFIG_INVALID with all that is wrong */
-function readScopes(options: object): readonly string[] | undefined {
-  const given = new DoorOptions('resourceMetadata', withoutRegisterOptions(options), ['scopes'])
-  const scopes = given.has('scopes') ? given.read('scopes', SCOPES) : null
-  given.throwIfAny()
-  return scopes ?? undefined
-}
-
 /**
  * Issuers that serve some tenants only are those of customers, which are not for everybody to know.
  * Those of a function are not known here.
@@ -94,20 +99,4 @@ function authorizationServers({ issuers }: LoadedSettings): readonly string[] {
   if (typeof issuers === 'function') return []
   const told = issuers.length === 1 ? issuers : issuers.filter(({ tenants }) => tenants === '*')
   return told.flatMap(({ issuer = [] }) => issuer)
-}
-
-/** RFC 6749 §3.3. */
-const SCOPE = /^[!#-[\]-~]+$/
-
-const SCOPES: Kind<readonly string[]> = {
-  expected: 'a list of different scopes, in the characters of RFC 6750',
-  read(value) {
-    const scopes: unknown[] = Array.isArray(value) ? [...value] : []
-    const isList = scopes.length > 0 && new Set(scopes).size === scopes.length
-    return isList && scopes.every(isScope) ? scopes : null
-  },
-}
-
-function isScope(value: unknown): value is string {
-  return typeof value === 'string' && SCOPE.test(value)
 }

@@ -1,4 +1,5 @@
-import type { DoorOptions, Kind } from '../settings/door-options.ts'
+import { Type } from '@sinclair/typebox'
+import { LONGEST_SECONDS, Seconds, Size } from '../settings/option-kinds.ts'
 
 /** How a deny list is kept. Times are in seconds. */
 export interface DenyListRules {
@@ -30,42 +31,27 @@ export interface DenyListRules {
   readonly maxBytes: number
 }
 
-export const RULES = ['interval', 'maxStale', 'whenStale', 'maxLifetime', 'maxEntries', 'maxBytes']
-
-const LONGEST = 2_147_483
+/** The rules among the options of a door. */
+export const RULES = {
+  interval: Seconds(1, 0.1),
+  maxStale: Seconds(60, 0.1),
+  whenStale: Type.Union([Type.Literal('refuse'), Type.Literal('admit')], {
+    default: 'refuse',
+    expected: "'refuse' or 'admit'",
+  }),
+  maxLifetime: Seconds(86_400, 1),
+  maxEntries: Size(100_000, 1),
+  maxBytes: Size(64 * 1024 * 1024, 1),
+}
 
 /** Seconds of the longest `maxLifetime` that a process may have. */
-export const LONGEST_LIFETIME = LONGEST
+export const LONGEST_LIFETIME = LONGEST_SECONDS
 
-const seconds = (least: number): Kind<number> => ({
-  expected: `seconds from ${least} to ${LONGEST}`,
-  read: (value) => (typeof value === 'number' && value >= least && value <= LONGEST ? value : null),
-})
-
-const SIZE: Kind<number> = {
-  expected: 'a whole number from 1',
-  read: (value) => (Number.isSafeInteger(value) && Number(value) >= 1 ? Number(value) : null),
-}
-
-const WHEN_STALE: Kind<'refuse' | 'admit'> = {
-  expected: "'refuse' or 'admit'",
-  read: (value) => (value === 'refuse' || value === 'admit' ? value : null),
-}
-
-/** The rules among the options of a door; problems are noted there. */
-export function readDenyListRules(options: DoorOptions): DenyListRules {
-  const given = <T>(name: string, kind: Kind<T>, fallback: T): T =>
-    (options.has(name) ? options.read(name, kind) : null) ?? fallback
-  const rules = {
-    interval: given('interval', seconds(0.1), 1),
-    maxStale: given('maxStale', seconds(0.1), 60),
-    whenStale: given('whenStale', WHEN_STALE, 'refuse'),
-    maxLifetime: given('maxLifetime', seconds(1), 86_400),
-    maxEntries: given('maxEntries', SIZE, 100_000),
-    maxBytes: given('maxBytes', SIZE, 64 * 1024 * 1024),
-  }
-  if (rules.maxStale <= rules.interval) {
-    options.refuse('maxStale', 'more than interval', `${rules.maxStale}`)
-  }
-  return rules
+/** Notes what is wrong with the rules together. */
+export function checkRules(options: {
+  readonly right: Partial<DenyListRules>
+  refuse(name: 'maxStale', expected: string, found: string): void
+}): void {
+  const { interval = 0, maxStale = 0 } = options.right
+  if (maxStale <= interval) options.refuse('maxStale', 'more than interval', `${maxStale}`)
 }

@@ -1,10 +1,12 @@
+import { Type } from '@sinclair/typebox'
 import { isObject } from '../outside/is-object.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { Unusable } from '../outside/unusable.ts'
-import { DoorOptions, type Kind } from '../settings/door-options.ts'
+import { doorOptions } from '../settings/door-options.ts'
+import { Callable } from '../settings/option-kinds.ts'
 import type { Changes, KeptEntry } from './deny-entry.ts'
 import { type DenyList, denyListFunction } from './deny-list-function.ts'
-import { type DenyListRules, RULES, readDenyListRules } from './deny-list-options.ts'
+import { checkRules, type DenyListRules, RULES } from './deny-list-options.ts'
 import type { DenyListSource, Page } from './deny-list-source.ts'
 
 /** Where the entries of all processes are, and how the list is kept. */
@@ -33,14 +35,17 @@ type Functions<Cursor> = Required<Pick<DenyListOptions<Cursor>, 'changes' | 'app
  * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
  */
 export function denyList<Cursor = unknown>(given: DenyListOptions<Cursor> = {}): DenyList {
-  const options = new DoorOptions('denyList', given, ['changes', 'append', ...RULES])
-  const rules = readDenyListRules(options)
-  const changes = readFunction<Functions<Cursor>['changes']>(options, 'changes')
-  const append = readFunction<Functions<Cursor>['append']>(options, 'append')
-  if (append !== undefined && changes === undefined) {
+  const options = doorOptions('denyList', given, {
+    // What they take and give is checked when they are asked.
+    changes: Type.Optional(Callable<Functions<Cursor>['changes']>()),
+    append: Type.Optional(Callable<Functions<Cursor>['append']>()),
+    ...RULES,
+  })
+  checkRules(options)
+  if (options.has('append') && !options.has('changes')) {
     options.refuse('append', 'changes beside it', 'append alone')
   }
-  options.throwIfAny()
+  const { changes, append, ...rules } = options.finish()
   const source: DenyListSource<Cursor> | undefined = changes && {
     changes: async (cursor) => readAnswer<Cursor>(await changes(cursor)),
     append,
@@ -61,17 +66,4 @@ function isAnswer<Cursor>(
   return (
     Array.isArray(ownProperty(answer, 'entries')) && ownProperty(answer, 'cursor') !== undefined
   )
-}
-
-function readFunction<T>(options: DoorOptions, name: string): T | undefined {
-  const kind: Kind<T> = {
-    expected: 'a function',
-    read: (value) => (isFunction<T>(value) ? value : null),
-  }
-  return (options.has(name) ? options.read(name, kind) : null) ?? undefined
-}
-
-/** What it takes and gives is checked when it is asked. */
-function isFunction<T>(value: unknown): value is T {
-  return typeof value === 'function'
 }

@@ -1,7 +1,8 @@
 import { type DenyList, denyListFunction } from '../deny-list/deny-list-function.ts'
-import { type DenyListRules, RULES, readDenyListRules } from '../deny-list/deny-list-options.ts'
+import { checkRules, type DenyListRules, RULES } from '../deny-list/deny-list-options.ts'
 import { isObject } from '../outside/is-object.ts'
-import { DoorOptions, type Kind } from '../settings/door-options.ts'
+import { doorOptions } from '../settings/door-options.ts'
+import { CodeSwitch, Judged, TextThat } from '../settings/option-kinds.ts'
 import type { PostgresPool } from './postgres-pool.ts'
 import { RevocationsTable } from './revocations-table.ts'
 
@@ -22,19 +23,13 @@ export interface PostgresDenyListOptions extends Partial<DenyListRules> {
   readonly createTable?: boolean
 }
 
-const POOL: Kind<PostgresPool> = {
-  expected: 'a pool of the package pg',
-  read: (value) => (isPool(value) ? value : null),
-}
-
-const TABLE: Kind<string> = {
-  expected: 'a lower-case SQL identifier of at most 63 characters',
-  read: (value) => (typeof value === 'string' && isTableName(value) ? value : null),
-}
-
-const SWITCH: Kind<boolean> = {
-  expected: 'a boolean',
-  read: (value) => (typeof value === 'boolean' ? value : null),
+const MEMBERS = {
+  pool: Judged('a pool of the package pg', isPool),
+  table: TextThat('a lower-case SQL identifier of at most 63 characters', isTableName, {
+    default: 'tenant_auth_revocations',
+  }),
+  createTable: CodeSwitch(false),
+  ...RULES,
 }
 
 /**
@@ -45,16 +40,10 @@ const SWITCH: Kind<boolean> = {
  * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
  */
 export function postgresDenyList(given: PostgresDenyListOptions): DenyList {
-  const members = ['pool', 'table', 'createTable', ...RULES]
-  const options = new DoorOptions('postgresDenyList', given, members)
-  const pool = options.read('pool', POOL)
-  const table = options.has('table') ? options.read('table', TABLE) : null
-  const createTable = options.has('createTable') && options.read('createTable', SWITCH) === true
-  const rules = readDenyListRules(options)
-  const name = table ?? 'tenant_auth_revocations'
-  const source =
-    pool === null ? undefined : new RevocationsTable(pool, name, createTable, rules.maxLifetime)
-  options.throwIfAny()
+  const options = doorOptions('postgresDenyList', given, MEMBERS)
+  checkRules(options)
+  const { pool, table, createTable, ...rules } = options.finish()
+  const source = new RevocationsTable(pool, table, createTable, rules.maxLifetime)
   return denyListFunction(rules, source)
 }
 

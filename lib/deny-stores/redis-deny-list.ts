@@ -1,11 +1,11 @@
 import { type DenyList, denyListFunction } from '../deny-list/deny-list-function.ts'
-import { type DenyListRules, RULES, readDenyListRules } from '../deny-list/deny-list-options.ts'
+import { checkRules, type DenyListRules, RULES } from '../deny-list/deny-list-options.ts'
 import { isObject } from '../outside/is-object.ts'
-import { DoorOptions, type Kind } from '../settings/door-options.ts'
+import { doorOptions } from '../settings/door-options.ts'
+import { Judged, Text } from '../settings/option-kinds.ts'
 import { IoredisStream } from './ioredis-stream.ts'
 import { NodeRedisStream } from './node-redis-stream.ts'
 import type { IoredisClient, NodeRedisClient, RedisClient } from './redis-client.ts'
-import type { RedisStream } from './redis-stream.ts'
 import { RevocationsStream } from './revocations-stream.ts'
 
 /** Where the stream is, and how the list is kept. */
@@ -22,18 +22,13 @@ export interface RedisDenyListOptions extends Partial<DenyListRules> {
   readonly key?: string
 }
 
-const CLIENT: Kind<(key: string) => RedisStream> = {
-  expected: 'a client of ioredis, iovalkey or redis',
-  read: (client) => {
-    if (isIoredisClient(client)) return (key) => new IoredisStream(client, key)
-    return isNodeRedisClient(client) ? (key) => new NodeRedisStream(client, key) : null
-  },
-}
-
-const KEY: Kind<string> = {
-  expected: 'a text of 1 to 512 characters',
-  read: (value) =>
-    typeof value === 'string' && value.length >= 1 && value.length <= 512 ? value : null,
+const MEMBERS = {
+  client: Judged('a client of ioredis, iovalkey or redis', isRedisClient),
+  key: Text('a text of 1 to 512 characters', {
+    maxLength: 512,
+    default: 'tenant-auth:revocations',
+  }),
+  ...RULES,
 }
 
 /**
@@ -44,13 +39,17 @@ const KEY: Kind<string> = {
  * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
  */
 export function redisDenyList(given: RedisDenyListOptions): DenyList {
-  const options = new DoorOptions('redisDenyList', given, ['client', 'key', ...RULES])
-  const streamOf = options.read('client', CLIENT)
-  const key = options.has('key') ? options.read('key', KEY) : null
-  const rules = readDenyListRules(options)
-  options.throwIfAny()
-  const stream = streamOf?.(key ?? 'tenant-auth:revocations')
-  return denyListFunction(rules, stream && new RevocationsStream(stream))
+  const options = doorOptions('redisDenyList', given, MEMBERS)
+  checkRules(options)
+  const { client, key, ...rules } = options.finish()
+  const stream = isIoredisClient(client)
+    ? new IoredisStream(client, key)
+    : new NodeRedisStream(client, key)
+  return denyListFunction(rules, new RevocationsStream(stream))
+}
+
+function isRedisClient(value: unknown): value is RedisClient {
+  return isIoredisClient(value) || isNodeRedisClient(value)
 }
 
 /** Their methods are inherited ones. */

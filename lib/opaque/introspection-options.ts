@@ -1,4 +1,6 @@
-import { DoorOptions, type Kind } from '../settings/door-options.ts'
+import { Type } from '@sinclair/typebox'
+import { doorOptions } from '../settings/door-options.ts'
+import { CodeSwitch, Text, TextThat } from '../settings/option-kinds.ts'
 import { type ClientKey, readClientKey } from './client-key.ts'
 import { ADDRESS, isServerAddress, SERVER_ADDRESS } from './server-address.ts'
 
@@ -52,51 +54,31 @@ export interface IntrospectionRules {
   readonly credentials: string | ClientKey
 }
 
-const MEMBERS = ['issuer', 'url', 'clientId', 'clientSecret', 'privateKey', 'signed']
-
-const ISSUER: Kind<string> = {
-  expected: `${SERVER_ADDRESS} and without query`,
-  read: (value) => (isServerAddress(value) && !value.includes('?') ? value : null),
-}
-
-const TEXT: Kind<string> = {
-  expected: 'a non-empty string',
-  read: (value) => (typeof value === 'string' && value !== '' ? value : null),
-}
-
-const KEY: Kind<ClientKey> = {
-  expected: 'a private JWK for an asymmetric algorithm',
-  isSecret: true,
-  read: readClientKey,
-}
-
-const SWITCH: Kind<boolean> = {
-  expected: 'a boolean',
-  read: (value) => (typeof value === 'boolean' ? value : null),
+const MEMBERS = {
+  issuer: TextThat(`${SERVER_ADDRESS} and without query`, isIssuer),
+  url: Type.Optional(ADDRESS),
+  clientId: Text('a non-empty string'),
+  clientSecret: Type.Optional(Text('a non-empty string', { isSecret: true })),
+  privateKey: Type.Optional(Type.Unknown()),
+  signed: CodeSwitch(false),
 }
 
 /** @throws ERR_AUTH_CONFIG_INVALID which tells all problems */
 export function readIntrospectionOptions(given: unknown): IntrospectionRules {
-  const options = new DoorOptions('introspection', given, MEMBERS)
-  // What stands in for a bad value never gets out of here.
-  const rules = {
-    issuer: options.read('issuer', ISSUER) ?? '',
-    url: options.has('url') ? (options.read('url', ADDRESS) ?? '') : undefined,
-    clientId: options.read('clientId', TEXT) ?? '',
-    credentials: readCredentials(options) ?? '',
-    signed: options.has('signed') && options.read('signed', SWITCH) === true,
+  const options = doorOptions('introspection', given, MEMBERS)
+  const { privateKey } = options.right
+  const key = readClientKey(privateKey)
+  if (options.has('clientSecret') === options.has('privateKey')) {
+    const found = options.has('clientSecret') ? 'both' : 'neither'
+    options.refuse('clientSecret', 'either clientSecret or privateKey', found)
+  } else if (options.has('privateKey') && key === null) {
+    const expected = 'a private JWK for an asymmetric algorithm'
+    options.refuse('privateKey', expected, `a value of type ${typeof privateKey}`)
   }
-  options.throwIfAny()
-  return rules
+  const { issuer, url, clientId, clientSecret = '', signed } = options.finish()
+  return { issuer, url, clientId, signed, credentials: key ?? clientSecret }
 }
 
-function readCredentials(options: DoorOptions): string | ClientKey | null {
-  const [hasSecret, hasKey] = [options.has('clientSecret'), options.has('privateKey')]
-  if (hasSecret === hasKey) {
-    const found = hasSecret ? 'both' : 'neither'
-    options.refuse('clientSecret', 'either clientSecret or privateKey', found)
-    return null
-  }
-  if (hasKey) return options.read('privateKey', KEY)
-  return options.read('clientSecret', { ...TEXT, isSecret: true })
+function isIssuer(text: string): boolean {
+  return isServerAddress(text) && !text.includes('?')
 }

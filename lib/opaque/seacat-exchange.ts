@@ -1,6 +1,6 @@
 import type { OpaqueAnswer } from '../authentication/opaque-answer.ts'
 import { ATTENDED, Attendance } from '../outside/attendance.ts'
-import { DoorOptions } from '../settings/door-options.ts'
+import { doorOptions } from '../settings/door-options.ts'
 import { Exchanges } from './exchanges.ts'
 import { OpaqueFailure } from './opaque-failure.ts'
 import { ADDRESS } from './server-address.ts'
@@ -24,9 +24,7 @@ const BEARER_JWT = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i
 export function seacatExchange(
   options: SeacatExchangeOptions,
 ): (token: string) => Promise<OpaqueAnswer> {
-  const given = new DoorOptions('seacatExchange', options, ['url'])
-  const url = given.read('url', ADDRESS) ?? ''
-  given.throwIfAny()
+  const { url } = doorOptions('seacatExchange', options, { url: ADDRESS }).finish()
   const exchanges = new Exchanges()
   const ask = async (token: string): Promise<OpaqueAnswer> => {
     const headers = { authorization: `Bearer ${token}` }

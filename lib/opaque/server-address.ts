@@ -1,14 +1,11 @@
 import { isProtected } from '../outside/protected-address.ts'
-import type { Kind } from '../settings/door-options.ts'
+import { TextThat } from '../settings/option-kinds.ts'
 
 /** How a boot error describes what `isServerAddress` accepts. */
 export const SERVER_ADDRESS = 'an https URL (http on loopback only) without credentials'
 
 /** The address of a server, as a member of options. */
-export const ADDRESS: Kind<string> = {
-  expected: SERVER_ADDRESS,
-  read: (value) => (isServerAddress(value) ? value : null),
-}
+export const ADDRESS = TextThat(SERVER_ADDRESS, isServerAddress)
 
 /**
  * Whether tokens and secrets may be sent to an address: https, or http on loopback. Logs show

@@ -1,103 +1,96 @@
 import { isDiscoverable } from '../keys/discovery.ts'
-import { ownProperty } from '../outside/own-property.ts'
-import { asList } from './as-list.ts'
-import type { GivenOptions } from './given-options.ts'
-import { Rules } from './issuer-rules.ts'
-import type { Settings } from './options.ts'
-import type { Problems, Source } from './problems.ts'
+import type { OptionReader } from './door-options.ts'
+import type { Rules } from './issuer-rules.ts'
+import type { Options, Settings } from './options.ts'
 import { showValue } from './shown-value.ts'
-import type { WrittenIssuer } from './written-issuer.ts'
 
-/** What the options for issuers must be together. Each by itself is right, or told of. */
+/** The reader of the guard's options. */
+export type OptionsReader = OptionReader<typeof Options.properties>
+
+/** The reader of the rules of one issuer. */
+export type IssuerReader = OptionReader<typeof Rules.properties>
+
+/**
+ * What the options for issuers must be together. Each by itself is right, or told of.
+ *
+ * @param issuerLists the sections of an INI file, and the list in code
+ */
 export function checkIssuers(
-  { sources, issuerLists }: GivenOptions,
+  options: OptionsReader,
   settings: Settings,
-  problems: Problems,
+  issuerLists: readonly (readonly IssuerReader[])[],
 ): void {
-  const own = sources.get('issuer')
-  const hasKeys = sources.has('publicKeysUrl') || sources.has('publicKeys')
-  if (sources.has('issuers')) refuseBoth(sources, problems)
-  else if (own && !hasKeys && !settings.devMode) checkKeyless(settings.issuer, own, problems)
-  const issuersMax = sources.get('issuersMax')
-  if (issuersMax && typeof settings.issuers !== 'function') {
-    problems.add(issuersMax, 'a function in issuers beside it', 'none')
+  const hasKeys = options.has('publicKeysUrl') || options.has('publicKeys')
+  if (options.has('issuers')) refuseBoth(options)
+  else if (options.has('issuer') && !hasKeys && !settings.devMode) checkKeyless(options)
+  if (options.has('issuersMax') && typeof settings.issuers !== 'function') {
+    options.refuse('issuersMax', 'a function in issuers beside it', 'none')
   }
-  const resource = sources.get('resource')
-  if (resource && !own && !sources.has('issuers')) {
+  if (options.has('resource') && !options.has('issuer') && !options.has('issuers')) {
     const hint = 'its clients must know whose tokens it accepts'
-    problems.add(resource, 'issuer, or issuers (in the INI file [auth.NAME])', 'none', hint)
+    options.refuse('resource', 'issuer, or issuers (in the INI file [auth.NAME])', 'none', hint)
   }
-  const isAudienceGiven = sources.has('audience') || sources.has('resource')
+  const isAudienceGiven = options.has('audience') || options.has('resource')
   for (const list of issuerLists) {
-    for (const issuer of list) checkIssuer(issuer, isAudienceGiven, problems)
-    refuseRepeated(list, problems)
+    for (const issuer of list) checkIssuer(issuer, isAudienceGiven)
+    refuseRepeated(list)
   }
 }
 
 /** What the rules of one issuer must be together. */
-export function checkIssuer(
-  written: WrittenIssuer,
-  isAudienceGiven: boolean,
-  problems: Problems,
-): void {
-  for (const member of ['issuer', 'tenants'] as const) {
-    if (written.has(member)) continue
-    problems.add(written.sourceOf(member), expectedOf(member), 'none')
+export function checkIssuer(rules: IssuerReader, isAudienceGiven: boolean): void {
+  if (!rules.has('issuer')) rules.refuseMissing('issuer')
+  if (!rules.has('tenants')) rules.refuseMissing('tenants')
+  if (!rules.has('audience') && !isAudienceGiven) {
+    rules.refuseMissing(
+      'audience',
+      'here, or as the option audience for all issuers, or by resource',
+    )
   }
-  if (!written.has('audience') && !isAudienceGiven) {
-    const hint = 'here, or as the option audience for all issuers, or by resource'
-    problems.add(written.sourceOf('audience'), expectedOf('audience'), 'none', hint)
+  if (rules.has('publicKeys') && rules.has('publicKeysUrl')) {
+    rules.refuse('publicKeys', 'publicKeysUrl or publicKeys', 'both')
+  } else if (!rules.has('publicKeys') && !rules.has('publicKeysUrl')) {
+    checkDiscoverable(rules, rules.right.issuer)
   }
-  if (written.has('publicKeys') && written.has('publicKeysUrl')) {
-    problems.add(written.sourceOf('publicKeys'), 'publicKeysUrl or publicKeys', 'both')
-  } else if (!written.has('publicKeys') && !written.has('publicKeysUrl')) {
-    checkDiscoverable(written.rules.issuer, written.sourceOf('issuer'), problems)
-  }
-}
-
-function expectedOf(member: 'issuer' | 'tenants' | 'audience'): string {
-  return String(ownProperty(Rules.properties[member], 'expected'))
 }
 
 /** Keys that the options name would be those of no issuer of the list. */
-function refuseBoth(sources: GivenOptions['sources'], problems: Problems): void {
-  const issuers = sources.get('issuers')?.key
+function refuseBoth(options: OptionsReader): void {
+  const issuers = options.sourceOf('issuers').key
   for (const option of ['issuer', 'publicKeysUrl', 'publicKeys'] as const) {
-    const source = sources.get(option)
-    if (source) problems.add(source, `${source.key} or ${issuers}`, 'both')
+    if (!options.has(option)) continue
+    options.refuse(option, `${options.sourceOf(option).key} or ${issuers}`, 'both')
   }
 }
 
 /** The option `issuer` where no option says which keys are its own. */
-function checkKeyless(issuer: Settings['issuer'], source: Source, problems: Problems): void {
-  const [first, ...others] = asList(issuer) ?? []
+function checkKeyless(options: OptionsReader): void {
+  const [first, ...others] = [options.right.issuer ?? []].flat()
   if (others.length === 0) {
-    checkDiscoverable(first, source, problems)
+    checkDiscoverable(options, first)
   } else {
     const expected = `${KEYS_URL} beside several issuers, which share one key set`
     const cure = 'or, where each has keys of its own, issuers (in the INI file [auth.NAME])'
-    problems.add(source, expected, 'none', cure)
+    options.refuse('issuer', expected, 'none', cure)
   }
 }
 
 const KEYS_URL = 'publicKeysUrl (in the INI file public_keys_url)'
 
 /** @param issuer undefined: it is told of already */
-function checkDiscoverable(issuer: string | undefined, source: Source, problems: Problems): void {
+function checkDiscoverable(reader: OptionsReader | IssuerReader, issuer: string | undefined): void {
   if (issuer === undefined || isDiscoverable(issuer)) return
   const expected = 'an https URL (http on loopback) without credentials, query and fragment'
   const hint = `no keys can be discovered there; give ${KEYS_URL}`
-  problems.add(source, expected, showValue(issuer), hint)
+  reader.refuse('issuer', expected, showValue(issuer), hint)
 }
 
-function refuseRepeated(list: readonly WrittenIssuer[], problems: Problems): void {
+function refuseRepeated(list: readonly IssuerReader[]): void {
   const seen = new Set<string>()
-  for (const written of list) {
-    const { issuer } = written.rules
+  for (const rules of list) {
+    const { issuer } = rules.right
     if (issuer === undefined) continue
-    if (seen.has(issuer)) {
-      problems.add(written.sourceOf('issuer'), 'each issuer once', `${showValue(issuer)} again`)
-    }
+    if (seen.has(issuer)) rules.refuse('issuer', 'each issuer once', `${showValue(issuer)} again`)
     seen.add(issuer)
   }
 }

@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { type EntryLine, readLine } from './ini-line.ts'
-import { IniSections } from './ini-sections.ts'
+import {
+  type EntryLine,
+  isOurs,
+  meantSection,
+  OUR_SECTIONS,
+  readLine,
+  type SectionName,
+} from './ini-line.ts'
 import type { Problems } from './problems.ts'
-import { OUR_SECTIONS, type SectionName } from './section-name.ts'
-import { showPath } from './shown-value.ts'
+import { showName, showPath } from './shown-value.ts'
 
 /** The line that begins a section of ours. */
 export interface IniSection {
@@ -30,38 +35,52 @@ export function* readIniFile(
   problems: Problems,
 ): Generator<IniSection | IniEntry, void> {
   const before = problems.count
-  const sections = new IniSections(problems)
   const seen = new Set<string>()
+  const isFirst = (key: string, where: string): boolean => {
+    if (seen.has(key)) problems.add({ key, where }, 'it once', 'it again')
+    return seen.size < seen.add(key).size
+  }
+  /** Whose the lines are: above all sections `top`, of the application `other`. */
+  let section: SectionName | 'top' | 'other' = 'top'
   for (const [index, row] of readRows(file, problems).entries()) {
     const where = `${file}, line ${index + 1}`
     const line = readLine(row)
-    if (line.kind === 'section') {
-      sections.enter(line.name, where)
-      const { current: section } = sections
-      if (section !== 'top' && section !== 'other') yield { kind: 'section', section, where }
-    } else if (line.kind === 'broken section') {
-      sections.enterBroken(where)
-    } else if (line.kind === 'several lines') {
-      if (sections.current !== 'other') refuseSeveral(where, problems)
-    } else if (line.kind === 'entry') {
-      const section = sections.current
-      if (section === 'top') refuseStray(line, where, problems)
-      if (section === 'top' || section === 'other') continue
+    if (line.kind === 'broken section') {
+      section = 'other'
+      problems.add({ key: 'a section', where }, '[name]', 'a broken section line')
+    } else if (line.kind === 'section') {
+      section = isOurs(line.name) ? line.name : 'other'
+      if (section === 'other') {
+        refuseMeant(line.name, where, problems)
+      } else {
+        isFirst(`[${section}]`, where)
+        yield { kind: 'section', section, where }
+      }
+    } else if (section === 'top' && line.kind === 'entry') {
+      refuseStray(line, where, problems)
+    } else if (section !== 'other' && line.kind === 'several lines') {
+      refuseSeveral(where, problems)
+    } else if (section !== 'top' && section !== 'other' && line.kind === 'entry') {
       const { key, text } = line
       if (key === '' || text === null) {
         problems.add({ key: row.trim(), where }, 'key = value', 'no value')
-        continue
+      } else if (isFirst(`[${section}] ${key}`, where)) {
+        yield { kind: 'entry', section, key, text, where }
       }
-      const name = `[${section}] ${key}`
-      if (seen.has(name)) problems.add({ key: name, where }, 'it once', 'it again')
-      else yield { kind: 'entry', section, key, text, where }
-      seen.add(name)
     }
   }
   // Where something is wrong with the file, its section may be what was refused.
-  if (!sections.hasOurs && problems.count === before) {
+  if (seen.size === 0 && problems.count === before) {
     problems.add({ key: 'configFile', where: file }, `a section ${OUR_SECTIONS}`, 'none')
   }
+}
+
+/** A section of the application whose name is nearly that of one of ours. */
+function refuseMeant(name: string, where: string, problems: Problems): void {
+  const meant = meantSection(name)
+  if (meant === undefined) return
+  const hint = `did you mean [${meant}]?`
+  problems.add({ key: 'a section', where }, OUR_SECTIONS, `[${showName(name)}]`, hint)
 }
 
 function readRows(file: string, problems: Problems): string[] {

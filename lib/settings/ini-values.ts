@@ -1,7 +1,19 @@
-import { type TSchema, TypeGuard } from '@sinclair/typebox'
-import { readItems, readValue, UnreadableValue } from './ini-line.ts'
-import { type IssuerMember, issuerMembers } from './issuer-rules.ts'
-import { type OptionName, Options } from './options.ts'
+import { dirname, resolve } from 'node:path'
+import { type TProperties, type TSchema, TypeGuard } from '@sinclair/typebox'
+import type { IssuerReader, OptionsReader } from './check-issuers.ts'
+import { OptionReader } from './door-options.ts'
+import { type IniEntry, readIniFile } from './ini-file.ts'
+import {
+  type IssuerSection,
+  isOptionSection,
+  readItems,
+  readValue,
+  UnreadableValue,
+} from './ini-line.ts'
+import { type IssuerMember, issuerMembers, Rules } from './issuer-rules.ts'
+import type { NameOf } from './option-kinds.ts'
+import { type OptionName, optionNames } from './options.ts'
+import type { Problems } from './problems.ts'
 
 const CODE_ONLY: readonly string[] = [
   'publicKeys',
@@ -38,13 +50,61 @@ export const ISSUER_KEYS: ReadonlyMap<string, IssuerMember> = new Map(
     .map((member) => [snakeCase(member), member]),
 )
 
-/** Names of all options, in the order of the schema. */
-export function optionNames(): OptionName[] {
-  return Object.keys(Options.properties).filter((name) => isOptionName(name))
+/**
+ * Gives the reader of the options what an INI file says. Its sections `[auth.NAME]` are the option
+ * `issuers`.
+ *
+ * @returns the readers of these sections
+ */
+export function readIniOptions(
+  file: string,
+  options: OptionsReader,
+  problems: Problems,
+): readonly IssuerReader[] {
+  const issuers: IssuerReader[] = []
+  for (const line of readIniFile(file, problems)) {
+    const { section, where } = line
+    const issuer = issuers.at(-1)
+    if (isOptionSection(section)) {
+      if (line.kind === 'entry') takeEntry(line, INI_KEYS[section], options, file, problems)
+    } else if (line.kind === 'section') {
+      issuers.push(issuerOf(section, where, problems))
+    } else if (issuer) {
+      takeEntry(line, ISSUER_KEYS, issuer, file, problems)
+    }
+  }
+  const [first] = issuers
+  const value = issuers.map(({ right }) => right)
+  if (first) options.take('issuers', { value, source: first.sourceOf('name') })
+  return issuers
 }
 
-export function isOptionName(name: string): name is OptionName {
-  return Object.hasOwn(Options.properties, name)
+function issuerOf(section: IssuerSection, where: string, problems: Problems): IssuerReader {
+  const placeOf = (member: string) => ({ key: `[${section}] ${snakeCase(member)}`, where })
+  const issuer = new OptionReader(Rules.properties, placeOf, problems)
+  const source = { key: `[${section}]`, where }
+  issuer.take('name', { value: section.slice('auth.'.length), source })
+  return issuer
+}
+
+function takeEntry<Members extends TProperties>(
+  { key, text, where }: IniEntry,
+  keys: ReadonlyMap<string, NameOf<Members>>,
+  reader: OptionReader<Members>,
+  file: string,
+  problems: Problems,
+): void {
+  const source = { key, where }
+  const name = keys.get(key)
+  if (name === undefined) {
+    problems.addUnknown(key, source, [...keys.keys()], { value: text })
+    return
+  }
+  if (reader.has(name)) problems.add(source, `${reader.sourceOf(name).key} or ${key}`, 'both')
+  const value = key === 'tenant_url' ? readValue(text) : readIniText(reader.schemaOf(name), text)
+  const isPath = key === 'dev_user_info_path' && typeof value === 'string' && value !== ''
+  const found = isPath ? resolve(dirname(file), value) : value
+  reader.take(name, { value: found, written: writtenText(text), source })
 }
 
 const BOOLEANS = new Map([
@@ -75,11 +135,11 @@ function readList(kinds: readonly TSchema[], text: string): unknown {
 }
 
 /** The text of a key as a message shows it, without a comment where it is one value. */
-export function writtenText(text: string): string {
+function writtenText(text: string): string {
   const value = readValue(text)
   return typeof value === 'string' ? value : text
 }
 
-export function snakeCase(name: string): string {
+function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

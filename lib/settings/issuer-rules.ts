@@ -1,6 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Callable, List, TENANT_NAME, Text } from './option-kinds.ts'
-import { Algorithms, KeysUrl, MapClaims, Names, PublicKeys, TokenTypes } from './token-kinds.ts'
+import { isTenantName } from '../tenants/tenant-name.ts'
+import {
+  Algorithms,
+  Callable,
+  KeysUrl,
+  List,
+  MapClaims,
+  Names,
+  namesOf,
+  PublicKeys,
+  Text,
+  TextThat,
+  TokenTypes,
+} from './option-kinds.ts'
 
 /** Every member of an issuer's rules: its type, and what a value must be. */
 export const Rules = Type.Object({
@@ -24,7 +36,7 @@ export const Rules = Type.Object({
    * another issuer than a `'*'` one, rights in all other tenants are dropped, and what it grants in
    * every tenant counts in these only.
    */
-  tenants: Type.Union([Type.Literal('*'), List(Type.String({ format: TENANT_NAME }))], {
+  tenants: Type.Union([Type.Literal('*'), List(TextThat('', isTenantName))], {
     expected: "'*' or a list of tenant names",
   }),
 
@@ -72,11 +84,7 @@ export type IssuerMember = keyof IssuerRules
 
 /** Names of all members, in the order of the schema. */
 export function issuerMembers(): IssuerMember[] {
-  return Object.keys(Rules.properties).filter((name) => isIssuerMember(name))
-}
-
-export function isIssuerMember(name: string): name is IssuerMember {
-  return Object.hasOwn(Rules.properties, name)
+  return namesOf(Rules.properties)
 }
 
 /** An issuer of a list in `issuers`. */

@@ -1,15 +1,14 @@
-import { Value } from '@sinclair/typebox/value'
 import type { IssuerEntry } from '../authentication/issuer-entry.ts'
-import { ownProperty } from '../outside/own-property.ts'
 import type { UserInfo } from '../tokens/user-info.ts'
-import { checkIssuers } from './check-issuers.ts'
-import { type GivenOptions, readGivenOptions } from './given-options.ts'
-import { optionNames } from './ini-values.ts'
-import { listedEntry, optionsEntry } from './issuer-entries.ts'
-import type { FindIssuer } from './issuer-rules.ts'
+import { checkIssuers, type IssuerReader, type OptionsReader } from './check-issuers.ts'
+import { OptionReader } from './door-options.ts'
+import { readIniOptions } from './ini-values.ts'
+import { issuerEntry } from './issuer-entries.ts'
+import { type FindIssuer, Rules } from './issuer-rules.ts'
 import { loadMockUser } from './mock-user-file.ts'
 import { type AuthOptions, type OptionName, Options, type Settings } from './options.ts'
-import { Problems } from './problems.ts'
+import { ownMembers } from './own-members.ts'
+import { Problems, type Source } from './problems.ts'
 
 export interface LoadedSettings {
   readonly settings: Settings
@@ -17,7 +16,7 @@ export interface LoadedSettings {
   readonly given: ReadonlySet<OptionName>
   /**
    * Whose tokens are accepted: a list, of one where the options themselves are the rules, or a
-   * function, whose answers `readIssuerRules` reads. Empty in dev mode.
+   * function, whose answers `judgeIssuerRules` reads. Empty in dev mode.
    */
   readonly issuers: readonly IssuerEntry[] | FindIssuer
   /** Who every request acts as in dev mode; null in production. */
@@ -27,58 +26,88 @@ export interface LoadedSettings {
 /**
  * The settings. Later sources win: defaults, then the INI file, then code.
  *
+ * The way of an option: `options` says what it may be. `ini-file` finds its line, `ini-values` its
+ * name and its value. `door-options` checks each by itself, `check-issuers` some of them together.
+ *
  * @throws ERR_AUTH_CONFIG_INVALID with all that is wrong
  */
 export function loadSettings(options: AuthOptions): LoadedSettings {
   const problems = new Problems()
-  const givenOptions = readGivenOptions(options, problems)
-  const settings = withDefaults(givenOptions.values)
-  refuseInProduction(settings, givenOptions, problems)
-  checkIssuers(givenOptions, settings, problems)
-  const given = new Set(givenOptions.sources.keys())
+  const reader = new OptionReader(Options.properties, inCode, problems)
+  const issuerLists = readSources(options, reader, problems)
+  const settings = withAudience(reader.whole)
+  if (settings.devMode && process.env['NODE_ENV'] === 'production') {
+    reader.refuse('devMode', 'no dev mode where NODE_ENV is production', 'true')
+  }
+  checkIssuers(reader, settings, issuerLists)
+  const { given } = reader
   const mockUser = settings.devMode
     ? loadMockUser(settings.devUserInfoPath, given.has('devUserInfoPath'), problems)
     : null
   problems.throwIfAny()
-  const issuers = settings.devMode ? Object.freeze([]) : issuersOf(givenOptions, settings, given)
-  return { settings, given, issuers, mockUser }
+  return { settings, given, issuers: issuersOf(settings, given, issuerLists.at(-1)), mockUser }
 }
 
-function withDefaults(given: ReadonlyMap<OptionName, unknown>): Settings {
-  // All are own properties, given or not: what is added to Object.prototype is no option.
-  const values: unknown = Object.fromEntries(
-    optionNames().map((name) => {
-      const value = given.has(name) ? given.get(name) : defaultOf(name, given)
-      return [name, Array.isArray(value) ? Object.freeze([...value]) : value]
-    }),
-  )
-  Value.Assert(Options, values)
-  return Object.freeze(values)
-}
-
-function defaultOf(name: OptionName, given: ReadonlyMap<OptionName, unknown>): unknown {
-  // A token must be meant for this very API (RFC 8707 §2).
-  if (name === 'audience') return given.get('resource')
-  return ownProperty(Options.properties[name], 'default')
-}
-
-function refuseInProduction(
-  settings: Settings,
-  { sources }: GivenOptions,
+/**
+ * Gives the reader what the INI file says, and then what code does.
+ *
+ * @returns each list of issuers; the last one counts
+ */
+function readSources(
+  options: unknown,
+  reader: OptionsReader,
   problems: Problems,
-): void {
-  const source = sources.get('devMode')
-  if (source && settings.devMode && process.env['NODE_ENV'] === 'production') {
-    problems.add(source, 'no dev mode where NODE_ENV is production', 'true')
+): (readonly IssuerReader[])[] {
+  const own = ownMembers(options, inCode('options'), inCode, problems)
+  const lists: (readonly IssuerReader[])[] = []
+  if (own.has(CONFIG_FILE)) {
+    const file = own.get(CONFIG_FILE)
+    if (typeof file === 'string' && file !== '') lists.push(readIniOptions(file, reader, problems))
+    else problems.addValue(inCode(CONFIG_FILE), 'a path', file)
+    own.delete(CONFIG_FILE)
   }
+  for (const [name, value] of own) {
+    reader.takeMember(name, value, [CONFIG_FILE])
+    if (name === 'issuers') lists.push(listedIssuers(reader.right.issuers, problems))
+  }
+  return lists.filter(({ length }) => length > 0)
+}
+
+const CONFIG_FILE = 'configFile'
+
+/** Of a list in code; none where it is a function, or wrong. */
+function listedIssuers(value: Settings['issuers'], problems: Problems): readonly IssuerReader[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : []
+  return list.map((rules, index) => {
+    const placeOf = (member: string) => inCode(`issuers[${index}].${member}`)
+    const reader = new OptionReader(Rules.properties, placeOf, problems)
+    reader.takeObject(rules, inCode(`issuers[${index}]`))
+    return reader
+  })
+}
+
+function inCode(key: string): Source {
+  return { key, where: 'option' }
+}
+
+/** A token must be meant for this very API (RFC 8707 §2). */
+function withAudience(settings: Settings): Settings {
+  const { audience, resource } = settings
+  const isMissing = audience === undefined && resource !== undefined
+  return Object.freeze(isMissing ? { ...settings, audience: resource } : settings)
 }
 
 function issuersOf(
-  { issuerLists }: GivenOptions,
   settings: Settings,
   given: ReadonlySet<OptionName>,
+  listed: readonly IssuerReader[] | undefined,
 ): LoadedSettings['issuers'] {
+  if (settings.devMode) return Object.freeze([])
   if (typeof settings.issuers === 'function') return settings.issuers
-  const listed = issuerLists.at(-1)?.map((written) => listedEntry(written.listed, settings))
-  return Object.freeze(listed ?? [optionsEntry(settings, given)])
+  if (listed) return Object.freeze(listed.map(({ whole }) => issuerEntry(whole, settings)))
+  const isDiscovered = settings.issuer !== undefined && !given.has('publicKeysUrl')
+  const hasUrl = settings.publicKeys === undefined && !isDiscovered
+  const publicKeysUrl = hasUrl ? settings.publicKeysUrl : undefined
+  const rules = { ...settings, name: undefined, tenants: '*', publicKeysUrl } as const
+  return Object.freeze([issuerEntry(rules, settings)])
 }

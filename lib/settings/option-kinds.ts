@@ -1,40 +1,63 @@
-import { FormatRegistry, type Static, type TSchema, Type } from '@sinclair/typebox'
-import { isResourceId } from '../rights/resource-id.ts'
-import { isTenantName } from '../tenants/tenant-name.ts'
-import { isResourceAddress } from './resource-address.ts'
+import {
+  Kind,
+  type Static,
+  type TProperties,
+  type TSchema,
+  Type,
+  TypeRegistry,
+} from '@sinclair/typebox'
+import { supportedAlgorithms } from '../keys/algorithms.ts'
+import type { UserInfo } from '../tokens/user-info.ts'
 
-// Formats live in a registry that an application may share with us, so their names are ours alone.
-export const HTTP_URL = 'fastify-tenant-auth/http-url'
-export const RESOURCE_ADDRESS = 'fastify-tenant-auth/resource-address'
-export const RESOURCE_ID = 'fastify-tenant-auth/resource-id'
-export const TENANT_NAME = 'fastify-tenant-auth/tenant-name'
-FormatRegistry.Set(HTTP_URL, isHttpUrl)
-FormatRegistry.Set(RESOURCE_ADDRESS, isResourceAddress)
-FormatRegistry.Set(RESOURCE_ID, isResourceId)
-FormatRegistry.Set(TENANT_NAME, isTenantName)
+// What an option may be. `expected` are the words of a boot error, and a secret is never shown.
 
-export const Seconds = (fallback: number) =>
+// The registry may be the application's too, so the name is ours alone.
+const JUDGED = 'fastify-tenant-auth/judged'
+interface TJudged extends TSchema {
+  readonly judge: (value: unknown) => boolean
+}
+TypeRegistry.Set<TJudged>(JUDGED, ({ judge }, value) => judge(value))
+
+/** What a function of ours says that it is. */
+export const Judged = <T>(
+  expected: string,
+  judge: (value: unknown) => value is T,
+  options: object = {},
+) => Type.Unsafe<T>({ [Kind]: JUDGED, expected, judge, ...options })
+
+export const TextThat = (
+  expected: string,
+  judge: (text: string) => boolean,
+  options: object = {},
+) => {
+  const isOne = (value: unknown): value is string => typeof value === 'string' && judge(value)
+  return Judged(expected, isOne, options)
+}
+
+export const Seconds = (fallback: number, least = 0) =>
   Type.Number({
     default: fallback,
-    minimum: 0,
+    minimum: least,
     // Above this a timer would fire at once.
-    maximum: 2_147_483,
-    expected: 'seconds from 0 to 2147483',
+    maximum: LONGEST_SECONDS,
+    expected: `seconds from ${least} to ${LONGEST_SECONDS}`,
   })
 
-export const Size = (fallback: number) =>
+export const LONGEST_SECONDS = 2_147_483
+
+export const Size = (fallback: number, least = 0) =>
   Type.Integer({
     default: fallback,
-    minimum: 0,
+    minimum: least,
     maximum: Number.MAX_SAFE_INTEGER,
-    expected: 'a whole number from 0',
+    expected: `a whole number from ${least}`,
   })
 
-export const Switch = (fallback: boolean) =>
-  Type.Boolean({
-    default: fallback,
-    expected: 'a boolean (in the INI file yes or no)',
-  })
+export const Switch = (fallback: boolean, expected = 'a boolean (in the INI file yes or no)') =>
+  Type.Boolean({ default: fallback, expected })
+
+/** A switch that only code can give. */
+export const CodeSwitch = (fallback: boolean) => Switch(fallback, 'a boolean')
 
 export const Text = (expected: string, options: object = {}) =>
   Type.String({ minLength: 1, expected, ...options })
@@ -42,14 +65,60 @@ export const Text = (expected: string, options: object = {}) =>
 export const List = <T extends TSchema>(item: T) =>
   Type.Unsafe<readonly Static<T>[]>(Type.Array(item, { minItems: 1 }))
 
-export const TextOrList = (expected: string) =>
-  Type.Union([Type.String({ minLength: 1 }), List(Type.String({ minLength: 1 }))], { expected })
-
 export const Callable = <T>() =>
   Type.Unsafe<T>(Type.Function([], Type.Unknown(), { expected: 'a function' }))
 
-function isHttpUrl(value: string): boolean {
+export const Names = Type.Union(
+  [Type.String({ minLength: 1 }), List(Type.String({ minLength: 1 }))],
+  {
+    expected: 'a string or a list of strings',
+  },
+)
+
+export const KeysUrl = (options: object = {}) =>
+  TextThat('an http or https URL without credentials', isHttpUrl, options)
+
+export const PublicKeys = Type.Unsafe<{ readonly keys: readonly object[] }>(
+  Type.Object(
+    { keys: Type.Array(Type.Unknown()) },
+    { expected: 'a JWK set with at least one public key that may verify' },
+  ),
+)
+
+export const Algorithms = (options: object = {}) =>
+  Type.Unsafe<readonly string[]>(
+    Type.Array(Type.Union(supportedAlgorithms.map((name) => Type.Literal(name))), {
+      minItems: 1,
+      expected: `a list of ${supportedAlgorithms.join(', ')}`,
+      ...options,
+    }),
+  )
+
+export const TokenTypes = Type.Unsafe<readonly string[]>(
+  Type.Array(Type.String({ pattern: '^[!-~]+$' }), {
+    minItems: 1,
+    expected: 'a list of token types such as at+jwt',
+  }),
+)
+
+export const MapClaims = Callable<(claims: Record<string, unknown>) => UserInfo>()
+
+export function isHttpUrl(value: string): boolean {
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false
   const { username, password } = new URL(value)
   return username === '' && password === ''
 }
+
+/** Names of the members that schemas describe, in their order. */
+export function namesOf<Members extends TProperties>(members: Members): NameOf<Members>[] {
+  return Object.keys(members).filter((name) => isNameOf(members, name))
+}
+
+export function isNameOf<Members extends TProperties>(
+  members: Members,
+  name: string,
+): name is NameOf<Members> {
+  return Object.hasOwn(members, name)
+}
+
+export type NameOf<Members extends TProperties> = keyof Members & string

@@ -1,4 +1,6 @@
+import { isObject } from '../outside/is-object.ts'
 import type { Problems, Source } from './problems.ts'
+import { showValue } from './shown-value.ts'
 
 /**
  * Whether an object is a plain one: its members are its own, and nothing is inherited but what all
@@ -17,12 +19,16 @@ export function isPlain(value: object): boolean {
  * @param placeOf the place of a member
  */
 export function ownMembers(
-  given: object,
+  given: unknown,
   self: Source,
   placeOf: (name: string) => Source,
   problems: Problems,
 ): Map<string, unknown> {
   const members = new Map<string, unknown>()
+  if (!isObject(given)) {
+    problems.add(self, 'an object', showValue(given))
+    return members
+  }
   if (!isPlain(given)) {
     problems.add(self, 'a plain object', 'one of a class, or one that inherits members')
     return members
@@ -51,6 +57,11 @@ export function isPlainData(value: unknown): boolean {
 
 function isPlainMember(property: PropertyDescriptor): boolean {
   return Object.hasOwn(property, 'value') && property.enumerable === true
+}
+
+/** A frozen copy of a JWK set, which is JSON. The application may change its own. */
+export function copyOfKeys(keys: object): object {
+  return JSON.parse(JSON.stringify(keys), (_name, value: unknown) => Object.freeze(value))
 }
 
 /** A copy that has nothing but its own members: not even those of Object.prototype. */

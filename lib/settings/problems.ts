@@ -1,5 +1,6 @@
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
-import { showName, showPath } from './shown-value.ts'
+import { nearestName } from './look-alike.ts'
+import { showName, showPath, showValue } from './shown-value.ts'
 
 /** Who gave a value: the key and the place that a problem names. */
 export interface Source {
@@ -35,16 +36,30 @@ export class Problems {
     this.#lines.push(hint === undefined ? problem : `${problem}: ${hint}`)
   }
 
+  /** A value that cannot be used. */
+  addValue(source: Source, expected: string, value: unknown): void {
+    const values: unknown[] = Array.isArray(value) ? value : [value]
+    // `process.env.NOPE`, alone or in a list.
+    const hint = values.includes(undefined) ? 'is an environment variable missing?' : undefined
+    this.add(source, expected, showValue(value), hint)
+  }
+
   /**
    * An unknown name in the place of one of the known ones. These are listed once, the nearest one
    * first.
+   *
+   * @param given its value; absent where that may be a secret
    */
   addUnknown(
+    name: string,
     source: Source,
     known: readonly string[],
-    nearest: string | undefined,
-    found: string,
+    given?: { readonly value: unknown },
   ): void {
+    const nearest = nearestName(name, known)
+    // What other software calls so may be a secret, too.
+    const isShown = nearest !== undefined && given !== undefined
+    const found = isShown ? showValue(given.value) : `"${showName(name)}"`
     const list = known.join(', ')
     const others = known.filter((name) => name !== nearest)
     const names = nearest === undefined ? list : [nearest, ...others].join(', ')

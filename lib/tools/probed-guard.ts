@@ -1,8 +1,8 @@
 import type { IssuerEntry } from '../authentication/issuer-entry.ts'
 import type { InstalledGuard } from '../guard/scopes.ts'
 import { listRoutes } from '../inspection/listed-routes.ts'
+import { readIssuerRules } from '../settings/issuer-entries.ts'
 import type { LoadedSettings } from '../settings/load-settings.ts'
-import { readIssuerRules } from '../settings/read-issuer-rules.ts'
 import type { ProbeOptions } from './probe-options.ts'
 import type { TestAuthority } from './test-authority.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { readIssuerRules } from '../../lib/settings/issuer-entries.ts'
 import { loadSettings } from '../../lib/settings/load-settings.ts'
-import { readIssuerRules } from '../../lib/settings/read-issuer-rules.ts'
 import { createTestAuthority } from '../../lib/testing.ts'
 import { lunchApp } from './lunch.ts'
 import { asked, listed } from './several-issuers.ts'

@@ -147,7 +147,7 @@ test('all problems are told at once, without the secret', () => {
     () => make(options),
     ({ message }: Error) => {
       const keys = message.split('\n').map((line) => line.split(':')[0])
-      assert.deepEqual(keys, ['more', 'issuer', 'url', 'clientId', 'clientSecret'])
+      assert.deepEqual(keys, ['issuer', 'url', 'clientId', 'clientSecret', 'more'])
       return !message.includes(GOOD.clientSecret)
     },
   )

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readItems, readLine, readValue } from '../../lib/settings/ini-line.ts'
+import { meantSection, readItems, readLine, readValue } from '../../lib/settings/ini-line.ts'
 import { nearestName } from '../../lib/settings/look-alike.ts'
-import { meantSection } from '../../lib/settings/section-name.ts'
 import { showName, showValue } from '../../lib/settings/shown-value.ts'
 
 /**

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import ts from 'typescript'
-import { optionNames } from '../../lib/settings/ini-values.ts'
 import { issuerMembers } from '../../lib/settings/issuer-rules.ts'
+import { optionNames } from '../../lib/settings/options.ts'
 
 const root = process.cwd()
 const dist = join(root, 'dist')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { generateKeyPair } from 'jose'
-import { isOptionName } from '../../lib/settings/ini-values.ts'
 import { loadSettings } from '../../lib/settings/load-settings.ts'
+import { isNameOf } from '../../lib/settings/option-kinds.ts'
 import { Options } from '../../lib/settings/options.ts'
 import { configError } from '../helpers/app/config-error.ts'
 import { OPTION_TABLE, type OptionKind, type OptionRow } from '../helpers/app/option-table.ts'
@@ -107,7 +107,7 @@ function withoutDefault(option: string): object {
 }
 
 function asName(option: string) {
-  assert.ok(isOptionName(option), option)
+  assert.ok(isNameOf(Options.properties, option), option)
   return option
 }
 

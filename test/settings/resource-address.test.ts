@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { readIssuerRules } from '../../lib/settings/issuer-entries.ts'
 import { loadSettings } from '../../lib/settings/load-settings.ts'
-import { readIssuerRules } from '../../lib/settings/read-issuer-rules.ts'
 import { metadataAddress, metadataPath } from '../../lib/settings/resource-address.ts'
 import { configError } from '../helpers/app/config-error.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
