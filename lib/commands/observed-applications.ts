@@ -1,6 +1,5 @@
 import { grouped } from '../inspection/grouped.ts'
-import type { ListedRoute } from '../inspection/listed-route.ts'
-import type { ListedPlace } from '../inspection/listed-routes.ts'
+import type { ListedPlace, ListedRoute } from '../inspection/listed-routes.ts'
 import type { PolicyReport } from './policy-report.ts'
 
 /** A guarded application that has listened. */

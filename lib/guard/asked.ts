@@ -3,7 +3,7 @@ import type { Authenticator, Finding } from '../authentication/authenticator.ts'
 import type { Verified } from '../authentication/verified-tokens.ts'
 import type { WatchRevocation } from '../authentication/watch-revocation.ts'
 import type { Policy } from '../declaration/policy.ts'
-import type { DecisionCounts } from '../inspection/decision-counts.ts'
+import type { AuthError } from '../errors.ts'
 import type { ReportFailure } from '../outside/ask-application.ts'
 import type { Waits } from '../outside/waits.ts'
 import type { Principal } from '../rights/principal.ts'
@@ -33,7 +33,8 @@ export interface DecisionRules {
   readonly asyncContext: boolean
   /** The waits of the application's requests. They end when it closes. */
   readonly waits: Waits
-  readonly counts: DecisionCounts
+  /** Counts decisions; null: admitted. */
+  readonly counts: { count(error: AuthError | null): void }
   /** What later lines of the log name; undefined: nothing. */
   readonly logBindings?: readonly LogBinding[] | undefined
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Declared } from '../declaration/declaration.ts'
-import { decoratedAgain } from '../inspection/audit.ts'
+import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import { accessOf, decisionOf } from './decision.ts'
 
@@ -75,4 +75,11 @@ function propertyOf(object: object, name: string): PropertyDescriptor | undefine
     holder = Reflect.getPrototypeOf(holder)
   }
   return undefined
+}
+
+/** The error of a boot in which a scope below the guard decorates requests with our names. */
+export function decoratedAgain(names: readonly string[]): ERR_AUTH_CONFIG_INVALID {
+  return new ERR_AUTH_CONFIG_INVALID(
+    `decorateRequest: expected no decoration of the guard's names below it, found ${names.join(', ')} (boot)`,
+  )
 }

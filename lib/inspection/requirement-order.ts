@@ -1,4 +1,4 @@
-import type { ListedRoute } from './listed-route.ts'
+import type { ListedRoute } from './listed-routes.ts'
 
 type Require = ListedRoute['require']
 

@@ -1,4 +1,4 @@
-import type { ListedRoute } from './listed-route.ts'
+import type { ListedRoute } from './listed-routes.ts'
 import { implies, isAlike, requirementWords } from './requirement-order.ts'
 
 /** What a difference does: it lets somebody in, or keeps somebody out, or neither. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify from 'fastify'
-import { documentedRoutes } from '../../lib/declaration/documented-routes.ts'
 import { RouteRegister } from '../../lib/declaration/route-register.ts'
+import { documentedRoutes } from '../../lib/openapi/find-policies.ts'
 
 const RULES = { multitenancy: true, devMode: false, tenantParameter: 'tenant' }
 
@@ -25,8 +25,7 @@ for (const when of ['before', 'after'] as const) {
     })
     assert.deepEqual(told, [
       ['GET', '/early/:tenant', false, false, 'path', false],
-      ['PUT', '/several', true, false, 'query', true],
-      ['POST', '/several', true, false, 'query', true],
+      ['PUT,POST', '/several', true, false, 'query', true],
       ['GET', '/open', true, true, null, false],
     ])
   })
