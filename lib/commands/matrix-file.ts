@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, chown, lstat, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
-import { matrixJson, type PolicyMatrix } from '../inspection/policy-matrix.ts'
-import { readMatrix } from '../inspection/read-matrix.ts'
+import { matrixJson, type PolicyMatrix, readMatrix } from '../inspection/policy-matrix.ts'
 import { errorCode } from '../outside/error-code.ts'
 import { CommandFailure } from './command.ts'
 

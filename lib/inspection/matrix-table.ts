@@ -3,8 +3,8 @@ import { grouped } from './grouped.ts'
 import type { ConstrainedRoute } from './listed-routes.ts'
 import { codeCell, escaped } from './markdown-text.ts'
 import type { MatrixApplication, PolicyMatrix } from './policy-matrix.ts'
-import { requirementWords } from './requirement-order.ts'
 import { placeWords } from './route-constraints.ts'
+import { requirementWords } from './route-difference.ts'
 
 /** A route's methods, its url, and who may: cells for people to read. */
 type Row = readonly [methods: string, url: string, who: string, ...more: string[]]
