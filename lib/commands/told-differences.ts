@@ -1,5 +1,5 @@
-import { code, escaped } from '../inspection/markdown-text.ts'
 import type { Difference } from '../inspection/matrix-difference.ts'
+import { code, escaped } from '../inspection/matrix-table.ts'
 import type { Effect } from '../inspection/route-difference.ts'
 import { visible, visibleLines } from '../settings/shown-value.ts'
 import type { Paint } from './colours.ts'
