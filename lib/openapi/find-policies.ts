@@ -9,8 +9,6 @@ export interface DocumentedRoute {
   readonly methods: readonly string[]
   readonly url: string
   readonly policy: Policy
-  /** False: the url is in the router's own spelling. */
-  readonly seen: boolean
 }
 
 /** The routes of one guarded scope, with those that no `onRoute` saw. */
@@ -18,21 +16,21 @@ export function documentedRoutes(
   { seen, early = [] }: RouteRegister,
   rules: PolicyRules,
 ): DocumentedRoute[] {
-  const strictly = ({ url }: Route) =>
-    // A document shows that an early route is guarded, and that its path may have a tenant.
-    compilePolicy({ url, ...readDeclaration({}), strict: true }, rules).policy
-  const asDeclared = (route: Route) =>
-    // An application that writes its document to a file may ask before ready, without a policy.
-    route.policy ?? compilePolicy({ ...route, strict: false }, rules).policy
-  const documented = (route: Route, isSeen: boolean): DocumentedRoute => ({
-    methods: route.routedMethods,
-    url: route.url,
-    policy: isSeen ? asDeclared(route) : strictly(route),
-    seen: isSeen,
+  const placed = ({ routedMethods: methods, url }: Route, policy: Policy) => ({
+    methods,
+    url,
+    policy,
   })
   return [
-    ...early.map((route) => documented(route, false)),
-    ...seen.map((route) => documented(route, true)),
+    // A document shows that an early route is guarded, and that its path may have a tenant.
+    ...early.map((route) => {
+      const undeclared = { url: route.url, ...readDeclaration({}), strict: true }
+      return placed(route, compilePolicy(undeclared, rules).policy)
+    }),
+    // An application that writes its document to a file may ask before ready, without a policy.
+    ...seen.map((route) =>
+      placed(route, route.policy ?? compilePolicy({ ...route, strict: false }, rules).policy),
+    ),
   ]
 }
 
@@ -49,38 +47,20 @@ export type FindPolicies = (method: string, path: string) => readonly Policy[]
  */
 export function indexRoutes(routes: readonly DocumentedRoute[], document: unknown): FindPolicies {
   const basePaths = basePathsOf(draft(document)['servers'])
-  const places = new Map<string, Map<string, Policy[]>>()
-  for (const route of routes) {
-    for (const path of placesOf(route, basePaths)) {
-      const byMethod = entryOf(places, path, () => new Map<string, Policy[]>())
-      for (const method of route.methods) {
-        entryOf(byMethod, method.toUpperCase(), (): Policy[] => []).push(route.policy)
-      }
+  const policies = new Map<string, Policy[]>()
+  for (const { url, methods, policy } of routes) {
+    // A document does not tell whether it was written with `stripBasePath: false`. In one of the
+    // two readings, a hidden route may have the place of another route.
+    const paths = new Set([url, withoutBasePaths(url, basePaths)].map(documentPath))
+    for (const place of [...paths].flatMap((path) => methods.map((each) => placeOf(each, path)))) {
+      policies.set(place, [...(policies.get(place) ?? []), policy])
     }
   }
-  return (method, path) => places.get(path)?.get(method.toUpperCase()) ?? []
+  return (method, path) => policies.get(placeOf(method, path)) ?? []
 }
 
-/**
- * The places where a route may stand: without the base paths, and with them. A document does not
- * tell whether it was written with `stripBasePath: false`. In one of the two readings, a hidden
- * route may have the place of another route.
- */
-function placesOf({ url, seen }: DocumentedRoute, basePaths: readonly string[]): Set<string> {
-  const urls = [url, withoutBasePaths(url, basePaths)]
-  return new Set(urls.flatMap((each) => spellingsOf(each, seen)))
-}
-
-/** The router splits `/:tenant?` into two routes, and shows a literal colon as it is. */
-function spellingsOf(url: string, seen: boolean): string[] {
-  const path = documentPath(url)
-  return seen ? [path] : [path, `${path}?`, url]
-}
-
-function entryOf<Value>(entries: Map<string, Value>, key: string, make: () => Value): Value {
-  const value = entries.get(key) ?? make()
-  entries.set(key, value)
-  return value
+function placeOf(method: string, path: string): string {
+  return `${method.toUpperCase()} ${path}`
 }
 
 const NAME = /^\w+/

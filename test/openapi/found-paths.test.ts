@@ -31,7 +31,7 @@ async function documentOf(urls: readonly string[], servers: Server[], stripBaseP
   })
   app.addHook('onRoute', ({ url, method }) => {
     const { policy } = compilePolicy({ url, ...readDeclaration({}), strict: false }, rules)
-    routes.push({ methods: [method].flat(), url, policy, seen: true })
+    routes.push({ methods: [method].flat(), url, policy })
   })
   for (const url of urls) {
     try {

@@ -11,7 +11,7 @@ const rules = { tenantParameter: 'tenant', multitenancy: true, devMode: false }
 
 function route(url: string, config: object): DocumentedRoute {
   const { policy } = compilePolicy({ url, ...readDeclaration(config), strict: false }, rules)
-  return { methods: ['GET', 'QUERY'], url, policy, seen: true }
+  return { methods: ['GET', 'QUERY'], url, policy }
 }
 
 const ROUTES = [
