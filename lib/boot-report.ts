@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import type { RouteRegister } from './declaration/route-register.ts'
-import { auditedScope } from './guard/audited-scope.ts'
 import { auditRoutes } from './inspection/audit.ts'
 import type { Neighbours } from './inspection/neighbours.ts'
 import { bootWarnings, listeningWarning } from './settings/boot-warnings.ts'
@@ -24,7 +23,7 @@ export function reportBoot(
   const warn = (warning: string) => app.log.warn(`tenant auth: ${warning}`)
   app.addHook('onReady', async () => {
     register.compile()
-    auditRoutes(auditedScope(register, loaded.settings), neighbours, loaded.settings)
+    auditRoutes(register, neighbours, loaded.settings)
   })
   app.addHook('onListen', async () => {
     const warning = listeningWarning(loaded, app.addresses())

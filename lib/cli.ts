@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import { COMMANDS } from './commands/command-table.ts'
-import { runCommandLine } from './commands/run-command-line.ts'
+import { COMMANDS, runCommandLine } from './commands/run-command-line.ts'
 
 // A reader that goes away, such as `head`, changes nothing of what a command finds, or serves.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})

@@ -10,7 +10,7 @@ import { attendantsOf, attending, type Background } from './compose-attendants.t
 import { composeIssuers, type EventsOfKeys } from './compose-issuers.ts'
 import { publishInternal } from './guard/decision-events.ts'
 import type { GuardRules } from './guard/guard.ts'
-import { DecisionCounts } from './inspection/decision-counts.ts'
+import { DecisionCounts } from './inspection/stats.ts'
 import { OperatorLog } from './operator-log.ts'
 import type { Attended } from './outside/attendance.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'

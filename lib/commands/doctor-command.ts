@@ -1,9 +1,17 @@
+import { text } from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
 import { examineFile } from '../doctor/examine-file.ts'
 import type { Finding, Level } from '../doctor/finding.ts'
 import { visible } from '../settings/shown-value.ts'
-import { type Paint, painting } from './colours.ts'
-import type { Command, ExitCode, Shell } from './command.ts'
-import { readDoctorOptions, readGivenToken } from './doctor-options.ts'
+import {
+  type Command,
+  checkGivenOnce,
+  type ExitCode,
+  type Paint,
+  painting,
+  type Shell,
+  UsageError,
+} from './command.ts'
 
 const HELP = `Usage: fastify-tenant-auth doctor [options] app.ini
 
@@ -55,4 +63,42 @@ function told(findings: readonly Finding[], paint: Paint): string {
       return `${mark}  ${what}${cure === undefined ? '' : `; ${cure}`}\n`
     })
     .join('')
+}
+
+export interface DoctorOptions {
+  readonly file: string
+  /** `-`: the standard input. */
+  readonly token: string | undefined
+  readonly isJson: boolean
+}
+
+/** @throws UsageError, and an error of `parseArgs` */
+export function readDoctorOptions(args: readonly string[]): DoctorOptions {
+  const { values, positionals, tokens } = parseArgs({
+    tokens: true,
+    args: [...args],
+    allowPositionals: true,
+    options: { token: { type: 'string' }, json: { type: 'boolean' } },
+  })
+  checkGivenOnce(tokens)
+  const [file, ...more] = positionals
+  if (!file) throw new UsageError("the INI file is missing, as in 'doctor app.ini'")
+  if (more.length > 0) throw new UsageError('one INI file at a time')
+  return { file, token: values.token, isJson: values.json === true }
+}
+
+/**
+ * The token alone, without the name of its scheme and the space around it, as it is copied.
+ *
+ * @throws UsageError where there is none
+ */
+export async function readGivenToken(
+  given: string | undefined,
+  input: () => AsyncIterable<Buffer | string>,
+): Promise<string | undefined> {
+  if (given === undefined) return undefined
+  const written = given === '-' ? await text(input()) : given
+  const token = written.trim().replace(/^(?:authorization:\s*)?bearer\s+/i, '')
+  if (token !== '') return token
+  throw new UsageError('the token is empty')
 }

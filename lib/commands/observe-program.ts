@@ -6,8 +6,13 @@ import { extname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorCode } from '../outside/error-code.ts'
 import { CommandFailure, type Shell } from './command.ts'
-import { observedApplications } from './observed-applications.ts'
-import { COUNT_VARIABLE, FOLDER_VARIABLE, type PolicyReport, readReports } from './policy-report.ts'
+import {
+  COUNT_VARIABLE,
+  FOLDER_VARIABLE,
+  observedApplications,
+  type PolicyReport,
+  readReports,
+} from './policy-report.ts'
 
 /** Milliseconds between two looks at the reports. */
 const LOOK = 50

@@ -2,8 +2,7 @@ import type { UncoveredPlaces } from '../inspection/matrix-difference.ts'
 import { type PolicyMatrix, policyMatrix } from '../inspection/policy-matrix.ts'
 import { CommandFailure } from './command.ts'
 import type { Observed } from './observe-program.ts'
-import { observedApplications } from './observed-applications.ts'
-import type { PolicyReport } from './policy-report.ts'
+import { observedApplications, type PolicyReport } from './policy-report.ts'
 
 /** The policies of a program, and what it serves outside of them. */
 export interface ObservedMatrix {

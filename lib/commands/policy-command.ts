@@ -1,16 +1,24 @@
 import { constants } from 'node:os'
-import { matrixDifferences } from '../inspection/matrix-difference.ts'
-import { matrixMarkdown, matrixTable } from '../inspection/matrix-table.ts'
+import { parseArgs } from 'node:util'
+import { type Difference, matrixDifferences } from '../inspection/matrix-difference.ts'
+import { code, escaped, matrixMarkdown, matrixTable } from '../inspection/matrix-table.ts'
 import { matrixJson, type PolicyMatrix } from '../inspection/policy-matrix.ts'
-import { visible } from '../settings/shown-value.ts'
-import { painting } from './colours.ts'
-import type { Command, ExitCode, Shell } from './command.ts'
+import { notCompared, placeWords } from '../inspection/route-constraints.ts'
+import type { Effect } from '../inspection/route-difference.ts'
+import { visible, visibleLines } from '../settings/shown-value.ts'
+import {
+  type Command,
+  checkGivenOnce,
+  type ExitCode,
+  type Paint,
+  painting,
+  type Shell,
+  UsageError,
+} from './command.ts'
 import { readMatrixFile, writeMatrixFile } from './matrix-file.ts'
 import { observeProgram } from './observe-program.ts'
 import { type ObservedMatrix, observedMatrix } from './observed-matrix.ts'
-import { policyNotes } from './policy-notes.ts'
-import { type Format, readPolicyOptions } from './policy-options.ts'
-import { toldDifferences } from './told-differences.ts'
+import type { PolicyReport } from './policy-report.ts'
 
 const HELP = `Usage: fastify-tenant-auth policy [options] -- node app.js
 
@@ -35,6 +43,15 @@ the settings, dev mode and superusers are not among the policies.
 Exit codes: 0 all is well; 1 a difference, an application that fails, that never
 listens or has no guard, or a FILE that cannot be used; 2 a wrong command line.
 `
+
+const FORMATS = ['table', 'json', 'markdown'] as const
+
+type Format = (typeof FORMATS)[number]
+
+const DEFAULT_TIMEOUT = 60
+
+/** The longest time that a timer can wait, in seconds. */
+const MOST = 2_147_483
 
 /** Shows, writes or checks the policies of an application. */
 export const policyCommand: Command = {
@@ -98,4 +115,118 @@ function shown(matrix: PolicyMatrix, format: Format, { stdout, env }: Shell): st
 function sizeOf({ applications }: PolicyMatrix): string {
   const routes = applications.reduce((sum, application) => sum + application.routes.length, 0)
   return `applications ${applications.length}, routes ${routes}`
+}
+
+const COLOURS = { opens: 'red', closes: 'green', changes: 'yellow' } as const satisfies Record<
+  Effect,
+  string
+>
+
+/** The differences as text; those that open something come first, as they are given. */
+function toldDifferences(differences: readonly Difference[], format: Format, paint: Paint): string {
+  if (format === 'json') {
+    return `${visibleLines(JSON.stringify({ differences }, null, 2))}\n`
+  }
+  return differences
+    .map(({ effect, ...words }) => {
+      const [route, told] = [visible(words.route), visible(words.told)]
+      return format === 'markdown'
+        ? `- **${effect}** ${code(route)}: ${escaped(told)}\n`
+        : `${paint(COLOURS[effect], effect.padEnd('changes'.length))}  ${route}: ${told}\n`
+    })
+    .join('')
+}
+
+/** What the matrix does not say of a program: one line each. */
+export function policyNotes(reports: readonly PolicyReport[]): string[] {
+  // Several processes may run the same.
+  const unguarded = new Set(
+    reports.flatMap((report) =>
+      report.unguarded.map((places) => {
+        const [first = ''] = places.map(({ method, url }) => `${method} ${url}`)
+        return `not in the matrix: a Fastify instance that listens without a guard, with ${places.length} routes, such as ${visible(first)}`
+      }),
+    ),
+  )
+  const compared = new Set(
+    reports
+      .flatMap(({ applications }) => applications.flat())
+      .flatMap((route) => {
+        const names = notCompared(route).join(', ')
+        const place = `${route.method} ${placeWords(route)}`
+        return names === ''
+          ? []
+          : [`the lock cannot compare ${visible(names)} of ${visible(place)}`]
+      }),
+  )
+  const notes = [...unguarded, ...compared]
+  const isInDevMode = reports.some((report) => report.isInDevMode)
+  return isInDevMode ? [DEV_MODE, ...notes] : notes
+}
+
+const DEV_MODE =
+  'the application runs in dev mode: each request acts as the mock user, without a token; the matrix is what holds outside of dev mode'
+
+/**
+ * What is asked for. What stands behind `--` is the program that runs the application.
+ *
+ * @throws UsageError, and an error of `parseArgs`
+ */
+export function readPolicyOptions(args: readonly string[]) {
+  const end = args.indexOf('--')
+  const [file, ...rest] = end === -1 ? [] : args.slice(end + 1)
+  const { values, tokens } = parseArgs({
+    tokens: true,
+    args: end === -1 ? [...args] : args.slice(0, end),
+    options: {
+      check: { type: 'string' },
+      write: { type: 'string' },
+      format: { type: 'string' },
+      json: { type: 'boolean' },
+      applications: { type: 'string' },
+      timeout: { type: 'string' },
+    },
+  })
+  checkGivenOnce(tokens)
+  const { check, write } = values
+  if (check !== undefined && write !== undefined) {
+    throw new UsageError('--check and --write exclude each other')
+  }
+  if (check === '' || write === '') throw new UsageError('the name of the file is empty')
+  if (file === undefined || file === '') {
+    throw new UsageError("the application is missing: name it behind '--', as in '-- node app.js'")
+  }
+  return {
+    check,
+    write,
+    format: formatOf(values.format, values.json === true),
+    applications: countOf(values.applications),
+    timeout: secondsOf(values.timeout),
+    program: [file, ...rest] as const,
+  }
+}
+
+function formatOf(given: string | undefined, isJson: boolean): Format | undefined {
+  if (given === undefined) return isJson ? 'json' : undefined
+  const format = FORMATS.find((each) => each === given)
+  if (format === undefined) {
+    throw new UsageError(`--format is one of ${FORMATS.join(', ')}, not ${JSON.stringify(given)}`)
+  }
+  if (isJson && format !== 'json') throw new UsageError(`--json contradicts --format ${format}`)
+  return format
+}
+
+function countOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined
+  if (/^[1-9]\d{0,2}$/.test(given)) return Number(given)
+  throw new UsageError(`--applications is a number from 1 to 999, not ${JSON.stringify(given)}`)
+}
+
+function secondsOf(given: string | undefined): number {
+  if (given === undefined) return DEFAULT_TIMEOUT
+  const seconds = /^\d+(?:\.\d+)?$/.test(given) ? Number(given) : Number.NaN
+  if (seconds > 0 && seconds <= MOST) return seconds
+  throw new UsageError(
+    `--timeout is a number of seconds up to ${MOST}, not ${JSON.stringify(given)}`,
+  )
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { grouped } from '../inspection/grouped.ts'
 import { type ConstrainedRoute, type ListedPlace, wholeRoute } from '../inspection/listed-routes.ts'
 
 /** The variable that names the folder in which each process of the application puts its report. */
@@ -64,4 +65,29 @@ function isRunning({ pid, exitCode }: PolicyReport): boolean {
   } catch {
     return false
   }
+}
+
+/** A guarded application that has listened. */
+export interface ObservedApplication {
+  readonly routes: readonly ConstrainedRoute[]
+  /** Its places outside of every guard. */
+  readonly beside: readonly ListedPlace[]
+}
+
+/**
+ * The guarded applications of all processes. Several processes may run the same ones, which count
+ * once. The order in which processes come tells nothing.
+ */
+export function observedApplications(reports: readonly PolicyReport[]): ObservedApplication[] {
+  const different = grouped(reports, ({ applications }) => JSON.stringify(applications))
+  return [...different]
+    .sort(([a], [b]) => Number(a > b) - Number(a < b))
+    .flatMap(([, alike]) =>
+      alike.slice(0, 1).flatMap(({ applications }) =>
+        applications.map((routes, index) => ({
+          routes,
+          beside: alike.flatMap(({ beside }) => beside[index] ?? []),
+        })),
+      ),
+    )
 }

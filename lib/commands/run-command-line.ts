@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { nearestName } from '../settings/look-alike.ts'
 import { visible, visibleLines } from '../settings/shown-value.ts'
+import { authorityCommand } from './authority-command.ts'
 import { type Command, CommandFailure, type ExitCode, type Shell, UsageError } from './command.ts'
+import { doctorCommand } from './doctor-command.ts'
+import { policyCommand } from './policy-command.ts'
 
 const NAME = 'fastify-tenant-auth'
+
+/** Every sub-command, in the order of the help text. */
+export const COMMANDS: readonly Command[] = [policyCommand, doctorCommand, authorityCommand]
 
 /**
  * Runs one command line.

@@ -1,10 +1,15 @@
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
+import { fetchText } from '../outside/fetch-json.ts'
+import { shownAddress } from '../outside/protected-address.ts'
+import { bootWarnings } from '../settings/boot-warnings.ts'
 import { type LoadedSettings, loadSettings } from '../settings/load-settings.ts'
+import type { Settings } from '../settings/options.ts'
 import { showPath } from '../settings/shown-value.ts'
+import { MAX_LIST_BYTES } from '../tenants/remote-tenants.ts'
+import { readTenantList } from '../tenants/tenant-list.ts'
 import { examineIssuer } from './examine-issuer.ts'
-import { examineSettings } from './examine-settings.ts'
-import { examineTenants } from './examine-tenants.ts'
 import { examineToken } from './examine-token.ts'
+import { Exchange, fetchFinding } from './fetch-cures.ts'
 import { doubtful, type Finding, fine, wrong } from './finding.ts'
 
 /**
@@ -53,3 +58,45 @@ export function problemsIn(error: unknown): string[] {
 const UNBOOTED = 'the application does not boot before that is mended'
 
 const UNREAD = doubtful('token: dev mode reads none', 'take dev_mode away to look at it')
+
+/** By the beginning of a warning. */
+const CURES: readonly (readonly [start: string, cure: string])[] = [
+  ['dev mode', 'take dev_mode away for production; then keys and tokens are looked at too'],
+  ['superuserResource', 'say which tenants exist: [tenants] ids or tenant_url'],
+  ['publicKeysUrl is not', 'give issuer, whose keys are then discovered, or public_keys_url'],
+  ['publicKeysUrl of', 'use https there'],
+  ['tenants is plain http', 'use https in tenant_url'],
+  ['issuer', 'give issuer, exactly as the tokens name it'],
+  ['audience', 'give audience: the name of this API at the server'],
+  ['confirmation', 'take confirmation away, unless such a gateway stands in front'],
+]
+
+/** What the boot would warn of. */
+export function examineSettings(loaded: LoadedSettings): Finding[] {
+  return bootWarnings(loaded).map((warning) => {
+    return doubtful(warning, cureOf(warning))
+  })
+}
+
+export function cureOf(warning: string): string {
+  const [, cure] = CURES.find(([start]) => warning.startsWith(start)) ?? []
+  return cure ?? 'see the option in the README'
+}
+
+/** The list of tenants, where it has an address. */
+async function examineTenants({
+  tenants,
+  tenantsTimeout,
+}: Pick<Settings, 'tenants' | 'tenantsTimeout'>): Promise<Finding[]> {
+  if (typeof tenants !== 'string') return []
+  const exchange = new Exchange(MAX_LIST_BYTES, tenantsTimeout)
+  const fetched = { what: 'tenants', url: tenants, setting: 'tenant_url', limit: 'tenants_timeout' }
+  try {
+    const { size } = await readTenantList(await fetchText(tenants, exchange.limits))
+    const where = `tenants at ${shownAddress(tenants)}`
+    if (size > 0) return [fine(`${where}: names of ${size}`)]
+    return [doubtful(`${where}: the list is empty`, 'until it has names, every tenant is unknown')]
+  } catch (error) {
+    return [fetchFinding(fetched, error, exchange)]
+  }
+}

@@ -1,15 +1,25 @@
+import { maxHeaderSize } from 'node:http'
 import type { IssuerEntry } from '../authentication/issuer-entry.ts'
 import { verifySignature } from '../keys/algorithms.ts'
 import type { KeySet } from '../keys/key-set.ts'
 import type { Settings } from '../settings/options.ts'
+import { readActor } from '../tokens/actor.ts'
 import { type CompactJws, parseCompactJws } from '../tokens/compact-jws.ts'
-import { acceptedTypes, isJwt, JoseHeaders } from '../tokens/jose-header.ts'
+import {
+  acceptedTypes,
+  checkHeader,
+  isJwt,
+  type JoseHeader,
+  JoseHeaders,
+  normalizeTokenType,
+} from '../tokens/jose-header.ts'
 import { mismatch } from '../tokens/mismatch.ts'
+import { readLifetime, refusedClaims, refusedLifetime } from '../tokens/registered-claims.ts'
 import { SignatureMismatch, TokenRefused } from '../tokens/token-refused.ts'
-import { examineLength } from './examine-length.ts'
+import { readUserInfo } from '../tokens/user-info.ts'
+import { refuseEndless, type VerifyRules } from '../tokens/verify-token.ts'
 import { doubtful, type Finding, fine, wrong } from './finding.ts'
 import { issuerDetail, tokenFinding } from './token-cures.ts'
-import { orRefusal, refusalsOf } from './token-refusals.ts'
 
 /** An issuer whose keys were looked at. */
 export interface KnownIssuer {
@@ -101,4 +111,75 @@ function signatureRefusal(
   if (key === 'unfit') return new TokenRefused('no key fits')
   const isSigned = verifySignature(header.alg, key.key, signingInput, signature)
   return isSigned ? undefined : new SignatureMismatch()
+}
+
+/** Bytes of the header line around a token. */
+const HEADER_LINE = 'authorization: Bearer \r\n'.length
+
+/** Bytes that browsers and gateways send beside it, on a usual day. */
+const OTHERS = 4096
+
+const LENGTH_CURE =
+  'raise http.maxHeaderSize of Fastify and of the gateways, or take rights from a database by resourcesOf'
+
+/**
+ * The length of a token against both limits: ours, and that of Node for all headers of a request
+ * together, beyond which it answers 431 by itself.
+ *
+ * @param limit characters
+ */
+function examineLength(token: string, limit: number): Finding[] {
+  const { length } = token
+  const findings: Finding[] = []
+  if (length > limit) {
+    const cure = `raise max_token_length; and ${LENGTH_CURE}`
+    findings.push(wrong(`token: its ${length} characters are more than ${limit}`, cure))
+  }
+  const size = length + HEADER_LINE
+  const against = `token: its header takes ${size} of the ${maxHeaderSize} bytes that Node reads`
+  if (size > maxHeaderSize) findings.push(wrong(against, LENGTH_CURE))
+  else if (size + OTHERS > maxHeaderSize) findings.push(doubtful(against, LENGTH_CURE))
+  return findings
+}
+
+/**
+ * Every reason for which the guard refuses a token that is not about its key. The guard stops at
+ * the first; here each check is run by itself.
+ */
+function refusalsOf(
+  header: JoseHeader,
+  claims: Record<string, unknown>,
+  rules: VerifyRules,
+): TokenRefused[] {
+  const { alg, typ } = header
+  const { algorithms, tokenTypes, issuer, audience, confirmation, clockTolerance } = rules
+  const own = {
+    algorithms: new Set([alg]),
+    tokenTypes: new Set([typ === undefined ? typ : normalizeTokenType(typ)]),
+  }
+  const anybody = { confirmation: 'ignore' } as const
+  const checks: readonly (() => unknown)[] = [
+    () => checkHeader(header, { ...own, algorithms }),
+    () => checkHeader(header, { ...own, tokenTypes }),
+    () => refusedClaims(claims, { ...anybody, issuer }),
+    () => refusedClaims(claims, { ...anybody, audience }),
+    () => refusedClaims(claims, { confirmation }),
+    () => refusedLifetime(readLifetime(claims), clockTolerance),
+    () => refuseEndless(readLifetime(claims)),
+    () => readActor(claims),
+    // The last: it freezes the claims.
+    () => readUserInfo(claims),
+  ]
+  const refusals = checks.map(orRefusal).filter((result) => result instanceof TokenRefused)
+  return [...new Map(refusals.map((refusal) => [refusal.reason, refusal])).values()]
+}
+
+/** What a function gives, or its refusal. */
+export function orRefusal<T>(make: () => T): T | TokenRefused {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof TokenRefused) return error
+    throw error
+  }
 }

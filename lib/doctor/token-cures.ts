@@ -1,6 +1,5 @@
 import type { TokenRefused } from '../tokens/token-refused.ts'
-import { doubtful, type Finding, wrong } from './finding.ts'
-import { spellingDifference } from './spelling.ts'
+import { doubtful, type Finding, spellingDifference, wrong } from './finding.ts'
 
 const CLOCK = 'compare the clocks of the server and of this machine'
 

@@ -4,7 +4,6 @@ import type { Verified } from '../authentication/verified-tokens.ts'
 import type { WatchRevocation } from '../authentication/watch-revocation.ts'
 import type { Policy } from '../declaration/policy.ts'
 import type { AuthError } from '../errors.ts'
-import type { DecisionCounts } from '../inspection/decision-counts.ts'
 import type { ReportFailure } from '../outside/ask-application.ts'
 import type { Waits } from '../outside/waits.ts'
 import type { Authorization } from '../rights/authorization.ts'
@@ -35,7 +34,8 @@ export interface DecisionRules {
   readonly asyncContext: boolean
   /** The waits of the application's requests. They end when it closes. */
   readonly waits: Waits
-  readonly counts: DecisionCounts
+  /** Counts decisions; null: admitted. */
+  readonly counts: { count(error: AuthError | null): void }
   /** Names of the bindings of later log lines; undefined: none. */
   readonly logBindings?: readonly LogBinding[] | undefined
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Declared } from '../declaration/declaration.ts'
-import { decoratedAgain } from '../inspection/audit.ts'
+import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 import { asConstructor, requestOf } from '../outside/fastify-context.ts'
 import type { Authorization } from '../rights/authorization.ts'
 import { authContextOf } from './context.ts'
@@ -101,4 +101,11 @@ export function redecorated(guarded: FastifyInstance, scope: FastifyInstance): s
 
 function hasKey(props: unknown, name: string): boolean {
   return Array.isArray(props) && props.some((prop: unknown) => Object(prop).key === name)
+}
+
+/** The error of a boot in which a scope below the guard decorates requests with our names. */
+export function decoratedAgain(names: readonly string[]): ERR_AUTH_CONFIG_INVALID {
+  return new ERR_AUTH_CONFIG_INVALID(
+    `decorateRequest: expected no decoration of the guard's names below it, found ${names.join(', ')} (boot)`,
+  )
 }

@@ -1,6 +1,12 @@
+import type { FastifyInstance } from 'fastify'
+import { applicationRoutes } from '../declaration/application-routes.ts'
+import { mistakenSegments } from '../declaration/policy.ts'
+import type { Route } from '../declaration/route.ts'
+import { added, type RouteRegister } from '../declaration/route-register.ts'
 import { ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
-import { rootScope, scopesWithin } from '../outside/fastify-scope.ts'
-import type { AuditedScope, InspectedRoute } from './inspected-scope.ts'
+import { decoratedAgain, redecorated } from '../guard/request-decorators.ts'
+import { guardedScopes } from '../guard/scopes.ts'
+import { isWithin, rootScope, scopesWithin } from '../outside/fastify-scope.ts'
 import { type ListedPlace, routePlaces } from './listed-routes.ts'
 import { isOfCors, type Neighbours } from './neighbours.ts'
 
@@ -18,35 +24,26 @@ export interface AuditRules {
  * @throws ERR_AUTH_ROUTE_INVALID for uncovered routes with a declaration that no guard will hold
  */
 export function auditRoutes(
-  audited: AuditedScope,
+  register: RouteRegister,
   neighbours: Neighbours,
   rules: AuditRules,
 ): void {
-  const { scope } = audited
+  const { scope, seen, early } = register
   const warn = (message: string, routes?: unknown): void => {
     scope.log.warn(routes === undefined ? {} : { routes }, `tenant auth: ${message}`)
   }
-  const written = [...audited.seen, ...(audited.early ?? [])]
+  const written = [...seen, ...(early ?? [])]
   const scopes = new Set([scope, ...written.map((route) => route.scope)])
-  refuseRedecorated(audited, new Set([...scopes, ...scopesWithin(scope)]))
-  reportUncovered(audited, rules, warn)
+  const below = [...new Set([...scopes, ...scopesWithin(scope)])]
+  const names = new Set(below.flatMap((each) => redecorated(scope, each)))
+  if (names.size > 0) throw decoratedAgain([...names])
+  reportUncovered(scope, rules, warn)
   for (const advice of neighbours.misplaced(scopes)) warn(advice)
-  reportEarly(audited, warn)
-  reportMistaken(audited, written, rules, warn)
+  reportEarly(register, warn)
+  reportMistaken(written, rules, warn)
 }
 
 type Warn = (message: string, routes?: unknown) => void
-
-function refuseRedecorated(audited: AuditedScope, scopes: Iterable<InspectedRoute['scope']>): void {
-  const found = new Set([...scopes].flatMap((scope) => audited.redecorated(scope)))
-  if (found.size > 0) throw decoratedAgain([...found])
-}
-
-export function decoratedAgain(names: readonly string[]): ERR_AUTH_CONFIG_INVALID {
-  return new ERR_AUTH_CONFIG_INVALID(
-    `decorateRequest: expected no decoration of the guard's names below it, found ${names.join(', ')} (boot)`,
-  )
-}
 
 /**
  * Applications whose uncovered routes were told of. Several guards in one application see the same
@@ -54,16 +51,17 @@ export function decoratedAgain(names: readonly string[]): ERR_AUTH_CONFIG_INVALI
  */
 const toldOf = new WeakSet<object>()
 
-function reportUncovered(audited: AuditedScope, { uncovered }: AuditRules, warn: Warn): void {
-  const open = uncoveredRoutes(audited)
+function reportUncovered(scope: FastifyInstance, { uncovered }: AuditRules, warn: Warn): void {
+  const open = uncoveredRoutes(scope)
   if (open.length === 0 || uncovered === 'ignore') return
   if (uncovered === 'refuse') {
     throw new ERR_AUTH_CONFIG_INVALID(
       `uncovered: expected a guard on every route, found none on ${open.join(', ')}; ${UNCOVERED_CURES} (boot)`,
     )
   }
-  if (toldOf.has(rootScope(audited.scope))) return
-  toldOf.add(rootScope(audited.scope))
+  const root = rootScope(scope)
+  if (toldOf.has(root)) return
+  toldOf.add(root)
   warn(`no guard covers these routes; ${UNCOVERED_CURES}`, open)
 }
 
@@ -71,8 +69,11 @@ const UNCOVERED_CURES =
   "wrap the module that registers the guard with fastify-plugin, or say that it is meant: uncovered: 'ignore'"
 
 /** By their scopes. Routes that say that they are open are meant. */
-function uncoveredRoutes({ application = [], isCovered }: AuditedScope): string[] {
-  const open = application.filter((route) => !isCovered(route))
+function uncoveredRoutes(scope: FastifyInstance): string[] {
+  const guarded = guardedScopes(scope)
+  const open = added(applicationRoutes(scope) ?? []).filter(
+    (route) => !guarded.some((each) => isWithin(each, route.scope)),
+  )
   const declaring = open
     .filter(({ declares }) => declares.length > 0)
     .map(
@@ -87,25 +88,25 @@ function uncoveredRoutes({ application = [], isCovered }: AuditedScope): string[
 }
 
 /** Without the route that @fastify/cors writes for itself: it is none of the application. */
-function placesButCors(route: InspectedRoute): ListedPlace[] {
+function placesButCors(route: Route): ListedPlace[] {
   return routePlaces(route).filter((place) => !isOfCors(place, route.scope))
 }
 
-function reportEarly(audited: AuditedScope, warn: Warn): void {
-  if (audited.early === undefined) {
+function reportEarly({ early, earlyProblems }: RouteRegister, warn: Warn): void {
+  if (early === undefined) {
     warn(
       "the application was made before this package was loaded: routes written before the plugin are guarded, and cannot be listed; load it before Fastify() is called, as require('fastify-tenant-auth') at the top",
     )
     return
   }
-  const early = audited.early.flatMap(placesButCors)
-  if (early.length === 0) return
-  if (audited.earlyProblems.length > 0) {
-    warn('routes that were written before the plugin had loaded are wrong', audited.earlyProblems)
+  const places = early.flatMap(placesButCors)
+  if (places.length === 0) return
+  if (earlyProblems.length > 0) {
+    warn('routes that were written before the plugin had loaded are wrong', earlyProblems)
   }
   warn(
-    `${early.length} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes, and before @fastify/autoload`,
-    early.slice(0, MOST_NAMED).map(nameOf),
+    `${places.length} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes, and before @fastify/autoload`,
+    places.slice(0, MOST_NAMED).map(nameOf),
   )
 }
 
@@ -113,14 +114,9 @@ function reportEarly(audited: AuditedScope, warn: Warn): void {
 const MOST_NAMED = 10
 
 /** A route that declares a tenant is refused for such a name. One warning tells of the others. */
-function reportMistaken(
-  audited: AuditedScope,
-  written: readonly InspectedRoute[],
-  rules: AuditRules,
-  warn: Warn,
-): void {
+function reportMistaken(written: readonly Route[], rules: AuditRules, warn: Warn): void {
   const suspects = written.filter(
-    ({ policy, url }) => policy?.noauth !== true && audited.mistaken(url).length > 0,
+    ({ policy, url }) => policy?.noauth !== true && mistakenSegments(url, rules).length > 0,
   )
   if (suspects.length === 0) return
   warn(

@@ -1,11 +1,34 @@
-import type {
-  InspectedPolicy,
-  InspectedRequirement,
-  InspectedRoute,
-  InspectedScope,
-} from './inspected-scope.ts'
-import type { ListedRoute } from './listed-route.ts'
+import type { Policy } from '../declaration/policy.ts'
+import type { Route } from '../declaration/route.ts'
+import type { RouteRegister } from '../declaration/route-register.ts'
+import type { Requirement } from '../rights/principal.ts'
 import { type RouteConstraints, writtenConstraints } from './route-constraints.ts'
+
+/** One route, as `authService.routes()` lists it. */
+export interface ListedRoute {
+  readonly method: string
+  readonly url: string
+  /** Null if the policy is not known. */
+  readonly noauth: boolean | null
+  /** Where the tenant stands. Null: nowhere, or the policy is not known. */
+  readonly tenant: 'path' | 'query' | 'optional' | null
+  /**
+   * The ids that must be held: all of a list, or any of it. Null: no ids, or the policy is not
+   * known.
+   */
+  readonly require: readonly string[] | { readonly any: readonly string[] } | null
+  /**
+   * False for a route that was written before the plugin had loaded. It is guarded, and read
+   * strictly.
+   */
+  readonly seen: boolean
+  /** Whether the route declares `userInfo`. Null if the policy is not known. */
+  readonly userInfo: boolean | null
+  /** Whether the route declares `resources`. Null if the policy is not known. */
+  readonly resources: boolean | null
+  /** Whether the route declares `authorization`. Null if the policy is not known. */
+  readonly authorization: boolean | null
+}
 
 /** A route's method and one of its urls. */
 export interface ListedPlace {
@@ -29,7 +52,7 @@ export interface ConstrainedRoute extends ListedRoute {
 }
 
 /** Every route of a guarded scope, with its policy. */
-export function listRoutes(inspected: InspectedScope): ConstrainedRoute[] {
+export function listRoutes(inspected: Pick<RouteRegister, 'seen' | 'early'>): ConstrainedRoute[] {
   const seen = inspected.seen.flatMap((route) =>
     routePlaces(route).map((place) => listed(place, { ...shown(route.policy), seen: true })),
   )
@@ -49,13 +72,8 @@ export function wholeRoute({
   return { ...route, ...early, ...(written && { constraints: written }) }
 }
 
-/** The places of the routes that no `onRoute` saw, as far as they are known. */
-export function earlyPlaces({ early = [] }: InspectedScope): readonly ListedPlace[] {
-  return early.flatMap(routePlaces)
-}
-
 /** Each method and url of a route, without those that Fastify refused to add. */
-export function routePlaces(route: InspectedRoute): readonly ListedPlace[] {
+export function routePlaces(route: Route): readonly ListedPlace[] {
   const { url } = route
   const constraints = writtenConstraints(route.constraints)
   return route.routedMethods.map((method) => ({
@@ -91,11 +109,11 @@ const UNKNOWN = {
 const UNSEEN = { ...UNKNOWN, seen: false }
 
 /** In the stricter reading an optional tenant is required. */
-function earlyPolicy(policy: InspectedPolicy | undefined): ShownPolicy | undefined {
+function earlyPolicy(policy: Policy | undefined): ShownPolicy | undefined {
   return policy && { ...shown(policy), tenant: policy.tenant }
 }
 
-function shown(policy: InspectedPolicy | undefined): ShownPolicy {
+function shown(policy: Policy | undefined): ShownPolicy {
   if (policy === undefined) return UNKNOWN
   const { noauth, requirement, declared } = policy
   const { userInfo, resources, authorization } = declared
@@ -104,7 +122,7 @@ function shown(policy: InspectedPolicy | undefined): ShownPolicy {
   return { noauth, tenant, require: ids(requirement), userInfo, resources, authorization }
 }
 
-function ids(requirement: InspectedRequirement | null): ListedRoute['require'] {
+function ids(requirement: Requirement | null): ListedRoute['require'] {
   if (requirement === null) return null
   return requirement.mode === 'any' ? { any: requirement.ids } : requirement.ids
 }

@@ -1,11 +1,14 @@
-import { grouped } from './grouped.ts'
+import { grouped, paired } from './grouped.ts'
 import type { ConstrainedRoute, ListedPlace } from './listed-routes.ts'
-import { paired } from './paired.ts'
-import { type PlaceDifference, placeDifferences } from './place-difference.ts'
 import type { MatrixApplication, PolicyMatrix } from './policy-matrix.ts'
 import { RemainingRoutes } from './remaining-routes.ts'
-import { constraintsKey, placeWords } from './route-constraints.ts'
-import type { Effect, RouteDifference } from './route-difference.ts'
+import { constraintsKey, constraintWords, placeWords } from './route-constraints.ts'
+import {
+  type Effect,
+  policyWords,
+  type RouteDifference,
+  routeDifferences,
+} from './route-difference.ts'
 
 /** One thing in which the policies of two matrices differ. */
 export interface Difference extends RouteDifference {
@@ -22,6 +25,13 @@ export interface UncoveredPlaces {
   readonly beside: readonly (readonly ListedPlace[])[]
   /** Of the Fastify instances that have no guard. */
   readonly unguarded: readonly ListedPlace[]
+}
+
+type Routes = readonly ConstrainedRoute[]
+
+/** A difference, and the route that it is told of. */
+interface PlaceDifference extends RouteDifference {
+  readonly at: ConstrainedRoute
 }
 
 const NONE: UncoveredPlaces = { beside: [], unguarded: [] }
@@ -49,10 +59,14 @@ export function matrixDifferences(
     const own = after === undefined ? unguarded : (beside[index] ?? [])
     const remaining = new RemainingRoutes({ guarded, uncovered: own, anywhere })
     const lostElsewhere = lost.flatMap((routes, each) => (each === index ? [] : routes))
-    const differences = applicationDifferences(before?.routes ?? [], guarded, {
-      remaining,
-      lostElsewhere,
-    })
+    const [old, now] = [grouped(before?.routes ?? [], placeOf), grouped(guarded, placeOf)]
+    const moved = grouped(lostElsewhere, placeOf)
+    const differences = [...new Set([...old.keys(), ...now.keys()])].flatMap((place) =>
+      placeDifferences(old.get(place) ?? [], now.get(place) ?? [], {
+        remaining,
+        lostElsewhere: moved.get(place) ?? [],
+      }),
+    )
     return folded(differences, pairs.length === 1 ? '' : `application ${index + 1}: `)
   })
   const ofLost = found.slice(is.applications.length).flat()
@@ -84,39 +98,13 @@ function sharedPlaces(was: MatrixApplication, is: MatrixApplication): number {
 }
 
 /** Those of places that the application does not have any more. */
-function lostRoutes(
-  was: MatrixApplication | undefined,
-  is: MatrixApplication | undefined,
-): readonly ConstrainedRoute[] {
+function lostRoutes(was?: MatrixApplication, is?: MatrixApplication): Routes {
   const places = new Set(is?.routes.map(placeOf))
   return was?.routes.filter((route) => !places.has(placeOf(route))) ?? []
 }
 
 function placeOf({ method, url }: ConstrainedRoute): string {
   return `${method} ${url}`
-}
-
-function applicationDifferences(
-  was: readonly ConstrainedRoute[],
-  is: readonly ConstrainedRoute[],
-  {
-    remaining,
-    lostElsewhere,
-  }: {
-    readonly remaining: RemainingRoutes
-    readonly lostElsewhere: readonly ConstrainedRoute[]
-  },
-): PlaceDifference[] {
-  const before = grouped(was, placeOf)
-  const after = grouped(is, placeOf)
-  const lost = grouped(lostElsewhere, placeOf)
-  const places = new Set([...was, ...is].map(placeOf))
-  return [...places].flatMap((place) =>
-    placeDifferences(before.get(place) ?? [], after.get(place) ?? [], {
-      remaining,
-      lostElsewhere: lost.get(place) ?? [],
-    }),
-  )
 }
 
 /** One difference for all methods of a route that it holds for: a GET route has a HEAD twin. */
@@ -130,4 +118,73 @@ function folded(differences: readonly PlaceDifference[], application: string): D
       return { effect, told, route: `${application}${methods} ${placeWords(at)}` }
     })
   })
+}
+
+/** What counts beside the routes of the place itself. */
+interface Beside {
+  readonly remaining: RemainingRoutes
+  /** The routes of this place that other applications have lost: they may have moved. */
+  readonly lostElsewhere: Routes
+}
+
+/** Counts more than all in which the policies of two routes may differ. */
+const SAME_CONSTRAINTS = 10
+
+/**
+ * What differs among the routes of one method and url. Their constraints, such as versions and
+ * hosts, tell them apart, and decide which of them a request finds.
+ */
+function placeDifferences(
+  was: Routes,
+  is: Routes,
+  { remaining, lostElsewhere }: Beside,
+): PlaceDifference[] {
+  return paired(was, is, likeness).flatMap(([before, after]) => {
+    if (after === undefined) return [{ ...remaining.differenceOf(before), at: before }]
+    if (before === undefined) return [added(after, [...was, ...lostElsewhere])]
+    const moved = isSamePlace(before, after)
+      ? []
+      : [movedDifference(before, after, { was, remaining })]
+    return [...moved, ...routeDifferences(before, after)].map((each) => ({ ...each, at: after }))
+  })
+}
+
+function likeness(a: ConstrainedRoute, b: ConstrainedRoute): number {
+  return (isSamePlace(a, b) ? SAME_CONSTRAINTS : 0) - routeDifferences(a, b).length
+}
+
+function isSamePlace(a: ConstrainedRoute, b: ConstrainedRoute): boolean {
+  return constraintsKey(a) === constraintsKey(b)
+}
+
+/** It may take requests that found another route of its place. */
+function added(is: ConstrainedRoute, others: Routes): PlaceDifference {
+  const letsIn = is.noauth !== false || isLooser(others, is)
+  return { effect: letsIn ? 'opens' : 'changes', told: `is new: ${policyWords(is)}`, at: is }
+}
+
+function movedDifference(
+  before: ConstrainedRoute,
+  after: ConstrainedRoute,
+  { was, remaining }: { readonly was: Routes; readonly remaining: RemainingRoutes },
+): RouteDifference {
+  const told = `constraints were ${constraintWords(before)}, are ${constraintWords(after)}`
+  // Requests that found the route may not find it any more.
+  const successor = remaining.successorOf(before, after)
+  if (successor?.effect === 'opens') return { effect: 'opens', told: `${told}${successor.told}` }
+  const others = was.filter((route) => route !== before)
+  if (isLooser(others, after)) return { effect: 'opens', told }
+  if (isTighter(before, after)) return { effect: 'closes', told }
+  return { effect: after.noauth === false ? 'changes' : 'opens', told }
+}
+
+/** Whether all constraints stay, and others come. */
+function isTighter({ constraints: was = {} }: ConstrainedRoute, after: ConstrainedRoute): boolean {
+  const is = new Map(Object.entries(after.constraints ?? {}))
+  return Object.entries(was).every(([name, value]) => is.has(name) && is.get(name) === value)
+}
+
+/** Whether a route lets somebody in whom one of the others keeps out. */
+function isLooser(others: Routes, route: ConstrainedRoute): boolean {
+  return others.some((was) => routeDifferences(was, route).some(({ effect }) => effect === 'opens'))
 }

@@ -1,10 +1,9 @@
 import { visible } from '../settings/shown-value.ts'
 import { grouped } from './grouped.ts'
 import type { ConstrainedRoute } from './listed-routes.ts'
-import { codeCell, escaped } from './markdown-text.ts'
 import type { MatrixApplication, PolicyMatrix } from './policy-matrix.ts'
-import { requirementWords } from './requirement-order.ts'
 import { placeWords } from './route-constraints.ts'
+import { requirementWords } from './route-difference.ts'
 
 /** A route's methods, its url, and who may: cells for people to read. */
 type Row = readonly [methods: string, url: string, who: string, ...more: string[]]
@@ -78,4 +77,33 @@ function cellsOf(route: ConstrainedRoute): readonly [url: string, who: string, .
     require === null ? '' : visible(requirementWords(require)),
     receives.flatMap(([name, isDeclared]) => (isDeclared ? [name] : [])).join(', '),
   ]
+}
+
+/** Characters that would mean something in Markdown, or in HTML, which Markdown may hold. */
+const MARKS = /[\\`*_{}[\]<>#|~!&$]/g
+
+/** Text that Markdown shows as it is, in the cell of a table too. */
+export function escaped(text: string): string {
+  return text.replace(MARKS, '\\$&')
+}
+
+/** A code span whose fence is longer than any run of backticks in the text. */
+export function code(text: string): string {
+  const runs = text.match(/`+/g) ?? []
+  const fence = '`'.repeat(1 + Math.max(0, ...runs.map(({ length }) => length)))
+  const pad = runs.length > 0 ? ' ' : ''
+  return `${fence}${pad}${text}${pad}${fence}`
+}
+
+/**
+ * Code in the cell of a table. A bar there has a backslash before it, which a span of code cannot
+ * tell from one of the text. HTML can.
+ */
+export function codeCell(text: string): string {
+  if (text.includes('\\|')) return `<code>${text.replace(/\W/gu, entity)}</code>`
+  return code(text).replaceAll('|', '\\|')
+}
+
+function entity(character: string): string {
+  return `&#${character.codePointAt(0)};`
 }

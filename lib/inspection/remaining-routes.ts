@@ -1,8 +1,5 @@
 import { withAndWithoutOptional } from '../outside/router-spellings.ts'
-import { answering } from './answering-url.ts'
-import { grouped } from './grouped.ts'
 import type { ConstrainedRoute, ListedPlace } from './listed-routes.ts'
-import { roughSpelling } from './rough-path.ts'
 import { placeWords } from './route-constraints.ts'
 import { policyWords, type RouteDifference, routeDifferences } from './route-difference.ts'
 
@@ -15,23 +12,27 @@ interface Remains {
   readonly anywhere: readonly ListedPlace[]
 }
 
-interface Candidate extends ListedPlace {
+/** A route that may answer for one that is gone. */
+interface Candidate {
+  readonly place: ListedPlace
   /** Undefined: no guard covers it. */
   readonly route: ConstrainedRoute | undefined
-  answers(gone: string): boolean
+  readonly answers: (gone: string) => boolean
 }
 
 /** What there is in the place of a route that is gone: it may have lost its guard only. */
 export class RemainingRoutes {
-  readonly #candidates: Map<string, Candidate[]>
+  readonly #candidates: readonly Candidate[]
   readonly #uncovered: ReadonlySet<string>
 
   constructor({ guarded, uncovered, anywhere }: Remains) {
-    const candidates = [
-      ...uncovered.map((place) => candidate(place, undefined)),
+    const candidate = (place: ListedPlace, route?: ConstrainedRoute): Candidate => {
+      return { place, route, answers: answering(place.url) }
+    }
+    this.#candidates = [
+      ...uncovered.map((place) => candidate(place)),
       ...guarded.map((route) => candidate(route, route)),
     ]
-    this.#candidates = grouped(candidates, ({ method }) => method)
     this.#uncovered = new Set(anywhere.flatMap(namesOf))
   }
 
@@ -52,11 +53,9 @@ export class RemainingRoutes {
    * @returns undefined where none answers, or all that do are stricter: that closes
    */
   successorOf(left: ConstrainedRoute, except?: ConstrainedRoute): RouteDifference | undefined {
-    const candidates = this.#candidates.get(left.method) ?? []
-    const successors = candidates
-      .filter(
-        ({ route, answers }) => (except === undefined || route !== except) && answers(left.url),
-      )
+    const successors = this.#candidates
+      .filter(({ place, route }) => place.method === left.method && (route ?? place) !== except)
+      .filter(({ answers }) => answers(left.url))
       .map((each) => successor(left, each))
     return (
       successors.find(({ effect }) => effect === 'opens') ??
@@ -65,23 +64,66 @@ export class RemainingRoutes {
   }
 }
 
-function candidate(place: ListedPlace, route: ConstrainedRoute | undefined): Candidate {
-  const { method, url, constraints } = place
-  return { method, url, ...(constraints && { constraints }), route, answers: answering(url) }
-}
-
 /** What a route does that answers from now on. A stricter one closes, as no route does. */
-function successor(left: ConstrainedRoute, { route, ...place }: Candidate): RouteDifference {
+function successor(left: ConstrainedRoute, { route, place }: Candidate): RouteDifference {
   const words = route === undefined ? 'no guard covers that' : `that is ${policyWords(route)}`
   const told = `; now ${placeWords(place)} may answer, and ${words}`
-  const effects = routeDifferences(left, route ?? { ...left, noauth: true }).map(
-    ({ effect }) => effect,
-  )
+  const differences = routeDifferences(left, route ?? { ...left, noauth: true })
+  const effects = differences.map(({ effect }) => effect)
   if (effects.includes('opens')) return { effect: 'opens', told }
   return { effect: effects.includes('closes') ? 'closes' : 'changes', told }
 }
 
 /** The same for a place of another application whose parameters have other names. */
 function namesOf({ method, url }: ListedPlace): string[] {
-  return withAndWithoutOptional(url).map((each) => `${method} ${roughSpelling(each)}`)
+  return withAndWithoutOptional(url).map(
+    (each) => `${method} ${roughPath(each).replace(/\/$/, '')}`,
+  )
+}
+
+/** Stands for the value of a parameter. No path that is written holds it. */
+const ANY_VALUE = '\0'
+
+/**
+ * Whether a route of this url answers requests for urls of gone routes. Where it cannot be sure the
+ * answer is yes: of letter case, a slash at the end, and regular expressions. A route with
+ * parameters does not answer for one whose path says more.
+ */
+export function answering(url: string): (gone: string) => boolean {
+  const patterns = withAndWithoutOptional(url).map((each) => {
+    const source = rooted(each)
+      .replace(/\/$/, '')
+      .replaceAll(/[\\^$.+?()[\]{}|]/g, '\\$&')
+      .replaceAll(':', '[^/]+')
+      .replace(/\*$/, '.*')
+    return new RegExp(`^${source}/?$`, 's')
+  })
+  return (gone) => requestsFor(gone).some((path) => patterns.some((pattern) => pattern.test(path)))
+}
+
+/** Requests that found a route. A wildcard may stand for one segment, or for more. */
+function requestsFor(url: string): string[] {
+  return withAndWithoutOptional(url).flatMap((each) => {
+    const path = rooted(each).replaceAll(':', ANY_VALUE)
+    return [ANY_VALUE, `${ANY_VALUE}/${ANY_VALUE}`].map((rest) => path.replace(/\*$/, rest))
+  })
+}
+
+/** The router keeps a lone `*` below the root. */
+function rooted(url: string): string {
+  return roughPath(url.startsWith('/') ? url : `/${url}`)
+}
+
+/** In small letters, with single slashes. A segment is cut at its first parameter. */
+function roughPath(url: string): string {
+  let spelled = ''
+  let isParameter = false
+  let depth = 0
+  for (const char of url.toLowerCase()) {
+    if (char === '/' && depth <= 0) isParameter = false
+    if (!isParameter && !(char === '/' && spelled.endsWith('/'))) spelled += char
+    if (char === ':') isParameter = true
+    if (isParameter) depth += Number(char === '(') - Number(char === ')')
+  }
+  return spelled
 }

@@ -52,7 +52,7 @@ function written(value: unknown): RouteConstraints[string] {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
   const shown = inspect(value, WHOLE)
-  return isShownWhole(value) ? shown : `${shown}${NOT_COMPARED}`
+  return isShownWhole(value, shown) ? shown : `${shown}${NOT_COMPARED}`
 }
 
 /** The end of a constraint's text that may be the same for different constraints. */
@@ -65,23 +65,13 @@ export function notCompared({ constraints = {} }: Constrained): string[] {
   )
 }
 
-/** Deepest value that is looked through. */
-const DEEPEST = 20
-
-/** A function, a symbol and an object of a class hold more than Node shows. */
-function isShownWhole(value: unknown, depth = 0): boolean {
-  if (typeof value === 'function' || typeof value === 'symbol' || depth > DEEPEST) return false
-  if (typeof value !== 'object' || value === null) return true
-  if (value instanceof RegExp || value instanceof Date) return true
-  const isWhole = (each: unknown): boolean => isShownWhole(each, depth + 1)
-  if (Array.isArray(value)) return value.every(isWhole)
-  if (value instanceof Set || value instanceof Map) return [...value].every(isWhole)
-  const prototype = Reflect.getPrototypeOf(value)
-  const properties = Object.values(Object.getOwnPropertyDescriptors(value))
-  return (
-    (prototype === null || prototype === Object.prototype) &&
-    properties.every(({ get, set, value: each }) => !get && !set && isWhole(each))
-  )
+/** A function, a getter, a symbol and an object of a class hold more than Node shows. */
+function isShownWhole(value: unknown, shown: string): boolean {
+  try {
+    return inspect(structuredClone(value), WHOLE) === shown
+  } catch {
+    return false
+  }
 }
 
 /** Quoted where it would not be one word. */

@@ -1,6 +1,9 @@
+import type { Authenticator } from '../authentication/authenticator.ts'
 import type { TokenCacheStats } from '../authentication/token-cache-stats.ts'
+import type { AuthError } from '../errors.ts'
+import type { Attended } from '../outside/attendance.ts'
 import type { DocumentState } from '../outside/document-state.ts'
-import type { DecisionStats } from './decision-counts.ts'
+import type { KnownTenants } from '../tenants/known-tenants.ts'
 
 /** What a service can tell of itself, in plain numbers and words. */
 export interface Stats {
@@ -17,4 +20,57 @@ export interface DocumentStats extends DocumentState {
   readonly kind: 'keys' | 'tenants' | 'denyList'
   /** The issuer's name; of the others their kind. */
   readonly name: string
+}
+
+/** How many guarded requests were admitted, and refused. */
+export interface DecisionStats {
+  readonly admitted: number
+  /** By the code of the error, of those that occurred. */
+  readonly refused: Readonly<Record<string, number>>
+}
+
+/** The decisions of one service, in all its applications. */
+export class DecisionCounts {
+  #admitted = 0
+  readonly #refused = new Map<string, number>()
+
+  /** @param error null: the request was admitted */
+  count(error: AuthError | null): void {
+    if (error === null) this.#admitted++
+    else this.#refused.set(error.code, (this.#refused.get(error.code) ?? 0) + 1)
+  }
+
+  /** A copy. */
+  get stats(): DecisionStats {
+    return { admitted: this.#admitted, refused: Object.fromEntries(this.#refused) }
+  }
+}
+
+/** What a service knows of itself. */
+export interface Known {
+  readonly authenticator: Authenticator
+  readonly knownTenants: KnownTenants
+  /** Of the functions that were given as options. */
+  readonly attendants: readonly Attended[]
+  readonly counts: DecisionCounts
+}
+
+/** A copy of what is known now. Nothing is asked to find it. */
+export function statsOf({ authenticator, knownTenants, attendants, counts }: Known): Stats {
+  const keys = authenticator.issuers().map(({ name, keys }) => stats('keys', name, keys.state()))
+  const tenants = stats('tenants', 'tenants', knownTenants.state?.())
+  const lists = attendants.map((each) => stats('denyList', 'denyList', each.state()))
+  return {
+    decisions: counts.stats,
+    tokenCache: { ...authenticator.tokenCache },
+    documents: [...keys, tenants, ...lists].filter((document) => document !== undefined),
+  }
+}
+
+function stats(
+  kind: DocumentStats['kind'],
+  name: string,
+  state: DocumentState | undefined,
+): DocumentStats | undefined {
+  return state && { kind, name, ...state }
 }

@@ -1,7 +1,7 @@
+import type { Policy } from '../declaration/policy.ts'
 import { isObject } from '../outside/is-object.ts'
-import type { DocumentedPolicy, DocumentedRoute } from './documented-route.ts'
 import { type Draft, draft, freeName, list, mapValues } from './draft.ts'
-import { indexRoutes } from './find-policies.ts'
+import { type DocumentedRoute, indexRoutes } from './find-policies.ts'
 import { type AnswerRules, answerOf, errorSchema, refusalsOf } from './refusal-answers.ts'
 import {
   type OuterParameters,
@@ -86,7 +86,7 @@ export function describeGuard<Document extends object>(
  */
 function describeOperation(
   operation: Draft,
-  policies: readonly DocumentedPolicy[],
+  policies: readonly Policy[],
   description: Description,
 ): Draft {
   const guarded = policies.filter(({ noauth }) => !noauth)

@@ -1,4 +1,4 @@
-import type { DocumentedPolicy } from './documented-route.ts'
+import type { Policy } from '../declaration/policy.ts'
 
 /** What the answers depend on beside the route. */
 export interface AnswerRules {
@@ -10,10 +10,7 @@ export interface AnswerRules {
  * The statuses of the refusals of a guarded route. They do not depend on where the document is
  * printed, so dev mode has the same ones.
  */
-export function refusalsOf(
-  policy: DocumentedPolicy,
-  { tenants }: AnswerRules,
-): (keyof typeof REFUSALS)[] {
+export function refusalsOf(policy: Policy, { tenants }: AnswerRules): (keyof typeof REFUSALS)[] {
   const hasTenant = policy.tenant !== null
   const { authorization } = policy.declared
   return [

@@ -1,6 +1,6 @@
+import type { Policy } from '../declaration/policy.ts'
 import { isObject } from '../outside/is-object.ts'
 import { MAX_TENANT_LENGTH } from '../tenants/tenant-name.ts'
-import type { DocumentedPolicy } from './documented-route.ts'
 import { type Draft, draft } from './draft.ts'
 
 export interface TenantParameterRules {
@@ -24,7 +24,7 @@ export interface OuterParameters {
  */
 export function withTenantParameter(
   own: readonly unknown[],
-  policy: DocumentedPolicy,
+  policy: Policy,
   outer: OuterParameters,
   { resolveTenant, tenantParameter: inPath }: TenantParameterRules,
 ): readonly unknown[] {

@@ -3,11 +3,6 @@
 
 import type { FastifyInstance } from 'fastify'
 
-/** Whether a scope is the whole application, so that no scope is around it. */
-export function isRootScope(app: FastifyInstance): boolean {
-  return rootScope(app) === app
-}
-
 /** The whole application that a scope belongs to. */
 export function rootScope(app: FastifyInstance): FastifyInstance {
   let root = app

@@ -6,13 +6,15 @@ import { placeWords, type RouteConstraints } from '../inspection/route-constrain
 import { rootScope } from '../outside/fastify-scope.ts'
 import { plainOptions } from '../settings/door-options.ts'
 import { visible } from '../settings/shown-value.ts'
-import { type AskedPersona, refusedPersonas, unauthenticatedPersonas } from './asked-personas.ts'
-import { PersonaTokens } from './persona-tokens.ts'
-import { addressOf } from './probe-address.ts'
+import {
+  type AskedPersona,
+  PersonaTokens,
+  refusedPersonas,
+  unauthenticatedPersonas,
+} from './asked-personas.ts'
+import { addressOf, headersFor, type ProbedPlace, probedPlaces } from './probe-address.ts'
 import { type Answer, ask, otherRoute } from './probe-answer.ts'
-import { PROBE_OPTIONS, type ProbeOptions } from './probe-options.ts'
-import { type ProbedGuard, probedGuard } from './probed-guard.ts'
-import { headersFor, type ProbedPlace, probedPlaces } from './probed-places.ts'
+import { PROBE_OPTIONS, type ProbedGuard, type ProbeOptions, probedGuard } from './probed-guard.ts'
 import type { TestAuthority } from './test-authority.ts'
 
 /** A route with the answers to those whom its policy refuses. */

@@ -1,10 +1,9 @@
 import { once } from 'node:events'
-import { type JWK, SignJWT } from 'jose'
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import { TEST_KEY_NAME } from '../keys/key-set.ts'
 import { plainOptions } from '../settings/door-options.ts'
 import { ownCopy } from '../settings/own-members.ts'
 import { type AuthorityServer, serveAuthority } from './authority-server.ts'
-import { createSigningKey } from './signing-key.ts'
-import { type TestTokenOptions, timesOf } from './token-times.ts'
 
 export interface TestAuthorityOptions {
   /** The `iss` claim of the tokens. @default 'https://authority.test' */
@@ -21,6 +20,25 @@ export interface TestUserInfo {
   readonly preferred_username?: string
   readonly resources?: Readonly<Record<string, readonly string[]>>
   readonly [claim: string]: unknown
+}
+
+/**
+ * What a test token says, apart from who the user is. Given as `undefined`, a claim or header is
+ * left out.
+ */
+export interface TestTokenOptions {
+  /** Seconds from now until `exp`; negative: expired. @default 300 */
+  readonly expiresIn?: number | undefined
+  /** Seconds from now until `nbf`. Not given: no `nbf`. */
+  readonly notBefore?: number | undefined
+  /** Seconds from now of `iat`. @default 0 */
+  readonly issuedAt?: number | undefined
+  /** @default the authority's */
+  readonly issuer?: string | undefined
+  /** @default the authority's */
+  readonly audience?: string | readonly string[] | undefined
+  /** Protected header parameters, over `alg`, `kid` and `typ: at+jwt`. */
+  readonly header?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** What `issuerRules` gives. */
@@ -156,4 +174,31 @@ export async function createTestAuthority(
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** The times that a test token names, in seconds since the epoch (RFC 7519 §4.1.4 to §4.1.6). */
+function timesOf(options: TestTokenOptions): { exp?: number; nbf?: number; iat?: number } {
+  const now = Math.floor(Date.now() / 1000)
+  const expiresIn = 'expiresIn' in options ? options.expiresIn : 300
+  const issuedAt = 'issuedAt' in options ? options.issuedAt : 0
+  return {
+    ...(expiresIn !== undefined && { exp: now + expiresIn }),
+    ...(options.notBefore !== undefined && { nbf: now + options.notBefore }),
+    ...(issuedAt !== undefined && { iat: now + issuedAt }),
+  }
+}
+
+/** A key pair whose public half a JWKS publishes. */
+interface SigningKey {
+  readonly kid: string
+  readonly privateKey: CryptoKey
+  readonly publicJwk: JWK
+}
+
+/** A fresh key of that algorithm, whose name says what it is. */
+async function createSigningKey(algorithm: string, serial: number): Promise<SigningKey> {
+  const { publicKey, privateKey } = await generateKeyPair(algorithm)
+  const kid = `${TEST_KEY_NAME}${serial}`
+  const publicJwk = { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: 'sig' }
+  return { kid, privateKey, publicJwk: Object.freeze(publicJwk) }
 }

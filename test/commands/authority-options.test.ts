@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readAuthorityOptions } from '../../lib/commands/authority-options.ts'
+import { readAuthorityOptions } from '../../lib/commands/authority-command.ts'
 import { UsageError } from '../../lib/commands/command.ts'
 
 test('without options it is the authority of the default configuration', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { painting } from '../../lib/commands/colours.ts'
+import { painting } from '../../lib/commands/command.ts'
 
 const TERMINAL = { isTTY: true, write: () => {} }
 const PIPE = { write: () => {} }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { UsageError } from '../../lib/commands/command.ts'
-import { readDoctorOptions, readGivenToken } from '../../lib/commands/doctor-options.ts'
+import { readDoctorOptions, readGivenToken } from '../../lib/commands/doctor-command.ts'
 
 test('the file and the options are read in any order', () => {
   const options = { file: 'app.ini', token: '-', isJson: true }

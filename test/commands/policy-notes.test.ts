@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { policyNotes } from '../../lib/commands/policy-notes.ts'
+import { policyNotes } from '../../lib/commands/policy-command.ts'
 import { reportOf } from '../helpers/processes/reporting-program.ts'
 
 const DEV_MODE =

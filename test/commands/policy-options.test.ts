@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readPolicyOptions } from '../../lib/commands/policy-options.ts'
+import { readPolicyOptions } from '../../lib/commands/policy-command.ts'
 
 const NONE = {
   check: undefined,

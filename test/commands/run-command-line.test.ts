@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parseArgs } from 'node:util'
 import { type Command, CommandFailure, UsageError } from '../../lib/commands/command.ts'
-import { COMMANDS } from '../../lib/commands/command-table.ts'
-import { runCommandLine } from '../../lib/commands/run-command-line.ts'
+import { COMMANDS, runCommandLine } from '../../lib/commands/run-command-line.ts'
 import { recordedShell } from '../helpers/processes/recorded-shell.ts'
 
 /** A command that does what its first argument says. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { examineClock } from '../../lib/doctor/examine-clock.ts'
-import { Exchange } from '../../lib/doctor/exchange.ts'
+import { examineClock } from '../../lib/doctor/examine-issuer.ts'
+import { Exchange } from '../../lib/doctor/fetch-cures.ts'
 
 const NOW = 1_800_000_000_000
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cureOf, examineSettings } from '../../lib/doctor/examine-settings.ts'
+import { cureOf, examineSettings } from '../../lib/doctor/examine-file.ts'
 import { loadSettings } from '../../lib/settings/load-settings.ts'
 import type { AuthOptions } from '../../lib/settings/options.ts'
 

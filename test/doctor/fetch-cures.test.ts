@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Exchange } from '../../lib/doctor/exchange.ts'
-import { fetchFinding } from '../../lib/doctor/fetch-cures.ts'
+import { Exchange, fetchFinding } from '../../lib/doctor/fetch-cures.ts'
 import { FetchFailure } from '../../lib/outside/unusable.ts'
 
 const url = 'https://a.test/keys?secret'

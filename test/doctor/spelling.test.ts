@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { spellingDifference } from '../../lib/doctor/spelling.ts'
+import { spellingDifference } from '../../lib/doctor/finding.ts'
 
 const PAIRS: readonly [one: string, other: string, difference: string | null][] = [
   ['https://a.test', 'https://a.test', null],

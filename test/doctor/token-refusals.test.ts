@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { orRefusal } from '../../lib/doctor/token-refusals.ts'
+import { orRefusal } from '../../lib/doctor/examine-token.ts'
 import { TokenRefused } from '../../lib/tokens/token-refused.ts'
 
 test('a refusal is given, and a defect is thrown', () => {

@@ -73,7 +73,7 @@ test('onError runs before the error handler, whose answer has the headers set th
   assert.deepEqual([...ran, headers['www-authenticate']], ['onError', 'error handler', 'Bearer'])
 })
 
-// lib/declaration/application-routes.ts and lib/commands/watched-process.ts.
+// lib/declaration/application-routes.ts and lib/commands/preload.ts.
 test('a channel tells of an application before its first route, and it takes hooks then', (t) => {
   const told: string[] = []
   const listen = (message: unknown): void => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ListedRoute } from '../../lib/inspection/listed-route.ts'
+import type { ListedRoute } from '../../lib/inspection/listed-routes.ts'
 import { matrixDifferences, type UncoveredPlaces } from '../../lib/inspection/matrix-difference.ts'
 import { policyMatrix } from '../../lib/inspection/policy-matrix.ts'
 import { listed, unknown } from '../helpers/app/listed.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { matrixJson, policyMatrix } from '../../lib/inspection/policy-matrix.ts'
-import { readMatrix } from '../../lib/inspection/read-matrix.ts'
+import { matrixJson, policyMatrix, readMatrix } from '../../lib/inspection/policy-matrix.ts'
 import { listed, unknown } from '../helpers/app/listed.ts'
 
 const routes = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatParamUrl } from '@fastify/swagger'
 import fc from 'fast-check'
-import { documentPath, withoutBasePaths } from '../../lib/openapi/document-path.ts'
+import { documentPath, withoutBasePaths } from '../../lib/openapi/find-policies.ts'
 
 const FORMS = [
   ['/menus', '/menus'],

@@ -6,7 +6,7 @@ import Fastify from 'fastify'
 import { readDeclaration } from '../../lib/declaration/declaration.ts'
 import { compilePolicy } from '../../lib/declaration/policy.ts'
 import { describeGuard } from '../../lib/openapi/describe-guard.ts'
-import type { DocumentedRoute } from '../../lib/openapi/documented-route.ts'
+import type { DocumentedRoute } from '../../lib/openapi/find-policies.ts'
 import { PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
 
 const info = { title: 'test', version: '1' }
@@ -31,7 +31,7 @@ async function documentOf(urls: readonly string[], servers: Server[], stripBaseP
   })
   app.addHook('onRoute', ({ url, method }) => {
     const { policy } = compilePolicy({ url, ...readDeclaration({}), strict: false }, rules)
-    routes.push({ methods: [method].flat(), url, policy, seen: true })
+    routes.push({ methods: [method].flat(), url, policy })
   })
   for (const url of urls) {
     try {

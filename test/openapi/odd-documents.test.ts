@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { readDeclaration } from '../../lib/declaration/declaration.ts'
 import { compilePolicy } from '../../lib/declaration/policy.ts'
 import { describeGuard } from '../../lib/openapi/describe-guard.ts'
-import type { DocumentedRoute } from '../../lib/openapi/documented-route.ts'
+import type { DocumentedRoute } from '../../lib/openapi/find-policies.ts'
 import { holds } from '../helpers/arbitraries/property.ts'
 
 const rules = { tenantParameter: 'tenant', multitenancy: true, devMode: false }
 
 function route(url: string, config: object): DocumentedRoute {
   const { policy } = compilePolicy({ url, ...readDeclaration(config), strict: false }, rules)
-  return { methods: ['GET', 'QUERY'], url, policy, seen: true }
+  return { methods: ['GET', 'QUERY'], url, policy }
 }
 
 const ROUTES = [

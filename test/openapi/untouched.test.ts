@@ -108,7 +108,7 @@ test('Ten times the routes take about ten times the time, up to 10 000', () => {
     const routes = numbers.map((i) => {
       const url = `/:tenant/items-${i}/:id`
       const { policy } = compilePolicy({ url, ...readDeclaration({}), strict: false }, rules)
-      return { methods: ['GET'], url, policy, seen: true }
+      return { methods: ['GET'], url, policy }
     })
     const paths = Object.fromEntries(
       numbers.map((i) => [`/{tenant}/items-${i}/{id}`, { get: { responses: {} } }]),

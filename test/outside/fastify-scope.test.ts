@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import { isRootScope, isWithin, rootScope } from '../../lib/outside/fastify-scope.ts'
+import { isWithin, rootScope } from '../../lib/outside/fastify-scope.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 
 test('scopes know their application, and which of them is below which', async (t) => {
@@ -16,7 +16,6 @@ test('scopes know their application, and which of them is below which', async (t
   assert.ok(outer && inner && beside, 'three scopes')
   for (const scope of [app, outer, inner, beside]) {
     assert.equal(rootScope(scope), app)
-    assert.equal(isRootScope(scope), scope === app)
     assert.equal(isWithin(scope, scope), true)
     assert.equal(isWithin(app, scope), true)
     assert.equal(isWithin(scope, app), scope === app)

@@ -204,28 +204,6 @@ test('a constrained route whose request finds a route of another policy is named
   )
 })
 
-test('a schema of parameters that the application has added is followed', async (t) => {
-  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
-  app.addSchema({ $id: 'ids', definitions: { menu: { type: 'string', enum: ['a-7'] } } })
-  const params = (schema: object) => ({ schema: { params: { type: 'object', ...schema } } })
-  const id = { $ref: 'ids#/definitions/menu' }
-  const unknown = { $ref: '#/definitions/here' }
-  const urls: string[] = []
-  app.addHook('onSend', async ({ url }) => void urls.push(url))
-  app.get('/a/:id', params({ properties: { id } }), handler)
-  await app.register(async (scope) => {
-    scope.addSchema({ $id: 'params', type: 'object', properties: { id } })
-    scope.get('/b/:id', { schema: { params: { $ref: 'params#' } } }, handler)
-    const here = { definitions: { here: id } }
-    scope.get('/c/:id', params({ properties: { id: unknown }, ...here }), handler)
-  })
-  // A validator of the application's own may know what Fastify does not.
-  const validatorCompiler = () => () => true
-  app.get('/d/:id', { ...params({ properties: { id: unknown } }), validatorCompiler }, handler)
-  await assertGuarded(app, authority)
-  assert.deepEqual([...new Set(urls)].sort(), ['/a/a-7', '/b/a-7', '/c/a-7', '/d/probe'])
-})
-
 test('the table names the version, and characters that nobody sees by their number', async (t) => {
   const app = bareApp(t, { exposeHeadRoutes: false })
   app.addHook('onRequest', async ({ headers }, reply) => {

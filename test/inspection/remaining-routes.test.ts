@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify from 'fastify'
-import { answering } from '../../lib/inspection/answering-url.ts'
+import { answering } from '../../lib/inspection/remaining-routes.ts'
 
 /** A url that is there, one that is gone, a request for it, and whether the first answers it. */
 const URLS: readonly [url: string, gone: string, request: string, answers: boolean][] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify from 'fastify'
-import { fillPath } from '../../lib/tools/filled-path.ts'
+import { fillPath, samplesOf } from '../../lib/tools/probe-address.ts'
 import { LOOSE, PATTERNS } from '../helpers/app/router-patterns.ts'
 
 /** A sample that fits each expression of the patterns. */
@@ -45,4 +45,30 @@ test('where no sample fits, the parameter is named', () => {
     fillPath('/x/:id((a)\\1)', () => ['probe']),
     'id',
   )
+})
+
+/** A schema of a parameter, and the best value for it. */
+const BEST: readonly [schema: unknown, best: string][] = [
+  [undefined, 'probe'],
+  [{ type: 'string', pattern: '^[a-z]{2}\\d$' }, 'probe'],
+  [{ const: 7 }, '7'],
+  [{ enum: ['red', 'blue'] }, 'red'],
+  [{ type: 'string', examples: ['A-1'], pattern: '^x$' }, 'A-1'],
+  [{ type: 'string', default: 'main' }, 'main'],
+  [{ type: 'string', default: { not: 'a scalar' } }, 'probe'],
+  [{ type: 'string', format: 'uuid' }, '7d444840-9dc0-4ad1-a2b1-5f2ab35a0e1f'],
+  [{ type: 'string', format: 'of-our-own' }, 'probe'],
+  [{ type: ['null', 'integer'] }, '1'],
+  [{ type: 'boolean' }, 'true'],
+  [Object.create({ const: 'inherited' }), 'probe'],
+]
+
+test('a parameter is filled as its schema says', () => {
+  assert.deepEqual(
+    BEST.map(([id]) => [id, samplesOf({ properties: { id } }, 'id')[0]]),
+    BEST,
+  )
+  for (const schema of [undefined, 'x', {}, { properties: [] }]) {
+    assert.deepEqual(samplesOf(schema, 'id'), ['probe'])
+  }
 })

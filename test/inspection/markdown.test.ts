@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { code, codeCell, escaped } from '../../lib/inspection/markdown-text.ts'
+import { code, codeCell, escaped } from '../../lib/inspection/matrix-table.ts'
 
 /** A text, how it is escaped, and how it is code in a cell. */
 const TEXTS: readonly [text: string, escaped: string, cell: string][] = [
