@@ -76,7 +76,7 @@ export class AuthService {
     app.addHook('preClose', async () => {
       waits.end()
       if (!this.#installations.beginClose(app)) return
-      for (const part of this.#parts.background) part.drain?.()
+      for (const part of this.#parts.attending) part.drain()
     })
     app.addHook('onClose', async () => {
       if (this.#installations.remove(app)) this.close()

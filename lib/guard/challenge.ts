@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Policy } from '../declaration/policy.ts'
 import type { AuthError } from '../errors.ts'
+import { ownCopy } from '../outside/own-copy.ts'
 import { isResourceId } from '../rights/resource-id.ts'
 import { metadataAddress } from '../settings/resource-address.ts'
 import { decisionOf } from './decision.ts'
@@ -26,7 +27,7 @@ export function challengesOf({ realm, resource }: ChallengeRules): SpellChalleng
     resource === undefined ? '' : `, resource_metadata=${quoted(metadataAddress(resource))}`
   return (request, { challenge, statusCode }) => {
     if (challenge === null) return null
-    const { error, scope } = challenge
+    const { error, scope } = ownCopy(challenge)
     // Who has no good token yet is told what to ask the authorization server for.
     const isToldScope = statusCode === 401 && resource !== undefined
     const ids = isToldScope ? requiredBy(request) : scope

@@ -1,5 +1,6 @@
 import { constants, type KeyObject, verify } from 'node:crypto'
 import { MomentaryBytes } from '../outside/momentary-bytes.ts'
+import { ownCopy } from '../outside/own-copy.ts'
 import { importKey } from './import-key.ts'
 
 /**
@@ -40,7 +41,10 @@ const isMlDsaHere = hasMlDsa()
 const signed = new MomentaryBytes()
 
 const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map(
-  KNOWN.filter(([, { kty }]) => kty !== 'AKP' || isMlDsaHere),
+  KNOWN.filter(([, { kty }]) => kty !== 'AKP' || isMlDsaHere).map(([name, algorithm]) => [
+    name,
+    ownCopy(algorithm),
+  ]),
 )
 
 /** Every asymmetric JWS algorithm that jose supports on this Node. */
@@ -83,7 +87,7 @@ export function verifySignature(
   const { hash, padding, signatureLength } = algorithm
   if (signature.length !== (signatureLength ?? modulusBytes(key))) return false
   try {
-    const keyAndForm = padding === 'pss' ? { key, ...PSS } : { key, ...P1363 }
+    const keyAndForm = ownCopy({ key, ...(padding === 'pss' ? PSS : P1363) })
     return verify(hash, signed.of(input), keyAndForm, signature)
   } catch {
     return false

@@ -2,11 +2,11 @@
 
 import { BackOff, LEAST_WAIT } from './back-off.ts'
 import { clock } from './clock.ts'
-import { type Freshness, lastAge, refreshAge } from './freshness.ts'
+import { type Freshness, lastAge, refreshAge, wholeFreshness } from './freshness.ts'
 
 /** Until when a document serves, and when the next load is due: readings of `clock`. */
 export class DocumentTimes {
-  readonly #freshness: Freshness
+  readonly #freshness: Required<Freshness>
   readonly #backOff: BackOff
   #loadedAt = Number.NEGATIVE_INFINITY
   /** When the next load is due. */
@@ -17,7 +17,7 @@ export class DocumentTimes {
   #provedUntil = Number.NEGATIVE_INFINITY
 
   constructor(freshness: Freshness) {
-    this.#freshness = freshness
+    this.#freshness = wholeFreshness(freshness)
     this.#backOff = new BackOff(freshness)
   }
 
@@ -38,8 +38,7 @@ export class DocumentTimes {
     this.#restUntil = clock.now() + this.#backOff.next()
     // A document that is still fresh is not asked for earlier because one more look has failed.
     this.dueAt = Math.max(this.#loadedAt + refreshAge(this.#freshness), this.#restUntil)
-    const { line = 0 } = this.#freshness
-    const attempt = this.#timeout + line * 1000
+    const attempt = this.#timeout + this.#freshness.line * 1000
     this.#provedUntil = Math.max(this.#provedUntil, this.#restUntil + attempt)
   }
 
@@ -70,7 +69,7 @@ export class DocumentTimes {
    */
   serves(now: number): boolean {
     if (now - this.#loadedAt >= lastAge(this.#freshness)) return false
-    return this.#freshness.isLazy !== true || now < this.#provedUntil
+    return !this.#freshness.isLazy || now < this.#provedUntil
   }
 
   /** In milliseconds. */

@@ -1,6 +1,7 @@
 // Outside: documents of other servers, which grow old.
 
 import type { BackOffRules } from './back-off.ts'
+import { ownCopy } from './own-copy.ts'
 
 /** How long a document serves and when it is asked for again. Times are in seconds. */
 export interface Freshness extends BackOffRules {
@@ -17,6 +18,12 @@ export interface Freshness extends BackOffRules {
    * not used is not asked for. Otherwise a timer keeps it fresh.
    */
   readonly isLazy?: boolean
+}
+
+/** All of it, as members of its own. */
+export function wholeFreshness(given: Freshness): Required<Freshness> {
+  const { line = 0, isLazy = false } = ownCopy(given)
+  return { ...given, line, isLazy }
 }
 
 /** The part of `maxAge` after which a new document is asked for in the background. */

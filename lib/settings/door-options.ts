@@ -1,6 +1,7 @@
 import { isObject } from '../outside/is-object.ts'
+import { ownCopy } from '../outside/own-copy.ts'
 import { nearestName } from './look-alike.ts'
-import { ownCopy, ownMembers } from './own-members.ts'
+import { ownMembers } from './own-members.ts'
 import { Problems, type Source } from './problems.ts'
 import { showName, showValue } from './shown-value.ts'
 

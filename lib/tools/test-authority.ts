@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type JWK, SignJWT } from 'jose'
+import { ownCopy } from '../outside/own-copy.ts'
 import { plainOptions } from '../settings/door-options.ts'
-import { ownCopy } from '../settings/own-members.ts'
 import { type AuthorityServer, serveAuthority } from './authority-server.ts'
 import { createSigningKey } from './signing-key.ts'
 import { type TestTokenOptions, timesOf } from './token-times.ts'
