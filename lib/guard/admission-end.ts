@@ -2,10 +2,8 @@ import { ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
 import { Alarm } from '../outside/alarm.ts'
 import { clock } from '../outside/clock.ts'
 import { withoutStack } from '../outside/without-stack.ts'
-import type { Authorization } from '../rights/authorization.ts'
 import { refusedLifetime } from '../tokens/registered-claims.ts'
 import { tokenInfo } from '../tokens/token-info.ts'
-import type { DecisionRules } from './asked.ts'
 import { underContextOf } from './async-context.ts'
 import type { Access } from './decision.ts'
 
@@ -22,9 +20,9 @@ export class AdmissionEnd {
   readonly #access: Access
 
   constructor(access: Access) {
-    const { asked, authorization } = access
+    const { asked } = access
     this.#access = access
-    this.#endsAt = endOf(authorization, asked.rules)
+    this.#endsAt = endOf(access)
     this.#look()
     // In dev mode there is no token.
     if (asked.verified === null || this.signal.aborted) return
@@ -62,14 +60,14 @@ export class AdmissionEnd {
  * once: by the time of the token, and by a deny list that is `isRevoked`. True, too, if the list
  * cannot tell.
  */
-export function hasEnded({ asked, authorization }: Access): boolean {
-  const { verified, principal, rules } = asked
+export function hasEnded(access: Access): boolean {
+  const { verified, principal, rules } = access.asked
   // In dev mode there is no token.
   if (verified === null || principal === null) return false
   const { names, lifetime, isOpaque } = verified
   if (refusedLifetime(lifetime, rules.clockTolerance) !== undefined) return true
   // An opaque token without `exp` lives as long as its answer counts.
-  if (lifetime.exp === undefined && endOf(authorization, rules) <= Date.now()) return true
+  if (lifetime.exp === undefined && endOf(access) <= Date.now()) return true
   try {
     // A deny list looks at the token alone, so that the user info need not be made for it.
     return rules.denies?.({ sub: principal.sub }, tokenInfo(names, lifetime, isOpaque)) ?? false
@@ -78,7 +76,12 @@ export function hasEnded({ asked, authorization }: Access): boolean {
   }
 }
 
-/** Milliseconds since the epoch. */
-function endOf({ expiresAt }: Authorization, { clockTolerance }: DecisionRules): number {
-  return expiresAt.getTime() + clockTolerance * 1000
+/**
+ * Milliseconds since the epoch. The tolerance is for the clock that `exp` was read from: the age of
+ * an answer is measured here.
+ */
+function endOf({ asked, authorization }: Access): number {
+  const { verified, rules } = asked
+  const tolerance = verified?.lifetime.exp === undefined ? 0 : rules.clockTolerance
+  return authorization.expiresAt.getTime() + tolerance * 1000
 }
