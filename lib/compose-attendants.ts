@@ -6,9 +6,13 @@ import type { LoadedSettings } from './settings/load-settings.ts'
 export interface Background {
   open(): void
   close(): void
-  /** Before the last application closes its server, and what else it has. */
-  drain?(): void
   readonly isReady: boolean
+}
+
+/** The part of it that stands for a function. */
+export interface Attending extends Background {
+  /** Before the last application closes its server, and what else it has. */
+  drain(): void
 }
 
 /** Of the functions that were given as options, those that work in the background. */
@@ -19,11 +23,11 @@ export function attendantsOf({ settings, mockUser }: LoadedSettings): Attended[]
 }
 
 /** A service that uses a function counts once, in however many applications it is installed. */
-export function attending(
+export function attendingTo(
   attendant: Attended,
   loaded: LoadedSettings,
   log: OperatorLog,
-): Background {
+): Attending {
   const accepted = {
     issuers: acceptedIssuers(loaded),
     clockTolerance: loaded.settings.clockTolerance,

@@ -6,7 +6,7 @@ import { MockUser } from './authentication/mock-user.ts'
 import { OpaqueTokens } from './authentication/opaque-tokens.ts'
 import { VerifiedTokens } from './authentication/verified-tokens.ts'
 import { denialsOf, watchOf } from './authentication/watch-revocation.ts'
-import { attendantsOf, attending, type Background } from './compose-attendants.ts'
+import { type Attending, attendantsOf, attendingTo, type Background } from './compose-attendants.ts'
 import { composeIssuers, type EventsOfKeys } from './compose-issuers.ts'
 import { publishInternal } from './guard/decision-events.ts'
 import type { GuardRules } from './guard/guard.ts'
@@ -33,6 +33,8 @@ export interface ServiceParts {
   readonly knownTenants: KnownTenants
   readonly background: readonly Background[]
   readonly attendants: readonly Attended[]
+  /** Those of the background that stand for them. */
+  readonly attending: readonly Attending[]
   readonly counts: DecisionCounts
   readonly internalWork: InternalWork
   readonly log: OperatorLog
@@ -42,11 +44,12 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
   const authenticator = composeAuthenticator(loaded, (issuer) => log.keys(issuer), log)
   const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants', 'tenants'), log)
   const attendants = attendantsOf(loaded)
-  const attended = attendants.map((attendant) => attending(attendant, loaded, log))
-  const background = [authenticator, knownTenants, ...attended]
+  const attending = attendants.map((attendant) => attendingTo(attendant, loaded, log))
+  const background = [authenticator, knownTenants, ...attending]
   const internalWork = composeInternalWork(loaded.settings, knownTenants)
   const counts = new DecisionCounts()
-  return { authenticator, knownTenants, background, attendants, counts, internalWork, log }
+  const working = { background, attendants, attending, counts, internalWork }
+  return { authenticator, knownTenants, ...working, log }
 }
 
 /** Where nobody listens. */

@@ -3,6 +3,7 @@ import type { KeyEvents } from './keys/key-source.ts'
 import type { CallbackFailure, ReportFailure } from './outside/ask-application.ts'
 import { clock } from './outside/clock.ts'
 import { tellingOf } from './outside/document-state.ts'
+import { ownProperty } from './outside/own-property.ts'
 import type { RemoteDocumentEvents } from './outside/remote-document.ts'
 
 const TEST_KEYS =
@@ -105,8 +106,10 @@ function write(
   log: FastifyBaseLogger,
   level: 'warn' | 'debug',
   name: string,
-  { reason, error }: CallbackFailure,
+  failure: CallbackFailure,
 ): void {
+  const { reason } = failure
+  const error = ownProperty(failure, 'error')
   const about = { function: name, reason }
   const message = `tenant auth: ${name} ${reason}`
   for (const told of [error === undefined ? about : { ...about, err: error }, about]) {

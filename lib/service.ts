@@ -6,7 +6,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerBase,
 } from 'fastify'
-import { type Forgotten, readForgotten } from './authentication/forgotten.ts'
+import { EVERYBODY, type Forgotten, readForgotten } from './authentication/forgotten.ts'
 import { reportBoot } from './boot-report.ts'
 import { composeGuardRules, composeParts, type ServiceParts } from './compose.ts'
 import { addGuard } from './guard/guard.ts'
@@ -74,7 +74,7 @@ export class AuthService {
     app.addHook('preClose', async () => {
       waits.end()
       if (!this.#installations.beginClose(app)) return
-      for (const part of this.#parts.background) part.drain?.()
+      for (const part of this.#parts.attending) part.drain()
     })
     app.addHook('onClose', async () => {
       if (this.#installations.remove(app)) this.close()
@@ -109,14 +109,15 @@ export class AuthService {
    *
    * @param what whose; not given: everybody's. An issuer without a `sub`: all that is known of it.
    * `{ tenant }`: what `tenants` has said of it
-   * @throws TypeError where a member is `undefined`, or is no member: it must not mean everybody;
-   * and where `tenant` is not alone
+   * @throws TypeError where it has no member of its own, one that is `undefined`, or another one:
+   * it must not mean everybody; and where `tenant` is not alone
    */
-  forget(what: Forgotten = {}): void {
-    const { tenant, ...whose } = readForgotten(what)
+  forget(what?: Forgotten): void {
+    const whose = what === undefined ? EVERYBODY : readForgotten(what)
     const { authenticator, knownTenants } = this.#parts
+    const { tenant } = whose
     if (tenant === undefined) authenticator.forget(whose)
-    if (tenant !== undefined || Object.keys(whose).length === 0) knownTenants.forget(tenant)
+    if (tenant !== undefined || whose === EVERYBODY) knownTenants.forget(tenant)
   }
 
   /**

@@ -1,7 +1,12 @@
 import { isObject } from '../outside/is-object.ts'
+import { isPlain } from '../outside/is-plain.ts'
+import { ownCopy } from '../outside/own-copy.ts'
 import type { TokenNames } from '../tokens/token-info.ts'
 
-/** Whose answers are forgotten: an issuer's, one user's, or, without members, everybody's. */
+/**
+ * Whose answers are forgotten: an issuer's, one user's, or, without members, everybody's. An
+ * application that means everybody gives none.
+ */
 export interface Forgotten {
   /** The `iss` of the tokens; null: of those without one. */
   readonly issuer?: string | null
@@ -10,6 +15,9 @@ export interface Forgotten {
   /** Alone: what the option `tenants` has said of this tenant. */
   readonly tenant?: string
 }
+
+/** Without a prototype: what was not given is not there. */
+export const EVERYBODY: Forgotten = ownCopy({})
 
 const isText = (value: unknown) => typeof value === 'string'
 
@@ -26,8 +34,9 @@ const MEMBERS = new Map<string, (value: unknown) => boolean>([
  * @throws TypeError
  */
 export function readForgotten(what: unknown): Forgotten {
-  if (!isObject(what)) {
-    throw new TypeError('forget() takes an object with issuer and sub, or with tenant')
+  // What a class or another object would have lent it were left out in silence.
+  if (!isObject(what) || !isPlain(what)) {
+    throw new TypeError('forget() takes a plain object with issuer and sub, or tenant')
   }
   const given = Object.getOwnPropertyNames(what).map((name) => [name, what[name]] as const)
   if (!given.every(([name, value]) => MEMBERS.get(name)?.(value))) {
@@ -36,8 +45,7 @@ export function readForgotten(what: unknown): Forgotten {
   if (given.length > 1 && Object.hasOwn(what, 'tenant')) {
     throw new TypeError('forget() takes tenant alone')
   }
-  // Without a prototype: what was not given is not there.
-  return Object.assign(Object.create(null), Object.fromEntries(given))
+  return ownCopy(Object.fromEntries(given))
 }
 
 /** Whether it is one of those whose answers are forgotten. */

@@ -33,11 +33,19 @@ export interface Standing {
   /** Asked for each token, kept or new. */
   isTrusted(): boolean
   /** It has proved a token. */
-  proved?(): void
+  proved(): void
   /** A request begins to wait for its keys. */
-  awaited?(): void
+  awaited(): void
   /** That request waits no more. */
-  released?(): void
+  released(): void
+}
+
+/** An issuer that nobody takes back. */
+export const FOR_GOOD: Standing = {
+  isTrusted: () => true,
+  proved() {},
+  awaited() {},
+  released() {},
 }
 
 /**
@@ -60,7 +68,7 @@ export class Issuer {
     keys: KeySource,
     rules: IssuerRules,
     tokens: VerifiedTokens,
-    standing: Standing = { isTrusted: () => true },
+    standing: Standing = FOR_GOOD,
   ) {
     this.keys = keys
     this.#rules = rules
@@ -139,8 +147,8 @@ export class Issuer {
   }
 
   #await(proving: Promise<unknown>): void {
-    this.#standing.awaited?.()
-    const release = (): void => this.#standing.released?.()
+    this.#standing.awaited()
+    const release = (): void => this.#standing.released()
     proving.then(release, release)
   }
 
@@ -155,7 +163,7 @@ export class Issuer {
     const { tenants } = this.#rules
     const vouched = { exp, issuer: names.issuer, actor, tokenSub: names.sub }
     const principal = Principal.of(userInfo, vouched, this.#rules, tenants)
-    this.#standing.proved?.()
+    this.#standing.proved()
     return { principal, lifetime, names, tenants, proof, isOpaque: false }
   }
 

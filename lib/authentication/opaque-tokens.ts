@@ -5,6 +5,7 @@ import { AskedAnswers } from '../outside/asked-answers.ts'
 import { clock } from '../outside/clock.ts'
 import { isThrown } from '../outside/error-code.ts'
 import { isObject } from '../outside/is-object.ts'
+import { isPlain } from '../outside/is-plain.ts'
 import { after, attempt, type NowOrLater } from '../outside/now-or-later.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { RecentKeys } from '../outside/recent-keys.ts'
@@ -38,6 +39,9 @@ const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/
 /** Tokens that nobody knows are asked for by strangers: few of them are kept, and not for long. */
 const MOST_REFUSED = 1000
 const REFUSED_FOR = 2
+
+/** Milliseconds that an answer counts at least for those who asked for it, kept or not. */
+const LEAST_LIFE = 1000
 
 /** Most questions at one time. */
 const MOST_OPEN = 64
@@ -161,11 +165,12 @@ export class OpaqueTokens {
   #believe(answer: Answer, until: number, waits: Waits): NowOrLater<Verified | TokenRefused> {
     if (answer === null) throw new TokenRefused('opaqueToken does not know the token')
     if (typeof answer === 'string') return this.#jwts.verify(answer, waits)
+    const end = Math.max(until, clock.now() + LEAST_LIFE)
     const iss = ownProperty(answer, 'iss')
     const claimed = { iss: typeof iss === 'string' ? iss : undefined }
     return after(this.#issuers.find(claimed, waits), (issuer) =>
       // Each of the requests that asked together freezes claims of its own.
-      issuer.accept(structuredClone(answer), (Date.now() + until - clock.now()) / 1000),
+      issuer.accept(structuredClone(answer), (Date.now() + end - clock.now()) / 1000),
     )
   }
 }
@@ -199,7 +204,8 @@ class UntilThen implements Proof {
 }
 
 /**
- * A copy, since the application may change or share what it gave.
+ * A copy, since the application may change or share what it gave. A Map, or an object of a class,
+ * must not count as claims without members, nor its rights as none.
  *
  * @throws Unusable, and what the application's object throws where it is read
  */
@@ -209,7 +215,17 @@ function readAnswer(answer: unknown): Answer {
     if (isJwt(answer)) return answer
     throw new Unusable('the answer: expected claims, a JWT or null, found a string that is no JWT')
   }
+  if (isObject(answer)) {
+    checkPlain('the answer', answer)
+    checkPlain('resources', ownProperty(answer, 'resources'))
+  }
   const copy: unknown = JSON.parse(JSON.stringify(answer) ?? 'null')
   if (isObject(copy)) return copy
   throw unexpected('the answer', 'claims, a JWT or null', answer)
+}
+
+/** @throws Unusable where it is an object that may hide what it holds */
+function checkPlain(what: string, value: unknown): void {
+  if (!isObject(value) || isPlain(value)) return
+  throw new Unusable(`${what}: expected a plain object, found another one`)
 }

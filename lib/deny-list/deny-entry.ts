@@ -6,6 +6,10 @@ import { Unusable } from '../outside/unusable.ts'
  * Which tokens are refused, and until when. A token falls if all that is named fits it; it does not
  * fall if it lacks one of the names. At least one of `jti`, `sid`, `sub` and `issuer` is named. All
  * of them are those of the verified token, before `mapClaims`.
+ *
+ * Of one user, by `sub`, 1 000 entries have room, and one more is a 503 for that user alone. One
+ * of a `jti` or `sid` without `sub` counts for its `issuer` (without one: for everybody), whose
+ * users are all answered with 503 where there is no room: name `sub` beside it where it is known.
  */
 export interface DenyEntry {
   /** `jti` (RFC 7519 §4.1.7): one token. */

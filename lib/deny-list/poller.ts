@@ -3,6 +3,7 @@ import { Alarm } from '../outside/alarm.ts'
 import { withinTime } from '../outside/ask-application.ts'
 import { clock } from '../outside/clock.ts'
 import { ignoreRejection } from '../outside/now-or-later.ts'
+import { ownCopy } from '../outside/own-copy.ts'
 import { Unusable } from '../outside/unusable.ts'
 import { readEntry } from './deny-entry.ts'
 import type { DenyListRules } from './deny-list-options.ts'
@@ -135,7 +136,8 @@ export class Poller<Cursor> {
 
   /** Returns whether there are more. */
   async #takePage(by: Telling, signal: AbortSignal): Promise<boolean> {
-    const page = await withinTime(() => this.#source.changes(this.#cursor), TIMEOUT, signal)
+    const told = await withinTime(() => this.#source.changes(this.#cursor), TIMEOUT, signal)
+    const page = ownCopy(told)
     if (page.notice !== undefined) this.#events.onNotice(page.notice)
     await this.#take(page, by, signal)
     this.#cursor = page.cursor

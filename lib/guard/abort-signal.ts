@@ -122,7 +122,11 @@ export function hasEnded(context: AuthContext): boolean {
   }
 }
 
-/** Milliseconds since the epoch. */
-function endOf({ authorization, rules }: AuthContext): number {
-  return (authorization?.expiresAt.getTime() ?? 0) + rules.clockTolerance * 1000
+/**
+ * Milliseconds since the epoch. The tolerance is for the clock that `exp` was read from: the age of
+ * an answer is measured here.
+ */
+function endOf({ authorization, verified, rules }: AuthContext): number {
+  const tolerance = verified?.lifetime.exp === undefined ? 0 : rules.clockTolerance
+  return (authorization?.expiresAt.getTime() ?? 0) + tolerance * 1000
 }

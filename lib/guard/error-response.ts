@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onErrorHookHandler } from 'fastify'
 import { AuthError, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
 import { isThrown } from '../outside/error-code.ts'
+import { ownCopy } from '../outside/own-copy.ts'
 import { isResourceId } from '../rights/resource-id.ts'
 import { metadataAddress } from '../settings/resource-address.ts'
 import { type AuthContext, authContextOf } from './context.ts'
@@ -101,7 +102,7 @@ function challengesOf({ realm, resource }: ChallengeRules) {
     resource === undefined ? '' : `, resource_metadata=${quoted(metadataAddress(resource))}`
   return (request: FastifyRequest, { challenge, statusCode }: AuthError): string | null => {
     if (challenge === null) return null
-    const { error, scope } = challenge
+    const { error, scope } = ownCopy(challenge)
     // Who has no good token yet is told what to ask the authorization server for.
     const isToldScope = statusCode === 401 && resource !== undefined
     const ids = isToldScope ? requiredBy(request) : scope

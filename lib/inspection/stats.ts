@@ -58,7 +58,7 @@ export interface Known {
 /** A copy of what is known now. Nothing is asked to find it. */
 export function statsOf({ authenticator, knownTenants, attendants, counts }: Known): Stats {
   const keys = authenticator.issuers().map(({ name, keys }) => stats('keys', name, keys.state()))
-  const tenants = stats('tenants', 'tenants', knownTenants.state?.())
+  const tenants = stats('tenants', 'tenants', knownTenants.state())
   const lists = attendants.map((each) => stats('denyList', 'denyList', each.state()))
   return {
     decisions: counts.stats,

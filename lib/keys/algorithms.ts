@@ -1,4 +1,5 @@
 import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto'
+import { ownCopy } from '../outside/own-copy.ts'
 import { MomentaryBytes } from '../outside/own-text.ts'
 
 /** Bytes of an RSA modulus of 8192 bits, with the zero before it that some servers write. */
@@ -81,7 +82,10 @@ const isMlDsaHere = hasMlDsa()
 const signed = new MomentaryBytes()
 
 const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map(
-  KNOWN.filter(([, { kty }]) => kty !== 'AKP' || isMlDsaHere),
+  KNOWN.filter(([, { kty }]) => kty !== 'AKP' || isMlDsaHere).map(([name, algorithm]) => [
+    name,
+    ownCopy(algorithm),
+  ]),
 )
 
 /** Every asymmetric JWS algorithm that jose supports on this Node. */
@@ -124,7 +128,7 @@ export function verifySignature(
   const { hash, padding, signatureLength } = algorithm
   if (signature.length !== (signatureLength ?? modulusBytes(key))) return false
   try {
-    const keyAndForm = padding === 'pss' ? { key, ...PSS } : { key, ...P1363 }
+    const keyAndForm = ownCopy({ key, ...(padding === 'pss' ? PSS : P1363) })
     return verify(hash, signed.of(input), keyAndForm, signature)
   } catch {
     return false

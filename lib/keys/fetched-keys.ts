@@ -1,6 +1,7 @@
 import { type FetchLimits, fetchJson } from '../outside/fetch-json.ts'
 import type { FetchPlaces } from '../outside/fetch-places.ts'
 import { isPublicAddress } from '../outside/judged-request.ts'
+import { ownCopy } from '../outside/own-copy.ts'
 import { isProtected } from '../outside/protected-address.ts'
 import type { DocumentSource } from '../outside/remote-document.ts'
 import type { TimeLimit } from '../outside/time-limit.ts'
@@ -41,9 +42,8 @@ export class FetchedKeys implements DocumentSource<KeySet> {
   #isProved = false
 
   constructor(options: FetchedKeysOptions) {
-    const { location } = options
-    this.#options = options
-    this.#place = placeOf(location)
+    this.#options = ownCopy(options)
+    this.#place = placeOf(this.#options.location)
     this.#url = this.#place.url
   }
 

@@ -1,3 +1,4 @@
+import type { AttendedWork } from '../outside/attendance.ts'
 import { readBody } from '../outside/fetch-json.ts'
 import { OpaqueFailure } from './opaque-failure.ts'
 
@@ -14,7 +15,8 @@ export interface ExchangeRequest {
 }
 
 /** HTTP exchanges with the servers that decide about tokens. */
-export class Exchanges {
+export class Exchanges implements AttendedWork {
+  readonly isReady = true
   readonly #limits = new Set<AbortController>()
 
   /**
@@ -38,6 +40,10 @@ export class Exchanges {
       this.#limits.delete(limit)
     }
   }
+
+  begin(): void {}
+
+  state(): undefined {}
 
   /** Ends the exchanges that are under way. Further ones may begin. */
   end(): void {

@@ -7,6 +7,7 @@ import { clock } from './clock.ts'
 import { type AnswerTable, type Kept, KeptAnswers } from './kept-answers.ts'
 import { Line } from './line.ts'
 import { attempt, ignoreRejection, type NowOrLater } from './now-or-later.ts'
+import { ownCopy } from './own-copy.ts'
 import { Waits } from './waits.ts'
 
 /** Seconds that the last good answer serves after a failure, before the function is asked again. */
@@ -52,13 +53,13 @@ export class AskedAnswers<A, K = A> {
   readonly #waits = new Waits()
 
   constructor(rules: AskingRules<A, K>) {
-    const { line = { places: Number.POSITIVE_INFINITY }, timeout, weight } = rules
-    this.#rules = rules
+    const own = ownCopy(rules)
+    const { line = { places: Number.POSITIVE_INFINITY }, timeout, weight } = own
+    this.#rules = own
     this.#line = new Line(line, timeout)
-    this.#lineOfKnown = rules.isKnown === undefined ? this.#line : new Line(line, timeout)
-    this.#answers =
-      rules.table ?? new KeptAnswers(rules.maxKept, (kept) => rules.drop?.(kept), weight)
-    this.#refusals = new KeptAnswers(rules.refusals?.maxKept ?? 0, () => {}, weight)
+    this.#lineOfKnown = own.isKnown === undefined ? this.#line : new Line(line, timeout)
+    this.#answers = own.table ?? new KeptAnswers(own.maxKept, (kept) => own.drop?.(kept), weight)
+    this.#refusals = new KeptAnswers(own.refusals?.maxKept ?? 0, () => {}, weight)
   }
 
   open(): void {

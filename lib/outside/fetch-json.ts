@@ -2,6 +2,7 @@
 
 import { isCrowded } from './crowded.ts'
 import { type AddressRule, judgedRequest } from './judged-request.ts'
+import { ownCopy } from './own-copy.ts'
 import { badStatus, FetchFailure, noAnswer } from './unusable.ts'
 
 /** JSON between systems is UTF-8 (RFC 8259 §8.1), so that text in another encoding is none. */
@@ -54,12 +55,13 @@ export async function fetchJson(url: string, limits: FetchLimits): Promise<unkno
  * @throws FetchFailure
  */
 export async function fetchText(url: string, limits: FetchLimits): Promise<string> {
-  const { isAllowed, signal, turn } = limits
+  const own = ownCopy(limits)
+  const { isAllowed, signal, turn } = own
   const exchange = async () => {
     const body = isAllowed
       ? await judgedRequest(url, { headers: HEADERS, signal, isAllowed })
-      : await fetched(url, limits)
-    return readBody(body, limits)
+      : await fetched(url, own)
+    return readBody(body, own)
   }
   return decode(await (turn ? turn(url, exchange) : exchange()))
 }

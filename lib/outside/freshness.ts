@@ -2,6 +2,7 @@
 
 import { BackOff, type BackOffRules, LEAST_WAIT } from './alarm.ts'
 import { clock } from './clock.ts'
+import { ownCopy } from './own-copy.ts'
 
 /** How long a document serves and when it is asked for again. Times are in seconds. */
 export interface Freshness extends BackOffRules {
@@ -20,6 +21,12 @@ export interface Freshness extends BackOffRules {
   readonly isLazy?: boolean
 }
 
+/** All of it, as members of its own. */
+export function wholeFreshness(given: Freshness): Required<Freshness> {
+  const { line = 0, isLazy = false } = ownCopy(given)
+  return { ...given, line, isLazy }
+}
+
 /** The part of `maxAge` after which a new document is asked for in the background. */
 const REFRESH_AT = 0.8
 
@@ -35,7 +42,7 @@ export function lastAge({ maxAge, maxStale }: Pick<Freshness, 'maxAge' | 'maxSta
 
 /** Until when a document serves, and when the next load is due: readings of `clock`. */
 export class DocumentTimes {
-  readonly #freshness: Freshness
+  readonly #freshness: Required<Freshness>
   readonly #backOff: BackOff
   #loadedAt = Number.NEGATIVE_INFINITY
   /** When the next load is due. */
@@ -46,7 +53,7 @@ export class DocumentTimes {
   #provedUntil = Number.NEGATIVE_INFINITY
 
   constructor(freshness: Freshness) {
-    this.#freshness = freshness
+    this.#freshness = wholeFreshness(freshness)
     this.#backOff = new BackOff(freshness)
   }
 
@@ -67,8 +74,7 @@ export class DocumentTimes {
     this.#restUntil = clock.now() + this.#backOff.next()
     // A document that is still fresh is not asked for earlier because one more look has failed.
     this.dueAt = Math.max(this.#loadedAt + refreshAge(this.#freshness), this.#restUntil)
-    const { line = 0 } = this.#freshness
-    const attempt = this.#timeout + line * 1000
+    const attempt = this.#timeout + this.#freshness.line * 1000
     this.#provedUntil = Math.max(this.#provedUntil, this.#restUntil + attempt)
   }
 
@@ -99,7 +105,7 @@ export class DocumentTimes {
    */
   serves(now: number): boolean {
     if (now - this.#loadedAt >= lastAge(this.#freshness)) return false
-    return this.#freshness.isLazy !== true || now < this.#provedUntil
+    return !this.#freshness.isLazy || now < this.#provedUntil
   }
 
   /** In milliseconds. */

@@ -2,6 +2,7 @@
 
 import { AsyncResource } from 'node:async_hooks'
 import type { NowOrLater } from './now-or-later.ts'
+import { ownCopy } from './own-copy.ts'
 
 /** Most questions that wait in one line. */
 export const LONGEST_LINE = 1000
@@ -60,9 +61,9 @@ export class Line {
 
   /** @param patience seconds that a question waits for its place */
   constructor(rules: LineRules, patience: number) {
-    this.#rules = rules
+    this.#rules = ownCopy(rules)
     this.#patience = patience * 1000
-    this.#longest = rules.longest ?? LONGEST_LINE
+    this.#longest = this.#rules.longest ?? LONGEST_LINE
   }
 
   /**

@@ -3,7 +3,7 @@
 import { Alarm } from './alarm.ts'
 import { clock } from './clock.ts'
 import { type DocumentState, DocumentStory, type TellChange } from './document-state.ts'
-import { DocumentTimes, type Freshness } from './freshness.ts'
+import { DocumentTimes, type Freshness, wholeFreshness } from './freshness.ts'
 import { shownAddress } from './protected-address.ts'
 import { TimeLimit } from './time-limit.ts'
 import { reasonOf } from './unusable.ts'
@@ -33,7 +33,7 @@ export interface DocumentSource<T> {
  */
 export class RemoteDocument<T> {
   readonly #source: DocumentSource<T>
-  readonly #freshness: Freshness
+  readonly #freshness: Required<Freshness>
   readonly #events: RemoteDocumentEvents
   readonly #times: DocumentTimes
   readonly #story: DocumentStory
@@ -47,7 +47,7 @@ export class RemoteDocument<T> {
 
   constructor(source: DocumentSource<T>, freshness: Freshness, events: RemoteDocumentEvents) {
     this.#source = source
-    this.#freshness = freshness
+    this.#freshness = wholeFreshness(freshness)
     this.#events = events
     this.#times = new DocumentTimes(freshness)
     this.#story = new DocumentStory(freshness, events.onChange ?? (() => {}))
@@ -147,7 +147,7 @@ export class RemoteDocument<T> {
   }
 
   async #loadOnce(): Promise<boolean> {
-    const { timeout, line = 0 } = this.#freshness
+    const { timeout, line } = this.#freshness
     const limit = new TimeLimit({ work: timeout * 1000, wait: line * 1000 })
     this.#limit = limit
     this.#times.began()

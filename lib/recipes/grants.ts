@@ -1,5 +1,5 @@
+import { isPlain } from '../outside/is-plain.ts'
 import { isResourceId } from '../rights/resource-id.ts'
-import { isPlain } from '../settings/own-members.ts'
 
 /**
  * What the roles or groups of a server grant.

@@ -83,7 +83,7 @@ export class Principal implements AuthorizedUser {
     this.#resources = resources
     this.issuer = vouched.issuer
     this.actor = vouched.actor
-    this.tokenSub = vouched.tokenSub === undefined ? claims.sub : vouched.tokenSub
+    this.tokenSub = Object.hasOwn(vouched, 'tokenSub') ? (vouched.tokenSub ?? null) : claims.sub
     this.#vouched = vouched
     this.#rights = rights
     Object.freeze(this)

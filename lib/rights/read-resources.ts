@@ -1,3 +1,4 @@
+import { isPlain } from '../outside/is-plain.ts'
 import { Unusable, unexpected } from '../outside/unusable.ts'
 import { isResources, problemOfResources, type Resources } from '../tokens/user-info.ts'
 
@@ -9,7 +10,9 @@ import { isResources, problemOfResources, type Resources } from '../tokens/user-
  * @throws Unusable where it has another shape, and what a getter or a proxy throws
  */
 export function readResources(answer: unknown): Resources {
-  if (typeof answer !== 'object') throw unexpected('the answer', 'an object or null', answer)
+  if (typeof answer !== 'object' || answer === null) {
+    throw unexpected('the answer', 'an object or null', answer)
+  }
   if (!isPlain(answer)) throw new Unusable('the answer: expected a plain object, found another one')
   // Spreading turns the holes of a sparse list into `undefined`, which the check finds.
   const lists = Object.entries(answer).map(
@@ -20,11 +23,4 @@ export function readResources(answer: unknown): Resources {
   if (!isResources(copy)) throw problemOfResources(copy)
   for (const ids of Object.values(copy)) Object.freeze(ids)
   return Object.freeze(copy)
-}
-
-/** Of any realm: a prototype without a prototype is Object.prototype. */
-function isPlain(value: object | null): value is object {
-  if (value === null || Array.isArray(value)) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
 }

@@ -9,11 +9,12 @@ import {
 } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { KeySet } from '../keys/key-set.ts'
+import { ownCopy } from '../outside/own-copy.ts'
 import { ownProperty } from '../outside/own-property.ts'
 import { Unusable } from '../outside/unusable.ts'
 import { UnreadableValue } from './ini-line.ts'
 import { isNameOf, type NameOf, namesOf } from './option-kinds.ts'
-import { copyOfKeys, isPlainData, ownCopy, ownMembers } from './own-members.ts'
+import { copyOfKeys, isPlainData, ownMembers } from './own-members.ts'
 import { Problems, type Source } from './problems.ts'
 import { showReason, showValue } from './shown-value.ts'
 

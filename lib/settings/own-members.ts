@@ -1,16 +1,7 @@
 import { isObject } from '../outside/is-object.ts'
+import { isPlain } from '../outside/is-plain.ts'
 import type { Problems, Source } from './problems.ts'
 import { showValue } from './shown-value.ts'
-
-/**
- * Whether an object is a plain one: its members are its own, and nothing is inherited but what all
- * objects have. Realms have an Object.prototype each.
- */
-export function isPlain(value: object): boolean {
-  const prototype: unknown = Reflect.getPrototypeOf(value)
-  if (typeof prototype !== 'object' || prototype === null) return prototype === null
-  return Reflect.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty')
-}
 
 /**
  * The members of an object that configures something, by name. What an object inherits, hides or
@@ -62,11 +53,6 @@ function isPlainMember(property: PropertyDescriptor): boolean {
 /** A frozen copy of a JWK set, which is JSON. The application may change its own. */
 export function copyOfKeys(keys: object): object {
   return JSON.parse(JSON.stringify(keys), (_name, value: unknown) => Object.freeze(value))
-}
-
-/** A copy that has nothing but its own members: not even those of Object.prototype. */
-export function ownCopy<T extends object>(given: T): T {
-  return Object.assign(Object.create(null), given)
 }
 
 const REGISTER_OPTIONS: readonly unknown[] = ['prefix', 'logLevel', 'logSerializers']

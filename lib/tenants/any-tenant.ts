@@ -16,4 +16,5 @@ export class AnyTenant implements KnownTenants {
   has(): boolean {
     return true
   }
+  state(): undefined {}
 }

@@ -56,4 +56,5 @@ export class AskedTenants implements KnownTenants {
   has(tenant: string, waits: Waits): NowOrLater<boolean> {
     return this.#answers.get(tenant, waits)
   }
+  state(): undefined {}
 }

@@ -21,6 +21,6 @@ export interface KnownTenants {
    * @param tenant of one tenant; not given: of all
    */
   forget(tenant?: string): void
-  /** Of the document that tells it, where there is one. */
-  state?(): DocumentState
+  /** Of the document that tells it; undefined: there is none. */
+  state(): DocumentState | undefined
 }

@@ -19,4 +19,5 @@ export class ListedTenants implements KnownTenants {
   has(tenant: string): boolean {
     return this.#names.has(tenant)
   }
+  state(): undefined {}
 }

@@ -127,9 +127,11 @@ function mapped(
 ): UserInfo {
   let copy: unknown
   try {
-    const userInfo = mapClaims(claims)
+    const userInfo: unknown = mapClaims(claims)
     ignoreRejection(userInfo)
-    copy = JSON.parse(JSON.stringify(userInfo))
+    // Of nothing, and of a function, there is no text.
+    const text: string | undefined = JSON.stringify(userInfo)
+    copy = text === undefined ? userInfo : JSON.parse(text)
   } catch (error) {
     report?.(thrown(error))
     throw new TokenRefused('mapClaims failed')

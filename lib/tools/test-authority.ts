@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import { TEST_KEY_NAME } from '../keys/key-set.ts'
+import { ownCopy } from '../outside/own-copy.ts'
 import { plainOptions } from '../settings/door-options.ts'
-import { ownCopy } from '../settings/own-members.ts'
 import { type AuthorityServer, serveAuthority } from './authority-server.ts'
 
 export interface TestAuthorityOptions {

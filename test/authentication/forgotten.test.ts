@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { isForgotten, readForgotten } from '../../lib/authentication/forgotten.ts'
 
 const GIVEN = [
-  ...[{}, { issuer: 'i' }, { sub: 's' }, { issuer: 'i', sub: '' }],
+  ...[{ issuer: 'i' }, { sub: 's' }, { issuer: 'i', sub: '' }],
   ...[{ issuer: null }, { issuer: null, sub: 's' }, { tenant: 't' }],
 ]
 
@@ -13,6 +13,12 @@ for (const what of GIVEN) {
     assert.deepEqual({ ...read }, what)
     assert.equal(Object.getPrototypeOf(read), null)
   })
+}
+
+class User {
+  get sub() {
+    return 's'
+  }
 }
 
 const MISTAKES: [what: string, given: unknown][] = [
@@ -26,6 +32,15 @@ const MISTAKES: [what: string, given: unknown][] = [
   ['a tenant beside an issuer', { tenant: 't', issuer: 'i' }],
   ['a tenant beside a sub', { tenant: 't', sub: 's' }],
   ['a member that every object has', { constructor: 's' }],
+  ['an object without members', {}],
+  ['an inherited tenant', Object.create({ tenant: 't' })],
+  ['an inherited tenant without more', Object.create(Object.assign(Object.create(null), GIVEN[0]))],
+  [
+    'an inherited sub beside an issuer',
+    Object.assign(Object.create({ sub: 's' }), { issuer: 'i' }),
+  ],
+  ['an object with getters of its class', new User()],
+  ['a Map', new Map([['sub', 's']])],
   ['null', null],
   ['a string', 'i'],
   ['a number', 5],

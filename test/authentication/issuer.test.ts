@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { Issuer, type IssuerRules } from '../../lib/authentication/issuer.ts'
+import { FOR_GOOD, Issuer, type IssuerRules } from '../../lib/authentication/issuer.ts'
 import { VerifiedTokens } from '../../lib/authentication/verified-tokens.ts'
 import { KeySet } from '../../lib/keys/key-set.ts'
 import { type KeySource, StaticKeys } from '../../lib/keys/key-source.ts'
@@ -41,7 +41,7 @@ function issuerWith(
     mapClaims,
     ...rules,
   }
-  const issuer = new Issuer(keys, own, tokens, isTrusted && { isTrusted })
+  const issuer = new Issuer(keys, own, tokens, isTrusted && { ...FOR_GOOD, isTrusted })
   /** As a request is verified: what is known is not proved again. */
   const verify = (token: string, waits = WAITS) =>
     accepted(

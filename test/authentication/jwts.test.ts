@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Issuer } from '../../lib/authentication/issuer.ts'
+import { FOR_GOOD, Issuer } from '../../lib/authentication/issuer.ts'
 import type { Issuers } from '../../lib/authentication/issuers.ts'
 import { Jwts } from '../../lib/authentication/jwts.ts'
 import { VerifiedTokens } from '../../lib/authentication/verified-tokens.ts'
@@ -47,6 +47,7 @@ function start() {
       clockTolerance: 5,
     }
     const issuer: Issuer = new Issuer(keys, rules, tokens, {
+      ...FOR_GOOD,
       isTrusted: () => known.issuer === issuer,
     })
     return issuer

@@ -105,6 +105,16 @@ test('claims without an end last from their question for as long as they are kep
   assert.equal(principal.expiresAt.getTime(), NOW * 1000 + 30_000)
 })
 
+test('claims that come when their time is over last a second for who asked for them', async (t) => {
+  const { open, answer } = byHand()
+  const { verify, at } = start(t, answer)
+  const verifying = verify('key')
+  at(40_000)
+  open[0]?.(GOOD)
+  const { principal } = await verifying
+  assert.equal(principal.expiresAt.getTime(), NOW * 1000 + 41_000)
+})
+
 /** Answers, and why their tokens are refused. */
 const REFUSED: readonly [what: string, answer: unknown, reason: string, unverified?: string][] = [
   ['null', null, 'opaqueToken does not know the token'],

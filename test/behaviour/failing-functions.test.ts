@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { inspect } from 'node:util'
 import type { LightMyRequestResponse } from 'fastify'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 import { denyList } from '../../lib/revocation.ts'
@@ -100,6 +101,16 @@ const WRONG: [name: string, answer: unknown, member: string, outcome?: string][]
     'no-jwt',
     'the answer: expected claims, a JWT or null, found a string that is no JWT',
   ],
+  [
+    'opaqueToken',
+    new Map([['sub', 'a']]),
+    'the answer: expected a plain object, found another one',
+  ],
+  [
+    'opaqueToken',
+    { sub: 'a', resources: new Map([['acme', []]]) },
+    'resources: expected a plain object, found another one',
+  ],
   ['issuers', 5, 'the answer: expected an object or null, found number'],
   ['issuers', { tenants: '*', audience: 5 }, 'audience: expected'],
   ['issuers', { tenants: [], audience: 'a' }, 'tenants: expected'],
@@ -111,6 +122,10 @@ const WRONG: [name: string, answer: unknown, member: string, outcome?: string][]
   ['mapClaims', { sub: 5 }, 'sub: expected a string, found number'],
   ['mapClaims', { sub: '' }, 'sub: expected a string that is not empty'],
   ['mapClaims', 5, 'the answer: expected an object, found number'],
+  ['mapClaims', undefined, 'the answer: expected an object, found undefined'],
+  ['mapClaims', null, 'the answer: expected an object, found null'],
+  ['mapClaims', () => 5, 'the answer: expected an object, found function'],
+  ['mapClaims', [{ sub: 'a' }], 'the answer: expected an object, found a list'],
   [
     'mapClaims',
     { sub: 'a', preferred_username: 5 },
@@ -126,7 +141,7 @@ const WRONG: [name: string, answer: unknown, member: string, outcome?: string][]
 ]
 
 for (const [name, answer, member, instead] of WRONG) {
-  test(`of an answer of ${name} that is ${JSON.stringify(answer)} the log names the member`, async (t) => {
+  test(`of an answer of ${name} that is ${inspect(answer)} the log names the member`, async (t) => {
     const { ask, levels } = await start(t, name, () => answer)
     assert.equal(outcome(await ask()), instead ?? FUNCTIONS[name]?.[1])
     await ask()

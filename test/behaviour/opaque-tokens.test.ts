@@ -184,9 +184,15 @@ const NO_ANSWERS: [what: string, answer: () => unknown][] = [
   ['an object in itself', () => circular()],
   ['what JSON cannot say', () => ({ ...GOOD, n: 1n })],
   ['an object that is text as JSON', () => ({ toJSON: () => 'text' })],
+  ['a Map', () => new Map(Object.entries(GOOD))],
+  ['an object of a class', () => Object.assign(new Row(), GOOD)],
+  ['inherited claims', () => Object.create(GOOD)],
+  ['resources of a class', () => ({ ...GOOD, resources: Object.assign(new Row(), { acme: [] }) })],
   ['an error', () => assert.fail('secret')],
   ['a rejection', () => Promise.reject(new Error('secret'))],
 ]
+
+class Row {}
 
 function circular(): object {
   const claims: Record<string, unknown> = { ...GOOD }

@@ -199,6 +199,24 @@ for (const [way, open] of WAYS) {
   }
 }
 
+for (const [seconds, expected] of [
+  [29, '200'],
+  [31, '401 ERR_AUTH_TOKEN_INVALID'],
+] as const) {
+  test(`an opaque token that has ended at its server, and was asked for ${seconds} s ago, is ${expected}`, async (t) => {
+    const told = heard(t, 'decision')
+    const claims = { iss: authority.issuer, aud: authority.audience, sub: 'machine' }
+    let answer: typeof claims | null = claims
+    ageByDate(t)
+    const one = await held(t, { opaqueMaxAge: 30, opaqueToken: async () => answer })
+    const rest = half('/plain')(one, { authorization: 'Bearer key' })
+    await until(() => told.length === 1)
+    answer = null
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + seconds * 1000 })
+    assert.equal(await rest(), expected)
+  })
+}
+
 test('a deny list that has gone stale during a body refuses it with 503', async (t) => {
   const told = heard(t, 'decision')
   const log = new EntryLog()

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import Fastify, { type FastifyInstance } from 'fastify'
-import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import tenantAuth, { type AuthOptions, type TokenUser } from '../../lib/index.ts'
 import { introspection } from '../../lib/introspection.ts'
 import { denyList } from '../../lib/revocation.ts'
 import { issuerMembers } from '../../lib/settings/issuer-rules.ts'
@@ -47,6 +50,8 @@ const VALUES: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly
   ['require', ['menu:read', []]],
   ['tenant', ['lazy-raccoon', 'optional', true]],
   ['changes', [() => ({ entries: [], cursor: null })]],
+  ['keptAt', [[1]]],
+  ['maxStale', [2_147_483]],
   ['maxLifetime', [2_147_483, 1]],
   ['whenStale', ['admit']],
   ['issuedBefore', [new Date(0)]],
@@ -83,6 +88,20 @@ const WORDS = [
   ...['iss', 'aud', 'exp', 'iat', 'nbf', 'cnf', 'act', 'active'],
   ...['get', 'set', 'value', 'then', 'writable', 'enumerable', 'configurable', 'toJSON'],
 ]
+
+/** Read by Node's own fetch, of objects that nobody else can reach. */
+const OF_FETCH = ['body', 'error', 'headers', 'signal']
+
+/** Members that may be absent, of the types of all but tools, and whether they are functions. */
+const OPTIONAL: ReadonlyMap<string, boolean> = new Map(
+  readdirSync('lib', { recursive: true })
+    .map(String)
+    .filter((file) => file.endsWith('.ts') && !/^(commands|doctor|tools)\//.test(file))
+    .map((file) => readFileSync(join('lib', file), 'utf8'))
+    .flatMap((text) => [...text.matchAll(/^ +(?:readonly )?(\w+)\?(\(|:.*=>)?.*[^,\n]$/gm)])
+    .map(([, name = '', isFunction]) => [name, isFunction !== undefined] as const)
+    .filter(([name]) => !OF_FETCH.includes(name)),
+)
 
 /** The requests of strangers, forgers and users. */
 async function requestsOf(iss: string) {
@@ -185,6 +204,37 @@ const WAYS: readonly (readonly [string, (t: TestContext) => Way | Promise<Way>])
     },
   ],
   [
+    'functions for tokens, rights and tenants',
+    () => {
+      const alice = { iss: issuer, sub: 'alice', aud: audience }
+      const opaqueToken = async (token: string) => (token === 'opaque-of-alice' ? alice : null)
+      const resourcesOf = async ({ sub }: TokenUser) => (sub === 'alice' ? RIGHTS : null)
+      const told = { opaqueToken, resourcesOf, tenants: async () => true }
+      return { options: () => ({ ...authority.options, ...told }) }
+    },
+  ],
+  [
+    'tenants at an address',
+    async (t: TestContext) => {
+      const { tenants } = await keyServer(t)
+      return { options: () => ({ ...authority.options, tenants }) }
+    },
+  ],
+  [
+    'a deny list that is told',
+    () => {
+      const entries = [{ sub: 'eve', issuer }]
+      const changes = async () => setImmediate({ entries, cursor: 1 })
+      return {
+        options: async () => {
+          const isRevoked = denyList({ changes, maxStale: 2, interval: 1 })
+          // A service that is never installed would keep no list.
+          return { ...authority.options, isRevoked }
+        },
+      }
+    },
+  ],
+  [
     'a deny list',
     () => ({
       options: async () => {
@@ -196,11 +246,11 @@ const WAYS: readonly (readonly [string, (t: TestContext) => Way | Promise<Way>])
   ],
 ]
 
-/** Serves the authority's keys, and metadata of which it is the issuer itself. */
+/** Serves the keys of the authority, tenants, and metadata of which it is the issuer itself. */
 async function keyServer(t: TestContext) {
   const server = createServer(({ url }, response) => {
     response.setHeader('content-type', 'application/json')
-    response.end(url === '/keys' ? keys : metadata)
+    response.end(url === '/keys' ? keys : url === '/tenants' ? TENANTS : metadata)
   })
   t.after(() => {
     server.close()
@@ -212,8 +262,10 @@ async function keyServer(t: TestContext) {
   const origin = `http://127.0.0.1:${address.port}`
   const keys = JSON.stringify(authority.publicKeys)
   const metadata = JSON.stringify({ issuer: origin, jwks_uri: `${origin}/keys` })
-  return { origin, publicKeysUrl: `${origin}/keys` }
+  return { origin, publicKeysUrl: `${origin}/keys`, tenants: `${origin}/tenants` }
 }
+
+const TENANTS = JSON.stringify(['lazy-raccoon', 'quiet-otter'])
 
 /** What an application answers; one line where it does not boot. */
 async function verdicts(
@@ -256,9 +308,11 @@ for (const [name, way] of WAYS) {
     assert.ok(expected.length > 1, String(expected))
     const wrong: string[] = []
     let boots = 0
-    const names = new Set(WITH_WORDS.includes(name) ? [...MEMBERS, ...WORDS] : MEMBERS)
+    const known = WITH_WORDS.includes(name) ? [...MEMBERS, ...WORDS] : MEMBERS
+    const names = new Set([...known, ...OPTIONAL.keys()])
     for (const polluted of names) {
-      for (const value of VALUES.get(polluted) ?? ANY) {
+      const any = OPTIONAL.get(polluted) === true ? [() => true] : ANY
+      for (const value of VALUES.get(polluted) ?? any) {
         const found = await whilePolluted(polluted, value, () => verdicts(made, requests))
         if (found.length === 1) continue
         boots++

@@ -20,6 +20,7 @@ async function start(
   t: TestContext,
   answer: (user: TokenUser) => unknown,
   more: object = {},
+  trusted?: AuthOptions,
 ): Promise<{
   app: FastifyInstance
   log: ReturnType<typeof logLines>
@@ -38,7 +39,8 @@ async function start(
     },
     ...more,
   }
-  const options: AuthOptions = 'issuers' in more ? given : trusting(given)
+  const options: AuthOptions =
+    'issuers' in more ? given : trusted ? { ...trusted, ...given } : trusting(given)
   await app.register(tenantAuth, options)
   app.get('/t/:tenant', { config: { require: 'menu:read' } }, async () => 'ok')
   app.get('/me', { config: { authorization: true } }, async ({ authorization }) => authorization)
@@ -93,6 +95,24 @@ test('a user that the application does not know has no rights, for two seconds',
   assert.equal((await get(app, alice)).statusCode, 200)
   assert.equal(asked().length, 1)
 })
+
+for (const [what, named] of [
+  ['two issuers in one entry', { issuer: [iss, 'https://other.test'] }],
+  ['any issuer', {}],
+] as const) {
+  test(`of ${what} the users of one have half of the places`, async (t) => {
+    const given = { publicKeys: authority.publicKeys, audience: aud, ...named }
+    const { app, asked } = await start(t, () => new Promise(() => {}), {}, given)
+    const users = Array.from({ length: 70 }, (_, i) => `user-${i}`)
+    const others = ['https://other.test', iss].map((by) => users.map((sub) => as({ sub, iss: by })))
+    for (const tokens of others) {
+      const waiting = (await Promise.all(tokens)).map((token) => get(app, token))
+      for (const each of waiting) each.catch(() => {})
+      await new Promise(setImmediate)
+      assert.equal(asked().length, 32)
+    }
+  })
+}
 
 test('500 first requests ask once, and a steady user once in resourcesMaxAge', async (t) => {
   const { app, asked, pass } = await start(t, async () => READER)
@@ -347,13 +367,13 @@ test('isRevoked is told the rights that count', async (t) => {
 
 const FORGOTTEN: [
   what: string,
-  forgotten: object,
+  forgotten: object | undefined,
   taken: [a: boolean, b: boolean, bob: boolean],
 ][] = [
   ['one user', { issuer: iss, sub: 'alice' }, [true, false, false]],
   ['a sub of all issuers', { sub: 'alice' }, [true, true, false]],
   ['all users of an issuer', { issuer: iss }, [true, false, true]],
-  ['everybody', {}, [true, true, true]],
+  ['everybody', undefined, [true, true, true]],
   ['a stranger', { issuer: iss, sub: 'ALICE' }, [false, false, false]],
   ['the end of a name', { sub: 'lice' }, [false, false, false]],
   ['the beginning of an issuer', { issuer: iss.slice(0, -1) }, [false, false, false]],

@@ -433,3 +433,17 @@ test('what ends in the midst of a slice is read by nobody, and all is read at th
   assert.equal(list.size(), 50_000)
   assert.deepEqual(log.asked.slice(length, length + 1), [null])
 })
+
+test('an answer has no members that Object.prototype has', async (t) => {
+  for (const [name, value] of Object.entries({ hasMore: true, notice: 'evil', keptAt: [0] })) {
+    Reflect.set(Object.prototype, name, value)
+    t.after(() => Reflect.deleteProperty(Object.prototype, name))
+  }
+  const { list, log } = start(t)
+  log.entries.push({ sub: 'alice' })
+  log.onAnswer = (answer) => (log.asked.length > 9 ? assert.fail('asked for ever') : answer)
+  const { told } = attend(t, list)
+  await settled()
+  assert.equal(verdictOf(list), true)
+  assert.deepEqual([log.asked, told], [[null], []])
+})

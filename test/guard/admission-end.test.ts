@@ -9,13 +9,19 @@ import { authority, guardedApp } from '../helpers/app/guarded-app.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 
 /** How a request of a token that lasts so many seconds was let through. */
-async function admitted(t: TestContext, expiresIn: number, options: AuthOptions = {}) {
+async function admitted(
+  t: TestContext,
+  expiresIn: number,
+  options: AuthOptions = {},
+  opaque?: string,
+) {
   const app = await guardedApp(t, options)
   let context: AuthContext | undefined
   app.get('/', async (request) => {
     context = admittedContextOf(request)
   })
-  await app.inject({ url: '/', headers: await authority.headers({ jti: 'j' }, { expiresIn }) })
+  const token = opaque ?? (await authority.token({ jti: 'j' }, { expiresIn }))
+  await app.inject({ url: '/', headers: { authorization: `Bearer ${token}` } })
   assert.ok(context, 'the request was let through')
   return context
 }
@@ -41,6 +47,18 @@ test('an admission ends with its token and the tolerance, to the millisecond', a
   t.mock.timers.tick(1)
   assert.equal(signal.aborted, true)
   assert.equal(signal.reason.reason, 'expired')
+})
+
+test('an admission by an answer without exp ends with the answer, without a tolerance', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_800_000_000_000 })
+  ageByDate(t)
+  const claims = { iss: authority.issuer, aud: authority.audience, sub: 'machine' }
+  const options = { opaqueToken: async () => claims, opaqueMaxAge: 20, clockTolerance: 7 }
+  const { signal } = new AdmissionEnd(await admitted(t, 30, options, 'key'))
+  t.mock.timers.tick(19_999)
+  assert.equal(signal.aborted, false)
+  t.mock.timers.tick(1)
+  assert.equal(signal.aborted, true)
 })
 
 test('whether the wall clock was set is looked at once a minute', async (t) => {

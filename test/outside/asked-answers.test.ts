@@ -701,3 +701,17 @@ test('a function is asked about something else than the key where that is said',
   )
   assert.equal(asked(), 'thing')
 })
+
+test('rules that are not given are not those of Object.prototype', (t) => {
+  const all = { maxStale: 1000, line: { places: 0, longest: 0 }, isKnown: () => true }
+  for (const [name, value] of Object.entries(all)) {
+    Reflect.set(Object.prototype, name, value)
+    t.after(() => Reflect.deleteProperty(Object.prototype, name))
+  }
+  let isDown = false
+  const { get, pass } = start(t, (key) => (isDown ? assert.fail('down') : key))
+  assert.equal(get('a'), 'a')
+  isDown = true
+  pass(61)
+  assert.throws(() => get('a'), refused('failed (ERR_ASSERTION)'))
+})

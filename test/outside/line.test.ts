@@ -180,3 +180,13 @@ test('a question runs in the context of the one who asks', async (t) => {
   await answer('a')
   assert.equal(await seen, 'bob')
 })
+
+test('a line that names no length and no shares has not those of Object.prototype', (t) => {
+  for (const [name, value] of Object.entries({ longest: 0, shareOf: () => 'all' })) {
+    Reflect.set(Object.prototype, name, value)
+    t.after(() => Reflect.deleteProperty(Object.prototype, name))
+  }
+  const { enter, asked } = start(t, { places: 2 })
+  for (const key of ['a', 'b', 'c']) void enter(key)
+  assert.equal(asked(), 'a b')
+})
