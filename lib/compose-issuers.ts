@@ -1,25 +1,23 @@
-import { AskedIssuers } from './authentication/asked-issuers.ts'
-import { Issuer, type IssuerRules } from './authentication/issuer.ts'
-import type { IssuerEntry } from './authentication/issuer-entry.ts'
-import type { Issuers } from './authentication/issuers.ts'
-import { ListedIssuers } from './authentication/listed-issuers.ts'
-import type { VerifiedTokens } from './authentication/verified-tokens.ts'
-import { KeySet } from './keys/key-set.ts'
+import { judgeIssuerRules } from './config/issuer-config.ts'
+import type { LoadedSettings } from './config/load-settings.ts'
+import type { Settings } from './config/options.ts'
+import { AskedIssuers } from './identity/authentication/dynamic-issuers.ts'
+import { Issuer, type IssuerEntry, type IssuerRules } from './identity/authentication/issuer.ts'
+import { type Issuers, ListedIssuers } from './identity/authentication/issuers.ts'
+import type { VerifiedTokens } from './identity/authentication/verified-tokens.ts'
+import { ImmutableSet } from './identity/authorization/immutable-set.ts'
+import { KeySet } from './identity/jwks/jwk-set.ts'
 import {
   type KeyEvents,
   type KeySource,
   RemoteKeys,
   type RemoteKeysOptions,
   StaticKeys,
-} from './keys/key-source.ts'
+} from './identity/jwks/key-source.ts'
+import { acceptedTypes } from './identity/jwt/jose-header.ts'
 import type { OperatorLog } from './operator-log.ts'
-import type { ReportFailure } from './outside/ask-application.ts'
-import { FetchPlaces } from './outside/fetch-places.ts'
-import { ImmutableSet } from './rights/resource-set.ts'
-import { judgeIssuerRules } from './settings/issuer-entries.ts'
-import type { LoadedSettings } from './settings/load-settings.ts'
-import type { Settings } from './settings/options.ts'
-import { acceptedTypes } from './tokens/jose-header.ts'
+import type { ReportFailure } from './platform/callbacks/call-with-timeout.ts'
+import { FetchPlaces } from './platform/http/fetch-places.ts'
 
 /** What the operator is told of keys, by the name of their issuer. */
 export type EventsOfKeys = (issuer: string) => KeyEvents

@@ -1,31 +1,32 @@
-import type { Authenticator } from './authentication/authenticator.ts'
-import { BearerToken } from './authentication/bearer-token.ts'
-import type { Issuers } from './authentication/issuers.ts'
-import { Jwts } from './authentication/jwts.ts'
-import { MockUser } from './authentication/mock-user.ts'
-import { OpaqueTokens } from './authentication/opaque-tokens.ts'
-import { VerifiedTokens } from './authentication/verified-tokens.ts'
-import { denialsOf, watchOf } from './authentication/watch-revocation.ts'
-import { type Attending, attendantsOf, attendingTo, type Background } from './compose-attendants.ts'
 import { composeIssuers, type EventsOfKeys } from './compose-issuers.ts'
+import type { LoadedSettings } from './config/load-settings.ts'
+import type { Settings } from './config/options.ts'
 import { publishInternal } from './guard/decision-events.ts'
 import type { GuardRules } from './guard/guard.ts'
-import { DecisionCounts } from './inspection/stats.ts'
+import { DecisionCounts } from './guard/stats.ts'
+import type { Authenticator } from './identity/authentication/authenticator.ts'
+import { BearerToken } from './identity/authentication/bearer-authenticator.ts'
+import { MockUser } from './identity/authentication/dev-authenticator.ts'
+import type { Issuers } from './identity/authentication/issuers.ts'
+import { Jwts } from './identity/authentication/jwt-verifier.ts'
+import { OpaqueTokens } from './identity/authentication/opaque-tokens.ts'
+import { denialsOf, watchOf } from './identity/authentication/revocation-check.ts'
+import { VerifiedTokens } from './identity/authentication/verified-tokens.ts'
+import { InternalWork } from './identity/authorization/act-as.ts'
+import type { Authorization } from './identity/authorization/authorization.ts'
+import { openContexts } from './identity/authorization/current-authorization.ts'
+import { AskedRights } from './identity/authorization/external-rights.ts'
+import {
+  AnyTenant,
+  AskedTenants,
+  type KnownTenants,
+  ListedTenants,
+} from './identity/tenants/known-tenants.ts'
+import { RemoteTenants } from './identity/tenants/remote-tenants.ts'
 import { OperatorLog } from './operator-log.ts'
-import type { Attended } from './outside/attendance.ts'
-import type { RemoteDocumentEvents } from './outside/remote-document.ts'
-import type { Waits } from './outside/waits.ts'
-import { AskedRights } from './rights/asked-rights.ts'
-import type { Authorization } from './rights/authorization.ts'
-import { openContexts } from './rights/current-authorization.ts'
-import { InternalWork } from './rights/internal-work.ts'
-import type { LoadedSettings } from './settings/load-settings.ts'
-import type { Settings } from './settings/options.ts'
-import { AnyTenant } from './tenants/any-tenant.ts'
-import { AskedTenants } from './tenants/asked-tenants.ts'
-import type { KnownTenants } from './tenants/known-tenants.ts'
-import { ListedTenants } from './tenants/listed-tenants.ts'
-import { RemoteTenants } from './tenants/remote-tenants.ts'
+import { type AcceptedIssuers, type Attended, attendantOf } from './platform/callbacks/lifecycle.ts'
+import type { Waits } from './platform/callbacks/pending-requests.ts'
+import type { RemoteDocumentEvents } from './platform/http/remote-document.ts'
 
 /** What a service rests on. */
 export interface ServiceParts {
@@ -143,4 +144,60 @@ export function composeGuardRules(
   const reportTenant = log.callback('resolveTenant')
   const revocation = { denies: denialsOf(isRevoked), watchRevocation: watchOf(isRevoked) }
   return { ...asked, ...told, ...revocation, reportTenant, clockTolerance }
+}
+
+/** What begins with the first installation of a service, and ends with its last. */
+interface Background {
+  open(): void
+  close(): void
+  readonly isReady: boolean
+}
+
+/** The part of it that stands for a function. */
+interface Attending extends Background {
+  /** Before the last application closes its server, and what else it has. */
+  drain(): void
+}
+
+/** Of the functions that were given as options, those that work in the background. */
+function attendantsOf({ settings, mockUser }: LoadedSettings): Attended[] {
+  // Dev mode asks none of them.
+  const functions = mockUser ? [] : [settings.opaqueToken, settings.isRevoked]
+  return functions.map(attendantOf).filter((attendant) => attendant !== undefined)
+}
+
+/** A service that uses a function counts once, in however many applications it is installed. */
+function attendingTo(attendant: Attended, loaded: LoadedSettings, log: OperatorLog): Attending {
+  const accepted = {
+    issuers: acceptedIssuers(loaded),
+    clockTolerance: loaded.settings.clockTolerance,
+  }
+  let isOpen = false
+  const close = (): void => {
+    if (isOpen) attendant.close()
+    isOpen = false
+  }
+  return {
+    open() {
+      if (!isOpen) {
+        attendant.open(
+          (reason) => log.error(reason),
+          accepted,
+          (name) => log.callback(name),
+        )
+      }
+      isOpen = true
+    },
+    close,
+    // A pool that the application ends in a hook waits for the connections that are taken from it.
+    drain: close,
+    get isReady() {
+      return attendant.isReady
+    },
+  }
+}
+
+function acceptedIssuers({ issuers }: LoadedSettings): AcceptedIssuers {
+  if (typeof issuers === 'function') return 'asked'
+  return issuers.flatMap<string | undefined>(({ issuer }) => issuer ?? [undefined])
 }

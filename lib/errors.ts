@@ -1,14 +1,75 @@
-import { AuthError, type Challenge, type Mismatch } from './auth-error.ts'
+/**
+ * What a challenge tells the client (RFC 6750 §3). How it is written in a header is decided in
+ * `guard/challenge`.
+ */
+export interface Challenge {
+  /** Absent where no credentials were tried. */
+  readonly error?: 'invalid_token' | 'insufficient_scope'
+  /** The resource ids that are required; absent where they are not what is wrong. */
+  readonly scope?: readonly string[]
+}
 
-export { AuthError, type Challenge, type Mismatch } from './auth-error.ts'
-export {
-  ERR_AUTH_INTROSPECTION_UNAVAILABLE,
-  ERR_AUTH_ISSUERS_UNAVAILABLE,
-  ERR_AUTH_KEYS_UNAVAILABLE,
-  ERR_AUTH_RESOURCES_UNAVAILABLE,
-  ERR_AUTH_REVOCATION_UNAVAILABLE,
-  ERR_AUTH_TENANTS_UNAVAILABLE,
-} from './unavailable.ts'
+/**
+ * What was expected of a refused token, and what was found. For the log alone. The texts are
+ * frozen, short and in printable ASCII, so they do no harm in a terminal.
+ */
+export interface Mismatch {
+  readonly of: 'iss' | 'aud' | 'kid' | 'alg' | 'typ'
+  readonly expected: string
+  /** What the token itself says, which is not verified; the text says so too. */
+  readonly unverified: string
+}
+
+/**
+ * Every way to say no. The wire text of each error is constant: a response never holds a token, a
+ * claim, a tenant's name or the words of a library. `reason` says why exactly, and is for the log
+ * alone.
+ */
+export abstract class AuthError extends Error {
+  /** Stable and machine-readable: the name of the class. */
+  abstract readonly code: string
+
+  /** The HTTP status that the error is answered with. */
+  abstract readonly statusCode: number
+
+  readonly #reason: string
+
+  constructor(message: string, reason = message) {
+    super(message)
+    this.#reason = reason
+  }
+
+  // Getters are on the prototype: serializers copy an error's own fields, and must not copy these.
+
+  override get name(): string {
+    return 'AuthError'
+  }
+
+  /** The same as `statusCode`, under the name that http-errors uses. Some frameworks read it. */
+  get status(): this['statusCode'] {
+    return this.statusCode
+  }
+
+  /** Whether the message may be shown to the client, as http-errors defines it: true below 500. */
+  get expose(): boolean {
+    return this.statusCode < 500
+  }
+
+  /** Why exactly, in constant words. For the log; never part of a response. */
+  get reason(): string {
+    return this.#reason
+  }
+
+  /** What the client's credentials lack; null where other credentials would not help. */
+  get challenge(): Challenge | null {
+    return null
+  }
+
+  /** Seconds until another attempt may succeed; null where waiting does not help. */
+  get retryAfter(): number | null {
+    return null
+  }
+}
 
 /**
  * 401: no credentials, an empty header, or a scheme that does not work here. The challenge has no
@@ -137,4 +198,77 @@ export class ERR_AUTH_CONFIG_INVALID extends AuthError {
 export class ERR_AUTH_ROUTE_INVALID extends AuthError {
   readonly code = 'ERR_AUTH_ROUTE_INVALID'
   readonly statusCode = 500
+}
+
+/** 503: something that the decision rests on cannot be had now. */
+abstract class Unavailable extends AuthError {
+  readonly statusCode = 503
+  readonly #retryAfter: number
+
+  /** `retryAfter` in seconds. */
+  constructor(message: string, retryAfter: number, reason?: string) {
+    super(message, reason)
+    this.#retryAfter = retryAfter
+  }
+
+  override get retryAfter(): number {
+    return this.#retryAfter
+  }
+}
+
+/**
+ * 503: no usable key set can be had now. A 401 would make clients throw good tokens away (RFC 9110
+ * §15.6.4).
+ */
+export class ERR_AUTH_KEYS_UNAVAILABLE extends Unavailable {
+  readonly code = 'ERR_AUTH_KEYS_UNAVAILABLE'
+
+  constructor(retryAfter: number, reason?: string) {
+    super('Tokens cannot be verified now', retryAfter, reason)
+  }
+}
+
+/** 503: the tenant that is meant, or whether it exists, cannot be found out now. */
+export class ERR_AUTH_TENANTS_UNAVAILABLE extends Unavailable {
+  readonly code = 'ERR_AUTH_TENANTS_UNAVAILABLE'
+
+  constructor(retryAfter: number, reason?: string) {
+    super('Tenants cannot be checked now', retryAfter, reason)
+  }
+}
+
+/** 503: it cannot be found out now whether the user's rights are revoked. */
+export class ERR_AUTH_REVOCATION_UNAVAILABLE extends Unavailable {
+  readonly code = 'ERR_AUTH_REVOCATION_UNAVAILABLE'
+
+  constructor(retryAfter: number, reason?: string) {
+    super('Revocation cannot be checked now', retryAfter, reason)
+  }
+}
+
+/** 503: whether the token's issuer is trusted cannot be found out now. */
+export class ERR_AUTH_ISSUERS_UNAVAILABLE extends Unavailable {
+  readonly code = 'ERR_AUTH_ISSUERS_UNAVAILABLE'
+
+  constructor(retryAfter: number, reason?: string) {
+    super('Issuers cannot be checked now', retryAfter, reason)
+  }
+}
+
+/** 503: what a token that is no JWT stands for cannot be found out now. */
+export class ERR_AUTH_INTROSPECTION_UNAVAILABLE extends Unavailable {
+  readonly code = 'ERR_AUTH_INTROSPECTION_UNAVAILABLE'
+
+  constructor(retryAfter: number, reason?: string) {
+    super('Tokens cannot be introspected now', retryAfter, reason)
+  }
+}
+
+/** 503: what the user may do cannot be found out now. */
+export class ERR_AUTH_RESOURCES_UNAVAILABLE extends Unavailable {
+  readonly code = 'ERR_AUTH_RESOURCES_UNAVAILABLE'
+
+  constructor(retryAfter: number, reason?: string) {
+    super('Rights cannot be checked now', retryAfter, reason)
+  }
 }

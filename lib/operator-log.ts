@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { KeyEvents } from './keys/key-source.ts'
-import type { CallbackFailure, ReportFailure } from './outside/ask-application.ts'
-import { clock } from './outside/clock.ts'
-import { tellingOf } from './outside/document-state.ts'
-import { ownProperty } from './outside/own-property.ts'
-import type { RemoteDocumentEvents } from './outside/remote-document.ts'
+import type { KeyEvents } from './identity/jwks/key-source.ts'
+import type { CallbackFailure, ReportFailure } from './platform/callbacks/call-with-timeout.ts'
+import { tellingOf } from './platform/http/document-status.ts'
+import type { RemoteDocumentEvents } from './platform/http/remote-document.ts'
+import { clock } from './platform/runtime/clock.ts'
+import { ownProperty } from './platform/runtime/own-property.ts'
 
 const TEST_KEYS =
   'the keys are those of a test authority (npx fastify-tenant-auth authority), which signs what anybody asks for; never use it in production'

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRegisterOptions } from 'fastify'
 import fp from 'fastify-plugin'
+import type { AuthOptions } from './config/options.ts'
+import { withoutRegisterOptions } from './config/problems.ts'
 import { AuthService } from './service.ts'
-import type { AuthOptions } from './settings/options.ts'
-import { withoutRegisterOptions } from './settings/own-members.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

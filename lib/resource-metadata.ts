@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRegisterOptions } from 'fastify'
+import type { LoadedSettings } from './config/load-settings.ts'
+import { doorOptions } from './config/option-reader.ts'
+import { metadataPath } from './config/option-types.ts'
+import { withoutRegisterOptions } from './config/problems.ts'
+import { showValue } from './config/redact.ts'
 import { ERR_AUTH_CONFIG_INVALID } from './errors.ts'
 import { installedGuards } from './guard/scopes.ts'
-import { isWithin } from './outside/fastify-scope.ts'
-import { doorOptions } from './settings/door-options.ts'
-import type { LoadedSettings } from './settings/load-settings.ts'
-import { withoutRegisterOptions } from './settings/own-members.ts'
-import { metadataPath } from './settings/resource-address.ts'
-import { showValue } from './settings/shown-value.ts'
+import { isWithin } from './routes/fastify-scope.ts'
 
 /** What `resourceMetadata` takes. */
 export interface ResourceMetadataOptions {

@@ -6,23 +6,27 @@ import type {
   RawRequestDefaultExpression,
   RawServerBase,
 } from 'fastify'
-import { EVERYBODY, type Forgotten, readForgotten } from './authentication/forgotten.ts'
-import { reportBoot } from './boot-report.ts'
 import { composeGuardRules, composeParts, type ServiceParts } from './compose.ts'
+import { bootWarnings, listeningWarning } from './config/boot-warnings.ts'
+import { type LoadedSettings, loadSettings } from './config/load-settings.ts'
+import type { AuthOptions } from './config/options.ts'
+import { auditRoutes, Neighbours } from './guard/boot-audit.ts'
 import { addGuard } from './guard/guard.ts'
 import { decorateRequest } from './guard/request-decorators.ts'
 import { noteGuard } from './guard/scopes.ts'
-import { type ListedRoute, listRoutes } from './inspection/listed-routes.ts'
-import { Neighbours } from './inspection/neighbours.ts'
-import { type Stats, statsOf } from './inspection/stats.ts'
-import { Installations } from './installations.ts'
-import { describeGuard } from './openapi/describe-guard.ts'
-import { documentedRoutes } from './openapi/find-policies.ts'
+import { type Stats, statsOf } from './guard/stats.ts'
+import {
+  EVERYBODY,
+  type Forgotten,
+  readForgotten,
+} from './identity/authentication/authenticator.ts'
+import type { InternalUser } from './identity/authorization/act-as.ts'
+import { describeGuard } from './openapi/describe.ts'
+import { documentedRoutes } from './openapi/match-routes.ts'
 import { OperatorLog } from './operator-log.ts'
-import { Waits } from './outside/waits.ts'
-import type { InternalUser } from './rights/internal-user.ts'
-import { type LoadedSettings, loadSettings } from './settings/load-settings.ts'
-import type { AuthOptions } from './settings/options.ts'
+import { Waits } from './platform/callbacks/pending-requests.ts'
+import { type ListedRoute, listRoutes } from './routes/route-list.ts'
+import type { RouteRegister } from './routes/route-registry.ts'
 
 /**
  * The service behind the plugin, for an application with several Fastify instances that share keys
@@ -174,4 +178,67 @@ export class AuthService {
   close(): void {
     for (const part of this.#parts.background) part.close()
   }
+}
+
+/** The applications that a service is installed in, until they have closed. */
+class Installations {
+  readonly #registers = new Map<FastifyInstance, RouteRegister>()
+  readonly #closing = new Set<FastifyInstance>()
+
+  add(app: FastifyInstance, register: RouteRegister): void {
+    this.#registers.set(app, register)
+  }
+
+  /** @param app not given: all of them */
+  registers(app?: object): RouteRegister[] {
+    return [...this.#registers]
+      .filter(([installed]) => app === undefined || installed === app)
+      .map(([, register]) => register)
+  }
+
+  /** Of the first application: the service has none of its own. */
+  get log(): FastifyBaseLogger | undefined {
+    const [app] = this.#registers.keys()
+    return app?.log
+  }
+
+  /** Told when an application begins to close. Returns whether all of them have begun to. */
+  beginClose(app: FastifyInstance): boolean {
+    this.#closing.add(app)
+    return this.#closing.size === this.#registers.size
+  }
+
+  /** Returns whether it was the last one. */
+  remove(app: FastifyInstance): boolean {
+    this.#closing.delete(app)
+    this.#registers.delete(app)
+    return this.#registers.size === 0
+  }
+}
+
+/** What is looked at when the application is ready. */
+interface Inspected {
+  readonly register: RouteRegister
+  readonly neighbours: Neighbours
+}
+
+/**
+ * Tells the operator what should be known: of the settings at once, of the routes when the
+ * application is ready, of the network when it listens. What opens a door stops the boot.
+ */
+function reportBoot(
+  app: FastifyInstance,
+  loaded: LoadedSettings,
+  { register, neighbours }: Inspected,
+): void {
+  const warn = (warning: string) => app.log.warn(`tenant auth: ${warning}`)
+  app.addHook('onReady', async () => {
+    register.compile()
+    auditRoutes(register, neighbours, loaded.settings)
+  })
+  app.addHook('onListen', async () => {
+    const warning = listeningWarning(loaded, app.addresses())
+    if (warning !== undefined) warn(warning)
+  })
+  for (const warning of bootWarnings(loaded)) warn(warning)
 }

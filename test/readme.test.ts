@@ -4,11 +4,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { parse } from 'yaml'
-import { readPolicyOptions } from '../lib/commands/policy-command.ts'
+import { INI_KEYS } from '../lib/config/ini-values.ts'
+import { loadSettings } from '../lib/config/load-settings.ts'
+import { type OptionName, Options, optionNames } from '../lib/config/options.ts'
+import { readPolicyOptions } from '../lib/entrypoints/cli/policy/policy-command.ts'
 import { AuthService, errors, type RouteDeclaration } from '../lib/index.ts'
-import { INI_KEYS } from '../lib/settings/ini-values.ts'
-import { loadSettings } from '../lib/settings/load-settings.ts'
-import { type OptionName, Options, optionNames } from '../lib/settings/options.ts'
 import { listed } from './examples/several-issuers.ts'
 import { guardedApp } from './helpers/app/guarded-app.ts'
 import {
@@ -62,10 +62,10 @@ for (const page of ['README.md', '.github/CONTRIBUTING.md', '.github/SECURITY.md
 
 const SPECIFIERS = [
   ["'../../lib/index.ts'", "'fastify-tenant-auth'"],
-  ["'../../lib/testing.ts'", "'fastify-tenant-auth/testing'"],
-  ["'../../lib/claims.ts'", "'fastify-tenant-auth/claims'"],
-  ["'../../lib/introspection.ts'", "'fastify-tenant-auth/introspection'"],
-  ["'../../lib/revocation.ts'", "'fastify-tenant-auth/revocation'"],
+  ["'../../lib/entrypoints/testing/index.ts'", "'fastify-tenant-auth/testing'"],
+  ["'../../lib/entrypoints/claims/index.ts'", "'fastify-tenant-auth/claims'"],
+  ["'../../lib/entrypoints/introspection/index.ts'", "'fastify-tenant-auth/introspection'"],
+  ["'../../lib/entrypoints/revocation/index.ts'", "'fastify-tenant-auth/revocation'"],
 ] as const
 
 /** An example as a reader has it who has installed the package. */
@@ -94,7 +94,7 @@ for (const { file, text } of blocks.filter(({ language }) => language === 'ts'))
 
 test('every block of code is in a language that is checked here, or sql', () => {
   const languages = new Set(blocks.map(({ language }) => language))
-  // test/deny-stores/revocations-sql.test.ts runs the block of SQL.
+  // test/entrypoints/revocation/postgres/sql.test.ts runs the block of SQL.
   assert.deepEqual([...languages].sort(), ['ini', 'json', 'sh', 'sql', 'ts', 'yaml'])
 })
 

@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type {
   FastifyRequest,
   RawRequestDefaultExpression,
@@ -5,12 +7,11 @@ import type {
   RouteGenericInterface,
 } from 'fastify'
 import { ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
-import { Alarm } from '../outside/alarm.ts'
-import { clock } from '../outside/clock.ts'
-import { onResponseEnd } from '../outside/response-end.ts'
-import { withoutStack } from '../outside/without-stack.ts'
-import { refusedLifetime } from '../tokens/registered-claims.ts'
-import { tokenInfo } from '../tokens/token-info.ts'
+import { refusedLifetime } from '../identity/jwt/registered-claims.ts'
+import { tokenInfo } from '../identity/jwt/token-info.ts'
+import { clock } from '../platform/runtime/clock.ts'
+import { withoutStack } from '../platform/runtime/error.ts'
+import { Alarm } from '../platform/runtime/timer.ts'
 import { runInContext } from './async-context.ts'
 import { type AuthContext, admittedContextOf, authContextOf } from './context.ts'
 
@@ -129,4 +130,41 @@ export function hasEnded(context: AuthContext): boolean {
 function endOf({ authorization, verified, rules }: AuthContext): number {
   const tolerance = verified?.lifetime.exp === undefined ? 0 : rules.clockTolerance
   return (authorization?.expiresAt.getTime() ?? 0) + tolerance * 1000
+}
+
+// Outside: Node tells the end of a response by its connection. A response that waits behind others
+// has none yet, and is not told if the connection ends before its turn.
+
+/** What waits for the end of a connection. One listener for all, so that there is no warning. */
+const waiting = new WeakMap<Socket, Set<() => void>>()
+
+/** Calls a function once when a response, or its connection, has ended; at once if it has. */
+export function onResponseEnd(
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  run: () => void,
+): void {
+  if (response.destroyed || response.writableFinished || socket.destroyed) {
+    run()
+    return
+  }
+  if (response.socket !== null) {
+    response.once('close', run)
+    return
+  }
+  const together = waiting.get(socket) ?? waitFor(socket)
+  together.add(run)
+  response.once('close', () => {
+    if (together.delete(run)) run()
+  })
+}
+
+function waitFor(socket: Socket): Set<() => void> {
+  const together = new Set<() => void>()
+  waiting.set(socket, together)
+  socket.once('close', () => {
+    for (const run of together) run()
+    together.clear()
+  })
+  return together
 }

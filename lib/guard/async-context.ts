@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { standFor } from '../declaration/written-route.ts'
-import { contextOf, type RequestContext } from '../outside/fastify-context.ts'
-import { rootScope } from '../outside/fastify-scope.ts'
-import { runWithAuthorization } from '../rights/current-authorization.ts'
+import { runWithAuthorization } from '../identity/authorization/current-authorization.ts'
+import { contextOf, type RequestContext, rootScope } from '../routes/fastify-scope.ts'
+import { standFor } from '../routes/route-capture.ts'
 import { type AuthContext, admittedContextOf, type DecisionRules } from './context.ts'
 
 type ContextRules = Pick<DecisionRules, 'asyncContext'>

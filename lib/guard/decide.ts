@@ -1,11 +1,11 @@
 import { AuthError, ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
-import { isObject } from '../outside/is-object.ts'
-import type { NowOrLater } from '../outside/now-or-later.ts'
-import { withoutStack } from '../outside/without-stack.ts'
-import type { Authorization } from '../rights/authorization.ts'
-import type { Principal } from '../rights/principal.ts'
-import { askForTenant, readNoTenant, readTenant } from '../tenants/resolve-tenant.ts'
-import { isTenantName } from '../tenants/tenant-name.ts'
+import type { Authorization } from '../identity/authorization/authorization.ts'
+import type { Principal } from '../identity/authorization/principal.ts'
+import { askForTenant, readNoTenant, readTenant } from '../identity/tenants/resolve-tenant.ts'
+import { isTenantName } from '../identity/tenants/tenant-name.ts'
+import { withoutStack } from '../platform/runtime/error.ts'
+import type { NowOrLater } from '../platform/runtime/maybe-promise.ts'
+import { isObject } from '../platform/runtime/own-property.ts'
 import type { AuthContext } from './context.ts'
 
 type Decision = Authorization | AuthError

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import type { FastifyRequest } from 'fastify'
-import type { Actor } from '../tokens/actor.ts'
+import type { Actor } from '../identity/jwt/token-info.ts'
 import type { AuthContext } from './context.ts'
 import { requestedTenant } from './decide.ts'
 import { bindLog } from './log-bindings.ts'

@@ -4,13 +4,15 @@ import type {
   FastifyRequest,
   HookHandlerDoneFunction,
 } from 'fastify'
-import type { PolicyRules } from '../declaration/policy.ts'
-import { RouteRegister } from '../declaration/route-register.ts'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
-import { errorCode, isThrown } from '../outside/error-code.ts'
-import { withoutStack } from '../outside/without-stack.ts'
-import type { Authorization } from '../rights/authorization.ts'
-import { currentAuthorization, runWithAuthorization } from '../rights/current-authorization.ts'
+import type { Authorization } from '../identity/authorization/authorization.ts'
+import {
+  currentAuthorization,
+  runWithAuthorization,
+} from '../identity/authorization/current-authorization.ts'
+import { errorCode, isThrown, withoutStack } from '../platform/runtime/error.ts'
+import type { PolicyRules } from '../routes/policy.ts'
+import { RouteRegister } from '../routes/route-registry.ts'
 import { hasEnded } from './abort-signal.ts'
 import { enterContext, keepContext } from './async-context.ts'
 import { AuthContext, authContextOf, type DecisionRules, setAuthContext } from './context.ts'

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { LogBinding } from '../settings/options.ts'
+import type { LogBinding } from '../config/options.ts'
 import type { AuthContext } from './context.ts'
 import { requestedTenant } from './decide.ts'
 

@@ -5,11 +5,10 @@ import type {
   FastifyRequest,
   HookHandlerDoneFunction,
 } from 'fastify'
-import type { Policy } from '../declaration/policy.ts'
-import { standFor } from '../declaration/written-route.ts'
 import type { AuthError } from '../errors.ts'
-import { commonPrototype, contextKey, isContext } from '../outside/fastify-context.ts'
-import { isWithin } from '../outside/fastify-scope.ts'
+import { commonPrototype, contextKey, isContext, isWithin } from '../routes/fastify-scope.ts'
+import type { Policy } from '../routes/policy.ts'
+import { standFor } from '../routes/route-capture.ts'
 import type { AuthContext } from './context.ts'
 import { guardedScopes } from './scopes.ts'
 

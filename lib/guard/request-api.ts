@@ -11,10 +11,10 @@ import type {
   FastifySchema as Schema,
 } from 'fastify'
 import type { FastifyRequestType, ResolveFastifyRequestType } from 'fastify/types/type-provider.js'
-import type { RouteDeclaration } from '../declaration/declaration.ts'
 import type { AuthError } from '../errors.ts'
-import type { Authorization } from '../rights/authorization.ts'
-import type { UserInfo } from '../tokens/user-info.ts'
+import type { Authorization } from '../identity/authorization/authorization.ts'
+import type { UserInfo } from '../identity/jwt/user-info.ts'
+import type { RouteDeclaration } from '../routes/declaration.ts'
 import { authContextOf } from './context.ts'
 import { requestedTenant } from './decide.ts'
 

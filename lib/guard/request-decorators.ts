@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Declared } from '../declaration/declaration.ts'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
-import { asConstructor, requestOf } from '../outside/fastify-context.ts'
-import type { Authorization } from '../rights/authorization.ts'
+import type { Authorization } from '../identity/authorization/authorization.ts'
+import type { Declared } from '../routes/declaration.ts'
+import { asConstructor, requestOf } from '../routes/fastify-scope.ts'
 import { authContextOf } from './context.ts'
 
 type Getter = (this: FastifyRequest) => unknown

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import type { RouteRegister } from '../declaration/route-register.ts'
+import type { LoadedSettings } from '../config/load-settings.ts'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
-import { isWithin, rootScope } from '../outside/fastify-scope.ts'
-import type { LoadedSettings } from '../settings/load-settings.ts'
+import { isWithin, rootScope } from '../routes/fastify-scope.ts'
+import type { RouteRegister } from '../routes/route-registry.ts'
 
 /** The guarded scopes of each application. */
 const scopesOf = new WeakMap<object, readonly FastifyInstance[]>()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { type DenyEntry, type DenyList, denyList } from '../../lib/entrypoints/revocation/index.ts'
 import { type AuthOptions, AuthService } from '../../lib/index.ts'
-import { type DenyEntry, type DenyList, denyList } from '../../lib/revocation.ts'
 import { authority, bareApp } from '../helpers/app/guarded-app.ts'
 import { EntryLog } from '../helpers/servers/entry-log.ts'
 import {

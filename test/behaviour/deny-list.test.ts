@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { denyList } from '../../lib/entrypoints/revocation/index.ts'
 import type { AuthOptions } from '../../lib/index.ts'
-import { denyList } from '../../lib/revocation.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'

@@ -7,8 +7,8 @@ import { createServer } from 'node:https'
 import { type AddressInfo, createServer as createTcp, type Server } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { COMMANDS, runCommandLine } from '../../lib/commands/run-command-line.ts'
-import { createTestAuthority } from '../../lib/testing.ts'
+import { COMMANDS, runCommandLine } from '../../lib/entrypoints/cli/main.ts'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 import { runs } from '../helpers/processes/program.ts'
 import { recordedShell } from '../helpers/processes/recorded-shell.ts'
@@ -466,9 +466,13 @@ test('a token comes from the standard input, and the marks have colours on a ter
   const origin = await servePaths(t, (own) => healthy(own, { '/keys': authority.publicKeys }))
   const file = folder.write(discovered(origin))
   const token = await authority.token({}, { issuer: origin, expiresIn: -60 })
-  const child = spawn(process.execPath, [...runs('lib/cli.ts'), 'doctor', file, '--token', '-'], {
-    env: { ...process.env, FORCE_COLOR: '1' },
-  })
+  const child = spawn(
+    process.execPath,
+    [...runs('lib/entrypoints/cli/index.ts'), 'doctor', file, '--token', '-'],
+    {
+      env: { ...process.env, FORCE_COLOR: '1' },
+    },
+  )
   child.stdin.end(`${token}\n`)
   const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
   for (const mark of ['\u001b[32mok     ', '\u001b[33mwarning', '\u001b[31mwrong  ']) {

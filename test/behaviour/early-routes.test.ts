@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AuthOptions } from '../../lib/index.ts'
-import tenantAuth from '../../lib/index.ts'
+import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'

@@ -4,8 +4,8 @@ import { connect as connect2 } from 'node:http2'
 import { connect } from 'node:net'
 import test from 'node:test'
 import Fastify, { type FastifyInstance } from 'fastify'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { type AuthOptions, tenantAuth, type UserInfo } from '../../lib/index.ts'
-import { createTestAuthority } from '../../lib/testing.ts'
 
 // What Node does before and beside the guard, and the cures that the README names.
 

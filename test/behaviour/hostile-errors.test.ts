@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { denyList } from '../../lib/entrypoints/revocation/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
-import { denyList } from '../../lib/revocation.ts'
 import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'

@@ -5,7 +5,7 @@ import Fastify, { type FastifyRequest, type RouteOptions } from 'fastify'
 // It is made before the package is loaded, which is not told of it.
 const madeBefore = Fastify({ exposeHeadRoutes: false })
 const { default: tenantAuth } = await import('../../lib/index.ts')
-const { assertGuarded } = await import('../../lib/testing.ts')
+const { assertGuarded } = await import('../../lib/entrypoints/testing/index.ts')
 const { as, authority, bareApp, guardedApp, trusting } = await import(
   '../helpers/app/guarded-app.ts'
 )

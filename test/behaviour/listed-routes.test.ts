@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { AuthService, publicScope } from '../../lib/index.ts'
-import { wholeRoute } from '../../lib/inspection/listed-routes.ts'
+import { wholeRoute } from '../../lib/routes/route-list.ts'
 import { bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 

@@ -9,7 +9,7 @@ const logger = { level: 'warn', stream: { write: (line: string) => void lines.pu
 const applications = Array.from({ length: 4 }, () => Fastify({ logger, exposeHeadRoutes: false }))
 const { default: tenantAuth } = await import('../../lib/index.ts')
 const { authority, trusting, as } = await import('../helpers/app/guarded-app.ts')
-const { assertGuarded, probe } = await import('../../lib/testing.ts')
+const { assertGuarded, probe } = await import('../../lib/entrypoints/testing/index.ts')
 const { outcome } = await import('../helpers/app/refusals.ts')
 
 const handler = async () => 'x'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { denyList } from '../../lib/revocation.ts'
+import { denyList } from '../../lib/entrypoints/revocation/index.ts'
 import { authority, guardedApp } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'

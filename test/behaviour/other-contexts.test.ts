@@ -7,7 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 // It is made before the package is loaded, which is not told of it.
 const madeBefore = Fastify()
 const { default: tenantAuth, currentAuthorization, signalOf } = await import('../../lib/index.ts')
-const { denyList } = await import('../../lib/revocation.ts')
+const { denyList } = await import('../../lib/entrypoints/revocation/index.ts')
 const { authority, bareApp, guardedApp, trusting } = await import('../helpers/app/guarded-app.ts')
 const { until } = await import('../helpers/processes/until.ts')
 

@@ -9,7 +9,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 // It is made before the package is loaded, which is not told of it.
 const madeBefore = Fastify()
 const { default: tenantAuth, authorizationOf } = await import('../../lib/index.ts')
-const { denyList } = await import('../../lib/revocation.ts')
+const { denyList } = await import('../../lib/entrypoints/revocation/index.ts')
 const { as, authority, bareApp, trusting } = await import('../helpers/app/guarded-app.ts')
 const { heard } = await import('../helpers/app/heard.ts')
 const { greeting, refusal, socketTo } = await import('../helpers/app/sockets.ts')

@@ -12,7 +12,9 @@ async function sabotaged(replacements: readonly Replacement[]) {
   const lib = sabotagedLib(replacements)
   const of = (door: string): string => pathToFileURL(join(lib, door)).href
   const index: typeof import('../../lib/index.ts') = await import(of('index.ts'))
-  const testing: typeof import('../../lib/testing.ts') = await import(of('testing.ts'))
+  const testing: typeof import('../../lib/entrypoints/testing/index.ts') = await import(
+    of('entrypoints/testing/index.ts')
+  )
   return { ...index, ...testing }
 }
 
@@ -76,12 +78,12 @@ const SABOTAGES: readonly [
   ],
   [
     'the expiry',
-    [['tokens/registered-claims.ts', 'now >= exp + tolerance', 'false']],
+    [['identity/jwt/registered-claims.ts', 'now >= exp + tolerance', 'false']],
     [/^GET +\/me +expired +401 +204, the handler would have run$/m],
   ],
   [
     'the tenant',
-    [['rights/principal.ts', '!this.#rights.mayActFor(tenant)', 'false']],
+    [['identity/authorization/principal.ts', '!this.#rights.mayActFor(tenant)', 'false']],
     [
       /^GET +\/:tenant\/menus +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, the handler would/m,
       /^HEAD +\/orders +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, /m,
@@ -97,7 +99,7 @@ const SABOTAGES: readonly [
   ],
   [
     'the second of two required ids',
-    [['rights/principal.ts', 'authorization.has(...ids)', 'authorization.hasAny(...ids)']],
+    [['identity/authorization/principal.ts', 'authorization.has(...ids)', 'authorization.hasAny(...ids)']],
     [/^POST +\/:tenant\/menus +without +403 ERR_AUTH_RESOURCE_MISSING +400, not from the guard$/m],
   ],
   [
@@ -113,7 +115,7 @@ const SABOTAGES: readonly [
   ],
   [
     'the pin',
-    [['rights/principal.ts', 'new Rights(resources, rules, pin)', 'new Rights(resources, rules)']],
+    [['identity/authorization/principal.ts', 'new Rights(resources, rules, pin)', 'new Rights(resources, rules)']],
     [
       /^GET +\/:tenant\/menus +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, the handler would/m,
       /^GET +\/orders +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, /m,
@@ -122,19 +124,19 @@ const SABOTAGES: readonly [
   ],
   [
     'what is granted everywhere, of the pin alone',
-    [['rights/rights.ts', 'return this.#pin === EVERY_TENANT ? this', 'return true ? this']],
+    [['identity/authorization/rights.ts', 'return this.#pin === EVERY_TENANT ? this', 'return true ? this']],
     [/^GET +\/reports +without +403 ERR_AUTH_RESOURCE_MISSING +204, /m],
   ],
   [
     'early routes',
     [
       [
-        'declaration/route-register.ts',
+        'routes/route-registry.ts',
         'this.#earlyProblems = this.#compile(early, true)',
         'this.#earlyProblems = []',
       ],
       [
-        'declaration/route-register.ts',
+        'routes/route-registry.ts',
         "if (route.policy === undefined) return this.#closed(config, 'was not known at boot')",
         'if (route.policy === undefined) return null',
       ],

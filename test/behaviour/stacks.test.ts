@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AuthOptions } from '../../lib/index.ts'
-import tenantAuth, { AuthService, errors } from '../../lib/index.ts'
+import tenantAuth, { type AuthOptions, AuthService, errors } from '../../lib/index.ts'
 import { as, authority, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import type { RefusalCode } from '../helpers/app/refusals.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import Fastify from 'fastify'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { type AuthOptions, tenantAuth } from '../../lib/index.ts'
-import { createTestAuthority } from '../../lib/testing.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
 
 const WARNING =

@@ -10,7 +10,7 @@ import { installBuilt } from '../helpers/documents/built-package.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
 type Package = typeof import('../../lib/index.ts')
-type Testing = typeof import('../../lib/testing.ts')
+type Testing = typeof import('../../lib/entrypoints/testing/index.ts')
 interface Copy {
   readonly name: string
   readonly plugin: Package['default']
@@ -30,9 +30,9 @@ const copyOf = (name: string, { default: plugin }: Package, { assertGuarded }: T
 const first = copyOf(
   'first',
   await import('../../lib/index.ts'),
-  await import('../../lib/testing.ts'),
+  await import('../../lib/entrypoints/testing/index.ts'),
 )
-const second = copyOf('second', await built('index.js'), await built('testing.js'))
+const second = copyOf('second', await built('index.js'), await built('entrypoints/testing/index.js'))
 
 for (const { name, plugin, assertGuarded } of [first, second]) {
   test(`the guard of the ${name} of two copies knows the routes of its application`, async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { createTestAuthority } from '../../lib/testing.ts'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { programFile } from '../helpers/processes/program.ts'
 import { driveOnce, type Running } from './contest.ts'
 import { type DriverName, driverOfThisMachine, drivers } from './drivers.ts'

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import tenantAuth from 'fastify-tenant-auth'
 import { denyList } from 'fastify-tenant-auth/revocation'
-import { createTestAuthority } from '../../lib/testing.ts'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { tellBoot } from './growth/boot-cost.ts'
 import { rowsOf } from './growth/rows.ts'
 import { runRows } from './growth/run-rows.ts'

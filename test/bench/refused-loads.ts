@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { TestAuthority } from '../../lib/testing.ts'
+import type { TestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import type { Load } from './load.ts'
 import { bearerTokens } from './tokens.ts'
 

@@ -1,4 +1,4 @@
-import { createTestAuthority } from '../../lib/testing.ts'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import type { Contestant } from './contest.ts'
 import type { BenchSetup, GuardName } from './guards.ts'
 import type { Load } from './load.ts'

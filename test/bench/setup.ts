@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto'
-import type { TestAuthority } from '../../lib/testing.ts'
+import type { TestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import type { BenchSetup } from './guards.ts'
 
 type Given = Pick<BenchSetup, 'algorithm' | 'plugin' | 'cacheSize'>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { TestAuthority } from '../../lib/testing.ts'
-import type { TestTokenOptions } from '../../lib/tools/test-authority.ts'
+import type { TestAuthority } from '../../lib/entrypoints/testing/index.ts'
+import type { TestTokenOptions } from '../../lib/entrypoints/testing/test-authority.ts'
 
 const DAY = 86_400
 

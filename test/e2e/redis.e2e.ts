@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { redisDenyList } from '../../lib/revocation.ts'
+import { redisDenyList } from '../../lib/entrypoints/revocation/index.ts'
 import { describeStreamsIn } from '../helpers/processes/redis-suite.ts'
 import { until } from '../helpers/processes/until.ts'
 import { CLIENTS } from '../helpers/servers/redis-clients.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import pg from 'pg'
-import { type DenyListRules, postgresDenyList } from '../../lib/revocation.ts'
+import { type DenyListRules, postgresDenyList } from '../../lib/entrypoints/revocation/index.ts'
 import { answers, type Store, startProcesses } from '../helpers/processes/guarded-processes.ts'
 import { allRefuse, newUser, revokedWithin } from '../helpers/processes/revoked-within.ts'
 import { missing } from '../helpers/servers/commands.ts'

@@ -40,7 +40,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   [
     'the signature',
     [
-      'tokens/verify-token.ts',
+      'identity/jwt/verify.ts',
       '!verifySignature(jws.header.alg, key.key, jws.signingInput, jws.signature)',
       'false',
     ],
@@ -48,13 +48,13 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the expiry',
-    ['tokens/registered-claims.ts', 'now >= exp + tolerance', 'false'],
+    ['identity/jwt/registered-claims.ts', 'now >= exp + tolerance', 'false'],
     /in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],
   [
     'the expiry of a token that was seen before',
     [
-      'authentication/verified-tokens.ts',
+      'identity/authentication/verified-tokens.ts',
       'refusedLifetime(verified.lifetime, this.#clockTolerance) ?? verified',
       'verified',
     ],
@@ -62,27 +62,27 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the audience',
-    ['tokens/registered-claims.ts', 'audience && !names(aud, audience)', 'false'],
+    ['identity/jwt/registered-claims.ts', 'audience && !names(aud, audience)', 'false'],
     /^another audience: .* in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],
   [
     'the binding',
-    ['tokens/registered-claims.ts', 'if (rules.confirmation !== ', 'if (false && '],
+    ['identity/jwt/registered-claims.ts', 'if (rules.confirmation !== ', 'if (false && '],
     /^bound to its sender: .* in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],
   [
     'the end of what a withdrawn key has proved',
-    ['authentication/issuer.ts', 'this.keys.current() === keys', 'true'],
+    ['identity/authentication/issuer.ts', 'this.keys.current() === keys', 'true'],
     /^user: .* in place of (?:401 ERR_AUTH_TOKEN_INVALID|503 ERR_AUTH_KEYS_UNAVAILABLE)/,
   ],
   [
     'the pin of an issuer to its tenants',
-    ['rights/principal.ts', 'new Rights(resources, rules, pin)', 'new Rights(resources, rules)'],
+    ['identity/authorization/principal.ts', 'new Rights(resources, rules, pin)', 'new Rights(resources, rules)'],
     /^user: (?:200|404 .*) in place of (?:200|403 .*)/,
   ],
   [
     'the tenant',
-    ['rights/principal.ts', '!this.#rights.mayActFor(tenant)', 'false'],
+    ['identity/authorization/principal.ts', '!this.#rights.mayActFor(tenant)', 'false'],
     /in place of 403 ERR_AUTH_TENANT_FORBIDDEN/,
   ],
   [
@@ -97,17 +97,17 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the revocation',
-    ['deny-list/deny-list-core.ts', 'if (this.#store.has(token)) return true', ''],
+    ['entrypoints/revocation/deny-list-function.ts', 'if (this.#store.has(token)) return true', ''],
     /^user.*: .* in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],
   [
     'the entries of other processes',
-    ['deny-list/poller.ts', 'this.#add(entry, keptAt?.[index], by)', ''],
+    ['entrypoints/revocation/poller.ts', 'this.#add(entry, keptAt?.[index], by)', ''],
     /^user.*: .* in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],
   [
     'the age of rights',
-    ['rights/asked-rights.ts', 'told.isKnown ? maxAge : UNKNOWN_FOR', '100_000'],
+    ['identity/authorization/external-rights.ts', 'told.isKnown ? maxAge : UNKNOWN_FOR', '100_000'],
     /^user.*: \d/,
   ],
 ]

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import autoload from '@fastify/autoload'
 import Fastify from 'fastify'
-import { createTestAuthority } from '../../lib/testing.ts'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 
 // @fastify/autoload does not see by itself that this process understands TypeScript.

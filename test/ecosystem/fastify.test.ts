@@ -73,7 +73,7 @@ test('onError runs before the error handler, whose answer has the headers set th
   assert.deepEqual([...ran, headers['www-authenticate']], ['onError', 'error handler', 'Bearer'])
 })
 
-// lib/declaration/application-routes.ts and lib/commands/preload.ts.
+// lib/routes/route-capture.ts and lib/entrypoints/cli/observe/preload.ts.
 test('a channel tells of an application before its first route, and it takes hooks then', (t) => {
   const told: string[] = []
   const listen = (message: unknown): void => {
@@ -86,7 +86,7 @@ test('a channel tells of an application before its first route, and it takes hoo
   assert.deepEqual(told, ['/'])
 })
 
-// lib/declaration/application-routes.ts: the scope tells which guard covers a route.
+// lib/routes/route-capture.ts: the scope tells which guard covers a route.
 test('an onRoute hook of the application is called as a method of the scope', async (t) => {
   const app = made(t)
   const told = toldRoutes(app)
@@ -102,7 +102,7 @@ test('an onRoute hook of the application is called as a method of the scope', as
   )
 })
 
-// lib/declaration/application-routes.ts: a route that two hooks are told of is one route.
+// lib/routes/route-capture.ts: a route that two hooks are told of is one route.
 test('all onRoute hooks are given one object', (t) => {
   const app = made(t)
   const [first, second] = [toldRoutes(app), toldRoutes(app)]
@@ -110,7 +110,7 @@ test('all onRoute hooks are given one object', (t) => {
   assert.equal(first[0]?.options, second[0]?.options)
 })
 
-// lib/declaration/written-route.ts: a place that is taken is told from a free one.
+// lib/routes/route-capture.ts: a place that is taken is told from a free one.
 test('the router does not have a route yet while onRoute is told of it', (t) => {
   const app = made(t)
   const place = { method: 'GET', url: '/' } as const
@@ -120,7 +120,7 @@ test('the router does not have a route yet while onRoute is told of it', (t) => 
   assert.deepEqual([...routed, app.hasRoute(place)], [false, true])
 })
 
-// lib/declaration/route-register.ts and lib/guard/async-context.ts put hooks of theirs into routes.
+// lib/routes/route-registry.ts and lib/guard/async-context.ts put hooks of theirs into routes.
 test('hooks that are put into the options of a route until ready run, in their order', async (t) => {
   const app = made(t)
   const [told, ran] = [toldRoutes(app), [] as string[]]
@@ -147,7 +147,7 @@ test('a hook of the application runs for earlier routes, before the hooks of rou
   assert.deepEqual(ran, ['application', 'route'])
 })
 
-// lib/declaration/route-claims.ts: a route is marked by a config of its own.
+// lib/routes/route-capture.ts: a route has a config of its own.
 test('a config that onRoute puts into a GET route is not that of its HEAD twin', (t) => {
   const app = made(t)
   const told = toldRoutes(app)
@@ -165,7 +165,7 @@ test('a config that onRoute puts into a GET route is not that of its HEAD twin',
   )
 })
 
-// lib/declaration/written-route.ts: the second url has the policy of the first.
+// lib/routes/route-capture.ts: the second url has the policy of the first.
 test('the root of a prefixed scope has two urls, and onRoute is told of the first', async (t) => {
   const app = made(t)
   const told = toldRoutes(app)
@@ -176,7 +176,7 @@ test('the root of a prefixed scope has two urls, and onRoute is told of the firs
   assert.deepEqual([...urls, told[0]?.options.url], ['/menu', '/menu/'])
 })
 
-// lib/declaration/route-register.ts keeps the policy of a route by its config.
+// lib/routes/route-registry.ts keeps the policy of a route by its config.
 test('one config object serves all requests of a url, and each url has its own', async (t) => {
   const app = made(t)
   app.register(async (scope) => scope.get('/', handler), { prefix: '/menu' })
@@ -187,7 +187,7 @@ test('one config object serves all requests of a url, and each url has its own',
   )
 })
 
-// lib/declaration/route-register.ts: only a request without a route is answered by no policy.
+// lib/routes/route-registry.ts: only a request without a route is answered by no policy.
 test('only a request without a route has neither a url in its config nor exposeHeadRoute', async (t) => {
   const app = made(t)
   app.get('/', handler)
@@ -201,7 +201,7 @@ test('only a request without a route has neither a url in its config nor exposeH
   )
 })
 
-// lib/outside/fastify-scope.ts.
+// lib/routes/fastify-scope.ts.
 test('the prototype of a scope is the scope around it, and only scopes have a server', async (t) => {
   const app = made(t)
   const around: unknown[] = []
@@ -255,7 +255,7 @@ test('a request and its reply hold a log each, which begin as one', async (t) =>
   assert.deepEqual(found, [true, false])
 })
 
-// lib/inspection/printed-routes.ts, for an application that was made before the package was loaded.
+// lib/routes/route-registry.ts, for an application that was made before the package was loaded.
 test('routes are printed as a tree, with the names of their hooks', async (t) => {
   const app = made(t)
   app.addHook('onRequest', async function named() {})
@@ -276,7 +276,7 @@ test('routes are printed as a tree, with the names of their hooks', async (t) =>
   )
 })
 
-// lib/outside/router-spellings.ts.
+// lib/routes/route-path.ts.
 test('a path with an optional parameter is routed as two, and a lone star below the root', async (t) => {
   const app = made(t)
   app.get('/menu/:dish?', alone, handler)
@@ -288,7 +288,7 @@ test('a path with an optional parameter is routed as two, and a lone star below 
   )
 })
 
-// lib/outside/router-spellings.ts.
+// lib/routes/route-path.ts.
 test('initialConfig tells how the router reads slashes', (t) => {
   const app = made(t, {
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
@@ -299,7 +299,7 @@ test('initialConfig tells how the router reads slashes', (t) => {
   assert.deepEqual([ignoreTrailingSlash, ignoreDuplicateSlashes], [true, true])
 })
 
-// lib/tools/asked-routes.ts asks the root.
+// lib/entrypoints/testing/probe-run.ts asks the root.
 test('a scope is ready before the onReady hooks run', async (t) => {
   const app = made(t)
   const ran: string[] = []
@@ -311,7 +311,7 @@ test('a scope is ready before the onReady hooks run', async (t) => {
   assert.deepEqual(ran, ['scope', 'onReady'])
 })
 
-// lib/tools/probe-answer.ts: no request from outside can be taken for a probe.
+// lib/entrypoints/testing/probe-answer.ts: no request from outside can be taken for a probe.
 test('an injected request can have a class of its own, which no hook loses', async (t) => {
   class Marked extends Readable {}
   const app = made(t)

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { ClientMetadata } from 'oidc-provider'
-import { type IntrospectionOptions, introspection } from '../../lib/introspection.ts'
-import { attendantOf } from '../../lib/outside/attendance.ts'
+import {
+  type IntrospectionOptions,
+  introspection,
+} from '../../lib/entrypoints/introspection/index.ts'
+import { attendantOf } from '../../lib/platform/callbacks/lifecycle.ts'
 import { type OidcServer, OPAQUE_API, startOidcServer } from '../helpers/servers/oidc-server.ts'
 import { machineToken } from '../helpers/tokens/oidc-tokens.ts'
 

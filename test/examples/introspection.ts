@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
+import { introspection } from '../../lib/entrypoints/introspection/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
-import { introspection } from '../../lib/introspection.ts'
 
 /** An application of a server whose access tokens only the server itself can read. */
 export async function introspectingApp(

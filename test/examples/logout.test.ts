@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import Fastify from 'fastify'
-import { createTestAuthority } from '../../lib/testing.ts'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 import { useLogout } from './logout.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import { type DenyList, denyList } from '../../lib/entrypoints/revocation/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
-import { type DenyList, denyList } from '../../lib/revocation.ts'
 
 /** The sessions of a user that the application has noted, each by its `sid`. */
 export type SessionsOf = (issuer: string | null, sub: string | null) => Promise<string[]>

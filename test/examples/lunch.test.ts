@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { assertGuarded, createTestAuthority } from '../../lib/testing.ts'
+import { assertGuarded, createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { lunchApp } from './lunch.ts'
 
 test('a cook of lazy-raccoon reads its menu, and no other menu', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createTestAuthority } from '../../lib/testing.ts'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { measuredApp } from './metrics.ts'
 
 test('decisions and documents are metrics, and no tenant or user is a label', async (t) => {

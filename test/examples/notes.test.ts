@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import test, { after } from 'node:test'
-import { assertGuarded, createTestAuthority } from '../../lib/testing.ts'
+import { assertGuarded, createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import {
   answerTo,
   type ShownCall,

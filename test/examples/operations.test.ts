@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createTestAuthority } from '../../lib/testing.ts'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { until } from '../helpers/processes/until.ts'
 import { operatedApp } from './operations.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import Fastify from 'fastify'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
-import { createTestAuthority } from '../../lib/testing.ts'
 import {
   auth0Token,
   cognitoAccessToken,

@@ -1,4 +1,10 @@
-import { auth0, cognito, entraId, keycloak, seacatAuth } from '../../lib/claims.ts'
+import {
+  auth0,
+  cognito,
+  entraId,
+  keycloak,
+  seacatAuth,
+} from '../../lib/entrypoints/claims/index.ts'
 import type { AuthOptions } from '../../lib/index.ts'
 
 const forKeycloak: AuthOptions = {

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import Fastify from 'fastify'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
-import { createTestAuthority } from '../../lib/testing.ts'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { StreamServer } from '../helpers/servers/stream-server.ts'
 import { useRevocation } from './revoked-in-redis.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import { type RedisClient, redisDenyList } from '../../lib/entrypoints/revocation/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
-import { type RedisClient, redisDenyList } from '../../lib/revocation.ts'
 
 /** @param client of ioredis or iovalkey, or of redis after its `connect()` */
 export async function useRevocation(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import Fastify from 'fastify'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import type { Resources, TokenUser } from '../../lib/index.ts'
-import { createTestAuthority } from '../../lib/testing.ts'
 import { dismiss, type Memberships, useMemberships } from './rights-from-a-table.ts'
 
 const authority = await createTestAuthority()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { readIssuerRules } from '../../lib/settings/issuer-entries.ts'
-import { loadSettings } from '../../lib/settings/load-settings.ts'
-import { createTestAuthority } from '../../lib/testing.ts'
+import { readIssuerRules } from '../../lib/config/issuer-config.ts'
+import { loadSettings } from '../../lib/config/load-settings.ts'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { lunchApp } from './lunch.ts'
 import { asked, listed } from './several-issuers.ts'
 

@@ -7,8 +7,8 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 import Fastify from 'fastify'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth from '../../lib/index.ts'
-import { createTestAuthority } from '../../lib/testing.ts'
 import { traceDecisions } from './traces.ts'
 
 test('the span of a request names its decision, with @fastify/otel before the guard', async (t) => {

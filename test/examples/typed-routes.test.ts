@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import Fastify from 'fastify'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth from '../../lib/index.ts'
-import { createTestAuthority } from '../../lib/testing.ts'
 import { addTypedRoutes } from './typed-routes.ts'
 
 test('handlers receive what the types say', async (t) => {

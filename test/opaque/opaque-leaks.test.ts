@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
-import { introspection, seacatExchange } from '../../lib/introspection.ts'
-import { attendantOf } from '../../lib/outside/attendance.ts'
+import { introspection, seacatExchange } from '../../lib/entrypoints/introspection/index.ts'
+import { attendantOf } from '../../lib/platform/callbacks/lifecycle.ts'
 import { assertNoLeak } from '../helpers/app/canaries.ts'
 import {
   type Asked,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { introspection } from '../../lib/introspection.ts'
+import { introspection } from '../../lib/entrypoints/introspection/index.ts'
 import { CLIENT, introspectionServer, json } from '../helpers/servers/introspection-server.ts'
 
 const TOKEN = 'a-real-token'

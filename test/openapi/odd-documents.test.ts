@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readDeclaration } from '../../lib/declaration/declaration.ts'
-import { compilePolicy } from '../../lib/declaration/policy.ts'
-import { describeGuard } from '../../lib/openapi/describe-guard.ts'
-import type { DocumentedRoute } from '../../lib/openapi/find-policies.ts'
+import { describeGuard } from '../../lib/openapi/describe.ts'
+import type { DocumentedRoute } from '../../lib/openapi/match-routes.ts'
+import { readDeclaration } from '../../lib/routes/declaration.ts'
+import { compilePolicy } from '../../lib/routes/policy.ts'
 import { holds } from '../helpers/arbitraries/property.ts'
 
 const rules = { tenantParameter: 'tenant', multitenancy: true, devMode: false }

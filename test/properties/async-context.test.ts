@@ -4,8 +4,8 @@ import { after, test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
 import Fastify from 'fastify'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { currentAuthorization } from '../../lib/index.ts'
-import { createTestAuthority } from '../../lib/testing.ts'
 import { holds } from '../helpers/arbitraries/property.ts'
 
 const TENANTS = ['acme', 'globex', 'zoo']

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { meantSection, readItems, readLine, readValue } from '../../lib/settings/ini-line.ts'
-import { nearestName } from '../../lib/settings/look-alike.ts'
-import { showName, showValue } from '../../lib/settings/shown-value.ts'
+import { nearestName } from '../../lib/config/did-you-mean.ts'
+import { meantSection, readItems, readLine, readValue } from '../../lib/config/ini-line.ts'
+import { showName, showValue } from '../../lib/config/redact.ts'
 
 /**
  * Long enough for a clear difference: a quadratic reading of eight times as much would take 64

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import type { DenyList, KeptEntry } from '../../lib/revocation.ts'
+import type { DenyList, KeptEntry } from '../../lib/entrypoints/revocation/index.ts'
 import type { Task } from './orders.ts'
 import { DENY_LIST } from './settings.ts'
 
@@ -14,9 +14,8 @@ const LIMIT = 5000
 
 /** The deny list of a process, in Redis or at the soak's own server. */
 export async function openDenyList({ lib, storeUrl }: Task): Promise<OpenDenyList> {
-  const { denyList, redisDenyList }: typeof import('../../lib/revocation.ts') = await import(
-    `${lib}/revocation.ts`
-  )
+  const { denyList, redisDenyList }: typeof import('../../lib/entrypoints/revocation/index.ts') =
+    await import(`${lib}/revocation.ts`)
   if (!storeUrl.startsWith('redis:')) {
     return { list: denyList({ ...DENY_LIST, ...serverAt(storeUrl) }), close: () => {} }
   }

@@ -1,4 +1,4 @@
-import type { DenyList } from '../../../lib/revocation.ts'
+import type { DenyList } from '../../../lib/entrypoints/revocation/index.ts'
 import { compared } from './compared.ts'
 import { eachSize } from './each-size.ts'
 import { guarded, type Setup } from './guarded.ts'

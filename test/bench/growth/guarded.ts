@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
+import type { denyList } from '../../../lib/entrypoints/revocation/index.ts'
+import type { TestAuthority } from '../../../lib/entrypoints/testing/index.ts'
 import type { AuthOptions, tenantAuth } from '../../../lib/index.ts'
-import type { denyList } from '../../../lib/revocation.ts'
-import type { TestAuthority } from '../../../lib/testing.ts'
 import { guardedConfig } from '../guarded-config.ts'
 
 /** What is measured, as built, or, in a test, as it stands; and who is trusted. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import type { TestAuthority } from '../../../lib/testing.ts'
+import type { TestAuthority } from '../../../lib/entrypoints/testing/index.ts'
 import { type Ask, exchange } from './exchange.ts'
 import type { Work } from './series.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { denyList } from '../../../lib/entrypoints/revocation/index.ts'
+import { createTestAuthority } from '../../../lib/entrypoints/testing/index.ts'
 import { tenantAuth } from '../../../lib/index.ts'
-import { denyList } from '../../../lib/revocation.ts'
-import { createTestAuthority } from '../../../lib/testing.ts'
 import { measure } from './measure.ts'
 import { rowsOf } from './rows.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
+import { createTestAuthority } from '../../../lib/entrypoints/testing/index.ts'
 import { errors } from '../../../lib/index.ts'
-import { createTestAuthority } from '../../../lib/testing.ts'
 import { addTenant, asTenant } from '../tenants-in-a-database/as-tenant.ts'
 import { createSchema, openDatabase } from '../tenants-in-a-database/database.ts'
 import { createApp } from './app.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestAuthority } from '../../../lib/testing.ts'
+import { createTestAuthority } from '../../../lib/entrypoints/testing/index.ts'
 import { createDocumentedApp } from './app.ts'
 
 test('the page, its assets and the document need no token, and everything else does', async (t) => {

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import { PGlite } from '@electric-sql/pglite'
-import { createTestAuthority, type TestAuthority, type TestUserInfo } from '../../../lib/testing.ts'
+import {
+  createTestAuthority,
+  type TestAuthority,
+  type TestUserInfo,
+} from '../../../lib/entrypoints/testing/index.ts'
 import { assertRefused, outcome } from '../../helpers/app/refusals.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
 import { createApp } from './app.ts'

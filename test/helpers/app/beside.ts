@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
+import { createTestAuthority } from '../../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
-import { createTestAuthority } from '../../../lib/testing.ts'
 
 /** A neighbour may be registered on either side of the guard. */
 export const SIDES = ['before', 'after'] as const

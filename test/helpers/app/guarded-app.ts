@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import { createTestAuthority, type TestUserInfo } from '../../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
-import { createTestAuthority, type TestUserInfo } from '../../../lib/testing.ts'
 
 /** One authority for all tests of a file. Its keys are real, and are made once. */
 export const authority = await createTestAuthority()

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import type { TestTokenOptions, TestUserInfo } from '../../../lib/entrypoints/testing/index.ts'
 import type { AuthOptions } from '../../../lib/index.ts'
-import type { TestTokenOptions, TestUserInfo } from '../../../lib/testing.ts'
 
 export interface Attempt {
   readonly what: string

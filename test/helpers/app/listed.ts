@@ -1,4 +1,4 @@
-import type { ConstrainedRoute } from '../../../lib/inspection/listed-routes.ts'
+import type { ConstrainedRoute } from '../../../lib/routes/route-list.ts'
 
 /** A guarded GET route, with what is said of it otherwise. */
 export function listed(url: string, more: Partial<ConstrainedRoute> = {}): ConstrainedRoute {

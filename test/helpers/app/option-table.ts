@@ -1,4 +1,4 @@
-import { createTestAuthority } from '../../../lib/testing.ts'
+import { createTestAuthority } from '../../../lib/entrypoints/testing/index.ts'
 
 /** One row of the contract's table of options. */
 export interface OptionRow {

@@ -30,5 +30,5 @@ export function installBuilt(folder: string): string {
     mkdirSync(dirname(target), { recursive: true })
     writeFileSync(target, ts.transpileModule(text, { compilerOptions, fileName: name }).outputText)
   }
-  return join(own, 'dist/cli.js')
+  return join(own, 'dist/entrypoints/cli/index.js')
 }

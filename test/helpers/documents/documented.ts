@@ -1,7 +1,7 @@
 import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import Fastify, { type FastifyInstance } from 'fastify'
+import { createTestAuthority } from '../../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
-import { createTestAuthority } from '../../../lib/testing.ts'
 import type { Side } from '../app/beside.ts'
 
 /** An Operation Object, with the parts that the tests read. */

@@ -1,9 +1,10 @@
+import 'tsx'
 import assert from 'node:assert/strict'
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-// The copies are sources, also where the tests are compiled.
-import 'tsx'
 import { tempFolder } from './temp-folder.ts'
+
+// The copies are sources, also where the tests are compiled.
 
 /** A file of lib/, a text in it, and what stands there instead. */
 export type Replacement = readonly [file: string, text: string, instead: string]

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { clock } from '../../../lib/outside/clock.ts'
+import { clock } from '../../../lib/platform/runtime/clock.ts'
 
 /**
  * Lets ages follow the Date that the test moves, until the test ends. Mock timers move no monotonic

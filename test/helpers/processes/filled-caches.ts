@@ -1,4 +1,4 @@
-import { TokenCache } from '../../../lib/authentication/token-cache.ts'
+import { TokenCache } from '../../../lib/identity/authentication/token-cache.ts'
 
 /** Every token cache of this process that something was put into. The real method does the work. */
 export const filledCaches = new Set<TokenCache<unknown>>()

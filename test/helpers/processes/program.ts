@@ -11,7 +11,7 @@ export const LOADER: readonly string[] = EXTENSION === '.ts' ? ['--import', 'tsx
  * The file of a program, as this process runs its own files: the source, or what `npm run unit`
  * has compiled of it.
  *
- * @param source its path from the root of the repository, such as `lib/cli.ts`
+ * @param source its path from the root of the repository, such as `lib/entrypoints/cli/index.ts`
  */
 export function programFile(source: string): string {
   return fileURLToPath(new URL(source.replace(/\.ts$/, EXTENSION), ROOT))

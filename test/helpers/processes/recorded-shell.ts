@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import type { Shell } from '../../../lib/commands/command.ts'
+import type { Shell } from '../../../lib/entrypoints/cli/command.ts'
 
 /** A shell of a test: what is printed is kept, and `emit('SIGINT', 'SIGINT')` sends a signal. */
 export interface RecordedShell extends Shell {

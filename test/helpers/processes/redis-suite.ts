@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
 import fc from 'fast-check'
-import { type RedisDenyListOptions, redisDenyList } from '../../../lib/revocation.ts'
+import {
+  type RedisDenyListOptions,
+  redisDenyList,
+} from '../../../lib/entrypoints/revocation/index.ts'
 import { CLIENTS, type OpenClient } from '../servers/redis-clients.ts'
 import { attend, HOUR, tokenOf, verdictOf } from '../tokens/denied.ts'
 import { until } from './until.ts'

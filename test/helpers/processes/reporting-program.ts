@@ -1,4 +1,4 @@
-import type { PolicyReport } from '../../../lib/commands/policy-report.ts'
+import type { PolicyReport } from '../../../lib/entrypoints/cli/observe/report.ts'
 
 /** A report of a process that has ended well. Its number is that of no process. */
 export function reportOf(more: Partial<PolicyReport> = {}): PolicyReport {

@@ -1,9 +1,9 @@
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { TellChange } from '../../../lib/outside/document-state.ts'
-import type { Freshness } from '../../../lib/outside/freshness.ts'
-import { RemoteDocument } from '../../../lib/outside/remote-document.ts'
-import { FetchFailure } from '../../../lib/outside/unusable.ts'
+import type { TellChange } from '../../../lib/platform/http/document-status.ts'
+import { FetchFailure } from '../../../lib/platform/http/failure.ts'
+import type { Freshness } from '../../../lib/platform/http/freshness.ts'
+import { RemoteDocument } from '../../../lib/platform/http/remote-document.ts'
 import { ageByDate } from '../processes/age-by-date.ts'
 
 /** Round numbers, in seconds. */

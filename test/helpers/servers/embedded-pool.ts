@@ -1,5 +1,5 @@
 import { PGlite } from '@electric-sql/pglite'
-import type { PostgresPool } from '../../../lib/revocation.ts'
+import type { PostgresPool } from '../../../lib/entrypoints/revocation/index.ts'
 
 /** A pool of the package pg, as far as a deny list needs one, to a PostgreSQL in this process. */
 export async function embeddedPool() {

@@ -1,4 +1,4 @@
-import type { Changes, GivenEntry, KeptEntry } from '../../../lib/revocation.ts'
+import type { Changes, GivenEntry, KeptEntry } from '../../../lib/entrypoints/revocation/index.ts'
 
 /** What an application keeps its entries in: each has a number, and the cursor is the last one. */
 export class EntryLog {

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import type { AuthOptions } from '../../../lib/settings/options.ts'
+import type { AuthOptions } from '../../../lib/config/options.ts'
 import { ageByDate } from '../processes/age-by-date.ts'
 import { encode, partsOf } from '../tokens/forge.ts'
 import { goodToken, KEY, type Probe, startProbe } from '../tokens/probe.ts'

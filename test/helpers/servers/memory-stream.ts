@@ -1,4 +1,4 @@
-import type { RedisStream, StreamItem } from '../../../lib/deny-stores/redis-stream.ts'
+import type { RedisStream, StreamItem } from '../../../lib/entrypoints/revocation/redis/clients.ts'
 
 /** A stream whose answers the test holds in its hands. */
 export class MemoryStream implements RedisStream {

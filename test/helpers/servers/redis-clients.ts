@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { Redis as Valkey } from 'iovalkey'
 import { createClient, RESP_TYPES } from 'redis'
-import type { RedisClient } from '../../../lib/revocation.ts'
+import type { RedisClient } from '../../../lib/entrypoints/revocation/index.ts'
 
 /** A client as an application has it. */
 export interface OpenClient {

@@ -1,6 +1,6 @@
 import { AuthError } from '../../../lib/errors.ts'
-import { after, type NowOrLater } from '../../../lib/outside/now-or-later.ts'
-import { TokenRefused } from '../../../lib/tokens/token-refused.ts'
+import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
+import { after, type NowOrLater } from '../../../lib/platform/runtime/maybe-promise.ts'
 
 /** What was given in the place of a refusal; a refusal is thrown. */
 export function accepted<T extends object>(

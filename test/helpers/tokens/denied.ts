@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import type { DenyList } from '../../../lib/entrypoints/revocation/index.ts'
 import type { TokenInfo } from '../../../lib/index.ts'
-import { type AcceptedTokens, attendantOf } from '../../../lib/outside/attendance.ts'
-import type { DenyList } from '../../../lib/revocation.ts'
+import { type AcceptedTokens, attendantOf } from '../../../lib/platform/callbacks/lifecycle.ts'
 import { ageByDate } from '../processes/age-by-date.ts'
 
 /** The time at which tests of deny lists begin. */

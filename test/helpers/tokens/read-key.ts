@@ -3,7 +3,7 @@ import {
   type KeyFlaw,
   readWrittenKey,
   type VerificationKey,
-} from '../../../lib/keys/json-web-key.ts'
+} from '../../../lib/identity/jwks/jwk.ts'
 
 /** The key of one member of a JWK set, or why it must not verify a token. */
 export function readKey(member: unknown): VerificationKey | KeyFlaw {

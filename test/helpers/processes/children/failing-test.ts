@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import test from 'node:test'
 import Fastify from 'fastify'
+import { createTestAuthority } from '../../../../lib/entrypoints/testing/index.ts'
 import { tenantAuth } from '../../../../lib/index.ts'
-import { createTestAuthority } from '../../../../lib/testing.ts'
 
 // A test that fails before it closes anything. The endpoint listens, and one connection to it stays
 // silent.

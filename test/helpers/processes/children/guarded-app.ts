@@ -1,14 +1,14 @@
 import Fastify from 'fastify'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import { tenantAuth } from '../../../../lib/index.ts'
 import {
   type DenyEntry,
   type DenyList,
   type DenyListRules,
   postgresDenyList,
   redisDenyList,
-} from '../../../../lib/revocation.ts'
+} from '../../../../lib/entrypoints/revocation/index.ts'
+import { tenantAuth } from '../../../../lib/index.ts'
 
 /**
  * An application whose tokens are revoked by a deny list, until its parent ends. `POST /revoked`

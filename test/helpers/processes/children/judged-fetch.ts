@@ -1,4 +1,4 @@
-import { fetchJson } from '../../../../lib/outside/fetch-json.ts'
+import { fetchJson } from '../../../../lib/platform/http/fetch-json.ts'
 
 /** Fetches the address of its argument from any host, and tells the answer or the failure. */
 const [url = ''] = process.argv.slice(2)

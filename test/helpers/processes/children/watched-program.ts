@@ -1,9 +1,9 @@
-import '../../../../lib/commands/preload.ts'
+import '../../../../lib/entrypoints/cli/observe/preload.ts'
 import { channel } from 'node:diagnostics_channel'
 import { setTimeout as delay } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
+import { createTestAuthority } from '../../../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { AuthService } from '../../../../lib/index.ts'
-import { createTestAuthority } from '../../../../lib/testing.ts'
 
 /** Keeps the process alive, as a pool of connections does. */
 const stay = (): void => void setInterval(() => {}, 1000)

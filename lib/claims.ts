@@ -1,7 +1,0 @@
-export { type Auth0Options, auth0 } from './recipes/auth0.ts'
-export { type CognitoOptions, cognito } from './recipes/cognito.ts'
-export { type EntraIdOptions, entraId } from './recipes/entra-id.ts'
-export type { Grants } from './recipes/grants.ts'
-export { type KeycloakOptions, keycloak } from './recipes/keycloak.ts'
-export type { MapClaims } from './recipes/mapped-user.ts'
-export { seacatAuth } from './recipes/seacat-auth.ts'

@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs'
+import {
+  type EntryLine,
+  isOurs,
+  meantSection,
+  OUR_SECTIONS,
+  readLine,
+  type SectionName,
+} from './ini-line.ts'
+import type { Problems } from './problems.ts'
+import { showName, showPath } from './redact.ts'
+
+/** The line that begins a section of ours. */
+export interface IniSection {
+  readonly kind: 'section'
+  readonly section: SectionName
+  /** File and line, for messages. */
+  readonly where: string
+}
+
+/** One `key = value` line of a section of ours. */
+export interface IniEntry {
+  readonly kind: 'entry'
+  readonly section: SectionName
+  readonly key: string
+  /** What follows the `=`, with its quotes and a comment. */
+  readonly text: string
+  /** File and line, for messages. */
+  readonly where: string
+}
+
+/** The readable lines of our sections. Problems come in the order of the file. */
+export function* readIniFile(
+  file: string,
+  problems: Problems,
+): Generator<IniSection | IniEntry, void> {
+  const before = problems.count
+  const seen = new Set<string>()
+  const isFirst = (key: string, where: string): boolean => {
+    if (seen.has(key)) problems.add({ key, where }, 'it once', 'it again')
+    return seen.size < seen.add(key).size
+  }
+  /** Whose the lines are: above all sections `top`, of the application `other`. */
+  let section: SectionName | 'top' | 'other' = 'top'
+  for (const [index, row] of readRows(file, problems).entries()) {
+    const where = `${file}, line ${index + 1}`
+    const line = readLine(row)
+    if (line.kind === 'broken section') {
+      section = 'other'
+      problems.add({ key: 'a section', where }, '[name]', 'a broken section line')
+    } else if (line.kind === 'section') {
+      section = isOurs(line.name) ? line.name : 'other'
+      if (section === 'other') {
+        refuseMeant(line.name, where, problems)
+      } else {
+        isFirst(`[${section}]`, where)
+        yield { kind: 'section', section, where }
+      }
+    } else if (section === 'top' && line.kind === 'entry') {
+      refuseStray(line, where, problems)
+    } else if (section !== 'other' && line.kind === 'several lines') {
+      refuseSeveral(where, problems)
+    } else if (section !== 'top' && section !== 'other' && line.kind === 'entry') {
+      const { key, text } = line
+      if (key === '' || text === null) {
+        problems.add({ key: row.trim(), where }, 'key = value', 'no value')
+      } else if (isFirst(`[${section}] ${key}`, where)) {
+        yield { kind: 'entry', section, key, text, where }
+      }
+    }
+  }
+  // Where something is wrong with the file, its section may be what was refused.
+  if (seen.size === 0 && problems.count === before) {
+    problems.add({ key: 'configFile', where: file }, `a section ${OUR_SECTIONS}`, 'none')
+  }
+}
+
+/** A section of the application whose name is nearly that of one of ours. */
+function refuseMeant(name: string, where: string, problems: Problems): void {
+  const meant = meantSection(name)
+  if (meant === undefined) return
+  const hint = `did you mean [${meant}]?`
+  problems.add({ key: 'a section', where }, OUR_SECTIONS, `[${showName(name)}]`, hint)
+}
+
+function readRows(file: string, problems: Problems): string[] {
+  try {
+    // The decoder skips a byte order mark, and refuses what is not UTF-8.
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
+    return text.split(/\r\n|\n|\r/)
+  } catch {
+    const source = { key: 'configFile', where: 'option' }
+    problems.add(source, 'a readable INI file in UTF-8', `none at ${showPath(file)}`)
+    return []
+  }
+}
+
+/**
+ * What an editor shows as a line of its own must not be lost in a comment or a value. The line is
+ * not shown: above all sections it is the application's, and may hold a secret.
+ */
+function refuseSeveral(where: string, problems: Problems): void {
+  const expected = 'lines that end with LF or CR LF'
+  problems.add({ key: 'a line', where }, expected, 'another line separator within one')
+}
+
+/** A top-level key that is called like a section of ours. The others are the application's. */
+function refuseStray({ key }: EntryLine, where: string, problems: Problems): void {
+  if (!/^["']?(?:auth|tenants)(?:$|[."'[])/i.test(key)) return
+  problems.add({ key, where }, `a section ${OUR_SECTIONS}`, 'a top-level key')
+}

@@ -1,0 +1,189 @@
+import type { IssuerEntry } from '../identity/authentication/issuer.ts'
+import { isDiscoverable } from '../identity/jwks/discovery.ts'
+import { Unusable, unexpected } from '../platform/http/failure.ts'
+import { isObject } from '../platform/runtime/own-property.ts'
+import { type IssuerRules, Rules } from './issuer-schema.ts'
+import { OptionReader } from './option-reader.ts'
+import type { Options, Settings } from './options.ts'
+import { copyOfKeys, Problems } from './problems.ts'
+import { showValue } from './redact.ts'
+
+/** The reader of the guard's options. */
+export type OptionsReader = OptionReader<typeof Options.properties>
+
+/** The reader of the rules of one issuer. */
+export type IssuerReader = OptionReader<typeof Rules.properties>
+
+/**
+ * What the options for issuers must be together. Each by itself is right, or told of.
+ *
+ * @param issuerLists the sections of an INI file, and the list in code
+ */
+export function checkIssuers(
+  options: OptionsReader,
+  settings: Settings,
+  issuerLists: readonly (readonly IssuerReader[])[],
+): void {
+  const hasKeys = options.has('publicKeysUrl') || options.has('publicKeys')
+  if (options.has('issuers')) refuseBoth(options)
+  else if (options.has('issuer') && !hasKeys && !settings.devMode) checkKeyless(options)
+  if (options.has('issuersMax') && typeof settings.issuers !== 'function') {
+    options.refuse('issuersMax', 'a function in issuers beside it', 'none')
+  }
+  if (options.has('resource') && !options.has('issuer') && !options.has('issuers')) {
+    const hint = 'its clients must know whose tokens it accepts'
+    options.refuse('resource', 'issuer, or issuers (in the INI file [auth.NAME])', 'none', hint)
+  }
+  const isAudienceGiven = options.has('audience') || options.has('resource')
+  for (const list of issuerLists) {
+    for (const issuer of list) checkIssuer(issuer, isAudienceGiven)
+    refuseRepeated(list)
+  }
+}
+
+/** What the rules of one issuer must be together. */
+function checkIssuer(rules: IssuerReader, isAudienceGiven: boolean): void {
+  if (!rules.has('issuer')) rules.refuseMissing('issuer')
+  if (!rules.has('tenants')) rules.refuseMissing('tenants')
+  if (!rules.has('audience') && !isAudienceGiven) {
+    rules.refuseMissing(
+      'audience',
+      'here, or as the option audience for all issuers, or by resource',
+    )
+  }
+  if (rules.has('publicKeys') && rules.has('publicKeysUrl')) {
+    rules.refuse('publicKeys', 'publicKeysUrl or publicKeys', 'both')
+  } else if (!rules.has('publicKeys') && !rules.has('publicKeysUrl')) {
+    checkDiscoverable(rules, rules.right.issuer)
+  }
+}
+
+/** Keys that the options name would be those of no issuer of the list. */
+function refuseBoth(options: OptionsReader): void {
+  const issuers = options.sourceOf('issuers').key
+  for (const option of ['issuer', 'publicKeysUrl', 'publicKeys'] as const) {
+    if (!options.has(option)) continue
+    options.refuse(option, `${options.sourceOf(option).key} or ${issuers}`, 'both')
+  }
+}
+
+/** The option `issuer` where no option says which keys are its own. */
+function checkKeyless(options: OptionsReader): void {
+  const [first, ...others] = [options.right.issuer ?? []].flat()
+  if (others.length === 0) {
+    checkDiscoverable(options, first)
+  } else {
+    const expected = `${KEYS_URL} beside several issuers, which share one key set`
+    const cure = 'or, where each has keys of its own, issuers (in the INI file [auth.NAME])'
+    options.refuse('issuer', expected, 'none', cure)
+  }
+}
+
+const KEYS_URL = 'publicKeysUrl (in the INI file public_keys_url)'
+
+/** @param issuer undefined: it is told of already */
+function checkDiscoverable(reader: OptionsReader | IssuerReader, issuer: string | undefined): void {
+  if (issuer === undefined || isDiscoverable(issuer)) return
+  const expected = 'an https URL (http on loopback) without credentials, query and fragment'
+  const hint = `no keys can be discovered there; give ${KEYS_URL}`
+  reader.refuse('issuer', expected, showValue(issuer), hint)
+}
+
+function refuseRepeated(list: readonly IssuerReader[]): void {
+  const seen = new Set<string>()
+  for (const rules of list) {
+    const { issuer } = rules.right
+    if (issuer === undefined) continue
+    if (seen.has(issuer)) rules.refuse('issuer', 'each issuer once', `${showValue(issuer)} again`)
+    seen.add(issuer)
+  }
+}
+
+/** The options that the rules of an issuer fall back to. */
+type Fallbacks = Pick<Settings, 'audience' | 'algorithms' | 'tokenTypes' | 'mapClaims'>
+
+/** The rules of an issuer, or the options, where they are the rules. */
+interface EntryRules extends Omit<IssuerRules, 'name' | 'issuer' | 'publicKeysUrl'> {
+  readonly name?: string | undefined
+  readonly issuer?: string | readonly string[]
+  readonly publicKeysUrl?: string | undefined
+}
+
+/**
+ * The entry of an issuer. It is frozen, as its lists are: what decides must be the same for each
+ * request.
+ *
+ * @param rules each of its members is its own, since others would be those of Object.prototype
+ */
+export function issuerEntry(rules: EntryRules, settings: Fallbacks): IssuerEntry {
+  const { name, tenants, publicKeys, publicKeysUrl } = rules
+  const issuer = asList(rules.issuer)
+  return Object.freeze({
+    name: name ?? nameOf(issuer),
+    issuer,
+    tenants,
+    audience: asList(rules.audience ?? settings.audience),
+    publicKeys: publicKeys && copyOfKeys(publicKeys),
+    publicKeysUrl,
+    algorithms: rules.algorithms ?? settings.algorithms,
+    tokenTypes: rules.tokenTypes ?? settings.tokenTypes,
+    mapClaims: rules.mapClaims ?? settings.mapClaims,
+  })
+}
+
+/**
+ * As `judgeIssuerRules`; undefined: the answer cannot be used.
+ */
+export function readIssuerRules(
+  iss: string,
+  answer: unknown,
+  settings: Fallbacks,
+): IssuerEntry | null | undefined {
+  try {
+    return judgeIssuerRules(iss, answer, settings)
+  } catch {
+    // The application's object may throw where it is read.
+    return undefined
+  }
+}
+
+/**
+ * The entry of what a function in `issuers` answers of an issuer. Null: the issuer is unknown.
+ *
+ * @throws Unusable where the answer cannot be used, by the rules for a list, or is for another
+ * issuer; and what the application's object throws where it is read
+ */
+export function judgeIssuerRules(
+  iss: string,
+  answer: unknown,
+  settings: Fallbacks,
+): IssuerEntry | null {
+  if (answer === null) return null
+  if (!isObject(answer)) throw unexpected('the answer', 'an object or null', answer)
+  const placeOf = (key: string) => ({ key, where: 'answer' })
+  const problems = new Problems()
+  const reader = new OptionReader(Rules.properties, placeOf, problems)
+  reader.takeObject(answer, placeOf('answer'))
+  if (!reader.has('issuer')) reader.take('issuer', { value: iss, source: placeOf('issuer') })
+  checkIssuer(reader, settings.audience !== undefined)
+  if (problems.first !== undefined) throw new Unusable(problems.first)
+  const rules = reader.whole
+  if (rules.issuer === iss) return issuerEntry(rules, settings)
+  throw new Unusable('issuer: expected the one that was asked for, found another one')
+}
+
+/**
+ * Fit for a log: the host of an URL and its path, so that two realms of one host differ, or the
+ * issuer itself.
+ */
+function nameOf([issuer, ...others]: readonly string[] = []): string {
+  if (issuer === undefined || others.length > 0) return 'default'
+  const { host, pathname } = URL.canParse(issuer) ? new URL(issuer) : { host: '', pathname: '' }
+  const name = host === '' ? issuer : `${host}${pathname === '/' ? '' : pathname}`
+  return name.replaceAll(/[^ -~]/g, '?').slice(0, 100)
+}
+
+/** A list of what an option says as one text, or as a list that is frozen already. */
+function asList(value: string | readonly string[] | undefined): readonly string[] | undefined {
+  return typeof value === 'string' ? Object.freeze([value]) : value
+}

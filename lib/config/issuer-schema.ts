@@ -1,0 +1,104 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { isTenantName } from '../identity/tenants/tenant-name.ts'
+import {
+  Algorithms,
+  Callable,
+  KeysUrl,
+  List,
+  MapClaims,
+  Names,
+  namesOf,
+  PublicKeys,
+  Text,
+  TextThat,
+  TokenTypes,
+} from './option-types.ts'
+
+/** Every member of an issuer's rules: its type, and what a value must be. */
+export const Rules = Type.Object({
+  /**
+   * What logs and `stats()` call the issuer: printable ASCII, at most 100 characters. In the INI
+   * file the NAME of the section `[auth.NAME]`.
+   * @default the host of the issuer and its path
+   */
+  name: Type.Optional(
+    Text('printable ASCII of at most 100 characters', { pattern: '^[ -~]{1,100}$' }),
+  ),
+
+  /**
+   * The `iss` claim of its tokens, compared exactly (RFC 7519 §4.1.1); no white space. Required in
+   * a list. A function need not repeat it; where it does, it must be the one that was asked for.
+   */
+  issuer: Type.Optional(Text('a string without white space', { pattern: '^\\S+$' })),
+
+  /**
+   * The tenants that it may speak for: a list of names, or `'*'` for every one. Of a token of
+   * another issuer than a `'*'` one, rights in all other tenants are dropped, and what it grants in
+   * every tenant counts in these only.
+   */
+  tenants: Type.Union([Type.Literal('*'), List(TextThat('', isTenantName))], {
+    expected: "'*' or a list of tenant names",
+  }),
+
+  /**
+   * Accepted `aud` claims, one of which the token must name (RFC 7519 §4.1.3, RFC 9068 §4).
+   * Required here or as the option.
+   * @default the option `audience`
+   */
+  audience: Type.Optional(Names),
+
+  /**
+   * Address of its JWK set (`jwks_uri`, RFC 8414 §2); http or https. Excludes `publicKeys`. With
+   * neither of them the issuer is discovered (OpenID Connect Discovery §4), and must be an https
+   * URL, or an http one on loopback.
+   */
+  publicKeysUrl: Type.Optional(KeysUrl()),
+
+  /** Its JWK set itself (RFC 7517 §5). Excludes `publicKeysUrl`. */
+  publicKeys: Type.Optional(PublicKeys),
+
+  /** Accepted `alg` headers (RFC 8725 §3.1). @default the option `algorithms` */
+  algorithms: Type.Optional(Algorithms()),
+
+  /**
+   * Accepted `typ` headers, compared as media types (RFC 7515 §4.1.9, RFC 8725 §3.11).
+   * @default the option `tokenTypes`
+   */
+  tokenTypes: Type.Optional(TokenTypes),
+
+  /**
+   * Turns its verified claims into user info; run once for each token. The token is refused where
+   * it throws, or where its result is no user info.
+   * @default the option `mapClaims`
+   */
+  mapClaims: Type.Optional(MapClaims),
+})
+
+/**
+ * An issuer, and what its tokens are worth: the answer of a function in `issuers`. A member that is
+ * `undefined` is refused: it may be an environment variable, or a column, that is missing.
+ */
+export type IssuerRules = Readonly<Static<typeof Rules>>
+
+export type IssuerMember = keyof IssuerRules
+
+/** Names of all members, in the order of the schema. */
+export function issuerMembers(): IssuerMember[] {
+  return namesOf(Rules.properties)
+}
+
+/** An issuer of a list in `issuers`. */
+export interface ListedIssuer extends IssuerRules {
+  /** The `iss` claim of its tokens, compared exactly (RFC 7519 §4.1.1); no white space. */
+  readonly issuer: string
+}
+
+/** Gives the rules for the tokens of an issuer; null where it is unknown. */
+export type FindIssuer = (issuer: string) => IssuerRules | null | Promise<IssuerRules | null>
+
+/** The members of each issuer are checked one by one, so that a message can name them. */
+export const Issuers = Type.Unsafe<readonly ListedIssuer[] | FindIssuer>(
+  Type.Union([Type.Array(Type.Object({}), { minItems: 1 }), Callable<FindIssuer>()], {
+    expected: 'a list of issuers, or a function',
+  }),
+)

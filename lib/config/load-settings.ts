@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { IssuerEntry } from '../identity/authentication/issuer.ts'
+import { TokenRefused } from '../identity/jwt/token-refused.ts'
+import { readUserInfo, type UserInfo } from '../identity/jwt/user-info.ts'
+import { readIniOptions } from './ini-values.ts'
+import {
+  checkIssuers,
+  type IssuerReader,
+  issuerEntry,
+  type OptionsReader,
+} from './issuer-config.ts'
+import { type FindIssuer, Rules } from './issuer-schema.ts'
+import { OptionReader } from './option-reader.ts'
+import { type AuthOptions, type OptionName, Options, type Settings } from './options.ts'
+import { ownMembers, Problems, type Source } from './problems.ts'
+import { showReason } from './redact.ts'
+
+export interface LoadedSettings {
+  readonly settings: Settings
+  /** The options that somebody gave; all others have their defaults. */
+  readonly given: ReadonlySet<OptionName>
+  /**
+   * Whose tokens are accepted: a list, of one where the options themselves are the rules, or a
+   * function, whose answers `judgeIssuerRules` reads. Empty in dev mode.
+   */
+  readonly issuers: readonly IssuerEntry[] | FindIssuer
+  /** Who every request acts as in dev mode; null in production. */
+  readonly mockUser: UserInfo | null
+}
+
+/**
+ * The settings. Later sources win: defaults, then the INI file, then code.
+ *
+ * The way of an option: `options` says what it may be. `ini-file` finds its line, `ini-values` its
+ * name and its value. `door-options` checks each by itself, `check-issuers` some of them together.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID with all that is wrong
+ */
+export function loadSettings(options: AuthOptions): LoadedSettings {
+  const problems = new Problems()
+  const reader = new OptionReader(Options.properties, inCode, problems)
+  const issuerLists = readSources(options, reader, problems)
+  const settings = withAudience(reader.whole)
+  if (settings.devMode && process.env['NODE_ENV'] === 'production') {
+    reader.refuse('devMode', 'no dev mode where NODE_ENV is production', 'true')
+  }
+  checkIssuers(reader, settings, issuerLists)
+  const { given } = reader
+  const mockUser = settings.devMode
+    ? loadMockUser(settings.devUserInfoPath, given.has('devUserInfoPath'), problems)
+    : null
+  problems.throwIfAny()
+  return { settings, given, issuers: issuersOf(settings, given, issuerLists.at(-1)), mockUser }
+}
+
+/**
+ * Gives the reader what the INI file says, and then what code does.
+ *
+ * @returns each list of issuers; the last one counts
+ */
+function readSources(
+  options: unknown,
+  reader: OptionsReader,
+  problems: Problems,
+): (readonly IssuerReader[])[] {
+  const own = ownMembers(options, inCode('options'), inCode, problems)
+  const lists: (readonly IssuerReader[])[] = []
+  if (own.has(CONFIG_FILE)) {
+    const file = own.get(CONFIG_FILE)
+    if (typeof file === 'string' && file !== '') lists.push(readIniOptions(file, reader, problems))
+    else problems.addValue(inCode(CONFIG_FILE), 'a path', file)
+    own.delete(CONFIG_FILE)
+  }
+  for (const [name, value] of own) {
+    reader.takeMember(name, value, [CONFIG_FILE])
+    if (name === 'issuers') lists.push(listedIssuers(reader.right.issuers, problems))
+  }
+  return lists.filter(({ length }) => length > 0)
+}
+
+const CONFIG_FILE = 'configFile'
+
+/** Of a list in code; none where it is a function, or wrong. */
+function listedIssuers(value: Settings['issuers'], problems: Problems): readonly IssuerReader[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : []
+  return list.map((rules, index) => {
+    const placeOf = (member: string) => inCode(`issuers[${index}].${member}`)
+    const reader = new OptionReader(Rules.properties, placeOf, problems)
+    reader.takeObject(rules, inCode(`issuers[${index}]`))
+    return reader
+  })
+}
+
+function inCode(key: string): Source {
+  return { key, where: 'option' }
+}
+
+/** A token must be meant for this very API (RFC 8707 §2). */
+function withAudience(settings: Settings): Settings {
+  const { audience, resource } = settings
+  const isMissing = audience === undefined && resource !== undefined
+  return Object.freeze(isMissing ? { ...settings, audience: resource } : settings)
+}
+
+function issuersOf(
+  settings: Settings,
+  given: ReadonlySet<OptionName>,
+  listed: readonly IssuerReader[] | undefined,
+): LoadedSettings['issuers'] {
+  if (settings.devMode) return Object.freeze([])
+  if (typeof settings.issuers === 'function') return settings.issuers
+  if (listed) return Object.freeze(listed.map(({ whole }) => issuerEntry(whole, settings)))
+  const isDiscovered = settings.issuer !== undefined && !given.has('publicKeysUrl')
+  const hasUrl = settings.publicKeys === undefined && !isDiscovered
+  const publicKeysUrl = hasUrl ? settings.publicKeysUrl : undefined
+  const rules = { ...settings, name: undefined, tenants: '*', publicKeysUrl } as const
+  return Object.freeze([issuerEntry(rules, settings)])
+}
+
+/** Who acts in dev mode where no file says otherwise. */
+const BUILT_IN = {
+  sub: 'dev',
+  preferred_username: 'dev',
+  resources: { default: [], 'test-tenant': [] },
+}
+
+/**
+ * The mock user of dev mode; null where there is a problem.
+ *
+ * @param isConfigured whether somebody named the file, which must exist then
+ */
+export function loadMockUser(
+  path: string,
+  isConfigured: boolean,
+  problems: Problems,
+): UserInfo | null {
+  const file = resolve(path)
+  let text = ''
+  try {
+    text = readFileSync(file, 'utf8')
+    return readUserInfo(JSON.parse(text))
+  } catch (error) {
+    if (isAbsent(error) && !isConfigured) return readUserInfo(structuredClone(BUILT_IN))
+    const expected = 'a JSON file with user info: sub, preferred_username, resources'
+    problems.add({ key: 'devUserInfoPath', where: file }, expected, whatIsWrong(error, text))
+    return null
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}
+
+/** Without anything that stands in the file. */
+function whatIsWrong(error: unknown, text: string): string {
+  if (isAbsent(error)) return 'none'
+  if (error instanceof TokenRefused)
+    return `user info that cannot be used: ${showReason(error.reason)}`
+  if (!(error instanceof SyntaxError)) return 'one that cannot be read'
+  const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1]
+  if (position === undefined) return 'text that is no JSON'
+  return `no JSON from line ${text.slice(0, Number(position)).split('\n').length} on`
+}

@@ -1,0 +1,203 @@
+import {
+  type Static,
+  type TObject,
+  type TPartial,
+  type TProperties,
+  type TSchema,
+  Type,
+  TypeGuard,
+} from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { KeySet } from '../identity/jwks/jwk-set.ts'
+import { Unusable } from '../platform/http/failure.ts'
+import { ownCopy, ownProperty } from '../platform/runtime/own-property.ts'
+import { UnreadableValue } from './ini-line.ts'
+import { isNameOf, type NameOf, namesOf } from './option-types.ts'
+import { copyOfKeys, isPlainData, ownMembers, Problems, type Source } from './problems.ts'
+import { showReason, showValue } from './redact.ts'
+
+/** A value that somebody gave. */
+export interface Given {
+  readonly value: unknown
+  /** The value as it was written, where that is another one. */
+  readonly written?: unknown
+  readonly source: Source
+}
+
+/**
+ * Reads options, one by one: those of the guard, the rules of an issuer, or the options of a
+ * function of an entry point. Problems are noted, so that all are told at once.
+ */
+export class OptionReader<Members extends TProperties> {
+  readonly #members: Members
+  readonly #placeOf: (name: string) => Source
+  readonly #problems: Problems
+  /** Where each was given last, right or wrong. */
+  readonly #sources = new Map<NameOf<Members>, Source>()
+  /** The right ones. */
+  readonly #values = new Map<NameOf<Members>, unknown>()
+
+  /** @param placeOf the place of an option that is given in code, or that nobody gave */
+  constructor(members: Members, placeOf: (name: string) => Source, problems: Problems) {
+    this.#members = members
+    this.#placeOf = placeOf
+    this.#problems = problems
+  }
+
+  /** Takes all members of an object. */
+  takeObject(given: unknown, self: Source): void {
+    const own = ownMembers(given, self, this.#placeOf, this.#problems)
+    for (const [name, value] of own) this.takeMember(name, value)
+  }
+
+  /** @param alsoKnown names that a message lists, and that are read elsewhere */
+  takeMember(name: string, value: unknown, alsoKnown: readonly string[] = []): void {
+    const source = this.#placeOf(name)
+    if (isNameOf(this.#members, name)) {
+      this.take(name, { value, source })
+    } else {
+      const known = namesOf(this.#members)
+      const hasSecrets = known.some((each) => isSecret(this.schemaOf(each)))
+      const shown = hasSecrets ? undefined : { value }
+      this.#problems.addUnknown(name, source, [...known, ...alsoKnown], shown)
+    }
+  }
+
+  /** The later one of two wins. */
+  take(name: NameOf<Members>, { value, written = value, source }: Given): void {
+    this.#sources.set(name, source)
+    this.#values.delete(name)
+    const schema = this.schemaOf(name)
+    const reason = name === 'publicKeys' ? reasonAgainstKeys(value) : null
+    if (value instanceof UnreadableValue) {
+      this.refuse(name, value.expected, value.found)
+    } else if (reason !== null) {
+      this.refuse(name, expectedOf(schema), `${showValue(written)}: ${showReason(reason)}`)
+    } else if (isRight(schema, value)) {
+      this.#values.set(name, value)
+    } else if (isSecret(schema)) {
+      this.refuse(name, expectedOf(schema), `a value of type ${typeof value}`)
+    } else {
+      this.#problems.addValue(source, expectedOf(schema), written)
+    }
+  }
+
+  /** Whether somebody gave it, right or wrong. A member that is undefined is given, too. */
+  has(name: NameOf<Members>): boolean {
+    return this.#sources.has(name)
+  }
+
+  get given(): ReadonlySet<NameOf<Members>> {
+    return new Set(this.#sources.keys())
+  }
+
+  schemaOf(name: NameOf<Members>): TSchema {
+    return this.#members[name] ?? Type.Never()
+  }
+
+  sourceOf(name: NameOf<Members>): Source {
+    return this.#sources.get(name) ?? this.#placeOf(name)
+  }
+
+  /** @param found what stands there, fit to be shown */
+  refuse(name: NameOf<Members>, expected: string, found: string, hint?: string): void {
+    this.#problems.add(this.sourceOf(name), expected, found, hint)
+  }
+
+  refuseMissing(name: NameOf<Members>, hint?: string): void {
+    this.refuse(name, expectedOf(this.schemaOf(name)), 'none', hint)
+  }
+
+  /** What is right, and the defaults of the others. */
+  get right(): Static<TPartial<TObject<Members>>> {
+    const values = this.#ownValues()
+    Value.Assert(Type.Partial(Type.Object(this.#members)), values)
+    return values
+  }
+
+  /** The same, where none that is required is missing or wrong. */
+  get whole(): Static<TObject<Members>> {
+    const values = this.#ownValues()
+    Value.Assert(Type.Object(this.#members), values)
+    return values
+  }
+
+  /** @throws ERR_AUTH_CONFIG_INVALID which tells all problems */
+  finish(): Static<TObject<Members>> {
+    for (const name of namesOf(this.#members)) {
+      if (isRequired(this.schemaOf(name)) && !this.has(name)) this.refuseMissing(name)
+    }
+    this.#problems.throwIfAny()
+    return this.whole
+  }
+
+  /** Each is an own property, given or not: what is added to Object.prototype is no option. */
+  #ownValues(): unknown {
+    return Object.fromEntries(
+      namesOf(this.#members).map((name) => {
+        const fallback = ownProperty(this.schemaOf(name), 'default')
+        const value = this.#values.has(name) ? this.#values.get(name) : fallback
+        // The application may change its own list.
+        return [name, Array.isArray(value) ? Object.freeze([...value]) : value]
+      }),
+    )
+  }
+}
+
+/** The reader of what a function of an entry point is given. */
+export function doorOptions<Members extends TProperties>(
+  door: string,
+  given: unknown,
+  members: Members,
+): OptionReader<Members> {
+  const placeOf = (key: string): Source => ({ key, where: `${door}()` })
+  const reader = new OptionReader(members, placeOf, new Problems())
+  reader.takeObject(given, placeOf('options'))
+  return reader
+}
+
+/**
+ * The options of a function that reads them itself: a copy without a prototype. Their names are
+ * checked.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID
+ */
+export function plainOptions<T extends object>(
+  door: string,
+  given: T,
+  members: readonly (keyof T & string)[],
+): T {
+  const anything = members.map((name) => [name, Type.Optional(Type.Unknown())] as const)
+  doorOptions(door, given, Object.fromEntries(anything)).finish()
+  return ownCopy(given)
+}
+
+function isRight(schema: TSchema, value: unknown): boolean {
+  // Spreading turns the holes of a sparse array into `undefined`, which `every` checks.
+  return Value.Check(schema, Array.isArray(value) ? [...value] : value)
+}
+
+function isRequired(schema: TSchema): boolean {
+  return !TypeGuard.IsOptional(schema) && !Object.hasOwn(schema, 'default')
+}
+
+function isSecret(schema: TSchema): boolean {
+  return ownProperty(schema, 'isSecret') === true
+}
+
+function expectedOf(schema: TSchema): string {
+  return String(ownProperty(schema, 'expected'))
+}
+
+/** Why a key set cannot be used. Null where it can, or is no object, which says enough. */
+function reasonAgainstKeys(keys: unknown): string | null {
+  if (typeof keys !== 'object' || keys === null) return null
+  try {
+    const copy = copyOfKeys(keys)
+    if (!isPlainData(keys)) return 'it is made of other than plain objects and lists'
+    new KeySet(copy)
+    return null
+  } catch (error) {
+    return error instanceof Unusable ? error.message : 'it cannot be read'
+  }
+}

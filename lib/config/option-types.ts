@@ -1,0 +1,151 @@
+import {
+  Kind,
+  type Static,
+  type TProperties,
+  type TSchema,
+  Type,
+  TypeRegistry,
+} from '@sinclair/typebox'
+import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
+import type { UserInfo } from '../identity/jwt/user-info.ts'
+import { isProtected } from '../platform/http/urls.ts'
+
+/** What the option `resource` may be, in the words of a boot error. */
+export const RESOURCE_EXPECTED =
+  'an https URL (http on loopback) as URL parsers spell it, without credentials, query, fragment, % and *, and without a slash at its end'
+
+/**
+ * Whether a value can be a protected resource's identifier (RFC 9728 §1.2), which clients compare
+ * to the letter. So it has the one spelling that URL parsers give it. What has to be escaped in a
+ * path, and `*`, a router may not find again.
+ */
+export function isResourceAddress(value: string): boolean {
+  if (!isProtected(value) || /[?#%*]|\/$/.test(value)) return false
+  const { href, pathname } = new URL(value)
+  return (pathname === '/' ? href.slice(0, -1) : href) === value
+}
+
+/** The path of a resource's metadata: the well-known one, and then its own (RFC 9728 §3.1). */
+export function metadataPath(resource: string): string {
+  const { pathname } = new URL(resource)
+  return `/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}`
+}
+
+/** The address of a resource's metadata. It depends on the configuration alone. */
+export function metadataAddress(resource: string): string {
+  return `${new URL(resource).origin}${metadataPath(resource)}`
+}
+
+// What an option may be. `expected` are the words of a boot error, and a secret is never shown.
+
+// The registry may be the application's too, so the name is ours alone.
+const JUDGED = 'fastify-tenant-auth/judged'
+interface TJudged extends TSchema {
+  readonly judge: (value: unknown) => boolean
+}
+TypeRegistry.Set<TJudged>(JUDGED, ({ judge }, value) => judge(value))
+
+/** What a function of ours says that it is. */
+export const Judged = <T>(
+  expected: string,
+  judge: (value: unknown) => value is T,
+  options: object = {},
+) => Type.Unsafe<T>({ [Kind]: JUDGED, expected, judge, ...options })
+
+export const TextThat = (
+  expected: string,
+  judge: (text: string) => boolean,
+  options: object = {},
+) => {
+  const isOne = (value: unknown): value is string => typeof value === 'string' && judge(value)
+  return Judged(expected, isOne, options)
+}
+
+export const Seconds = (fallback: number, least = 0) =>
+  Type.Number({
+    default: fallback,
+    minimum: least,
+    // Above this a timer would fire at once.
+    maximum: LONGEST_SECONDS,
+    expected: `seconds from ${least} to ${LONGEST_SECONDS}`,
+  })
+
+export const LONGEST_SECONDS = 2_147_483
+
+export const Size = (fallback: number, least = 0) =>
+  Type.Integer({
+    default: fallback,
+    minimum: least,
+    maximum: Number.MAX_SAFE_INTEGER,
+    expected: `a whole number from ${least}`,
+  })
+
+export const Switch = (fallback: boolean, expected = 'a boolean (in the INI file yes or no)') =>
+  Type.Boolean({ default: fallback, expected })
+
+/** A switch that only code can give. */
+export const CodeSwitch = (fallback: boolean) => Switch(fallback, 'a boolean')
+
+export const Text = (expected: string, options: object = {}) =>
+  Type.String({ minLength: 1, expected, ...options })
+
+export const List = <T extends TSchema>(item: T) =>
+  Type.Unsafe<readonly Static<T>[]>(Type.Array(item, { minItems: 1 }))
+
+export const Callable = <T>() =>
+  Type.Unsafe<T>(Type.Function([], Type.Unknown(), { expected: 'a function' }))
+
+export const Names = Type.Union(
+  [Type.String({ minLength: 1 }), List(Type.String({ minLength: 1 }))],
+  {
+    expected: 'a string or a list of strings',
+  },
+)
+
+export const KeysUrl = (options: object = {}) =>
+  TextThat('an http or https URL without credentials', isHttpUrl, options)
+
+export const PublicKeys = Type.Unsafe<{ readonly keys: readonly object[] }>(
+  Type.Object(
+    { keys: Type.Array(Type.Unknown()) },
+    { expected: 'a JWK set with at least one public key that may verify' },
+  ),
+)
+
+export const Algorithms = (options: object = {}) =>
+  Type.Unsafe<readonly string[]>(
+    Type.Array(Type.Union(supportedAlgorithms.map((name) => Type.Literal(name))), {
+      minItems: 1,
+      expected: `a list of ${supportedAlgorithms.join(', ')}`,
+      ...options,
+    }),
+  )
+
+export const TokenTypes = Type.Unsafe<readonly string[]>(
+  Type.Array(Type.String({ pattern: '^[!-~]+$' }), {
+    minItems: 1,
+    expected: 'a list of token types such as at+jwt',
+  }),
+)
+
+export const MapClaims = Callable<(claims: Record<string, unknown>) => UserInfo>()
+
+export function isHttpUrl(value: string): boolean {
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false
+  const { username, password } = new URL(value)
+  return username === '' && password === ''
+}
+
+/** Names of the members that schemas describe, in their order. */
+export function namesOf<Members extends TProperties>(members: Members): NameOf<Members>[] {
+  return Object.keys(members).filter((name) => isNameOf(members, name))
+}
+
+export function isNameOf<Members extends TProperties>(
+  members: Members,
+  name: string,
+): name is NameOf<Members> {
+  return Object.hasOwn(members, name)
+}
+
+export type NameOf<Members extends TProperties> = keyof Members & string

@@ -1,0 +1,35 @@
+import { plainOptions } from '../../config/option-reader.ts'
+import { EVERY_TENANT } from '../../identity/tenants/tenant-name.ts'
+import { ownProperty } from '../../platform/runtime/own-property.ts'
+import { granting, listIn, type MapClaims, tenantIn, userInfo } from './mapping.ts'
+
+export interface Auth0Options {
+  /**
+   * The claim that names the tenant. Ids never change. Names are sent only if the server is set to
+   * send them.
+   * @default 'org_id'
+   */
+  readonly tenant?: 'org_id' | 'org_name' | undefined
+}
+
+/**
+ * Auth0, access tokens of an API with RBAC and "Add Permissions in the Access Token". The tenant is
+ * the organization that the user logged in to. Each of `permissions` that is a resource id grants
+ * itself (`read:menu`). With an organization in the token, the permissions are granted in it.
+ * Without one, the token names no tenant; its permissions are the user's own, and are granted under
+ * `*`. Auth0 Docs: "Work with Tokens and Organizations", "Enable Role-Based Access Control for
+ * APIs".
+ */
+export function auth0(options: Auth0Options = {}): MapClaims {
+  const { tenant = 'org_id' } = plainOptions('auth0', options, ['tenant'])
+  const grants = granting('permission', 'verbatim')
+  return (claims) => {
+    const permissions = listIn(claims, 'permissions').flatMap(grants)
+    // Either name counts here: rights in one organization must never become rights in all.
+    const ofOrganization = ['org_id', 'org_name'].some(
+      (name) => ownProperty(claims, name) !== undefined,
+    )
+    const where = ofOrganization ? tenantIn(claims, tenant) : EVERY_TENANT
+    return userInfo(claims, [[where, permissions]])
+  }
+}

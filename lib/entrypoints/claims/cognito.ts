@@ -1,0 +1,75 @@
+import { plainOptions } from '../../config/option-reader.ts'
+import { EVERY_TENANT } from '../../identity/tenants/tenant-name.ts'
+import { ownProperty } from '../../platform/runtime/own-property.ts'
+import {
+  type Grants,
+  granting,
+  listIn,
+  type MapClaims,
+  malformed,
+  type Right,
+  tenantIn,
+  userInfo,
+} from './mapping.ts'
+
+export interface CognitoOptions {
+  /**
+   * The app clients whose tokens are accepted. Access tokens of Cognito have no `aud` for the
+   * option `audience` to check. Only their `client_id` says which app client they are for.
+   */
+  readonly clientId: string | readonly string[]
+  /** Which tokens are accepted. @default 'access' */
+  readonly tokenUse?: 'access' | 'id' | undefined
+  /**
+   * The claim that names the user's one tenant, such as `custom:tenant`. Then groups are granted in
+   * that tenant, and a token without the claim grants nothing. No app client may have write access
+   * to that attribute. Not given: the groups' names hold the tenants.
+   */
+  readonly tenantClaim?: string | undefined
+  /** What groups grant. Not given: `group:<name>`. */
+  readonly groups?: Grants | undefined
+}
+
+/**
+ * Amazon Cognito user pools. Cognito knows no tenants. A group `<tenant>/<name>` in
+ * `cognito:groups` lets the user act for that tenant, and grants there what `<name>` grants. A
+ * group without a slash belongs to the whole pool, and is granted under `*`. A token without
+ * `preferred_username` uses `username`. Amazon Cognito Developer Guide: "Understanding the access
+ * token", "Understanding the identity (ID) token", "Verifying JSON web tokens".
+ */
+export function cognito(options: CognitoOptions): MapClaims {
+  const {
+    clientId,
+    tokenUse = 'access',
+    tenantClaim,
+    groups: granted,
+  } = plainOptions('cognito', options, ['clientId', 'tokenUse', 'tenantClaim', 'groups'])
+  const clients = typeof clientId === 'string' ? [clientId] : [...clientId]
+  const grants = granting('group', granted)
+  return (claims) => {
+    if (ownProperty(claims, 'token_use') !== tokenUse) throw malformed('token_use')
+    const client = ownProperty(claims, tokenUse === 'access' ? 'client_id' : 'aud')
+    if (typeof client !== 'string' || !clients.includes(client)) throw malformed('client_id')
+    const username = ownProperty(claims, tokenUse === 'access' ? 'username' : 'cognito:username')
+    const named = username === undefined ? claims : { preferred_username: username, ...claims }
+    const groups = listIn(claims, 'cognito:groups')
+    if (tenantClaim === undefined) {
+      return userInfo(
+        named,
+        groups.flatMap((group) => rightsOfGroup(group, grants)),
+      )
+    }
+    if (ownProperty(claims, tenantClaim) === undefined) return userInfo(named, [])
+    return userInfo(named, [[tenantIn(claims, tenantClaim), groups.flatMap(grants)]])
+  }
+}
+
+function rightsOfGroup(group: string, grants: (name: string) => readonly string[]): Right[] {
+  const slash = group.indexOf('/')
+  if (slash === -1) return [[EVERY_TENANT, grants(group)]]
+  const tenant = group.slice(0, slash)
+  const name = group.slice(slash + 1)
+  // `*/cook` must not grant everywhere what a cook may do.
+  if (tenant === '' || tenant === EVERY_TENANT || name === '') return []
+  return [[tenant, grants(name)]]
+}

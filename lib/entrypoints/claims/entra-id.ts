@@ -1,0 +1,37 @@
+import { plainOptions } from '../../config/option-reader.ts'
+import { ownProperty } from '../../platform/runtime/own-property.ts'
+import {
+  type Grants,
+  granting,
+  listIn,
+  type MapClaims,
+  malformed,
+  tenantIn,
+  userInfo,
+} from './mapping.ts'
+
+export interface EntraIdOptions {
+  /** What app roles grant. Not given: `role:<value>`. */
+  readonly roles?: Grants | undefined
+}
+
+/**
+ * Microsoft Entra ID, access tokens of version 1.0 and 2.0. The tenant is the directory, by its id
+ * `tid`. The app roles in `roles` are assigned in that directory, and are granted in it. `tid` must
+ * be the directory in `iss`. All directories share the same keys, so list in the option `issuer`
+ * those that you serve. Microsoft identity platform: "Access token claims reference", "Secure
+ * applications and APIs by validating claims".
+ */
+export function entraId(options: EntraIdOptions = {}): MapClaims {
+  const { roles } = plainOptions('entraId', options, ['roles'])
+  const grants = granting('role', roles)
+  return (claims) => {
+    const directory = tenantIn(claims, 'tid')
+    const issuer = ownProperty(claims, 'iss')
+    if (!GUID.test(directory)) throw malformed('tid')
+    if (typeof issuer !== 'string' || !issuer.split('/').includes(directory)) throw malformed('iss')
+    return userInfo(claims, [[directory, listIn(claims, 'roles').flatMap(grants)]])
+  }
+}
+
+const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

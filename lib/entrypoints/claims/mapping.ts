@@ -1,0 +1,100 @@
+import { isResourceId } from '../../identity/authorization/resources.ts'
+import type { UserInfo } from '../../identity/jwt/user-info.ts'
+import { EVERY_TENANT } from '../../identity/tenants/tenant-name.ts'
+import { isObject, isPlain, ownProperty } from '../../platform/runtime/own-property.ts'
+
+/**
+ * Recipes for the option `mapClaims`, one for each authorization server that is met often. A recipe
+ * is a pure function from verified claims to user info. They have in common:
+ *
+ * - `resources` is made of the claims that the recipe names, and of nothing else. If such a server
+ *   sends a claim of the name `resources` as well, it does not count. All other claims stay as they
+ *   are.
+ * - A named claim that is absent grants nothing. If it has another shape than the server documents,
+ *   the recipe throws, and so the token is refused.
+ * - A value that cannot be written as `<name>:<action>`, in the characters of a scope, grants
+ *   nothing.
+ */
+export type MapClaims = (claims: Readonly<Record<string, unknown>>) => UserInfo
+
+/** What is granted in one tenant, or under `*` in each. */
+export type Right = readonly [tenant: string, ids: readonly string[]]
+
+/** User info of the claims. These rights replace a claim of the name `resources`. */
+export function userInfo(
+  claims: Readonly<Record<string, unknown>>,
+  rights: readonly Right[],
+): UserInfo {
+  const sub = ownProperty(claims, 'sub')
+  const name = ownProperty(claims, 'preferred_username')
+  if (typeof sub !== 'string') throw malformed('sub')
+  if (name !== undefined && typeof name !== 'string') throw malformed('preferred_username')
+  const byTenant = new Map<string, Set<string>>()
+  for (const [tenant, ids] of rights) {
+    const held = byTenant.get(tenant) ?? new Set()
+    byTenant.set(tenant, held)
+    for (const id of ids) held.add(id)
+  }
+  // Not by assignment, because a tenant may be called `__proto__`.
+  const resources = Object.fromEntries([...byTenant].map(([tenant, ids]) => [tenant, [...ids]]))
+  return { ...claims, sub, ...(name !== undefined && { preferred_username: name }), resources }
+}
+
+export function objectIn(holder: object, name: string): object {
+  const value = ownProperty(holder, name)
+  if (value === undefined) return {}
+  if (!isObject(value)) throw malformed(name)
+  return value
+}
+
+export function listIn(holder: object, name: string): readonly string[] {
+  const value = ownProperty(holder, name)
+  if (value === undefined) return []
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
+    throw malformed(name)
+  }
+  return value
+}
+
+export function tenantIn(holder: object, name: string): string {
+  return tenantName(name, ownProperty(holder, name))
+}
+
+/** Never `*`: one claim of one tenant would grant its rights in all tenants. */
+export function tenantName(claim: string, value: unknown): string {
+  if (typeof value !== 'string' || value === '' || value === EVERY_TENANT) throw malformed(claim)
+  return value
+}
+
+export function malformed(claim: string): TypeError {
+  return new TypeError(`the claim ${claim} is not of the documented shape`)
+}
+
+/**
+ * What the roles or groups of a server grant.
+ * - A table: each name grants the resource ids that the table has for it. A name that is not in the
+ *   table grants nothing.
+ * - `verbatim`: a name that is a resource id grants itself. Any other name grants nothing.
+ * - Not given: a name grants the one id `<kind>:<name>`. Each recipe says what the kind is called.
+ */
+export type Grants = 'verbatim' | Readonly<Record<string, readonly string[]>>
+
+/**
+ * Gives a function from the name of a role or a group to the ids that it grants.
+ *
+ * @throws TypeError for a table that cannot be right
+ */
+export function granting(
+  kind: string,
+  grants: Grants | undefined,
+): (name: string) => readonly string[] {
+  if (grants === undefined) return (name) => [`${kind}:${name}`].filter(isResourceId)
+  if (grants === 'verbatim') return (name) => [name].filter(isResourceId)
+  if (!isPlain(grants)) throw new TypeError(`what ${kind}s grant is no plain object`)
+  const table = new Map(Object.entries(grants))
+  for (const [name, ids] of table) {
+    if (Array.isArray(ids) && ids.every(isResourceId)) continue
+    throw new TypeError(`what ${kind} ${name} grants is no list of resource ids <name>:<action>`)
+  }
+  return (name) => table.get(name) ?? []
+}

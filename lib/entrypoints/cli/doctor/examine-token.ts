@@ -1,0 +1,236 @@
+import { maxHeaderSize } from 'node:http'
+import type { Settings } from '../../../config/options.ts'
+import type { IssuerEntry } from '../../../identity/authentication/issuer.ts'
+import { verifySignature } from '../../../identity/jwks/algorithms.ts'
+import type { KeySet } from '../../../identity/jwks/jwk-set.ts'
+import { type CompactJws, parseCompactJws } from '../../../identity/jwt/compact-jws.ts'
+import {
+  acceptedTypes,
+  checkHeader,
+  isJwt,
+  type JoseHeader,
+  JoseHeaders,
+  normalizeTokenType,
+} from '../../../identity/jwt/jose-header.ts'
+import {
+  readLifetime,
+  refusedClaims,
+  refusedLifetime,
+} from '../../../identity/jwt/registered-claims.ts'
+import { readActor } from '../../../identity/jwt/token-info.ts'
+import { mismatch, SignatureMismatch, TokenRefused } from '../../../identity/jwt/token-refused.ts'
+import { readUserInfo } from '../../../identity/jwt/user-info.ts'
+import { refuseEndless, type VerifyRules } from '../../../identity/jwt/verify.ts'
+import { doubtful, type Finding, fine, spellingDifference, wrong } from './finding.ts'
+
+/** An issuer whose keys were looked at. */
+export interface KnownIssuer {
+  readonly entry: IssuerEntry
+  readonly keys?: KeySet
+}
+
+/**
+ * What the guard would say to a token, all reasons at once. What it holds is not told, but for what
+ * was expected otherwise: issuer, audience, algorithm, type, and the name of the key.
+ */
+export function examineToken(
+  token: string,
+  issuers: readonly KnownIssuer[],
+  settings: Settings,
+): readonly Finding[] {
+  const findings = [
+    ...examineLength(token, settings.maxTokenLength),
+    ...examineContent(token, issuers, settings),
+  ]
+  const isRefused = findings.some(({ level }) => level === 'wrong')
+  return isRefused ? findings.filter(({ level }) => level !== 'ok') : findings
+}
+
+function examineContent(
+  token: string,
+  issuers: readonly KnownIssuer[],
+  settings: Settings,
+): readonly Finding[] {
+  if (!isJwt(token)) return [NO_JWT]
+  const read = orRefusal(() => {
+    const jws = parseCompactJws(token, Number.POSITIVE_INFINITY, new JoseHeaders())
+    return { jws, claims: jws.payload.read() }
+  })
+  if (read instanceof TokenRefused) return [tokenFinding(read)]
+  return examineJwt(read.jws, read.claims, issuers, settings)
+}
+
+const NO_JWT = wrong(
+  'token: it is no JWT, which an INI file cannot allow for',
+  'give opaqueToken in code, such as introspection({ issuer, clientId, clientSecret }) of fastify-tenant-auth/introspection, or let the server issue JWTs',
+)
+
+function examineJwt(
+  jws: CompactJws,
+  claims: Record<string, unknown>,
+  issuers: readonly KnownIssuer[],
+  settings: Settings,
+): readonly Finding[] {
+  const iss = String(jws.payload.iss)
+  const accepted = issuers.flatMap(({ entry }) => entry.issuer ?? [])
+  const [only, ...others] = issuers
+  const named = issuers.find(({ entry }) => entry.issuer?.includes(iss))
+  const issuer = others.length === 0 ? only : named
+  if (issuer === undefined) {
+    const refusal = new TokenRefused(UNKNOWN, mismatch('iss', accepted, jws.payload.iss))
+    return [tokenFinding(refusal, issuerDetail(accepted, iss))]
+  }
+  const { entry, keys } = issuer
+  const rules = {
+    ...entry,
+    algorithms: new Set(entry.algorithms),
+    tokenTypes: new Set(acceptedTypes(entry.tokenTypes)),
+    confirmation: settings.confirmation,
+    clockTolerance: settings.clockTolerance,
+  }
+  const refusals = refusalsOf(jws.header, claims, rules).map((refusal) =>
+    tokenFinding(refusal, refusal.reason === UNKNOWN ? issuerDetail(accepted, iss) : ''),
+  )
+  if (keys === undefined) return [...refusals, KEYLESS]
+  const forged = signatureRefusal(jws, keys)
+  if (forged !== undefined) return [...refusals, tokenFinding(forged)]
+  return refusals.length > 0 ? refusals : [fine('token: it is accepted')]
+}
+
+const UNKNOWN = 'the issuer is not accepted'
+
+const KEYLESS = doubtful('token: its signature cannot be checked', 'mend the keys first')
+
+/** By the key that the header chooses. */
+function signatureRefusal(
+  { header, signingInput, signature }: CompactJws,
+  keys: KeySet,
+): TokenRefused | undefined {
+  const key = keys.find(header)
+  if (key === 'unknown') {
+    return new TokenRefused('the key is unknown', mismatch('kid', keys.kids, header.kid))
+  }
+  if (key === 'unfit') return new TokenRefused('no key fits')
+  const isSigned = verifySignature(header.alg, key.key, signingInput, signature)
+  return isSigned ? undefined : new SignatureMismatch()
+}
+
+/** Bytes of the header line around a token. */
+const HEADER_LINE = 'authorization: Bearer \r\n'.length
+
+/** Bytes that browsers and gateways send beside it, on a usual day. */
+const OTHERS = 4096
+
+const LENGTH_CURE =
+  'raise http.maxHeaderSize of Fastify and of the gateways, or take rights from a database by resourcesOf'
+
+/**
+ * The length of a token against both limits: ours, and that of Node for all headers of a request
+ * together, beyond which it answers 431 by itself.
+ *
+ * @param limit characters
+ */
+function examineLength(token: string, limit: number): Finding[] {
+  const { length } = token
+  const findings: Finding[] = []
+  if (length > limit) {
+    const cure = `raise max_token_length; and ${LENGTH_CURE}`
+    findings.push(wrong(`token: its ${length} characters are more than ${limit}`, cure))
+  }
+  const size = length + HEADER_LINE
+  const against = `token: its header takes ${size} of the ${maxHeaderSize} bytes that Node reads`
+  if (size > maxHeaderSize) findings.push(wrong(against, LENGTH_CURE))
+  else if (size + OTHERS > maxHeaderSize) findings.push(doubtful(against, LENGTH_CURE))
+  return findings
+}
+
+/**
+ * Every reason for which the guard refuses a token that is not about its key. The guard stops at
+ * the first; here each check is run by itself.
+ */
+function refusalsOf(
+  header: JoseHeader,
+  claims: Record<string, unknown>,
+  rules: VerifyRules,
+): TokenRefused[] {
+  const { alg, typ } = header
+  const { algorithms, tokenTypes, issuer, audience, confirmation, clockTolerance } = rules
+  const own = {
+    algorithms: new Set([alg]),
+    tokenTypes: new Set([typ === undefined ? typ : normalizeTokenType(typ)]),
+  }
+  const anybody = { confirmation: 'ignore' } as const
+  const checks: readonly (() => unknown)[] = [
+    () => checkHeader(header, { ...own, algorithms }),
+    () => checkHeader(header, { ...own, tokenTypes }),
+    () => refusedClaims(claims, { ...anybody, issuer }),
+    () => refusedClaims(claims, { ...anybody, audience }),
+    () => refusedClaims(claims, { confirmation }),
+    () => refusedLifetime(readLifetime(claims), clockTolerance),
+    () => refuseEndless(readLifetime(claims)),
+    () => readActor(claims),
+    // The last: it freezes the claims.
+    () => readUserInfo(claims),
+  ]
+  const refusals = checks.map(orRefusal).filter((result) => result instanceof TokenRefused)
+  return [...new Map(refusals.map((refusal) => [refusal.reason, refusal])).values()]
+}
+
+/** What a function gives, or its refusal. */
+export function orRefusal<T>(make: () => T): T | TokenRefused {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof TokenRefused) return error
+    throw error
+  }
+}
+
+const CLOCK = 'compare the clocks of the server and of this machine'
+
+const COPY = 'give the whole token as it is, without quotes, spaces or line breaks'
+
+/** By the reason of the guard. */
+const CURES: ReadonlyMap<string, string> = new Map([
+  ['not three parts', COPY],
+  ['a part is not base64url', COPY],
+  ['a part is not UTF-8', COPY],
+  ['a part is not JSON', COPY],
+  ['a part is not a JSON object', COPY],
+  ['the signature does not match', 'was it cut or changed? Otherwise another server has signed it'],
+  ['the algorithm is not allowed', 'name it in algorithms if the server should sign with it'],
+  [
+    'the token type is not allowed',
+    'is it an access token? If so, name its typ in token_types; an ID token is none',
+  ],
+  ['the issuer is not accepted', 'write issuer exactly as the token has it, if you trust it'],
+  ['the audience is not accepted', 'ask the server for a token for this API, or correct audience'],
+  ['bound to its sender', 'ask for a bearer token, which has no cnf'],
+  ['the key is unknown', 'is it of this server, and of now? Get a new one'],
+  ['no key fits', 'let each key of the server have a kid of its own, and the alg of its tokens'],
+  ['expired', `get a new one; if it is new, ${CLOCK}`],
+  ['not valid yet', CLOCK],
+  ['issued in the future', CLOCK],
+  ['exp is missing', 'let the server say when its tokens end'],
+])
+
+/** Code may say what the INI file cannot. */
+const MALFORMED = 'sub, resources or preferred_username is malformed'
+const MAPPING =
+  'give mapClaims in code, if it is not there: a recipe of fastify-tenant-auth/claims may fit'
+
+/** A reason for which the guard refuses a token, and what to do. */
+function tokenFinding({ reason, mismatch }: TokenRefused, detail = ''): Finding {
+  if (reason === MALFORMED) return doubtful(`token: ${reason}`, MAPPING)
+  const cure = CURES.get(reason) ?? 'let the server make its tokens otherwise'
+  if (mismatch === undefined) return wrong(`token: ${reason}${detail}`, cure)
+  const { expected, unverified } = mismatch()
+  return wrong(`token: ${reason}${detail}: expected ${expected}, found ${unverified}`, cure)
+}
+
+/** How the spelling of a token's issuer misses those that are accepted, in words. */
+function issuerDetail(accepted: readonly string[], found: string): string {
+  const differences = accepted.map((each) => spellingDifference(each, found))
+  const difference = differences.find((each) => each !== null)
+  return difference ? ` (it differs in ${difference})` : ''
+}

@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { errorCode } from '../../../platform/runtime/error.ts'
+import { CommandFailure, type Shell } from '../command.ts'
+import {
+  COUNT_VARIABLE,
+  FOLDER_VARIABLE,
+  observedApplications,
+  type PolicyReport,
+  readReports,
+} from './report.ts'
+
+/** Milliseconds between two looks at the reports. */
+const LOOK = 50
+
+/** Milliseconds for processes of the same program, after the first of them has reported. */
+const BESIDE = 1500
+
+/** Milliseconds for a process to end after it was told to. */
+const ENDING = 1000
+
+/** How a program ended, and what was known of it then. */
+export interface Observed {
+  /** Its exit code; null if it had none yet. */
+  readonly exitCode: number | null
+  /** What killed it. */
+  readonly signal: NodeJS.Signals | null
+  /** A signal to the command itself, which was passed on. */
+  readonly passedOn: NodeJS.Signals | undefined
+  readonly isLate: boolean
+  readonly reports: readonly PolicyReport[]
+}
+
+type Program = readonly [file: string, ...args: string[]]
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** How long a program is observed. */
+export interface Patience {
+  /** Milliseconds. */
+  readonly limit: number
+  /** How many guarded applications are waited for; 0: those that come at once. */
+  readonly count: number
+}
+
+/**
+ * Runs a program whose Fastify instances only pretend to listen, until all have reported.
+ *
+ * @throws CommandFailure where the program cannot be started
+ */
+export async function observeProgram(
+  program: Program,
+  shell: Shell,
+  { limit, count }: Patience,
+): Promise<Observed> {
+  const folder = reportFolder()
+  let passedOn: NodeJS.Signals | undefined
+  let child: ChildProcess | undefined
+  const passOn = (signal: NodeJS.Signals): void => {
+    passedOn = signal
+  }
+  for (const signal of SIGNALS) shell.on(signal, passOn)
+  try {
+    child = await started(program, watchedEnvironment(shell.env, folder, count))
+    const lateAt = performance.now() + limit
+    for (;;) {
+      const reports = readReports(folder)
+      const isDone = isOver(child, reports, count)
+      const isLate = !isDone && performance.now() >= lateAt
+      const { exitCode, signalCode: signal } = child
+      if (isDone || isLate || passedOn) return { exitCode, signal, passedOn, isLate, reports }
+      await delay(LOOK)
+    }
+  } finally {
+    if (child !== undefined) await endGroup(child, passedOn ?? 'SIGTERM')
+    for (const signal of SIGNALS) shell.off(signal, passOn)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function reportFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'fastify-tenant-auth-'))
+  } catch (error) {
+    throw new CommandFailure(`cannot make a folder in ${tmpdir()}: ${errorCode(error)}`)
+  }
+}
+
+async function started([file, ...args]: Program, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
+  try {
+    const child = spawn(file, args, {
+      // What the program prints must not mix with the result.
+      stdio: ['ignore', 2, 2],
+      // A group of its own: what it starts can be ended with it.
+      detached: true,
+      env,
+    })
+    // Node throws some errors at once, and tells of others by an event.
+    await once(child, 'spawn')
+    return child
+  } catch (error) {
+    throw new CommandFailure(`cannot start ${file}: ${errorCode(error)}`)
+  }
+}
+
+/** Options that are there already stay. A file URL has no space in it. */
+function watchedEnvironment(
+  env: NodeJS.ProcessEnv,
+  folder: string,
+  count: number,
+): NodeJS.ProcessEnv {
+  const preload = new URL(`preload${extname(import.meta.url)}`, import.meta.url)
+  const options = [env['NODE_OPTIONS'], `--import=${preload.href}`]
+  return {
+    ...env,
+    [FOLDER_VARIABLE]: folder,
+    [COUNT_VARIABLE]: String(count),
+    NODE_OPTIONS: options.filter(Boolean).join(' '),
+  }
+}
+
+/** Whether nothing more is to be waited for. */
+function isOver(
+  { exitCode, signalCode }: ChildProcess,
+  reports: readonly PolicyReport[],
+  count: number,
+): boolean {
+  if (signalCode !== null) return true
+  if (exitCode !== null) return exitCode !== 0 || !reports.some(isRunning)
+  if (observedApplications(reports).length < count) return false
+  const ends = reports.flatMap(({ endedAt }) => endedAt ?? [])
+  // A program may start a process anew for each that ends. Later ones are not waited for.
+  const until = Math.min(...ends) + BESIDE
+  const isEnough = !reports.some((report) => isRunning(report) && report.startedAt <= until)
+  return Date.now() >= until && isEnough
+}
+
+function isRunning({ exitCode }: PolicyReport): boolean {
+  return exitCode === undefined
+}
+
+/** The program and all that it has started. */
+async function endGroup(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const hasEnded = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
+  if (hasEnded) {
+    kill(child, signal)
+    await Promise.race([hasEnded, delay(ENDING)])
+  }
+  kill(child, 'SIGKILL')
+}
+
+function kill(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-Number(child.pid), signal)
+  } catch {
+    // The group is gone, or the system knows none.
+    child.kill(signal)
+  }
+}

@@ -1,0 +1,109 @@
+import { visible } from '../../../config/redact.ts'
+import { placeWords } from '../../../routes/route-constraints.ts'
+import type { ConstrainedRoute } from '../../../routes/route-list.ts'
+import { grouped } from './diff-matrix.ts'
+import { requirementWords } from './diff-route.ts'
+import type { MatrixApplication, PolicyMatrix } from './matrix.ts'
+
+/** A route's methods, its url, and who may: cells for people to read. */
+type Row = readonly [methods: string, url: string, who: string, ...more: string[]]
+
+const HEAD: Row = ['method', 'url', 'who may', 'tenant', 'require', 'receives']
+
+/** Who may use an open route. */
+const EVERYBODY = 'everybody'
+
+/** What is made of a line that tells of an open route, such as colour. */
+export type Highlight = (line: string) => string
+
+/** A table in columns, for a terminal. */
+export function matrixTable(matrix: PolicyMatrix, highlight: Highlight = (line) => line): string {
+  return sections(matrix, '', (rows) => {
+    const widths = HEAD.map((_head, column) =>
+      Math.max(...rows.map((row) => String(row[column]).length)),
+    )
+    return rows.map((row) => {
+      const line = row.map((cell, column) => cell.padEnd(Number(widths[column]))).join('  ')
+      return row[2] === EVERYBODY ? highlight(line.trimEnd()) : line.trimEnd()
+    })
+  })
+}
+
+/** A table in Markdown, for a page or the summary of a workflow. */
+export function matrixMarkdown(matrix: PolicyMatrix): string {
+  return sections(matrix, '### ', ([head = HEAD, ...rows]) => {
+    const lineOf = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+    const body = rows.map(([methods, url, ...cells]) => [
+      escaped(methods),
+      codeCell(url),
+      ...cells.map(escaped),
+    ])
+    return [head, head.map(() => '---'), ...body].map(lineOf)
+  })
+}
+
+/** One table for each application; a title stands above each where there are several. */
+function sections(
+  { applications }: PolicyMatrix,
+  mark: string,
+  linesOf: (rows: readonly Row[]) => readonly string[],
+): string {
+  const isOne = applications.length === 1
+  const texts = applications.map((application, index) => {
+    const title = isOne ? [] : [`${mark}Application ${index + 1}`, '']
+    return [...title, ...linesOf([HEAD, ...rowsOf(application)]), ''].join('\n')
+  })
+  return texts.join('\n')
+}
+
+/** Routes of one url that differ in their methods alone share a row: GET has its twin HEAD. */
+function rowsOf({ routes }: MatrixApplication): Row[] {
+  const alike = grouped(routes, (route) => JSON.stringify(cellsOf(route)))
+  return [...alike.values()].flatMap((group) => {
+    const methods = [...new Set(group.map(({ method }) => method))].join(', ')
+    return group.slice(0, 1).map((route): Row => [visible(methods), ...cellsOf(route)])
+  })
+}
+
+function cellsOf(route: ConstrainedRoute): readonly [url: string, who: string, ...more: string[]] {
+  const { noauth, tenant, require, userInfo, resources, authorization } = route
+  const url = visible(placeWords(route))
+  if (noauth === null) return [url, 'not known', '', '', '']
+  const receives = Object.entries({ userInfo, resources, authorization })
+  return [
+    url,
+    noauth ? EVERYBODY : 'users',
+    tenant ?? '',
+    require === null ? '' : visible(requirementWords(require)),
+    receives.flatMap(([name, isDeclared]) => (isDeclared ? [name] : [])).join(', '),
+  ]
+}
+
+/** Characters that would mean something in Markdown, or in HTML, which Markdown may hold. */
+const MARKS = /[\\`*_{}[\]<>#|~!&$]/g
+
+/** Text that Markdown shows as it is, in the cell of a table too. */
+export function escaped(text: string): string {
+  return text.replace(MARKS, '\\$&')
+}
+
+/** A code span whose fence is longer than any run of backticks in the text. */
+export function code(text: string): string {
+  const runs = text.match(/`+/g) ?? []
+  const fence = '`'.repeat(1 + Math.max(0, ...runs.map(({ length }) => length)))
+  const pad = runs.length > 0 ? ' ' : ''
+  return `${fence}${pad}${text}${pad}${fence}`
+}
+
+/**
+ * Code in the cell of a table. A bar there has a backslash before it, which a span of code cannot
+ * tell from one of the text. HTML can.
+ */
+export function codeCell(text: string): string {
+  if (text.includes('\\|')) return `<code>${text.replace(/\W/gu, entity)}</code>`
+  return code(text).replaceAll('|', '\\|')
+}
+
+function entity(character: string): string {
+  return `&#${character.codePointAt(0)};`
+}

@@ -1,0 +1,104 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { visible } from '../../../config/redact.ts'
+import { type ConstrainedRoute, wholeRoute } from '../../../routes/route-list.ts'
+
+/** The policies of the routes of one guarded application. */
+export interface MatrixApplication {
+  /** In the order of url, method and constraints. */
+  readonly routes: readonly ConstrainedRoute[]
+}
+
+/** The policies of all routes of all guarded applications that one program makes. */
+export interface PolicyMatrix {
+  readonly applications: readonly MatrixApplication[]
+}
+
+/**
+ * @param applications the routes of each application, as `authService.routes()` lists them, with
+ * what more is known of them
+ */
+export function policyMatrix(applications: readonly (readonly ConstrainedRoute[])[]): PolicyMatrix {
+  return {
+    applications: applications.map((routes) => ({
+      routes: routes.map(wholeRoute).sort(inOrder),
+    })),
+  }
+}
+
+/** The matrix as a file: JSON with a line for each route, so that a reviewer sees what changed. */
+export function matrixJson({ applications }: PolicyMatrix): string {
+  const texts = applications.map(({ routes }) => {
+    const lines = routes.map((route) => `        ${routeJson(route)}`)
+    return `    {\n      "routes": [\n${lines.join(',\n')}\n      ]\n    }`
+  })
+  return `{\n  "applications": [\n${texts.join(',\n')}\n  ]\n}\n`
+}
+
+/** A route in one line. The members have an order, so that the same policies make the same text. */
+function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): string {
+  const { noauth, tenant, require, seen, userInfo, resources, authorization } = policy
+  const place = { method, url, ...(constraints && { constraints }) }
+  const receives = { userInfo, resources, authorization }
+  // In JSON only texts have characters that are not seen, and a text may have them by their number.
+  return visible(JSON.stringify({ ...place, noauth, tenant, require, seen, ...receives }))
+}
+
+/** The line of a route has its constraints before its policy. */
+function inOrder(a: ConstrainedRoute, b: ConstrainedRoute): number {
+  return compare(a.url, b.url) || compare(a.method, b.method) || compare(routeJson(a), routeJson(b))
+}
+
+/** The same order on each machine, in every language. */
+function compare(a: string, b: string): number {
+  return Number(a > b) - Number(a < b)
+}
+
+const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+const Ids = Type.Array(Type.String())
+
+const Scalar = OrNull(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))
+
+const Route = Type.Object({
+  method: Type.String(),
+  url: Type.String(),
+  constraints: Type.Optional(Type.Object({}, { additionalProperties: Scalar })),
+  noauth: OrNull(Type.Boolean()),
+  tenant: OrNull(Type.Union(['path', 'query', 'optional'].map((place) => Type.Literal(place)))),
+  require: OrNull(Type.Union([Ids, Type.Object({ any: Ids })])),
+  seen: Type.Boolean(),
+  userInfo: OrNull(Type.Boolean()),
+  resources: OrNull(Type.Boolean()),
+  authorization: OrNull(Type.Boolean()),
+})
+
+const Matrix = Type.Object({
+  applications: Type.Array(Type.Object({ routes: Type.Array(Route) })),
+})
+
+/**
+ * Reads what `matrixJson` wrote, in any order and layout. Editors of some systems begin a file with
+ * a byte order mark.
+ *
+ * @returns the matrix, or words that say what is wrong with the text, and where
+ */
+export function readMatrix(text: string): PolicyMatrix | string {
+  const value = parsed(text)
+  if (value === undefined) return 'it is no JSON'
+  if (isMatrix(value)) return policyMatrix(value.applications.map(({ routes }) => routes))
+  const path = Value.Errors(Matrix, value).First()?.path
+  return `it is no policy matrix: ${path || '/'} is not as --write writes it`
+}
+
+/** Undefined where the text is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch {
+    return undefined
+  }
+}
+
+function isMatrix(value: unknown): value is PolicyMatrix {
+  return Value.Check(Matrix, value)
+}

@@ -1,0 +1,252 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { constants } from 'node:os'
+import { parseArgs } from 'node:util'
+import { visible, visibleLines } from '../../../config/redact.ts'
+import { errorCode } from '../../../platform/runtime/error.ts'
+import { notCompared, placeWords } from '../../../routes/route-constraints.ts'
+import {
+  type Command,
+  CommandFailure,
+  checkGivenOnce,
+  type ExitCode,
+  type Paint,
+  painting,
+  type Shell,
+  UsageError,
+} from '../command.ts'
+import { type ObservedMatrix, observedMatrix, type PolicyReport } from '../observe/report.ts'
+import { observeProgram } from '../observe/run-program.ts'
+import { type Difference, matrixDifferences } from './diff-matrix.ts'
+import type { Effect } from './diff-route.ts'
+import { matrixJson, type PolicyMatrix, readMatrix } from './matrix.ts'
+import { code, escaped, matrixMarkdown, matrixTable } from './matrix-table.ts'
+
+const HELP = `Usage: fastify-tenant-auth policy [options] -- node app.js
+
+Runs the application until its guarded Fastify instances listen, which does not
+happen, and shows who may use each route. The application's own output goes to
+the standard error. Any command that starts Node will do: -- npm start
+
+Options:
+  --write FILE      write the policies to FILE, as JSON
+  --check FILE      exit with 1 if the policies differ from those of FILE, and
+                    tell how; what opens something comes first
+  --format FORMAT   table, json or markdown
+  --json            the same as --format json
+  --applications N  wait for N guarded instances, and exit with 1 if fewer come
+  --timeout SECS    seconds that the application may take to listen (60)
+  --help            this text
+
+Instances that come more than a second after the last one has listened are found
+only by --applications, or by --check as many as FILE has. What no guard covers,
+the settings, dev mode and superusers are not among the policies.
+
+Exit codes: 0 all is well; 1 a difference, an application that fails, that never
+listens or has no guard, or a FILE that cannot be used; 2 a wrong command line.
+`
+
+const FORMATS = ['table', 'json', 'markdown'] as const
+
+type Format = (typeof FORMATS)[number]
+
+const DEFAULT_TIMEOUT = 60
+
+/** The longest time that a timer can wait, in seconds. */
+const MOST = 2_147_483
+
+/** Shows, writes or checks the policies of an application. */
+export const policyCommand: Command = {
+  name: 'policy',
+  summary: 'show, write or check who may use each route of an application',
+  help: HELP,
+  run: runPolicy,
+}
+
+async function runPolicy(args: readonly string[], shell: Shell): Promise<ExitCode> {
+  const options = readPolicyOptions(args)
+  const { check, write, format, applications: least = 0 } = options
+  // A file that cannot be used is told before the application is run.
+  const expected = check === undefined ? undefined : await readMatrixFile(check)
+  const count = Math.max(least, expected?.applications.length ?? 0)
+  const patience = { limit: options.timeout * 1000, count }
+  const observed = await observeProgram(options.program, shell, patience)
+  if (observed.passedOn !== undefined) return 128 + constants.signals[observed.passedOn]
+  const found = observedMatrix(observed, { least, count })
+  for (const note of policyNotes(observed.reports)) shell.stderr.write(`${note}\n`)
+  if (check !== undefined && expected !== undefined) {
+    return tellDifferences(check, expected, found, format ?? 'table', shell)
+  }
+  const { matrix } = found
+  if (write !== undefined) {
+    await writeMatrixFile(write, matrix)
+    shell.stderr.write(`${visible(write)} is written: ${sizeOf(matrix)}\n`)
+  }
+  if (write === undefined || format !== undefined) {
+    shell.stdout.write(shown(matrix, format ?? 'table', shell))
+  }
+  return 0
+}
+
+function tellDifferences(
+  file: string,
+  was: PolicyMatrix,
+  { matrix: is, uncovered }: ObservedMatrix,
+  format: Format,
+  shell: Shell,
+): ExitCode {
+  const differences = matrixDifferences(was, is, uncovered)
+  const isSame = differences.length === 0
+  const summary = isSame
+    ? `${file} holds: ${sizeOf(is)}`
+    : `${file} does not hold: ${differences.length} differences; if they are meant, --write it anew`
+  if (!isSame || format === 'json') {
+    shell.stdout.write(toldDifferences(differences, format, painting(shell.stdout, shell.env)))
+  }
+  shell.stderr.write(`${visible(summary)}\n`)
+  return isSame ? 0 : 1
+}
+
+function shown(matrix: PolicyMatrix, format: Format, { stdout, env }: Shell): string {
+  if (format === 'json') return matrixJson(matrix)
+  if (format === 'markdown') return matrixMarkdown(matrix)
+  const paint = painting(stdout, env)
+  return matrixTable(matrix, (line) => paint('yellow', line))
+}
+
+function sizeOf({ applications }: PolicyMatrix): string {
+  const routes = applications.reduce((sum, application) => sum + application.routes.length, 0)
+  return `applications ${applications.length}, routes ${routes}`
+}
+
+const COLOURS = { opens: 'red', closes: 'green', changes: 'yellow' } as const satisfies Record<
+  Effect,
+  string
+>
+
+/** The differences as text; those that open something come first, as they are given. */
+function toldDifferences(differences: readonly Difference[], format: Format, paint: Paint): string {
+  if (format === 'json') {
+    return `${visibleLines(JSON.stringify({ differences }, null, 2))}\n`
+  }
+  return differences
+    .map(({ effect, ...words }) => {
+      const [route, told] = [visible(words.route), visible(words.told)]
+      return format === 'markdown'
+        ? `- **${effect}** ${code(route)}: ${escaped(told)}\n`
+        : `${paint(COLOURS[effect], effect.padEnd('changes'.length))}  ${route}: ${told}\n`
+    })
+    .join('')
+}
+
+/** What the matrix does not say of a program: one line each. */
+export function policyNotes(reports: readonly PolicyReport[]): string[] {
+  // Several processes may run the same.
+  const unguarded = new Set(
+    reports.flatMap((report) =>
+      report.unguarded.map((places) => {
+        const [first = ''] = places.map(({ method, url }) => `${method} ${url}`)
+        return `not in the matrix: a Fastify instance that listens without a guard, with ${places.length} routes, such as ${visible(first)}`
+      }),
+    ),
+  )
+  const compared = new Set(
+    reports
+      .flatMap(({ applications }) => applications.flat())
+      .flatMap((route) => {
+        const names = notCompared(route).join(', ')
+        const place = `${route.method} ${placeWords(route)}`
+        return names === ''
+          ? []
+          : [`the lock cannot compare ${visible(names)} of ${visible(place)}`]
+      }),
+  )
+  const notes = [...unguarded, ...compared]
+  const isInDevMode = reports.some((report) => report.isInDevMode)
+  return isInDevMode ? [DEV_MODE, ...notes] : notes
+}
+
+const DEV_MODE =
+  'the application runs in dev mode: each request acts as the mock user, without a token; the matrix is what holds outside of dev mode'
+
+/**
+ * What is asked for. What stands behind `--` is the program that runs the application.
+ *
+ * @throws UsageError, and an error of `parseArgs`
+ */
+export function readPolicyOptions(args: readonly string[]) {
+  const end = args.indexOf('--')
+  const [file, ...rest] = end === -1 ? [] : args.slice(end + 1)
+  const { values, tokens } = parseArgs({
+    tokens: true,
+    args: end === -1 ? [...args] : args.slice(0, end),
+    options: {
+      check: { type: 'string' },
+      write: { type: 'string' },
+      format: { type: 'string' },
+      json: { type: 'boolean' },
+      applications: { type: 'string' },
+      timeout: { type: 'string' },
+    },
+  })
+  checkGivenOnce(tokens)
+  const { check, write } = values
+  if (check !== undefined && write !== undefined) {
+    throw new UsageError('--check and --write exclude each other')
+  }
+  if (check === '' || write === '') throw new UsageError('the name of the file is empty')
+  if (file === undefined || file === '') {
+    throw new UsageError("the application is missing: name it behind '--', as in '-- node app.js'")
+  }
+  return {
+    check,
+    write,
+    format: formatOf(values.format, values.json === true),
+    applications: countOf(values.applications),
+    timeout: secondsOf(values.timeout),
+    program: [file, ...rest] as const,
+  }
+}
+
+function formatOf(given: string | undefined, isJson: boolean): Format | undefined {
+  if (given === undefined) return isJson ? 'json' : undefined
+  const format = FORMATS.find((each) => each === given)
+  if (format === undefined) {
+    throw new UsageError(`--format is one of ${FORMATS.join(', ')}, not ${JSON.stringify(given)}`)
+  }
+  if (isJson && format !== 'json') throw new UsageError(`--json contradicts --format ${format}`)
+  return format
+}
+
+function countOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined
+  if (/^[1-9]\d{0,2}$/.test(given)) return Number(given)
+  throw new UsageError(`--applications is a number from 1 to 999, not ${JSON.stringify(given)}`)
+}
+
+function secondsOf(given: string | undefined): number {
+  if (given === undefined) return DEFAULT_TIMEOUT
+  const seconds = /^\d+(?:\.\d+)?$/.test(given) ? Number(given) : Number.NaN
+  if (seconds > 0 && seconds <= MOST) return seconds
+  throw new UsageError(
+    `--timeout is a number of seconds up to ${MOST}, not ${JSON.stringify(given)}`,
+  )
+}
+
+const CURE = "make it with 'fastify-tenant-auth policy --write'"
+
+/** @throws CommandFailure that says why the file cannot be read */
+async function readMatrixFile(file: string): Promise<PolicyMatrix> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CommandFailure(`${file} cannot be read (${errorCode(error)}); ${CURE}`)
+  })
+  const matrix = readMatrix(text)
+  if (typeof matrix !== 'string') return matrix
+  throw new CommandFailure(`${file} cannot be used: ${matrix}; ${CURE}`)
+}
+
+/** Writes into the file that is there, or the one that a link leads to: it keeps mode and owner. */
+async function writeMatrixFile(file: string, matrix: PolicyMatrix): Promise<void> {
+  await writeFile(file, matrixJson(matrix)).catch((error: unknown) => {
+    throw new CommandFailure(`${file} cannot be written (${errorCode(error)})`)
+  })
+}

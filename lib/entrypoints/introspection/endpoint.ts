@@ -1,0 +1,156 @@
+import { importPKCS8 } from 'jose'
+import {
+  allowInsecureRequests,
+  type Client,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  customFetch,
+  introspectionRequest,
+  modifyAssertion,
+  PrivateKeyJwt,
+  processIntrospectionResponse,
+  validateApplicationLevelSignature,
+} from 'oauth4webapi'
+import { readMembers } from '../../identity/jwks/jwk-set.ts'
+import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import type { Exchanges } from './exchanges.ts'
+import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
+import type { ClientKey, IntrospectionRules } from './introspection-options.ts'
+import type { ServerMetadata } from './proved-endpoint.ts'
+
+const SIGNED = 'application/token-introspection+jwt'
+
+/** What may come as a bearer token; a refresh token, for example, may not (RFC 7662 §2.1). */
+const ACCESS_TOKEN = { token_type_hint: 'access_token' }
+
+/** Error codes that speak of the client, and not of the token (RFC 6749 §5.2). */
+const OF_THE_CLIENT: readonly unknown[] = ['invalid_client', 'unauthorized_client']
+
+/** An introspection endpoint (RFC 7662), and one way to prove oneself to it. */
+export class IntrospectionEndpoint {
+  readonly #rules: IntrospectionRules
+  readonly #server: ServerMetadata
+  readonly #authentication: ClientAuth
+  readonly #fetch: Exchanges['fetch']
+  readonly #fetchKeys: Exchanges['fetch']
+
+  constructor(
+    rules: IntrospectionRules,
+    server: ServerMetadata,
+    authentication: ClientAuth,
+    exchanges: Exchanges,
+  ) {
+    this.#rules = rules
+    this.#server = server
+    this.#authentication = authentication
+    const { fetch } = exchanges
+    this.#fetch = fetch
+    this.#fetchKeys = async (url, request) => withoutUnusableKeys(await fetch(url, request))
+  }
+
+  /**
+   * What the endpoint says of a token. Where answers are to be signed, this one is.
+   *
+   * @throws OpaqueFailure
+   */
+  async ask(token: string): Promise<object> {
+    try {
+      return await this.#ask(token)
+    } catch (error) {
+      throw asOpaqueFailure(error)
+    }
+  }
+
+  async #ask(token: string): Promise<object> {
+    const { clientId, signed } = this.#rules
+    const client: Client = { client_id: clientId }
+    // All addresses have been checked: http is on loopback.
+    const options = { [customFetch]: this.#fetch, [allowInsecureRequests]: true }
+    const response = await introspectionRequest(this.#server, client, this.#authentication, token, {
+      ...options,
+      requestJwtResponse: signed,
+      additionalParameters: ACCESS_TOKEN,
+    })
+    if (response.status !== 200) throw await failureOf(response)
+    if (isSigned(response) !== signed) throw new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
+    const answer = await processIntrospectionResponse(this.#server, client, response)
+    if (signed) {
+      await validateApplicationLevelSignature(this.#server, response, {
+        ...options,
+        [customFetch]: this.#fetchKeys,
+      })
+    }
+    return answer
+  }
+}
+
+/**
+ * A response that brings a key set, without the members that the guard would not take either: the
+ * library imports what it finds, and a huge exponent would block the process.
+ *
+ * @throws Unusable
+ */
+async function withoutUnusableKeys(response: Response): Promise<Response> {
+  if (response.status !== 200) return response
+  const set: unknown = await response.json()
+  const read = readMembers(set)
+  const members: unknown = isObject(set) ? ownProperty(set, 'keys') : undefined
+  const keys = Array.isArray(members) ? members.filter((_, i) => typeof read[i] === 'object') : []
+  return Response.json({ keys })
+}
+
+function isSigned({ headers }: Response): boolean {
+  return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === SIGNED
+}
+
+/** A gateway that is out of order, or a limit of requests, is not about the credentials. */
+const BUSY: readonly number[] = [403, 429]
+
+async function failureOf(response: Response): Promise<OpaqueFailure> {
+  if (BUSY.includes(response.status)) return new OpaqueFailure('ERR_INTROSPECTION_BUSY')
+  const isRefused = response.status === 401 || (await namesClient(response))
+  return new OpaqueFailure(isRefused ? 'ERR_INTROSPECTION_CREDENTIALS' : 'ERR_INTROSPECTION_ANSWER')
+}
+
+async function namesClient(response: Response): Promise<boolean> {
+  if (response.status !== 400) return false
+  const answer: unknown = await response.json()
+  return isObject(answer) && OF_THE_CLIENT.includes(ownProperty(answer, 'error'))
+}
+
+const BASIC = 'client_secret_basic'
+const POST = 'client_secret_post'
+
+/**
+ * The ways in which a client may prove itself, the likeliest first. What the metadata say (RFC 8414
+ * §2) holds for all clients of a server, and one client may be registered for another way, so that
+ * the first may be refused and the second be right.
+ *
+ * @param credentials the secret or the key
+ * @param methods what the server supports; undefined: it does not say
+ */
+export function clientAuthentications(
+  credentials: string | ClientKey,
+  methods: readonly string[] | undefined,
+): readonly [ClientAuth, ...ClientAuth[]] {
+  if (typeof credentials !== 'string') return [signingWith(credentials)]
+  const basic = ClientSecretBasic(credentials)
+  const post = ClientSecretPost(credentials)
+  if (methods?.includes(POST) === methods?.includes(BASIC)) return [basic, post]
+  return methods?.includes(POST) ? [post] : [basic]
+}
+
+function signingWith({ key, alg, kid }: ClientKey): ClientAuth {
+  const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString()
+  let authentication: Promise<ClientAuth> | undefined
+  return async (...request) => {
+    authentication ??= importPKCS8(pem, alg).then((key) =>
+      PrivateKeyJwt(kid === undefined ? key : { key, kid }, {
+        // One algorithm has two names, EdDSA and Ed25519 (RFC 9864).
+        [modifyAssertion]: (header) => Object.assign(header, { alg }),
+      }),
+    )
+    await (await authentication)(...request)
+  }
+}

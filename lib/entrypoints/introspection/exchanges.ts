@@ -1,0 +1,69 @@
+import type { AttendedWork } from '../../platform/callbacks/lifecycle.ts'
+import { readBody } from '../../platform/http/fetch-json.ts'
+import { OpaqueFailure } from './introspection-error.ts'
+
+/** Milliseconds for one whole exchange, body included. */
+export const TIMEOUT = 5000
+
+/** Most bytes of a body, counted after decompression. */
+export const MAX_BYTES = 512 * 1024
+
+export interface ExchangeRequest {
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: URLSearchParams | undefined
+}
+
+/** HTTP exchanges with the servers that decide about tokens. */
+export class Exchanges implements AttendedWork {
+  readonly isReady = true
+  readonly #limits = new Set<AbortController>()
+
+  /**
+   * A response whose body is here already. It took 5 seconds at most and has 512 KiB at most. No
+   * redirect is followed, because the token would go wherever it leads.
+   *
+   * @throws OpaqueFailure
+   */
+  readonly fetch = async (url: string, request: ExchangeRequest): Promise<Response> => {
+    const limit = new AbortController()
+    const timer = setTimeout(() => limit.abort(), TIMEOUT)
+    timer.unref()
+    this.#limits.add(limit)
+    try {
+      return await exchange(url, request, limit.signal).catch(() => {
+        // Its message may hold a header, and so the token.
+        throw new OpaqueFailure('ERR_INTROSPECTION_NO_ANSWER')
+      })
+    } finally {
+      clearTimeout(timer)
+      this.#limits.delete(limit)
+    }
+  }
+
+  begin(): void {}
+
+  state(): undefined {}
+
+  /** Ends the exchanges that are under way. Further ones may begin. */
+  end(): void {
+    for (const limit of this.#limits) limit.abort()
+  }
+}
+
+async function exchange(
+  url: string,
+  { method, headers, body }: ExchangeRequest,
+  signal: AbortSignal,
+): Promise<Response> {
+  const response = await fetch(url, {
+    method,
+    body: body ?? null,
+    redirect: 'manual',
+    signal,
+    // Answers are kept, so that an idle socket is not worth outliving the service.
+    headers: { ...headers, connection: 'close' },
+  })
+  const text = response.body && (await readBody(response.body, { maxBytes: MAX_BYTES, signal }))
+  return new Response(text, { status: response.status, headers: response.headers })
+}

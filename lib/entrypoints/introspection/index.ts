@@ -1,0 +1,4 @@
+export type { OpaqueAnswer, OpaqueToken } from '../../identity/authentication/opaque-tokens.ts'
+export { introspection } from './introspection.ts'
+export type { IntrospectionOptions } from './introspection-options.ts'
+export { type SeacatExchangeOptions, seacatExchange } from './seacat.ts'

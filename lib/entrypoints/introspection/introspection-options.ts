@@ -1,0 +1,139 @@
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
+import { doorOptions } from '../../config/option-reader.ts'
+import { CodeSwitch, Text, TextThat } from '../../config/option-types.ts'
+import { algorithmsOf, isOversized } from '../../identity/jwks/algorithms.ts'
+import { isWeakKey } from '../../identity/jwks/jwk.ts'
+import { isProtected } from '../../platform/http/urls.ts'
+import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+
+/** How a boot error describes what `isServerAddress` accepts. */
+const SERVER_ADDRESS = 'an https URL (http on loopback only) without credentials'
+
+/** The address of a server, as a member of options. */
+export const ADDRESS = TextThat(SERVER_ADDRESS, isServerAddress)
+
+/**
+ * Whether tokens and secrets may be sent to an address: https, or http on loopback. Logs show
+ * addresses, so that credentials must not stand in them. A fragment is never sent.
+ */
+export function isServerAddress(address: unknown): address is string {
+  return typeof address === 'string' && isProtected(address) && !address.includes('#')
+}
+
+/** How `introspection` asks, and whom. */
+export type IntrospectionOptions = {
+  /**
+   * The authorization server's issuer identifier (RFC 8414 §2): an https URL without query and
+   * fragment; http on loopback only. Answers without `iss` count as its answers; answers with
+   * another one are refused.
+   */
+  readonly issuer: string
+  /**
+   * Address of the introspection endpoint; https, or http on loopback. Not given: it is discovered
+   * from the issuer (OpenID Connect Discovery §4, RFC 8414 §3).
+   */
+  readonly url?: string
+  /** The identifier of this API at the authorization server. */
+  readonly clientId: string
+  /**
+   * Whether answers must be signed by the issuer (RFC 9701). An answer that is not signed is
+   * refused then. @default false
+   */
+  readonly signed?: boolean
+} & (SecretOfClient | KeyOfClient)
+
+type SecretOfClient = {
+  /**
+   * Sent in the Authorization header, or in the body where the server takes it there only
+   * (`client_secret_basic`, `client_secret_post`; RFC 6749 §2.3.1).
+   */
+  readonly clientSecret: string
+  readonly privateKey?: never
+}
+
+type KeyOfClient = {
+  /**
+   * A private JWK (RFC 7517), which signs `private_key_jwt` (RFC 7523 §2.2); its `alg` and `kid`
+   * are used where it has them.
+   */
+  readonly privateKey: object
+  readonly clientSecret?: never
+}
+
+/** Options that have been checked. */
+export interface IntrospectionRules {
+  readonly issuer: string
+  readonly url: string | undefined
+  readonly clientId: string
+  readonly signed: boolean
+  /** The secret, or the key. */
+  readonly credentials: string | ClientKey
+}
+
+const MEMBERS = {
+  issuer: TextThat(`${SERVER_ADDRESS} and without query`, isIssuer),
+  url: Type.Optional(ADDRESS),
+  clientId: Text('a non-empty string'),
+  clientSecret: Type.Optional(Text('a non-empty string', { isSecret: true })),
+  privateKey: Type.Optional(Type.Unknown()),
+  signed: CodeSwitch(false),
+}
+
+/** @throws ERR_AUTH_CONFIG_INVALID which tells all problems */
+export function readIntrospectionOptions(given: unknown): IntrospectionRules {
+  const options = doorOptions('introspection', given, MEMBERS)
+  const { privateKey } = options.right
+  const key = readClientKey(privateKey)
+  if (options.has('clientSecret') === options.has('privateKey')) {
+    const found = options.has('clientSecret') ? 'both' : 'neither'
+    options.refuse('clientSecret', 'either clientSecret or privateKey', found)
+  } else if (options.has('privateKey') && key === null) {
+    const expected = 'a private JWK for an asymmetric algorithm'
+    options.refuse('privateKey', expected, `a value of type ${typeof privateKey}`)
+  }
+  const { issuer, url, clientId, clientSecret = '', signed } = options.finish()
+  return { issuer, url, clientId, signed, credentials: key ?? clientSecret }
+}
+
+function isIssuer(text: string): boolean {
+  return isServerAddress(text) && !text.includes('?')
+}
+
+/** A key that a client proves itself with (RFC 7523 §2.2). */
+export interface ClientKey {
+  readonly key: KeyObject
+  /** The JWS algorithm: what the JWK says, otherwise the first that fits its type. */
+  readonly alg: string
+  readonly kid: string | undefined
+}
+
+/** The key of a private JWK (RFC 7517). Null where it is none, or one that is too weak. */
+function readClientKey(jwk: unknown): ClientKey | null {
+  if (!isObject(jwk)) return null
+  const [kty, crv, alg, kid] = ['kty', 'crv', 'alg', 'kid'].map((name) => textIn(jwk, name))
+  const [fitting] = algorithmsOf({
+    ...(kty !== undefined && { kty }),
+    ...(crv !== undefined && { crv }),
+    ...(alg !== undefined && { alg }),
+  })
+  const key = importPrivateKey(jwk)
+  if (fitting === undefined || key === null || isWeakKey(createPublicKey(key))) {
+    return null
+  }
+  return { key, alg: fitting, kid }
+}
+
+function textIn(jwk: object, name: string): string | undefined {
+  const value = ownProperty(jwk, name)
+  return value === undefined ? undefined : String(value)
+}
+
+function importPrivateKey(jwk: JsonWebKey): KeyObject | null {
+  if (isOversized(jwk)) return null
+  try {
+    return createPrivateKey({ key: jwk, format: 'jwk' })
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,82 @@
+import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
+import { ATTENDED, Attendance } from '../../platform/callbacks/lifecycle.ts'
+import { ownProperty } from '../../platform/runtime/own-property.ts'
+import { Exchanges } from './exchanges.ts'
+import { isBusy, OpaqueFailure, refusesCredentials } from './introspection-error.ts'
+import { type IntrospectionOptions, readIntrospectionOptions } from './introspection-options.ts'
+import { findEndpoint, ProvedEndpoint } from './proved-endpoint.ts'
+
+/**
+ * For the option `opaqueToken`: asks the introspection endpoint of an authorization server (RFC
+ * 7662, RFC 9701). Needs the package oauth4webapi beside this one.
+ *
+ * - `active` must be `true`. An answer without `iss` counts as one of `issuer`; one of another
+ *   issuer is refused, and so is a token of another type than Bearer. `audience` and the times are
+ *   checked as those of a JWT are.
+ * - Before any real token it asks for a random one. An endpoint that calls it active validates
+ *   nothing: every token is answered with 503, and the log says so, until the endpoint is mended.
+ * - Where the endpoint refuses the credentials of this client: the same. Where it answers 403 or
+ *   429 to a random token too, it is left alone for a second, and longer each time.
+ * - An exchange takes 5 seconds at most. Metadata are read again each hour.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ */
+export function introspection(
+  options: IntrospectionOptions,
+): (token: string) => Promise<OpaqueAnswer> {
+  const rules = readIntrospectionOptions(options)
+  const exchanges = new Exchanges()
+  const attendance = new Attendance(exchanges)
+  const endpoint = new ProvedEndpoint(() => findEndpoint(rules, exchanges), {
+    onFault: ({ message }) => attendance.tell(`${message}, so that opaque tokens get 503`),
+    onProved: () => attendance.forget(),
+  })
+  const ask = async (token: string): Promise<OpaqueAnswer> => {
+    const proved = await endpoint.get()
+    try {
+      return answeredClaims(await proved.ask(token), rules.issuer)
+    } catch (error) {
+      // It may be the token that is refused so. A random one tells.
+      if (refusesCredentials(error) || isBusy(error)) await endpoint.proveAgain()
+      throw error
+    }
+  }
+  // Not enumerable: the attendant is of no use to those who look at the function.
+  return Object.defineProperty(ask, ATTENDED, { value: attendance })
+}
+
+/**
+ * What members say of an access token that a request may carry by itself. Servers call tokens of
+ * another kind active too: `token_type` is DPoP, or N_A (RFC 8693), for some that it may not;
+ * Keycloak tells refresh and ID tokens by `typ`, and Ory Hydra refresh tokens by `token_use`. A
+ * member that is absent says nothing: all are optional.
+ */
+const OF_BEARER_TOKENS: readonly (readonly [member: string, values: readonly string[]])[] = [
+  ['token_type', ['bearer']],
+  ['typ', ['bearer', 'jwt', 'at+jwt', 'application/at+jwt']],
+  ['token_use', ['access_token', 'access']],
+]
+
+/**
+ * The claims in an answer of an introspection endpoint (RFC 7662 §2.2). Null where the token is not
+ * active, is no bearer token, or is one of another issuer.
+ *
+ * @throws OpaqueFailure where the answer does not say whether the token is active
+ */
+export function answeredClaims(answer: object, issuer: string): Record<string, unknown> | null {
+  const isActive = ownProperty(answer, 'active')
+  if (typeof isActive !== 'boolean') throw new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
+  if (!isActive || !isBearer(answer)) return null
+  if (Object.hasOwn(answer, 'iss') && ownProperty(answer, 'iss') !== issuer) return null
+  const claims = Object.entries(answer).filter(([name]) => name !== 'active')
+  // Not by assignment: a claim may be called `__proto__`.
+  return Object.fromEntries([...claims, ['iss', issuer]])
+}
+
+function isBearer(answer: object): boolean {
+  return OF_BEARER_TOKENS.every(([member, values]) => {
+    if (!Object.hasOwn(answer, member)) return true
+    const value = ownProperty(answer, member)
+    return typeof value === 'string' && values.includes(value.toLowerCase())
+  })
+}

@@ -1,0 +1,38 @@
+import { doorOptions } from '../../config/option-reader.ts'
+import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
+import { ATTENDED, Attendance } from '../../platform/callbacks/lifecycle.ts'
+import { Exchanges } from './exchanges.ts'
+import { OpaqueFailure } from './introspection-error.ts'
+import { ADDRESS } from './introspection-options.ts'
+
+export interface SeacatExchangeOptions {
+  /** Address of the exchange that SeaCat Auth offers to Nginx; https, or http on loopback. */
+  readonly url: string
+}
+
+const BEARER_JWT = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i
+
+/**
+ * For the option `opaqueToken`: exchanges a token of SeaCat Auth for an ID token, at the endpoint
+ * that it offers to Nginx. The ID token is then verified like one that has come itself. No random
+ * token is sent before: an endpoint that says yes to everything could not sign its answers.
+ *
+ * An exchange takes 5 seconds at most.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ */
+export function seacatExchange(
+  options: SeacatExchangeOptions,
+): (token: string) => Promise<OpaqueAnswer> {
+  const { url } = doorOptions('seacatExchange', options, { url: ADDRESS }).finish()
+  const exchanges = new Exchanges()
+  const ask = async (token: string): Promise<OpaqueAnswer> => {
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await exchanges.fetch(url, { method: 'POST', headers })
+    if (response.status === 401) return null
+    const [, jwt] = BEARER_JWT.exec(response.headers.get('authorization') ?? '') ?? []
+    if (response.status === 200 && jwt !== undefined) return jwt
+    throw new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
+  }
+  return Object.defineProperty(ask, ATTENDED, { value: new Attendance(exchanges) })
+}

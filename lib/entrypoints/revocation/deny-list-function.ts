@@ -1,0 +1,260 @@
+import { ERR_AUTH_REVOCATION_UNAVAILABLE } from '../../errors.ts'
+import { WATCH, type WatchRevocation } from '../../identity/authentication/revocation-check.ts'
+import { isOpaque, noteOutlives, type TokenInfo } from '../../identity/jwt/token-info.ts'
+import type { UserInfo } from '../../identity/jwt/user-info.ts'
+import { failureOf, withinTime } from '../../platform/callbacks/call-with-timeout.ts'
+import { ATTENDED, Attendance } from '../../platform/callbacks/lifecycle.ts'
+import {
+  type DocumentState,
+  DocumentStory,
+  tellingOf,
+} from '../../platform/http/document-status.ts'
+import { Unusable } from '../../platform/http/failure.ts'
+import { clock } from '../../platform/runtime/clock.ts'
+import { errorCode, isThrown, withoutStack } from '../../platform/runtime/error.ts'
+import { Alarm } from '../../platform/runtime/timer.ts'
+import type { DenyListRules, DenyListSource } from './deny-list-options.ts'
+import { type DenyEntry, type KeptEntry, readAddedEntry, readEntry } from './entry.ts'
+import { EntryStore } from './memory/entry-store.ts'
+import { DenyListFailure, type DenyListFailureCode } from './memory/overflow.ts'
+import { Poller, TIMEOUT } from './poller.ts'
+
+/**
+ * A deny list, for the option `isRevoked`: tells whether an entry fits a token, and throws where it
+ * cannot tell. Several services may have one list. It begins with the first installation of them,
+ * and ends with the last.
+ */
+export interface DenyList {
+  (userInfo: UserInfo, token: TokenInfo): boolean
+  /**
+   * Refuses the tokens that an entry fits: in this process at once, even where the entry cannot be
+   * kept for the others, and in each other process as soon as it has asked for changes.
+   *
+   * @throws TypeError where it is no entry, and where it names a `sub` or `sid` without `issuer`
+   * although the services that have the list accept several issuers
+   * @throws ERR_AUTH_REVOCATION_UNAVAILABLE where the entry was perhaps not kept: add it again. It
+   * never will be in PostgreSQL where a name has U+0000 or half of a surrogate pair: then only an
+   * entry without that name, such as one of the `issuer`, reaches the other processes
+   */
+  add(entry: DenyEntry): Promise<void>
+  /** There may be changes: they are asked for now. Does nothing where no service has the list. */
+  wake(): void
+  /**
+   * Asks for changes, and resolves when all that was kept before this call counts here. For tests
+   * and scripts.
+   *
+   * @throws ERR_AUTH_REVOCATION_UNAVAILABLE
+   */
+  ready(): Promise<void>
+  /** How many entries are in memory. */
+  size(): number
+}
+
+/** @param source undefined: the list of this process alone */
+export function denyListFunction<Cursor>(
+  rules: DenyListRules,
+  source?: DenyListSource<Cursor>,
+): DenyList {
+  const core = new DenyListCore(rules, source)
+  const list = Object.assign(
+    (_userInfo: UserInfo, token: TokenInfo): boolean => core.isRevoked(token),
+    {
+      add: (entry: DenyEntry) => core.add(entry),
+      wake: () => core.wake(),
+      ready: () => core.ready(),
+      size: () => core.size,
+    },
+  )
+  const watch: WatchRevocation = (token, onRevoked) => core.watch(token, onRevoked)
+  // Not enumerable: both are of no use to those who look at the function.
+  return Object.defineProperties(list, {
+    [ATTENDED]: { value: core.attendance },
+    [WATCH]: { value: watch },
+  })
+}
+
+/** Milliseconds between two looks for entries that have ended. */
+const SWEEP_EVERY = 60_000
+
+/** What stands behind the function that is given as `isRevoked`. */
+class DenyListCore<Cursor> {
+  readonly #rules: DenyListRules
+  readonly #source: DenyListSource<Cursor> | undefined
+  readonly attendance = new Attendance(this)
+  readonly #store: EntryStore
+  readonly #poller: Poller<Cursor> | undefined
+  readonly #story: DocumentStory
+  readonly #sweep = new Alarm(() => this.#sweepEntries())
+  /** Why it was full, as far as that was logged. */
+  readonly #toldFull = new Set<DenyListFailureCode>()
+  #isToldOfLife = false
+
+  /** @param source undefined: the list of this process alone */
+  constructor(rules: DenyListRules, source?: DenyListSource<Cursor>) {
+    this.#rules = rules
+    this.#source = source
+    this.#store = new EntryStore(rules, this.attendance)
+    const maxStale = rules.whenStale === 'admit' ? Number.POSITIVE_INFINITY : 0
+    const ages = { maxAge: rules.maxStale, maxStale }
+    this.#story = new DocumentStory(ages, tellingOf('denyList', 'denyList'))
+    if (source === undefined) return
+    this.#poller = new Poller(source, rules, this.#store, {
+      onFailure: (error) => {
+        const reason = this.#reasonOf('changes', error)
+        this.#story.failed(reason)
+        this.attendance.tell(`the deny list cannot be read (${reason})`)
+      },
+      onSuccess: (at) => {
+        this.#story.fetched(at)
+        this.attendance.forget()
+      },
+      onNotice: (notice) => this.attendance.tell(notice),
+    })
+  }
+
+  begin(): void {
+    this.#poller?.begin()
+    this.#sweepEntries()
+  }
+
+  end(): void {
+    this.#poller?.end()
+    this.#sweep.stop()
+  }
+
+  get isReady(): boolean {
+    return this.#staleness === undefined
+  }
+
+  /** Undefined: it is the list of this process alone. */
+  state(): DocumentState | undefined {
+    return this.#source && this.#story.state
+  }
+
+  get size(): number {
+    return this.#store.size
+  }
+
+  isRevoked(token: TokenInfo): boolean {
+    const staleness = this.#staleness
+    // What is known stays true, however old it is.
+    if (this.#store.has(token)) return true
+    if (!isOpaque(token) && livesTooLong(token, this.#rules.maxLifetime)) {
+      this.#tellOfLife()
+      noteOutlives(token)
+      return true
+    }
+    const failure = staleness ?? this.#store.failureFor(token)
+    if (failure !== undefined) this.#refuse(failure)
+    return false
+  }
+
+  /** Calls a function once as soon as an entry fits. Returns what ends the wait. */
+  watch(token: TokenInfo, onRevoked: () => void): () => void {
+    return this.#store.watch(token, onRevoked)
+  }
+
+  async add(entry: unknown): Promise<void> {
+    const kept = readAddedEntry(entry)
+    this.#checkIssuer(kept)
+    this.#addHere(kept)
+    const source = this.#source
+    if (source === undefined) return
+    if (source.append === undefined) throw unavailable('there is no append')
+    try {
+      await withinTime(() => source.append?.(kept), TIMEOUT)
+    } catch (error) {
+      throw unavailable(`append failed (${this.#reasonOf('append', error)})`)
+    }
+  }
+
+  wake(): void {
+    this.#poller?.wake()
+  }
+
+  async ready(): Promise<void> {
+    try {
+      await this.#poller?.ready()
+    } catch (error) {
+      throw unavailable(`changes failed (${reasonOf(error)})`)
+    }
+  }
+
+  /** Each error of the functions that keep the entries comes by here, once. */
+  #reasonOf(asked: 'changes' | 'append', error: unknown): string {
+    this.attendance.report(asked, failureOf(error))
+    return reasonOf(error)
+  }
+
+  /**
+   * Each issuer gives its own users and sessions their names, so that a name alone would be that of
+   * others too; and one that nobody accepts is misspelt, and would revoke nothing.
+   *
+   * @throws TypeError
+   */
+  #checkIssuer({ sid, sub, issuer }: KeptEntry): void {
+    const { attendance } = this
+    const isAlone = issuer === undefined && (sid !== undefined || sub !== undefined)
+    if (isAlone && attendance.hasSeveralIssuers) {
+      throw new TypeError('sub and sid of an entry need issuer: several issuers are accepted')
+    }
+    if (issuer !== undefined && issuer !== '' && !attendance.accepts(issuer)) {
+      throw new TypeError('issuer of an entry must be one that is accepted')
+    }
+  }
+
+  #addHere(kept: KeptEntry): void {
+    const { names, issuedBefore, until } = readEntry(kept)
+    const now = Date.now()
+    const end = until ?? now + this.#rules.maxLifetime * 1000
+    if (end + this.attendance.clockTolerance * 1000 <= now) {
+      throw new TypeError('until of an entry is over')
+    }
+    this.#store.add(names, issuedBefore, { end, isNamed: until !== null })
+  }
+
+  /** In slices, so that requests have their turn. */
+  #sweepEntries(): void {
+    const hasMore = this.#store.sweepSome()
+    if (!this.#store.hasLost) this.#toldFull.clear()
+    this.#sweep.set(hasMore ? clock.now() : clock.now() + SWEEP_EVERY)
+  }
+
+  get #staleness(): DenyListFailureCode | undefined {
+    if (this.#poller === undefined) return undefined
+    const { age } = this.#poller
+    if (age <= this.#rules.maxStale * 1000) return undefined
+    this.#story.look(clock.now(), true)
+    if (this.#rules.whenStale === 'admit') return undefined
+    return Number.isFinite(age) ? 'ERR_DENY_LIST_STALE' : 'ERR_DENY_LIST_NOT_LOADED'
+  }
+
+  #refuse(failure: DenyListFailureCode): never {
+    // That it is stale is told by the poller.
+    if (this.#staleness === undefined && !this.#toldFull.has(failure)) {
+      this.#toldFull.add(failure)
+      this.attendance.tell(`the deny list is full (${failure})`)
+    }
+    throw withoutStack(() => new DenyListFailure(failure))
+  }
+
+  #tellOfLife(): void {
+    if (this.#isToldOfLife) return
+    this.#isToldOfLife = true
+    this.attendance.tell('the deny list refuses a token that lives longer than maxLifetime')
+  }
+}
+
+/** Whether an entry may be gone before the token is, or nobody can tell. */
+function livesTooLong({ issuedAt, expiresAt }: TokenInfo, maxLifetime: number): boolean {
+  if (issuedAt === null || expiresAt === null) return true
+  return expiresAt.getTime() - issuedAt.getTime() > maxLifetime * 1000
+}
+
+function reasonOf(error: unknown): string {
+  return isThrown(error, Unusable) ? error.message : errorCode(error)
+}
+
+function unavailable(reason: string): ERR_AUTH_REVOCATION_UNAVAILABLE {
+  return new ERR_AUTH_REVOCATION_UNAVAILABLE(1, reason)
+}

@@ -1,0 +1,84 @@
+import { Type } from '@sinclair/typebox'
+import { LONGEST_SECONDS, Seconds, Size } from '../../config/option-types.ts'
+import type { KeptEntry } from './entry.ts'
+
+/** How a deny list is kept. Times are in seconds. */
+export interface DenyListRules {
+  /** Seconds between two questions for changes, from 0.1. @default 1 */
+  readonly interval: number
+  /**
+   * Age beyond which the list answers 503; counted from the question that was answered last. More
+   * than `interval`. @default 60
+   */
+  readonly maxStale: number
+  /**
+   * What happens while the list is not loaded, or older than `maxStale`: `refuse` is 503, `admit`
+   * admits tokens that may be revoked. @default 'refuse'
+   */
+  readonly whenStale: 'refuse' | 'admit'
+  /**
+   * How long entries without `until` last in this process, and how long JWTs may live. One that
+   * lives longer, from `iat` to `exp`, is refused, since its entry would be gone before it; so is
+   * one that lacks either, since nobody can tell. @default 86400
+   */
+  readonly maxLifetime: number
+  /**
+   * Most entries in memory. What has no room is never dropped: the list answers 503 to those whom
+   * it names. Of one user 1 000 are held, and of one issuer a quarter of `maxEntries` where there
+   * are several. @default 100000
+   */
+  readonly maxEntries: number
+  /** Most bytes of all entries, about. @default 67108864 */
+  readonly maxBytes: number
+}
+
+/** The rules among the options of a door. */
+export const RULES = {
+  interval: Seconds(1, 0.1),
+  maxStale: Seconds(60, 0.1),
+  whenStale: Type.Union([Type.Literal('refuse'), Type.Literal('admit')], {
+    default: 'refuse',
+    expected: "'refuse' or 'admit'",
+  }),
+  maxLifetime: Seconds(86_400, 1),
+  maxEntries: Size(100_000, 1),
+  maxBytes: Size(64 * 1024 * 1024, 1),
+}
+
+/** Seconds of the longest `maxLifetime` that a process may have. */
+export const LONGEST_LIFETIME = LONGEST_SECONDS
+
+/** Notes what is wrong with the rules together. */
+export function checkRules(options: {
+  readonly right: Partial<DenyListRules>
+  refuse(name: 'maxStale', expected: string, found: string): void
+}): void {
+  const { interval = 0, maxStale = 0 } = options.right
+  if (maxStale <= interval) options.refuse('maxStale', 'more than interval', `${maxStale}`)
+}
+
+/** Some entries of a store. */
+export interface Page<Cursor> {
+  /** Unchecked: what cannot be read is a failure. */
+  readonly entries: Iterable<unknown>
+  /** Handed to the next question. */
+  readonly cursor: Cursor
+  /** When the store took each of them, in milliseconds since the epoch. Absent: it does not say. */
+  readonly keptAt?: readonly number[]
+  /** Whether there are more now. */
+  readonly hasMore?: boolean
+  /** What the operator should know, in constant words. */
+  readonly notice?: string | undefined
+}
+
+/** Where the entries of all processes are kept. */
+export interface DenyListSource<Cursor> {
+  /**
+   * Entries that were added since a cursor, or all; may repeat what it has told before.
+   *
+   * @param cursor what the last answer gave; null: all entries that have not ended
+   */
+  changes(cursor: Cursor | null): Promise<Page<Cursor>>
+  /** Keeps an entry, so that `changes` tells it in every process. */
+  append?: ((entry: KeptEntry) => unknown) | undefined
+}

@@ -1,0 +1,73 @@
+import { Type } from '@sinclair/typebox'
+import { doorOptions } from '../../config/option-reader.ts'
+import { Callable } from '../../config/option-types.ts'
+import { Unusable } from '../../platform/http/failure.ts'
+import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { type DenyList, denyListFunction } from './deny-list-function.ts'
+import {
+  checkRules,
+  type DenyListRules,
+  type DenyListSource,
+  type Page,
+  RULES,
+} from './deny-list-options.ts'
+import type { Changes, KeptEntry } from './entry.ts'
+
+/** Where the entries of all processes are, and how the list is kept. */
+export interface DenyListOptions<Cursor> extends Partial<DenyListRules> {
+  /**
+   * Tells the entries that were added since a cursor; at a question that has `null`, all that have
+   * not ended. It is asked so at first, and after any failure. It may repeat what it has told
+   * before. An answer that is late (10 seconds), or that cannot be read, is a failure, and leaves
+   * the list as it is. Not given: the list is that of this process alone.
+   */
+  readonly changes?: (cursor: Cursor | null) => Changes<Cursor> | Promise<Changes<Cursor>>
+  /**
+   * What `add` calls: keeps an entry, so that `changes` tells it in every process. It takes 10
+   * seconds at most. Not given: `add` throws, and the entry counts in this process alone.
+   */
+  readonly append?: (entry: KeptEntry) => unknown
+}
+
+type Functions<Cursor> = Required<Pick<DenyListOptions<Cursor>, 'changes' | 'append'>>
+
+/**
+ * For the option `isRevoked`: refuses the tokens that its entries fit. Each process holds all
+ * entries in memory, and asks `changes` for new ones every `interval`, so that no request waits for
+ * a network.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ */
+export function denyList<Cursor = unknown>(given: DenyListOptions<Cursor> = {}): DenyList {
+  const options = doorOptions('denyList', given, {
+    // What they take and give is checked when they are asked.
+    changes: Type.Optional(Callable<Functions<Cursor>['changes']>()),
+    append: Type.Optional(Callable<Functions<Cursor>['append']>()),
+    ...RULES,
+  })
+  checkRules(options)
+  if (options.has('append') && !options.has('changes')) {
+    options.refuse('append', 'changes beside it', 'append alone')
+  }
+  const { changes, append, ...rules } = options.finish()
+  const source: DenyListSource<Cursor> | undefined = changes && {
+    changes: async (cursor) => readAnswer<Cursor>(await changes(cursor)),
+    append,
+  }
+  return denyListFunction(rules, source)
+}
+
+/** Nothing else of an answer counts. Its list may change while it is read. */
+function readAnswer<Cursor>(answer: unknown): Page<Cursor> {
+  if (!isAnswer<Cursor>(answer)) throw new Unusable('no entries with a cursor')
+  return { entries: [...answer.entries], cursor: answer.cursor }
+}
+
+function isAnswer<Cursor>(
+  answer: unknown,
+): answer is { readonly entries: readonly unknown[]; readonly cursor: Cursor } {
+  if (!isObject(answer)) return false
+  return (
+    Array.isArray(ownProperty(answer, 'entries')) && ownProperty(answer, 'cursor') !== undefined
+  )
+}

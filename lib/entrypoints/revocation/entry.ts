@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto'
+import { Unusable } from '../../platform/http/failure.ts'
+import { isObject } from '../../platform/runtime/own-property.ts'
+
+/**
+ * Which tokens are refused, and until when. A token falls if all that is named fits it; it does not
+ * fall if it lacks one of the names. At least one of `jti`, `sid`, `sub` and `issuer` is named. All
+ * of them are those of the verified token, before `mapClaims`.
+ *
+ * Of one user, by `sub`, 1 000 entries have room, and one more is a 503 for that user alone. One
+ * of a `jti` or `sid` without `sub` counts for its `issuer` (without one: for everybody), whose
+ * users are all answered with 503 where there is no room: name `sub` beside it where it is known.
+ */
+export interface DenyEntry {
+  /** `jti` (RFC 7519 §4.1.7): one token. */
+  readonly jti?: string
+  /**
+   * `sid`: one session. Needs `issuer` where tokens of several issuers are accepted by the services
+   * that have the list: `add` throws without it, and what `changes` tells counts all the same.
+   */
+  readonly sid?: string
+  /**
+   * `sub` (RFC 7519 §4.1.2): one user, as `authorization.tokenSub` tells it. Needs `issuer`, as
+   * `sid` does.
+   */
+  readonly sub?: string
+  /**
+   * `iss` (RFC 7519 §4.1.1): alone, all tokens of an issuer. Null: tokens that have none, as
+   * `authorization.issuer` tells it.
+   */
+  readonly issuer?: string | null
+  /**
+   * Only tokens whose `iat` is before this time, or that have none. `iat` is in whole seconds, by
+   * the clock of the issuer: where that is ahead, name a later time. Default: of any time.
+   */
+  readonly issuedBefore?: Date
+  /**
+   * When the entry ends; `clockTolerance` counts beyond it, as for a token's `exp`. Default: in
+   * each process its `maxLifetime` after the entry was kept, and five minutes more, or twice the
+   * `clockTolerance`, since clocks differ.
+   */
+  readonly until?: Date
+}
+
+/**
+ * An entry as `append` is given it: fit for JSON, whose dates `changes` may give back as texts. It
+ * has `until` where `add` was given one, and `changes` gives it back where it has one.
+ */
+export interface KeptEntry extends DenyEntry {
+  /** Empty: tokens that have none. */
+  readonly issuer?: string
+}
+
+/**
+ * An entry as `changes` gives it. Dates may be texts, as `toISOString()` makes them. `null` is a
+ * name that is absent, as in a row of a table. Other members do not count.
+ */
+export interface GivenEntry {
+  readonly jti?: string | null
+  readonly sid?: string | null
+  readonly sub?: string | null
+  /** Empty: tokens that have none. */
+  readonly issuer?: string | null
+  readonly issuedBefore?: Date | string | null
+  /** Not given: `maxLifetime` after it was read first. */
+  readonly until?: Date | string | null
+}
+
+/** An answer of `changes`. */
+export interface Changes<Cursor> {
+  readonly entries: readonly GivenEntry[]
+  /** Handed to the next question. */
+  readonly cursor: Cursor
+}
+
+type Name = string | null
+
+/** What is named, in the order of `NAMES`, as it is kept. */
+export type Names = readonly [jti: Name, sid: Name, sub: Name, issuer: Name]
+
+/** An entry that has been checked. Times are milliseconds since the epoch. */
+export interface ReadEntry {
+  readonly names: Names
+  /** Infinity: tokens of any time. */
+  readonly issuedBefore: number
+  /** Null: as long as a token may live. */
+  readonly until: number | null
+}
+
+type Failure = new (message: string) => Error
+
+const NAMES = ['jti', 'sid', 'sub', 'issuer'] as const
+const TIMES = ['issuedBefore', 'until'] as const
+const MEMBERS: readonly string[] = [...NAMES, ...TIMES]
+
+/** Most characters of a name that is kept as it is: all entries are held in memory. */
+const LONGEST_KEPT = 256
+
+/** Most characters of a name. No token that is accepted has a longer one. */
+const LONGEST_NAME = 65_536
+
+/**
+ * What an application gave to `add`. A member that is missing by mistake must not widen an entry,
+ * and one that is misspelt must not either.
+ *
+ * @throws TypeError
+ */
+export function readAddedEntry(entry: unknown): KeptEntry {
+  if (!isObject(entry)) throw new TypeError('add() takes an entry')
+  const given = Object.getOwnPropertyNames(entry)
+  if (!given.every((name) => MEMBERS.includes(name))) {
+    throw new TypeError(`an entry has ${MEMBERS.join(', ')} alone`)
+  }
+  const kept: Record<string, unknown> = {}
+  for (const name of MEMBERS) {
+    const value = memberOf(entry, name, TypeError)
+    if (!given.includes(name)) continue
+    const isDate = name === 'issuedBefore' || name === 'until'
+    const isGood = isDate ? value instanceof Date : isName(name, value)
+    if (!isGood) throw new TypeError(`${name} of an entry must be ${isDate ? 'a Date' : A_NAME}`)
+    // `null` is a name that is absent where entries are read from a table.
+    kept[name] = isDate ? new Date(readTime(value, TypeError)) : (value ?? '')
+  }
+  readEntry(kept, TypeError)
+  return kept
+}
+
+/**
+ * One entry of an answer. What it should have narrowed by an unknown member is denied wholly.
+ *
+ * @throws an error of the class that is given
+ */
+export function readEntry(entry: unknown, Failure: Failure = Unusable): ReadEntry {
+  if (!isObject(entry)) throw new Failure('an entry must be an object')
+  const name = (member: (typeof NAMES)[number]): Name => {
+    const value = memberOf(entry, member, Failure) ?? null
+    if (value === null || (member === 'issuer' && value === '')) return keptName(value)
+    if (isName(member, value)) return keptName(value)
+    throw new Failure(`${member} of an entry must be ${A_NAME}`)
+  }
+  const names: Names = [name('jti'), name('sid'), name('sub'), name('issuer')]
+  if (names.every((each) => each === null)) {
+    throw new Failure(`an entry must name one of ${NAMES.join(', ')}`)
+  }
+  const time = (member: (typeof TIMES)[number]): number | null => {
+    const value = memberOf(entry, member, Failure) ?? null
+    return value === null ? null : readTime(value, Failure)
+  }
+  return {
+    names,
+    issuedBefore: time('issuedBefore') ?? Number.POSITIVE_INFINITY,
+    until: time('until'),
+  }
+}
+
+/**
+ * A name with its length, so that no name runs into the next, and none looks like the hash of a
+ * longer one. A token that has no issuer has an empty one.
+ */
+export function keptName(name: string | null): string | null {
+  if (name === null) return null
+  if (name.length <= LONGEST_KEPT) return `${name.length}:${name}`
+  return `${name.length}:${createHash('sha256').update(name, 'utf16le').digest('base64')}`
+}
+
+/** What a token says of itself, to be compared with what entries name. */
+export function namesOfToken(token: {
+  readonly jti: string | null
+  readonly sid: string | null
+  readonly sub: string | null
+  readonly issuer: string | null
+}): Names {
+  const { jti, sid, sub, issuer } = token
+  return [keptName(jti), keptName(sid), keptName(sub), keptName(issuer ?? '')]
+}
+
+const A_NAME = `a string of 1 to ${LONGEST_NAME} characters`
+
+function isName(member: string, value: unknown): value is string | null {
+  if (value === null) return member === 'issuer'
+  return typeof value === 'string' && value !== '' && value.length <= LONGEST_NAME
+}
+
+/** A member that is there in another way than as a value of the entry's own would be left out. */
+function memberOf(entry: object, name: string, Failure: Failure): unknown {
+  const own = Object.getOwnPropertyDescriptor(entry, name)
+  if (own === undefined && !(name in entry)) return undefined
+  if (own?.enumerable === true && 'value' in own) return own.value
+  throw new Failure(`${name} of an entry must be a plain member of its own`)
+}
+
+function readTime(value: unknown, Failure: Failure): number {
+  const time = value instanceof Date ? value : new Date(typeof value === 'string' ? value : '')
+  const milliseconds = Date.prototype.getTime.call(time)
+  // A text of another form is read in the time zone of the machine, or as another day.
+  const isExact = !Number.isNaN(milliseconds) && (value === time || value === time.toISOString())
+  if (!isExact) throw new Failure('a time of an entry must be a Date, or a text of toISOString()')
+  return milliseconds
+}

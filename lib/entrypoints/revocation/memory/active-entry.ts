@@ -1,0 +1,98 @@
+import { clock } from '../../../platform/runtime/clock.ts'
+import type { Names } from '../entry.ts'
+
+/** Least seconds that an entry without an end lasts beyond `maxLifetime`, since clocks differ. */
+const SLACK = 300
+
+/** When an entry ends. */
+export interface Ending {
+  /** Milliseconds since the epoch. */
+  readonly end: number
+  /** Whether it was named, rather than reckoned from when the entry was kept. */
+  readonly isNamed: boolean
+}
+
+/** An entry in memory. */
+export class ActiveEntry implements Ending {
+  /** Which of the names are set: 1 for the first, 2, 4 and 8. */
+  readonly shape: number
+  /** All names that are set. */
+  readonly key: string
+  /** Its user, of one issuer or of any; null: it names none. */
+  readonly user: string | null
+  readonly issuer: string | null
+  readonly issuedBefore: number
+  readonly end: number
+  readonly isNamed: boolean
+  /** Which answer told it last; less than all of them: none. */
+  toldBy: number
+  /** A reading of `clock`. */
+  readonly #endsAt: number
+
+  constructor(names: Names, issuedBefore: number, { end, isNamed }: Ending, toldBy = -2) {
+    this.shape = shapeOf(names)
+    this.key = keyOf(names, this.shape) ?? ''
+    const user = userOf(names)
+    // One text for both.
+    this.user = user === this.key ? this.key : user
+    this.issuer = names[3]
+    this.issuedBefore = issuedBefore
+    this.end = end
+    this.isNamed = isNamed
+    this.toldBy = toldBy
+    this.#endsAt = clock.now() + end - Date.now()
+  }
+
+  /**
+   * It ends on both clocks: the wall clock may be set, and no token comes back to life for that.
+   *
+   * @param tolerance seconds beyond their end for which tokens are accepted
+   */
+  hasEnded(tolerance: number): boolean {
+    const slack = this.#slack(tolerance)
+    return Date.now() >= this.end + slack && clock.now() >= this.#endsAt + slack
+  }
+
+  /** Whether it lasts longer than another one does. */
+  outlasts(other: ActiveEntry, tolerance: number): boolean {
+    return this.#endsAt + this.#slack(tolerance) > other.#endsAt + other.#slack(tolerance)
+  }
+
+  /** Milliseconds. A token may be issued by a clock that is ahead, and is used beyond its end. */
+  #slack(tolerance: number): number {
+    return 1000 * (this.isNamed ? tolerance : Math.max(SLACK, 2 * tolerance))
+  }
+
+  /** Whether it says all that another entry of the same names says. */
+  covers(other: ActiveEntry): boolean {
+    const lasts = this.end >= other.end && (!this.isNamed || other.isNamed)
+    // Both clocks are read one after the other.
+    return lasts && this.#endsAt > other.#endsAt - 1000 && this.issuedBefore >= other.issuedBefore
+  }
+
+  /** @param issuedAt milliseconds since the epoch; undefined: the token does not say */
+  fits(issuedAt: number | undefined): boolean {
+    return issuedAt === undefined || issuedAt < this.issuedBefore
+  }
+}
+
+function shapeOf(names: Names): number {
+  return names.reduce((shape, name, i) => (name === null ? shape : shape | (1 << i)), 0)
+}
+
+/** The names of a shape in one text; undefined: one of them is not there. */
+export function keyOf(names: Names, shape: number): string | undefined {
+  let key = ''
+  for (let i = 0; i < names.length; i++) {
+    if ((shape & (1 << i)) === 0) continue
+    const name = names[i] ?? null
+    if (name === null) return undefined
+    key += name
+  }
+  return key
+}
+
+/** The user whom names are of; null: none. */
+export function userOf([, , sub, issuer]: Names): string | null {
+  return sub && sub + (issuer ?? '')
+}

@@ -1,0 +1,285 @@
+import type { TokenInfo } from '../../../identity/jwt/token-info.ts'
+import { clock } from '../../../platform/runtime/clock.ts'
+import { type Names, namesOfToken } from '../entry.ts'
+import { ActiveEntry, type Ending, keyOf } from './active-entry.ts'
+import { type AcceptedTokens, type DenyListFailureCode, Overflow } from './overflow.ts'
+import { WatchedTokens } from './watchers.ts'
+
+/** Most entries that name one user, so that its troubles stay its own. */
+const MOST_OF_USER = 1000
+
+/** The part of all entries that may name one issuer, where there are several. */
+const PART_OF_ISSUER = 4
+
+/** Milliseconds between two sweeps, and while there is no room. */
+const SWEEP_EVERY = 60_000
+const SWEEP_FULL_EVERY = 1000
+
+/** Most entries that are looked at in one go, so that no turn is long: some milliseconds. */
+const SWEEP_MOST = 20_000
+
+/** Bytes of an entry beside its texts, which stand in several tables: measured, and rounded up. */
+const ENTRY_BYTES = 448
+
+/** Bytes of a text beside its characters, with its place in a table. */
+const TEXT_BYTES = 64
+
+export interface EntryStoreRules {
+  readonly maxEntries: number
+  readonly maxBytes: number
+  readonly maxLifetime: number
+}
+
+/** What an answer says beside its entries. */
+export interface Telling {
+  /** Which answer it is, counted. */
+  readonly serial: number
+  /** Whether it tells all entries, rather than those of late. */
+  readonly isAnew: boolean
+}
+
+/** Entries of the same names. The latest `issuedBefore` is first. */
+type Steps = readonly ActiveEntry[]
+
+/**
+ * The entries in memory. None is given up before its end: what has no room is remembered by what it
+ * named.
+ */
+export class EntryStore {
+  readonly #rules: EntryStoreRules
+  readonly #accepted: AcceptedTokens
+  readonly #watched = new WatchedTokens()
+  /** By the names that are set, and by these names. */
+  readonly #tables = new Map<number, Map<string, Steps>>()
+  /** By their issuer; null: they name none. The oldest one is first. */
+  readonly #ofIssuer = new Map<string | null, Set<ActiveEntry>>()
+  readonly #ofUser = new Map<string, number>()
+  readonly #overflow: Overflow
+  #size = 0
+  #bytes = 0
+  /** Of the answer that came last. */
+  #serial = 0
+  #sweep: Iterator<ActiveEntry, undefined> | undefined
+  /** A reading of `clock`. */
+  #sweptAt = clock.now()
+
+  constructor(rules: EntryStoreRules, accepted: AcceptedTokens) {
+    this.#rules = rules
+    this.#accepted = accepted
+    this.#overflow = new Overflow(accepted)
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Whether an entry fits. */
+  has(token: TokenInfo): boolean {
+    if (this.#size === 0) return false
+    const names = namesOfToken(token)
+    const issuedAt = token.issuedAt?.getTime()
+    for (const [shape, table] of this.#tables) {
+      const key = keyOf(names, shape)
+      const steps = key === undefined ? undefined : table.get(key)
+      // The first that has not ended reaches farther than all that follow it.
+      if (steps?.find((entry) => !this.#hasEnded(entry))?.fits(issuedAt)) return true
+    }
+    return false
+  }
+
+  /**
+   * Calls a function once as soon as an entry fits, be there room for it or not. Returns what ends
+   * the wait.
+   */
+  watch(token: TokenInfo, onRevoked: () => void): () => void {
+    if (!this.has(token)) return this.#watched.add(token, onRevoked)
+    onRevoked()
+    return () => {}
+  }
+
+  /** Why it is not known whether an entry fits a token. */
+  failureFor(token: TokenInfo): DenyListFailureCode | undefined {
+    if (this.#overflow.isEmpty) return undefined
+    return this.#overflow.failureFor(namesOfToken(token))
+  }
+
+  /** Whether entries had no room that have not ended yet. */
+  get hasLost(): boolean {
+    return !this.#overflow.isEmpty
+  }
+
+  /**
+   * Adds an entry that may have been added before.
+   *
+   * @param ending null: the entry does not say when it was kept, and counts from now
+   * @param by undefined: it is a new one
+   */
+  add(names: Names, issuedBefore: number, ending: Ending | null, by?: Telling): void {
+    const told = ending ?? { end: Date.now() + this.#rules.maxLifetime * 1000, isNamed: false }
+    this.#serial = by?.serial ?? this.#serial
+    const entry = new ActiveEntry(names, issuedBefore, told, by?.serial)
+    const others = this.#stepsOf(entry)
+    if (ending === null && by !== undefined && isRepeated(others, entry, by)) return
+    if (this.#hasEnded(entry) || others.some((other) => other.covers(entry))) return
+    for (const other of others) if (entry.covers(other)) this.#delete(other)
+    this.#watched.tell(names, entry)
+    this.#insert(entry)
+  }
+
+  /** Lets go some of what has ended. Returns whether there is more to look at now. */
+  sweepSome(every = SWEEP_EVERY): boolean {
+    const now = clock.now()
+    if (this.#sweep === undefined) {
+      if (now < this.#sweptAt + every) return false
+      this.#sweptAt = now
+      this.#overflow.sweep()
+      this.#sweep = this.#all()
+    }
+    for (let looked = 0; looked < SWEEP_MOST; looked++) {
+      const { done, value: entry } = this.#sweep.next()
+      if (done === true) {
+        this.#sweep = undefined
+        return false
+      }
+      // One without an end that is told again and again is no new one when it has ended.
+      const isTold = !entry.isNamed && entry.toldBy >= this.#serial - 1
+      if (!isTold && this.#hasEnded(entry)) this.#delete(entry)
+    }
+    return true
+  }
+
+  *#all(): Generator<ActiveEntry, undefined> {
+    for (const entries of this.#ofIssuer.values()) yield* entries
+  }
+
+  #insert(entry: ActiveEntry): void {
+    const full = this.#fullCircle(entry)
+    if (full !== undefined) {
+      this.#overflow.add(entry, full)
+      return
+    }
+    const others = this.#stepsOf(entry)
+    // A list that grows is made for more than one, which most are not.
+    this.#setSteps(entry, others.length === 0 ? [entry] : [...others, entry].sort(byReach))
+    const together = this.#ofIssuer.get(entry.issuer) ?? new Set()
+    this.#ofIssuer.set(entry.issuer, together.add(entry))
+    if (entry.user !== null) this.#ofUser.set(entry.user, this.#countOf(entry) + 1)
+    this.#size += 1
+    this.#bytes += bytesOf(entry)
+  }
+
+  /** Who has no room for an entry; undefined: there is room. */
+  #fullCircle(entry: ActiveEntry): 'user' | 'issuer' | undefined {
+    if (this.#limitOf(entry) === undefined) return undefined
+    // What has ended leaves its room.
+    this.sweepSome(SWEEP_FULL_EVERY)
+    if (this.#limitOf(entry) === 'all') this.#makeRoom(entry)
+    const limit = this.#limitOf(entry)
+    return limit === 'all' ? 'user' : limit
+  }
+
+  #limitOf(entry: ActiveEntry): 'user' | 'issuer' | 'all' | undefined {
+    if (this.#countOf(entry) >= MOST_OF_USER) return 'user'
+    if (this.#heldBy(entry.issuer) >= this.#mostOf(entry.issuer)) return 'issuer'
+    return this.#hasRoom(entry) ? undefined : 'all'
+  }
+
+  #delete(entry: ActiveEntry): void {
+    this.#setSteps(
+      entry,
+      this.#stepsOf(entry).filter((other) => other !== entry),
+    )
+    const together = this.#ofIssuer.get(entry.issuer)
+    together?.delete(entry)
+    if (together?.size === 0) this.#ofIssuer.delete(entry.issuer)
+    if (entry.user !== null) {
+      const left = this.#countOf(entry) - 1
+      if (left > 0) this.#ofUser.set(entry.user, left)
+      else this.#ofUser.delete(entry.user)
+    }
+    this.#size -= 1
+    this.#bytes -= bytesOf(entry)
+  }
+
+  /**
+   * Whoever holds more than a fair share pays for a full list: the oldest of its entries give way
+   * to one of an issuer that holds less.
+   */
+  #makeRoom(entry: ActiveEntry): void {
+    const held = this.#heldBy(entry.issuer)
+    const share = this.#size / (this.#ofIssuer.size + (held === 0 ? 1 : 0))
+    if (held >= share) return
+    for (const [issuer, entries] of this.#ofIssuer) {
+      if (issuer === null) continue
+      for (const oldest of entries) {
+        if (entries.size <= share) break
+        this.#delete(oldest)
+        this.#overflow.add(oldest, 'user')
+        if (this.#hasRoom(entry)) return
+      }
+    }
+  }
+
+  #hasRoom(entry: ActiveEntry): boolean {
+    const { maxEntries, maxBytes } = this.#rules
+    return this.#size < maxEntries && this.#bytes + bytesOf(entry) <= maxBytes
+  }
+
+  #heldBy(issuer: string | null): number {
+    return this.#ofIssuer.get(issuer)?.size ?? 0
+  }
+
+  #mostOf(issuer: string | null): number {
+    if (issuer === null || !this.#accepted.hasSeveralIssuers) return Number.POSITIVE_INFINITY
+    return Math.ceil(this.#rules.maxEntries / PART_OF_ISSUER)
+  }
+
+  #countOf({ user }: ActiveEntry): number {
+    return (user !== null && this.#ofUser.get(user)) || 0
+  }
+
+  #hasEnded(entry: ActiveEntry): boolean {
+    return entry.hasEnded(this.#accepted.clockTolerance)
+  }
+
+  #stepsOf({ shape, key }: ActiveEntry): Steps {
+    return this.#tables.get(shape)?.get(key) ?? []
+  }
+
+  #setSteps({ shape, key }: ActiveEntry, steps: Steps): void {
+    const table = this.#tables.get(shape) ?? new Map<string, Steps>()
+    if (steps.length > 0) table.set(key, steps)
+    else table.delete(key)
+    if (table.size > 0) this.#tables.set(shape, table)
+    else this.#tables.delete(shape)
+  }
+}
+
+function byReach(a: ActiveEntry, b: ActiveEntry): number {
+  return a.issuedBefore < b.issuedBefore ? 1 : -1
+}
+
+/**
+ * Whether an entry that names no end was told before. It ends when the one before it does, unless
+ * that one was not told of late: then it was added once more.
+ */
+function isRepeated(others: Steps, entry: ActiveEntry, { serial, isAnew }: Telling): boolean {
+  const same = others.find((other) => !other.isNamed && other.issuedBefore === entry.issuedBefore)
+  if (same === undefined || !(isAnew || same.toldBy >= serial - 1)) return false
+  same.toldBy = serial
+  return true
+}
+
+/** An estimate, rather too high. */
+function bytesOf({ key, user }: ActiveEntry): number {
+  const ofUser = user === null || user === key ? 0 : TEXT_BYTES + bytesOfText(user)
+  return ENTRY_BYTES + bytesOfText(key) + ofUser
+}
+
+function bytesOfText(text: string): number {
+  return 1.2 * text.length * (isLatin1(text) ? 1 : 2)
+}
+
+function isLatin1(text: string): boolean {
+  return !/[^\0-\xff]/.test(text)
+}

@@ -1,0 +1,96 @@
+import type { Names } from '../entry.ts'
+import { type ActiveEntry, userOf } from './active-entry.ts'
+
+/** Most users, and most issuers, that are remembered: beyond them a wider circle is. */
+const MOST_CIRCLES = 4000
+
+/** What the services of a list accept. */
+export interface AcceptedTokens {
+  readonly hasSeveralIssuers: boolean
+  /** Seconds beyond their end for which tokens are accepted. */
+  readonly clockTolerance: number
+}
+
+/**
+ * Entries that had no room in memory, by the smallest circle that they may concern. Until the last
+ * one of a circle ends, it is not known which tokens of it fall.
+ */
+export class Overflow {
+  readonly #accepted: AcceptedTokens
+  /** The entry of each that ends last. */
+  readonly #users = new Map<string, ActiveEntry>()
+  readonly #issuers = new Map<string, ActiveEntry>()
+  #everybody: ActiveEntry | undefined
+
+  constructor(accepted: AcceptedTokens) {
+    this.#accepted = accepted
+  }
+
+  get isEmpty(): boolean {
+    return this.#users.size + this.#issuers.size === 0 && this.#everybody === undefined
+  }
+
+  /** @param circle the smallest that counts; where the entry names none, the next wider one does */
+  add(entry: ActiveEntry, circle: 'user' | 'issuer'): void {
+    const { user, issuer } = entry
+    if (circle === 'user' && user !== null && this.#widen(this.#users, user, entry)) return
+    if (issuer !== null && this.#widen(this.#issuers, issuer, entry)) return
+    this.#everybody = this.#later(entry, this.#everybody)
+  }
+
+  failureFor(names: Names): DenyListFailureCode | undefined {
+    const lasts = (entry: ActiveEntry | undefined) => entry !== undefined && !this.#hasEnded(entry)
+    const [, , sub, issuer] = names
+    const users = [userOf(names), userOf([null, null, sub, null])]
+    if (users.some((user) => user !== null && lasts(this.#users.get(user)))) {
+      return 'ERR_DENY_LIST_USER_FULL'
+    }
+    if (issuer !== null && lasts(this.#issuers.get(issuer))) return 'ERR_DENY_LIST_ISSUER_FULL'
+    return lasts(this.#everybody) ? 'ERR_DENY_LIST_FULL' : undefined
+  }
+
+  /** Lets go what has ended. */
+  sweep(): void {
+    for (const circles of [this.#users, this.#issuers]) {
+      for (const [key, entry] of circles) if (this.#hasEnded(entry)) circles.delete(key)
+    }
+    if (this.#everybody && this.#hasEnded(this.#everybody)) this.#everybody = undefined
+  }
+
+  /** Returns whether there was room. */
+  #widen(circles: Map<string, ActiveEntry>, key: string, entry: ActiveEntry): boolean {
+    const known = circles.get(key)
+    if (known === undefined && circles.size >= MOST_CIRCLES) return false
+    circles.set(key, this.#later(entry, known))
+    return true
+  }
+
+  #later(entry: ActiveEntry, other: ActiveEntry | undefined): ActiveEntry {
+    const { clockTolerance } = this.#accepted
+    return other === undefined || entry.outlasts(other, clockTolerance) ? entry : other
+  }
+
+  #hasEnded(entry: ActiveEntry): boolean {
+    return entry.hasEnded(this.#accepted.clockTolerance)
+  }
+}
+
+const MESSAGES = {
+  ERR_DENY_LIST_NOT_LOADED: 'the deny list is not loaded yet',
+  ERR_DENY_LIST_STALE: 'the deny list is older than maxStale',
+  ERR_DENY_LIST_FULL: 'there are more entries than there is room for',
+  ERR_DENY_LIST_ISSUER_FULL: 'there are too many entries of this issuer',
+  ERR_DENY_LIST_USER_FULL: 'there are too many entries of this user',
+} as const
+
+export type DenyListFailureCode = keyof typeof MESSAGES
+
+/** Why a deny list cannot tell whether a token is revoked. */
+export class DenyListFailure extends Error {
+  readonly code: DenyListFailureCode
+
+  constructor(code: DenyListFailureCode) {
+    super(MESSAGES[code])
+    this.code = code
+  }
+}

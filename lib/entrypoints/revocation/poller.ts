@@ -1,0 +1,194 @@
+import { setImmediate } from 'node:timers/promises'
+import { withinTime } from '../../platform/callbacks/call-with-timeout.ts'
+import { Unusable } from '../../platform/http/failure.ts'
+import { clock } from '../../platform/runtime/clock.ts'
+import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
+import { ownCopy } from '../../platform/runtime/own-property.ts'
+import { Alarm } from '../../platform/runtime/timer.ts'
+import type { DenyListRules, DenyListSource, Page } from './deny-list-options.ts'
+import { readEntry } from './entry.ts'
+import type { EntryStore, Telling } from './memory/entry-store.ts'
+
+/** Milliseconds for one answer of a source. */
+export const TIMEOUT = 10_000
+
+/** Milliseconds after which requests have their turn while entries are taken. */
+const SLICE = 5
+
+/** Milliseconds by which the clocks may drift apart before all entries are read anew. */
+const DRIFT = 2000
+
+export interface PollerEvents {
+  onFailure(error: unknown): void
+  /** @param at when the question began: a reading of `clock` */
+  onSuccess(at: number): void
+  /** @param notice what the operator should know, in constant words */
+  onNotice(notice: string): void
+}
+
+/** Brings the entries of a source into memory: one question at a time, again and again. */
+export class Poller<Cursor> {
+  readonly #source: DenyListSource<Cursor>
+  readonly #rules: DenyListRules
+  readonly #store: EntryStore
+  readonly #events: PollerEvents
+  readonly #alarm = new Alarm(() => ignoreRejection(this.#pull()))
+  /** Null: all entries are asked for. */
+  #cursor: Cursor | null = null
+  #serial = 0
+  #running: Promise<void> | undefined
+  #limit: AbortController | undefined
+  #isOpen = false
+  #isWoken = false
+  /** How far the wall clock was ahead of `clock` at most since all entries were asked for. */
+  #apart = Number.NEGATIVE_INFINITY
+  // Readings of `clock`, in milliseconds.
+  #dueAt = Number.POSITIVE_INFINITY
+  /** When the question began that was answered last. */
+  #currentAt = Number.NEGATIVE_INFINITY
+
+  constructor(
+    source: DenyListSource<Cursor>,
+    rules: DenyListRules,
+    store: EntryStore,
+    events: PollerEvents,
+  ) {
+    this.#source = source
+    this.#rules = rules
+    this.#store = store
+    this.#events = events
+  }
+
+  begin(): void {
+    this.#isOpen = true
+    ignoreRejection(this.#pull())
+  }
+
+  /** Ends a question that is under way, and asks no further ones. */
+  end(): void {
+    this.#isOpen = false
+    this.#alarm.stop()
+    this.#dueAt = Number.POSITIVE_INFINITY
+    this.#limit?.abort()
+    this.#running = undefined
+    // What was taken of its answer may not be all.
+    this.#cursor = null
+  }
+
+  /** There may be changes. A question that is under way may have come too early for them. */
+  wake(): void {
+    if (!this.#isOpen) return
+    this.#isWoken = true
+    if (this.#running === undefined) this.#schedule(clock.now())
+  }
+
+  /** Resolves when a question has been answered that began after this call. */
+  async ready(): Promise<void> {
+    await this.#running?.catch(() => {})
+    await this.#pull()
+  }
+
+  /** Milliseconds since the list was that of the source. Infinity: it never was. */
+  get age(): number {
+    const now = clock.now()
+    // An alarm does this too, but the timers of a machine that slept are late.
+    if (now >= this.#dueAt) ignoreRejection(this.#pull())
+    return now - this.#currentAt
+  }
+
+  #pull(): Promise<void> {
+    if (this.#running !== undefined) return this.#running
+    const running = this.#ask().finally(() => {
+      if (this.#running !== running) return
+      this.#running = undefined
+      if (this.#isWoken) this.wake()
+    })
+    this.#running = running
+    return running
+  }
+
+  async #ask(): Promise<void> {
+    const startedAt = clock.now()
+    const limit = new AbortController()
+    this.#limit = limit
+    this.#isWoken = false
+    this.#alarm.stop()
+    this.#dueAt = Number.POSITIVE_INFINITY
+    if (this.#wasSetBack()) this.#cursor = null
+    this.#serial += 1
+    const by = { serial: this.#serial, isAnew: this.#cursor === null }
+    try {
+      while (await this.#takePage(by, limit.signal));
+      this.#currentAt = startedAt
+      this.#events.onSuccess(startedAt)
+    } catch (error) {
+      // What a server that failed tells after it may not go on from where it was.
+      if (this.#limit === limit) this.#cursor = null
+      if (!limit.signal.aborted) this.#events.onFailure(error)
+      throw error
+    } finally {
+      if (this.#limit === limit && this.#isOpen) {
+        this.#schedule(startedAt + this.#rules.interval * 1000)
+      }
+    }
+  }
+
+  /** Returns whether there are more. */
+  async #takePage(by: Telling, signal: AbortSignal): Promise<boolean> {
+    const told = await withinTime(() => this.#source.changes(this.#cursor), TIMEOUT, signal)
+    const page = ownCopy(told)
+    if (page.notice !== undefined) this.#events.onNotice(page.notice)
+    await this.#take(page, by, signal)
+    this.#cursor = page.cursor
+    return page.hasMore === true
+  }
+
+  /**
+   * In slices, so that requests have their turn. Where one entry cannot be read, all others count,
+   * and the answer is a failure all the same, so that it is asked for again.
+   */
+  async #take({ entries, keptAt }: Page<Cursor>, by: Telling, signal: AbortSignal): Promise<void> {
+    let failure: unknown
+    let sliceEnd = performance.now() + SLICE
+    let index = 0
+    for (const entry of entries) {
+      try {
+        this.#add(entry, keptAt?.[index], by)
+      } catch (error) {
+        failure ??= error
+      }
+      index += 1
+      if (performance.now() < sliceEnd) continue
+      await setImmediate()
+      if (signal.aborted) break
+      sliceEnd = performance.now() + SLICE
+    }
+    if (signal.aborted) throw new Unusable('ended')
+    if (failure !== undefined) throw failure
+  }
+
+  #add(entry: unknown, keptAt: number | undefined, by: Telling): void {
+    const { names, issuedBefore, until } = readEntry(entry)
+    if (until !== null) {
+      this.#store.add(names, issuedBefore, { end: until, isNamed: true }, by)
+    } else if (keptAt !== undefined) {
+      const end = keptAt + this.#rules.maxLifetime * 1000
+      this.#store.add(names, issuedBefore, { end, isNamed: false }, by)
+    } else this.#store.add(names, issuedBefore, null, by)
+  }
+
+  /**
+   * Whether the wall clock was set back, be it in small steps: what had ended may be missing. A
+   * clock that goes forward, and back again, was set back.
+   */
+  #wasSetBack(): boolean {
+    const apart = Date.now() - clock.now()
+    const isBack = apart < this.#apart - DRIFT
+    this.#apart = isBack ? apart : Math.max(this.#apart, apart)
+    return isBack
+  }
+
+  #schedule(at: number): void {
+    this.#dueAt = this.#alarm.set(at)
+  }
+}

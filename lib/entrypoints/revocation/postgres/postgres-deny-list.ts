@@ -1,0 +1,72 @@
+import { doorOptions } from '../../../config/option-reader.ts'
+import { CodeSwitch, Judged, TextThat } from '../../../config/option-types.ts'
+import { isObject } from '../../../platform/runtime/own-property.ts'
+import { type DenyList, denyListFunction } from '../deny-list-function.ts'
+import { checkRules, type DenyListRules, RULES } from '../deny-list-options.ts'
+import { RevocationsTable } from './table-source.ts'
+
+/** Where the table is, and how the list is kept. */
+export interface PostgresDenyListOptions extends Partial<DenyListRules> {
+  /**
+   * A pool of the package pg, for PostgreSQL 13 or newer; one connection is enough. Give it
+   * `connectionTimeoutMillis`, or connections that are never made take up the pool; and a listener
+   * of `error`, or an idle connection that is lost ends the process.
+   */
+  readonly pool: PostgresPool
+  /**
+   * Name of the table, with its schema where that is not on the search path: lower case letters,
+   * digits and underscores, 63 characters at most. @default 'tenant_auth_revocations'
+   */
+  readonly table?: string
+  /** Whether the table is created where it is absent. @default false */
+  readonly createTable?: boolean
+}
+
+const MEMBERS = {
+  pool: Judged('a pool of the package pg', isPool),
+  table: TextThat('a lower-case SQL identifier of at most 63 characters', isTableName, {
+    default: 'tenant_auth_revocations',
+  }),
+  createTable: CodeSwitch(false),
+  ...RULES,
+}
+
+/**
+ * For the option `isRevoked`: a deny list whose entries are rows of a table in PostgreSQL, which
+ * all processes read. Rows that ended a day ago are deleted; one without `until` is kept for 26
+ * days, since any process may need it for so long.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ */
+export function postgresDenyList(given: PostgresDenyListOptions): DenyList {
+  const options = doorOptions('postgresDenyList', given, MEMBERS)
+  checkRules(options)
+  const { pool, table, createTable, ...rules } = options.finish()
+  const source = new RevocationsTable(pool, table, createTable, rules.maxLifetime)
+  return denyListFunction(rules, source)
+}
+
+/** Its method is an inherited one. */
+function isPool(value: unknown): value is PostgresPool {
+  return isObject(value) && typeof value['query'] === 'function'
+}
+
+function isTableName(name: string): boolean {
+  return name.length <= 63 && /^[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?$/.test(name)
+}
+
+/** One statement for a pool of the package pg. */
+export interface PostgresQuestion {
+  readonly text: string
+  readonly values: unknown[]
+  /**
+   * Milliseconds. A connection whose answer is late is closed, so that connections to a server that
+   * is out of reach do not take up the whole pool for good.
+   */
+  readonly query_timeout: number
+}
+
+/** What is needed of a pool of the package pg. */
+export interface PostgresPool {
+  query(question: PostgresQuestion): Promise<{ readonly rows: readonly unknown[] }>
+}

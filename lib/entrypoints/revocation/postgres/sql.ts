@@ -1,0 +1,83 @@
+import { LONGEST_LIFETIME } from '../deny-list-options.ts'
+
+/** The statements for one table. */
+export interface RevocationsSql {
+  readonly create: string
+  readonly select: string
+  readonly insert: string
+  readonly deleteEnded: string
+}
+
+/** Rows of one answer of the server, and of one deletion. */
+export const PAGE = 1000
+
+/** A time as `toISOString()` writes it, whatever the session's time zone and the driver's types. */
+const asText = (column: string, fraction: 'MS' | 'US' = 'MS') =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${fraction}"Z"')`
+
+/** A time with four digits of the year, which that text can tell. */
+const isShort = (column: string) => `${column} BETWEEN '0001-01-02Z' AND '9999-12-30Z'`
+
+/**
+ * A day ago, by the server's clock and by the client's, which is a text: the earlier one counts.
+ * Even clocks that are right differ, and entries count a little beyond their end.
+ */
+const aDayAgo = (clientTime: string) =>
+  `least(clock_timestamp(), ${clientTime}::text::timestamptz) - interval '1 day'`
+
+const secondsBefore = (time: string, seconds: string) =>
+  `${time} - make_interval(secs => ${seconds})`
+
+/** @param name of the table: lower-case letters, digits and underscores, and one dot at most */
+export function revocationsSql(name: string): RevocationsSql {
+  const table = name.replace(/[^.]+/g, '"$&"')
+  return {
+    // Two processes that create it at one moment would disturb each other: the lock is for that.
+    create: `DO $$ BEGIN
+      PERFORM pg_advisory_xact_lock(hashtext('${name}'));
+      CREATE TABLE IF NOT EXISTS ${table} (
+        xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+        id bigint GENERATED ALWAYS AS IDENTITY,
+        added_at timestamptz NOT NULL DEFAULT clock_timestamp() CHECK (${isShort('added_at')}),
+        jti text, sid text, sub text, issuer text,
+        issued_before timestamptz CHECK (${isShort('issued_before')}),
+        until timestamptz CHECK (${isShort('until')}),
+        CHECK (num_nonnulls(jti, sid, sub, issuer) > 0),
+        PRIMARY KEY (xid, id));
+      IF (SELECT count(*) FROM pg_index WHERE indrelid = '${table}'::regclass) < 2 THEN
+        CREATE INDEX ON ${table} (until, added_at);
+      END IF;
+    END $$`,
+    // A page of the rows after ($1, $2), or of all. ($3, $4, $5) is the newest row that was seen:
+    // where it is gone, or ahead of the server, the server is another one, was restored, or crashed
+    // and gives its numbers again, and everything is read anew. It is deleted only where a newer
+    // one has come.
+    select: `WITH newest AS (
+        SELECT xid, id, ${asText('added_at', 'US')} AS at FROM ${table}
+        ORDER BY xid DESC, id DESC LIMIT 1),
+      here AS (
+        SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xmin, $3::text IS NULL OR (
+          $3::text::xid8 < pg_snapshot_xmax(pg_current_snapshot()) AND EXISTS (
+            SELECT FROM ${table} WHERE xid = $3::text::xid8 AND id = $4::text::bigint
+              AND ${asText('added_at', 'US')} = $5::text)) AS "isSame")
+      SELECT here.xmin::text AS xmin, here."isSame",
+        newest.xid::text AS "newestXid", newest.id::text AS "newestId", newest.at AS "newestAt",
+        entry.xid::text AS xid, entry.id::text AS id, entry."addedAt",
+        jti, sid, sub, issuer, "issuedBefore", until
+      FROM here LEFT JOIN newest ON true LEFT JOIN LATERAL (
+        SELECT xid, id, ${asText('added_at')} AS "addedAt", jti, sid, sub, issuer,
+          ${asText('issued_before')} AS "issuedBefore", ${asText('until')} AS until
+        FROM ${table}
+        WHERE (xid, id) > (CASE WHEN here."isSame" THEN $1::text ELSE '0' END::xid8,
+            CASE WHEN here."isSame" THEN $2::text::bigint ELSE 0 END)
+          AND coalesce(until >= ${aDayAgo('$6')},
+            added_at >= ${secondsBefore(aDayAgo('$6'), '$7::text::float8')})
+        ORDER BY xid, id LIMIT ${PAGE}) AS entry ON true`,
+    insert: `INSERT INTO ${table} (jti, sid, sub, issuer, issued_before, until)
+      VALUES ($1, $2, $3, $4, $5::text::timestamptz, $6::text::timestamptz)`,
+    deleteEnded: `DELETE FROM ${table} WHERE (xid, id) IN (
+      SELECT xid, id FROM ${table} WHERE until < ${aDayAgo('$1')}
+        OR until IS NULL AND added_at < ${secondsBefore(aDayAgo('$1'), `${LONGEST_LIFETIME}`)}
+      LIMIT ${PAGE})`,
+  }
+}

@@ -1,0 +1,124 @@
+import { Unusable } from '../../../platform/http/failure.ts'
+import { clock } from '../../../platform/runtime/clock.ts'
+import { isObject } from '../../../platform/runtime/own-property.ts'
+import type { DenyListSource, Page } from '../deny-list-options.ts'
+import type { KeptEntry } from '../entry.ts'
+import { TIMEOUT } from '../poller.ts'
+import type { PostgresPool } from './postgres-deny-list.ts'
+import { PAGE, type RevocationsSql, revocationsSql } from './sql.ts'
+
+/** Milliseconds between two deletions of what has ended. */
+const SWEEP_EVERY = 60_000
+
+/** A row, by its transaction, its number, and when it was added. */
+type Mark = readonly [xid: string, id: string, addedAt: string]
+
+/** Up to where the table was read. */
+interface Cursor {
+  /** The rows after it are to be read. */
+  readonly xid: string
+  readonly id: string
+  /** The newest row then: while it is there, this is the table that was read. */
+  readonly newest: Mark | null
+  /** Where the next question begins, once all pages are read; null: they are. */
+  readonly next: Cursor | null
+}
+
+const START: Cursor = { xid: '0', id: '0', newest: null, next: null }
+
+/** Entries in a table of PostgreSQL. */
+export class RevocationsTable implements DenyListSource<Cursor> {
+  readonly #pool: PostgresPool
+  readonly #sql: RevocationsSql
+  readonly #maxLifetime: number
+  #mustCreate: boolean
+  /** A reading of `clock`. */
+  #sweepAt = Number.NEGATIVE_INFINITY
+
+  /**
+   * @param table a checked name
+   * @param maxLifetime seconds; what is older and names no end is of no use here
+   */
+  constructor(pool: PostgresPool, table: string, createTable: boolean, maxLifetime: number) {
+    this.#pool = pool
+    this.#sql = revocationsSql(table)
+    this.#mustCreate = createTable
+    this.#maxLifetime = maxLifetime
+  }
+
+  async changes(cursor: Cursor | null): Promise<Page<Cursor>> {
+    await this.#create()
+    const at = cursor ?? START
+    // Of the pages of one answer, the first one has told whether the table is the same.
+    const newest = at.next === null ? at.newest : null
+    const [xid = null, id = null, addedAt = null] = newest ?? []
+    const known = [at.xid, at.id, xid, id, addedAt]
+    const rows = await this.#ask(this.#sql.select, [...known, clientTime(), `${this.#maxLifetime}`])
+    const [first] = rows
+    if (first === undefined) throw new Unusable('no cursor')
+    const next = at.next ?? nextOf(first)
+    const entries = rows.filter((row) => row['xid'] !== null)
+    const last = entries.at(-1)
+    const hasMore = entries.length === PAGE && last !== undefined
+    return {
+      entries,
+      keptAt: entries.map((row) => Date.parse(text(row, 'addedAt'))),
+      cursor: hasMore ? { xid: text(last, 'xid'), id: text(last, 'id'), newest: null, next } : next,
+      hasMore,
+    }
+  }
+
+  async append(entry: KeptEntry): Promise<void> {
+    const { jti, sid, sub, issuer, issuedBefore, until } = entry
+    // Sent all the same, half a pair would become another letter, and the entry would fit no token.
+    if ([jti, sid, sub, issuer].some(isUnkeepable)) throw new Unusable('a name has no UTF-8')
+    await this.#create()
+    const times = [issuedBefore?.toISOString(), until?.toISOString()]
+    const values = [jti, sid, sub, issuer, ...times].map((value) => value ?? null)
+    await this.#ask(this.#sql.insert, values)
+    if (clock.now() < this.#sweepAt) return
+    this.#sweepAt = clock.now() + SWEEP_EVERY
+    // The entry is kept. Without the right to delete, somebody else has to.
+    await this.#ask(this.#sql.deleteEnded, [clientTime()]).catch(() => {})
+  }
+
+  async #create(): Promise<void> {
+    if (!this.#mustCreate) return
+    await this.#ask(this.#sql.create)
+    this.#mustCreate = false
+  }
+
+  async #ask(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+    const { rows } = await this.#pool.query({ text, values, query_timeout: TIMEOUT })
+    return rows.filter(isObject)
+  }
+}
+
+/**
+ * A transaction that is under way has a number of at least `xmin`. It may commit after a later one:
+ * all from `xmin` on is read again next time. But never is what comes after the newest row skipped,
+ * since a server that crashed gives the numbers anew that no row had.
+ */
+function nextOf(row: Record<string, unknown>): Cursor {
+  const xmin = text(row, 'xmin')
+  if (row['newestXid'] === null) return START
+  const newest: Mark = [text(row, 'newestXid'), text(row, 'newestId'), text(row, 'newestAt')]
+  const [xid, id] = BigInt(xmin) > BigInt(newest[0]) ? newest : [xmin, '0']
+  return { xid, id, newest, next: null }
+}
+
+/** @throws Unusable */
+function text(row: Record<string, unknown>, name: string): string {
+  const value = row[name]
+  if (typeof value === 'string') return value
+  throw new Unusable('no cursor')
+}
+
+/** A text of PostgreSQL is UTF-8 without U+0000: it cannot hold half of a surrogate pair either. */
+function isUnkeepable(name: string | undefined): boolean {
+  return name !== undefined && /[\0\p{Surrogate}]/u.test(name)
+}
+
+function clientTime(): string {
+  return new Date().toISOString()
+}

@@ -1,0 +1,70 @@
+import { doorOptions } from '../../../config/option-reader.ts'
+import { Judged, Text } from '../../../config/option-types.ts'
+import { isObject } from '../../../platform/runtime/own-property.ts'
+import { type DenyList, denyListFunction } from '../deny-list-function.ts'
+import { checkRules, type DenyListRules, RULES } from '../deny-list-options.ts'
+import {
+  type IoredisClient,
+  IoredisStream,
+  type NodeRedisClient,
+  NodeRedisStream,
+  type RedisClient,
+} from './clients.ts'
+import { RevocationsStream } from './stream-source.ts'
+
+/** Where the stream is, and how the list is kept. */
+export interface RedisDenyListOptions extends Partial<DenyListRules> {
+  /**
+   * A client of ioredis, iovalkey or redis, for Redis 5 or newer, or Valkey; also one of a cluster
+   * or of sentinels. The application connects it, and closes it.
+   */
+  readonly client: RedisClient
+  /**
+   * The stream; a `keyPrefix` of the client comes before it. 1 to 512 characters. @default
+   * 'tenant-auth:revocations'
+   */
+  readonly key?: string
+}
+
+const MEMBERS = {
+  client: Judged('a client of ioredis, iovalkey or redis', isRedisClient),
+  key: Text('a text of 1 to 512 characters', {
+    maxLength: 512,
+    default: 'tenant-auth:revocations',
+  }),
+  ...RULES,
+}
+
+/**
+ * For the option `isRevoked`: a deny list whose entries are items of a stream in Redis or Valkey,
+ * which all processes read. Entries that ended a day ago are deleted; one without `until` is kept
+ * for 26 days, since any process may need it for so long.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ */
+export function redisDenyList(given: RedisDenyListOptions): DenyList {
+  const options = doorOptions('redisDenyList', given, MEMBERS)
+  checkRules(options)
+  const { client, key, ...rules } = options.finish()
+  const stream = isIoredisClient(client)
+    ? new IoredisStream(client, key)
+    : new NodeRedisStream(client, key)
+  return denyListFunction(rules, new RevocationsStream(stream))
+}
+
+function isRedisClient(value: unknown): value is RedisClient {
+  return isIoredisClient(value) || isNodeRedisClient(value)
+}
+
+/** Their methods are inherited ones. */
+function isIoredisClient(value: unknown): value is IoredisClient {
+  return hasMethods(value, ['xadd', 'xdel', 'xrange'])
+}
+
+function isNodeRedisClient(value: unknown): value is NodeRedisClient {
+  return hasMethods(value, ['xAdd', 'xDel', 'xRange', 'withTypeMapping'])
+}
+
+function hasMethods(value: unknown, names: readonly string[]): boolean {
+  return isObject(value) && names.every((name) => typeof value[name] === 'function')
+}

@@ -1,0 +1,10 @@
+export { assertGuarded, type ProbedRoute, probe } from './probe.ts'
+export type { GrantedUser, PersonaUser, ProbeOptions } from './probe-target.ts'
+export {
+  createTestAuthority,
+  type TestAuthority,
+  type TestAuthorityOptions,
+  type TestIssuerRules,
+  type TestTokenOptions,
+  type TestUserInfo,
+} from './test-authority.ts'

@@ -1,0 +1,135 @@
+import { readIssuerRules } from '../../config/issuer-config.ts'
+import type { LoadedSettings } from '../../config/load-settings.ts'
+import type { InstalledGuard } from '../../guard/scopes.ts'
+import type { IssuerEntry } from '../../identity/authentication/issuer.ts'
+import { listRoutes } from '../../routes/route-list.ts'
+import type { TestAuthority, TestUserInfo } from './test-authority.ts'
+
+/** Who a probe asks as, where the policy of a route refuses that persona. */
+const PERSONAS = ['stranger', 'expired', 'foreigner', 'without'] as const
+
+export type Persona = (typeof PERSONAS)[number]
+
+/** A user that a probe asks as. */
+export interface PersonaUser {
+  readonly sub: string
+  readonly resources: Readonly<Record<string, readonly string[]>>
+}
+
+/** A user that an application is to know. */
+export interface GrantedUser extends PersonaUser {
+  /** The `iss` of its token. */
+  readonly issuer: string
+}
+
+export const PROBE_OPTIONS = ['tenant', 'headers', 'claims', 'grant', 'foreign', 'params'] as const
+
+export interface ProbeOptions {
+  /**
+   * A tenant that exists, and that the authority may speak for. Required where `tenants` is
+   * configured.
+   * @default a name that fits the path
+   */
+  readonly tenant?: string
+  /**
+   * Further headers of each request, such as the one that `resolveTenant` or a constraint of routes
+   * reads. Required where `resolveTenant` is configured.
+   *
+   * @param tenant the tenant that the request is for
+   */
+  readonly headers?: (tenant: string) => Readonly<Record<string, string>>
+  /**
+   * The claims by which the authorization server would say what this user is. Required where
+   * `mapClaims` reads others than `sub` and `resources`.
+   */
+  readonly claims?: (user: PersonaUser) => TestUserInfo
+  /**
+   * Writes what a user holds where the application looks for it, such as a table of a test's
+   * database. Required where `resourcesOf` or `opaqueToken` is configured. No user comes twice.
+   *
+   * @returns the token to ask with, where it is not one of the authority; otherwise nothing
+   */
+  readonly grant?: (user: GrantedUser) => unknown
+  /**
+   * The tenant that is not the one which is asked for, and in which users hold what they should not
+   * need. Give one that exists where `grant` writes into a database that must know it.
+   *
+   * @default 'elsewhere'
+   */
+  readonly foreign?: string
+  /**
+   * Values of path parameters by their names, for those that cannot be filled from the schema of
+   * the route. That of a wildcard is called `*`.
+   */
+  readonly params?: Readonly<Record<string, string>>
+}
+
+/** A guard whose routes can be asked with the tokens of one authority. */
+export interface ProbedGuard extends InstalledGuard {
+  /** The rules for the authority's tokens. */
+  readonly issuer: IssuerEntry
+  /** Tenants to ask for, which the authority may speak for. Undefined: any that fits the path. */
+  readonly tenants: readonly string[] | undefined
+  /** The tenant that is not asked for. Undefined: any. */
+  readonly foreign: string | undefined
+}
+
+/** @throws Error that says why a probe of this guard would tell nothing */
+export async function probedGuard(
+  guard: InstalledGuard,
+  authority: TestAuthority,
+  options: ProbeOptions,
+): Promise<ProbedGuard> {
+  const why = whyNot(guard, options)
+  if (why !== undefined) throw new Error(`probe: ${why}`)
+  const issuer = await entryOf(guard.loaded, authority)
+  if (issuer === undefined) {
+    throw new Error(`probe: the application trusts no issuer ${authority.issuer} and audience`)
+  }
+  const { tenant, foreign } = options
+  if (tenant !== undefined && issuer.tenants !== '*' && !issuer.tenants.includes(tenant)) {
+    throw new Error(`probe: ${authority.issuer} may not speak for the tenant ${tenant}`)
+  }
+  const tenants = tenant === undefined ? issuer.tenants : [tenant]
+  return { ...guard, issuer, tenants: tenants === '*' ? undefined : tenants, foreign }
+}
+
+function whyNot({ loaded, register }: InstalledGuard, options: ProbeOptions): string | undefined {
+  const { devMode, resourcesOf, opaqueToken, tenants, resolveTenant } = loaded.settings
+  if (devMode) return 'in dev mode every request is of the mock user, so no token is looked at'
+  if (resourcesOf !== undefined && options.grant === undefined) {
+    return 'with resourcesOf the application says what a user holds: probe(app, authority, { grant })'
+  }
+  if (opaqueToken !== undefined && options.grant === undefined) {
+    return 'with opaqueToken the application knows its users: probe(app, authority, { grant })'
+  }
+  if (options.foreign !== undefined && options.foreign === options.tenant) {
+    return 'foreign is another tenant than the one which is asked for, and must not be the same'
+  }
+  if (tenants !== undefined && options.tenant === undefined) {
+    return 'with tenants it needs one that exists: probe(app, authority, { tenant })'
+  }
+  const isInQuery = listRoutes(register).some(({ tenant }) => tenant !== null && tenant !== 'path')
+  if (resolveTenant !== undefined && isInQuery && options.headers === undefined) {
+    return 'with resolveTenant it needs what that reads: probe(app, authority, { headers })'
+  }
+  return undefined
+}
+
+async function entryOf(
+  { issuers, settings }: LoadedSettings,
+  { issuer, audience }: TestAuthority,
+): Promise<IssuerEntry | undefined> {
+  const entries =
+    typeof issuers === 'function'
+      ? [readIssuerRules(issuer, await issuers(issuer), settings) ?? undefined]
+      : issuers
+  return entries.find(
+    (entry) => entry && isAmong(issuer, entry.issuer) && isAmong(audience, entry.audience),
+  )
+}
+
+/** Not configured: not checked. */
+function isAmong(name: string, accepted: readonly string[] | undefined): boolean {
+  return accepted?.includes(name) ?? true
+}

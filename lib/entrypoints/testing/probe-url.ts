@@ -1,0 +1,182 @@
+import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import type { Route } from '../../routes/route.ts'
+import { type ListedPlace, routePlaces } from '../../routes/route-list.ts'
+import { pathParameters } from '../../routes/route-path.ts'
+import type { RouteRegister } from '../../routes/route-registry.ts'
+import type { ProbedGuard, ProbeOptions } from './probe-target.ts'
+
+/** One entry of `routes()`, with its route. */
+export interface ProbedPlace extends ListedPlace {
+  readonly route: Route
+}
+
+/** What `routes()` lists of one guard, in the same order. */
+export function probedPlaces({ seen, early = [] }: RouteRegister): ProbedPlace[] {
+  return [...seen, ...early].flatMap((route) =>
+    routePlaces(route).map((place) => ({ ...place, route })),
+  )
+}
+
+/** An upgrade's headers (RFC 6455 §4.1). The key is the one of that section. */
+const UPGRADE = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+}
+
+/**
+ * The headers by which the router finds this one of several routes, and those of an upgrade.
+ *
+ * @param given further ones, among which is one for each expression
+ * @returns the headers, or why they are not known
+ */
+export function headersFor(
+  { method, route }: ProbedPlace,
+  given: Readonly<Record<string, string>>,
+): Record<string, string> | string {
+  const upgrade = method === 'GET' && route.isWebSocket ? Object.entries(UPGRADE) : []
+  const headers = new Map(upgrade)
+  for (const [name, value] of Object.entries(given)) headers.set(name.toLowerCase(), value)
+  for (const [name, value] of Object.entries(route.constraints)) {
+    const header = name === 'version' ? 'accept-version' : name.toLowerCase()
+    if (!(value instanceof RegExp)) headers.set(header, String(value))
+    else if (!headers.has(header)) return `its constraint ${name} is an expression`
+  }
+  return Object.fromEntries(headers)
+}
+
+/** How to ask one route. */
+export interface ProbeAddress {
+  /** The tenant to ask for, which the authority may speak for. */
+  readonly tenant: string
+  /** A tenant that it may not speak for. Undefined: there is none that fits the path. */
+  readonly outside: string | undefined
+  /** The url for one of these two, or, for null, one that names no tenant. */
+  urlFor(tenant: string | null): string
+}
+
+/** Names of tenants that an authority hardly speaks for, in several forms. */
+const OUTSIDE = ['elsewhere', 'elsewhere-2', 'zz', 'zzz', 'ZZ', '77', '777']
+
+/** @returns the address, or why the route cannot be asked */
+export function addressOf(
+  { url, route }: ProbedPlace,
+  guard: ProbedGuard,
+  { foreign, params }: ProbeOptions,
+): ProbeAddress | string {
+  const { tenantParameter } = guard.loaded.settings
+  const fill = (tenants: readonly string[] | undefined): FilledPath | string =>
+    fillPath(url, (name) => {
+      if (name === tenantParameter && tenants !== undefined) return tenants
+      const given = params && ownProperty(params, name)
+      const samples = samplesOf(route.paramsSchema, name)
+      return typeof given === 'string' ? [given, ...samples] : samples
+    })
+  const filled = fill(guard.tenants)
+  if (typeof filled === 'string') {
+    const option = filled === tenantParameter ? 'tenant' : `params: { ${filled} }`
+    return `no known value fits :${filled}; give one: probe(app, authority, { ${option} })`
+  }
+  const pin = guard.issuer.tenants
+  const others = [foreign ?? [], OUTSIDE].flat().filter((name) => !pin.includes(name))
+  const filledOutside = pin === '*' ? undefined : fill(others)
+  const outside =
+    typeof filledOutside === 'object'
+      ? (filledOutside.values.get(tenantParameter) ?? others[0])
+      : undefined
+  return {
+    tenant: filled.values.get(tenantParameter) ?? guard.tenants?.[0] ?? PLAIN,
+    outside,
+    urlFor(tenant) {
+      const { path, values } =
+        tenant === outside && typeof filledOutside === 'object' ? filledOutside : filled
+      const isNamed = values.has(tenantParameter) || route.policy?.tenant === null
+      return isNamed || tenant === null ? path : `${path}?tenant=${encodeURIComponent(tenant)}`
+    },
+  }
+}
+
+/** A path of a route with a value for each parameter. */
+export interface FilledPath {
+  readonly path: string
+  readonly values: ReadonlyMap<string, string>
+}
+
+/**
+ * Fills a path as the router reads it. The parameter of a wildcard is called `*`.
+ *
+ * @param samplesFor what a parameter may be, the best first
+ * @returns the path, or the name of the first parameter that no known value fits
+ */
+export function fillPath(
+  url: string,
+  samplesFor: (name: string) => readonly string[],
+): FilledPath | string {
+  const values = new Map<string, string>()
+  let path = ''
+  let at = 0
+  for (const { name, expression, start, end } of pathParameters(url)) {
+    const found = fitting(expression, samplesFor(name))
+    if (found === undefined) return name
+    values.set(name, found)
+    path += literal(url.slice(at, start)) + encodeURIComponent(found)
+    at = end
+  }
+  const rest = url.slice(at)
+  path += rest.endsWith('*')
+    ? literal(rest.slice(0, -1)) + literal(`${samplesFor('*')[0]}`)
+    : literal(rest)
+  return { path: path.startsWith('/') ? path : `/${path}`, values }
+}
+
+/** The router does not look at `^` and `$` at the ends of an expression. */
+function fitting(expression: string, samples: readonly string[]): string | undefined {
+  const source = expression.slice(1, -1).replace(/^\^/, '').replace(/\$$/, '')
+  const whole = expression === '' ? /./s : new RegExp(`^(?:${source})$`)
+  return samples.find((sample) => sample !== '' && whole.test(sample))
+}
+
+/** What stands between parameters. There `::` is a colon. */
+function literal(text: string): string {
+  return encodeURI(text.replaceAll('::', ':'))
+}
+
+/** What a parameter is called where its schema says nothing. */
+const PLAIN = 'probe'
+
+/** A value for each format that a path may have, and for each type but string. */
+const SAMPLES: ReadonlyMap<unknown, string> = new Map([
+  ['uuid', '7d444840-9dc0-4ad1-a2b1-5f2ab35a0e1f'],
+  ['date', '2030-01-31'],
+  ['date-time', '2030-01-31T12:00:00Z'],
+  ['time', '12:00:00Z'],
+  ['email', 'probe@example.com'],
+  ['hostname', 'probe.example.com'],
+  ['ipv4', '192.0.2.1'],
+  ['ipv6', '2001:db8::1'],
+  ['uri', 'https://probe.example.com/'],
+  ['integer', '1'],
+  ['number', '1'],
+  ['boolean', 'true'],
+])
+
+/**
+ * Values that a JSON schema of path parameters names or describes for one of them, the best first.
+ * Where it says less, the option `params` has to.
+ */
+export function samplesOf(paramsSchema: unknown, name: string): string[] {
+  const schema = memberOf(memberOf(paramsSchema, 'properties'), name)
+  const of = (keyword: string): unknown => memberOf(schema, keyword)
+  const named = ['const', 'enum', 'examples', 'default'].flatMap(of).filter(isScalar)
+  const described = ['format', 'type'].flatMap(of).map((each) => SAMPLES.get(each))
+  return [...named.map(String), ...described, PLAIN].filter((sample) => sample !== undefined)
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) ? ownProperty(value, name) : undefined
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value)
+}

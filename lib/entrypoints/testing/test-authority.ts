@@ -1,0 +1,204 @@
+import { once } from 'node:events'
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import { plainOptions } from '../../config/option-reader.ts'
+import { TEST_KEY_NAME } from '../../identity/jwks/jwk-set.ts'
+import { ownCopy } from '../../platform/runtime/own-property.ts'
+import { type AuthorityServer, serveAuthority } from './authority-server.ts'
+
+export interface TestAuthorityOptions {
+  /** The `iss` claim of the tokens. @default 'https://authority.test' */
+  readonly issuer?: string | undefined
+  /** The `aud` claim of the tokens. @default 'api' */
+  readonly audience?: string | undefined
+  /** The JWS algorithm of the keys and tokens; asymmetric. @default 'ES256' */
+  readonly algorithm?: string | undefined
+}
+
+/** What a test user holds; any further claims too. */
+export interface TestUserInfo {
+  readonly sub?: string
+  readonly preferred_username?: string
+  readonly resources?: Readonly<Record<string, readonly string[]>>
+  readonly [claim: string]: unknown
+}
+
+/**
+ * What a test token says, apart from who the user is. Given as `undefined`, a claim or header is
+ * left out.
+ */
+export interface TestTokenOptions {
+  /** Seconds from now until `exp`; negative: expired. @default 300 */
+  readonly expiresIn?: number | undefined
+  /** Seconds from now until `nbf`. Not given: no `nbf`. */
+  readonly notBefore?: number | undefined
+  /** Seconds from now of `iat`. @default 0 */
+  readonly issuedAt?: number | undefined
+  /** @default the authority's */
+  readonly issuer?: string | undefined
+  /** @default the authority's */
+  readonly audience?: string | readonly string[] | undefined
+  /** Protected header parameters, over `alg`, `kid` and `typ: at+jwt`. */
+  readonly header?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What `issuerRules` gives. */
+export interface TestIssuerRules extends Pick<TestAuthority, 'publicKeys' | 'issuer' | 'audience'> {
+  readonly tenants: '*' | readonly string[]
+}
+
+/**
+ * An authorization server for an application's own tests. It has real keys and real tokens, and
+ * after `listen()` a real JWKS endpoint. Its tokens go through the real verifier; nothing is
+ * stubbed.
+ */
+export interface TestAuthority {
+  /** The current JWK set, for the option of this name. */
+  readonly publicKeys: { readonly keys: readonly JWK[] }
+  readonly issuer: string
+  readonly audience: string
+  /** `publicKeys`, `issuer` and `audience`, to spread over an application's own options. */
+  readonly options: Pick<TestAuthority, 'publicKeys' | 'issuer' | 'audience'>
+  /**
+   * An entry of the option `issuers`, so that an application trusts this authority among others.
+   *
+   * @param pin the tenants that it may speak for; `*`: every one
+   */
+  issuerRules(pin: { readonly tenants: '*' | readonly string[] }): TestIssuerRules
+  /** A signed token for a user; without `sub` it is for `test-user`. */
+  token(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<string>
+  /** The headers of a request of that user, to hand to `app.inject`. */
+  headers(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<{ authorization: string }>
+  /** Replaces the key. `publicKeys` and the endpoint no longer hold the old one. */
+  rotate(): Promise<void>
+  /**
+   * Serves the JWK set on loopback, and at `/.well-known/openid-configuration` the metadata of the
+   * issuer (OpenID Connect Discovery 1.0 §3). An application can discover it if the option `issuer`
+   * is the server's own address, such as `http://127.0.0.1:8081`. It keeps no process alive: a test
+   * that fails before its `close()` still ends.
+   *
+   * @param port TCP port; 0: any free one
+   * @returns its address, for `publicKeysUrl`
+   * @throws Error if it listens already, or is about to
+   */
+  listen(port?: number): Promise<string>
+  /**
+   * Ends the endpoint and its open connections. If it does not listen yet, it ends as soon as it
+   * does.
+   */
+  close(): Promise<void>
+  /**
+   * The same as `close()`, at the end of the block.
+   *
+   * @example await using authority = await createTestAuthority()
+   */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/**
+ * @example
+ * const authority = await createTestAuthority()
+ * await app.register(tenantAuth, authority.options)
+ */
+export async function createTestAuthority(
+  options: TestAuthorityOptions = {},
+): Promise<TestAuthority> {
+  const {
+    issuer = 'https://authority.test',
+    audience = 'api',
+    algorithm = 'ES256',
+  } = plainOptions('createTestAuthority', options, ['issuer', 'audience', 'algorithm'])
+  let signing = await createSigningKey(algorithm, 1)
+  let serial = 1
+  let endpoint: Promise<AuthorityServer> | undefined
+
+  const publicKeys = () => ({ keys: [signing.publicJwk] })
+  const token: TestAuthority['token'] = (userInfo = {}, given = {}) => {
+    const tokenOptions = ownCopy(given)
+    const claims = { ...timesOf(tokenOptions), iss: issuer, aud: audience, sub: 'test-user' }
+    if ('issuer' in tokenOptions) Object.assign(claims, { iss: tokenOptions.issuer })
+    if ('audience' in tokenOptions) Object.assign(claims, { aud: tokenOptions.audience })
+    return new SignJWT({ ...claims, ...userInfo })
+      .setProtectedHeader({
+        alg: algorithm,
+        kid: signing.kid,
+        typ: 'at+jwt',
+        ...tokenOptions.header,
+      })
+      .sign(signing.privateKey)
+  }
+
+  const close = async (): Promise<void> => {
+    const ending = endpoint
+    endpoint = undefined
+    // A server that does not listen yet cannot be closed. A server that never listens needs no end.
+    const closing = await ending?.then(({ server }) => server).catch(() => undefined)
+    if (closing === undefined) return
+    closing.close()
+    closing.closeAllConnections()
+    await once(closing, 'close')
+  }
+
+  return {
+    get publicKeys() {
+      return publicKeys()
+    },
+    issuer,
+    audience,
+    get options() {
+      return { publicKeys: publicKeys(), issuer, audience }
+    },
+    issuerRules({ tenants }) {
+      return { publicKeys: publicKeys(), issuer, audience, tenants }
+    },
+    token,
+    async headers(userInfo, tokenOptions) {
+      return { authorization: `Bearer ${await token(userInfo, tokenOptions)}` }
+    },
+    async rotate() {
+      serial += 1
+      signing = await createSigningKey(algorithm, serial)
+    },
+    async listen(port = 0) {
+      if (endpoint !== undefined) throw new Error('the test authority listens already')
+      const starting = serveAuthority(port, () => {
+        return { issuer, algorithm, publicKeys: publicKeys() }
+      })
+      endpoint = starting
+      try {
+        return (await starting).keysUrl
+      } catch (error) {
+        if (endpoint === starting) endpoint = undefined
+        throw error
+      }
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** The times that a test token names, in seconds since the epoch (RFC 7519 §4.1.4 to §4.1.6). */
+function timesOf(options: TestTokenOptions): { exp?: number; nbf?: number; iat?: number } {
+  const now = Math.floor(Date.now() / 1000)
+  const expiresIn = 'expiresIn' in options ? options.expiresIn : 300
+  const issuedAt = 'issuedAt' in options ? options.issuedAt : 0
+  return {
+    ...(expiresIn !== undefined && { exp: now + expiresIn }),
+    ...(options.notBefore !== undefined && { nbf: now + options.notBefore }),
+    ...(issuedAt !== undefined && { iat: now + issuedAt }),
+  }
+}
+
+/** A key pair whose public half a JWKS publishes. */
+interface SigningKey {
+  readonly kid: string
+  readonly privateKey: CryptoKey
+  readonly publicJwk: JWK
+}
+
+/** A fresh key of that algorithm, whose name says what it is. */
+async function createSigningKey(algorithm: string, serial: number): Promise<SigningKey> {
+  const { publicKey, privateKey } = await generateKeyPair(algorithm)
+  const kid = `${TEST_KEY_NAME}${serial}`
+  const publicJwk = { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: 'sig' }
+  return { kid, privateKey, publicJwk: Object.freeze(publicJwk) }
+}

@@ -1,0 +1,198 @@
+import type { FastifyInstance } from 'fastify'
+import { ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
+import { isScope, isWithin, rootScope, scopesWithin } from '../routes/fastify-scope.ts'
+import { mistakenSegments } from '../routes/policy.ts'
+import type { Route } from '../routes/route.ts'
+import { applicationRoutes } from '../routes/route-capture.ts'
+import { type ListedPlace, routePlaces } from '../routes/route-list.ts'
+import { added, type RouteRegister } from '../routes/route-registry.ts'
+import { decoratedAgain, redecorated } from './request-decorators.ts'
+import { guardedScopes } from './scopes.ts'
+
+interface AuditRules {
+  /** What to do about routes that no guard covers. */
+  readonly uncovered: 'warn' | 'refuse' | 'ignore'
+  readonly tenantParameter: string
+}
+
+/**
+ * Checks that need the whole application. Called after every plugin has loaded.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID for uncovered routes if they are to be refused, and for a scope
+ * that decorates requests with our names
+ * @throws ERR_AUTH_ROUTE_INVALID for uncovered routes with a declaration that no guard will hold
+ */
+export function auditRoutes(
+  register: RouteRegister,
+  neighbours: Neighbours,
+  rules: AuditRules,
+): void {
+  const { scope, seen, early } = register
+  const warn = (message: string, routes?: unknown): void => {
+    scope.log.warn(routes === undefined ? {} : { routes }, `tenant auth: ${message}`)
+  }
+  const written = [...seen, ...(early ?? [])]
+  const scopes = new Set([scope, ...written.map((route) => route.scope)])
+  const below = [...new Set([...scopes, ...scopesWithin(scope)])]
+  const names = new Set(below.flatMap((each) => redecorated(scope, each)))
+  if (names.size > 0) throw decoratedAgain([...names])
+  reportUncovered(scope, rules, warn)
+  for (const advice of neighbours.misplaced(scopes)) warn(advice)
+  reportEarly(register, warn)
+  reportMistaken(written, rules, warn)
+}
+
+type Warn = (message: string, routes?: unknown) => void
+
+/**
+ * Applications whose uncovered routes were told of. Several guards in one application see the same
+ * routes.
+ */
+const toldOf = new WeakSet<object>()
+
+function reportUncovered(scope: FastifyInstance, { uncovered }: AuditRules, warn: Warn): void {
+  const open = uncoveredRoutes(scope)
+  if (open.length === 0 || uncovered === 'ignore') return
+  if (uncovered === 'refuse') {
+    throw new ERR_AUTH_CONFIG_INVALID(
+      `uncovered: expected a guard on every route, found none on ${open.join(', ')}; ${UNCOVERED_CURES} (boot)`,
+    )
+  }
+  const root = rootScope(scope)
+  if (toldOf.has(root)) return
+  toldOf.add(root)
+  warn(`no guard covers these routes; ${UNCOVERED_CURES}`, open)
+}
+
+const UNCOVERED_CURES =
+  "wrap the module that registers the guard with fastify-plugin, or say that it is meant: uncovered: 'ignore'"
+
+/** By their scopes. Routes that say that they are open are meant. */
+function uncoveredRoutes(scope: FastifyInstance): string[] {
+  const guarded = guardedScopes(scope)
+  const open = added(applicationRoutes(scope) ?? []).filter(
+    (route) => !guarded.some((each) => isWithin(each, route.scope)),
+  )
+  const declaring = open
+    .filter(({ declares }) => declares.length > 0)
+    .map(
+      ({ methods, url, declares }) =>
+        `${methods.join(', ')} ${url}: ${declares.join('; ')}, and no guard covers it`,
+    )
+  if (declaring.length > 0) throw new ERR_AUTH_ROUTE_INVALID(declaring.join('\n'))
+  return open
+    .filter(({ declared }) => !declared.noauth)
+    .flatMap(placesButCors)
+    .map(nameOf)
+}
+
+/** Without the route that @fastify/cors writes for itself: it is none of the application. */
+function placesButCors(route: Route): ListedPlace[] {
+  return routePlaces(route).filter((place) => !isOfCors(place, route.scope))
+}
+
+function reportEarly({ early, earlyProblems }: RouteRegister, warn: Warn): void {
+  if (early === undefined) {
+    warn(
+      "the application was made before this package was loaded: routes written before the plugin are guarded, and cannot be listed; load it before Fastify() is called, as require('fastify-tenant-auth') at the top",
+    )
+    return
+  }
+  const places = early.flatMap(placesButCors)
+  if (places.length === 0) return
+  if (earlyProblems.length > 0) {
+    warn('routes that were written before the plugin had loaded are wrong', earlyProblems)
+  }
+  warn(
+    `${places.length} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes, and before @fastify/autoload`,
+    places.slice(0, MOST_NAMED).map(nameOf),
+  )
+}
+
+/** Most early routes that the warning names. */
+const MOST_NAMED = 10
+
+/** A route that declares a tenant is refused for such a name. One warning tells of the others. */
+function reportMistaken(written: readonly Route[], rules: AuditRules, warn: Warn): void {
+  const suspects = written.filter(
+    ({ policy, url }) => policy?.noauth !== true && mistakenSegments(url, rules).length > 0,
+  )
+  if (suspects.length === 0) return
+  warn(
+    `these paths have a parameter that looks like the tenant segment, which is :${rules.tenantParameter}; rename it, or set tenantParameter`,
+    suspects.map(({ methods, url }) => `${methods.join(', ')} ${url}`),
+  )
+}
+
+function nameOf({ method, url }: ListedPlace): string {
+  return `${method} ${url}`
+}
+
+/** Plugins that answer requests themselves, and on which side of the guard they belong. */
+const NEIGHBOURS = [
+  {
+    name: '@fastify/cors',
+    belongs: 'before',
+    advice:
+      '@fastify/cors is registered after this plugin: the guard refuses preflights, and browsers cannot read its refusals from another origin; register it before',
+  },
+  {
+    name: '@fastify/middie',
+    belongs: 'after',
+    advice:
+      '@fastify/middie is registered before this plugin: its middleware answers strangers; register it after',
+  },
+] as const
+
+/** Which of these plugins were there before the guard. Their hooks run before its own. */
+export class Neighbours {
+  readonly #ofGuarded: readonly string[]
+  readonly #ofBelow: ReadonlyMap<FastifyInstance, readonly string[]>
+
+  /**
+   * @param guarded the scope that the guard is being installed in
+   * @param below scopes below it that are there already
+   */
+  constructor(guarded: FastifyInstance, below: readonly FastifyInstance[]) {
+    this.#ofGuarded = neighboursIn(guarded)
+    this.#ofBelow = new Map(below.map((scope) => [scope, neighboursIn(scope)]))
+  }
+
+  /** Whether a plugin of a scope answers before the guard does. */
+  isBefore(name: string, scope: FastifyInstance): boolean {
+    return (this.#ofBelow.get(scope) ?? this.#ofGuarded).includes(name)
+  }
+
+  /** Warnings of the plugins that stand on the wrong side of the guard in one of the scopes. */
+  misplaced(scopes: Iterable<FastifyInstance>): string[] {
+    const all = [...scopes]
+    return NEIGHBOURS.filter(({ name, belongs }) =>
+      all.some(
+        (scope) => scope.hasPlugin(name) && this.isBefore(name, scope) === (belongs === 'after'),
+      ),
+    ).map(({ advice }) => advice)
+  }
+}
+
+/**
+ * Whether a route is the one that @fastify/cors writes for itself, so that Fastify takes preflights
+ * of all urls. The router may spell it with a slash.
+ */
+export function isOfCors(
+  { method, url }: { readonly method: string; readonly url: string },
+  scope: FastifyInstance,
+): boolean {
+  const isItsPlace = [`${scope.prefix}*`, `${scope.prefix}/*`].includes(url)
+  return method === 'OPTIONS' && isItsPlace && hasOwnPlugin(scope, '@fastify/cors')
+}
+
+/** A scope has the plugins of the scopes around it, too. */
+function hasOwnPlugin(scope: FastifyInstance, name: string): boolean {
+  const around = Reflect.getPrototypeOf(scope)
+  const isInherited = around !== null && isScope(around) && around.hasPlugin(name)
+  return scope.hasPlugin(name) && !isInherited
+}
+
+function neighboursIn(scope: FastifyInstance): readonly string[] {
+  return NEIGHBOURS.filter(({ name }) => scope.hasPlugin(name)).map(({ name }) => name)
+}

@@ -1,0 +1,111 @@
+import type { FastifyRequest } from 'fastify'
+import type { AuthError } from '../../errors.ts'
+import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import type { NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import { isObject, isPlain, ownCopy } from '../../platform/runtime/own-property.ts'
+import type { Principal } from '../authorization/principal.ts'
+import type { TokenNames } from '../jwt/token-info.ts'
+import type { Issuer } from './issuer.ts'
+import type { TokenCacheStats } from './token-cache.ts'
+import type { Verified } from './verified-tokens.ts'
+
+/** What was found on the way to a principal. Those who watch a request want to know it. */
+export interface Finding {
+  /** Whether the token was known, or had to be verified. Null: none was read. */
+  cached: boolean | null
+  /** What the token stands for; null until it is verified, and in dev mode. */
+  verified: Verified | null
+}
+
+/** Finds out who a request acts as. One instance serves a whole service. */
+export interface Authenticator {
+  /** Starts what runs in the background. */
+  open(): void
+  /** Ends what runs in the background. */
+  close(): void
+  /** Whether a request can be authenticated now. */
+  readonly isReady: boolean
+  /**
+   * Gets new keys, where there are any to get.
+   *
+   * @param iss of one issuer; not given: of all that are configured
+   * @throws ERR_AUTH_KEYS_UNAVAILABLE
+   */
+  refreshKeys(iss?: string): Promise<void>
+  /** What the application has told is asked anew: of everything, or as `what` says. */
+  forget(what: Forgotten): void
+  /** The issuers that are known now. */
+  issuers(): readonly Issuer[]
+  /** What is known of the tokens that were verified before. */
+  readonly tokenCache: TokenCacheStats
+  /**
+   * The principal of a request, or its refusal; a promise only where it cannot be told at once, and
+   * then one of `waits`.
+   *
+   * @param finding where the way is noted
+   * @returns the principal, or ERR_AUTH_TOKEN_MISSING, ERR_AUTH_TOKEN_INVALID,
+   * ERR_AUTH_KEYS_UNAVAILABLE, ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_INTROSPECTION_UNAVAILABLE,
+   * ERR_AUTH_RESOURCES_UNAVAILABLE or ERR_AUTH_REVOCATION_UNAVAILABLE
+   */
+  authenticate(
+    request: FastifyRequest,
+    waits: Waits,
+    finding?: Finding,
+  ): NowOrLater<Principal | AuthError>
+}
+
+/**
+ * Whose answers are forgotten: an issuer's, one user's, or, without members, everybody's. An
+ * application that means everybody gives none.
+ */
+export interface Forgotten {
+  /** The `iss` of the tokens; null: of those without one. */
+  readonly issuer?: string | null
+  /** The `sub` of the tokens. */
+  readonly sub?: string
+  /** Alone: what the option `tenants` has said of this tenant. */
+  readonly tenant?: string
+}
+
+/** Without a prototype: what was not given is not there. */
+export const EVERYBODY: Forgotten = ownCopy({})
+
+const isText = (value: unknown) => typeof value === 'string'
+
+const MEMBERS = new Map<string, (value: unknown) => boolean>([
+  ['issuer', (value) => value === null || isText(value)],
+  ['sub', isText],
+  ['tenant', isText],
+])
+
+/**
+ * What an application gave to be forgotten. A member that is missing by mistake must not mean
+ * everybody, and one that is misspelt must not mean nobody.
+ *
+ * @throws TypeError
+ */
+export function readForgotten(what: unknown): Forgotten {
+  // What a class or another object would have lent it were left out in silence.
+  if (!isObject(what) || !isPlain(what)) {
+    throw new TypeError('forget() takes a plain object with issuer and sub, or tenant')
+  }
+  const given = Object.getOwnPropertyNames(what).map((name) => [name, what[name]] as const)
+  if (!given.every(([name, value]) => MEMBERS.get(name)?.(value))) {
+    throw new TypeError('forget() takes issuer (a string or null) and sub, or tenant (strings)')
+  }
+  if (given.length > 1 && Object.hasOwn(what, 'tenant')) {
+    throw new TypeError('forget() takes tenant alone')
+  }
+  return ownCopy(Object.fromEntries(given))
+}
+
+/** Whether it is one of those whose answers are forgotten. */
+export function isForgotten(
+  { issuer, sub }: Pick<TokenNames, 'issuer' | 'sub'>,
+  what: Forgotten,
+): boolean {
+  return (
+    (what.issuer === undefined || what.issuer === issuer) &&
+    (what.sub === undefined || what.sub === sub)
+  )
+}

@@ -1,0 +1,35 @@
+import { Principal } from '../authorization/principal.ts'
+import type { RightsRules } from '../authorization/rights.ts'
+import type { UserInfo } from '../jwt/user-info.ts'
+import type { Authenticator } from './authenticator.ts'
+
+/**
+ * Dev mode: every request acts as one user. Nothing of the request is read, and there is no
+ * network.
+ */
+export class MockUser implements Authenticator {
+  readonly isReady = true
+  readonly tokenCache = { size: 0, hits: 0, misses: 0, evictions: 0 }
+  readonly #principal: Principal
+
+  constructor(userInfo: UserInfo, rules: RightsRules) {
+    const vouched = { exp: Number.POSITIVE_INFINITY, issuer: null, actor: null }
+    this.#principal = Principal.of(userInfo, vouched, rules)
+  }
+
+  open(): void {}
+
+  close(): void {}
+
+  async refreshKeys(): Promise<void> {}
+
+  forget(): void {}
+
+  issuers(): readonly [] {
+    return []
+  }
+
+  authenticate(): Principal {
+    return this.#principal
+  }
+}

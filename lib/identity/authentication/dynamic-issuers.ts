@@ -1,0 +1,236 @@
+import { AuthError, ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE } from '../../errors.ts'
+import { AskedAnswers } from '../../platform/callbacks/cached-callback.ts'
+import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
+import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import { DocumentStory, tellingOf } from '../../platform/http/document-status.ts'
+import { clock } from '../../platform/runtime/clock.ts'
+import { errorCode, isThrown, withoutStack } from '../../platform/runtime/error.ts'
+import { after, type NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import { Alarm } from '../../platform/runtime/timer.ts'
+import type { KeySource } from '../jwks/key-source.ts'
+import { mismatch, TokenRefused } from '../jwt/token-refused.ts'
+import type { Issuer, IssuerEntry, Standing } from './issuer.ts'
+import { IssuerTable } from './issuer-table.ts'
+import type { Claimed, Issuers } from './issuers.ts'
+
+/** Most answers that name no issuer. */
+const MOST_UNKNOWN = 1000
+
+/** How often an answer is asked for anew that was forgotten on its way. */
+const MOST_TURNS = 5
+
+/** Milliseconds between two warnings that issuers had to go. */
+const WARNED_FOR = 60_000
+
+/** What was expected of `iss`, for the log. */
+const KNOWN = ['one that the issuers function knows']
+
+/** Most questions at one time about issuers that are known, and about those that are not. */
+const MOST_OPEN = 16
+
+/**
+ * What an issuer can be called: no rules name another one, and a database may fail over it. What is
+ * kept of an invented one must not be long.
+ */
+const NAME = /^[^\s\p{C}]{1,2048}$/u
+
+/** Seconds. An answer that is not kept at all would take its keys with it, for each request. */
+const LEAST_AGE = 0.001
+
+export interface AskedIssuersRules {
+  ask(iss: string): unknown
+  /** What an answer stands for; null: no issuer; undefined: it is no answer. */
+  read(iss: string, answer: unknown): IssuerEntry | null | undefined
+  /** Where the keys of an entry come from. */
+  keysOf(entry: IssuerEntry): KeySource
+  issuerOf(entry: IssuerEntry, keys: KeySource, standing: Standing): Issuer
+  /** Is told why there is no answer. */
+  readonly report?: ReportFailure
+  /** Tells the operator. */
+  warn(reason: string): void
+  /** Most issuers that are held. */
+  readonly maxHeld: number
+  /** Seconds for one question. */
+  readonly timeout: number
+  /** Seconds that an answer is kept. */
+  readonly maxAge: number
+  /** Seconds beyond that for which it serves while no newer one can be had. */
+  readonly maxStale: number
+  /** Seconds that it is kept that there is no such issuer. */
+  readonly cooldown: number
+}
+
+/** An issuer by the application's word. */
+interface Held {
+  readonly issuer: Issuer
+  /** All of the answer that is data. */
+  readonly data: string
+  /** Where its keys come from. */
+  readonly place: string
+  /** What has become of the answer. */
+  readonly story: DocumentStory
+}
+
+/**
+ * Issuers that the application knows by a function. `iss` is a key to look up, and nothing else.
+ */
+export class AskedIssuers implements Issuers {
+  readonly isReady = true
+  readonly areAsked = true
+  readonly #rules: AskedIssuersRules
+  readonly #answers: AskedAnswers<IssuerEntry | null, Held | null>
+  readonly #table: IssuerTable<Held | null>
+  /** Those that had proved a token and had to go, since the last warning. */
+  #displaced = 0
+  readonly #warning = new Alarm(() => this.#warn())
+  #warnedAt = Number.NEGATIVE_INFINITY
+
+  constructor(rules: AskedIssuersRules) {
+    this.#rules = rules
+    this.#table = new IssuerTable(rules.maxHeld, (held, hadProved) => {
+      end(held)
+      if (hadProved) this.#noteDisplaced()
+    })
+    this.#answers = new AskedAnswers<IssuerEntry | null, Held | null>({
+      ask: rules.ask,
+      read: (answer, iss) => rules.read(iss, answer),
+      learn: (entry, iss, before, askedAt) => {
+        const held = this.#learn(entry, iss, before ?? undefined)
+        // Strangers make up issuers. An issuer that was never known is nothing that could be gone.
+        if (held === null) before?.story.ended()
+        else held.story.fetched(askedAt)
+        return held
+      },
+      failed: (error, iss, before, isOver) => {
+        const story = before?.story ?? this.#storyOf(iss)
+        story.failed(isThrown(error, AuthError) ? error.reason : errorCode(error))
+        if (!isOver) story.look(clock.now(), true)
+        else before?.story.ended()
+      },
+      drop: (held) => end(held),
+      refuse: (reason) =>
+        withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, `the issuers function ${reason}`)),
+      ...(rules.report && { report: rules.report }),
+      timeout: rules.timeout,
+      keptFor: (held) => (held === null ? rules.cooldown : Math.max(rules.maxAge, LEAST_AGE)),
+      maxKept: rules.maxHeld,
+      table: this.#table,
+      refusals: { is: (held) => held === null, maxKept: MOST_UNKNOWN },
+      maxStale: rules.maxStale,
+      renews: true,
+      line: { places: MOST_OPEN },
+      isKnown: (iss) => this.#table.isKnown(iss),
+    })
+  }
+
+  open(): void {
+    this.#answers.open()
+    for (const held of this.#answers.values()) held?.issuer.keys.open()
+  }
+
+  close(): void {
+    this.#answers.close()
+    this.#warning.stop()
+    this.#displaced = 0
+    for (const held of this.#answers.values()) held?.issuer.keys.close()
+  }
+
+  async refreshKeys(iss?: string): Promise<void> {
+    if (iss === undefined) return
+    const issuer = this.#answers.fresh(iss)?.issuer
+    if (issuer === undefined) throw new ERR_AUTH_KEYS_UNAVAILABLE(1, 'the issuer is not known')
+    await issuer.refreshKeys()
+  }
+
+  find(claimed: Claimed, waits: Waits): NowOrLater<Issuer> {
+    return this.#find(claimed.iss, waits, MOST_TURNS)
+  }
+
+  forget(iss?: string): void {
+    this.#answers.forget((known) => iss === undefined || known === iss)
+  }
+
+  /** Without those on trial, for which there is no place. */
+  all(): readonly Issuer[] {
+    const known = this.#answers.values().filter((held) => held !== null)
+    return known.slice(0, this.#rules.maxHeld).map(({ issuer }) => issuer)
+  }
+
+  #find(iss: string | undefined, waits: Waits, turns: number): NowOrLater<Issuer> {
+    if (iss === undefined) throw new TokenRefused('the issuer is missing')
+    return after(NAME.test(iss) ? this.#answers.get(iss, waits) : null, (held) => {
+      if (held === null) {
+        throw new TokenRefused('the issuer is not accepted', mismatch('iss', KNOWN, iss))
+      }
+      if (!held.issuer.isRetired) return held.issuer
+      // Forgotten on its way, or another answer has come since.
+      if (turns > 0) return this.#find(iss, waits, turns - 1)
+      const reason = 'the answers of the issuers function are forgotten before they come'
+      throw withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, reason))
+    })
+  }
+
+  #noteDisplaced(): void {
+    this.#displaced += 1
+    if (this.#displaced > 1) return
+    if (clock.now() - this.#warnedAt >= WARNED_FOR) this.#warn()
+    else this.#warning.set(this.#warnedAt + WARNED_FOR)
+  }
+
+  #warn(): void {
+    const count = this.#displaced
+    const { maxHeld, warn } = this.#rules
+    this.#displaced = 0
+    this.#warnedAt = clock.now()
+    const line = `issuers that had proved a token and had to go: ${count}; a larger issuersMax (now ${maxHeld}) keeps them`
+    try {
+      warn(line)
+    } catch {
+      // An application's logger may throw. The request that displaced one is good, and no timer may
+      // end the process.
+    }
+  }
+
+  /** An answer that has changed as data makes another issuer, whose tokens are proved anew. */
+  #learn(entry: IssuerEntry | null, iss: string, before: Held | undefined): Held | null {
+    if (entry === null) return null
+    const { mapClaims, name, ...rest } = entry
+    const data = JSON.stringify({ name, ...rest })
+    if (before?.data === data) {
+      before.issuer.mapBy(mapClaims)
+      return before
+    }
+    return this.#make(entry, iss, data, before)
+  }
+
+  #make(entry: IssuerEntry, iss: string, data: string, before: Held | undefined): Held {
+    const { publicKeys, publicKeysUrl, issuer: discovered } = entry
+    const place = JSON.stringify(publicKeys ?? publicKeysUrl ?? [discovered])
+    const isSamePlace = before?.place === place
+    before?.issuer.retire()
+    if (!isSamePlace) before?.issuer.keys.close()
+    const keys = isSamePlace ? before.issuer.keys : this.#rules.keysOf(entry)
+    keys.open()
+    const issuer = this.#rules.issuerOf(entry, keys, {
+      isTrusted: () => {
+        if (this.#answers.fresh(iss) !== held) return false
+        this.#table.used(iss)
+        return true
+      },
+      proved: () => this.#table.proved(iss),
+      awaited: () => this.#table.awaited(iss),
+      released: () => this.#table.released(iss),
+    })
+    const held: Held = { issuer, data, place, story: before?.story ?? this.#storyOf(iss) }
+    return held
+  }
+
+  #storyOf(iss: string): DocumentStory {
+    return new DocumentStory(this.#rules, tellingOf('issuer', iss))
+  }
+}
+
+function end(held: Held | null): void {
+  held?.issuer.retire()
+  held?.issuer.keys.close()
+}

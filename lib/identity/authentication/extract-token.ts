@@ -1,0 +1,94 @@
+import type { FastifyRequest } from 'fastify'
+import { type ReportFailure, thrown, unusable } from '../../platform/callbacks/call-with-timeout.ts'
+import { unexpected } from '../../platform/http/failure.ts'
+import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
+import { TokenRefused } from '../jwt/token-refused.ts'
+
+/** RFC 9110 §11.4: `auth-scheme 1*SP token68`. The scheme's case does not matter. */
+const BEARER = /^bearer(?: +|$)/i
+const SPACE = 0x20
+const MISSPELT_BEARER = /^bearer[^!#$%&'*+.^_`|~0-9a-z-]/i
+
+/**
+ * Gives the token of a request without an Authorization header, from another place; null: it has
+ * none.
+ */
+export type TokenFrom = (request: FastifyRequest) => string | null
+
+/**
+ * The bearer token of a request: of its Authorization header, or, where it has none, what the
+ * application's function gives.
+ *
+ * @returns null when there is none
+ * @throws TokenRefused when there is not exactly one
+ */
+export function tokenOfRequest(
+  request: FastifyRequest,
+  tokenFrom?: TokenFrom,
+  report?: ReportFailure,
+): string | null {
+  const { authorization } = request.headers
+  const token =
+    authorization === undefined
+      ? tokenElsewhere(request, tokenFrom, report)
+      : readBearerToken(String(authorization))
+  if (isRepeated(request.raw.rawHeaders)) throw new TokenRefused('several Authorization headers')
+  return token
+}
+
+/** A function written in JavaScript may give anything. */
+function tokenElsewhere(
+  request: FastifyRequest,
+  tokenFrom?: TokenFrom,
+  report?: ReportFailure,
+): string | null {
+  let token: unknown
+  try {
+    token = tokenFrom?.(request)
+  } catch (error) {
+    report?.(thrown(error))
+    throw error
+  }
+  if (token === undefined || token === null || token === '') return null
+  if (typeof token === 'string') return token
+  ignoreRejection(token)
+  report?.(unusable(unexpected('the answer', 'a string or null', token)))
+  throw new TokenRefused('tokenFrom gave no string')
+}
+
+/**
+ * The token of an Authorization header (RFC 6750 §2.1), or null where the header names no bearer
+ * token: it is empty or of another scheme.
+ *
+ * @throws TokenRefused when it is a bearer header without exactly one token
+ */
+function readBearerToken(authorization: string): string | null {
+  // As nearly all write it.
+  if (authorization.startsWith('Bearer ') && authorization.charCodeAt(7) > SPACE) {
+    return authorization.slice(7)
+  }
+  const scheme = BEARER.exec(authorization)
+  if (scheme) {
+    const token = authorization.slice(scheme[0].length)
+    if (token === '') throw new TokenRefused('the header names the scheme and no token')
+    return token
+  }
+  if (MISSPELT_BEARER.test(authorization)) throw new TokenRefused('the header is malformed')
+  return null
+}
+
+/**
+ * Whether the request came with more than one Authorization line. Node keeps the first and drops
+ * the rest in silence, while a proxy before us may have judged the last (RFC 9110 §5.3). A request
+ * that a test makes up may have no raw headers at all.
+ */
+function isRepeated(rawHeaders: readonly string[] = []): boolean {
+  let seen = false
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]
+    if (name === undefined || name.length !== 13 || name.toLowerCase() !== 'authorization') continue
+    if (seen) return true
+    seen = true
+  }
+  return false
+}

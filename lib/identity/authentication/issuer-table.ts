@@ -1,0 +1,161 @@
+import type { AnswerTable, Kept } from '../../platform/callbacks/answer-cache.ts'
+import { RecentKeys } from '../../platform/callbacks/line.ts'
+import { ownText } from '../../platform/runtime/flat-string.ts'
+
+/**
+ * Places beyond the bound for issuers that have proved no token yet, where those that have hold all
+ * others. A new customer needs one for its first token; and whoever names one issuer again and
+ * again causes one fetch of its keys, and not one for each token.
+ */
+const ON_TRIAL = 64
+
+interface Entry<T> {
+  kept: Kept<T>
+  /** Since it was last passed over. */
+  isUsed: boolean
+}
+
+type Entries<T> = Map<string, Entry<T>>
+
+/**
+ * The issuers that are held, by `iss`. Anybody can name one, so a place is worth something only
+ * with a proved token: who has proved none gives way first, and displaces nobody who has. Of those
+ * that have, the oldest goes that was not used since it was last passed over. Whose keys a request
+ * waits for stays as long as it does.
+ */
+export class IssuerTable<T> implements AnswerTable<T> {
+  readonly #most: number
+  readonly #displaced: (held: T, hadProved: boolean) => void
+  readonly #proved: Entries<T> = new Map()
+  readonly #unproved: Entries<T> = new Map()
+  /** Those without a proof whose keys are waited for. */
+  readonly #awaited: Entries<T> = new Map()
+  /** How many requests wait for the keys of each. */
+  readonly #waits = new Map<string, number>()
+  /** Those that are held no more and had proved a token. */
+  readonly #gone = new RecentKeys()
+
+  /** @param displaced is told who had to go for another one */
+  constructor(most: number, displaced: (held: T, hadProved: boolean) => void) {
+    this.#most = most
+    this.#displaced = displaced
+  }
+
+  get(iss: string): Kept<T> | undefined {
+    return this.#find(iss)?.kept
+  }
+
+  /** What takes the place of another answer has its place, and what that one had proved. */
+  set(iss: string, kept: Kept<T>): void {
+    const before = this.#find(iss)
+    if (before !== undefined) {
+      before.kept = kept
+      return
+    }
+    const home = this.#waits.has(iss) ? this.#awaited : this.#unproved
+    home.set(ownText(iss), { kept, isUsed: false })
+    this.#makeRoom(iss)
+  }
+
+  delete(iss: string): void {
+    if (this.#proved.delete(iss)) this.#gone.note(iss)
+    else if (!this.#unproved.delete(iss)) this.#awaited.delete(iss)
+  }
+
+  values(): T[] {
+    return this.#all().map(([, { kept }]) => kept.answer)
+  }
+
+  expire(fits: (iss: string) => boolean): void {
+    for (const [iss, { kept }] of this.#all()) {
+      if (!fits(iss)) continue
+      kept.freshUntil = Number.NEGATIVE_INFINITY
+      kept.goodUntil = Number.NEGATIVE_INFINITY
+    }
+  }
+
+  /** Whether it has proved a token, and has not been gone for more than an hour. */
+  isKnown(iss: string): boolean {
+    return this.#proved.has(iss) || this.#gone.has(iss)
+  }
+
+  /** It has proved a token. */
+  proved(iss: string): void {
+    const entry = this.#unproved.get(iss) ?? this.#awaited.get(iss)
+    if (entry === undefined) return
+    this.#unproved.delete(iss)
+    this.#awaited.delete(iss)
+    this.#gone.delete(iss)
+    const own = ownText(iss)
+    this.#proved.set(own, entry)
+    while (this.#proved.size > this.#most && this.#displaceOther(own));
+  }
+
+  /** A token that it has proved is used. */
+  used(iss: string): void {
+    const entry = this.#proved.get(iss)
+    if (entry !== undefined) entry.isUsed = true
+  }
+
+  /** A request begins to wait for its keys. */
+  awaited(iss: string): void {
+    this.#waits.set(iss, (this.#waits.get(iss) ?? 0) + 1)
+    move(iss, this.#unproved, this.#awaited)
+  }
+
+  /** That request waits no more. */
+  released(iss: string): void {
+    const left = (this.#waits.get(iss) ?? 0) - 1
+    if (left > 0) {
+      this.#waits.set(iss, left)
+      return
+    }
+    this.#waits.delete(iss)
+    move(iss, this.#awaited, this.#unproved)
+    this.#makeRoom(iss)
+  }
+
+  #find(iss: string): Entry<T> | undefined {
+    return this.#proved.get(iss) ?? this.#unproved.get(iss) ?? this.#awaited.get(iss)
+  }
+
+  #all(): [string, Entry<T>][] {
+    return [...this.#proved, ...this.#unproved, ...this.#awaited]
+  }
+
+  /** @param latest whose request is not over yet */
+  #makeRoom(latest: string): void {
+    const most = Math.max(this.#most, this.#proved.size + ON_TRIAL)
+    for (const [iss, { kept }] of this.#unproved) {
+      if (this.#proved.size + this.#unproved.size + this.#awaited.size <= most) return
+      if (iss === latest) return
+      this.#unproved.delete(iss)
+      this.#displaced(kept.answer, false)
+    }
+  }
+
+  /** Those that are passed over stand behind all others, and are met a second time. */
+  #displaceOther(newcomer: string): boolean {
+    let looks = 2 * this.#proved.size
+    for (const [iss, entry] of this.#proved) {
+      if (looks === 0) break
+      looks -= 1
+      this.#proved.delete(iss)
+      if (iss !== newcomer && !entry.isUsed && !this.#waits.has(iss)) {
+        this.#gone.note(iss)
+        this.#displaced(entry.kept.answer, true)
+        return true
+      }
+      entry.isUsed = false
+      this.#proved.set(iss, entry)
+    }
+    return false
+  }
+}
+
+function move<T>(iss: string, from: Entries<T>, to: Entries<T>): void {
+  const entry = from.get(iss)
+  if (entry === undefined) return
+  from.delete(iss)
+  to.set(iss, entry)
+}

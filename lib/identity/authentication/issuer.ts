@@ -1,0 +1,199 @@
+import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import { withoutStack } from '../../platform/runtime/error.ts'
+import type { NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import { Principal } from '../authorization/principal.ts'
+import type { Pin, RightsRules } from '../authorization/rights.ts'
+import type { VerificationKey } from '../jwks/jwk.ts'
+import type { KeySet } from '../jwks/jwk-set.ts'
+import type { KeySource } from '../jwks/key-source.ts'
+import type { CompactJws } from '../jwt/compact-jws.ts'
+import type { TokenRefused } from '../jwt/token-refused.ts'
+import type { UserInfo } from '../jwt/user-info.ts'
+import {
+  type AcceptedClaims,
+  acceptClaims,
+  refusedUnproved,
+  type VerifyRules,
+  verifyToken,
+} from '../jwt/verify.ts'
+import { EVERY_TENANT } from '../tenants/tenant-name.ts'
+import { keysUnavailable, withKey } from './key-lookup.ts'
+import { EndingProof, type Proof, type Verified, type VerifiedTokens } from './verified-tokens.ts'
+
+export interface IssuerRules extends VerifyRules, RightsRules {
+  /** What logs and `stats()` call it. */
+  readonly name: string
+  readonly tenants: Pin
+}
+
+/** What an issuer's trust hangs on, and who wants to know what it does. */
+export interface Standing {
+  /** Asked for each token, kept or new. */
+  isTrusted(): boolean
+  /** It has proved a token. */
+  proved(): void
+  /** A request begins to wait for its keys. */
+  awaited(): void
+  /** That request waits no more. */
+  released(): void
+}
+
+/** An issuer that nobody takes back. */
+export const FOR_GOOD: Standing = {
+  isTrusted: () => true,
+  proved() {},
+  awaited() {},
+  released() {},
+}
+
+/**
+ * An authorization server that is trusted: its keys, the rules for its tokens, and the tenants that
+ * it may speak for.
+ */
+export class Issuer {
+  readonly keys: KeySource
+  readonly #tokens: VerifiedTokens
+  readonly #standing: Standing
+  readonly #trust: EndingProof
+  #rules: IssuerRules
+  /** The keys of the last proof. */
+  #provedBy: KeySet | undefined
+  #proof: EndingProof | undefined
+  #isRetired = false
+
+  /** @param tokens where the tokens are kept that it has proved */
+  constructor(
+    keys: KeySource,
+    rules: IssuerRules,
+    tokens: VerifiedTokens,
+    standing: Standing = FOR_GOOD,
+  ) {
+    this.keys = keys
+    this.#rules = rules
+    this.#tokens = tokens
+    this.#standing = standing
+    this.#trust = new EndingProof(() => standing.isTrusted())
+  }
+
+  get name(): string {
+    return this.#rules.name
+  }
+
+  /** Its `iss` claims; empty: any. */
+  get identifiers(): readonly string[] {
+    return this.#rules.issuer ?? []
+  }
+
+  /** Whether it may speak for some tenants only. */
+  get isPinned(): boolean {
+    return this.#rules.tenants !== EVERY_TENANT
+  }
+
+  get isReady(): boolean {
+    return this.keys.current() !== undefined
+  }
+
+  /** @throws ERR_AUTH_KEYS_UNAVAILABLE */
+  async refreshKeys(): Promise<void> {
+    if (!(await this.keys.reload())) throw keysUnavailable(this.keys)
+  }
+
+  /** Tokens are mapped so from now on. Those that are kept stay as they are. */
+  mapBy(mapClaims: ((claims: Record<string, unknown>) => UserInfo) | undefined): void {
+    this.#rules = { ...this.#rules, mapClaims }
+  }
+
+  /** Whether another one is in its place, or none. */
+  get isRetired(): boolean {
+    return this.#isRetired
+  }
+
+  /** No token that it has proved is believed any more. */
+  retire(): void {
+    this.#isRetired = true
+    this.#trust.end()
+    this.#proof?.end()
+  }
+
+  /**
+   * What a token of this issuer stands for; a promise only where its key is not known yet, and then
+   * one of `waits`.
+   *
+   * @throws TokenRefused
+   * @throws ERR_AUTH_KEYS_UNAVAILABLE
+   */
+  verify(token: string, jws: CompactJws, waits: Waits): NowOrLater<Verified | TokenRefused> {
+    const refused = refusedUnproved(jws, this.#rules)
+    if (refused !== undefined) return refused
+    const proved = withKey(this.keys, jws.header, ({ key, keys }) => {
+      const verified = this.#prove(jws, key, keys)
+      this.#tokens.set(token, verified)
+      return verified
+    })
+    if (proved instanceof Promise) this.#await(proved)
+    return waits.for(proved, () => withoutStack(() => keysUnavailable(this.keys)))
+  }
+
+  /**
+   * What claims stand for that this issuer has told in another way than by its signature.
+   *
+   * @param until seconds since the epoch: when they end where they do not say so themselves
+   * @throws TokenRefused
+   */
+  accept(claims: Record<string, unknown>, until: number): Verified {
+    return this.#verified(acceptClaims(claims, this.#rules), until, this.#trust)
+  }
+
+  #await(proving: Promise<unknown>): void {
+    this.#standing.awaited()
+    const release = (): void => this.#standing.released()
+    proving.then(release, release)
+  }
+
+  #prove(jws: CompactJws, key: VerificationKey, keys: KeySet): Verified {
+    const accepted = verifyToken(jws, key, this.#rules)
+    return this.#verified(accepted, Number.POSITIVE_INFINITY, this.#proofBy(keys))
+  }
+
+  #verified(accepted: AcceptedClaims, until: number, proof: Proof): Verified {
+    const { userInfo, names, lifetime, actor } = accepted
+    const { exp = until } = lifetime
+    const { tenants } = this.#rules
+    const vouched = { exp, issuer: names.issuer, actor, tokenSub: names.sub }
+    const principal = Principal.of(userInfo, vouched, this.#rules, tenants)
+    this.#standing.proved()
+    return { principal, lifetime, names, tenants, proof, isOpaque: false }
+  }
+
+  /** One for each key set. The one before ends: what other keys have proved is proved anew. */
+  #proofBy(keys: KeySet): Proof {
+    if (this.#proof === undefined || this.#provedBy !== keys) {
+      this.#proof?.end()
+      this.#provedBy = keys
+      this.#proof = new EndingProof(
+        () => this.#standing.isTrusted() && this.keys.current() === keys,
+      )
+    }
+    return this.#proof
+  }
+}
+
+/** An issuer as it is configured: checked, copied, with what it falls back to filled in. */
+export interface IssuerEntry {
+  /** What logs and `stats()` call it. */
+  readonly name: string
+  /** Accepted `iss` claims; undefined: not checked. Several share the keys. */
+  readonly issuer: readonly string[] | undefined
+  /** The tenants that it may speak for; `*`: every one. */
+  readonly tenants: '*' | readonly string[]
+  /** Accepted `aud` claims, one of which a token must name; undefined: not checked. */
+  readonly audience: readonly string[] | undefined
+  /** The JWK set itself. */
+  readonly publicKeys: object | undefined
+  /** Address of the JWK set. Without it, and without `publicKeys`: the issuer is discovered. */
+  readonly publicKeysUrl: string | undefined
+  readonly algorithms: readonly string[]
+  /** Accepted `typ` headers; undefined: those of an access token, or none. */
+  readonly tokenTypes: readonly string[] | undefined
+  readonly mapClaims: ((claims: Record<string, unknown>) => UserInfo) | undefined
+}

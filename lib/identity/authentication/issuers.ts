@@ -1,0 +1,103 @@
+import { ERR_AUTH_KEYS_UNAVAILABLE } from '../../errors.ts'
+import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import type { NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import { mismatch, TokenRefused } from '../jwt/token-refused.ts'
+import type { Issuer } from './issuer.ts'
+
+/** Who is trusted, and finds the issuer of a token. */
+export interface Issuers {
+  /** Starts what runs in the background. */
+  open(): void
+  /** Ends what runs in the background. */
+  close(): void
+  /** Whether tokens can be verified now, by the issuers that are configured. */
+  readonly isReady: boolean
+  /** Whether the application is asked who is trusted. */
+  readonly areAsked: boolean
+  /**
+   * Gets new keys.
+   *
+   * @param iss of one issuer; not given: of all that are configured
+   * @throws ERR_AUTH_KEYS_UNAVAILABLE
+   */
+  refreshKeys(iss?: string): Promise<void>
+  /**
+   * The issuer of a token; a promise only where it has to be asked for, and then one of `waits`.
+   *
+   * @param claimed what the token says, which may choose among those that are trusted
+   * @throws TokenRefused
+   * @throws ERR_AUTH_ISSUERS_UNAVAILABLE
+   */
+  find(claimed: Claimed, waits: Waits): NowOrLater<Issuer>
+  /**
+   * What the application has told of an issuer is asked anew.
+   *
+   * @param iss of one issuer; not given: of all
+   */
+  forget(iss?: string): void
+  /** Those that are known now. */
+  all(): readonly Issuer[]
+}
+
+/** As much of a token as chooses its issuer. It need not be proved. */
+export interface Claimed {
+  /** The claim `iss` (RFC 7519 §4.1.1); undefined: there is none, or it is no string. */
+  readonly iss: string | undefined
+}
+
+/** Issuers that stand in the configuration. Where there is one, it judges every token. */
+export class ListedIssuers implements Issuers {
+  readonly areAsked = false
+  readonly #issuers: readonly Issuer[]
+  readonly #byIss: ReadonlyMap<string, Issuer>
+  readonly #only: Issuer | undefined
+
+  constructor(issuers: readonly Issuer[]) {
+    this.#issuers = issuers
+    this.#byIss = new Map(
+      issuers.flatMap((issuer) => issuer.identifiers.map((iss) => [iss, issuer] as const)),
+    )
+    this.#only = issuers.length === 1 ? issuers[0] : undefined
+  }
+
+  open(): void {
+    for (const { keys } of this.#issuers) keys.open()
+  }
+
+  close(): void {
+    for (const { keys } of this.#issuers) keys.close()
+  }
+
+  /** Every issuer of all tenants can verify. Where each is pinned, one that can is enough. */
+  get isReady(): boolean {
+    const ofAll = this.#issuers.filter(({ isPinned }) => !isPinned)
+    if (ofAll.length > 0) return ofAll.every(({ isReady }) => isReady)
+    return this.#issuers.some(({ isReady }) => isReady)
+  }
+
+  async refreshKeys(iss?: string): Promise<void> {
+    const asked = iss === undefined ? this.#issuers : [this.#byIss.get(iss)]
+    await Promise.all(
+      asked.map((issuer) => {
+        if (issuer === undefined) throw new ERR_AUTH_KEYS_UNAVAILABLE(1, 'the issuer is not known')
+        return issuer.refreshKeys()
+      }),
+    )
+  }
+
+  find(claimed: Claimed): Issuer {
+    // It says itself whose tokens it accepts, and so `iss` need not be known before.
+    if (this.#only !== undefined) return this.#only
+    const { iss } = claimed
+    const issuer = iss === undefined ? undefined : this.#byIss.get(iss)
+    if (issuer !== undefined) return issuer
+    throw new TokenRefused('the issuer is not accepted', mismatch('iss', this.#byIss.keys(), iss))
+  }
+
+  /** The configuration does not change. */
+  forget(): void {}
+
+  all(): readonly Issuer[] {
+    return this.#issuers
+  }
+}

@@ -1,0 +1,79 @@
+import { ERR_AUTH_ISSUERS_UNAVAILABLE } from '../../errors.ts'
+import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import { withoutStack } from '../../platform/runtime/error.ts'
+import { after, type NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import { type CompactJws, parseCompactJws } from '../jwt/compact-jws.ts'
+import { JoseHeaders } from '../jwt/jose-header.ts'
+import { TokenRefused } from '../jwt/token-refused.ts'
+import { refuseUnprovable } from '../jwt/verify.ts'
+import type { Issuer } from './issuer.ts'
+import type { Issuers } from './issuers.ts'
+import type { Verified, VerifiedTokens } from './verified-tokens.ts'
+
+/**
+ * How often a token is proved anew because its issuer has changed meanwhile. Somebody who changes
+ * it all the time must not keep a request for ever.
+ */
+const MOST_TURNS = 5
+
+/** Tokens that are JWTs (RFC 7519): each is verified by its issuer. */
+export class Jwts {
+  readonly #issuers: Issuers
+  readonly #tokens: VerifiedTokens
+  readonly #maxLength: number
+  readonly #headers = new JoseHeaders()
+
+  /** @param maxLength most characters of a token */
+  constructor(issuers: Issuers, tokens: VerifiedTokens, maxLength: number) {
+    this.#issuers = issuers
+    this.#tokens = tokens
+    this.#maxLength = maxLength
+  }
+
+  /**
+   * What a token stands for; a promise only where its issuer or its key is not known yet, and then
+   * one of `waits`.
+   *
+   * @throws TokenRefused
+   * @throws ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE
+   */
+  verify(token: string, waits: Waits): NowOrLater<Verified | TokenRefused> {
+    const jws = parseCompactJws(token, this.#maxLength, this.#headers)
+    // The issuer's own rules come after the answer, which may bring them.
+    if (this.#issuers.areAsked) refuseUnprovable(jws)
+    return this.#prove({ token, jws, waits }, MOST_TURNS)
+  }
+
+  #prove(proving: Proving, turns: number): NowOrLater<Verified | TokenRefused> {
+    const { token, jws, waits } = proving
+    return after(this.#issuers.find(jws.payload, waits), (issuer) => {
+      // An issuer that had to be asked for may have proved this token before.
+      const verified = this.#tokens.get(token) ?? issuer.verify(token, jws, waits)
+      if (!(verified instanceof Promise)) return verified
+      const again = () => this.#again(proving, turns - 1)
+      return verified.then(
+        (proved) => (holds(proved, issuer) ? proved : again()),
+        (error) => (issuer.isRetired ? again() : Promise.reject(error)),
+      )
+    })
+  }
+
+  /** While keys were waited for, the issuer has changed, or is trusted no more. */
+  #again(proving: Proving, turns: number): NowOrLater<Verified | TokenRefused> {
+    if (turns > 0) return this.#prove(proving, turns)
+    throw withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, 'the issuer changes all the time'))
+  }
+}
+
+/** What is known of a token while it is proved. */
+interface Proving {
+  readonly token: string
+  readonly jws: CompactJws
+  readonly waits: Waits
+}
+
+/** Whether what an issuer says after a wait is so still. */
+function holds(proved: Verified | TokenRefused, issuer: Issuer): boolean {
+  if (issuer.isRetired) return false
+  return proved instanceof TokenRefused || proved.proof.holds
+}

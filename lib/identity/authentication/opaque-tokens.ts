@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto'
+import { ERR_AUTH_INTROSPECTION_UNAVAILABLE } from '../../errors.ts'
+import { AskedAnswers } from '../../platform/callbacks/cached-callback.ts'
+import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
+import { RecentKeys } from '../../platform/callbacks/line.ts'
+import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import { Unusable, unexpected } from '../../platform/http/failure.ts'
+import { clock } from '../../platform/runtime/clock.ts'
+import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
+import { after, attempt, type NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import { isObject, isPlain, ownProperty } from '../../platform/runtime/own-property.ts'
+import { isJwt } from '../jwt/jose-header.ts'
+import { TokenRefused } from '../jwt/token-refused.ts'
+import { type Forgotten, isForgotten } from './authenticator.ts'
+import type { Issuers } from './issuers.ts'
+import type { Jwts } from './jwt-verifier.ts'
+import type { Proof, Verified, VerifiedTokens } from './verified-tokens.ts'
+
+interface OpaqueTokensRules {
+  readonly opaqueToken: OpaqueToken
+  /** Seconds for one question. */
+  readonly timeout: number
+  /** Most seconds that an answer is kept. */
+  readonly maxAge: number
+  /** Most characters of a token that is asked for. */
+  readonly maxTokenLength: number
+  /** Is told why there is no answer. */
+  readonly report?: ReportFailure
+}
+
+/** RFC 6750 §2.1: the characters of a bearer token. */
+const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/
+
+/** Tokens that nobody knows are asked for by strangers: few of them are kept, and not for long. */
+const MOST_REFUSED = 1000
+const REFUSED_FOR = 2
+
+/** Milliseconds that an answer counts at least for those who asked for it, kept or not. */
+const LEAST_LIFE = 1000
+
+/** Most questions at one time. */
+const MOST_OPEN = 64
+
+/** What the application knows of a token: claims, or a JWT in its place; null: nothing. */
+type Answer = Record<string, unknown> | string | null
+
+/** What it has told, and when it was asked for that: a reading of `clock`. */
+interface Told {
+  readonly answer: Answer
+  readonly askedAt: number
+}
+
+/** Tokens that are no JWTs: the application's function tells what stands behind each. */
+export class OpaqueTokens {
+  readonly #rules: OpaqueTokensRules
+  readonly #answers: AskedAnswers<Answer, Told>
+  readonly #jwts: Jwts
+  readonly #issuers: Issuers
+  readonly #tokens: VerifiedTokens
+  /** The digests of those that were good. */
+  readonly #good = new RecentKeys()
+  /** For each request that waits: what has been forgotten since it asked. */
+  readonly #forgotten = new Set<Forgotten[]>()
+
+  constructor(
+    rules: OpaqueTokensRules,
+    known: { readonly jwts: Jwts; readonly issuers: Issuers; readonly tokens: VerifiedTokens },
+  ) {
+    this.#rules = rules
+    this.#jwts = known.jwts
+    this.#issuers = known.issuers
+    this.#tokens = known.tokens
+    this.#answers = new AskedAnswers<Answer, Told>({
+      ask: (token) => rules.opaqueToken(token),
+      read: readAnswer,
+      learn: (answer, _token, _before, askedAt) => ({ answer, askedAt }),
+      refuse: (reason) =>
+        withoutStack(() => new ERR_AUTH_INTROSPECTION_UNAVAILABLE(1, `opaqueToken ${reason}`)),
+      timeout: rules.timeout,
+      // What stands behind a token is kept once it is verified, with all other tokens.
+      keptFor: ({ answer }) => (answer === null ? REFUSED_FOR : 0),
+      maxKept: 0,
+      refusals: { is: ({ answer }) => answer === null, maxKept: MOST_REFUSED },
+      ...(rules.report && { report: rules.report }),
+      line: { places: MOST_OPEN },
+      isKnown: (digest) => this.#good.has(digest),
+    })
+  }
+
+  open(): void {
+    this.#answers.open()
+  }
+
+  /** Ends the questions that are open. */
+  close(): void {
+    this.#answers.close()
+  }
+
+  /**
+   * The tokens of a user, of an issuer, or of all are asked for anew. Whose a token is that was not
+   * known, or is being asked for, nobody can tell: it may be one of these.
+   */
+  forget(what: Forgotten = {}): void {
+    this.#answers.forget()
+    this.#tokens.forget(({ isOpaque, names }) => isOpaque === true && isForgotten(names, what))
+    for (const since of this.#forgotten) since.push(what)
+  }
+
+  /**
+   * What a token stands for; a promise only where it has to be asked for, and then one of `waits`.
+   *
+   * @throws TokenRefused
+   * @throws ERR_AUTH_INTROSPECTION_UNAVAILABLE, and what verifying a JWT throws
+   */
+  verify(token: string, waits: Waits): NowOrLater<Verified | TokenRefused> {
+    if (token.length > this.#rules.maxTokenLength) {
+      throw new TokenRefused('longer than maxTokenLength')
+    }
+    if (!BEARER_TOKEN.test(token)) throw new TokenRefused('characters that no token has')
+    const digest = digestOf(token)
+    const since: Forgotten[] = []
+    this.#forgotten.add(since)
+    return attempt(
+      () => this.#proved(token, digest, waits, since),
+      (verified) => {
+        this.#forgotten.delete(since)
+        if (verified instanceof TokenRefused) this.#good.delete(digest)
+        return verified
+      },
+      (error) => {
+        this.#forgotten.delete(since)
+        if (isThrown(error, TokenRefused)) this.#good.delete(digest)
+        throw error
+      },
+    )
+  }
+
+  /** @param since what has been forgotten while it was asked for */
+  #proved(
+    token: string,
+    digest: string,
+    waits: Waits,
+    since: readonly Forgotten[],
+  ): NowOrLater<Verified | TokenRefused> {
+    return after(this.#answers.get(digest, waits, token), ({ answer, askedAt }) => {
+      const known = this.#tokens.get(token)
+      if (known !== undefined) return known
+      const until = askedAt + this.#rules.maxAge * 1000
+      return after(this.#believe(answer, until, waits), (verified) => {
+        if (verified instanceof TokenRefused) return verified
+        this.#good.note(digest, until)
+        const known = asOpaque(verified, until)
+        if (since.every((what) => !isForgotten(known.names, what))) this.#tokens.set(token, known)
+        return known
+      })
+    })
+  }
+
+  /** @param until when the answer ends, by `clock` */
+  #believe(answer: Answer, until: number, waits: Waits): NowOrLater<Verified | TokenRefused> {
+    if (answer === null) throw new TokenRefused('opaqueToken does not know the token')
+    if (typeof answer === 'string') return this.#jwts.verify(answer, waits)
+    const end = Math.max(until, clock.now() + LEAST_LIFE)
+    const iss = ownProperty(answer, 'iss')
+    const claimed = { iss: typeof iss === 'string' ? iss : undefined }
+    return after(this.#issuers.find(claimed, waits), (issuer) =>
+      // Each of the requests that asked together freezes claims of its own.
+      issuer.accept(structuredClone(answer), (Date.now() + end - clock.now()) / 1000),
+    )
+  }
+}
+
+/** @param until when it has to be asked for again, by `clock` */
+function asOpaque(verified: Verified, until: number): Verified {
+  const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
+  const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
+  return { ...verified, proof: new UntilThen(verified.proof, end), isOpaque: true }
+}
+
+/** A token that is refused may be long. What is kept of it is short. */
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url')
+}
+
+/** A proof, for some time. */
+class UntilThen implements Proof {
+  readonly #proof: Proof
+  /** A reading of `clock`. */
+  readonly #until: number
+
+  constructor(proof: Proof, until: number) {
+    this.#proof = proof
+    this.#until = until
+  }
+
+  get holds(): boolean {
+    return clock.now() < this.#until && this.#proof.holds
+  }
+}
+
+/**
+ * A copy, since the application may change or share what it gave. A Map, or an object of a class,
+ * must not count as claims without members, nor its rights as none.
+ *
+ * @throws Unusable, and what the application's object throws where it is read
+ */
+function readAnswer(answer: unknown): Answer {
+  if (answer === null) return null
+  if (typeof answer === 'string') {
+    if (isJwt(answer)) return answer
+    throw new Unusable('the answer: expected claims, a JWT or null, found a string that is no JWT')
+  }
+  if (isObject(answer)) {
+    checkPlain('the answer', answer)
+    checkPlain('resources', ownProperty(answer, 'resources'))
+  }
+  const copy: unknown = JSON.parse(JSON.stringify(answer) ?? 'null')
+  if (isObject(copy)) return copy
+  throw unexpected('the answer', 'claims, a JWT or null', answer)
+}
+
+/** @throws Unusable where it is an object that may hide what it holds */
+function checkPlain(what: string, value: unknown): void {
+  if (!isObject(value) || isPlain(value)) return
+  throw new Unusable(`${what}: expected a plain object, found another one`)
+}
+
+/**
+ * What is known of a token that is no JWT.
+ *
+ * - An object: its claims. They are checked as those of a JWT are.
+ * - A string: a JWT in its place, which is verified as if it had come itself.
+ * - `null`: the token is not valid. It is answered with 401.
+ */
+export type OpaqueAnswer = Readonly<Record<string, unknown>> | string | null
+
+/**
+ * Asks about a token that is no JWT. Called only for tokens in the characters of RFC
+ * 6750 §2.1, of at most `maxTokenLength`.
+ *
+ * @throws anything where the question cannot be decided now, which is answered with 503
+ */
+export type OpaqueToken = (token: string) => OpaqueAnswer | Promise<OpaqueAnswer>

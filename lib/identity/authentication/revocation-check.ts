@@ -1,0 +1,89 @@
+import { ERR_AUTH_REVOCATION_UNAVAILABLE } from '../../errors.ts'
+import { askApplication, type ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
+import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import { readBoolean } from '../../platform/http/failure.ts'
+import { withoutStack } from '../../platform/runtime/error.ts'
+import { after, type NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import type { Principal } from '../authorization/principal.ts'
+import { outlivesDenyList, type TokenInfo, tokenInfo } from '../jwt/token-info.ts'
+import { TokenRefused } from '../jwt/token-refused.ts'
+import type { UserInfo } from '../jwt/user-info.ts'
+import type { Verified } from './verified-tokens.ts'
+
+/** No entry lasts as long as the token, or it does not tell its age. */
+const OUTLIVES = 'outlives the deny list'
+
+export interface RevocationRules {
+  readonly isRevoked?:
+    | ((userInfo: UserInfo, token: TokenInfo) => boolean | Promise<boolean>)
+    | undefined
+  /** Seconds for one call of `isRevoked`. */
+  readonly timeout: number
+  /** Is told why `isRevoked` gave no answer. */
+  readonly reportIsRevoked?: ReportFailure | undefined
+}
+
+/**
+ * The user of a token, unless it is revoked. Asked on every request anew, because a token that was
+ * verified before may be revoked since.
+ *
+ * @param principal with all that is known of the user, so that the function is told no rights of a
+ * token that do not count
+ * @throws TokenRefused
+ * @throws ERR_AUTH_REVOCATION_UNAVAILABLE
+ */
+export function unlessRevoked(
+  principal: Principal,
+  { names, lifetime, isOpaque }: Verified,
+  { isRevoked, timeout, reportIsRevoked: report }: RevocationRules,
+  waits: Waits,
+): NowOrLater<Principal> {
+  if (isRevoked === undefined) return principal
+  const token = tokenInfo(names, lifetime, isOpaque)
+  const revoked = askApplication({
+    // A deny list looks at the token alone, so that the user info need not be made for it.
+    ask: () =>
+      isRevoked(isDenyList(isRevoked) ? { sub: principal.sub } : principal.userInfo, token),
+    timeout,
+    waits,
+    report,
+    read: readBoolean,
+    refuse: (reason) =>
+      withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`)),
+  })
+  return after(revoked, (isSo) => {
+    if (isSo) throw new TokenRefused(outlivesDenyList(token) ? OUTLIVES : 'revoked')
+    return principal
+  })
+}
+
+/** Under this key a function that is given as `isRevoked` carries its watch. */
+export const WATCH: unique symbol = Symbol('fastify-tenant-auth.watch')
+
+/**
+ * Calls a function once as soon as a token is revoked, at once where it is. Returns what ends the
+ * wait.
+ */
+export type WatchRevocation = (token: TokenInfo, onRevoked: () => void) => () => void
+
+/** The watch of an option's value; undefined where it can only be asked. */
+export function watchOf(value: unknown): WatchRevocation | undefined {
+  return typeof value === 'function' && isWatched(value) ? value[WATCH] : undefined
+}
+
+/** A watched function, whose answer is there at once. Undefined where it can only be asked. */
+export function denialsOf(
+  value: ((userInfo: UserInfo, token: TokenInfo) => unknown) | undefined,
+): ((userInfo: UserInfo, token: TokenInfo) => boolean) | undefined {
+  if (value === undefined || !isWatched(value)) return undefined
+  return (userInfo, token) => value(userInfo, token) !== false
+}
+
+/** Whether it looks at the token alone, and tells at once. */
+export function isDenyList(value: unknown): boolean {
+  return watchOf(value) !== undefined
+}
+
+function isWatched(value: object): value is { readonly [WATCH]: WatchRevocation } {
+  return Object.hasOwn(value, WATCH)
+}

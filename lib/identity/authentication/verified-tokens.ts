@@ -1,0 +1,101 @@
+import { keptBytes } from '../../platform/runtime/json-complexity.ts'
+import type { Principal } from '../authorization/principal.ts'
+import type { Pin } from '../authorization/rights.ts'
+import { type Lifetime, refusedLifetime } from '../jwt/registered-claims.ts'
+import type { TokenNames } from '../jwt/token-info.ts'
+import { TokenRefused } from '../jwt/token-refused.ts'
+import { TokenCache, type TokenCacheStats } from './token-cache.ts'
+
+/** What a verified token stands for. */
+export interface Verified {
+  /** By the token's own word. */
+  readonly principal: Principal
+  readonly lifetime: Lifetime
+  /** For `isRevoked` and `resourcesOf`. */
+  readonly names: TokenNames
+  /** For which its issuer may speak. */
+  readonly tenants: Pin
+  readonly proof: Proof
+  /** Whether it stands for a token that is no JWT. */
+  readonly isOpaque: boolean
+}
+
+/** The tokens that were verified, of all issuers, each bound to what proved it. */
+export class VerifiedTokens {
+  readonly #cache: TokenCache<Verified>
+
+  readonly #clockTolerance: number
+  #hits = 0
+  #misses = 0
+
+  /**
+   * @param size most tokens that are kept
+   * @param clockTolerance in seconds
+   */
+  constructor(size: number, clockTolerance: number) {
+    this.#cache = new TokenCache(
+      size,
+      ({ principal, names }) => principal.keptSize + keptBytes(names),
+    )
+    this.#clockTolerance = clockTolerance
+  }
+
+  /**
+   * What the token stands for, where it is known and its proof still holds; refused where it is out
+   * of its time.
+   */
+  get(token: string): Verified | TokenRefused | undefined {
+    const verified = this.#cache.get(token)
+    if (verified === undefined || !verified.proof.holds) return undefined
+    return refusedLifetime(verified.lifetime, this.#clockTolerance) ?? verified
+  }
+
+  /** As `get()`, counted; for the first look of a request. */
+  recall(token: string): Verified | TokenRefused | undefined {
+    const known = this.get(token)
+    if (known === undefined) this.#misses++
+    else if (!(known instanceof TokenRefused)) this.#hits++
+    return known
+  }
+
+  /** A copy. */
+  get stats(): TokenCacheStats {
+    const { size, evictions } = this.#cache
+    return { size, hits: this.#hits, misses: this.#misses, evictions }
+  }
+
+  /** Those that fit are known no more. */
+  forget(fits: (verified: Verified) => boolean): void {
+    this.#cache.forget(fits)
+  }
+
+  set(token: string, verified: Verified): void {
+    this.#cache.set(token, verified)
+  }
+}
+
+/** Why a verified token is believed. */
+export interface Proof {
+  /** Whether that is so still. */
+  readonly holds: boolean
+}
+
+/**
+ * A proof that ends. Thousands of kept tokens may share one, so it lets go of all that it rests on
+ * when it ends: a key set, and its issuer.
+ */
+export class EndingProof implements Proof {
+  #isSo: (() => boolean) | undefined
+
+  constructor(isSo: () => boolean) {
+    this.#isSo = isSo
+  }
+
+  get holds(): boolean {
+    return this.#isSo?.() ?? false
+  }
+
+  end(): void {
+    this.#isSo = undefined
+  }
+}

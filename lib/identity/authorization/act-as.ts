@@ -1,0 +1,98 @@
+import {
+  ERR_AUTH_CONFIG_INVALID,
+  ERR_AUTH_TENANT_INVALID,
+  ERR_AUTH_TENANT_UNKNOWN,
+} from '../../errors.ts'
+import { Waits } from '../../platform/callbacks/pending-requests.ts'
+import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import type { KnownTenants } from '../tenants/known-tenants.ts'
+import { isTenantName } from '../tenants/tenant-name.ts'
+import type { Authorization } from './authorization.ts'
+import { runWithAuthorization } from './current-authorization.ts'
+import { Principal } from './principal.ts'
+import { isResourceId } from './resources.ts'
+import type { RightsRules } from './rights.ts'
+
+export interface InternalWorkRules extends RightsRules {
+  readonly asyncContext: boolean
+  readonly knownTenants: KnownTenants
+  /** Told of each work before it begins. */
+  readonly onBegin: (authorization: Authorization) => void
+}
+
+/** As in dev mode: there is no token, which would end, and by whose word it would be. */
+const VOUCHED = { exp: Number.POSITIVE_INFINITY, issuer: null, actor: null }
+
+/** Work of the application that no request asks for, such as a job of a queue. */
+export class InternalWork {
+  readonly #rules: InternalWorkRules
+  /** The questions end by themselves when the service closes. */
+  readonly #waits = new Waits()
+
+  constructor(rules: InternalWorkRules) {
+    this.#rules = rules
+  }
+
+  /** Runs work as a user whose tenant is checked as that of a request is. */
+  async run<T>(who: InternalUser, work: () => T | Promise<T>): Promise<T> {
+    const { asyncContext, knownTenants, onBegin } = this.#rules
+    if (!asyncContext) {
+      throw new ERR_AUTH_CONFIG_INVALID('asyncContext: expected true for actAs(), found false')
+    }
+    if (typeof work !== 'function') throw new TypeError('actAs() takes a function to run')
+    const user = readInternalUser(who)
+    // The answer is that of requests too, which may wait for it.
+    const exists = runWithAuthorization(null, () => knownTenants.has(user.tenant, this.#waits))
+    if (!(await exists)) throw new ERR_AUTH_TENANT_UNKNOWN()
+    const authorization = this.#authorize(user)
+    onBegin(authorization)
+    return runWithAuthorization(authorization, work)
+  }
+
+  #authorize({ sub, tenant, resources }: InternalUser): Authorization {
+    const held = Object.freeze(Object.fromEntries([[tenant, resources]]))
+    const userInfo = Object.freeze({ sub, resources: held })
+    return Principal.of(userInfo, VOUCHED, this.#rules).in(tenant)
+  }
+}
+
+/** As whom work without a request runs. */
+export interface InternalUser {
+  /** Who works, such as `job:invoices`. Not empty. No user's `sub` should be the same. */
+  readonly sub: string
+  /** The one tenant that the work is for, by its name. */
+  readonly tenant: string
+  /** The resource ids `<name>:<action>` that it holds in that tenant; the list may be empty. */
+  readonly resources: readonly string[]
+}
+
+const MEMBERS: readonly unknown[] = ['sub', 'tenant', 'resources']
+
+/**
+ * As whom an application wants to work: a copy, by own properties only. What is missing by mistake
+ * must not mean less than it seems to, and what is misspelt must not be left out.
+ *
+ * @throws TypeError
+ * @throws ERR_AUTH_TENANT_INVALID (400)
+ */
+export function readInternalUser(who: unknown): InternalUser {
+  if (!isObject(who)) throw new TypeError('actAs() takes an object with sub, tenant and resources')
+  if (!Reflect.ownKeys(who).every((name) => MEMBERS.includes(name))) {
+    throw new TypeError('actAs() takes sub, tenant and resources, and no other member')
+  }
+  const sub = ownProperty(who, 'sub')
+  if (typeof sub !== 'string' || sub === '') {
+    throw new TypeError('actAs() takes a sub that is a string, and not empty')
+  }
+  const resources = readIds(ownProperty(who, 'resources'))
+  const tenant = ownProperty(who, 'tenant')
+  if (!isTenantName(tenant)) throw new ERR_AUTH_TENANT_INVALID('not a tenant name')
+  return { sub, tenant, resources }
+}
+
+function readIds(value: unknown): readonly string[] {
+  // A copy has no holes.
+  const ids: readonly unknown[] = Array.isArray(value) ? [...value] : [undefined]
+  if (ids.every(isResourceId)) return Object.freeze(ids)
+  throw new TypeError('actAs() takes resources, a list of ids <name>:<action>')
+}

@@ -1,0 +1,161 @@
+import { inspect } from 'node:util'
+import { type ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_INVALID } from '../../errors.ts'
+import { ownText } from '../../platform/runtime/flat-string.ts'
+import type { Actor } from '../jwt/token-info.ts'
+import type { UserInfo } from '../jwt/user-info.ts'
+import { isTenantName } from '../tenants/tenant-name.ts'
+import { isResourceId } from './resources.ts'
+
+/** What an authorization has to know of its user. */
+export interface AuthorizedUser {
+  readonly userInfo: UserInfo
+  /** As the token names it. */
+  readonly tokenSub: string | null
+  /** By whose word; null: the token names none, or there is no token. */
+  readonly issuer: string | null
+  /** Who acts for the user; null: the user itself. */
+  readonly actor: Actor | null
+  /** Whether it holds every id, in every tenant. */
+  readonly isSuperuser: boolean
+  /** The tenants that the user may act for. */
+  readonly tenants: ReadonlySet<string>
+  /** When the user's rights end. */
+  readonly expiresAt: Date
+  /** Ids granted in one tenant, or, for null, where there is none. */
+  resourcesIn(tenant: string | null): ReadonlySet<string>
+  /** @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for the tenant */
+  in(tenant: string): Authorization
+  /** The refusal where it holds too few of the required ids. */
+  lacks(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING
+}
+
+/**
+ * What a user may do in one tenant, or, where `tenant` is null, what it may do everywhere. Deeply
+ * immutable.
+ */
+export class Authorization {
+  /** The tenant that these rights are for; null where the request belongs to none. */
+  readonly tenant: string | null
+
+  /** Who the request acts as. */
+  declare readonly userInfo: UserInfo
+
+  /**
+   * Who has issued the token: its verified `iss` (RFC 7519 §4.1.1); null in dev mode, and where the
+   * token has none. `sub` is unique within one issuer only: a user is the pair of both.
+   */
+  readonly issuer: string | null
+
+  /**
+   * The user as the token names it: its verified `sub`, before `mapClaims`; null where the token
+   * has none. `issuer` and `tokenSub` are what a deny list revokes. In dev mode it is the user's
+   * `sub`.
+   */
+  readonly tokenSub: string | null
+
+  /**
+   * Who acts for the user: the outermost `act` of the token (RFC 8693 §4.1); null where the token
+   * has none, and in dev mode.
+   */
+  readonly actor: Actor | null
+
+  /** The tenants that the user may act for, of those that the issuer may speak for. */
+  declare readonly tenants: ReadonlySet<string>
+
+  /** Ids granted under `*` and in this tenant, literally; superuser rights add nothing here. */
+  readonly resources: ReadonlySet<string>
+
+  /** Whether the user holds `superuserResource` under `*`, and so every id. */
+  readonly isSuperuser: boolean
+
+  /** When the rights end: the token's `exp` (RFC 7519 §4.1.4). A new Date at each reading. */
+  declare readonly expiresAt: Date
+
+  readonly #user: AuthorizedUser
+
+  constructor(user: AuthorizedUser, tenant: string | null) {
+    this.tenant = tenant === null ? null : ownText(tenant)
+    Object.defineProperty(this, 'userInfo', Authorization.#USER_INFO)
+    this.issuer = user.issuer
+    this.tokenSub = user.tokenSub
+    this.actor = user.actor
+    this.resources = user.resourcesIn(tenant)
+    this.isSuperuser = user.isSuperuser
+    this.#user = user
+    Object.defineProperty(this, 'tenants', Authorization.#TENANTS)
+    Object.defineProperty(this, 'expiresAt', Authorization.#EXPIRES_AT)
+    Object.freeze(this)
+  }
+
+  /** Of each authorization's own, so that a comparison and a copy see it. Few read it. */
+  static readonly #TENANTS = {
+    enumerable: true,
+    get(this: Authorization): ReadonlySet<string> {
+      return this.#user.tenants
+    },
+  }
+
+  /** As `#TENANTS`. */
+  static readonly #USER_INFO = {
+    enumerable: true,
+    get(this: Authorization): UserInfo {
+      return this.#user.userInfo
+    },
+  }
+
+  /** As `#TENANTS`. */
+  static readonly #EXPIRES_AT = {
+    enumerable: true,
+    get(this: Authorization): Date {
+      return this.#user.expiresAt
+    },
+  }
+
+  /** Whether the user holds all of the ids. Superusers hold every one. Of none: false. */
+  has(...ids: string[]): boolean {
+    return ids.length > 0 && ids.every(this.#holds, this)
+  }
+
+  /** Whether the user holds at least one of the ids. Superusers hold every one. */
+  hasAny(...ids: string[]): boolean {
+    return ids.some(this.#holds, this)
+  }
+
+  /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds all of the ids */
+  require(...ids: string[]): void {
+    if (!this.has(...ids)) throw this.#user.lacks(ids)
+  }
+
+  /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds at least one of the ids */
+  requireAny(...ids: string[]): void {
+    if (!this.hasAny(...ids)) throw this.#user.lacks(ids)
+  }
+
+  /**
+   * The same user in another tenant. Whether that tenant exists is not asked.
+   *
+   * @throws ERR_AUTH_TENANT_INVALID (400) when the name cannot be a tenant's
+   * @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for it
+   */
+  in(tenant: string): Authorization {
+    if (!isTenantName(tenant)) throw new ERR_AUTH_TENANT_INVALID('not a tenant name')
+    return this.#user.in(tenant)
+  }
+
+  /** What a route that sends the authorization on, or a log that holds it, shows of it. */
+  toJSON(): object {
+    const { tenant, userInfo, issuer, tokenSub, actor, tenants, resources, expiresAt } = this
+    return { tenant, userInfo, issuer, tokenSub, actor, tenants, resources, expiresAt }
+  }
+
+  /** What console.log shows: all of it, with what getters hide. */
+  [inspect.custom](): object {
+    return { ...this }
+  }
+
+  #holds(id: string): boolean {
+    return this.isSuperuser ? isResourceId(id) : this.resources.has(id)
+  }
+}
+
+Object.freeze(Authorization.prototype)

@@ -1,0 +1,199 @@
+import { ERR_AUTH_RESOURCES_UNAVAILABLE } from '../../errors.ts'
+import { AskedAnswers } from '../../platform/callbacks/cached-callback.ts'
+import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
+import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import { withoutStack } from '../../platform/runtime/error.ts'
+import { keptBytes } from '../../platform/runtime/json-complexity.ts'
+import { after, type NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import type { TokenNames } from '../jwt/token-info.ts'
+import { TokenRefused } from '../jwt/token-refused.ts'
+import type { Resources } from '../jwt/user-info.ts'
+import type { Principal } from './principal.ts'
+import { type ResourcesOf, readResources, type TokenUser } from './resources.ts'
+import { type Pin, pinnedResources, pinnedSize, type RightsRules, SharedRights } from './rights.ts'
+
+export interface AskedRightsRules extends RightsRules {
+  readonly resourcesOf: ResourcesOf
+  /** Seconds for one question. */
+  readonly timeout: number
+  /** Seconds that an answer is kept, from its question on. */
+  readonly maxAge: number
+  /** Is told why there is no answer. */
+  readonly report?: ReportFailure
+  /** Whether users of several issuers are asked for. Then those of one hold half of the places. */
+  readonly hasSeveralIssuers?: boolean
+}
+
+/** The user of a verified token, by the token's word. */
+interface ProvedUser {
+  readonly principal: Principal
+  readonly names: TokenNames
+  /** For which the token's issuer may speak. */
+  readonly tenants: Pin
+}
+
+/** Most users whose rights are kept, and most that are kept as not known. */
+const MAX_USERS = 10_000
+
+/** Bytes that may be kept alive for a user on average. */
+const MEAN_SIZE = 16 * 1024
+
+/** Seconds that it is kept that a user is not known. */
+const UNKNOWN_FOR = 2
+
+/** Most questions at one time. */
+const MAX_OPEN = 64
+
+/** Rights that the application tells of each user of each issuer. A token's own do not count. */
+export class AskedRights {
+  readonly #answers: AskedAnswers<Resources | null, ToldRights>
+  /** By the token's principal. To make one for each request would cost more than the answer. */
+  readonly #keys = new WeakMap<Principal, string>()
+
+  constructor(rules: AskedRightsRules) {
+    const { resourcesOf, timeout, maxAge, superuserResource, report } = rules
+    const shareOf = rules.hasSeveralIssuers === true ? { shareOf: issuerIn } : {}
+    this.#answers = new AskedAnswers<Resources | null, ToldRights>({
+      ask: (key) => resourcesOf(JSON.parse(key)),
+      read: (answer) => (answer === null ? null : readResources(answer)),
+      learn: (resources) => new ToldRights(resources, { superuserResource }),
+      refuse: (reason) =>
+        withoutStack(() => new ERR_AUTH_RESOURCES_UNAVAILABLE(1, `resourcesOf ${reason}`)),
+      timeout,
+      keptFor: (told) => (told.isKnown ? maxAge : UNKNOWN_FOR),
+      maxKept: MAX_USERS,
+      weight: {
+        most: MAX_USERS * MEAN_SIZE,
+        of: (told, key) => told.keptSize + 2 * key.length,
+      },
+      refusals: { is: (told) => !told.isKnown, maxKept: MAX_USERS },
+      ...(report && { report }),
+      line: { places: MAX_OPEN, ...shareOf },
+    })
+  }
+
+  open(): void {
+    this.#answers.open()
+  }
+
+  /** Ends the questions that are open. */
+  close(): void {
+    this.#answers.close()
+  }
+
+  /** Rights are asked for anew: of one user, of a `sub` or an issuer, or of all. */
+  forget({ issuer, sub }: { readonly issuer?: string | null; readonly sub?: string }): void {
+    const head = issuer === undefined ? '' : `{"issuer":${JSON.stringify(issuer)},`
+    const tail = sub === undefined ? '' : `,"sub":${JSON.stringify(sub)}}`
+    // Exact: within a JSON text each quote is escaped.
+    this.#answers.forget((key) => key.startsWith(head) && key.endsWith(tail))
+  }
+
+  /**
+   * The user with the rights that the application tells; a promise only where they have to be asked
+   * for, and then one of `waits`.
+   *
+   * @throws TokenRefused where the token does not name its user
+   * @throws ERR_AUTH_RESOURCES_UNAVAILABLE
+   */
+  of({ principal, names, tenants }: ProvedUser, waits: Waits): NowOrLater<Principal> {
+    const key = this.#keys.get(principal) ?? this.#makeKey(principal, names)
+    return after(this.#answers.get(key, waits), (told) => told.of(principal, tenants))
+  }
+
+  #makeKey(principal: Principal, { issuer, sub }: TokenNames): string {
+    // Users without a name would share their rights.
+    if (sub === null || sub === '') throw new TokenRefused('resourcesOf needs the claim sub')
+    // A database that is asked in UTF-8 takes half a character for another one.
+    if (/\p{Surrogate}/u.test(sub)) throw new TokenRefused('the claim sub is no whole text')
+    const user: TokenUser = { issuer, sub }
+    const key = JSON.stringify(user)
+    this.#keys.set(principal, key)
+    return key
+  }
+}
+
+/** Users without one have a share, too. */
+function issuerIn(key: string): string {
+  const { issuer }: TokenUser = JSON.parse(key)
+  return issuer ?? ''
+}
+
+/** Bytes of what is told, without its resources. */
+const OWN = 1024
+
+/** The reason of a refusal, for the log. */
+const UNKNOWN = 'resourcesOf does not know the user'
+
+/** What is made of the resources for an issuer that may speak for these tenants. */
+interface Made {
+  readonly pin: Pin
+  readonly rights: SharedRights
+  /** For the principals of all tokens, made for the first that is looked at. */
+  read(): Resources | undefined
+}
+
+/**
+ * What the application has told of one user. The principals of the user's tokens are kept with it,
+ * and each of them no longer than its token. They share what is made of the resources: a user of
+ * thousands of tenants may have thousands of tokens.
+ */
+export class ToldRights {
+  readonly #resources: Resources | undefined
+  readonly #rules: RightsRules
+  #made: Made | undefined
+  #turn = 0
+  #principals = new WeakMap<Principal, Principal>()
+
+  /** @param resources frozen; null: the application does not know the user */
+  constructor(resources: Resources | null, rules: RightsRules) {
+    this.#resources = resources ?? undefined
+    this.#rules = rules
+  }
+
+  /** Whether the application knows the user. */
+  get isKnown(): boolean {
+    return this.#resources !== undefined
+  }
+
+  /**
+   * A user with these rights, in the place of those of its token.
+   *
+   * @param pin the tenants for which the token's issuer may speak
+   */
+  of(principal: Principal, pin: Pin): Principal {
+    const { rights, read } = this.#madeFor(pin)
+    if (rights.turn !== this.#turn) this.#letGo(rights.turn)
+    const known = this.#principals.get(principal)
+    if (known !== undefined) return known
+    const made = principal.withRights(rights, read)
+    this.#principals.set(principal, made)
+    return made
+  }
+
+  /** Bytes that it keeps alive in time, without the principals: as if its issuer were pinned. */
+  get keptSize(): number {
+    if (this.#resources === undefined) return OWN
+    return OWN + keptBytes(this.#resources) + pinnedSize(this.#resources)
+  }
+
+  #madeFor(pin: Pin): Made {
+    if (this.#made?.pin === pin) return this.#made
+    const told = this.#resources
+    let resources: Resources | undefined
+    const read = () => {
+      if (told !== undefined) resources ??= pinnedResources(told, pin)
+      return resources
+    }
+    const rights = new SharedRights(told, this.#rules, pin, UNKNOWN)
+    this.#made = { pin, rights, read }
+    this.#letGo(rights.turn)
+    return this.#made
+  }
+
+  /** Principals made before would keep alive what the rights have let go of. */
+  #letGo(turn: number): void {
+    this.#turn = turn
+    this.#principals = new WeakMap()
+  }
+}

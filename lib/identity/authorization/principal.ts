@@ -1,0 +1,204 @@
+import { ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_FORBIDDEN } from '../../errors.ts'
+import { keptBytes } from '../../platform/runtime/json-complexity.ts'
+import { type Actor, dateOf } from '../jwt/token-info.ts'
+import type { Resources, UserInfo } from '../jwt/user-info.ts'
+import { EVERY_TENANT } from '../tenants/tenant-name.ts'
+import { Authorization, type AuthorizedUser } from './authorization.ts'
+import {
+  MAX_KEPT,
+  type Pin,
+  pinnedResources,
+  pinnedSize,
+  Rights,
+  type RightsRules,
+} from './rights.ts'
+
+/** By whose word, until when, and by whom somebody acts as who it is. */
+export interface Vouched {
+  /** In seconds since the epoch. */
+  readonly exp: number
+  /** The verified `iss`; null: none. */
+  readonly issuer: string | null
+  /** Who acts for the user; null: the user itself. */
+  readonly actor: Actor | null
+  /** The verified `sub`, before `mapClaims`; null: none. Absent: nothing was mapped. */
+  readonly tokenSub?: string | null
+}
+
+/** The ids that a route requires: all of them, or one at least. */
+export interface Requirement {
+  readonly mode: 'all' | 'any'
+  readonly ids: readonly string[]
+}
+
+/** Rights that count, by tenant. */
+interface Counting {
+  read(): Resources | undefined
+  /** Bytes that they keep alive beside the claims, once they are read. */
+  readonly size: number
+}
+
+/** Bytes of an authorization without the items of its set. */
+const AUTHORIZATION = 384
+
+/** A user who has proved who it is, and for which tenants it may act. Deeply immutable. */
+export class Principal implements AuthorizedUser {
+  readonly issuer: string | null
+  readonly actor: Actor | null
+  readonly tokenSub: string | null
+  readonly #vouched: Vouched
+  readonly #claims: UserInfo
+  /** The rights that count in the place of those of the claims; null: those of the claims. */
+  readonly #resources: Counting | null
+  #userInfo: UserInfo | undefined
+  readonly #rights: Rights
+  /** The first one that was asked for, which for most users is the only one. */
+  #first: Authorization | undefined
+  #others: Map<string | null, Authorization> | undefined
+  /** What the first one has met last. */
+  #met: Requirement | undefined
+
+  /**
+   * A user by its own claims, and with the rights that they name.
+   *
+   * @param pin the tenants for which whoever vouches may speak
+   */
+  static of(
+    claims: UserInfo,
+    vouched: Vouched,
+    rules: RightsRules,
+    pin: Pin = EVERY_TENANT,
+  ): Principal {
+    const resources = Object.hasOwn(claims, 'resources') ? claims.resources : undefined
+    const rights = new Rights(resources, rules, pin)
+    if (resources === undefined || pin === EVERY_TENANT) {
+      return new Principal(claims, null, vouched, rights)
+    }
+    const counting = { read: () => pinnedResources(resources, pin), size: pinnedSize(resources) }
+    return new Principal(claims, counting, vouched, rights)
+  }
+
+  private constructor(
+    claims: UserInfo,
+    resources: Counting | null,
+    vouched: Vouched,
+    rights: Rights,
+  ) {
+    this.#claims = claims
+    this.#resources = resources
+    this.issuer = vouched.issuer
+    this.actor = vouched.actor
+    this.tokenSub = Object.hasOwn(vouched, 'tokenSub') ? (vouched.tokenSub ?? null) : claims.sub
+    this.#vouched = vouched
+    this.#rights = rights
+    Object.freeze(this)
+  }
+
+  /**
+   * The same user with other rights. They take the place of its own wholly.
+   *
+   * @param read what the rights were made of, frozen; undefined: none were told
+   */
+  withRights(rights: Rights, read: () => Resources | undefined): Principal {
+    return new Principal(this.#claims, { read, size: 0 }, this.#vouched, rights)
+  }
+
+  /** The user's identifier. */
+  get sub(): string {
+    return this.#claims.sub
+  }
+
+  /** Made when it is asked for: what a user holds in every tenant stands in each of them. */
+  get userInfo(): UserInfo {
+    this.#userInfo ??= this.#resources === null ? this.#claims : this.#withResources()
+    return this.#userInfo
+  }
+
+  #withResources(): UserInfo {
+    const { resources: _, ...claims } = this.#claims
+    const resources = this.#resources?.read()
+    return Object.freeze(resources === undefined ? claims : { ...claims, resources })
+  }
+
+  /**
+   * The user's rights in one tenant, or, for null, where there is none.
+   *
+   * @throws ERR_AUTH_TENANT_FORBIDDEN
+   */
+  in(tenant: string | null): Authorization {
+    const authorization = this.find(tenant)
+    if (authorization) return authorization
+    throw this.mayNotAct()
+  }
+
+  /** As `in()`; undefined where the user may not act for the tenant. */
+  find(tenant: string | null): Authorization | undefined {
+    if (this.#first?.tenant === tenant) return this.#first
+    const known = this.#others?.get(tenant)
+    if (known) return known
+    if (tenant !== null && !this.#rights.mayActFor(tenant)) return undefined
+    const authorization = new Authorization(this, tenant)
+    if (this.#first === undefined) this.#first = authorization
+    else this.#keep(authorization)
+    return authorization
+  }
+
+  #keep(authorization: Authorization): void {
+    if (this.#others === undefined || this.#others.size >= MAX_KEPT - 1) this.#others = new Map()
+    this.#others.set(authorization.tenant, authorization)
+  }
+
+  /**
+   * Bytes that it keeps alive: the claims, and what has been made of them by then. An estimate,
+   * rather too high.
+   */
+  get keptSize(): number {
+    const told = keptBytes(this.#claims) + keptBytes(this.actor) + (this.#resources?.size ?? 0)
+    return told + MAX_KEPT * AUTHORIZATION
+  }
+
+  get isSuperuser(): boolean {
+    return this.#rights.isSuperuser
+  }
+
+  get tenants(): ReadonlySet<string> {
+    return this.#rights.tenants
+  }
+
+  get expiresAt(): Date {
+    return dateOf(this.#vouched.exp)
+  }
+
+  resourcesIn(tenant: string | null): ReadonlySet<string> {
+    return this.#rights.in(tenant)
+  }
+
+  /**
+   * Whether one of its authorizations meets a requirement. What was met once is met again, since
+   * neither changes.
+   */
+  meets(authorization: Authorization, requirement: Requirement): boolean {
+    const isFirst = authorization === this.#first
+    if (isFirst && requirement === this.#met) return true
+    const { mode, ids } = requirement
+    const isMet = mode === 'all' ? authorization.has(...ids) : authorization.hasAny(...ids)
+    if (isFirst && isMet) this.#met = requirement
+    return isMet
+  }
+
+  /** The refusal where the user may not act for the tenant. */
+  mayNotAct(): ERR_AUTH_TENANT_FORBIDDEN {
+    return new ERR_AUTH_TENANT_FORBIDDEN(
+      this.#rights.explain('the user may not act for the tenant'),
+    )
+  }
+
+  lacks(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING {
+    return new ERR_AUTH_RESOURCE_MISSING(
+      required,
+      this.#rights.explain('a required resource is missing'),
+    )
+  }
+}
+
+Object.freeze(Principal.prototype)

@@ -1,0 +1,149 @@
+import { ownText } from '../../platform/runtime/flat-string.ts'
+import type { Resources } from '../jwt/user-info.ts'
+import { EVERY_TENANT } from '../tenants/tenant-name.ts'
+import { ImmutableSet } from './immutable-set.ts'
+
+export interface RightsRules {
+  /** Who holds it under `*` passes every requirement and may act for every tenant. */
+  readonly superuserResource?: string | undefined
+}
+
+const NO_RESOURCES: Resources = Object.freeze({})
+
+/**
+ * Most tenants of which a user's rights are kept: it may have thousands, and be kept with thousands
+ * of others.
+ */
+export const MAX_KEPT = 4
+
+/** What a user may do, in each tenant. What is told of it to others is deeply immutable. */
+export class Rights {
+  readonly isSuperuser: boolean
+  readonly #resources: Resources
+  readonly #pin: Pin
+  /** Why none were told, for the log. */
+  readonly #missing: string
+  #tenants: ReadonlySet<string> | undefined
+
+  /**
+   * @param resources frozen; undefined: none were told
+   * @param pin the tenants in which they count
+   * @param missing the reason why none were told, for the log
+   */
+  constructor(
+    resources: Resources | undefined,
+    { superuserResource }: RightsRules,
+    pin: Pin = EVERY_TENANT,
+    missing = 'the claim resources is missing',
+  ) {
+    this.#resources = resources ?? NO_RESOURCES
+    this.#pin = pin
+    this.#missing = missing
+    this.isSuperuser =
+      superuserResource !== undefined && this.#everywhere.includes(superuserResource)
+  }
+
+  /** The tenants that the user may act for; for a superuser, those that its resources name. */
+  get tenants(): ReadonlySet<string> {
+    this.#tenants ??= new ImmutableSet(
+      Object.keys(this.#resources).filter((key) => this.#counts(key)),
+    )
+    return this.#tenants
+  }
+
+  /** Whether the user may act for a tenant. By own keys only: `constructor` is no tenant. */
+  mayActFor(tenant: string): boolean {
+    if (this.isSuperuser) return true
+    return Object.hasOwn(this.#resources, tenant) && this.#counts(tenant)
+  }
+
+  /**
+   * The ids that are granted in a tenant, or, for null, where there is none. Made for each tenant
+   * when it is asked for: ids for all tenants times a hundred of them are many.
+   */
+  in(tenant: string | null): ReadonlySet<string> {
+    if (tenant === null) return new ImmutableSet(this.#everywhere)
+    if (this.#pin === EVERY_TENANT) {
+      return new ImmutableSet([...this.#everywhere, ...this.#granted(tenant)])
+    }
+    if (!this.mayActFor(tenant)) return new ImmutableSet([])
+    return new ImmutableSet([...this.#granted(tenant), ...this.#granted(EVERY_TENANT)])
+  }
+
+  /**
+   * The reason of a refusal, for the log: a server that sends no rights at all is rather set up
+   * badly.
+   */
+  explain(reason: string): string {
+    return this.#resources === NO_RESOURCES ? `${reason}: ${this.#missing}` : reason
+  }
+
+  /** What is granted where there is no tenant, and in each that there is. */
+  get #everywhere(): readonly string[] {
+    return this.#pin === EVERY_TENANT ? this.#granted(EVERY_TENANT) : []
+  }
+
+  #counts(key: string): boolean {
+    return key !== EVERY_TENANT && (this.#pin === EVERY_TENANT || this.#pin.has(key))
+  }
+
+  #granted(key: string): readonly string[] {
+    return (Object.hasOwn(this.#resources, key) && this.#resources[key]) || []
+  }
+}
+
+Object.freeze(Rights.prototype)
+
+/** Rights of several principals, which share the sets of ids too. */
+export class SharedRights extends Rights {
+  readonly #ids = new Map<string | null, ReadonlySet<string>>()
+  #turn = 0
+
+  /** Changes when sets are let go of, which principals may keep alive. */
+  get turn(): number {
+    return this.#turn
+  }
+
+  override in(tenant: string | null): ReadonlySet<string> {
+    const known = this.#ids.get(tenant)
+    if (known) return known
+    const ids = super.in(tenant)
+    if (this.#ids.size >= MAX_KEPT) {
+      this.#ids.clear()
+      this.#turn += 1
+    }
+    this.#ids.set(tenant === null ? null : ownText(tenant), ids)
+    return ids
+  }
+}
+
+/** The tenants that an issuer may speak for; `*`: every one. */
+export type Pin = '*' | ReadonlySet<string>
+
+/**
+ * The rights that count by the word of an issuer that speaks for these tenants. Rights in other
+ * tenants are removed. What is granted in every tenant becomes a right in each of its tenants that
+ * the user has, so that it counts in no other tenant, and not where there is no tenant. It is
+ * looked at once, however many tenants there are.
+ *
+ * @returns a frozen copy, or the same rights where nothing is pinned
+ */
+export function pinnedResources(resources: Resources, tenants: Pin): Resources {
+  if (tenants === EVERY_TENANT) return resources
+  const granted = new Map(Object.entries(resources))
+  const everywhere = new Set(granted.get(EVERY_TENANT))
+  const shared = Object.freeze([...everywhere])
+  const served = [...granted]
+    .filter(([tenant]) => tenant !== EVERY_TENANT && tenants.has(tenant))
+    .map(([tenant, ids]) => {
+      const own = [...new Set(ids)].filter((id) => !everywhere.has(id))
+      return [tenant, own.length === 0 ? shared : Object.freeze([...own, ...shared])] as const
+    })
+  return Object.freeze(Object.fromEntries(served))
+}
+
+/** Bytes of what `pinnedResources` repeats in each tenant at most: what is granted everywhere. */
+export function pinnedSize(resources: Resources): number {
+  const lists = new Map(Object.entries(resources))
+  return 8 * lists.size * (lists.get(EVERY_TENANT)?.length ?? 0)
+}

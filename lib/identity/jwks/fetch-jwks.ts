@@ -1,0 +1,109 @@
+import { Unusable } from '../../platform/http/failure.ts'
+import { type FetchLimits, fetchJson } from '../../platform/http/fetch-json.ts'
+import type { FetchPlaces } from '../../platform/http/fetch-places.ts'
+import type { DocumentSource } from '../../platform/http/remote-document.ts'
+import { isPublicAddress } from '../../platform/http/ssrf-safe-request.ts'
+import { isProtected } from '../../platform/http/urls.ts'
+import { ownCopy } from '../../platform/runtime/own-property.ts'
+import type { TimeLimit } from '../../platform/runtime/time-limit.ts'
+import { Discovery } from './discovery.ts'
+import { KeySet } from './jwk-set.ts'
+
+/** Most bytes of a JWK set, and of an issuer's metadata, after decompression. */
+export const MAX_KEYS_BYTES = 512 * 1024
+
+/** Where a key set is: at its own address, or where the issuer's metadata says. */
+export type KeyLocation = { readonly url: string } | { readonly issuer: string }
+
+export interface FetchedKeysOptions {
+  readonly location: KeyLocation
+  /**
+   * Whether a customer may have chosen the address, since a function told it: then it is https, and
+   * its name is looked up without a thread of the process. Default: no, the operator chose it.
+   */
+  readonly isTold?: boolean
+  /** Whether only public addresses may be connected to. Default: no. */
+  readonly publicOnly?: boolean
+  /** Places that fetches have to share. Default: as many as there are. */
+  readonly places?: FetchPlaces
+  /** Whether the operator's own tokens hang on these keys. Default: no. */
+  readonly isOwn?: boolean
+  /** Told of each set that is not the one before. */
+  readonly onNew?: (set: KeySet) => void
+}
+
+/** A key set over HTTP (RFC 8414 §2, `jwks_uri`), as often as it is asked for. */
+export class FetchedKeys implements DocumentSource<KeySet> {
+  readonly #options: FetchedKeysOptions
+  readonly #place: Place
+  #url: string
+  #last: KeySet | undefined
+  /** Whether the last load has succeeded. */
+  #isProved = false
+
+  constructor(options: FetchedKeysOptions) {
+    this.#options = ownCopy(options)
+    this.#place = placeOf(this.#options.location)
+    this.#url = this.#place.url
+  }
+
+  get url(): string {
+    return this.#url
+  }
+
+  async load(signal: AbortSignal, limit?: TimeLimit): Promise<KeySet> {
+    const { onNew } = this.#options
+    let set: KeySet
+    try {
+      set = await this.#load(this.#limits(signal, limit))
+      this.#isProved = true
+    } catch (error) {
+      this.#isProved = false
+      throw error
+    }
+    // The same keys stay the same object: what was verified with them stays verified.
+    if (set.fingerprint === this.#last?.fingerprint) return this.#last
+    this.#last = set
+    onNew?.(set)
+    return set
+  }
+
+  #load(limits: FetchLimits): Promise<KeySet> {
+    this.#url = this.#place.url
+    return this.#place.locate(limits, async (url) => {
+      this.#url = url
+      if (this.#options.isTold && !isProtected(url)) {
+        throw new Unusable('the address is no https URL that can be used')
+      }
+      return new KeySet(await fetchJson(url, limits))
+    })
+  }
+
+  #limits(signal: AbortSignal, limit: TimeLimit | undefined): FetchLimits {
+    const { isTold, publicOnly, places, isOwn } = this.#options
+    const isAllowed = publicOnly ? isPublicAddress : isTold ? () => true : undefined
+    const limits = { maxBytes: MAX_KEYS_BYTES, signal, isAllowed }
+    if (places === undefined || limit === undefined) return limits
+    const standing = isOwn ? 'own' : this.#isProved ? 'proved' : 'new'
+    const turn: FetchLimits['turn'] = (url, work) => places.run(work, { url, standing, limit })
+    return { ...limits, turn }
+  }
+}
+
+/** What tells where the keys are now. */
+interface Place {
+  /** The address that is asked first. */
+  readonly url: string
+  locate<T>(limits: FetchLimits, read: (url: string) => Promise<T>): Promise<T>
+}
+
+/** By own members: Object.prototype may have an `url`. */
+function placeOf(location: KeyLocation): Place {
+  const own = new Map(Object.entries(location))
+  const url = own.get('url')
+  return url === undefined ? new Discovery(String(own.get('issuer'))) : placeAt(url)
+}
+
+function placeAt(url: string): Place {
+  return { url, locate: (_limits, read) => read(url) }
+}

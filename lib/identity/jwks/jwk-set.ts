@@ -1,0 +1,121 @@
+import { Unusable } from '../../platform/http/failure.ts'
+import { shownAddress } from '../../platform/http/urls.ts'
+import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import {
+  importWrittenKey,
+  isCostlySet,
+  type KeyFlaw,
+  readWrittenKey,
+  type VerificationKey,
+} from './jwk.ts'
+
+/** Most members that a JWK set may have. */
+export const MAX_KEYS = 100
+
+/** What a token's header says of its key (RFC 7515 §4.1.1, §4.1.4). */
+export interface KeyChoice {
+  readonly alg: string
+  readonly kid: string | undefined
+}
+
+/** The usable keys of one JWK set (RFC 7517 §5), immutable. */
+export class KeySet {
+  readonly #byKid = new Map<string | undefined, VerificationKey[]>()
+  readonly #all: readonly VerificationKey[]
+
+  /** Two sets with the same fingerprint accept the same signatures. */
+  readonly fingerprint: string
+
+  /** The names of the keys; undefined for those without one. */
+  readonly kids: readonly (string | undefined)[]
+
+  /**
+   * Takes the members that may verify tokens; the others are passed over, so that a bad one does
+   * not spoil the good ones.
+   *
+   * @throws Unusable when it is no JWK set, has too many members, costs too much, or has none that
+   * may verify; the message says why
+   */
+  constructor(jwks: unknown) {
+    this.#all = readKeys(jwks)
+    for (const key of this.#all) {
+      const sameKid = this.#byKid.get(key.kid)
+      if (sameKid) sameKid.push(key)
+      else this.#byKid.set(key.kid, [key])
+    }
+    this.kids = Object.freeze([...this.#byKid.keys()])
+    this.fingerprint = this.#all.map(({ fingerprint }) => fingerprint).join('\n')
+  }
+
+  /**
+   * The one key that fits the header. `unknown`: the set has no such `kid`, or, without a `kid`, no
+   * key of that kind; a newer set may have it. `unfit`: a key of that name for something else, or
+   * several that fit.
+   */
+  find({ kid, alg }: KeyChoice): VerificationKey | 'unknown' | 'unfit' {
+    const named = kid === undefined ? this.#all : this.#byKid.get(kid)
+    if (named === undefined) return 'unknown'
+    const fitting = named.filter((key) => key.algorithms.has(alg))
+    const [only] = fitting
+    if (only === undefined) return kid === undefined ? 'unknown' : 'unfit'
+    return fitting.length === 1 ? only : 'unfit'
+  }
+}
+
+/**
+ * The key of each member of a JWK set, or why it verifies nothing. No member is imported before the
+ * whole set has been judged by its text.
+ *
+ * @throws Unusable when it is no JWK set, has too many members, or costs too much
+ */
+export function readMembers(jwks: unknown): readonly (VerificationKey | KeyFlaw)[] {
+  const members = isObject(jwks) ? ownProperty(jwks, 'keys') : undefined
+  if (!Array.isArray(members)) throw new Unusable(inPlaceOfSet(jwks))
+  if (members.length > MAX_KEYS) throw new Unusable('the JWK set has too many members')
+  const written = members.map(readWrittenKey)
+  const keys = written.filter((key) => typeof key === 'object')
+  if (isCostlySet(keys.map(({ material }) => material.crv))) {
+    throw new Unusable('the JWK set is too costly')
+  }
+  return written.map((key) => (typeof key === 'string' ? key : importWrittenKey(key)))
+}
+
+/** Each key once, in an order of its own, whatever the order of the members. */
+function readKeys(jwks: unknown): readonly VerificationKey[] {
+  const read = readMembers(jwks)
+  const keys = read.filter((key) => typeof key === 'object')
+  if (keys.length === 0) throw new Unusable(withoutKeys(read))
+  const distinct = new Map(keys.map((key) => [key.fingerprint, key]))
+  return [...distinct.values()].sort((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1))
+}
+
+/**
+ * What it is that is no JWK set, where that can be told: the mistakes that are made with addresses.
+ */
+function inPlaceOfSet(value: unknown): string {
+  if (Array.isArray(value)) return 'this is a list; a JWK set is an object whose "keys" is the list'
+  if (!isObject(value)) return 'not a JWK set'
+  if (Object.hasOwn(value, 'kty')) return 'this is a single key; a JWK set is {"keys": [that key]}'
+  if (!Object.hasOwn(value, 'jwks_uri')) return 'not a JWK set'
+  const address = shownAddress(ownProperty(value, 'jwks_uri'))
+  return address === null
+    ? 'this is a discovery document, not a JWK set'
+    : `this is a discovery document; its jwks_uri is ${address}`
+}
+
+/** How many members there are, and what is wrong with how many of them. */
+function withoutKeys(flaws: readonly unknown[]): string {
+  const kinds = [...new Set(flaws)].map((kind) => {
+    return `${flaws.filter((flaw) => flaw === kind).length} ${kind}`
+  })
+  const members = flaws.length === 1 ? '1 member' : `${flaws.length} members`
+  return [`no usable key: ${members}`, ...(kinds.length > 0 ? [kinds.join(', ')] : [])].join(': ')
+}
+
+/** How the name of each key of a test authority begins. */
+export const TEST_KEY_NAME = 'fastify-tenant-auth-test-'
+
+/** Whether keys are those of a test authority, which signs what anybody asks for. */
+export function areTestKeys({ kids }: KeySet): boolean {
+  return kids.some((kid) => kid?.startsWith(TEST_KEY_NAME))
+}

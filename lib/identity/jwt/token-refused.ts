@@ -1,0 +1,72 @@
+import type { Mismatch } from '../../errors.ts'
+
+/**
+ * A token that cannot be accepted. The reason is constant text for the log; the caller is told
+ * neither the reason nor the mismatch. It is no Error: strangers cause it, and a stack costs more
+ * than the checks that led to it.
+ */
+export class TokenRefused {
+  readonly reason: string
+  readonly mismatch: (() => Mismatch) | undefined
+
+  constructor(reason: string, mismatch?: () => Mismatch) {
+    this.reason = reason
+    this.mismatch = mismatch
+  }
+}
+
+/**
+ * The signature is not of the key that the header chose: a forgery, or, without a `kid`, another
+ * key's.
+ */
+export class SignatureMismatch extends TokenRefused {
+  constructor() {
+    super('the signature does not match')
+  }
+}
+
+/** Most characters of each text. */
+const MAX_LENGTH = 100
+
+/**
+ * What was expected of a token, and what was found. The texts are made when somebody reads them, so
+ * that a refusal costs no more without a log of level debug. They are copies: an error passes
+ * through hooks of the application, and none of them must reach the rules that decide.
+ */
+export function mismatch(
+  of: Mismatch['of'],
+  expected: Iterable<string | undefined>,
+  found: unknown,
+): () => Mismatch {
+  let made: Mismatch | undefined
+  return () => {
+    // Made once: `expected` may be an iterator, which has nothing to give to a second reader.
+    made ??= Object.freeze({
+      of,
+      expected: cut([...expected].map(show).join(' or ')),
+      unverified: cut(Array.isArray(found) ? `[${showItems(found)}]` : show(found)),
+    })
+    return made
+  }
+}
+
+/** A list may be as long as a token allows; the first items fill the text. */
+function showItems(items: readonly unknown[]): string {
+  return items.slice(0, MAX_LENGTH).map(show).join(', ')
+}
+
+/**
+ * Strings in quotes, so that no string reads as one of the words. Other values by their type only.
+ */
+function show(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (typeof value !== 'string') return value === null ? 'null' : `a value of type ${typeof value}`
+  return JSON.stringify(value.slice(0, MAX_LENGTH)).replaceAll(
+    /[^ -~]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+function cut(text: string): string {
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 3)}...` : text
+}

@@ -1,0 +1,140 @@
+import { type ReportFailure, thrown, unusable } from '../../platform/callbacks/call-with-timeout.ts'
+import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
+import { supportedAlgorithms, verifySignature } from '../jwks/algorithms.ts'
+import type { VerificationKey } from '../jwks/jwk.ts'
+import type { CompactJws } from './compact-jws.ts'
+import { checkHeader, type HeaderRules } from './jose-header.ts'
+import {
+  type ClaimRules,
+  type Lifetime,
+  readLifetime,
+  refusedClaims,
+  refusedLifetime,
+} from './registered-claims.ts'
+import { type Actor, readActor, readTokenNames, type TokenNames } from './token-info.ts'
+import { mismatch, SignatureMismatch, TokenRefused } from './token-refused.ts'
+import { problemOf, readUserInfo, type UserInfo } from './user-info.ts'
+
+export interface VerifyRules extends HeaderRules, AcceptRules {}
+
+/**
+ * What no signature of any issuer can save: an algorithm that is not supported here, such as
+ * `none` and HS256, and a token without a signature.
+ *
+ * @throws TokenRefused
+ */
+export function refuseUnprovable({ header: { alg }, signature }: CompactJws): void {
+  if (!supportedAlgorithms.includes(alg)) {
+    const found = mismatch('alg', supportedAlgorithms, alg)
+    throw new TokenRefused('the algorithm is not allowed', found)
+  }
+  if (signature.length === 0) throw new TokenRefused('there is no signature')
+}
+
+/**
+ * What no signature can save: a header that the rules do not allow, and claims that they do not
+ * accept, where these are cheap to read. It costs a part of a signature.
+ *
+ * @returns undefined: the signature decides
+ * @throws TokenRefused
+ */
+export function refusedUnproved(
+  { header, payload, signature }: CompactJws,
+  rules: VerifyRules,
+): TokenRefused | undefined {
+  checkHeader(header, rules)
+  if (signature.length === 0) throw new TokenRefused('there is no signature')
+  if (payload.claims === undefined) return undefined
+  const refused = refusedClaims(payload.claims, rules)
+  if (refused !== undefined) return refused
+  const lifetime = readLifetime(payload.claims)
+  refuseEndless(lifetime)
+  return refusedLifetime(lifetime, rules.clockTolerance)
+}
+
+/**
+ * Proves a token with the key that its header chose: the signature first, then everything it says.
+ * What could be refused before is checked again, since the key may have been waited for.
+ *
+ * @throws TokenRefused
+ */
+export function verifyToken(
+  jws: CompactJws,
+  key: VerificationKey,
+  rules: VerifyRules,
+): AcceptedClaims {
+  if (!verifySignature(jws.header.alg, key.key, jws.signingInput, jws.signature)) {
+    throw new SignatureMismatch()
+  }
+  const accepted = acceptClaims(jws.payload.read(), rules)
+  refuseEndless(accepted.lifetime)
+  return accepted
+}
+
+/**
+ * A JWT says itself when it ends.
+ *
+ * @throws TokenRefused
+ */
+export function refuseEndless({ exp }: Lifetime): void {
+  if (exp === undefined) throw new TokenRefused('exp is missing')
+}
+
+export interface AcceptRules extends ClaimRules {
+  /** Seconds. */
+  readonly clockTolerance: number
+  /** Turns another server's claims into user info. */
+  readonly mapClaims?: ((claims: Record<string, unknown>) => UserInfo) | undefined
+  /** Is told why `mapClaims` gave no user info. */
+  readonly reportMapClaims?: ReportFailure | undefined
+}
+
+export interface AcceptedClaims {
+  readonly userInfo: UserInfo
+  readonly names: TokenNames
+  readonly lifetime: Lifetime
+  readonly actor: Actor | null
+}
+
+/**
+ * What proven claims stand for. They become the user info, or the argument of `mapClaims`, and are
+ * frozen.
+ *
+ * @throws TokenRefused
+ */
+export function acceptClaims(claims: Record<string, unknown>, rules: AcceptRules): AcceptedClaims {
+  const lifetime = readLifetime(claims)
+  const refused = refusedClaims(claims, rules) ?? refusedLifetime(lifetime, rules.clockTolerance)
+  if (refused !== undefined) throw refused
+  // Before the application's function, which may change the claims.
+  const names = readTokenNames(claims)
+  const actor = readActor(claims)
+  const { mapClaims, reportMapClaims } = rules
+  const userInfo = mapClaims ? mapped(claims, mapClaims, reportMapClaims) : readUserInfo(claims)
+  return { userInfo, names, lifetime, actor }
+}
+
+/**
+ * The application's function may return what it shares with others, so a copy of it is frozen and
+ * kept.
+ */
+function mapped(
+  claims: Record<string, unknown>,
+  mapClaims: (claims: Record<string, unknown>) => UserInfo,
+  report?: ReportFailure,
+): UserInfo {
+  let copy: unknown
+  try {
+    const userInfo: unknown = mapClaims(claims)
+    ignoreRejection(userInfo)
+    // Of nothing, and of a function, there is no text.
+    const text: string | undefined = JSON.stringify(userInfo)
+    copy = text === undefined ? userInfo : JSON.parse(text)
+  } catch (error) {
+    report?.(thrown(error))
+    throw new TokenRefused('mapClaims failed')
+  }
+  const problem = problemOf(copy)
+  if (problem !== undefined) report?.(unusable(problem))
+  return readUserInfo(copy)
+}

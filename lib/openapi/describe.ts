@@ -1,0 +1,155 @@
+import { isObject } from '../platform/runtime/own-property.ts'
+import type { Policy } from '../routes/policy.ts'
+import { type DocumentedRoute, indexRoutes } from './match-routes.ts'
+import {
+  type AnswerRules,
+  answerOf,
+  type Draft,
+  draft,
+  errorSchema,
+  freeName,
+  list,
+  mapValues,
+  type OuterParameters,
+  refusalsOf,
+  type TenantParameterRules,
+  withTenantParameter,
+} from './operation.ts'
+
+export interface OpenapiRules extends AnswerRules, TenantParameterRules {
+  /** Tokens may also come from another place than the Authorization header. */
+  readonly tokenFrom?: unknown
+}
+
+/** What is used to describe the operations of one path item. */
+interface Description {
+  readonly rules: OpenapiRules
+  /** Names of the bearer scheme and of the error schema in the document's components. */
+  readonly scheme: string
+  readonly errors: string
+  /** The Security Requirement Objects of the whole document. */
+  readonly security: unknown
+  readonly parameters: OuterParameters
+}
+
+/**
+ * A copy of an OpenAPI document that tells what the guard does: the bearer scheme, and for each
+ * operation its `security`, its `tenant` parameter and its refusals. What the application has
+ * written itself is kept.
+ */
+export function describeGuard<Document extends object>(
+  document: Document,
+  routes: readonly DocumentedRoute[],
+  rules: OpenapiRules,
+): Document {
+  const { components, paths, security } = draft(document)
+  const { securitySchemes, schemas, parameters } = draft(components)
+  const schemes = draft(securitySchemes)
+  const scheme = Object.keys(schemes).find((name) => isBearer(schemes[name]))
+  const names = {
+    scheme: scheme ?? freeName('bearerAuth', schemes),
+    errors: freeName('AuthError', draft(schemas)),
+  }
+  const policiesOf = indexRoutes(routes, document)
+
+  const describePath = (path: string, item: Draft): Draft => {
+    const description = {
+      rules,
+      ...names,
+      security,
+      parameters: { shared: list(item['parameters']), named: draft(parameters) },
+    }
+    const describe = (operation: unknown, method: string): unknown => {
+      const policies = policiesOf(method, path)
+      return policies.length > 0 && isObject(operation)
+        ? describeOperation(operation, policies, description)
+        : operation
+    }
+    // OpenAPI 3.2 §4.9: the methods that have no field of their own.
+    const { additionalOperations: more } = item
+    const described = mapValues(item, describe)
+    return isObject(more)
+      ? { ...described, additionalOperations: mapValues(more, describe) }
+      : described
+  }
+
+  return {
+    ...document,
+    components: {
+      ...draft(components),
+      securitySchemes: { [names.scheme]: bearerScheme(), ...schemes },
+      schemas: { ...draft(schemas), [names.errors]: errorSchema() },
+    },
+    paths: mapValues(draft(paths), (item, path) =>
+      isObject(item) ? describePath(path, item) : item,
+    ),
+  }
+}
+
+/**
+ * Several routes may share one place. The document shows one of them, but a request may reach each.
+ * So the operation is open only if all routes are. If a client meets what the operation asks for,
+ * it meets what each route asks for. The refusals of all routes are named.
+ */
+function describeOperation(
+  operation: Draft,
+  policies: readonly Policy[],
+  description: Description,
+): Draft {
+  const guarded = policies.filter(({ noauth }) => !noauth)
+  if (guarded.length === 0) return { security: [], ...operation }
+  const { rules, errors } = description
+  const own = requirementsIn(operation['security'])
+  const parameters = guarded.reduce(
+    (known, policy) => withTenantParameter(known, policy, description.parameters, rules),
+    list(operation['parameters']),
+  )
+  const responses = draft(operation['responses'])
+  const answers = guarded
+    .flatMap((policy) => refusalsOf(policy, rules))
+    .filter((status) => !isAnswered(responses, status))
+    .map((status) => [status, answerOf(status, errors)])
+  return {
+    ...operation,
+    security: own.length > 0 ? own : securityOf(description),
+    ...(parameters.length > 0 && { parameters }),
+    responses: { ...responses, ...Object.fromEntries(answers) },
+  }
+}
+
+/** The guard wants its token in addition to what the application asks for in the whole document. */
+function securityOf({ scheme, security: shared, rules }: Description): Draft[] {
+  const bearer = { [scheme]: [] }
+  const security = requirementsIn(shared)
+  if (security.length === 0) return [bearer]
+  // The application may ask for the very same token there, in a cookie for instance.
+  if (rules.tokenFrom !== undefined) return [...security, bearer]
+  return security.map((alternative) => ({ ...bearer, ...alternative }))
+}
+
+/**
+ * The Security Requirement Objects of a list, without empty ones: an empty one lets anonymous
+ * requests in (OpenAPI 3.1 §4.8.30), but the guard does not. All lists are copied, because an
+ * object that stands in several places becomes an alias in YAML.
+ */
+function requirementsIn(security: unknown): Draft[] {
+  return list(security)
+    .map((requirement) => mapValues(draft(requirement), (scopes) => [...list(scopes)]))
+    .filter((requirement) => Object.keys(requirement).length > 0)
+}
+
+/** A range or `default` counts too: Fastify serializes our refusals as the schema there says. */
+function isAnswered(responses: Draft, status: number): boolean {
+  const range = `${Math.floor(status / 100)}XX`
+  return [String(status), range, 'default'].some((key) => Object.hasOwn(responses, key))
+}
+
+function bearerScheme(): Draft {
+  return { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }
+}
+
+/** The scheme's name is case-insensitive (RFC 9110 §11.1). */
+function isBearer(value: unknown): boolean {
+  const { type, scheme } = draft(value)
+  return type === 'http' && typeof scheme === 'string' && scheme.toLowerCase() === 'bearer'
+}

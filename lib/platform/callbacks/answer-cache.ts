@@ -1,0 +1,118 @@
+import { ownText } from '../runtime/flat-string.ts'
+
+// Outside: the number of questions that strangers cause. Their answers are kept in a bounded table.
+
+/** An answer, and until when it holds, by `clock`. */
+export interface Kept<T> {
+  readonly answer: T
+  /** From then on it is asked for anew in the background, while it still holds. */
+  renewAt: number
+  /** Until then the question is not asked again. */
+  freshUntil: number
+  /** Until then it serves where no newer one can be had. */
+  goodUntil: number
+}
+
+/** How much the answers of one table may keep alive. */
+export interface WeightRules<T> {
+  /** Bytes. An answer above it is kept alone. */
+  readonly most: number
+  /** Bytes that an answer keeps alive; an estimate. */
+  of(answer: T, key: string): number
+}
+
+interface Entry<T> {
+  readonly kept: Kept<T>
+  readonly weight: number
+  /** Since it was last passed over. */
+  used: boolean
+}
+
+/** Answers by key. */
+export interface AnswerTable<T> {
+  get(key: string): Kept<T> | undefined
+  set(key: string, kept: Kept<T>): void
+  delete(key: string): void
+  values(): T[]
+  /**
+   * The answers whose keys fit have to be asked for anew. Each stays in the table until a new one
+   * takes its place.
+   */
+  expire(fits: (key: string) => boolean): void
+}
+
+/** Answers by key. Where the table is full, the oldest goes of those that were not used since. */
+export class KeptAnswers<T> implements AnswerTable<T> {
+  readonly #maxEntries: number
+  readonly #drop: (answer: T) => void
+  readonly #weightRules: WeightRules<T> | undefined
+  /** The oldest first. */
+  readonly #entries = new Map<string, Entry<T>>()
+  #weight = 0
+
+  /** @param drop is told each answer that has to go because the table is full */
+  constructor(
+    maxEntries: number,
+    drop: (answer: T) => void = () => {},
+    weightRules?: WeightRules<T>,
+  ) {
+    this.#maxEntries = maxEntries
+    this.#drop = drop
+    this.#weightRules = weightRules
+  }
+
+  get(key: string): Kept<T> | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
+    entry.used = true
+    return entry.kept
+  }
+
+  set(key: string, kept: Kept<T>): void {
+    if (this.#maxEntries === 0) return
+    const own = ownText(key)
+    this.delete(own)
+    const weight = this.#weightRules?.of(kept.answer, own) ?? 0
+    while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
+    this.#entries.set(own, { kept, weight, used: false })
+    this.#weight += weight
+  }
+
+  delete(key: string): void {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
+    this.#entries.delete(key)
+    this.#weight -= entry.weight
+  }
+
+  values(): T[] {
+    return [...this.#entries.values()].map(({ kept }) => kept.answer)
+  }
+
+  expire(fits: (key: string) => boolean): void {
+    for (const [key, { kept }] of this.#entries) {
+      if (!fits(key)) continue
+      kept.freshUntil = Number.NEGATIVE_INFINITY
+      kept.goodUntil = Number.NEGATIVE_INFINITY
+    }
+  }
+
+  #hasRoomFor(weight: number): boolean {
+    if (this.#entries.size >= this.#maxEntries) return false
+    return this.#weightRules === undefined || this.#weight + weight <= this.#weightRules.most
+  }
+
+  #evict(): void {
+    for (const [key, entry] of this.#entries) {
+      if (!entry.used) {
+        this.delete(key)
+        this.#drop(entry.kept.answer)
+        return
+      }
+      // It becomes the newest, so that the loop comes to it again where all were used.
+      entry.used = false
+      this.#entries.delete(key)
+      this.#entries.set(key, entry)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import { channel } from 'node:diagnostics_channel'
+import { clock } from '../runtime/clock.ts'
+import { type Freshness, lastAge } from './freshness.ts'
+
+// Outside: documents of other servers, which come, grow old, and are gone. Operators watch that,
+// from outside of this package too.
+
+/** What an operator sees of a document. */
+export interface DocumentState {
+  /** `stale`: beyond its age, and served while no new one can be had. `none`: there is none. */
+  readonly state: 'fresh' | 'stale' | 'none'
+  /** Seconds since the last good load; null where there was none. */
+  readonly age: number | null
+  /** Why the last attempt failed, in constant words; null where it did not. */
+  readonly failure: string | null
+}
+
+/** What becomes of a document. `stale`: it serves beyond its age. `gone`: it serves no more. */
+export type DocumentChange = 'fetched' | 'failed' | 'stale' | 'gone'
+
+export type TellChange = (change: DocumentChange, state: DocumentState) => void
+
+/** What has become of one document. Each change is told once, when it is found. */
+export class DocumentStory {
+  readonly #ages: Pick<Freshness, 'maxAge' | 'maxStale'>
+  readonly #tell: TellChange
+  #loadedAt = Number.NEGATIVE_INFINITY
+  /** When it will be older than was told. */
+  #olderAt = Number.POSITIVE_INFINITY
+  #failure: string | null = null
+
+  constructor(ages: Pick<Freshness, 'maxAge' | 'maxStale'>, tell: TellChange) {
+    this.#ages = ages
+    this.#tell = tell
+  }
+
+  /** @param at a reading of `clock` */
+  fetched(at = clock.now()): void {
+    this.#loadedAt = at
+    this.#olderAt = at + this.#ages.maxAge * 1000
+    this.#failure = null
+    this.#tell('fetched', this.state)
+  }
+
+  /** @param reason constant text */
+  failed(reason: string): void {
+    this.#failure = reason
+    this.#tell('failed', this.state)
+  }
+
+  /**
+   * Looks whether it has grown old.
+   *
+   * @param now a reading of `clock`
+   * @param serves whether it is used now
+   */
+  look(now: number, serves: boolean): void {
+    if (now < this.#olderAt) return
+    const goneAt = this.#loadedAt + lastAge(this.#ages)
+    if (now < goneAt && !serves) return
+    this.#olderAt = now < goneAt ? goneAt : Number.POSITIVE_INFINITY
+    this.#tell(now < goneAt ? 'stale' : 'gone', this.state)
+  }
+
+  /** Its source says that there is none any more. */
+  ended(): void {
+    this.#loadedAt = Number.NEGATIVE_INFINITY
+    this.#olderAt = Number.POSITIVE_INFINITY
+    this.#tell('gone', this.state)
+  }
+
+  get state(): DocumentState {
+    const age = clock.now() - this.#loadedAt
+    const isFresh = age < this.#ages.maxAge * 1000
+    const isThere = age < lastAge(this.#ages)
+    return {
+      state: isFresh ? 'fresh' : isThere ? 'stale' : 'none',
+      age: Number.isFinite(age) ? age / 1000 : null,
+      failure: this.#failure,
+    }
+  }
+}
+
+/**
+ * A message of the channel `fastify-tenant-auth:document`: what has become of something that
+ * decisions rest on. Immutable.
+ */
+export interface DocumentEvent {
+  /** Keys of an issuer, an answer of the function in `issuers`, tenants, or a deny list. */
+  readonly kind: 'keys' | 'issuer' | 'tenants' | 'denyList'
+  /**
+   * Of keys the name of their issuer, of an answer the issuer that was asked about, of the others
+   * their kind. An issuer that the function has not answered for is what an unverified token says.
+   */
+  readonly name: string
+  /** `stale`: it serves beyond its age while no new one can be had. `gone`: it serves no more. */
+  readonly event: DocumentChange
+  /** Seconds since it was had last; null: never. */
+  readonly age: number | null
+  /** Why the last attempt failed, in constant words; null: it did not. */
+  readonly reason: string | null
+}
+
+const documents = channel('fastify-tenant-auth:document')
+
+/** Tells the channel what becomes of one document. */
+export function tellingOf(kind: DocumentEvent['kind'], name: string): TellChange {
+  return (event, { age, failure: reason }) => {
+    if (!documents.hasSubscribers) return
+    const message: DocumentEvent = { kind, name, event, age, reason }
+    documents.publish(Object.freeze(message))
+  }
+}

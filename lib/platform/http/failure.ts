@@ -1,0 +1,50 @@
+import { errorCode, isThrown } from '../runtime/error.ts'
+
+// Outside: other servers, which refuse, hang, or are not there at all. Their words never get into a
+// log.
+
+/** Why something from outside cannot be used, in constant words of ours. */
+export class Unusable extends Error {}
+
+/** What may be told of any error: our own words, or that there are none. */
+export function reasonOf(error: unknown): string {
+  return isThrown(error, Unusable) ? error.message : 'the answer cannot be used'
+}
+
+/** A member that has another type than it should, or the whole, of another's answer. */
+export function unexpected(what: string, expected: string, found: unknown): Unusable {
+  return new Unusable(`${what}: expected ${expected}, found ${typeName(found)}`)
+}
+
+/** @throws Unusable */
+export function readBoolean(answer: unknown): boolean {
+  if (typeof answer === 'boolean') return answer
+  throw unexpected('the answer', 'a boolean', answer)
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : typeof value
+}
+
+/** Why a document could not be had. */
+export class FetchFailure extends Unusable {
+  /** What was answered in place of 200. */
+  readonly status: number | undefined
+
+  constructor(message: string, status?: number) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** An answer came, and is none that brings a document. */
+export function badStatus(status: number): FetchFailure {
+  return new FetchFailure(`answered with status ${status}`, status)
+}
+
+/** No answer came: the request ended with this error. */
+export function noAnswer(error: unknown, signal: AbortSignal): FetchFailure {
+  if (isThrown(error, FetchFailure)) return error
+  return new FetchFailure(signal.aborted ? 'no answer in time' : `no answer (${errorCode(error)})`)
+}

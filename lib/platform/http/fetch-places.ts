@@ -1,0 +1,159 @@
+import { clock } from '../runtime/clock.ts'
+import type { TimeLimit } from '../runtime/time-limit.ts'
+import { Unusable } from './failure.ts'
+
+// Outside: servers that hang, of which a few must not hold up all others.
+
+/**
+ * Whose document is fetched: the operator's own, one whose last fetch has succeeded, or one that
+ * nothing good is known of yet.
+ */
+export type Standing = 'own' | 'proved' | 'new'
+
+/** In the order in which a free place is given away. */
+const STANDINGS: readonly Standing[] = ['own', 'proved', 'new']
+
+/**
+ * A fetch begins only while fewer than so many are under way. So hosts that nobody knows leave
+ * places for those that work, and both for the operator's own. A host that hung last time comes
+ * after all others.
+ */
+const ROOM = { own: 32, proved: 28, new: 24, hung: 16 } as const
+
+/** Places that are left for hosts that have none, so that two hosts that hang stop no third one. */
+const FIRSTS = 4
+
+/** Most fetches from one host and port at once. */
+const MOST_OF_HOST = 16
+const MOST_OF_HUNG_HOST = 2
+
+/** Most names of hosts that are remembered. */
+const MOST_HUNG = 1000
+
+export interface PlacedFetch {
+  readonly url: string
+  readonly standing: Standing
+  readonly limit: TimeLimit
+}
+
+/** A fetch that waits, or has a place. */
+interface Placed extends Omit<PlacedFetch, 'url'> {
+  /** Host and port. */
+  readonly host: string
+}
+
+/** Places for fetches. Those that have none wait in a line. */
+export class FetchPlaces {
+  /** What lets each of them begin, in the order in which they came. */
+  readonly #waiting = new Map<Placed, () => void>()
+  /** The hosts that are asked now, and how many fetches each has. */
+  readonly #hosts = new Map<string, number>()
+  /** The hosts whose last fetch took too long. */
+  readonly #hung = new Set<string>()
+  #running = 0
+
+  /**
+   * Runs `work` once it has a place. The time limit of the work stands still until then. When the
+   * signal is aborted before, the work never begins.
+   *
+   * @throws Unusable when there was no place in time, and what `work` throws
+   */
+  async run<T>(work: () => Promise<T>, { url, ...rest }: PlacedFetch): Promise<T> {
+    const fetch = { ...rest, host: hostOf(url) }
+    if (this.#hasRoom(fetch)) this.#take(fetch)
+    else await this.#turn(fetch)
+    const beganAt = clock.now()
+    try {
+      if (fetch.limit.signal.aborted) throw noPlace()
+      return await work()
+    } finally {
+      // What came late because another host was slow before says nothing of this one.
+      const { isLate, work } = fetch.limit
+      this.#leave(fetch, isLate && clock.now() - beganAt >= work / 2)
+    }
+  }
+
+  #hasRoom({ host, standing }: Placed): boolean {
+    const count = this.#countOf(host)
+    const isHung = standing !== 'own' && this.#hung.has(host)
+    if (count >= (isHung ? MOST_OF_HUNG_HOST : MOST_OF_HOST)) return false
+    const others = standing === 'own' || count === 0 ? 0 : FIRSTS
+    return this.#running < ROOM[isHung ? 'hung' : standing] - others
+  }
+
+  #take({ host }: Placed): void {
+    this.#running += 1
+    this.#hosts.set(host, this.#countOf(host) + 1)
+  }
+
+  #turn(fetch: Placed): Promise<void> {
+    const { limit } = fetch
+    const { signal } = limit
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) throw noPlace()
+      const giveUp = () => {
+        this.#waiting.delete(fetch)
+        reject(noPlace())
+      }
+      signal.addEventListener('abort', giveUp, { once: true })
+      limit.spend('wait')
+      this.#waiting.set(fetch, () => {
+        signal.removeEventListener('abort', giveUp)
+        limit.spend('work')
+        resolve()
+      })
+    })
+  }
+
+  #leave({ host }: Placed, hasHung: boolean): void {
+    const count = this.#countOf(host) - 1
+    this.#running -= 1
+    if (count > 0) this.#hosts.set(host, count)
+    else this.#hosts.delete(host)
+    this.#note(host, hasHung)
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const begin = this.#waiting.get(next)
+      this.#waiting.delete(next)
+      this.#take(next)
+      begin?.()
+    }
+  }
+
+  #note(host: string, hasHung: boolean): void {
+    this.#hung.delete(host)
+    if (!hasHung) return
+    this.#hung.add(host)
+    const [oldest] = this.#hung
+    if (this.#hung.size > MOST_HUNG && oldest !== undefined) this.#hung.delete(oldest)
+  }
+
+  /** Who has the best right to a place that is free. */
+  #next(): Placed | undefined {
+    let best: Placed | undefined
+    for (const fetch of this.#waiting.keys()) {
+      if (!this.#hasRoom(fetch)) continue
+      if (best === undefined || this.#compare(fetch, best) < 0) best = fetch
+    }
+    return best
+  }
+
+  /** By standing, then the host that has fewest. */
+  #compare(one: Placed, other: Placed): number {
+    return (
+      STANDINGS.indexOf(one.standing) - STANDINGS.indexOf(other.standing) ||
+      this.#countOf(one.host) - this.#countOf(other.host)
+    )
+  }
+
+  #countOf(host: string): number {
+    return this.#hosts.get(host) ?? 0
+  }
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url
+}
+
+function noPlace(): Unusable {
+  return new Unusable('too many other fetches were under way')
+}

@@ -1,0 +1,185 @@
+import { clock } from '../runtime/clock.ts'
+import { TimeLimit } from '../runtime/time-limit.ts'
+import { Alarm } from '../runtime/timer.ts'
+import { type DocumentState, DocumentStory, type TellChange } from './document-status.ts'
+import { reasonOf } from './failure.ts'
+import { DocumentTimes, type Freshness, wholeFreshness } from './freshness.ts'
+import { shownAddress } from './urls.ts'
+
+// Outside: other servers, which may be slow, fail, or be away for an hour.
+
+export interface RemoteDocumentEvents {
+  /** A load failed. `reason` is constant text, `url` what may be shown of the address. */
+  onFailure(reason: string, url: string | null): void
+  /** Something has become of the document. */
+  readonly onChange?: TellChange
+}
+
+/** Where a document comes from. */
+export interface DocumentSource<T> {
+  /** The address that was asked last. */
+  readonly url: string
+  /**
+   * @param limit of the same signal, for those who have to wait before they begin
+   * @throws Unusable, whose message is told
+   */
+  load(signal: AbortSignal, limit: TimeLimit): Promise<T>
+}
+
+/**
+ * A document of another server, kept fresh in the background, by a timer or by those who use it
+ * (`isLazy`). One load at a time; a failed load never replaces a good document; requests that have
+ * one never wait.
+ */
+export class RemoteDocument<T> {
+  readonly #source: DocumentSource<T>
+  readonly #freshness: Required<Freshness>
+  readonly #events: RemoteDocumentEvents
+  readonly #times: DocumentTimes
+  readonly #story: DocumentStory
+  readonly #alarm = new Alarm(() => void this.#attempt())
+  #value: T | undefined
+  #running: Promise<boolean> | undefined
+  #limit: TimeLimit | undefined
+  /** Whether the document is kept fresh. */
+  #isOpen = false
+  #isClosed = false
+
+  constructor(source: DocumentSource<T>, freshness: Freshness, events: RemoteDocumentEvents) {
+    this.#source = source
+    this.#freshness = wholeFreshness(freshness)
+    this.#events = events
+    this.#times = new DocumentTimes(freshness)
+    this.#story = new DocumentStory(freshness, events.onChange ?? (() => {}))
+  }
+
+  /** Begins the first load, unless it is lazy, and keeps it fresh; resumes after `close()`. */
+  open(): void {
+    if (this.#isOpen) return
+    this.#isOpen = true
+    this.#isClosed = false
+    if (this.#freshness.isLazy) return
+    if (this.current() === undefined) void this.#attempt()
+    else this.#schedule()
+  }
+
+  /**
+   * The last good document, unless it is beyond its stale time. Never waits; asks for a new one
+   * where that is due.
+   */
+  current(): T | undefined {
+    const now = clock.now()
+    // A timer does this too, but the timers of a machine that slept are late.
+    if (this.#times.isDue(now) && this.#isOpen) void this.#attempt()
+    const serves = this.#times.serves(now)
+    this.#story.look(now, serves)
+    return serves ? this.#value : undefined
+  }
+
+  /** As `current()`, after the load that is under way, if there is none to give before. */
+  async settled(): Promise<T | undefined> {
+    if (this.current() === undefined) await this.#running
+    // It may have been forgotten meanwhile: then another load is under way.
+    if (this.current() === undefined) await this.#running
+    return this.current()
+  }
+
+  /** The load that is under way. */
+  get running(): Promise<boolean> | undefined {
+    return this.#running
+  }
+
+  /**
+   * Whether a load may begin out of turn: none is under way, and the wait after a failure is over.
+   */
+  get mayLoad(): boolean {
+    return this.#isOpen && this.#running === undefined && this.#times.hasRested
+  }
+
+  /** A load that began after this call; resolves to whether it succeeded. */
+  reload(): Promise<boolean> {
+    return this.#running?.then(() => this.#attempt()) ?? this.#attempt()
+  }
+
+  /** What is kept serves no more, nor what a load brings that is under way. It is loaded anew. */
+  forget(): void {
+    this.#times.forget()
+    this.#value = undefined
+    this.#endLoad()
+    if (this.#isOpen) void this.#attempt()
+  }
+
+  /** Seconds until the next attempt. */
+  get retryAfter(): number {
+    return this.#times.retryAfter
+  }
+
+  /** Asks for nothing. */
+  state(): DocumentState {
+    return this.#story.state
+  }
+
+  /** Ends a running load and all timers. */
+  close(): void {
+    this.#isOpen = false
+    this.#isClosed = true
+    this.#alarm.stop()
+    this.#endLoad()
+  }
+
+  #endLoad(): void {
+    this.#limit?.abort()
+    this.#limit = undefined
+    this.#running = undefined
+  }
+
+  #attempt(): Promise<boolean> {
+    if (this.#isClosed) return Promise.resolve(false)
+    if (this.#running !== undefined) return this.#running
+    const running = this.#loadOnce()
+      // Whatever an application's logger throws must not end the process.
+      .catch(() => false)
+      .finally(() => {
+        if (this.#running === running) this.#running = undefined
+      })
+    this.#running = running
+    return running
+  }
+
+  async #loadOnce(): Promise<boolean> {
+    const { timeout, line } = this.#freshness
+    const limit = new TimeLimit({ work: timeout * 1000, wait: line * 1000 })
+    this.#limit = limit
+    this.#times.began()
+    try {
+      const loading = this.#source.load(limit.signal, limit)
+      const value = await loading.finally(() => limit.end())
+      return this.#limit === limit && this.#succeeded(value)
+    } catch (error) {
+      // A load that `close()` has ended is no failure.
+      return this.#limit === limit && this.#failed(reasonOf(error))
+    }
+  }
+
+  #succeeded(value: T): true {
+    this.#value = value
+    this.#times.succeeded()
+    this.#story.fetched()
+    this.#schedule()
+    return true
+  }
+
+  #failed(reason: string): false {
+    this.#times.failed()
+    this.#story.failed(reason)
+    this.#schedule()
+    this.current()
+    this.#events.onFailure(reason, shownAddress(this.#source.url))
+    return false
+  }
+
+  #schedule(): void {
+    if (!this.#isOpen || this.#freshness.isLazy) return
+    this.#times.dueAt = this.#alarm.set(this.#times.dueAt)
+  }
+}

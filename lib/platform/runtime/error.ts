@@ -1,0 +1,59 @@
+// Outside: V8, which captures a stack for every error.
+
+/**
+ * Runs a function whose errors capture no stack. The stack of a refusal always leads to the guard,
+ * and capturing it costs more than the decision. The function must run no code of the application.
+ */
+export function withoutStack<T>(run: () => T): T {
+  const limit = Error.stackTraceLimit
+  try {
+    Error.stackTraceLimit = 0
+  } catch {
+    // Error may be frozen, as under `node --frozen-intrinsics`. Then errors have a stack, which
+    // does no harm.
+    return run()
+  }
+  try {
+    return run()
+  } finally {
+    Error.stackTraceLimit = limit
+  }
+}
+
+// Outside: what other code throws. It may be anything, its members may throw when they are read,
+// and its message may hold what was sent.
+
+const CODE = /^[A-Z][A-Z0-9_]{0,39}$/
+const NAME = /^[A-Z][A-Za-z]{0,30}Error$/
+
+/**
+ * The part of an error that may be logged: its code, such as ECONNREFUSED, or its name. Its message
+ * is never repeated, because it may hold what was sent. Never throws: many callers run in the
+ * background, where an exception would end the process.
+ */
+export function errorCode(error: unknown): string {
+  if (!isThrown(error, Error)) return 'no error object'
+  return memberOf(error, 'code', CODE) ?? memberOf(error, 'name', NAME) ?? 'Error'
+}
+
+/** `instanceof` that never throws. A proxy may refuse the question. */
+export function isThrown<T>(
+  error: unknown,
+  type: abstract new (...args: never[]) => T,
+): error is T {
+  try {
+    return error instanceof type
+  } catch {
+    return false
+  }
+}
+
+/** A text of an error that matches a pattern. */
+function memberOf(error: Error, name: string, pattern: RegExp): string | undefined {
+  try {
+    const value: unknown = Reflect.get(error, name)
+    return typeof value === 'string' && pattern.test(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,35 @@
+// Outside: data of others, and Object.prototype, which any code may extend.
+
+/**
+ * A property that the object itself has. Data from outside is never read by plain access:
+ * `constructor` and all else that Object.prototype holds would answer too.
+ */
+export function ownProperty(object: object, name: string): unknown {
+  return Object.getOwnPropertyDescriptor(object, name)?.value
+}
+
+// Outside: data of others, such as JSON. Each part of it may have any type.
+
+/** Whether a value is an object. Null and lists are not. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+// Outside: objects of classes, such as a Map, which tell nothing by members of their own.
+
+/**
+ * Whether an object is a plain one: its members are its own, and nothing is inherited but what all
+ * objects have. Realms have an Object.prototype each.
+ */
+export function isPlain(value: object): boolean {
+  const prototype: unknown = Reflect.getPrototypeOf(value)
+  if (typeof prototype !== 'object' || prototype === null) return prototype === null
+  return Reflect.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty')
+}
+
+// Outside: Object.prototype, from which a plain object has each member that it lacks itself.
+
+/** A copy that has nothing but its own members: not even those of Object.prototype. */
+export function ownCopy<T extends object>(given: T): T {
+  return Object.assign(Object.create(null), given)
+}

@@ -1,0 +1,102 @@
+import type { Requirement } from '../identity/authorization/principal.ts'
+import type { TenantPlace } from '../identity/tenants/resolve-tenant.ts'
+import { type Declared, NEVER_MET, readDeclaration } from './declaration.ts'
+import { resembles } from './declaration-keys.ts'
+import { hasTenantSegment, parameterNames } from './route-path.ts'
+
+/** What holds for the requests of one route. */
+export interface Policy {
+  /** No authentication. */
+  readonly noauth: boolean
+  /** Where the tenant stands. */
+  readonly tenant: TenantPlace
+  /** Whether a request may name no tenant where it stands in the query. */
+  readonly mayBeAbsent: boolean
+  /** What handlers receive. */
+  readonly declared: Declared
+  readonly requirement: Requirement | null
+}
+
+export interface PolicyRules {
+  readonly multitenancy: boolean
+  readonly devMode: boolean
+  /** Name of the path parameter that is the tenant. */
+  readonly tenantParameter: string
+}
+
+/** The policy of a route of which too little is known. No user passes, not even a superuser. */
+export const CLOSED: Policy = Object.freeze({
+  noauth: false,
+  tenant: null,
+  mayBeAbsent: false,
+  declared: readDeclaration({}).declared,
+  requirement: NEVER_MET,
+})
+
+/**
+ * The policy of a route, and all that is wrong with it.
+ *
+ * @param route.strict whether the stricter reading is taken where a declaration leaves a choice; a
+ * contradiction is always read strictly
+ */
+export function compilePolicy(
+  route: {
+    readonly url: string
+    readonly declared: Declared
+    /** What is wrong with what it declares. */
+    readonly problems: readonly string[]
+    readonly strict: boolean
+  },
+  rules: PolicyRules,
+): { policy: Policy; problems: string[] } {
+  const { declared } = route
+  const problems = [...route.problems]
+  const hasSegment = hasTenantSegment(route.url, rules.tenantParameter)
+  if (hasSegment && declared.tenant === 'optional') {
+    problems.push("tenant is 'optional' on a path with a tenant segment")
+  }
+  if (!hasSegment && declared.tenant === 'required' && !rules.multitenancy) {
+    problems.push("tenant is 'required' without a tenant segment, and multitenancy is off")
+  }
+  const mistaken = declared.tenant === false ? [] : mistakenSegments(route.url, rules)
+  problems.push(...mistaken)
+  const policy = {
+    noauth: declared.noauth,
+    tenant: declared.noauth ? null : placeOf(declared, hasSegment, rules),
+    mayBeAbsent: mayBeAbsent(declared, rules, route.strict),
+    declared,
+    // Without this, its handler might take the parameter for the tenant that was checked.
+    requirement: mistaken.length > 0 ? NEVER_MET : declared.requirement,
+  }
+  return { policy: Object.freeze(policy), problems }
+}
+
+/**
+ * Parameters that look like a tenant segment, in a path that has none. Without this check, the
+ * tenant of the route would be read from the query.
+ */
+export function mistakenSegments(
+  url: string,
+  { tenantParameter }: Pick<PolicyRules, 'tenantParameter'>,
+): string[] {
+  if (hasTenantSegment(url, tenantParameter)) return []
+  return parameterNames(url)
+    .filter((name) => resembles(name, tenantParameter) || resembles(name, 'tenant'))
+    .map((name) => `:${name} looks like the tenant segment, which is :${tenantParameter}`)
+}
+
+function placeOf(
+  { tenant }: Declared,
+  hasSegment: boolean,
+  { multitenancy, devMode }: PolicyRules,
+): TenantPlace {
+  if (hasSegment) return 'path'
+  if (tenant === false) return null
+  if (!multitenancy && !devMode && tenant !== 'required') return null
+  return 'query'
+}
+
+function mayBeAbsent({ tenant }: Declared, { devMode }: PolicyRules, strict: boolean): boolean {
+  if (devMode) return tenant !== 'required'
+  return tenant === 'optional' && !strict
+}

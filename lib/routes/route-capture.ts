@@ -1,0 +1,207 @@
+import { subscribe } from 'node:diagnostics_channel'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { isObject } from '../platform/runtime/own-property.ts'
+import { declarationsBeside, hiddenDeclarations } from './declaration-keys.ts'
+import { rootScope } from './fastify-scope.ts'
+import { Route, type RouteFacts } from './route.ts'
+
+/** The routes of one application, of all its scopes. */
+interface ApplicationRoutes {
+  readonly routes: WrittenRoute[]
+  /** Whether a guard of the application needs them. */
+  isKept: boolean
+}
+
+/** By the root of each application. */
+const applications = new WeakMap<object, ApplicationRoutes>()
+
+/** Routes by their options. Two hooks may be told of one route. */
+const known = new WeakMap<RouteOptions, WrittenRoute>()
+
+// Fastify tells of each application that it makes. A hook that is added at that moment sees every
+// route, with its scope.
+subscribe('fastify.initialization', (message) => {
+  if (!isInitialization(message)) return
+  const { fastify } = message
+  // Told of twice, it would lose the routes that it has by now.
+  if (applications.has(fastify)) return
+  const application: ApplicationRoutes = { routes: [], isKept: false }
+  applications.set(fastify, application)
+  fastify.addHook('onRoute', function (options) {
+    application.routes.push(writtenRoute(this, options))
+  })
+  fastify.addHook('onReady', (done) => {
+    // Without a guard, the routes need not live on.
+    if (!application.isKept) application.routes.length = 0
+    done()
+  })
+})
+
+/**
+ * Every route of an application, in the order of writing. Undefined if the application was made
+ * before this package was loaded. Then a guard sees only the routes that are written below it and
+ * after it.
+ */
+export function applicationRoutes(app: FastifyInstance): readonly WrittenRoute[] | undefined {
+  return applications.get(rootScope(app))?.routes
+}
+
+/** As `applicationRoutes`. They live as long as the application. */
+export function keepRoutes(app: FastifyInstance): readonly WrittenRoute[] | undefined {
+  const application = applications.get(rootScope(app))
+  if (application !== undefined) application.isKept = true
+  return application?.routes
+}
+
+/** The route of these options, always the same one. */
+export function writtenRoute(scope: FastifyInstance, options: RouteOptions): WrittenRoute {
+  const route = known.get(options) ?? new WrittenRoute(scope, options)
+  known.set(options, route)
+  return route
+}
+
+/** Any code may publish on a channel of Node, and an exception here would end the process. */
+function isInitialization(message: unknown): message is { fastify: FastifyInstance } {
+  if (!isObject(message)) return false
+  const { fastify } = message
+  return isObject(fastify) && typeof fastify['addHook'] === 'function'
+}
+
+type Handler = RouteOptions['handler']
+
+/** The routes that Fastify has taken, each by the handler that it made for it. */
+const taken = new WeakMap<object, Route>()
+
+/** The route that Fastify has taken last. It writes the `HEAD` twin of a `GET` route at once. */
+let last:
+  | { readonly scope: FastifyInstance; readonly url: string; readonly handler: Handler }
+  | undefined
+
+/** The handlers of the application, by what stands for them in the options of a route. */
+const originals = new WeakMap<object, Handler>()
+
+/**
+ * The route of a handler that Fastify calls. A handler is no part of a config, and nobody else has
+ * it, so that no copy of a config and no change of one leads to another route.
+ */
+export function routeOf(handler: object): Route | undefined {
+  return taken.get(handler)
+}
+
+/** Lets a handler stand for another one, which Fastify made for a route. */
+export function standFor(original: object, handler: object): void {
+  const route = taken.get(original)
+  if (route !== undefined) taken.set(handler, route)
+}
+
+/**
+ * The option of a route by which the copies of this package in one process share what one of them
+ * notices. No copy of the options has it.
+ */
+const TAKERS = Symbol.for('fastify-tenant-auth.takers')
+
+/**
+ * A route that an application is writing. Fastify makes a handler of its own for each route, by
+ * `handler.bind(scope)`, after all `onRoute` hooks and just before it gives method, url and
+ * constraints to the router. At that moment the options are what Fastify takes.
+ */
+export class WrittenRoute {
+  readonly scope: FastifyInstance
+  readonly #taken = new Map<string, Route>()
+  readonly #takers = new Set([(scope: FastifyInstance, bound: Handler) => this.#take(scope, bound)])
+  readonly #options: RouteOptions
+  readonly #facts: Omit<RouteFacts, 'beside'>
+
+  /** @param options those of Fastify's own, as an `onRoute` hook gets them */
+  constructor(scope: FastifyInstance, options: RouteOptions) {
+    this.scope = scope
+    this.#options = options
+    // A copy of the config loses what is wrong with it as it was written.
+    const hidden = hiddenDeclarations(configOf(options))
+    const handler = originals.get(options.handler) ?? options.handler
+    const isTwin =
+      options.method === 'HEAD' &&
+      last?.scope === scope &&
+      last.url === options.url &&
+      last.handler === handler
+    this.#facts = { scope, writtenUrl: options.url, hidden, isTwin }
+    // Routes may share a config and a list of methods. What a hook writes is meant for one of them.
+    if (isObject(options.config)) options.config = { ...options.config }
+    if (Array.isArray(options.method)) options.method = [...options.method]
+    const takers: unknown = Object.getOwnPropertyDescriptor(options, TAKERS)?.value
+    if (takers instanceof Set) {
+      for (const take of this.#takers) takers.add(take)
+      return
+    }
+    Object.defineProperty(options, TAKERS, { value: this.#takers })
+    this.#standIn(options.handler)
+  }
+
+  /** One for each url: the root of a prefixed scope has two. */
+  get taken(): readonly Route[] {
+    return [...this.#taken.values()]
+  }
+
+  /** A hook may give the route another handler, or that of another route. */
+  #standIn(handler: Handler): void {
+    let standing = this.#standingFor(handler)
+    Object.defineProperty(this.#options, 'handler', {
+      get: () => standing,
+      set: (given: Handler) => {
+        standing = this.#standingFor(given)
+      },
+      enumerable: true,
+      configurable: false,
+    })
+  }
+
+  /** A handler like the given one, by which it is noticed that Fastify takes the route. */
+  #standingFor(given: Handler): Handler {
+    if (typeof given !== 'function') return given
+    const handler = originals.get(given) ?? given
+    const bind = (scope: FastifyInstance): Handler => {
+      last = { scope, url: this.#facts.writtenUrl, handler }
+      const made: Handler = handler.bind(scope)
+      // A function may have a `bind` of its own, which makes nothing new.
+      const bound = taken.has(made) || made === handler ? copyOf(made) : made
+      for (const take of this.#takers) take(scope, bound)
+      return bound
+    }
+    // Of a property that is fixed, a proxy may tell nothing else.
+    const isFixed = Object.getOwnPropertyDescriptor(handler, 'bind')?.configurable === false
+    const standing = new Proxy(isFixed ? copyOf(handler) : handler, {
+      get: (_, key) => (key === 'bind' ? bind : Reflect.get(handler, key)),
+    })
+    originals.set(standing, handler)
+    return standing
+  }
+
+  /**
+   * An application may bind the handler, too. Before Fastify has done it, what is taken last
+   * counts, and after that nothing. A route in a scope that no hook of ours is in may have been
+   * made of the options of this one.
+   */
+  #take(scope: FastifyInstance, bound: Handler): void {
+    if (scope !== this.scope) return
+    for (const [url, before] of this.#taken) {
+      if (before.routedMethods.length === 0) this.#taken.delete(url)
+    }
+    if (this.#taken.has(this.#options.url)) return
+    const config = configOf(this.#options)
+    const hidden = new Map([...hiddenDeclarations(config), ...this.#facts.hidden])
+    const beside = declarationsBeside(this.#options, config)
+    const route = new Route({ ...this.#facts, hidden, beside }, this.#options)
+    this.#taken.set(route.url, route)
+    taken.set(bound, route)
+  }
+}
+
+function copyOf(handler: Handler): Handler {
+  return function (...args) {
+    return Reflect.apply(handler, this, args)
+  }
+}
+
+function configOf({ config }: RouteOptions): object {
+  return isObject(config) ? config : {}
+}

@@ -1,0 +1,128 @@
+import type { Requirement } from '../identity/authorization/principal.ts'
+import type { Policy } from './policy.ts'
+import type { Route } from './route.ts'
+import { type RouteConstraints, writtenConstraints } from './route-constraints.ts'
+import type { RouteRegister } from './route-registry.ts'
+
+/** One route, as `authService.routes()` lists it. */
+export interface ListedRoute {
+  readonly method: string
+  readonly url: string
+  /** Null if the policy is not known. */
+  readonly noauth: boolean | null
+  /** Where the tenant stands. Null: nowhere, or the policy is not known. */
+  readonly tenant: 'path' | 'query' | 'optional' | null
+  /**
+   * The ids that must be held: all of a list, or any of it. Null: no ids, or the policy is not
+   * known.
+   */
+  readonly require: readonly string[] | { readonly any: readonly string[] } | null
+  /**
+   * False for a route that was written before the plugin had loaded. It is guarded, and read
+   * strictly.
+   */
+  readonly seen: boolean
+  /** Whether the route declares `userInfo`. Null if the policy is not known. */
+  readonly userInfo: boolean | null
+  /** Whether the route declares `resources`. Null if the policy is not known. */
+  readonly resources: boolean | null
+  /** Whether the route declares `authorization`. Null if the policy is not known. */
+  readonly authorization: boolean | null
+}
+
+/** A route's method and one of its urls. */
+export interface ListedPlace {
+  readonly method: string
+  readonly url: string
+  /** Absent: it has none, or they cannot be known. */
+  readonly constraints?: RouteConstraints
+}
+
+type ShownPolicy = Omit<ListedRoute, 'method' | 'url' | 'seen'>
+
+/**
+ * An entry of `routes()` with what more is known of it. In such an entry that is not enumerable:
+ * its members are fixed.
+ */
+export interface ConstrainedRoute extends ListedRoute {
+  /** What tells it from others of its method and url. Absent: nothing, or it cannot be known. */
+  readonly constraints?: RouteConstraints
+  /** The policy of a route that no `onRoute` saw. Absent: it was seen, or it cannot be known. */
+  readonly early?: ShownPolicy
+}
+
+/** Every route of a guarded scope, with its policy. */
+export function listRoutes(inspected: Pick<RouteRegister, 'seen' | 'early'>): ConstrainedRoute[] {
+  const seen = inspected.seen.flatMap((route) =>
+    routePlaces(route).map((place) => listed(place, { ...shown(route.policy), seen: true })),
+  )
+  const early = inspected.early?.flatMap((route) =>
+    routePlaces(route).map((place) => listed(place, UNSEEN, earlyPolicy(route.policy))),
+  )
+  return [...seen, ...(early ?? [])]
+}
+
+/** An entry of `routes()` with all that is known of it, as members like others. */
+export function wholeRoute({
+  constraints = {},
+  early,
+  ...route
+}: ConstrainedRoute): ConstrainedRoute {
+  const written = writtenConstraints(constraints)
+  return { ...route, ...early, ...(written && { constraints: written }) }
+}
+
+/** Each method and url of a route, without those that Fastify refused to add. */
+export function routePlaces(route: Route): readonly ListedPlace[] {
+  const { url } = route
+  const constraints = writtenConstraints(route.constraints)
+  return route.routedMethods.map((method) => ({
+    method,
+    url,
+    ...(constraints && { constraints }),
+  }))
+}
+
+function listed(
+  { method, url, constraints }: ListedPlace,
+  policy: Omit<ListedRoute, 'method' | 'url'>,
+  early?: ShownPolicy,
+): ConstrainedRoute {
+  return Object.defineProperties(
+    { method, url, ...policy },
+    {
+      ...(constraints && { constraints: { value: constraints } }),
+      ...(early && { early: { value: early } }),
+    },
+  )
+}
+
+const UNKNOWN = {
+  noauth: null,
+  tenant: null,
+  require: null,
+  userInfo: null,
+  resources: null,
+  authorization: null,
+} as const
+
+const UNSEEN = { ...UNKNOWN, seen: false }
+
+/** In the stricter reading an optional tenant is required. */
+function earlyPolicy(policy: Policy | undefined): ShownPolicy | undefined {
+  return policy && { ...shown(policy), tenant: policy.tenant }
+}
+
+function shown(policy: Policy | undefined): ShownPolicy {
+  if (policy === undefined) return UNKNOWN
+  const { noauth, requirement, declared } = policy
+  const { userInfo, resources, authorization } = declared
+  const isOptional = policy.tenant === 'query' && declared.tenant === 'optional'
+  const tenant = isOptional ? 'optional' : policy.tenant
+  return { noauth, tenant, require: ids(requirement), userInfo, resources, authorization }
+}
+
+function ids(requirement: Requirement | null): ListedRoute['require'] {
+  if (requirement === null) return null
+  return requirement.mode === 'any' ? { any: requirement.ids } : requirement.ids
+}

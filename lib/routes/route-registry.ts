@@ -1,0 +1,164 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
+import { readDeclaration } from './declaration.ts'
+import { isWithin } from './fastify-scope.ts'
+import { CLOSED, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
+import type { Route } from './route.ts'
+import { keepRoutes, routeOf, type WrittenRoute, writtenRoute } from './route-capture.ts'
+
+type RouteOptions = FastifyRequest['routeOptions']
+
+/** The routes of one guarded scope, and the policy of each. */
+export class RouteRegister {
+  readonly scope: FastifyInstance
+  readonly #rules: PolicyRules
+  readonly #isSound: (request: FastifyRequest) => boolean
+  readonly #application: readonly WrittenRoute[] | undefined
+  readonly #seen = new Set<WrittenRoute>()
+  /** By the config that Fastify made for the route, which nobody can replace. */
+  readonly #policies = new WeakMap<object, Policy>()
+  #earlyProblems: readonly string[] = []
+  #isCompiled = false
+
+  /**
+   * Learns of the routes that are written from now on. Where it can, it also learns of earlier
+   * ones.
+   *
+   * @param isSound whether a request carries what was decided, and no property of another scope
+   * hides it
+   */
+  constructor(
+    scope: FastifyInstance,
+    rules: PolicyRules,
+    isSound: (request: FastifyRequest) => boolean,
+  ) {
+    this.scope = scope
+    this.#rules = rules
+    this.#isSound = isSound
+    this.#application = keepRoutes(scope)
+    const seen = this.#seen
+    scope.addHook('onRoute', function (options) {
+      seen.add(writtenRoute(this, options))
+    })
+  }
+
+  /** The routes that `onRoute` saw, without those that Fastify refused to add. */
+  get seen(): readonly Route[] {
+    return added([...this.#seen])
+  }
+
+  /**
+   * The routes below the scope that no `onRoute` saw: written before the plugin had loaded, or in a
+   * scope that was there before. Undefined if they cannot be known; see `applicationRoutes`.
+   */
+  get early(): readonly Route[] | undefined {
+    return this.#early && added(this.#early)
+  }
+
+  get #early(): readonly WrittenRoute[] | undefined {
+    return this.#application?.filter(
+      (route) => !this.#seen.has(route) && isWithin(this.scope, route.scope),
+    )
+  }
+
+  /** @throws ERR_AUTH_ROUTE_INVALID with the problems of every route that was seen */
+  compile(): void {
+    const early = this.#early ?? []
+    this.#earlyProblems = this.#compile(early, true)
+    const problems = [
+      ...this.#compile([...this.#seen], false),
+      ...halfAdded([...early, ...this.#seen]),
+    ]
+    if (problems.length > 0) throw new ERR_AUTH_ROUTE_INVALID(problems.join('\n'))
+    this.#isCompiled = true
+  }
+
+  /** What is wrong with early routes. It did not stop the boot, because they are read strictly. */
+  get earlyProblems(): readonly string[] {
+    return this.#earlyProblems
+  }
+
+  #compile(written: readonly WrittenRoute[], strict: boolean): string[] {
+    return routeProblems(
+      written.flatMap(({ taken }) => {
+        const found = taken.map((route) => ({ route, found: this.#compileRoute(route, strict) }))
+        return found.filter(({ found }) => found !== '').slice(0, 1)
+      }),
+    )
+  }
+
+  /** @returns what is wrong with it */
+  #compileRoute(route: Route, strict: boolean): string {
+    const { policy, problems } = compilePolicy({ ...route, strict }, this.#rules)
+    route.policy = policy
+    return problems.join('; ')
+  }
+
+  /**
+   * The policy of a request's route; null if no route matched. It is found once for each route, by
+   * the handler that Fastify made for it. What an application writes into a config later changes no
+   * policy.
+   */
+  policyOf(request: FastifyRequest): Policy | null {
+    const { routeOptions } = request
+    const known = this.#policies.get(routeOptions.config)
+    if (known !== undefined) return known
+    // An application that listens before it is ready has no policies yet.
+    if (!this.#isCompiled && routeOf(routeOptions.handler) !== undefined) return CLOSED
+    if (!this.#isSound(request)) return CLOSED
+    const policy = this.#firstPolicyOf(routeOptions)
+    if (policy !== null) this.#policies.set(routeOptions.config, policy)
+    return policy
+  }
+
+  #firstPolicyOf({ handler, config, exposeHeadRoute }: RouteOptions): Policy | null {
+    const route = routeOf(handler)
+    if (route !== undefined) return this.#confirmed(route, config)
+    // Only routes have the option `exposeHeadRoute`, and no request can change it. The url of a
+    // config can be deleted.
+    if (config.url === undefined && exposeHeadRoute === undefined) return null
+    if (this.#application !== undefined) return this.#closed(config, 'was not known at boot')
+    // Of an application that was made before this package was loaded, early routes are known by
+    // their requests only.
+    const { declared, problems } = readDeclaration(config)
+    return compilePolicy({ url: config.url, declared, problems, strict: true }, this.#rules).policy
+  }
+
+  /** Whoever writes into a live config means to change what is decided, which it cannot. */
+  #confirmed(route: Route, config: RouteOptions['config']): Policy {
+    if (route.policy === undefined) return this.#closed(config, 'was not known at boot')
+    if (route.agreesWith(config)) return route.policy
+    return this.#closed(config, 'declares something else than it did at boot')
+  }
+
+  #closed({ method, url }: RouteOptions['config'], why: string): Policy {
+    this.scope.log.error({ method, url }, `tenant auth: a route ${why}; it is closed`)
+    return CLOSED
+  }
+}
+
+/** A request for the part of a route that was added ends the process, early or not. */
+function halfAdded(written: readonly WrittenRoute[]): string[] {
+  const halves = written.flatMap(({ taken }) => taken).filter(({ isHalfAdded }) => isHalfAdded)
+  const found = 'Fastify refused a part of it, since another route is there'
+  return routeProblems(halves.map((route) => ({ route, found })))
+}
+
+/** The routes that Fastify has added. */
+export function added(written: readonly WrittenRoute[]): readonly Route[] {
+  return written.flatMap(({ taken }) => taken).filter((route) => route.routedMethods.length > 0)
+}
+
+/** One line for each route. A mistake in a GET route is also in its HEAD twin, and is told once. */
+export function routeProblems(
+  problems: readonly { readonly route: Route; readonly found: string }[],
+): string[] {
+  const lines = problems.map(({ route: { methods, url }, found }) => ({
+    methods: methods.join(', '),
+    text: `${url}: ${found}`,
+  }))
+  const told = new Set(lines.flatMap(({ methods, text }) => (methods === 'GET' ? [text] : [])))
+  return lines
+    .filter(({ methods, text }) => methods !== 'HEAD' || !told.has(text))
+    .map(({ methods, text }) => `${methods} ${text}`)
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import ts from 'typescript'
+import { issuerMembers } from '../../lib/config/issuer-schema.ts'
+import { optionNames } from '../../lib/config/options.ts'
+
+const root = process.cwd()
+const dist = join(root, 'dist')
+
+/** What an application reads: the name of an option, or of a member of an issuer's rules. */
+const EXPRESSIONS: readonly string[] = [
+  ...[...optionNames(), 'configFile'].map((name) => `options.${name}`),
+  ...issuerMembers().map((member) => `rules.${member}`),
+  'listed.issuer',
+]
+
+const compilerOptions: ts.CompilerOptions = {
+  ...ts.parseJsonConfigFileContent(
+    ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config,
+    ts.sys,
+    root,
+  ).options,
+  skipLibCheck: true,
+}
+
+test('an editor shows the documentation of each option, and of each rule of an issuer', () => {
+  expectDocs(hoveredDocs('../../lib/index.ts', new Map()))
+})
+
+test('an editor shows it from the published declarations too', () => {
+  expectDocs(hoveredDocs('../../dist/index.js', emitDeclarations()))
+})
+
+function expectDocs(docs: ReadonlyMap<string, string>): void {
+  const silent = EXPRESSIONS.filter((expression) => !docs.get(expression))
+  assert.deepEqual(silent, [])
+  assert.match(
+    docs.get('options.keysMaxStale') ?? '',
+    /^How long beyond `keysMaxAge` a key set still serves/,
+  )
+  assert.match(docs.get('options.configFile') ?? '', /^INI file whose `\[auth\]`/)
+}
+
+/**
+ * What an editor shows where an application reads each option. `emitted` are files that exist only
+ * in memory.
+ */
+function hoveredDocs(library: string, emitted: ReadonlyMap<string, string>): Map<string, string> {
+  const application = join(root, 'test/settings/application.ts')
+  const text = [
+    `import type { AuthOptions, IssuerRules, ListedIssuer } from '${library}'`,
+    'declare const options: AuthOptions, rules: IssuerRules, listed: ListedIssuer',
+    ...EXPRESSIONS.map((expression) => `${expression};`),
+  ].join('\n')
+  const files = new Map([...emitted, [application, text]])
+  const read = (file: string) => files.get(file) ?? ts.sys.readFile(file)
+  const service = ts.createLanguageService({
+    getCompilationSettings: () => compilerOptions,
+    getScriptFileNames: () => [application],
+    getScriptVersion: () => '1',
+    getScriptSnapshot: (file) => {
+      const content = read(file)
+      return content === undefined ? undefined : ts.ScriptSnapshot.fromString(content)
+    },
+    getCurrentDirectory: () => root,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+    fileExists: (file) => files.has(file) || ts.sys.fileExists(file),
+    directoryExists: (folder) => folder.startsWith(dist) || ts.sys.directoryExists(folder),
+    readFile: read,
+  })
+  const docsAt = (place: number) => {
+    const info = service.getQuickInfoAtPosition(application, place)
+    return ts.displayPartsToString(info?.documentation)
+  }
+  return new Map(
+    EXPRESSIONS.map((expression) => {
+      const start = text.indexOf(`${expression};`)
+      return [expression, docsAt(start + expression.indexOf('.') + 1)]
+    }),
+  )
+}
+
+function emitDeclarations(): Map<string, string> {
+  const emitted = new Map<string, string>()
+  const options = { ...compilerOptions, emitDeclarationOnly: true }
+  const program = ts.createProgram([join(root, 'lib/index.ts')], options)
+  program.emit(undefined, (file, content) => emitted.set(file, content))
+  return emitted
+}

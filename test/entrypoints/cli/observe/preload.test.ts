@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import {
+  COUNT_VARIABLE,
+  FOLDER_VARIABLE,
+  readReports,
+} from '../../../../lib/entrypoints/cli/observe/report.ts'
+import { tempFolder } from '../../../helpers/documents/temp-folder.ts'
+import { runs } from '../../../helpers/processes/program.ts'
+
+const folder = tempFolder()
+const PROGRAM = runs('test/helpers/processes/children/watched-program.ts')
+
+/** What a program of watched-program.ts printed and reported. */
+async function watched(name: string, env: NodeJS.ProcessEnv = {}) {
+  const reports = mkdtempSync(join(folder.path, 'reports-'))
+  const child = spawn(process.execPath, [...PROGRAM, name], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+    env: { ...process.env, [FOLDER_VARIABLE]: reports, ...env },
+  })
+  const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  const said: unknown[] = out
+    .split('\n')
+    .filter(Boolean)
+    .map((line): unknown => JSON.parse(line))
+  const [report, ...more] = readReports(reports)
+  assert.deepEqual(more, [])
+  const urls = report?.applications.map((routes) =>
+    routes.filter(({ method }) => method === 'GET').map(({ url }) => url),
+  )
+  return { code, said, report, urls }
+}
+
+/** Programs, what they are told, and the guarded routes of each instance. */
+const PROGRAMS: readonly [name: string, said: unknown[], urls: string[][]][] = [
+  [
+    'promise',
+    [
+      [null],
+      ['http://127.0.0.1:8080', { address: '127.0.0.1', family: 'IPv4', port: 8080 }],
+      ['http://127.0.0.1:8080'],
+    ],
+    [['/menu']],
+  ],
+  ['callback', [['nothing'], [null, 'http://127.0.0.1:80']], [['/menu']]],
+  [
+    'server',
+    [['listening'], ['called back', { address: '127.0.0.1', family: 'IPv4', port: 8080 }]],
+    [['/menu']],
+  ],
+  ['server without callback', [[true]], [['/menu']]],
+  ['two in turn', [], [['/public'], ['/admin']]],
+  ['scopes', [], [['/one', '/two']]],
+  ['one unguarded', [], [['/menu']]],
+  ['unguarded', [], []],
+  ['a decoration of the same name', [], []],
+]
+
+for (const [name, said, urls] of PROGRAMS) {
+  test(`a program of the kind "${name}" tells its routes, listens nowhere, and ends`, async () => {
+    const found = await watched(name)
+    assert.deepEqual(found.said, said)
+    assert.deepEqual(found.urls, urls)
+    assert.deepEqual([found.code, found.report?.exitCode, found.report?.silent], [0, 0, 0])
+  })
+}
+
+test('an application that comes late is found where two are waited for, and only there', async () => {
+  assert.deepEqual((await watched('late')).urls, [['/public']])
+  const { code, urls } = await watched('late', { [COUNT_VARIABLE]: '2' })
+  assert.deepEqual([code, urls], [0, [['/public'], ['/admin']]])
+})
+
+test('what listens outside of every guard is told, and what does not listen is not', async () => {
+  const { report, urls } = await watched('outside of the guard')
+  const both = (url: string) => ['GET', 'HEAD'].map((method) => ({ method, url }))
+  const places = (lists: readonly (readonly object[])[] | undefined) =>
+    lists?.map((list) => list.map((each) => JSON.stringify(each)).sort())
+  assert.deepEqual(urls, [['/inside']])
+  assert.deepEqual(places(report?.beside), places([[...both('/outside'), ...both('/outside/')]]))
+  assert.deepEqual(places(report?.unguarded), places([both('/metrics')]))
+  assert.equal(report?.isInDevMode, false)
+})
+
+test('early routes of a guarded application are not outside of its guard', async () => {
+  const { report, urls } = await watched('one service')
+  assert.deepEqual(urls, [
+    ['/public', '/public/early'],
+    ['/admin', '/admin/early'],
+  ])
+  assert.deepEqual([report?.beside, report?.unguarded], [[[], []], []])
+})
+
+test('dev mode is told', async () => {
+  const { report } = await watched('promise')
+  assert.deepEqual([report?.isInDevMode, report?.unguarded], [true, []])
+})
+
+for (const name of ['broken promise', 'broken callback', 'broken server']) {
+  test(`a boot error is told to the program as ever: ${name}`, async () => {
+    const { said, report } = await watched(name)
+    assert.deepEqual(said, [['no database']])
+    assert.deepEqual([report?.made, report?.listened, report?.applications], [1, 0, []])
+  })
+}
+
+test('a guarded instance that never listens is told of', async () => {
+  const { report, urls } = await watched('silent')
+  assert.deepEqual([report?.made, report?.listened, report?.silent], [2, 1, 1])
+  assert.deepEqual(urls, [['/menu']])
+})
+
+test('a program that fails after it listened reports its exit code', async () => {
+  const { code, report } = await watched('other exit code')
+  assert.deepEqual([code, report?.exitCode], [3, 3])
+})
+
+test('a process that makes no Fastify instance reports nothing', async () => {
+  assert.equal((await watched('no fastify')).report, undefined)
+})
+
+test('without a folder for reports nothing is watched', async () => {
+  const { report } = await watched('broken promise', { [FOLDER_VARIABLE]: undefined })
+  assert.equal(report, undefined)
+})
+
+test('routes of one url are reported with what tells them apart', async () => {
+  const { report } = await watched('versions')
+  assert.deepEqual(
+    report?.applications[0]?.map(({ url, seen, constraints }) => [url, seen, constraints]),
+    [
+      ['/orders', true, { host: '/^a/i', version: '1.0.0' }],
+      ['/orders', true, undefined],
+      ['/orders', false, { host: 'early.example' }],
+    ],
+  )
+})

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { observedMatrix } from '../../../../lib/entrypoints/cli/observe/report.ts'
+import type { Observed } from '../../../../lib/entrypoints/cli/observe/run-program.ts'
+import { listed } from '../../../helpers/app/listed.ts'
+import { reportOf } from '../../../helpers/processes/reporting-program.ts'
+
+const MENU = [listed('/menu')]
+const ADMIN = [listed('/admin')]
+
+function observed(reports: Observed['reports'], more: Partial<Observed> = {}): Observed {
+  return { exitCode: 0, signal: null, passedOn: undefined, isLate: false, reports, ...more }
+}
+
+const ANY = { least: 0, count: 0 }
+
+const urls = (given: Observed): string[][] =>
+  observedMatrix(given, ANY).matrix.applications.map(({ routes }) => routes.map(({ url }) => url))
+
+test('the applications of one process stand in the order in which they were made', () => {
+  const reports = [reportOf({ made: 2, listened: 2, applications: [MENU, ADMIN] })]
+  assert.deepEqual(urls(observed(reports)), [['/menu'], ['/admin']])
+})
+
+test('processes that run the same are told once, in an order that does not depend on time', () => {
+  const [menu, admin] = [reportOf({ applications: [MENU] }), reportOf({ applications: [ADMIN] })]
+  assert.deepEqual(urls(observed([menu, admin, menu])), [['/admin'], ['/menu']])
+  assert.deepEqual(urls(observed([admin, menu])), [['/admin'], ['/menu']])
+})
+
+test('two applications of one process count as two, even if their routes are the same', () => {
+  const reports = [reportOf({ made: 2, listened: 2, applications: [MENU, MENU] })]
+  assert.deepEqual(urls(observed(reports)), [['/menu'], ['/menu']])
+})
+
+const IN_TIME = 'within the time limit; --timeout gives it more'
+
+test('places outside of the guards stay with their application, of all processes that run it', () => {
+  const at = (url: string) => ({ method: 'GET', url })
+  const first = reportOf({
+    applications: [MENU, ADMIN],
+    beside: [[], [at('/a')]],
+    unguarded: [[at('/m')], [at('/n')]],
+  })
+  const second = { ...first, beside: [[at('/b')], []], unguarded: [] }
+  const other = reportOf({ applications: [ADMIN], beside: [[at('/c')]] })
+  const { matrix, uncovered } = observedMatrix(observed([first, other, second]), ANY)
+  assert.deepEqual(
+    matrix.applications.map(({ routes }) => routes.map(({ url }) => url)),
+    [['/admin'], ['/menu'], ['/admin']],
+  )
+  assert.deepEqual(uncovered, {
+    beside: [[at('/c')], [at('/b')], [at('/a')]],
+    unguarded: [at('/m'), at('/n')],
+  })
+})
+
+/** Programs that stay until the time limit, although all is known of what has come. */
+const IN_VAIN: readonly [what: string, reports: Observed['reports'], count: number][] = [
+  [
+    'fewer applications have come than are waited for',
+    [reportOf({ exitCode: undefined, applications: [MENU] })],
+    2,
+  ],
+  [
+    'a process without a guard makes none',
+    [reportOf({ applications: [MENU] }), reportOf({ exitCode: undefined })],
+    0,
+  ],
+]
+
+for (const [what, reports, count] of IN_VAIN) {
+  test(`where ${what} until the time limit, the matrix is what there is`, () => {
+    const given = observed(reports, { exitCode: null, isLate: true })
+    const { matrix } = observedMatrix(given, { least: 0, count })
+    assert.equal(matrix.applications.length, 1)
+    const [first, ...others] = reports
+    const busy = [{ ...first, exitCode: undefined, awaited: 1 }, ...others].map(reportOf)
+    assert.throws(() => observedMatrix({ ...given, reports: busy }, { least: 0, count }), {
+      message: `one of the Fastify instances neither listened nor became ready ${IN_TIME}`,
+    })
+  })
+}
+
+test('fewer applications than there should be are an error', () => {
+  const expected = { least: 2, count: 2 }
+  for (const [isLate, end] of [
+    [true, IN_TIME],
+    [false, 'before it ended'],
+  ] as const) {
+    assert.throws(() => observedMatrix(observed([GOOD], { isLate }), expected), {
+      message: `1 of 2 guarded applications listened ${end}`,
+    })
+  }
+})
+
+const GOOD = reportOf({ applications: [MENU] })
+
+const FAILURES: readonly [what: string, given: Observed, message: string][] = [
+  [
+    'that ends with another exit code than 0',
+    observed([GOOD], { exitCode: 3 }),
+    'the application ended with exit code 3',
+  ],
+  [
+    'that a signal ends',
+    observed([GOOD], { exitCode: null, signal: 'SIGSEGV' }),
+    'the application was ended by SIGSEGV',
+  ],
+  [
+    'one of whose processes fails',
+    observed([GOOD, reportOf({ exitCode: 1 })], { exitCode: null }),
+    'a process of the application has failed',
+  ],
+  [
+    'one of whose processes is killed',
+    observed([GOOD, reportOf({ exitCode: null })]),
+    'a process of the application has failed',
+  ],
+  ['without Fastify', observed([]), 'the application made no Fastify instance before it ended'],
+  [
+    'without Fastify that stays',
+    observed([], { exitCode: null, isLate: true }),
+    `the application made no Fastify instance ${IN_TIME}`,
+  ],
+  [
+    'that does not listen',
+    observed([reportOf({ listened: 0, silent: 1, awaited: 1 })]),
+    'the application did not listen before it ended',
+  ],
+  [
+    'of which one guarded instance does not listen',
+    observed([reportOf({ made: 2, silent: 1, applications: [MENU] })]),
+    'one of the guarded Fastify instances did not listen before it ended',
+  ],
+  [
+    'without a guard',
+    observed([reportOf()], { exitCode: null, isLate: true }),
+    `no Fastify instance that has the plugin listened ${IN_TIME}`,
+  ],
+  [
+    'of which one instance is never ready',
+    observed([reportOf({ made: 2, awaited: 1, exitCode: undefined, applications: [MENU] })], {
+      isLate: true,
+    }),
+    `one of the Fastify instances neither listened nor became ready ${IN_TIME}`,
+  ],
+]
+
+for (const [what, given, message] of FAILURES) {
+  test(`an application ${what} has no matrix, and the message says why`, () => {
+    assert.throws(() => observedMatrix(given, ANY), { name: 'Error', message })
+  })
+}

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { matrixDifferences } from '../../../../lib/entrypoints/cli/policy/diff-matrix.ts'
+import { policyMatrix } from '../../../../lib/entrypoints/cli/policy/matrix.ts'
+import type { ConstrainedRoute } from '../../../../lib/routes/route-list.ts'
+import { listed, unknown } from '../../../helpers/app/listed.ts'
+
+type Routes = readonly ConstrainedRoute[]
+
+function told(was: Routes, is: Routes): string[] {
+  return matrixDifferences(policyMatrix([was]), policyMatrix([is])).map(
+    ({ effect, route, told }) => `${effect}: ${route}: ${told}`,
+  )
+}
+
+const at = (constraints: ConstrainedRoute['constraints'] & object, more = {}): ConstrainedRoute =>
+  listed('/x', { constraints, ...more })
+
+const OPEN = { noauth: true }
+const STRICT = { require: ['a:b'] }
+const V1 = { version: '1.0.0' }
+const V2 = { version: '2.0.0' }
+const HOST = { host: 'a.example' }
+const GUARDED = 'guarded, tenant none, require'
+
+/** What the routes of one url were and are, and all that is told of it. */
+const CASES: readonly [what: string, was: Routes, is: Routes, lines: string[]][] = [
+  ['the same, in another order', [at(V1, OPEN), at(V2)], [at(V2), at(V1, OPEN)], []],
+  [
+    'the policies of two versions are swapped',
+    [at(V1, OPEN), at(V2)],
+    [at(V1), at(V2, OPEN)],
+    [
+      'opens: GET /x (version 2.0.0): was guarded, is open',
+      'closes: GET /x (version 1.0.0): was open, is guarded',
+    ],
+  ],
+  [
+    'the policies of two hosts are swapped',
+    [at(HOST, STRICT), at({ host: '/b/' })],
+    [at(HOST), at({ host: '/b/' }, STRICT)],
+    [
+      'opens: GET /x (host a.example): require was a:b, is none',
+      'closes: GET /x (host /b/): require was none, is a:b',
+    ],
+  ],
+  [
+    'an open route loses its constraint',
+    [at(HOST, OPEN)],
+    [listed('/x', OPEN)],
+    ['opens: GET /x: constraints were host a.example, are none'],
+  ],
+  [
+    'an open route loses one of two constraints',
+    [at({ ...V1, ...HOST }, OPEN)],
+    [at(V1, OPEN)],
+    [
+      'opens: GET /x (version 1.0.0): constraints were host a.example, version 1.0.0, are version 1.0.0',
+    ],
+  ],
+  [
+    'an open route has another version',
+    [at(V1, OPEN)],
+    [at(V2, OPEN)],
+    ['opens: GET /x (version 2.0.0): constraints were version 1.0.0, are version 2.0.0'],
+  ],
+  [
+    'the case of a host does not count any more',
+    [at({ host: '/^a$/' }, OPEN)],
+    [at({ host: '/^a$/i' }, OPEN)],
+    ['opens: GET /x (host /^a$/i): constraints were host /^a$/, are host /^a$/i'],
+  ],
+  [
+    'a constraint of a strategy of its own changes its kind',
+    [at({ edition: 1 }, OPEN)],
+    [at({ edition: '1' }, OPEN)],
+    ['opens: GET /x (edition 1): constraints were edition 1, are edition 1'],
+  ],
+  [
+    'an open route gets a constraint',
+    [listed('/x', OPEN)],
+    [at(V1, OPEN)],
+    ['closes: GET /x (version 1.0.0): constraints were none, are version 1.0.0'],
+  ],
+  [
+    'a guarded route loses its constraint',
+    [at(V1)],
+    [listed('/x')],
+    ['changes: GET /x: constraints were version 1.0.0, are none'],
+  ],
+  [
+    'a guarded route gets a constraint, and an open one is left',
+    [at(HOST), at(V1, OPEN)],
+    [at({ ...HOST, ...V2 }), at(V1, OPEN)],
+    [
+      'opens: GET /x (host a.example, version 2.0.0): ' +
+        'constraints were host a.example, are host a.example, version 2.0.0; ' +
+        'now /x (version 1.0.0) may answer, and that is open',
+    ],
+  ],
+  [
+    'a guarded route gets a constraint, and an open wildcard is left',
+    [listed('/x'), listed('/*', OPEN)],
+    [at(V1), listed('/*', OPEN)],
+    [
+      'opens: GET /x (version 1.0.0): constraints were none, are version 1.0.0; ' +
+        'now /* may answer, and that is open',
+    ],
+  ],
+  [
+    'a guarded route gets a constraint, and a stricter wildcard is left',
+    [listed('/x'), listed('/*', STRICT)],
+    [at(V1), listed('/*', STRICT)],
+    ['closes: GET /x (version 1.0.0): constraints were none, are version 1.0.0'],
+  ],
+  [
+    'a route whose policy is not known is new',
+    [],
+    [unknown('/x')],
+    ['opens: GET /x: is new: not known (written before the plugin)'],
+  ],
+  [
+    'a guarded route may take what a stricter one took',
+    [at(V1, STRICT), at(V2)],
+    [at(V1, STRICT), listed('/x')],
+    ['opens: GET /x: constraints were version 2.0.0, are none'],
+  ],
+  [
+    'a version changes with its policy',
+    [at(V1)],
+    [at(V2, STRICT)],
+    [
+      'closes: GET /x (version 2.0.0): require was none, is a:b',
+      'changes: GET /x (version 2.0.0): constraints were version 1.0.0, are version 2.0.0',
+    ],
+  ],
+  [
+    'a version is gone, and the stricter one is left',
+    [at(V1), at(V2, STRICT)],
+    [at(V2, STRICT)],
+    [`closes: GET /x (version 1.0.0): is gone: was ${GUARDED} none`],
+  ],
+  [
+    'a version is gone, and an open one is left',
+    [at(V1, STRICT), at(V2, OPEN)],
+    [at(V2, OPEN)],
+    [
+      `opens: GET /x (version 1.0.0): is gone: was ${GUARDED} a:b; ` +
+        'now /x (version 2.0.0) may answer, and that is open',
+    ],
+  ],
+  [
+    'a version is new, and as strict as the other',
+    [at(V1, STRICT)],
+    [at(V1, STRICT), at(V2, STRICT)],
+    [`changes: GET /x (version 2.0.0): is new: ${GUARDED} a:b`],
+  ],
+  [
+    'a version is new, and less strict than the other',
+    [at(V1, STRICT)],
+    [at(V1, STRICT), at(V2)],
+    [`opens: GET /x (version 2.0.0): is new: ${GUARDED} none`],
+  ],
+  [
+    'versions that differ alike are told one by one',
+    [at(V1), at(V2)],
+    [at(V1, OPEN), at(V2, OPEN)],
+    [
+      'opens: GET /x (version 1.0.0): was guarded, is open',
+      'opens: GET /x (version 2.0.0): was guarded, is open',
+    ],
+  ],
+  [
+    'a file knew no constraints, as those of early versions of the command',
+    [listed('/x'), listed('/x', OPEN)],
+    [at(V1), at(V2, OPEN)],
+    [
+      'opens: GET /x (version 1.0.0): constraints were none, are version 1.0.0; ' +
+        'now /x (version 2.0.0) may answer, and that is open',
+      'opens: GET /x (version 2.0.0): constraints were none, are version 2.0.0',
+    ],
+  ],
+  [
+    'an early route whose constraints were not known is seen now',
+    [unknown('/x')],
+    [at(V1)],
+    [
+      'opens: GET /x (version 1.0.0): was not known (written before the plugin), is guarded',
+      'closes: GET /x (version 1.0.0): constraints were none, are version 1.0.0',
+    ],
+  ],
+]
+
+for (const [what, was, is, lines] of CASES) {
+  test(`routes of one url, where ${what}`, () => {
+    assert.deepEqual(told(was, is), lines)
+    assert.deepEqual(told(is, is), [])
+  })
+}
+
+test('a GET route and its twin HEAD are one difference for each version', () => {
+  const twins = (more: object) =>
+    [V1, V2].flatMap((each) => [at(each, more), at(each, { method: 'HEAD', ...more })])
+  assert.deepEqual(told(twins({}), twins(OPEN)), [
+    'opens: GET, HEAD /x (version 1.0.0): was guarded, is open',
+    'opens: GET, HEAD /x (version 2.0.0): was guarded, is open',
+  ])
+})
+
+test('applications that differ in their hosts alone are matched by them', () => {
+  const [a, b] = [[at(HOST, OPEN)], [at({ host: 'b.example' })]]
+  assert.deepEqual(matrixDifferences(policyMatrix([a, b]), policyMatrix([b, a])), [])
+})

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  matrixJson,
+  policyMatrix,
+  readMatrix,
+} from '../../../../lib/entrypoints/cli/policy/matrix.ts'
+import { listed, unknown } from '../../../helpers/app/listed.ts'
+
+const routes = [
+  listed('/orders', { method: 'POST', require: ['order:write'] }),
+  listed('/basket', { method: 'PUT' }),
+  listed('/health', { noauth: true }),
+  listed('/orders', { require: { any: ['order:read', 'order:write'] } }),
+  unknown('/early'),
+  listed('/orders', { require: ['order:read'] }),
+]
+
+test('the routes of an application stand in the order of url and method', () => {
+  const [application] = policyMatrix([routes]).applications
+  assert.deepEqual(
+    application?.routes.map(({ method, url, require }) => [method, url, require]),
+    [
+      ['PUT', '/basket', null],
+      ['GET', '/early', null],
+      ['GET', '/health', null],
+      ['GET', '/orders', ['order:read']],
+      ['GET', '/orders', { any: ['order:read', 'order:write'] }],
+      ['POST', '/orders', ['order:write']],
+    ],
+  )
+})
+
+test('the same policies in any order make the same text, byte for byte', () => {
+  const turned = routes.map((route) => Object.fromEntries(Object.entries(route).reverse()))
+  const text = JSON.stringify({ applications: [{ routes: turned.reverse() }] })
+  assert.deepEqual(readMatrix(text), policyMatrix([routes]))
+  const again = policyMatrix([[...routes].reverse()])
+  assert.equal(matrixJson(again), matrixJson(policyMatrix([routes])))
+})
+
+test('routes of one place stand in the order of their constraints', () => {
+  const versions = [
+    listed('/x', { constraints: { version: '2.0.0' } }),
+    listed('/x', { constraints: { version: '1.0.0', host: 'a.example' }, noauth: true }),
+    listed('/x', { require: ['z:z'] }),
+    listed('/x', { constraints: { version: '1.0.0' }, require: ['a:b'] }),
+    listed('/x', { method: 'DELETE', constraints: { version: '3.0.0' } }),
+  ]
+  const matrix = policyMatrix([versions])
+  assert.deepEqual(
+    matrix.applications[0]?.routes.map(({ method, constraints }) => [method, constraints]),
+    [
+      ['DELETE', { version: '3.0.0' }],
+      ['GET', { host: 'a.example', version: '1.0.0' }],
+      ['GET', { version: '1.0.0' }],
+      ['GET', { version: '2.0.0' }],
+      ['GET', undefined],
+    ],
+  )
+  assert.match(
+    matrixJson(matrix),
+    /^ +\{"method":"GET","url":"\/x","constraints":\{"host":"a.example","version":"1.0.0"\},"noauth":true,/m,
+  )
+  assert.deepEqual(readMatrix(matrixJson(matrix)), matrix)
+  const turned = matrixJson(matrix).replace(
+    '{"host":"a.example","version":"1.0.0"}',
+    '{"version":"1.0.0","host":"a.example"}',
+  )
+  assert.deepEqual(readMatrix(turned), matrix)
+})
+
+test('a route without constraints has no such member, and an empty one is none', () => {
+  const [, written] = [listed('/x'), listed('/x', { constraints: {} })].map((route) =>
+    matrixJson(policyMatrix([[route]])),
+  )
+  assert.equal(written, matrixJson(policyMatrix([[listed('/x')]])))
+  assert.doesNotMatch(String(written), /constraints/)
+})
+
+test('characters that nobody sees are written by their number, and read as they were', () => {
+  const odd = listed('/a\u202eb\u200b\u00a0\n\u{e0041}', {
+    constraints: { 'a\u2066': 'b\u2028\n' },
+  })
+  const matrix = policyMatrix([[odd]])
+  const text = matrixJson(matrix)
+  assert.match(
+    text,
+    /"\/a\\u202eb\\u200b\\u00a0\\n\\udb40\\udc41","constraints":\{"a\\u2066":"b\\u2028\\n"\}/,
+  )
+  assert.doesNotMatch(text, /[^\n -~]/)
+  assert.deepEqual(readMatrix(text), matrix)
+})
+
+test('a byte order mark before the JSON is skipped', () => {
+  const matrix = policyMatrix([routes])
+  assert.deepEqual(readMatrix(`\ufeff${matrixJson(matrix)}`), matrix)
+})
+
+test('each route has a line of its own, and the file ends with a newline', () => {
+  assert.equal(
+    matrixJson(policyMatrix([[listed('/menu', { tenant: 'query', require: ['menu:read'] })], []])),
+    `{
+  "applications": [
+    {
+      "routes": [
+        {"method":"GET","url":"/menu","noauth":false,"tenant":"query","require":["menu:read"],"seen":true,"userInfo":false,"resources":false,"authorization":false}
+      ]
+    },
+    {
+      "routes": [
+
+      ]
+    }
+  ]
+}
+`,
+  )
+})
+
+test('what was written is read as it was', () => {
+  const matrix = policyMatrix([routes, [], [listed('/:tenant/x', { tenant: 'path' })]])
+  assert.deepEqual(readMatrix(matrixJson(matrix)), matrix)
+})
+
+const WRONG: readonly [what: string, text: string, message: string][] = [
+  ['no JSON', '{', 'it is no JSON'],
+  ['nothing', '', 'it is no JSON'],
+  ['a list', '[]', 'it is no policy matrix: / is not as --write writes it'],
+  ['another object', '{}', 'it is no policy matrix: /applications is not as --write writes it'],
+  [
+    'a route whose noauth is a word',
+    JSON.stringify({ applications: [{ routes: [{ ...listed('/x'), noauth: 'no' }] }] }),
+    'it is no policy matrix: /applications/0/routes/0/noauth is not as --write writes it',
+  ],
+  [
+    'a tenant in another place',
+    JSON.stringify({ applications: [{ routes: [{ ...listed('/x'), tenant: 'header' }] }] }),
+    'it is no policy matrix: /applications/0/routes/0/tenant is not as --write writes it',
+  ],
+  [
+    'constraints that are a list',
+    JSON.stringify({ applications: [{ routes: [{ ...listed('/x'), constraints: ['1.0.0'] }] }] }),
+    'it is no policy matrix: /applications/0/routes/0/constraints is not as --write writes it',
+  ],
+  [
+    'a constraint that is an object',
+    JSON.stringify({
+      applications: [{ routes: [{ ...listed('/x'), constraints: { version: {} } }] }],
+    }),
+    'it is no policy matrix: /applications/0/routes/0/constraints/version is not as --write writes it',
+  ],
+  [
+    'a route that lacks its requirement',
+    JSON.stringify({ applications: [{ routes: [{ ...listed('/x'), require: undefined }] }] }),
+    'it is no policy matrix: /applications/0/routes/0/require is not as --write writes it',
+  ],
+]
+
+for (const [what, text, message] of WRONG) {
+  test(`a file with ${what} is refused, and the message says where`, () => {
+    assert.equal(readMatrix(text), message)
+  })
+}

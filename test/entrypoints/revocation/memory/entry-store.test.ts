@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type DenyEntry, denyList } from '../../../../lib/entrypoints/revocation/index.ts'
+import { clock } from '../../../../lib/platform/runtime/clock.ts'
+import {
+  attend,
+  HOUR,
+  ISSUER_A,
+  SECOND,
+  START,
+  stopClocks,
+  tokenOf,
+  verdictOf,
+} from '../../../helpers/tokens/denied.ts'
+
+const ISSUER_B = 'https://b.example.com'
+const SEVERAL = { issuers: [ISSUER_A, ISSUER_B], clockTolerance: 0 }
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * SECOND)
+
+const LOST: [what: string, entry: DenyEntry, code: string, others: object][] = [
+  ['a user is that user', { sub: 'alice' }, 'ERR_DENY_LIST_USER_FULL', { sub: 'bob' }],
+  [
+    'a user of an issuer is that user',
+    { sub: 'alice', issuer: ISSUER_A },
+    'ERR_DENY_LIST_USER_FULL',
+    { issuer: ISSUER_B },
+  ],
+  [
+    'a session of a user is that user',
+    { sub: 'alice', sid: 'session-9' },
+    'ERR_DENY_LIST_USER_FULL',
+    { sub: 'bob' },
+  ],
+  [
+    'a session of an issuer is that issuer',
+    { sid: 'session-9', issuer: ISSUER_A },
+    'ERR_DENY_LIST_ISSUER_FULL',
+    { issuer: ISSUER_B },
+  ],
+]
+
+for (const [what, entry, code, others] of LOST) {
+  test(`in a full list, whom the loss of ${what} concerns gets 503, and nobody else`, async (t) => {
+    const { pass } = stopClocks(t)
+    const list = denyList({ maxEntries: 2 })
+    await list.add({ jti: 'a', until: inSeconds(100) })
+    await list.add({ jti: 'b', until: inSeconds(100) })
+    await list.add({ ...entry, until: inSeconds(50) })
+    assert.equal(list.size(), 2)
+    assert.equal(verdictOf(list), code)
+    assert.equal(verdictOf(list, tokenOf(others)), false)
+    assert.equal(verdictOf(list, tokenOf({ jti: 'b' })), true, 'what is known stays true')
+    await pass(50 * SECOND)
+    assert.equal(verdictOf(list), false, 'it would have ended')
+  })
+}
+
+test('in a full list, an entry that names nobody makes 503 of all', async (t) => {
+  const { pass } = stopClocks(t)
+  const list = denyList({ maxEntries: 2 })
+  await list.add({ jti: 'b', until: inSeconds(100) })
+  await list.add({ jti: 'c', until: inSeconds(10) })
+  assert.equal(verdictOf(list), false)
+  await list.add({ jti: 'b', until: inSeconds(200) })
+  assert.equal(verdictOf(list), false, 'an entry takes the place of one that it covers')
+  await list.add({ jti: 'd', until: inSeconds(50) })
+  await list.add({ jti: 'e', until: inSeconds(20) })
+  assert.equal(list.size(), 2)
+  assert.equal(verdictOf(list), 'ERR_DENY_LIST_FULL')
+  await pass(49 * SECOND)
+  assert.equal(verdictOf(list), 'ERR_DENY_LIST_FULL')
+  await pass(SECOND)
+  assert.equal(verdictOf(list), false, 'all that had no room has ended')
+})
+
+test('what has ended leaves its room at once', async (t) => {
+  const { pass } = stopClocks(t)
+  const list = denyList({ maxEntries: 1 })
+  for (const sub of ['bob', 'carol', 'dave']) {
+    await list.add({ sub, until: inSeconds(5) })
+    assert.equal(verdictOf(list), false)
+    await pass(2 * SECOND)
+    await list.add({ sub, until: inSeconds(3) })
+    await pass(3 * SECOND)
+    assert.equal(verdictOf(list, tokenOf({ sub })), false)
+  }
+})
+
+test('beyond 1 000 entries of a user, that user gets 503, and nobody else', async (t) => {
+  const { pass } = stopClocks(t)
+  const list = denyList()
+  const names = { sub: 'mallory', issuer: ISSUER_A }
+  for (let i = 0; i < 1500; i++) await list.add({ ...names, jti: `${i}`, until: inSeconds(100) })
+  assert.equal(list.size(), 1000)
+  const mallory = tokenOf(names)
+  assert.equal(verdictOf(list, mallory), 'ERR_DENY_LIST_USER_FULL')
+  assert.equal(verdictOf(list, { ...mallory, jti: '999' }), true)
+  for (const other of [tokenOf(), { ...mallory, issuer: ISSUER_B }, { ...mallory, sub: null }]) {
+    assert.equal(verdictOf(list, other), false)
+  }
+  await pass(100 * SECOND, 10 * SECOND)
+  assert.equal(verdictOf(list, mallory), false)
+  await list.add({ ...names, until: inSeconds(100) })
+  assert.deepEqual([verdictOf(list, mallory), list.size()], [true, 1])
+})
+
+test('where there are several issuers, one beyond a quarter of the entries gets 503 alone', async (t) => {
+  const { pass } = stopClocks(t)
+  const list = denyList({ maxEntries: 400 })
+  const { attendant } = attend(t, list, SEVERAL)
+  for (let i = 0; i < 500; i++) {
+    await list.add({ sub: `user-${i}`, issuer: ISSUER_A, until: inSeconds(100) })
+  }
+  await list.add({ sub: 'carol', issuer: ISSUER_B })
+  assert.equal(list.size(), 101)
+  assert.equal(verdictOf(list), 'ERR_DENY_LIST_ISSUER_FULL')
+  assert.equal(verdictOf(list, tokenOf({ sub: 'user-7' })), true)
+  assert.equal(verdictOf(list, tokenOf({ issuer: ISSUER_B })), false)
+  assert.equal(verdictOf(list, tokenOf({ issuer: null })), false)
+  assert.equal(verdictOf(list, tokenOf({ issuer: ISSUER_B, sub: 'carol' })), true)
+  assert.equal(attendant.isReady, true)
+  await pass(100 * SECOND, 10 * SECOND)
+  assert.equal(verdictOf(list), false)
+})
+
+test('one issuer alone has all the room', async () => {
+  const list = denyList({ maxEntries: 400 })
+  for (let i = 0; i < 400; i++) await list.add({ sub: `user-${i}`, issuer: ISSUER_A })
+  assert.deepEqual([list.size(), verdictOf(list)], [400, false])
+})
+
+test('where customers fill the list together, one with few entries has room all the same', async (t) => {
+  const list = denyList({ maxEntries: 100 })
+  const issuers = Array.from({ length: 11 }, (_, i) => `https://${i}.example.com`)
+  const { attendant } = attend(t, list, { issuers, clockTolerance: 0 })
+  const [last = '', ...others] = issuers
+  for (const issuer of others) {
+    for (let i = 0; i < 20; i++) await list.add({ sub: `user-${i}`, issuer })
+  }
+  for (const jti of ['token-2', 'token-3']) await list.add({ jti, issuer: last })
+  const verdict = (over: object) => verdictOf(list, tokenOf({ issuer: last, ...over }))
+  assert.deepEqual([verdict({ jti: 'token-2' }), verdict({ jti: 'token-3' })], [true, true])
+  assert.equal(verdict({}), false)
+  for (const issuer of others) {
+    assert.equal(verdictOf(list, tokenOf({ issuer })), false, 'who did not log out is admitted')
+    for (let i = 0; i < 20; i++) {
+      const token = tokenOf({ sub: `user-${i}`, issuer })
+      assert.notEqual(verdictOf(list, token), false, 'no entry is dropped')
+    }
+  }
+  assert.equal(attendant.isReady, true)
+  assert.equal(list.size(), 100)
+})
+
+test('beyond so many users that had no room, their issuer gets 503', async () => {
+  const list = denyList({ maxEntries: 1 })
+  await list.add({ jti: 'a' })
+  for (let i = 0; i < 4000; i++) await list.add({ sub: `user-${i}`, issuer: ISSUER_A })
+  assert.equal(verdictOf(list), false)
+  await list.add({ sub: 'one more', issuer: ISSUER_A })
+  assert.equal(verdictOf(list), 'ERR_DENY_LIST_ISSUER_FULL')
+  assert.equal(verdictOf(list, tokenOf({ issuer: ISSUER_B })), false)
+})
+
+test('memory is bounded in bytes, whatever the names are', async () => {
+  const sizes: number[] = []
+  for (const letter of ['a', '\u0001', 'Ж', '\ud800']) {
+    for (const length of [40, 256, 2048]) {
+      const list = denyList({ maxBytes: 400_000 })
+      const name = (i: number) => letter.repeat(length - 8) + `${i}`.padStart(8, '0')
+      for (let i = 0; i < 1000; i++) {
+        await list.add({ jti: name(i), sid: name(i), sub: name(i), issuer: name(i) })
+      }
+      sizes.push(list.size())
+    }
+  }
+  const [short = 0, kept = 0, hashed = 0] = sizes
+  assert.ok(short > 400 && short < 600, `${sizes}`)
+  assert.ok(kept < short / 2 && hashed > kept, `a longer name is kept shorter: ${sizes}`)
+  assert.ok(Math.min(...sizes) > 50, `${sizes}`)
+})
+
+test('entries leave memory within a minute after their end, in slices', async (t) => {
+  const { pass } = stopClocks(t)
+  const list = denyList()
+  attend(t, list)
+  for (let i = 0; i < 50_000; i++) {
+    await list.add({ sub: `user-${i}`, until: inSeconds(i % 2 === 0 ? 30 : 90) })
+  }
+  await pass(59 * SECOND, 59 * SECOND)
+  assert.equal(list.size(), 50_000)
+  await pass(SECOND)
+  assert.ok(list.size() > 25_000 && list.size() < 50_000, `${list.size()} after one slice`)
+  await pass(SECOND, 20)
+  assert.equal(list.size(), 25_000)
+  await pass(60 * SECOND)
+  await pass(SECOND, 20)
+  assert.equal(list.size(), 0)
+})
+
+test('an end counts the tolerance of the services, as that of a token does', async (t) => {
+  const { pass } = stopClocks(t)
+  const list = denyList()
+  attend(t, list, { issuers: [ISSUER_A], clockTolerance: 60 })
+  const token = tokenOf({ expiresAt: inSeconds(100) })
+  await list.add({ jti: 'token-1', until: inSeconds(100) })
+  await pass(160 * SECOND - 1, 10 * SECOND)
+  assert.equal(verdictOf(list, token), true)
+  await pass(1)
+  assert.equal(verdictOf(list, token), false)
+  await list.add({ jti: 'token-1', until: inSeconds(-59) })
+  assert.equal(verdictOf(list, token), true, 'a token may be revoked in its last seconds')
+})
+
+/** A wall clock that the test sets, beside a clock that goes on. */
+function clocksApart(t: TestContext) {
+  const { pass } = stopClocks(t)
+  const wall = Date.now
+  clock.now = () => wall() - START
+  return { pass, setWallClock: (by: number) => t.mock.method(Date, 'now', () => wall() + by) }
+}
+
+test('an entry does not end because the wall clock was set forward', async (t) => {
+  const { pass, setWallClock } = clocksApart(t)
+  const list = denyList()
+  await list.add({ sub: 'alice', until: inSeconds(100) })
+  setWallClock(1000 * SECOND)
+  await pass(99 * SECOND)
+  assert.equal(verdictOf(list), true)
+  await pass(SECOND)
+  assert.equal(verdictOf(list), false)
+})
+
+test('an entry lasts longer if the wall clock was set back, as the tokens do', async (t) => {
+  const { pass, setWallClock } = clocksApart(t)
+  const list = denyList()
+  await list.add({ sub: 'alice', until: inSeconds(100) })
+  await list.add({ sub: 'alice', until: inSeconds(100) })
+  await pass(50 * SECOND)
+  setWallClock(-HOUR)
+  await pass(HOUR, 60 * SECOND)
+  assert.equal(verdictOf(list), true)
+  await pass(49 * SECOND)
+  assert.equal(verdictOf(list), true)
+  await pass(SECOND)
+  assert.equal(verdictOf(list), false)
+})

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { type TestContext, test } from 'node:test'
+import type { PGlite } from '@electric-sql/pglite'
+import {
+  type PostgresDenyListOptions,
+  postgresDenyList,
+} from '../../../../lib/entrypoints/revocation/index.ts'
+import { revocationsSql } from '../../../../lib/entrypoints/revocation/postgres/sql.ts'
+import { codeBlocks } from '../../../helpers/documents/markdown.ts'
+import { embeddedPool } from '../../../helpers/servers/embedded-pool.ts'
+import { tokenOf, verdictOf } from '../../../helpers/tokens/denied.ts'
+
+const TABLE = 'tenant_auth_revocations'
+
+/** What the README tells those to run who do not use `createTable`. */
+const README = codeBlocks(readFileSync('README.md', 'utf8'))
+const STATEMENTS =
+  README.map(({ text }) => text).find((text) => text.startsWith(`CREATE TABLE ${TABLE}`)) ??
+  assert.fail('the README shows no such table')
+
+/** What the catalog says of a table, in the order of its names, without the rights in it. */
+const CATALOG = {
+  columns: `SELECT attnum, attname, atttypid::regtype::text AS type, attnotnull, attidentity,
+      attgenerated, attcollation, pg_get_expr(adbin, adrelid) AS default
+    FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+    WHERE attrelid = $1::regclass AND attnum > 0 ORDER BY attnum`,
+  constraints: `SELECT conname, contype, pg_get_constraintdef(oid) AS definition
+    FROM pg_constraint WHERE conrelid = $1::regclass ORDER BY conname`,
+  indexes: `SELECT indexname, indexdef
+    FROM pg_indexes WHERE tablename = $1 ORDER BY indexname`,
+  table: `SELECT relkind, relpersistence, relrowsecurity, relhastriggers, relhasrules, reloptions
+    FROM pg_class WHERE oid = $1::regclass`,
+}
+
+async function catalogOf(db: PGlite) {
+  const parts: Record<string, unknown[]> = {}
+  for (const [part, query] of Object.entries(CATALOG)) {
+    parts[part] = (await db.query(query, [TABLE])).rows
+  }
+  return parts
+}
+
+/** A database in which a statement was run, and which ends with the test. */
+async function databaseAfter(t: TestContext, script: string) {
+  const embedded = await embeddedPool()
+  t.after(() => embedded.db.close())
+  await embedded.db.exec('CREATE ROLE lunch_app')
+  await embedded.db.exec(script)
+  return embedded
+}
+
+test('the table in the README is the one that createTable makes', async (t) => {
+  const [shown, made] = await Promise.all([
+    databaseAfter(t, STATEMENTS),
+    databaseAfter(t, revocationsSql(TABLE).create),
+  ])
+  const expected = await catalogOf(made.db)
+  // Newer servers list NOT NULL among the constraints.
+  const isRead = Object.values(expected).every((rows) => rows.length > 0)
+  assert.deepEqual([isRead, expected['columns']?.length], [true, 9], 'the catalog is read')
+  assert.deepEqual(await catalogOf(shown.db), expected)
+})
+
+/** A process of the application, whose role has the rights that the README gives, and no others. */
+async function asApplication(t: TestContext, more: Partial<PostgresDenyListOptions> = {}) {
+  const { db, pool } = await databaseAfter(t, STATEMENTS)
+  await db.exec('SET ROLE lunch_app')
+  return { db, list: postgresDenyList({ pool, ...more }) }
+}
+
+test('the rights that the README gives are enough to add, to read and to let go', async (t) => {
+  const { db, list } = await asApplication(t)
+  await db.query(`INSERT INTO ${TABLE} (jti, until) VALUES ('ended', now() - interval '2 days')`)
+  await list.add({ sub: 'alice' })
+  await list.ready()
+  assert.deepEqual([verdictOf(list), verdictOf(list, tokenOf({ sub: 'bob' }))], [true, false])
+  const { rows } = await db.query(`SELECT jti, sub FROM ${TABLE}`)
+  assert.deepEqual(rows, [{ jti: null, sub: 'alice' }])
+})
+
+test('the rights that the README gives are no more than that', async (t) => {
+  const { db } = await asApplication(t)
+  for (const statement of [
+    `UPDATE ${TABLE} SET until = now()`,
+    `TRUNCATE ${TABLE}`,
+    `DROP TABLE ${TABLE}`,
+  ]) {
+    await assert.rejects(db.query(statement), { code: '42501' }, statement)
+  }
+})

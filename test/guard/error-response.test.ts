@@ -1,0 +1,448 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
+import { describe, test } from 'node:test'
+import websocket from '@fastify/websocket'
+import type { FastifyInstance } from 'fastify'
+import tenantAuth, { errors } from '../../lib/index.ts'
+import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { assertRefused } from '../helpers/app/refusals.ts'
+import { until } from '../helpers/processes/until.ts'
+
+test('a realm with quotes and backslashes is escaped', async (t) => {
+  const app = await guardedApp(t, { realm: 'the "api" of a\\b, x="y"' })
+  app.get('/x', async () => 'never')
+  const quoted = 'Bearer realm="the \\"api\\" of a\\\\b, x=\\"y\\""'
+  const missing = await app.inject('/x')
+  assert.equal(missing.headers['www-authenticate'], quoted)
+  const headers = await authority.headers({}, { expiresIn: -60 })
+  const expired = await app.inject({ url: '/x', headers })
+  assert.equal(expired.headers['www-authenticate'], `${quoted}, error="invalid_token"`)
+})
+
+test('the scope of a challenge names the required ids, in their order', async (t) => {
+  const app = await guardedApp(t)
+  app.get(
+    '/x',
+    { config: { require: { any: ['b:c', 'a:b', "!#'()*+,-./:;<=>?@[]^_`{|}~:~"] } } },
+    async () => 'never',
+  )
+  const response = await app.inject({ url: '/x', headers: await authority.headers() })
+  assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', "b:c a:b !#'()*+,-./:;<=>?@[]^_`{|}~:~")
+})
+
+/**
+ * Ids that a handler requires, and the scope of the challenge. The scope names resource ids only.
+ */
+const SCOPES: readonly [ids: string[], scope: string | undefined][] = [
+  [['order:erase'], 'order:erase'],
+  [['order:erase', 'order:read'], 'order:erase order:read'],
+  [['order:erase', 'x"', 'a b:c', 'a:b\r\nset-cookie: x', ''], 'order:erase'],
+  [['bücher:read'], undefined],
+  [['junk"'], undefined],
+  [[], undefined],
+]
+
+for (const [ids, scope] of SCOPES) {
+  test(`the challenge of ${JSON.stringify(ids)} names the scope ${scope}`, async (t) => {
+    const app = await guardedApp(t)
+    const config = { authorization: true } as const
+    app.get('/x', { config }, async ({ authorization }) => authorization.require(...ids))
+    const response = await app.inject({ url: '/x', headers: await as() })
+    assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', scope)
+  })
+}
+
+test('an error of other code gets no header, and no line of a refusal', async (t) => {
+  const { logger, lines } = logLines()
+  const app = await guardedApp(t, {}, { logger })
+  app.get('/x', async () => {
+    throw Object.assign(new RangeError('on purpose'), { challenge: null, retryAfter: null })
+  })
+  const response = await app.inject({ url: '/x', headers: await as() })
+  assert.deepEqual([response.statusCode, response.headers['cache-control']], [500, undefined])
+  assert.deepEqual(lines('request refused'), [])
+})
+
+const UPGRADE = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+}
+
+for (const [what, headers, connection] of [
+  ['an upgrade', UPGRADE, 'close'],
+  ['another request', {}, 'keep-alive'],
+] as const) {
+  test(`after a refusal of ${what} its connection is told to ${connection}`, async (t) => {
+    const app = await guardedApp(t, {}, { forceCloseConnections: true })
+    await app.register(websocket)
+    app.get('/x', async () => 'never')
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const agent = new Agent({ keepAlive: true })
+    t.after(() => agent.destroy())
+    const sent = request(`${app.listeningOrigin}/x`, { agent, headers })
+    sent.end()
+    const [response] = await once(sent, 'response')
+    assert.deepEqual([response.statusCode, response.headers.connection], [401, connection])
+    response.resume()
+    await once(response, 'end')
+    if (connection === 'close' && !response.socket.destroyed) await once(response.socket, 'close')
+  })
+}
+
+test('after the refusal of an upgrade the server ends the connection', async (t) => {
+  const app = await guardedApp(t, {}, { forceCloseConnections: true })
+  await app.register(websocket)
+  app.get('/x', async () => 'never')
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const socket = connect(Number(new URL(app.listeningOrigin).port), '127.0.0.1')
+  t.after(() => socket.destroy())
+  const fields = Object.entries({ host: 'x', ...UPGRADE }).map((field) => field.join(': '))
+  socket.write(`${['GET /x HTTP/1.1', ...fields].join('\r\n')}\r\n\r\n`)
+  let isEnded = false
+  socket.resume().once('end', () => {
+    isEnded = true
+  })
+  await until(() => isEnded, 3000)
+})
+
+test('an error that is ours to mend is a warning in the log', async (t) => {
+  const { logger, lines } = logLines()
+  const app = await guardedApp(t, {}, { logger })
+  app.get('/x', { config: { noauth: true } }, async () => {
+    throw new errors.ERR_AUTH_CONFIG_INVALID('on purpose')
+  })
+  assert.equal((await app.inject('/x')).statusCode, 500)
+  assert.deepEqual(
+    lines('request refused').map(({ level, code }) => [level, code]),
+    [[40, 'ERR_AUTH_CONFIG_INVALID']],
+  )
+})
+
+/** Seconds until the next attempt, and what Retry-After says (RFC 9110 §10.2.3). */
+for (const [seconds, header] of [
+  [0, '1'],
+  [-5, '1'],
+  [0.2, '1'],
+  [1, '1'],
+  [1.2, '2'],
+  [30, '30'],
+] as const) {
+  test(`Retry-After of ${seconds} s is ${header}`, async (t) => {
+    const app = await guardedApp(t)
+    app.get('/x', { config: { noauth: true } }, async () => {
+      throw new errors.ERR_AUTH_KEYS_UNAVAILABLE(seconds)
+    })
+    const { headers } = await app.inject('/x')
+    assert.deepEqual([headers['retry-after'], headers['www-authenticate']], [header, undefined])
+  })
+}
+
+test('caches do not store a refusal, and the answer to an admitted request is not touched', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/x', async () => 'x')
+  assert.equal((await app.inject('/x')).headers['cache-control'], 'no-store')
+  assert.equal(
+    (await app.inject({ method: 'HEAD', url: '/x' })).headers['cache-control'],
+    'no-store',
+  )
+  const admitted = await app.inject({ url: '/x', headers: await as() })
+  assert.equal(admitted.headers['cache-control'], undefined)
+})
+
+test('the log says in one line what was refused, where, and for which tenant', async (t) => {
+  const { logger, lines } = logLines()
+  const app = await guardedApp(t, {}, { logger })
+  const config = { require: ['a:b', 'c:d'] }
+  app.get('/:tenant/x', { config }, async () => 'never')
+  app.get('/y', { config: { authorization: true } }, async ({ authorization }) => {
+    authorization.in('lazy-raccoon').require('e:f')
+  })
+  await app.inject('/%00/x')
+  await app.inject('/lazy-raccoon/x')
+  const headers = await as()
+  await app.inject({ url: '/lazy-raccoon/x', headers })
+  await app.inject({ url: '/y', headers })
+  assert.deepEqual(
+    lines('request refused').map(({ level, time, pid, hostname, reqId, msg, ...line }) => line),
+    [
+      {
+        code: 'ERR_AUTH_TOKEN_MISSING',
+        reason: 'no bearer token',
+        method: 'GET',
+        route: '/:tenant/x',
+      },
+      {
+        code: 'ERR_AUTH_TOKEN_MISSING',
+        reason: 'no bearer token',
+        method: 'GET',
+        route: '/:tenant/x',
+        tenant: 'lazy-raccoon',
+      },
+      {
+        code: 'ERR_AUTH_RESOURCE_MISSING',
+        reason: 'a required resource is missing',
+        method: 'GET',
+        route: '/:tenant/x',
+        tenant: 'lazy-raccoon',
+        required: ['a:b', 'c:d'],
+      },
+      {
+        code: 'ERR_AUTH_RESOURCE_MISSING',
+        reason: 'a required resource is missing',
+        method: 'GET',
+        route: '/y',
+        required: ['e:f'],
+      },
+    ],
+  )
+})
+
+test('a log that names the tenant in each line names it once in a refusal', async (t) => {
+  for (const logBindings of [['tenant'], ['sub']] as const) {
+    const { logger, raw } = logLines()
+    const app = await guardedApp(t, { logBindings }, { logger })
+    app.get('/:tenant/x', async () => 'never')
+    await app.inject('/lazy-raccoon/x')
+    const [line = ''] = raw.filter((each) => each.includes('request refused'))
+    assert.equal(line.split('"tenant":').length - 1, 1, line)
+  }
+})
+
+/** What is wrong with a token, and what the log shows of it at level debug. */
+const MISMATCHES: readonly [
+  what: string,
+  token: () => Promise<string>,
+  mismatch: { of: string; expected: string; unverified: string },
+][] = [
+  [
+    'another issuer',
+    () => authority.token({}, { issuer: 'https://evil.test/\u001b[2J\u009b\u202e' }),
+    {
+      of: 'iss',
+      expected: '"https://authority.test"',
+      unverified: '"https://evil.test/\\u001b[2J\\u009b\\u202e"',
+    },
+  ],
+  [
+    'no issuer',
+    () => authority.token({}, { issuer: undefined }),
+    { of: 'iss', expected: '"https://authority.test"', unverified: 'nothing' },
+  ],
+  [
+    'several audiences',
+    () => authority.token({}, { audience: ['a', 'b'] }),
+    { of: 'aud', expected: '"api" or "web"', unverified: '["a", "b"]' },
+  ],
+  [
+    'a long audience',
+    () => authority.token({}, { audience: 'x'.repeat(2000) }),
+    { of: 'aud', expected: '"api" or "web"', unverified: `"${'x'.repeat(96)}...` },
+  ],
+  [
+    'an audience of another type',
+    () => authority.token({ aud: { deep: [] } }),
+    { of: 'aud', expected: '"api" or "web"', unverified: 'a value of type object' },
+  ],
+  [
+    'an audience that is null',
+    () => authority.token({ aud: null }),
+    { of: 'aud', expected: '"api" or "web"', unverified: 'null' },
+  ],
+  [
+    'an unknown key',
+    () => authority.token({}, { header: { kid: 'other' } }),
+    { of: 'kid', expected: '"fastify-tenant-auth-test-1"', unverified: '"other"' },
+  ],
+  [
+    'another algorithm',
+    async () => `${encoded({ alg: 'none' })}.e30.`,
+    { of: 'alg', expected: '"ES256" or "RS256"', unverified: '"none"' },
+  ],
+  [
+    'another type',
+    () => authority.token({}, { header: { typ: 'logout+jwt' } }),
+    {
+      of: 'typ',
+      expected: '"application/jwt" or "application/at+jwt" or nothing',
+      unverified: '"logout+jwt"',
+    },
+  ],
+]
+
+function encoded(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
+}
+
+const EXPECTING = { audience: ['api', 'web'], algorithms: ['ES256', 'RS256'] }
+
+for (const [what, token, mismatch] of MISMATCHES) {
+  test(`of a token with ${what} the log shows what was expected and found, at level debug only`, async (t) => {
+    for (const level of ['trace', 'debug', 'info']) {
+      const { logger, lines, raw } = logLines(level)
+      const app = await guardedApp(t, EXPECTING, { logger })
+      app.get('/x', async () => 'never')
+      const sent = await token()
+      const headers = { authorization: `Bearer ${sent}` }
+      assertRefused(await app.inject({ url: '/x', headers }), 'ERR_AUTH_TOKEN_INVALID')
+      const [line, ...more] = lines('request refused')
+      assert.deepEqual(line?.['mismatch'], level === 'info' ? undefined : mismatch)
+      assert.deepEqual(more, [])
+      assert.doesNotMatch(raw.join(''), /[^\n -~]/)
+    }
+  })
+}
+
+test('a logger with levels of its own is asked whether it takes debug', async (t) => {
+  const { logger, lines } = logLines('silly')
+  const withSilly = Object.assign(logger, { customLevels: { silly: 5 } })
+  const app = await guardedApp(t, {}, { logger: withSilly })
+  app.get('/x', async () => 'never')
+  await app.inject({ url: '/x', headers: await authority.headers({}, { issuer: 'other' }) })
+  assert.notEqual(lines('request refused')[0]?.['mismatch'], undefined)
+})
+
+test('a logger of the application’s own is asked for its level', async (t) => {
+  for (const level of ['trace', 'debug', 'info']) {
+    const told: object[] = []
+    const nothing = () => {}
+    const loggerInstance = {
+      level,
+      fatal: nothing,
+      error: nothing,
+      warn: nothing,
+      info: (line: object) => void told.push(line),
+      debug: nothing,
+      trace: nothing,
+      silent: nothing,
+      child: () => loggerInstance,
+    }
+    const app = await guardedApp(t, {}, { loggerInstance })
+    app.get('/x', async () => 'never')
+    const headers = await authority.headers({}, { issuer: 'other' })
+    assertRefused(await app.inject({ url: '/x', headers }), 'ERR_AUTH_TOKEN_INVALID')
+    const refusal = told.find((line) => 'code' in line)
+    const shown = refusal !== undefined && 'mismatch' in refusal && refusal.mismatch !== undefined
+    assert.equal(shown, level !== 'info', level)
+  }
+})
+
+const resource = 'https://api.test/mcp'
+const METADATA = 'resource_metadata="https://api.test/.well-known/oauth-protected-resource/mcp"'
+
+/** The challenge of a refused request; the app has a `resource`. */
+async function challengeOf(app: FastifyInstance, url: string, headers: object = {}) {
+  const response = await app.inject({ url, headers: { ...headers } })
+  return response.headers['www-authenticate']
+}
+
+describe('the challenge of an API with a resource', () => {
+  test('names its metadata, in each 401 and 403', async (t) => {
+    const app = await guardedApp(t, { resource })
+    app.get('/x', { config: { tenant: true, require: 'a:b' } }, async () => 'never')
+    const expired = await authority.headers({}, { expiresIn: -60 })
+    const missing = `Bearer realm="api", scope="a:b", ${METADATA}`
+    assert.equal(await challengeOf(app, '/x'), missing)
+    assert.equal(
+      await challengeOf(app, '/x', expired),
+      `Bearer realm="api", error="invalid_token", scope="a:b", ${METADATA}`,
+    )
+    assert.equal(
+      await challengeOf(app, '/x?tenant=busy-beaver', await as()),
+      `Bearer realm="api", error="insufficient_scope", ${METADATA}`,
+    )
+    assert.equal(
+      await challengeOf(app, '/x?tenant=lazy-raccoon', await as()),
+      `Bearer realm="api", error="insufficient_scope", scope="a:b", ${METADATA}`,
+    )
+    const head = await app.inject({ method: 'HEAD', url: '/x' })
+    assert.equal(head.headers['www-authenticate'], missing)
+  })
+
+  test('is none where other credentials would not help', async (t) => {
+    const app = await guardedApp(t, { resource })
+    app.get('/x', { config: { tenant: true } }, async () => 'never')
+    assert.equal(await challengeOf(app, '/x', await as()), undefined)
+    assert.equal(await challengeOf(app, '/none'), undefined)
+    const { statusCode, headers } = await app.inject({ url: '/x', headers: await as() })
+    assert.deepEqual([statusCode, headers['cache-control']], [400, 'no-store'])
+  })
+
+  test('names no text of a handler that is no resource id', async (t) => {
+    const app = await guardedApp(t, { resource })
+    const config = { authorization: true } as const
+    app.get('/x', { config }, ({ authorization }) => authorization.require('a:b', 'c"', 'd e'))
+    assert.equal(
+      await challengeOf(app, '/x', await as()),
+      `Bearer realm="api", error="insufficient_scope", scope="a:b", ${METADATA}`,
+    )
+  })
+
+  test('names its metadata in dev mode too', async (t) => {
+    const options = { devMode: true, issuer: 'https://a.test', resource }
+    const app = await guardedApp(t, options)
+    app.get('/x', { config: { require: 'a:b' } }, async () => 'never')
+    const challenge = `Bearer realm="api", error="insufficient_scope", scope="a:b", ${METADATA}`
+    assert.equal(await challengeOf(app, '/x'), challenge)
+  })
+
+  test('keeps its quotes whole, whatever the realm is', async (t) => {
+    const app = await guardedApp(t, { resource, realm: 'a", resource_metadata="b\\' })
+    app.get('/x', async () => 'never')
+    const realm = 'realm="a\\", resource_metadata=\\"b\\\\"'
+    assert.equal(await challengeOf(app, '/x'), `Bearer ${realm}, ${METADATA}`)
+  })
+})
+
+/** What a route requires, and the scope that a stranger is told. */
+const REQUIREMENTS = [
+  ['nothing', undefined, ''],
+  ['one id', 'a:b', ', scope="a:b"'],
+  ['all of several', ['b:c', 'a:b'], ', scope="b:c a:b"'],
+  ['any of several', { any: ['a:b', 'c:d'] }, ''],
+] as const
+
+for (const [what, require, scope] of REQUIREMENTS) {
+  test(`a stranger is told the scope of a route that requires ${what}`, async (t) => {
+    const app = await guardedApp(t, { resource })
+    app.get('/x', { config: { require } }, async () => 'never')
+    assert.equal(await challengeOf(app, '/x'), `Bearer realm="api"${scope}, ${METADATA}`)
+  })
+
+  test(`without a resource no scope is told of a route that requires ${what}`, async (t) => {
+    const app = await guardedApp(t)
+    app.get('/x', { config: { require } }, async () => 'never')
+    assert.equal(await challengeOf(app, '/x'), 'Bearer realm="api"')
+  })
+}
+
+test('a 401 that the application throws itself names the scope of its route, if that has one', async (t) => {
+  const app = await guardedApp(t, { resource })
+  const refuse = async () => {
+    throw new errors.ERR_AUTH_TOKEN_INVALID()
+  }
+  app.get('/own', { config: { require: 'menu:read' } }, refuse)
+  app.get('/open', { config: { noauth: true } }, refuse)
+  app.setNotFoundHandler(refuse)
+  const challenge = 'Bearer realm="api", error="invalid_token"'
+  assert.equal(
+    await challengeOf(app, '/own', await as()),
+    `${challenge}, scope="menu:read", ${METADATA}`,
+  )
+  assert.equal(await challengeOf(app, '/open'), `${challenge}, ${METADATA}`)
+  assert.equal(await challengeOf(app, '/none'), `${challenge}, ${METADATA}`)
+})
+
+test('a 401 of a hook before the guard has no scope', async (t) => {
+  const app = bareApp(t)
+  app.addHook('onRequest', async () => {
+    throw new errors.ERR_AUTH_TOKEN_MISSING()
+  })
+  await app.register(tenantAuth, trusting({ resource }))
+  app.get('/x', { config: { require: 'a:b' } }, async () => 'never')
+  assert.equal(await challengeOf(app, '/x'), `Bearer realm="api", ${METADATA}`)
+})

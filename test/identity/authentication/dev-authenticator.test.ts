@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { MockUser } from '../../../lib/identity/authentication/dev-authenticator.ts'
+import tenantAuth, { type AuthOptions, errors } from '../../../lib/index.ts'
+import { configError } from '../../helpers/app/config-error.ts'
+import { bareApp } from '../../helpers/app/guarded-app.ts'
+import { logLines } from '../../helpers/app/log-lines.ts'
+import { outcome } from '../../helpers/app/refusals.ts'
+import { tempFolder } from '../../helpers/documents/temp-folder.ts'
+import { askedServer } from '../../helpers/servers/asked-server.ts'
+
+const folder = tempFolder()
+
+const USER = {
+  sub: 'u1',
+  preferred_username: 'Ann',
+  resources: { '*': ['menu:read'], acme: ['order:read'], zoo: [] },
+}
+const devUserInfoPath = folder.write(JSON.stringify(USER), 'ann.json')
+const DEV = { devMode: true, devUserInfoPath } satisfies AuthOptions
+const QUERY = { config: { tenant: true } } as const
+
+const echo = async (request: { tenant: unknown }) => ({ tenant: request.tenant })
+
+/** An application in dev mode, with routes of every kind. */
+async function devApp(t: TestContext, options: AuthOptions = {}): Promise<FastifyInstance> {
+  const app = bareApp(t)
+  await app.register(tenantAuth, { ...DEV, ...options })
+  app.get('/me', { config: { userInfo: true, authorization: true } }, async (request) => {
+    const { tenants, expiresAt, resources } = request.authorization
+    return { user: request.userInfo, tenants, expiresAt, resources }
+  })
+  app.get('/open', { config: { noauth: true } }, async () => 'open')
+  app.get('/:tenant/path', { config: { tenant: true, resources: true } }, async (request) => ({
+    tenant: request.tenant,
+    resources: request.resources,
+  }))
+  app.get('/maybe/:tenant?', { config: { tenant: true } }, echo)
+  app.get('/query', QUERY, echo)
+  app.get('/optional', { config: { tenant: 'optional' } }, echo)
+  app.get('/undeclared', async () => 'ok')
+  app.get('/menu', { config: { require: 'menu:read' } }, async () => 'ok')
+  app.get('/orders', { config: { tenant: true, require: ['order:read', 'menu:read'] } }, echo)
+  app.get('/any', { config: { tenant: true, require: { any: ['x:y', 'order:read'] } } }, echo)
+  if (options.multitenancy !== false) {
+    app.get('/required', { config: { tenant: 'required' } }, echo)
+  }
+  return app
+}
+
+describe('the mock user', () => {
+  const mockUser = new MockUser(USER, {})
+
+  test('is the user of every request, and the rights never end', () => {
+    const principal = mockUser.authenticate()
+    assert.equal(principal, mockUser.authenticate())
+    assert.deepEqual(principal.userInfo, USER)
+    assert.equal(principal.expiresAt.getTime() > Date.now() + 1e12, true)
+    assert.deepEqual([...principal.tenants], ['acme', 'zoo'])
+  })
+
+  test('is always ready, and has no keys to fetch', async () => {
+    mockUser.open()
+    assert.equal(mockUser.isReady, true)
+    await mockUser.refreshKeys()
+    mockUser.close()
+    assert.equal(mockUser.isReady, true)
+  })
+
+  test('holds the superuser resource only under *', () => {
+    const rules = { superuserResource: 'authz:superuser' }
+    const under = (key: string) =>
+      new MockUser({ sub: 'u', resources: { [key]: ['authz:superuser'] } }, rules).authenticate()
+    assert.equal(under('*').in('any').tenant, 'any')
+    assert.throws(() => under('acme').in('any'), errors.ERR_AUTH_TENANT_FORBIDDEN)
+  })
+})
+
+test('every request acts as the user of the file, deeply immutable', async (t) => {
+  const app = await devApp(t)
+  const body = (await app.inject('/me')).json()
+  assert.deepEqual(body.user, USER)
+  assert.deepEqual(body.tenants, ['acme', 'zoo'])
+  assert.deepEqual(body.resources, ['menu:read'])
+  assert.equal(Date.parse(body.expiresAt) > Date.now(), true)
+})
+
+for (const authorization of ['Bearer x', 'Bearer ', 'Basic eDp5', '', 'Bearer a, Bearer b']) {
+  test(`no credentials are read, not even ${JSON.stringify(authorization)}`, async (t) => {
+    const app = await devApp(t)
+    const response = await app.inject({ url: '/me', headers: { authorization } })
+    assert.equal(response.statusCode, 200)
+  })
+}
+
+test('neither tokenFrom nor isRevoked is asked', async (t) => {
+  const never = () => assert.fail('asked in dev mode')
+  const app = await devApp(t, { tokenFrom: never, isRevoked: never, mapClaims: never })
+  assert.equal((await app.inject('/me')).statusCode, 200)
+})
+
+const RULES: readonly (readonly [url: string, outcome: string, tenant?: string | null])[] = [
+  ['/open', '200'],
+  ['/undeclared', '200'],
+  ['/undeclared?tenant=', '200'],
+  ['/nowhere', '404'],
+  ['/acme/path', '200', 'acme'],
+  ['/acme/path?tenant=nobody', '200', 'acme'],
+  ['/nobody/path', '403 ERR_AUTH_TENANT_FORBIDDEN'],
+  ['/ACME/path', '403 ERR_AUTH_TENANT_FORBIDDEN'],
+  ['/constructor/path', '403 ERR_AUTH_TENANT_FORBIDDEN'],
+  ['/__proto__/path', '403 ERR_AUTH_TENANT_FORBIDDEN'],
+  ['/*/path', '400 ERR_AUTH_TENANT_INVALID'],
+  ['/a%00/path', '400 ERR_AUTH_TENANT_INVALID'],
+  ['//path', '400 ERR_AUTH_TENANT_INVALID'],
+  ['/maybe', '400 ERR_AUTH_TENANT_MISSING'],
+  ['/maybe/zoo', '200', 'zoo'],
+  ['/query', '200', null],
+  ['/query?tenant=zoo', '200', 'zoo'],
+  ['/query?tenant=nobody', '403 ERR_AUTH_TENANT_FORBIDDEN'],
+  ['/query?tenant=', '400 ERR_AUTH_TENANT_INVALID'],
+  ['/query?tenant=*', '400 ERR_AUTH_TENANT_INVALID'],
+  ['/query?tenant=acme&tenant=zoo', '400 ERR_AUTH_TENANT_INVALID'],
+  ['/optional', '200', null],
+  ['/optional?tenant=zoo', '200', 'zoo'],
+  ['/menu', '200'],
+  ['/orders?tenant=acme', '200', 'acme'],
+  ['/orders?tenant=zoo', '403 ERR_AUTH_RESOURCE_MISSING'],
+  ['/orders', '403 ERR_AUTH_RESOURCE_MISSING'],
+  ['/any?tenant=acme', '200', 'acme'],
+  ['/any', '403 ERR_AUTH_RESOURCE_MISSING'],
+]
+
+for (const multitenancy of [true, false]) {
+  test(`all rules hold of the mock user, with multitenancy ${multitenancy ? 'on' : 'off'}`, async (t) => {
+    const app = await devApp(t, { multitenancy })
+    for (const [url, expected, tenant] of RULES) {
+      const response = await app.inject(url)
+      assert.equal(outcome(response), expected, url)
+      if (tenant !== undefined) assert.equal(response.json().tenant, tenant, url)
+    }
+  })
+}
+
+test('a required tenant is required', async (t) => {
+  const app = await devApp(t)
+  assert.equal(outcome(await app.inject('/required')), '400 ERR_AUTH_TENANT_MISSING')
+  assert.equal((await app.inject('/required?tenant=zoo')).json().tenant, 'zoo')
+})
+
+test('a required tenant without a source stops the boot here too', async () => {
+  const app = Fastify()
+  await app.register(tenantAuth, { ...DEV, multitenancy: false })
+  app.get('/required', { config: { tenant: 'required' } }, echo)
+  await assert.rejects(async () => app.ready(), errors.ERR_AUTH_ROUTE_INVALID)
+  await app.close()
+})
+
+test('resolveTenant is asked where the query would be read', async (t) => {
+  const app = await devApp(t, {
+    resolveTenant: ({ headers }) => String(headers['x-tenant'] ?? '') || null,
+  })
+  assert.equal((await app.inject('/query?tenant=acme')).json().tenant, null)
+  const headers = { 'x-tenant': 'zoo' }
+  assert.equal((await app.inject({ url: '/query', headers })).json().tenant, 'zoo')
+  assert.equal((await app.inject({ url: '/acme/path', headers })).json().tenant, 'acme')
+})
+
+test('no URL is asked, for keys or for tenants', async (t) => {
+  const server = await askedServer((_request, response) => response.end('[]'))
+  const app = await devApp(t, { publicKeysUrl: server.url, tenants: server.url })
+  await app.ready()
+  assert.equal(app.authService.isReady(), true)
+  await app.authService.refreshKeys()
+  assert.equal((await app.inject('/acme/path')).statusCode, 200)
+  assert.equal(server.count, 0)
+})
+
+for (const [name, tenants] of [
+  ['list', ['acme', 'other']],
+  ['function', (tenant: string) => tenant === 'acme'],
+  ['function that answers later', async (tenant: string) => tenant === 'acme'],
+] as const) {
+  test(`a ${name} of tenants is asked`, async (t) => {
+    const app = await devApp(t, { tenants })
+    assert.equal(outcome(await app.inject('/acme/path')), '200')
+    assert.equal(outcome(await app.inject('/zoo/path')), '404 ERR_AUTH_TENANT_UNKNOWN')
+    assert.equal(outcome(await app.inject('/other/path')), '403 ERR_AUTH_TENANT_FORBIDDEN')
+  })
+}
+
+test('the mock user has no tokens to keep', () => {
+  const { tokenCache } = new MockUser({ sub: 'u' }, {})
+  assert.deepEqual(tokenCache, { size: 0, hits: 0, misses: 0, evictions: 0 })
+})
+
+describe('the file of the mock user', () => {
+  const tenantsOf = async (options: AuthOptions) => {
+    const app = Fastify()
+    await app.register(tenantAuth, options)
+    app.get('/', { config: { userInfo: true } }, async (request) => request.userInfo)
+    const user = (await app.inject('/')).json()
+    await app.close()
+    return Object.keys(user.resources)
+  }
+
+  test('may be named in the INI file, and its path counts from there', async () => {
+    const ini = `[auth]\ndev_mode = yes\ndev_user_info_path = ${basename(devUserInfoPath)}\n`
+    assert.deepEqual(await tenantsOf({ configFile: folder.write(ini) }), ['*', 'acme', 'zoo'])
+  })
+
+  test('may be missing if it was not configured: the built-in user acts', {
+    skip: existsSync('/conf/dev-userinfo.json') && 'this machine has the default file',
+  }, async () => {
+    assert.deepEqual(await tenantsOf({ devMode: true }), ['default', 'test-tenant'])
+  })
+
+  for (const [name, path] of [
+    ['missing', 'missing.json'],
+    ['malformed', folder.write('{ "resources": {} }')],
+  ] as const) {
+    test(`must not be ${name} where it is configured`, async () => {
+      const ini = `[auth]\ndev_mode = yes\ndev_user_info_path = ${path}\n`
+      const refused = configError('devUserInfoPath: expected a JSON file', basename(path))
+      await assert.rejects(tenantsOf({ configFile: folder.write(ini) }), refused)
+      await assert.rejects(tenantsOf({ devMode: true, devUserInfoPath: path }), refused)
+    })
+  }
+
+  test('is not looked at without dev mode', async (t) => {
+    const app = bareApp(t)
+    await app.register(tenantAuth, { devUserInfoPath: 'missing.json' })
+    await app.ready()
+  })
+})
+
+describe('the log of dev mode', () => {
+  const listening = async (t: TestContext, options: AuthOptions, where: object) => {
+    const log = logLines()
+    const app = bareApp(t, { logger: log.logger })
+    await app.register(tenantAuth, options)
+    await app.listen(where)
+    await app.close()
+    return log.messages(40).filter((message) => message.includes('dev mode'))
+  }
+  const boot =
+    'tenant auth: dev mode: every request acts as the mock user Ann, with the rights of tenants: acme, zoo; never use it in production'
+
+  for (const [name, where, beyond] of [
+    ['loopback', { port: 0, host: '127.0.0.1' }, []],
+    ['localhost', { port: 0, host: 'localhost' }, []],
+    ['a Unix socket', { path: `${folder.path}/socket` }, []],
+    [
+      '0.0.0.0',
+      { port: 0, host: '0.0.0.0' },
+      ['tenant auth: dev mode listens beyond loopback, on 0.0.0.0'],
+    ],
+  ] as const) {
+    test(`warns at boot${beyond.length > 0 ? ', and of listening' : ''} on ${name}`, async (t) => {
+      assert.deepEqual(await listening(t, DEV, where), [boot, ...beyond])
+    })
+  }
+
+  test('says nothing without dev mode', async (t) => {
+    assert.deepEqual(await listening(t, {}, { port: 0, host: '0.0.0.0' }), [])
+  })
+})

@@ -1,0 +1,392 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import {
+  AskedIssuers,
+  type AskedIssuersRules,
+} from '../../../lib/identity/authentication/dynamic-issuers.ts'
+import { Issuer, type IssuerEntry } from '../../../lib/identity/authentication/issuer.ts'
+import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
+import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
+import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
+import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
+import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { isObject } from '../../../lib/platform/runtime/own-property.ts'
+import { heard } from '../../helpers/app/heard.ts'
+import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { forgeKey } from '../../helpers/tokens/forge.ts'
+
+const WAITS = new Waits()
+const KEYS = new KeySet({ keys: [forgeKey('ES256', 'one').publicJwk] })
+const TOKENS = new VerifiedTokens(10, 5)
+const A = 'https://a.test'
+const ENTRY: IssuerEntry = {
+  name: 'a.test',
+  issuer: [A],
+  tenants: '*',
+  audience: undefined,
+  publicKeys: { keys: [1] },
+  publicKeysUrl: undefined,
+  algorithms: ['ES256'],
+  tokenTypes: undefined,
+  mapClaims: undefined,
+}
+
+const unavailable = (reason: string) => ({
+  code: 'ERR_AUTH_ISSUERS_UNAVAILABLE',
+  retryAfter: 1,
+  reason: `the issuers function ${reason}`,
+})
+
+/** A function's issuers, on a clock that the test moves. Each is believed until it is retired. */
+function start(
+  t: TestContext,
+  answer: (iss: string) => unknown,
+  rules: Partial<AskedIssuersRules> = {},
+) {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 0 })
+  ageByDate(t)
+  const asked: string[] = []
+  const notes: string[] = []
+  const trusted: (() => boolean)[] = []
+  const warned: string[] = []
+  let sources = 0
+  const keysOf = () => {
+    sources += 1
+    const name = `keys ${sources}`
+    return Object.assign(new StaticKeys(KEYS), {
+      open: () => void notes.push(`${name} opened`),
+      close: () => void notes.push(`${name} closed`),
+      async reload() {
+        notes.push(`${name} loaded`)
+        return true
+      },
+    })
+  }
+  const issuers = new AskedIssuers({
+    ask(iss) {
+      asked.push(iss)
+      return answer(iss)
+    },
+    read(_iss, given) {
+      if (given === null) return null
+      return isObject(given) ? { ...ENTRY, ...given } : undefined
+    },
+    keysOf,
+    issuerOf({ name, mapClaims }, keys, standing) {
+      trusted.push(() => standing.isTrusted())
+      const header = { algorithms: new Set(['ES256']), tokenTypes: new Set<string>() }
+      const own = { name, mapClaims, tenants: '*', clockTolerance: 5, ...header } as const
+      return new Issuer(keys, own, TOKENS, standing)
+    },
+    warn: (reason) => void warned.push(reason),
+    ...{ maxHeld: 1000, timeout: 5, maxAge: 100, maxStale: 50, cooldown: 10 },
+    ...rules,
+  })
+  return {
+    ...{ issuers, trusted, warned },
+    find: (iss: string | undefined = A) => issuers.find({ iss }, WAITS),
+    /** The issuers that were asked about since the last call. */
+    asked: () => asked.splice(0),
+    /** What the keys were told since the last call. */
+    notes: () => notes.splice(0),
+    at: (milliseconds: number) => t.mock.timers.setTime(milliseconds),
+  }
+}
+
+const never = () => new Promise(() => {})
+
+const withReason = (reason: string) => (error: unknown) =>
+  error instanceof TokenRefused && error.reason === reason
+
+const NOT_ACCEPTED = withReason('the issuer is not accepted')
+
+/** Whether what an issuer says now is believed. */
+const proofOf = async (found: Issuer | Promise<Issuer>) =>
+  (await found).accept({ sub: 'u' }, 1000).proof
+
+test('an answer is kept for its time, and asked for anew in the background before its end', (t) => {
+  const { find, asked, at } = start(t, () => ENTRY)
+  const issuer = find()
+  for (const milliseconds of [0, 79_999]) {
+    at(milliseconds)
+    assert.equal(find(), issuer)
+  }
+  assert.deepEqual(asked(), [A])
+  at(80_000)
+  assert.equal(find(), issuer)
+  assert.deepEqual(asked(), [A])
+})
+
+test('an answer that is not to be kept is kept for a millisecond, as its keys are', (t) => {
+  const { find, asked, at } = start(t, () => ENTRY, { maxAge: 0 })
+  assert.equal(find(), find())
+  assert.deepEqual(asked(), [A])
+  at(1)
+  assert.notEqual(find(), undefined)
+  assert.deepEqual(asked(), [A])
+})
+
+test('an issuer that is not known is refused, and asked for anew after the cooldown', (t) => {
+  const { find, asked, at } = start(t, () => null)
+  for (const milliseconds of [0, 9999, 10_000]) {
+    at(milliseconds)
+    assert.throws(find, (error) => {
+      assert.ok(error instanceof TokenRefused, `${error}`)
+      const expected = '"one that the issuers function knows"'
+      const mismatch = { of: 'iss', expected, unverified: `"${A}"` }
+      const told = [error.reason, error.mismatch?.()]
+      assert.deepEqual(told, ['the issuer is not accepted', mismatch])
+      return true
+    })
+  }
+  assert.deepEqual(asked(), [A, A])
+})
+
+for (const [what, answer] of [
+  ['issuers are held', ENTRY],
+  ['names are known as those of no issuer', null],
+] as const) {
+  test(`a thousand ${what}, and a further one takes the place of one`, (t) => {
+    const { issuers, find, asked, notes } = start(t, () => answer)
+    const findAll = (count: number) => {
+      for (let i = 0; i < count; i++) {
+        if (answer === null) assert.throws(() => find(`i${i}`), NOT_ACCEPTED)
+        else assert.notEqual(find(`i${i}`), undefined)
+      }
+      return asked().length
+    }
+    assert.deepEqual([findAll(1000), findAll(1000), findAll(1001)], [1000, 0, 1])
+    const closed = notes().filter((note) => note.endsWith('closed'))
+    const held = answer === null ? [0, 0] : [1000, 1]
+    assert.deepEqual([issuers.all().length, closed.length], held)
+    assert.notEqual(findAll(1001), 0)
+  })
+}
+
+test('strangers wait in a line of their own, and hold no place of a proved issuer', async (t) => {
+  let isLate = false
+  const { find, asked, at } = start(t, (iss) => (iss === A && !isLate ? ENTRY : never()))
+  await proofOf(find())
+  isLate = true
+  at(100_000)
+  asked()
+  for (let i = 0; i < 1016; i++) void find(`i${i}`)
+  assert.throws(() => find('next'), unavailable('was not asked: its line is full'))
+  assert.equal(asked().length, 16)
+  assert.equal(find() instanceof Promise, true)
+  assert.deepEqual(asked(), [A])
+})
+
+test('what no issuer can be called is not asked for', (t) => {
+  const { issuers, find, asked } = start(t, () => ENTRY)
+  for (const iss of ['', ' a', 'a ', 'a b', 'a\0', '\0a', 'a\ud800', 'x'.repeat(2049)]) {
+    assert.throws(() => find(iss), NOT_ACCEPTED, JSON.stringify(iss))
+  }
+  const missing = withReason('the issuer is missing')
+  assert.throws(() => issuers.find({ iss: undefined }, WAITS), missing)
+  assert.deepEqual(asked(), [])
+  const names = ['x', 'x'.repeat(2048)]
+  for (const iss of names) void find(iss)
+  assert.deepEqual(asked(), names)
+})
+
+test('an answer that says the same keeps its issuer, and another mapping counts from then on', async (t) => {
+  let sub = 'one'
+  const answer = () => {
+    const mapped = { sub }
+    return { mapClaims: () => mapped }
+  }
+  const { issuers, find, notes } = start(t, answer)
+  const issuer = await find()
+  const proof = await proofOf(issuer)
+  sub = 'two'
+  issuers.forget()
+  assert.equal(find(), issuer)
+  assert.deepEqual([proof.holds, notes()], [true, ['keys 1 opened']])
+  assert.equal(issuer.accept({}, 1000).principal.userInfo.sub, 'two')
+})
+
+const BY_URL = { publicKeys: undefined, publicKeysUrl: `${A}/keys` }
+const DISCOVERED = { publicKeys: undefined }
+
+/** Answers that change, and whether the keys stay. */
+const CHANGES: readonly [what: string, before: object, now: object, sameKeys: boolean][] = [
+  ['tenants', { tenants: ['a'] }, { tenants: ['b'] }, true],
+  ['name', { name: 'one' }, { name: 'two' }, true],
+  ['tenants, with an address of keys', { ...BY_URL, tenants: ['a'] }, BY_URL, true],
+  ['tenants, where it is discovered', { ...DISCOVERED, tenants: ['a'] }, DISCOVERED, true],
+  ['keys', { publicKeys: { keys: [1] } }, { publicKeys: { keys: [2] } }, false],
+  ['address of keys', BY_URL, { ...BY_URL, publicKeysUrl: `${A}/others` }, false],
+  ['place where it is discovered', DISCOVERED, { ...DISCOVERED, issuer: ['b'] }, false],
+  ['way to the keys', BY_URL, DISCOVERED, false],
+]
+
+for (const [what, before, now, sameKeys] of CHANGES) {
+  test(`another ${what} makes another issuer with ${sameKeys ? 'the same' : 'other'} keys`, async (t) => {
+    let answer = before
+    const { issuers, find, notes, trusted } = start(t, () => answer)
+    const issuer = await find()
+    const proof = await proofOf(issuer)
+    assert.deepEqual([proof.holds, trusted[0]?.(), notes()], [true, true, ['keys 1 opened']])
+    answer = now
+    issuers.forget()
+    assert.equal(trusted[0]?.(), false, 'until it is asked for anew')
+    const other = await find()
+    assert.equal(other === issuer, false)
+    assert.equal(other.keys === issuer.keys, sameKeys)
+    assert.deepEqual(notes(), sameKeys ? ['keys 1 opened'] : ['keys 1 closed', 'keys 2 opened'])
+    assert.deepEqual([proof.holds, trusted[0]?.(), trusted[1]?.()], [false, false, true])
+    assert.deepEqual(issuers.all(), [other])
+  })
+}
+
+test('an issuer that the function knows no more is retired, and its keys are closed', async (t) => {
+  let answer: object | null = ENTRY
+  const { issuers, find, notes } = start(t, () => answer)
+  const proof = await proofOf(find())
+  answer = null
+  issuers.forget()
+  assert.throws(find, NOT_ACCEPTED)
+  assert.deepEqual([proof.holds, notes()], [false, ['keys 1 opened', 'keys 1 closed']])
+  assert.deepEqual(issuers.all(), [])
+})
+
+test('one issuer is asked for anew, or all are', (t) => {
+  const { issuers, find, asked } = start(t, () => ENTRY)
+  const findAll = () => {
+    for (const iss of ['a', 'b']) void find(iss)
+    return asked()
+  }
+  assert.deepEqual(findAll(), ['a', 'b'])
+  issuers.forget('b')
+  assert.deepEqual(findAll(), ['b'])
+  issuers.forget()
+  assert.deepEqual(findAll(), ['a', 'b'])
+})
+
+test('it is ready without issuers, and gets the keys of a known one anew', async (t) => {
+  const { issuers, find, notes, asked } = start(t, (iss) => (iss === A ? ENTRY : null))
+  assert.equal(issuers.isReady, true)
+  await issuers.refreshKeys()
+  void find()
+  assert.throws(() => find('b'), NOT_ACCEPTED)
+  notes()
+  asked()
+  await issuers.refreshKeys(A)
+  await issuers.refreshKeys()
+  assert.deepEqual([notes(), asked()], [['keys 1 loaded'], []])
+  for (const iss of ['b', 'c']) {
+    await assert.rejects(issuers.refreshKeys(iss), {
+      ...{ code: 'ERR_AUTH_KEYS_UNAVAILABLE', retryAfter: 1, reason: 'the issuer is not known' },
+    })
+  }
+})
+
+test('closing ends what is open, the keys too, and opening begins again', async (t) => {
+  const open: ((answer: unknown) => void)[] = []
+  const { issuers, find, notes } = start(t, (iss) =>
+    iss === A ? ENTRY : new Promise((resolve) => void open.push(resolve)),
+  )
+  void find()
+  const ended = assert.rejects(
+    async () => find('b'),
+    unavailable('had not answered when the application closed'),
+  )
+  issuers.close()
+  await ended
+  issuers.open()
+  assert.deepEqual(notes(), ['keys 1 opened', 'keys 1 closed', 'keys 1 opened'])
+  const found = find('b')
+  open[1]?.({ name: 'b' })
+  assert.equal((await found).name, 'b')
+})
+
+/** What the channel was told, in short. */
+function changesIn(t: TestContext) {
+  const told = heard(t, 'document')
+  return () => told.splice(0).map(({ event, age, reason }) => [event, age, reason])
+}
+
+test('what becomes of an answer is told: that it came, failed, grew old, and is gone', (t) => {
+  const changes = changesIn(t)
+  let answer: () => unknown = () => ENTRY
+  const { issuers, find, at } = start(t, () => answer())
+  const issuer = find()
+  assert.deepEqual(changes(), [['fetched', 0, null]])
+  answer = () => {
+    throw new TypeError('secret')
+  }
+  const failure = 'the issuers function failed (TypeError)'
+  at(90_000)
+  assert.equal(find(), issuer)
+  assert.deepEqual(changes(), [['failed', 90, failure]])
+  at(101_000)
+  assert.equal(find(), issuer)
+  assert.deepEqual(changes(), [
+    ['failed', 101, failure],
+    ['stale', 101, failure],
+  ])
+  answer = () => ({ tenants: ['acme'] })
+  issuers.forget()
+  void find()
+  assert.deepEqual(changes(), [['fetched', 0, null]])
+  answer = () => null
+  issuers.forget()
+  assert.throws(find, NOT_ACCEPTED)
+  assert.deepEqual(changes(), [['gone', null, null]])
+})
+
+test('the age of an answer counts from its question', async (t) => {
+  const changes = changesIn(t)
+  const open: ((answer: unknown) => void)[] = []
+  const { find, at } = start(t, () => new Promise((resolve) => void open.push(resolve)))
+  const found = find()
+  at(4000)
+  open[0]?.(ENTRY)
+  await found
+  assert.deepEqual(changes(), [['fetched', 4, null]])
+})
+
+test('of a stranger is told that the function has failed, and nothing else', (t) => {
+  const changes = changesIn(t)
+  const { find } = start(t, (iss) => (iss === A ? null : 'no rules'))
+  assert.throws(find, NOT_ACCEPTED)
+  assert.deepEqual(changes(), [])
+  assert.throws(() => find('b'), unavailable('gave no usable answer'))
+  assert.deepEqual(changes(), [['failed', null, 'the issuers function gave no usable answer']])
+})
+
+test('of an answer that cannot be read no words of others are told', (t) => {
+  const changes = changesIn(t)
+  const read = () => {
+    throw new RangeError('secret')
+  }
+  const { find } = start(t, () => ENTRY, { read })
+  assert.throws(find, unavailable('gave no usable answer'))
+  assert.deepEqual(changes(), [['failed', null, 'the issuers function gave no usable answer']])
+})
+
+test('an issuer that had to go is told of again after the service was closed, and a logger may throw', async (t) => {
+  const told: string[] = []
+  const { issuers, find } = start(t, () => ENTRY, {
+    maxHeld: 1,
+    warn(reason) {
+      told.push(reason)
+      throw new Error('the log is full')
+    },
+  })
+  const prove = async (...names: string[]) => {
+    for (const name of names) assert.equal((await proofOf(find(name))).holds, true)
+  }
+  await prove('a', 'b', 'c')
+  assert.equal(told.length, 1)
+  t.mock.timers.tick(60_000)
+  assert.equal(told.length, 2)
+  await prove('d')
+  issuers.close()
+  t.mock.timers.tick(60_000)
+  assert.equal(told.length, 2)
+  issuers.open()
+  await prove('e')
+  assert.equal(told.length, 3)
+})

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
+import { tokenOfRequest } from '../../../lib/identity/authentication/extract-token.ts'
+import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
+
+/** The part of a request that is read here. */
+function requestWith(authorization?: string, rawHeaders?: readonly string[]): FastifyRequest {
+  const headers = authorization === undefined ? {} : { authorization }
+  return Object.assign(Object.create(null), { headers, raw: { rawHeaders } })
+}
+
+const refused = (reason: string) => (error: unknown) =>
+  error instanceof TokenRefused && error.reason === reason
+
+const TOKENS = [
+  ['Bearer a.b.c', 'a.b.c'],
+  ['bearer a.b.c', 'a.b.c'],
+  ['BEARER a.b.c', 'a.b.c'],
+  ['bEaReR a.b.c', 'a.b.c'],
+  ['Bearer  a.b.c', 'a.b.c'],
+  ['Bearer   a.b.c', 'a.b.c'],
+  // A text that is not a token is refused later, by the gate. Nothing of it is cut away here.
+  ['Bearer a b', 'a b'],
+  ['Bearer a, Bearer b', 'a, Bearer b'],
+  ['Bearer a.b.c ', 'a.b.c '],
+] as const
+
+for (const [header, token] of TOKENS) {
+  test(`the token of ${JSON.stringify(header)} is ${JSON.stringify(token)}`, () => {
+    assert.equal(tokenOfRequest(requestWith(header)), token)
+  })
+}
+
+const OTHERS = [
+  ...['', 'Basic YWxpY2U6', 'DPoP a', 'a.b.c', 'Token a, Bearer b', ' Bearer a'],
+  ...['Bearerx a', 'Bearer-x a', 'Bearera.b.c', 'bearers', 'Basic YTpi, Bearer '],
+]
+
+for (const header of OTHERS) {
+  test(`${JSON.stringify(header)} names no bearer token`, () => {
+    assert.equal(tokenOfRequest(requestWith(header)), null)
+  })
+}
+
+const MALFORMED = [
+  'Bearer',
+  'bearer',
+  'Bearer ',
+  'Bearer    ',
+  'Bearer\ta.b.c',
+  'Bearer,a',
+  'Bearer:a.b.c',
+  'Bearer"a"',
+  'Bearer\u00a0a.b.c',
+  'Bearer=a',
+]
+
+for (const header of MALFORMED) {
+  test(`${JSON.stringify(header)} is a bearer header without exactly one token`, () => {
+    assert.throws(() => tokenOfRequest(requestWith(header)), TokenRefused)
+  })
+}
+
+const RAW_HEADERS = [
+  [[], false],
+  [['Authorization', 'Bearer a'], false],
+  [['Host', 'x', 'authorization', 'Bearer a', 'Accept', '*/*'], false],
+  [['Authorization', 'Bearer a', 'authorization', 'Bearer b'], true],
+  [['AUTHORIZATION', 'Basic x', 'Accept', '*/*', 'Authorization', 'Bearer a'], true],
+  // A value that reads like the name of the header is not one.
+  [
+    ['X-Name', 'authorization', 'Authorization', 'authorization', 'X-Other', 'authorization'],
+    false,
+  ],
+  [['Authorizatiom', 'a', 'Authorization', 'Bearer a', 'authorizatiox', 'b'], false],
+  [['authorization'], false],
+] as const
+
+for (const [rawHeaders, expected] of RAW_HEADERS) {
+  test(`${JSON.stringify(rawHeaders)} ${expected ? 'repeats' : 'does not repeat'} the header`, () => {
+    const ask = () => tokenOfRequest(requestWith('Bearer a', rawHeaders))
+    if (expected) assert.throws(ask, refused('several Authorization headers'))
+    else assert.equal(ask(), 'a')
+  })
+}
+
+test('a made-up request without raw headers repeats no header', () => {
+  assert.equal(tokenOfRequest(requestWith('Bearer a', undefined)), 'a')
+})
+
+test('without an Authorization header, the function of the application is asked', () => {
+  const request = requestWith()
+  const asked: unknown[] = []
+  const tokenFrom = (given: unknown) => {
+    asked.push(given)
+    return 'a.b.c'
+  }
+  assert.equal(tokenOfRequest(request, tokenFrom), 'a.b.c')
+  assert.deepEqual(asked, [request])
+  assert.equal(tokenOfRequest(requestWith('Bearer x'), tokenFrom), 'x')
+  assert.equal(tokenOfRequest(requestWith(''), tokenFrom), null)
+  assert.equal(asked.length, 1)
+})
+
+test('without an Authorization header and without a function there is no token', () => {
+  assert.equal(tokenOfRequest(requestWith()), null)
+})
+
+test('a repeated header is refused, even if the function has given a token', () => {
+  const request = requestWith(undefined, ['Authorization', 'a', 'authorization', 'b'])
+  const ask = () => tokenOfRequest(request, () => 'a.b.c')
+  assert.throws(ask, refused('several Authorization headers'))
+})
+
+/** Values that a function gives and that are not tokens. The type promises a string or null. */
+const NO_TOKENS: readonly [what: string, tokenFrom: () => unknown, isAbsent: boolean][] = [
+  ['null', () => null, true],
+  ['undefined', () => undefined, true],
+  ['the empty string', () => '', true],
+  ['a number', () => 7, false],
+  ['a list', () => ['a.b.c'], false],
+  ['a promise', async () => 'a.b.c', false],
+  ['a promise that rejects', () => Promise.reject(new Error('on purpose')), false],
+]
+
+for (const [what, tokenFrom, isAbsent] of NO_TOKENS) {
+  test(`a function that gives ${what} gives ${isAbsent ? 'no token' : 'what is refused'}`, () => {
+    const ask = () => Reflect.apply(tokenOfRequest, undefined, [requestWith(), tokenFrom])
+    if (isAbsent) assert.equal(ask(), null)
+    else assert.throws(ask, refused('tokenFrom gave no string'))
+  })
+}
+
+test('a promise that a function gives may reject when its request is refused', async (t) => {
+  const unhandled: unknown[] = []
+  const note = (error: unknown) => void unhandled.push(error)
+  process.on('unhandledRejection', note)
+  t.after(() => process.off('unhandledRejection', note))
+  const tokenFrom = () => Promise.reject(new Error('on purpose'))
+  const ask = () => Reflect.apply(tokenOfRequest, undefined, [requestWith(), tokenFrom])
+  assert.throws(ask, refused('tokenFrom gave no string'))
+  await setImmediate()
+  assert.deepEqual(unhandled, [])
+})

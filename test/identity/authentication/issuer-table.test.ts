@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { IssuerTable } from '../../../lib/identity/authentication/issuer-table.ts'
+import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+
+/** A table whose answers are the names of their issuers. */
+function start(most: number) {
+  const displaced: string[] = []
+  const table = new IssuerTable<string>(most, (held, hadProved) => {
+    displaced.push(hadProved ? `${held} (proved)` : held)
+  })
+  const add = (...names: string[]) => {
+    for (const name of names) {
+      table.set(name, { answer: name, renewAt: 1, freshUntil: 2, goodUntil: 3 })
+    }
+  }
+  const prove = (...names: string[]) => {
+    for (const name of names) {
+      add(name)
+      table.proved(name)
+    }
+  }
+  return { table, add, prove, displaced: () => displaced.splice(0) }
+}
+
+const names = (count: number, letter = 's') => Array.from({ length: count }, (_, i) => letter + i)
+
+test('who has proved nothing gives way, the oldest first', () => {
+  const { table, add, displaced } = start(100)
+  add(...names(102))
+  assert.deepEqual(displaced(), ['s0', 's1'])
+  assert.equal(table.values().length, 100)
+  assert.equal(table.get('s0'), undefined)
+  assert.equal(table.get('s101')?.answer, 's101')
+})
+
+test('who has proved a token gives way to others that have, unless it was used', () => {
+  const { table, add, prove, displaced } = start(3)
+  prove('a', 'b', 'c')
+  add(...names(200))
+  assert.equal(displaced().length, 136, 'there are 64 places for a trial')
+  assert.deepEqual(table.values().slice(0, 3), ['a', 'b', 'c'])
+  table.used('a')
+  prove('d')
+  assert.deepEqual(displaced().at(-1), 'b (proved)')
+  prove('e')
+  assert.deepEqual(displaced().at(-1), 'c (proved)')
+  for (const each of ['a', 'd', 'e', 'nobody']) table.used(each)
+  prove('f')
+  assert.deepEqual(displaced().at(-1), 'd (proved)', 'of those that were all used the oldest')
+})
+
+test('who proves a token twice, or is not held, displaces nobody', () => {
+  const { table, prove, displaced } = start(1)
+  prove('a', 'a', 'a')
+  table.proved('nobody')
+  assert.deepEqual([displaced(), table.values()], [[], ['a']])
+})
+
+test('whose keys are waited for stays until the last request waits no more', () => {
+  const { table, add, prove, displaced } = start(1)
+  add('slow')
+  for (const _ of [1, 2]) table.awaited('slow')
+  prove('a')
+  table.released('slow')
+  add(...names(100))
+  assert.equal(table.get('slow')?.answer, 'slow')
+  table.released('slow')
+  assert.equal(table.get('slow')?.answer, 'slow', 'its request is not over yet')
+  add(...names(64, 't'))
+  assert.equal(table.get('slow'), undefined)
+  const proved = () => displaced().filter((name) => name.endsWith('(proved)'))
+  proved()
+  table.awaited('a')
+  prove('b')
+  assert.deepEqual([proved(), table.get('a')?.answer], [[], 'a'], 'rather one too many')
+  table.released('a')
+  prove('c')
+  assert.deepEqual(proved().length, 2)
+  assert.equal(table.get('c')?.answer, 'c')
+})
+
+test('all of those on trial may be waited for, and none of them goes', () => {
+  const { table, add, prove } = start(1)
+  prove('a')
+  for (const name of names(500)) {
+    add(name)
+    table.awaited(name)
+  }
+  assert.equal(table.values().length, 501)
+  for (const name of names(500)) table.released(name)
+  assert.equal(table.values().length, 65)
+})
+
+test('one that waits and is gone may come back while it waits', () => {
+  const { table, add, prove } = start(1)
+  prove('a')
+  add('slow')
+  table.awaited('slow')
+  table.delete('slow')
+  assert.equal(table.get('slow'), undefined)
+  add('slow', ...names(100))
+  assert.equal(table.get('slow')?.answer, 'slow')
+  table.released('slow')
+  table.proved('slow')
+  assert.deepEqual(table.values().slice(0, 1), ['slow'])
+})
+
+test('who has proved a token is known, and for an hour after it had to go', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 0 })
+  ageByDate(t)
+  const { table, add, prove } = start(1)
+  add('a')
+  assert.equal(table.isKnown('a'), false)
+  prove('a', 'b')
+  table.delete('b')
+  for (const [now, isSo] of [
+    [3_599_999, true],
+    [3_600_000, false],
+  ] as const) {
+    t.mock.timers.setTime(now)
+    assert.deepEqual([table.isKnown('a'), table.isKnown('b')], [isSo, isSo])
+  }
+})
+
+test('what is expired stays until another answer takes its place, with what it had proved', () => {
+  const { table, add, prove } = start(10)
+  prove('a')
+  add('b')
+  table.expire((iss) => iss === 'a')
+  assert.deepEqual(
+    ['a', 'b'].map((iss) => table.get(iss)?.freshUntil),
+    [Number.NEGATIVE_INFINITY, 2],
+  )
+  add('a')
+  assert.deepEqual([table.get('a')?.freshUntil, table.isKnown('a')], [2, true])
+})

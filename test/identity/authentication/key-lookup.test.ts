@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { type FoundKey, withKey } from '../../../lib/identity/authentication/key-lookup.ts'
+import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
+import type { KeySource } from '../../../lib/identity/jwks/key-source.ts'
+import type { JoseHeader } from '../../../lib/identity/jwt/jose-header.ts'
+import { SignatureMismatch, TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
+import { forgeKey } from '../../helpers/tokens/forge.ts'
+
+const [SET_ONE, SET_TWO] = [setOf('one'), setOf('two')]
+const NAMELESS: JoseHeader = { alg: 'ES256', kid: undefined, typ: undefined }
+const NO_KEYS = {
+  code: 'ERR_AUTH_KEYS_UNAVAILABLE',
+  retryAfter: 7,
+  reason: 'no usable key set can be had',
+}
+
+function setOf(kid: string): KeySet {
+  return new KeySet({ keys: [forgeKey('ES256', kid).publicJwk] })
+}
+
+/** Keys of now, and those that come one after the other; undefined: they are gone. */
+function keysOf(now: KeySet | undefined, ...next: (KeySet | undefined)[]) {
+  let current = now
+  let looks = 0
+  const come = async () => {
+    await setImmediate()
+    current = next.shift()
+    return current
+  }
+  const source: KeySource = {
+    open() {},
+    close() {},
+    current: () => current,
+    settled: come,
+    lookAgain() {
+      looks += 1
+      return next.length === 0 ? undefined : come()
+    },
+    reload: async () => false,
+    retryAfter: 7,
+    state: () => ({ state: 'none', age: null, failure: null }),
+  }
+  return { source, looks: () => looks }
+}
+
+/** Looks for the key of a token that one key has signed. */
+function find(
+  { source }: ReturnType<typeof keysOf>,
+  signer: string,
+  header: JoseHeader = named(signer),
+) {
+  const tried: (string | undefined)[] = []
+  const thrown: unknown[] = []
+  const prove = ({ key, keys }: FoundKey) => {
+    tried.push(key.kid)
+    if (key.kid === signer) return keys
+    thrown.push(new SignatureMismatch())
+    throw thrown.at(-1)
+  }
+  return { found: async () => withKey(source, header, prove), prove, tried, thrown }
+}
+
+const named = (kid: string): JoseHeader => ({ ...NAMELESS, kid })
+
+const withReason = (reason: string) => (error: unknown) =>
+  error instanceof TokenRefused && error.reason === reason
+
+test('a key that is there is found at once, with its set', () => {
+  const keys = keysOf(SET_ONE, SET_TWO)
+  const { prove } = find(keys, 'one')
+  for (const header of [named('one'), NAMELESS]) {
+    assert.equal(withKey(keys.source, header, prove), SET_ONE)
+  }
+  assert.equal(keys.looks(), 0)
+})
+
+/** Sets of keys, and how many looks for newer ones lead to the key `two`. */
+const WAYS: readonly [what: string, sets: (KeySet | undefined)[], looks: number][] = [
+  ['the first keys have it', [undefined, SET_TWO], 0],
+  ['the first keys lack it', [undefined, SET_ONE, SET_TWO], 1],
+  ['the keys of now lack it', [SET_ONE, SET_TWO], 1],
+  ['a fetch under way brings the same keys', [SET_ONE, SET_ONE, SET_TWO], 2],
+]
+
+for (const [what, [now, ...next], looks] of WAYS) {
+  for (const header of [named('two'), NAMELESS]) {
+    test(`where ${what}, ${looks} looks find it ${header.kid ? 'by' : 'without'} a name`, async () => {
+      const keys = keysOf(now, ...next)
+      assert.equal(await find(keys, 'two', header).found(), SET_TWO)
+      assert.equal(keys.looks(), looks)
+    })
+  }
+}
+
+test('after two looks a key is unknown, and the refusal says which keys there are', async () => {
+  const keys = keysOf(SET_ONE, SET_ONE, SET_ONE, SET_TWO)
+  await assert.rejects(find(keys, 'two').found, (error) => {
+    assert.ok(error instanceof TokenRefused, `${error}`)
+    const mismatch = { of: 'kid', expected: '"one"', unverified: '"two"' }
+    assert.deepEqual([error.reason, error.mismatch?.()], ['the key is unknown', mismatch])
+    return true
+  })
+  assert.equal(keys.looks(), 2)
+})
+
+test('a look that may not be taken now is not asked for again', async () => {
+  const keys = keysOf(SET_ONE)
+  await assert.rejects(find(keys, 'two').found, withReason('the key is unknown'))
+  assert.equal(keys.looks(), 1)
+})
+
+test('a set that has refused a signature is not tried again, and the refusal stays', async () => {
+  for (const next of [[], [SET_ONE], [SET_ONE, SET_ONE]]) {
+    const { found, tried, thrown } = find(keysOf(SET_ONE, ...next), 'forger', NAMELESS)
+    await assert.rejects(found, (error) => error === thrown[0])
+    assert.deepEqual(tried, ['one'])
+  }
+})
+
+test('without keys, and where they grow too old meanwhile, the answer is 503', async () => {
+  await assert.rejects(find(keysOf(undefined), 'one').found, NO_KEYS)
+  for (const header of [named('two'), NAMELESS]) {
+    const keys = keysOf(SET_ONE, undefined, SET_TWO)
+    await assert.rejects(find(keys, 'two', header).found, NO_KEYS)
+  }
+})
+
+test('a key of that name for another algorithm is refused at once', () => {
+  const keys = keysOf(SET_ONE, SET_TWO)
+  const { prove, tried } = find(keys, 'one')
+  const header = { ...named('one'), alg: 'RS256' }
+  assert.throws(() => withKey(keys.source, header, prove), withReason('no key fits'))
+  assert.deepEqual([tried, keys.looks()], [[], 0])
+})
+
+test('what is refused by a named key, or for another reason, is refused at once', () => {
+  for (const [header, error] of [
+    [named('one'), new SignatureMismatch()],
+    [named('one'), new TokenRefused('expired')],
+    [NAMELESS, new TokenRefused('expired')],
+  ] as const) {
+    const keys = keysOf(SET_ONE, SET_TWO)
+    const refuse = () => {
+      throw error
+    }
+    assert.throws(
+      () => withKey(keys.source, header, refuse),
+      (thrown) => thrown === error,
+    )
+    assert.equal(keys.looks(), 0)
+  }
+})

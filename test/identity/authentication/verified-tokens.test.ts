@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  EndingProof,
+  type Verified,
+  VerifiedTokens,
+} from '../../../lib/identity/authentication/verified-tokens.ts'
+import { Principal } from '../../../lib/identity/authorization/principal.ts'
+import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
+
+test('a proof holds as long as it is so, and never again when it has ended', () => {
+  let isSo = true
+  const proof = new EndingProof(() => isSo)
+  assert.equal(proof.holds, true)
+  isSo = false
+  assert.equal(proof.holds, false)
+  isSo = true
+  assert.equal(proof.holds, true)
+  proof.end()
+  assert.equal(proof.holds, false)
+})
+
+const EXP = 1_900_000_000
+
+function verified(sub: string, claims: object = {}, proof = { holds: true }): Verified {
+  return {
+    principal: Principal.of({ sub, ...claims }, { exp: EXP, issuer: null, actor: null }, {}),
+    lifetime: { exp: EXP, nbf: undefined, iat: undefined },
+    names: { issuer: null, sub, jti: null, sid: null },
+    tenants: '*',
+    proof,
+    isOpaque: false,
+  }
+}
+
+test('a token is known by its text, and by no other', () => {
+  const tokens = new VerifiedTokens(10, 5)
+  const alice = verified('alice')
+  assert.equal(tokens.get('a'), undefined)
+  tokens.set('a', alice)
+  assert.deepEqual([tokens.get('a'), tokens.get('b')], [alice, undefined])
+})
+
+test('a token is known as long as its proof holds', () => {
+  const tokens = new VerifiedTokens(10, 5)
+  const proof = { holds: false }
+  const alice = verified('alice', {}, proof)
+  tokens.set('a', alice)
+  assert.equal(tokens.get('a'), undefined)
+  proof.holds = true
+  assert.equal(tokens.get('a'), alice)
+})
+
+test('what is proved anew takes the place of what was known', () => {
+  const tokens = new VerifiedTokens(10, 5)
+  tokens.set('a', verified('alice', {}, { holds: false }))
+  const bob = verified('bob')
+  tokens.set('a', bob)
+  assert.equal(tokens.get('a'), bob)
+})
+
+test('a known token is refused when its time is over, with the tolerance', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: (EXP + 5) * 1000 - 1 })
+  const tokens = new VerifiedTokens(10, 5)
+  const alice = verified('alice')
+  tokens.set('a', alice)
+  assert.equal(tokens.get('a'), alice)
+  t.mock.timers.tick(1)
+  assert.deepEqual(tokens.get('a'), new TokenRefused('expired'))
+})
+
+test('an entry counts with all that it keeps alive', () => {
+  const tokens = new VerifiedTokens(10, 5)
+  const wide = { padding: Array.from({ length: 1000 }, (_, i) => `claim ${i}`) }
+  for (let i = 0; i < 10; i++) tokens.set(`t${i}`, verified('u', wide))
+  const known = Array.from({ length: 10 }, (_, i) => tokens.get(`t${i}`)).filter(Boolean)
+  assert.equal(known.length < 5, true, `${known.length} are kept`)
+  assert.notEqual(tokens.get('t9'), undefined, 'the last one is')
+})
+
+test('the names of an entry count too', () => {
+  const tokens = new VerifiedTokens(10, 5)
+  for (let i = 0; i < 10; i++) {
+    const alice = verified('alice')
+    const sid = `${i}`.padEnd(20_000, 'x')
+    tokens.set(`t${i}`, { ...alice, names: { ...alice.names, sid } })
+  }
+  assert.equal(tokens.stats.size < 10, true, `${tokens.stats.size} are kept`)
+})
+
+test('with size 0 none is kept', () => {
+  const tokens = new VerifiedTokens(0, 5)
+  tokens.set('a', verified('alice'))
+  assert.equal(tokens.get('a'), undefined)
+})
+
+test('the first look of a request is a hit or a miss, and no other look counts', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: EXP * 1000 })
+  const tokens = new VerifiedTokens(1, 5)
+  const alice = verified('alice')
+  assert.equal(tokens.recall('a'), undefined)
+  tokens.set('a', alice)
+  assert.equal(tokens.get('a'), alice)
+  assert.equal(tokens.recall('a'), alice)
+  assert.equal(tokens.recall('a'), alice)
+  t.mock.timers.tick(5000)
+  assert.deepEqual(tokens.recall('a'), new TokenRefused('expired'))
+  tokens.set('b', alice)
+  assert.deepEqual(tokens.stats, { size: 1, hits: 2, misses: 1, evictions: 1 })
+})

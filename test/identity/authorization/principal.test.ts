@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Principal } from '../../../lib/identity/authorization/principal.ts'
+import { Rights } from '../../../lib/identity/authorization/rights.ts'
+import { readUserInfo } from '../../../lib/identity/jwt/user-info.ts'
+import { errors } from '../../../lib/index.ts'
+
+const RESOURCES = { '*': ['menu:read'], a: ['order:read', 'order:cancel'], b: ['order:read'] }
+const EXP = 1_900_000_000
+const ISSUER = 'https://a.test'
+
+function principalOf(resources: object | undefined, superuserResource?: string): Principal {
+  const claims = resources === undefined ? { sub: 'u' } : { sub: 'u', resources }
+  return Principal.of(
+    readUserInfo(structuredClone(claims)),
+    { exp: EXP, issuer: ISSUER, actor: null },
+    { superuserResource },
+  )
+}
+
+test('a user may act for the tenants that its resources name, and a superuser for each', () => {
+  const user = principalOf(RESOURCES)
+  const root = principalOf({ '*': ['authz:superuser'] }, 'authz:superuser')
+  for (const [tenant, may] of [
+    [null, true],
+    ['a', true],
+    ['b', true],
+    ['c', false],
+    ['constructor', false],
+  ] as const) {
+    assert.equal(user.find(tenant)?.tenant, may ? tenant : undefined)
+    if (may) assert.equal(user.in(tenant), user.find(tenant))
+    else assert.throws(() => user.in(tenant), errors.ERR_AUTH_TENANT_FORBIDDEN)
+    assert.equal(root.in(tenant).tenant, tenant)
+    assert.equal(root.in(tenant).isSuperuser, true)
+  }
+})
+
+test('without the option the same resource makes no superuser', () => {
+  const user = principalOf({ '*': ['authz:superuser'] })
+  assert.equal(user.find('a'), undefined)
+  assert.equal(user.in(null).isSuperuser, false)
+})
+
+test('tenants are the own keys of resources except *', () => {
+  assert.deepEqual([...principalOf(RESOURCES).tenants], ['a', 'b'])
+  assert.deepEqual([...principalOf(undefined).tenants], [])
+  const odd = principalOf(JSON.parse('{"__proto__":[],"*":[],"toString":[]}'))
+  assert.deepEqual([...odd.tenants], ['__proto__', 'toString'])
+})
+
+test('a principal is in no tenant with the name *', () => {
+  assert.throws(() => principalOf(RESOURCES).in('*'), errors.ERR_AUTH_TENANT_FORBIDDEN)
+})
+
+test('expiresAt is the exp claim, or the last moment of Date if exp is beyond it', () => {
+  assert.equal(principalOf({}).expiresAt.getTime(), EXP * 1000)
+  const info = readUserInfo({ sub: 'u' })
+  for (const exp of [Number.POSITIVE_INFINITY, 1e300]) {
+    const { expiresAt } = Principal.of(info, { exp, issuer: null, actor: null }, {})
+    assert.equal(expiresAt.getTime(), 8.64e15)
+  }
+})
+
+test('the rights of the last few tenants are kept', () => {
+  const tenants = Array.from({ length: 50 }, (_, i) => `tenant-${i}`)
+  const many = principalOf(Object.fromEntries(tenants.map((tenant) => [tenant, []])))
+  const superuser = principalOf({ '*': ['authz:superuser'], a: [] }, 'authz:superuser')
+  for (const principal of [many, superuser]) {
+    const first = principal.in('tenant-0')
+    assert.equal(principal.in('tenant-0'), first)
+    assert.equal(principal.in(null), principal.in(null))
+    const second = principal.in('tenant-1')
+    for (const tenant of tenants) assert.equal(principal.in(tenant), principal.in(tenant))
+    assert.equal(principal.in('tenant-0'), first)
+    assert.notEqual(principal.in('tenant-1'), second)
+    assert.deepEqual(principal.in('tenant-1'), second)
+  }
+})
+
+const REASONS: readonly [resources: object | undefined, reason: RegExp][] = [
+  [undefined, /: the claim resources is missing$/],
+  [{}, /(?<!the claim resources is missing)$/],
+  [{ '*': [] }, /(?<!the claim resources is missing)$/],
+]
+
+for (const [resources, reason] of REASONS) {
+  test(`the log says whether the claim is missing, with resources ${JSON.stringify(resources)}`, () => {
+    const principal = principalOf(resources)
+    for (const [refused, code] of [
+      [() => principal.in('a'), 'ERR_AUTH_TENANT_FORBIDDEN'],
+      [() => principal.in(null).require('a:b'), 'ERR_AUTH_RESOURCE_MISSING'],
+      [() => principal.in(null).requireAny('a:b', 'c:d'), 'ERR_AUTH_RESOURCE_MISSING'],
+    ] as const) {
+      assert.throws(refused, { code, reason })
+    }
+  })
+}
+
+test('rights that user info inherits do not count', () => {
+  const userInfo = Object.assign(Object.create({ resources: RESOURCES }), { sub: 'u' })
+  const principal = Principal.of(userInfo, { exp: EXP, issuer: null, actor: null }, {})
+  assert.deepEqual([...principal.tenants], [])
+  assert.deepEqual([...principal.in(null).resources], [])
+})
+
+test('a principal cannot be changed, and no method of it can be replaced', () => {
+  const principal = principalOf(RESOURCES)
+  assert.deepEqual([principal, Principal.prototype].map(Object.isFrozen), [true, true])
+})
+
+test('with rights of which none were told, a user has no resources', () => {
+  const principal = principalOf(RESOURCES).withRights(new Rights(undefined, {}), () => undefined)
+  assert.deepEqual(Object.keys(principal.userInfo), ['sub'])
+  assert.equal(Object.isFrozen(principal.userInfo), true)
+})
+
+test('four authorizations are kept, and a fifth takes the place of all but the first', () => {
+  const principal = principalOf(RESOURCES, 'menu:read')
+  const [first, second, third] = ['a', 'b', 'c', 'd'].map((tenant) => principal.in(tenant))
+  assert.equal(principal.in('c'), third)
+  principal.in('e')
+  assert.equal(principal.in('a'), first)
+  assert.notEqual(principal.in('b'), second)
+  assert.equal(principal.in('e'), principal.in('e'))
+})
+
+/** In the tenant a, who holds menu:read, order:read and order:cancel. */
+const REQUIREMENTS: readonly [mode: 'all' | 'any', ids: readonly string[], isMet: boolean][] = [
+  ['all', ['menu:read'], true],
+  ['all', ['menu:read', 'order:cancel'], true],
+  ['all', ['menu:read', 'menu:write'], false],
+  ['any', ['menu:write', 'order:read'], true],
+  ['any', ['menu:write'], false],
+  ['any', [], false],
+]
+
+test('a requirement is met, or is not, each time and after each other one', () => {
+  const principal = principalOf(RESOURCES)
+  const requirements = REQUIREMENTS.map(([mode, ids, isMet]) => ({ mode, ids, isMet }))
+  const authorization = principal.in('a')
+  for (const before of requirements) {
+    for (const { isMet, ...requirement } of requirements) {
+      principal.meets(authorization, before)
+      for (let time = 0; time < 2; time++) {
+        assert.equal(principal.meets(authorization, requirement), isMet, requirement.ids.join())
+      }
+    }
+  }
+})
+
+for (const tenants of [
+  ['a', 'b', 'a', null],
+  ['b', 'a', 'b', 'a', null],
+]) {
+  test(`what is met in one tenant is not met in another one for that: ${tenants.join()}`, () => {
+    const principal = principalOf(RESOURCES)
+    const requirement = { mode: 'all', ids: ['order:cancel'] } as const
+    for (const tenant of tenants) {
+      const isMet = principal.meets(principal.in(tenant), requirement)
+      assert.equal(isMet, tenant === 'a', `${tenant}`)
+    }
+  })
+}
+
+test('a requirement that was met last is met without a look at it', () => {
+  const principal = principalOf(RESOURCES)
+  const authorization = principal.in('a')
+  let looks = 0
+  const looked = (id: string) => ({
+    mode: 'all' as const,
+    get ids() {
+      looks++
+      return [id]
+    },
+  })
+  const [one, other, never] = ['menu:read', 'order:read', 'menu:write'].map(looked)
+  assert.ok(one && other && never, 'there are three')
+  for (const [requirement, count] of [
+    [one, 1],
+    [one, 0],
+    [never, 1],
+    [never, 1],
+    [one, 0],
+    [other, 1],
+    [one, 1],
+  ] as const) {
+    looks = 0
+    assert.equal(principal.meets(authorization, requirement), requirement !== never)
+    assert.equal(looks, count)
+  }
+})

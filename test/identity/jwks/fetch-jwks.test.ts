@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { FetchedKeys } from '../../../lib/identity/jwks/fetch-jwks.ts'
+import type { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
+import { Unusable } from '../../../lib/platform/http/failure.ts'
+import { FetchPlaces } from '../../../lib/platform/http/fetch-places.ts'
+import { TimeLimit } from '../../../lib/platform/runtime/time-limit.ts'
+import { until } from '../../helpers/processes/until.ts'
+import { askedServer } from '../../helpers/servers/asked-server.ts'
+import { forgeKey } from '../../helpers/tokens/forge.ts'
+
+const one = forgeKey('ES256', 'one').publicJwk
+const two = forgeKey('ES256', 'two').publicJwk
+const OPENID = '/.well-known/openid-configuration'
+
+let asked: string[] = []
+let published: Record<string, unknown> = {}
+const server = await askedServer((request, response) => {
+  const path = request.url ?? ''
+  asked.push(path)
+  if (Object.hasOwn(published, path)) response.end(JSON.stringify(published[path]))
+  else response.writeHead(500).end()
+})
+const issuer = server.url.slice(0, -1)
+beforeEach(() => {
+  asked = []
+  published = {
+    [OPENID]: { issuer, jwks_uri: `${issuer}/keys` },
+    '/keys': { keys: [one] },
+  }
+})
+
+const soon = () => AbortSignal.timeout(10_000)
+const NOT_PUBLIC = new Unusable('the address is not public')
+
+test('keys at an address of their own are fetched there', async () => {
+  const source = new FetchedKeys({ location: { url: `${issuer}/keys` } })
+  assert.deepEqual((await source.load(soon())).kids, ['one'])
+  assert.deepEqual(asked, ['/keys'])
+  assert.equal(source.url, `${issuer}/keys`)
+})
+
+test('keys of an issuer are fetched where its metadata says, in one load', async () => {
+  const source = new FetchedKeys({ location: { issuer } })
+  assert.equal(source.url, `${issuer}${OPENID}`)
+  assert.deepEqual((await source.load(soon())).kids, ['one'])
+  assert.deepEqual(asked, [OPENID, '/keys'])
+  assert.equal(source.url, `${issuer}/keys`)
+  await source.load(soon())
+  assert.deepEqual(asked, [OPENID, '/keys', '/keys'])
+})
+
+for (const location of [{ url: `${issuer}/keys` }, { issuer }]) {
+  const [what] = Object.keys(location)
+  test(`the same keys stay the same object, by ${what}`, async () => {
+    const source = new FetchedKeys({ location })
+    const first = await source.load(soon())
+    assert.equal(await source.load(soon()), first)
+    published['/keys'] = { keys: [one, two] }
+    const second = await source.load(soon())
+    assert.notEqual(second, first)
+    assert.deepEqual(second.kids, ['one', 'two'])
+  })
+}
+
+test('each set is told of that is not the one before', async () => {
+  const told: KeySet[] = []
+  const source = new FetchedKeys({ location: { issuer }, onNew: (set) => told.push(set) })
+  const first = await source.load(soon())
+  await source.load(soon())
+  published['/keys'] = { keys: [one, two] }
+  const second = await source.load(soon())
+  assert.deepEqual(told, [first, second])
+})
+
+/** A document that has a number of bytes, by a member that means nothing. */
+function padded(document: object, bytes: number): object {
+  const { length } = JSON.stringify({ ...document, pad: '' })
+  return { ...document, pad: 'x'.repeat(bytes - length) }
+}
+
+for (const path of [OPENID, '/keys']) {
+  test(`at ${path} a document may have 512 KiB, and no byte more`, async () => {
+    const source = new FetchedKeys({ location: { issuer } })
+    const document = Object(published[path])
+    published[path] = padded(document, 512 * 1024)
+    assert.deepEqual((await source.load(soon())).kids, ['one'])
+    published[path] = padded(document, 512 * 1024 + 1)
+    const again = new FetchedKeys({ location: { issuer } })
+    await assert.rejects(again.load(soon()), { message: /the answer is too large$/ })
+  })
+}
+
+test('which of the two addresses failed is told', async () => {
+  const source = new FetchedKeys({ location: { issuer } })
+  const { [OPENID]: metadata } = published
+  delete published[OPENID]
+  const undiscovered = new Unusable('no discovery document: answered with status 500')
+  await assert.rejects(source.load(soon()), { message: undiscovered.message })
+  assert.equal(source.url, `${issuer}${OPENID}`)
+  published = { [OPENID]: metadata }
+  await assert.rejects(source.load(soon()), { message: 'answered with status 500' })
+  assert.equal(source.url, `${issuer}/keys`)
+})
+
+for (const [what, location] of [
+  ['keys', { url: `${issuer}/keys` }],
+  ['an issuer', { issuer }],
+] as const) {
+  test(`where only public addresses are allowed, ${what} on loopback is not asked`, async () => {
+    const source = new FetchedKeys({ location, publicOnly: true })
+    await assert.rejects(source.load(soon()), (error: Unusable) =>
+      error.message.endsWith(NOT_PUBLIC.message),
+    )
+    assert.deepEqual(asked, [])
+  })
+}
+
+test('only so many load from a host at once, and each fetch of a load takes a place', async (t) => {
+  const places = new FetchPlaces()
+  const hanging = await askedServer(() => {})
+  const limits: TimeLimit[] = []
+  t.after(() => {
+    for (const limit of limits) limit.abort()
+  })
+  const load = (url: string, times = { work: 60_000, wait: 60_000 }) => {
+    const limit = new TimeLimit(times)
+    limits.push(limit)
+    const location = url === issuer ? { issuer } : { url }
+    return { limit, keys: new FetchedKeys({ location, places }).load(limit.signal, limit) }
+  }
+  const ended = Array.from({ length: 16 }, () =>
+    assert.rejects(load(hanging.url).keys, { message: 'no answer in time' }),
+  )
+  await until(() => hanging.count === 16)
+  const impatient = load(hanging.url, { work: 60_000, wait: 50 }).keys
+  await assert.rejects(impatient, { message: 'too many other fetches were under way' })
+  published[OPENID] = { issuer, jwks_uri: `${hanging.url}keys` }
+  const second = load(issuer)
+  const refused = assert.rejects(second.keys, { message: 'too many other fetches were under way' })
+  await until(() => asked.includes(OPENID))
+  second.limit.abort()
+  await refused
+  published[OPENID] = { issuer, jwks_uri: `${issuer}/keys` }
+  assert.deepEqual((await load(issuer).keys).kids, ['one'])
+  assert.equal(hanging.count, 16)
+  for (const limit of limits) limit.abort()
+  await Promise.all(ended)
+})

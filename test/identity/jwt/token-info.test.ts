@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  dateOf,
+  readActor,
+  readTokenNames,
+  tokenInfo,
+} from '../../../lib/identity/jwt/token-info.ts'
+import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
+
+const ACTORS: [act: string, actor: object | null][] = [
+  ['{}', null],
+  ['{"act":{"sub":"admin"}}', { sub: 'admin', issuer: null }],
+  ['{"act":{"sub":"a","iss":"https://b.test"}}', { sub: 'a', issuer: 'https://b.test' }],
+  ['{"act":{"sub":"last","act":{"sub":"first"}}}', { sub: 'last', issuer: null }],
+  ['{"act":{"sub":"last","act":"any"}}', { sub: 'last', issuer: null }],
+]
+
+for (const [claims, actor] of ACTORS) {
+  test(`the actor of ${claims} is ${JSON.stringify(actor)}`, () => {
+    const read = readActor(JSON.parse(claims))
+    assert.deepEqual(read, actor)
+    assert.equal(Object.isFrozen(read), true)
+  })
+}
+
+const MALFORMED = [
+  'null',
+  '"admin"',
+  'true',
+  '[]',
+  '[{"sub":"admin"}]',
+  '{}',
+  '{"sub":""}',
+  '{"sub":1}',
+  '{"sub":null}',
+  '{"__proto__":{"sub":"admin"}}',
+  '{"iss":"https://b.test"}',
+  '{"sub":"admin","iss":null}',
+  '{"sub":"admin","iss":""}',
+  '{"sub":"admin","iss":["https://b.test"]}',
+]
+
+for (const act of MALFORMED) {
+  test(`a token with the actor ${act} is refused`, () => {
+    assert.throws(
+      () => readActor(JSON.parse(`{"act":${act}}`)),
+      (error) => error instanceof TokenRefused && error.reason === 'act is malformed',
+    )
+  })
+}
+
+test('an actor is not inherited', () => {
+  assert.equal(readActor(Object.create({ act: { sub: 'admin' } })), null)
+})
+
+const DATES: readonly [seconds: number, milliseconds: number][] = [
+  [0, 0],
+  [1_800_000_000, 1_800_000_000_000],
+  [1.5, 1500],
+  [-1, -1000],
+  [1e300, 8.64e15],
+  [-1e300, -8.64e15],
+  [Number.POSITIVE_INFINITY, 8.64e15],
+]
+
+for (const [seconds, milliseconds] of DATES) {
+  test(`the date of ${seconds} s is ${milliseconds} ms after the epoch, and a new one each time`, () => {
+    const date = dateOf(seconds)
+    assert.equal(date.getTime(), milliseconds)
+    date.setTime(1)
+    assert.equal(dateOf(seconds).getTime(), milliseconds)
+  })
+}
+
+const LIFETIME = { exp: 1_800_000_300, nbf: undefined, iat: 1_800_000_000 }
+
+test('token info has the token’s own claims', () => {
+  const names = readTokenNames({ iss: 'i', sub: 's', jti: 'j', sid: 'd', other: 1 })
+  assert.deepEqual(tokenInfo(names, LIFETIME), {
+    issuer: 'i',
+    sub: 's',
+    jti: 'j',
+    sid: 'd',
+    issuedAt: new Date('2027-01-15T08:00:00.000Z'),
+    expiresAt: new Date('2027-01-15T08:05:00.000Z'),
+  })
+})
+
+test('a claim that the token lacks, inherits, or has as another type is null', () => {
+  const none = { issuer: null, sub: null, jti: null, sid: null }
+  assert.deepEqual(readTokenNames({}), none)
+  assert.deepEqual(readTokenNames({ iss: 1, sub: null, jti: ['j'], sid: {} }), none)
+  assert.deepEqual(readTokenNames(Object.create({ iss: 'i', sub: 's', jti: 'j', sid: 'd' })), none)
+  const timeless = tokenInfo(none, { exp: undefined, nbf: undefined, iat: undefined })
+  assert.deepEqual([timeless.issuedAt, timeless.expiresAt], [null, null])
+})
+
+test('a reader cannot change what another reader gets', () => {
+  const names = readTokenNames({ jti: 'j' })
+  const info = tokenInfo(names, LIFETIME)
+  assert.throws(() => Object.assign(names, { jti: 'k' }), TypeError)
+  assert.throws(() => Object.assign(info, { jti: 'k' }), TypeError)
+  info.issuedAt?.setTime(0)
+  info.expiresAt?.setTime(0)
+  const again = tokenInfo(names, LIFETIME)
+  assert.equal(again.issuedAt?.getTime(), LIFETIME.iat * 1000)
+  assert.equal(again.expiresAt?.getTime(), LIFETIME.exp * 1000)
+})

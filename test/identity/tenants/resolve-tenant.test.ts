@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { askForTenant } from '../../../lib/identity/tenants/resolve-tenant.ts'
+import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { as, guardedApp } from '../../helpers/app/guarded-app.ts'
+import { assertRefused, outcome, type RefusalCode } from '../../helpers/app/refusals.ts'
+
+/** Answers of the application's function, and the result of each. */
+const ANSWERS: readonly [what: string, resolve: () => unknown, code: RefusalCode | null][] = [
+  ['a name', () => 'lazy-raccoon', null],
+  ['a name, later', async () => 'lazy-raccoon', null],
+  [
+    'a name, by a thenable',
+    () => withThen((done: (value: string) => void) => done('lazy-raccoon')),
+    null,
+  ],
+  ['null', () => null, 'ERR_AUTH_TENANT_MISSING'],
+  ['null, later', async () => null, 'ERR_AUTH_TENANT_MISSING'],
+  ['undefined', () => undefined, 'ERR_AUTH_TENANT_INVALID'],
+  ['undefined, later', async () => undefined, 'ERR_AUTH_TENANT_INVALID'],
+  ['a number', () => 7, 'ERR_AUTH_TENANT_INVALID'],
+  ['a list', () => ['lazy-raccoon'], 'ERR_AUTH_TENANT_INVALID'],
+  ['a function', () => () => 'lazy-raccoon', 'ERR_AUTH_TENANT_INVALID'],
+  ['an object that is no promise', () => withThen('lazy-raccoon'), 'ERR_AUTH_TENANT_INVALID'],
+  ['the empty string', () => '', 'ERR_AUTH_TENANT_INVALID'],
+  ['*', async () => '*', 'ERR_AUTH_TENANT_INVALID'],
+  ['a control character', () => 'lazy-raccoon\n', 'ERR_AUTH_TENANT_INVALID'],
+  ['a name too long', () => 'a'.repeat(256), 'ERR_AUTH_TENANT_INVALID'],
+  ["another's name", () => 'other', 'ERR_AUTH_TENANT_FORBIDDEN'],
+  ['constructor', async () => 'constructor', 'ERR_AUTH_TENANT_FORBIDDEN'],
+  [
+    'an error',
+    () => {
+      throw new Error('broken')
+    },
+    'ERR_AUTH_TENANTS_UNAVAILABLE',
+  ],
+  ['an error, later', () => Promise.reject(new Error('broken')), 'ERR_AUTH_TENANTS_UNAVAILABLE'],
+  ['a rejection without an error', () => Promise.reject(), 'ERR_AUTH_TENANTS_UNAVAILABLE'],
+  ['nothing in time', () => new Promise(() => {}), 'ERR_AUTH_TENANTS_UNAVAILABLE'],
+]
+
+function withThen(value: unknown): object {
+  return Object.fromEntries([['then', value]])
+}
+
+for (const [what, resolve, code] of ANSWERS) {
+  test(`resolveTenant gives ${what}: ${code ?? 'let through'}`, async (t) => {
+    const app = await guardedApp(t, { tenantsTimeout: 0.02, ...resolving(resolve) })
+    const config = { tenant: true, require: 'order:read' } as const
+    app.get('/x', { config }, async (request) => request.tenant)
+    const response = await app.inject({ url: '/x?tenant=quiet-otter', headers: await as() })
+    if (code === null) assert.equal(response.body, 'lazy-raccoon')
+    else assertRefused(response, code)
+    const retryAfter = code === 'ERR_AUTH_TENANTS_UNAVAILABLE' ? '1' : undefined
+    assert.equal(response.headers['retry-after'], retryAfter)
+  })
+}
+
+/** The type promises a string or null, but functions written in JavaScript may give anything. */
+function resolving(resolveTenant: () => unknown): object {
+  return { resolveTenant }
+}
+
+test('resolveTenant is asked only where the query would be read, and after authentication', async (t) => {
+  const asked: string[] = []
+  const resolveTenant = (request: { url: string }) => {
+    asked.push(request.url)
+    return 'lazy-raccoon'
+  }
+  const app = await guardedApp(t, { resolveTenant })
+  app.get('/declared', { config: { tenant: true } }, async (request) => request.tenant)
+  app.get('/optional', { config: { tenant: 'optional' } }, async (request) => request.tenant)
+  app.get('/undeclared', async () => 'x')
+  app.get('/open', { config: { noauth: true } }, async () => 'x')
+  app.get('/in/:tenant', { config: { tenant: true } }, async (request) => request.tenant)
+  app.get('/maybe/:tenant?', async () => 'never')
+  const headers = await as()
+  const get = (url: string) => app.inject({ url, headers })
+  assert.equal((await get('/declared?tenant=quiet-otter')).body, 'lazy-raccoon')
+  assert.equal((await get('/optional')).body, 'lazy-raccoon')
+  assert.deepEqual(asked.splice(0), ['/declared?tenant=quiet-otter', '/optional'])
+
+  assert.equal((await get('/in/quiet-otter')).body, 'quiet-otter')
+  for (const url of ['/undeclared', '/open', '/maybe', '/unknown', '/in/other']) await get(url)
+  assertRefused(await app.inject('/declared'), 'ERR_AUTH_TOKEN_MISSING')
+  assert.deepEqual(asked, [])
+})
+
+/** An absent tenant counts as in a query. */
+for (const [settings, tenant, expected] of [
+  [{}, 'optional', 'null'],
+  [{}, true, '400 ERR_AUTH_TENANT_MISSING'],
+  [{ multitenancy: false }, true, 'null'],
+  [{ devMode: true }, true, 'null'],
+  [{ devMode: true }, 'required', '400 ERR_AUTH_TENANT_MISSING'],
+] as const) {
+  test(`resolveTenant gives null with ${JSON.stringify(settings)}, tenant ${tenant}: ${expected}`, async (t) => {
+    const app = await guardedApp(t, { ...settings, resolveTenant: () => null })
+    app.get('/x', { config: { tenant } }, async (request) => ({ tenant: request.tenant }))
+    const response = await app.inject({ url: '/x?tenant=lazy-raccoon', headers: await as() })
+    assert.equal(
+      response.statusCode === 200 ? String(response.json().tenant) : outcome(response),
+      expected,
+    )
+  })
+}
+
+test('with multitenancy off resolveTenant is not asked, but in dev mode it is', async (t) => {
+  let asked = 0
+  const resolveTenant = () => {
+    asked++
+    return 'test-tenant'
+  }
+  for (const [settings, body, count] of [
+    [{ multitenancy: false }, 'null', 0],
+    [{ multitenancy: false, devMode: true }, '"test-tenant"', 1],
+  ] as const) {
+    asked = 0
+    const app = await guardedApp(t, { ...settings, resolveTenant })
+    app.get('/x', { config: { tenant: true } }, async ({ tenant }) => JSON.stringify(tenant))
+    assert.equal((await app.inject({ url: '/x', headers: await as() })).body, body)
+    assert.equal(asked, count)
+  }
+})
+
+test('a stranger is refused before resolveTenant has answered', async (t) => {
+  const app = await guardedApp(t, {
+    resolveTenant() {
+      throw new Error('never asked')
+    },
+  })
+  app.get('/x', { config: { tenant: true } }, async () => 'never')
+  assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
+})
+
+test('a refusal names the second after which to ask again', () => {
+  assert.throws(() => askForTenant(() => JSON.parse(''), 5, new Waits()), {
+    code: 'ERR_AUTH_TENANTS_UNAVAILABLE',
+    reason: 'resolveTenant failed (SyntaxError)',
+    retryAfter: 1,
+  })
+})

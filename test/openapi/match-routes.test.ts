@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import swagger, { formatParamUrl } from '@fastify/swagger'
+import fc from 'fast-check'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
+import tenantAuth, { AuthService, publicScope } from '../../lib/index.ts'
+import { describeGuard } from '../../lib/openapi/describe.ts'
+import {
+  type DocumentedRoute,
+  documentedRoutes,
+  documentPath,
+  withoutBasePaths,
+} from '../../lib/openapi/match-routes.ts'
+import { readDeclaration } from '../../lib/routes/declaration.ts'
+import { compilePolicy } from '../../lib/routes/policy.ts'
+import { RouteRegister } from '../../lib/routes/route-registry.ts'
+import { PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
+import { documentedApp, documentOf, type Operation } from '../helpers/documents/documented.ts'
+
+const FORMS = [
+  ['/menus', '/menus'],
+  ['/:tenant/menus', '/{tenant}/menus'],
+  ['/:tenant?', '/{tenant}?'],
+  ['/files/*', '/files/{*}'],
+  ['/:tenant(^[a-z(-)]+$)/menus', '/{tenant}/menus'],
+  ['/at/:hour(^\\d{2})h:minute(^\\d{2})m', '/at/{hour}h{minute}m'],
+  ['/:from-:to', '/{from}-{to}'],
+  ['/picture/:id(^\\d+).png', '/picture/{id}.png'],
+  ['/orders::cancel', '/orders:cancel'],
+] as const
+
+for (const [url, path] of FORMS) {
+  test(`${url} is ${path} in a document`, () => {
+    assert.equal(documentPath(url), path)
+    assert.equal(formatParamUrl(url), path)
+  })
+}
+
+test('Any url becomes what @fastify/swagger makes of it', () => {
+  const part = fc.constantFrom(...':()/*-.?^\\{}_é', '::', 'a', '7', ':tenant', '(^a$)')
+  const url = fc.array(part, { maxLength: 12 }).map((parts) => `/${parts.join('')}`)
+  fc.assert(fc.property(url, (any) => assert.equal(documentPath(any), formatParamUrl(any))))
+})
+
+test('Base paths are taken off one after the other, and only at the beginning', () => {
+  assert.equal(withoutBasePaths('/api/v1/menus/api', ['/api', '/v1']), '/menus/api')
+  assert.equal(withoutBasePaths('/menus/api', ['/api']), '/menus/api')
+})
+
+const handler = async () => 'ok'
+const PATHS = [
+  '/',
+  '/menus',
+  '/menus/',
+  '/:tenant/menus',
+  '/optional/:tenant?',
+  '/files/*',
+  '/regexp/:tenant(^[a-z]+$)/menus',
+  '/two/:from-:to',
+  '/two/:hour(^\\d+)h:minute(^\\d+)',
+  '/picture/:id.png',
+  '/orders::cancel',
+]
+
+function write(app: FastifyInstance): void {
+  for (const path of PATHS) app.get(path, handler)
+  app.route({ method: ['PUT', 'POST'], url: '/several', handler })
+  app.register(async (scope) => void scope.get('/', handler), { prefix: '/v1/:tenant' })
+  app.get('/hidden', { schema: { hide: true } }, handler)
+}
+
+function operationsOf(app: FastifyInstance): [string, Operation][] {
+  return Object.entries(documentOf(app).paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]): [string, Operation] => [
+      `${method} ${path}`,
+      operation,
+    ]),
+  )
+}
+
+/** Has the bearer scheme, the general refusals, and a tenant exactly if the path has one. */
+function assertDescribed(operations: readonly [string, Operation][]): void {
+  for (const [name, { security, responses, parameters = [] }] of operations) {
+    assert.deepEqual(security, [{ bearerAuth: [] }], name)
+    assert.ok(responses['401'] && responses['503'], name)
+    const isTenant = name.includes('{tenant}')
+    assert.equal('403' in responses, isTenant, name)
+    const tenants = parameters.filter((parameter) => parameter.name === 'tenant')
+    assert.equal(tenants.length, isTenant ? 1 : 0, name)
+  }
+}
+
+test('Every form of a path is found in the document, except hidden routes', async () => {
+  const app = await documentedApp(write)
+  const operations = operationsOf(app)
+  assert.equal(operations.length, PATHS.length + 3)
+  assertDescribed(operations)
+  await app.close()
+})
+
+for (const stripBasePath of [true, false]) {
+  test(`Every path is found if base paths are ${stripBasePath ? '' : 'not '}stripped`, async () => {
+    const servers = [
+      { url: 'https://eu.example/{name}', variables: { name: { default: 'api' } } },
+      { url: '/v2' },
+      { url: 'https://example.org' },
+    ]
+    const app = await documentedApp(
+      (root) => {
+        root.get('/health', { config: { noauth: true } }, handler)
+        root.register(async (scope) => write(scope), { prefix: '/api/v2' })
+      },
+      {
+        swagger: {
+          openapi: { openapi: '3.1.0', info: { title: 'test', version: '1' }, servers },
+          stripBasePath,
+        },
+      },
+    )
+    const operations = operationsOf(app).filter(([name]) => name !== 'get /health')
+    assert.equal(operations.length, PATHS.length + 3)
+    assertDescribed(operations)
+    await app.close()
+  })
+}
+
+test('Early routes are described as guarded, with their tenant if the path has one', async () => {
+  const app = Fastify()
+  await app.register(swagger, {
+    openapi: { openapi: '3.1.0', info: { title: 'test', version: '1' } },
+    transformObject: (given) =>
+      'openapiObject' in given ? app.authService.openapi(given.openapiObject) : given.swaggerObject,
+  })
+  write(app)
+  const { options } = await createTestAuthority()
+  await app.register(tenantAuth, options)
+  await app.ready()
+  const operations = operationsOf(app)
+  assert.equal(operations.length, PATHS.length + 3)
+  assertDescribed(operations)
+  await app.close()
+})
+
+test('Only what the guard covers is described', async () => {
+  const app = Fastify()
+  await app.register(swagger, { openapi: { info: { title: 'test', version: '1' } } })
+  const { options } = await createTestAuthority()
+  const auth = new AuthService({ ...options, uncovered: 'ignore' })
+  app.get('/open', handler)
+  await app.register(async (scope) => {
+    await auth.install(scope)
+    scope.get('/closed', handler)
+    await scope.register(
+      publicScope(async (docs: FastifyInstance) => void docs.get('/docs', handler)),
+    )
+  })
+  await app.ready()
+  const { paths } = auth.openapi(documentOf(app))
+  assert.equal('security' in Object(paths['/open']?.['get']), false)
+  assert.deepEqual(paths['/closed']?.['get']?.security, [{ bearerAuth: [] }])
+  assert.deepEqual(paths['/docs']?.['get']?.security, [])
+  await app.close()
+})
+
+test('One of several applications with the same paths may be told apart', async () => {
+  const { options } = await createTestAuthority()
+  const auth = new AuthService(options)
+  const apps = [true, false].map(async (noauth) => {
+    const app = Fastify()
+    await auth.install(app)
+    app.get('/menus', { config: { noauth } }, handler)
+    await app.ready()
+    return app
+  })
+  const [open, closed] = await Promise.all(apps)
+  const securityIn = (app: FastifyInstance | undefined) =>
+    Object(auth.openapi({ paths: { '/menus': { get: {} } } }, app).paths['/menus'].get)['security']
+  assert.deepEqual(securityIn(open), [])
+  assert.deepEqual(securityIn(closed), [{ bearerAuth: [] }])
+  await Promise.all([open?.close(), closed?.close()])
+})
+
+test('A document that is written before ready is described too', async () => {
+  const { options } = await createTestAuthority()
+  const app = Fastify()
+  let paths = {}
+  app.addHook('onReady', async () => {
+    const get = { responses: {} }
+    paths = app.authService.openapi({ paths: { '/open': { get }, '/closed': { get } } }).paths
+  })
+  await app.register(tenantAuth, options)
+  app.get('/open', { config: { noauth: true } }, handler)
+  app.get('/closed', handler)
+  await app.ready()
+  assert.deepEqual(
+    Object.entries(paths).map(([path, item]) => [path, Object(item).get.security]),
+    [
+      ['/open', []],
+      ['/closed', [{ bearerAuth: [] }]],
+    ],
+  )
+  await app.close()
+})
+
+test('An unfinished document is described as far as it goes', async () => {
+  const app = await documentedApp(write)
+  const servers = [{ url: 'relative' }, { url: '/' }]
+  assert.deepEqual(Object(app.authService.openapi({ servers })).paths, {})
+  const { paths } = app.authService.openapi({ servers, paths: { '/menus': { get: {} } } })
+  assert.deepEqual(Object.keys(Object(paths['/menus'].get).responses), ['401', '503'])
+  await app.close()
+})
+
+const RULES = { multitenancy: true, devMode: false, tenantParameter: 'tenant' }
+
+const handlerOfFindPolicies = async () => 'x'
+
+for (const when of ['before', 'after'] as const) {
+  test(`each place of a route is told once, ${when} the policies are compiled`, async (t) => {
+    const app = Fastify({ exposeHeadRoutes: false })
+    t.after(() => app.close())
+    app.get('/early/:tenant', { config: { noauth: true } }, handlerOfFindPolicies)
+    const register = new RouteRegister(app, RULES, () => true)
+    const config = { tenant: 'optional' } as const
+    app.route({ method: ['PUT', 'POST'], url: '/several', config, handler: handlerOfFindPolicies })
+    app.get('/open', { config: { noauth: true } }, handlerOfFindPolicies)
+    await app.ready()
+    if (when === 'after') register.compile()
+    const told = documentedRoutes(register, RULES).map(({ methods, url, policy }) => {
+      const { noauth, tenant, mayBeAbsent } = policy
+      return [methods.join(), url, noauth, tenant, mayBeAbsent]
+    })
+    assert.deepEqual(told, [
+      ['GET', '/early/:tenant', false, 'path', false],
+      ['PUT,POST', '/several', false, 'query', true],
+      ['GET', '/open', true, null, false],
+    ])
+  })
+}
+
+const info = { title: 'test', version: '1' }
+const rules = { tenantParameter: 'tenant', multitenancy: true, devMode: false }
+
+interface Server {
+  readonly url: string
+  readonly variables?: Record<string, { readonly default: string }>
+}
+
+/** The paths of a real document of these routes, and those whose operation is not described. */
+async function documentOfOfFoundPaths(
+  urls: readonly string[],
+  servers: Server[],
+  stripBasePath: boolean,
+) {
+  const app = Fastify()
+  const routes: DocumentedRoute[] = []
+  await app.register(swagger, {
+    openapi: { openapi: '3.1.0', info, servers },
+    stripBasePath,
+    transformObject: (given) =>
+      'openapiObject' in given
+        ? describeGuard(given.openapiObject, routes, rules)
+        : given.swaggerObject,
+  })
+  app.addHook('onRoute', ({ url, method }) => {
+    const { policy } = compilePolicy({ url, ...readDeclaration({}), strict: false }, rules)
+    routes.push({ methods: [method].flat(), url, policy })
+  })
+  for (const url of urls) {
+    try {
+      app.get(url, async () => 'ok')
+    } catch {
+      // The router refuses some urls. It also refuses urls that differ only in a parameter's name.
+    }
+  }
+  await app.ready()
+  const paths = Object.entries(Object(app.swagger()).paths)
+  await app.close()
+  return {
+    paths: paths.map(([path]) => path),
+    open: paths.filter(([, item]) => !Array.isArray(Object(item).get.security)),
+  }
+}
+
+const piece = fc.constantFrom(
+  ...['/', '/', '/api', '/v1', 'v1', 'menus', '::', '-', '.', 'é', '_', '%20'],
+  ...['/:tenant', '/:id', ':x', ':x(^a$)', '(^(?:a|b)$)', '/:tenant?', '*', '{', '}'],
+)
+const prefix = fc.constantFrom('', '/api', '/v1', '/api/v1', '/v1/v1')
+const url = fc
+  .tuple(prefix, fc.array(piece, { maxLength: 4 }))
+  .map(([start, pieces]) => [start, ...pieces].join(''))
+  .map((text) => (text.startsWith('/') ? text : `/${text}`))
+const server = fc.constantFrom<Server>(
+  ...[
+    '/',
+    '/api',
+    '/api/',
+    '/v1',
+    '/:tenant',
+    'https://example.org',
+    'https://example.org/api',
+  ].map((url) => ({ url })),
+  { url: 'https://{host}/{base}', variables: { host: { default: 'a' }, base: { default: 'v1' } } },
+)
+
+test('Every path of a real document is found, with any servers, base paths stripped or not', async () => {
+  const property = fc.asyncProperty(
+    fc.array(url, { minLength: 1, maxLength: 6 }),
+    fc.array(server, { maxLength: 3 }),
+    fc.boolean(),
+    async (urls, servers, isStripped) => {
+      const { open, paths } = await documentOfOfFoundPaths(urls, servers, isStripped)
+      fc.pre(paths.length > 0)
+      assert.deepEqual(open, [])
+    },
+  )
+  // Each run boots an application.
+  await fc.assert(property, { seed: PROPERTY_SEED, numRuns: 300 })
+})

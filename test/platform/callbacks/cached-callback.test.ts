@@ -1,0 +1,717 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../../lib/errors.ts'
+import { AskedAnswers } from '../../../lib/platform/callbacks/cached-callback.ts'
+import type { AskingRules } from '../../../lib/platform/callbacks/callback-rules.ts'
+import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+
+const WAITS = new Waits()
+
+/** Answers are texts, and `null` says no. */
+type Rules = AskingRules<string | null>
+
+const RULES: Omit<Rules, 'ask'> = {
+  timeout: 5,
+  read: (value) => (value === null || typeof value === 'string' ? value : undefined),
+  learn: (answer) => answer,
+  refuse: (reason) => new ERR_AUTH_TENANTS_UNAVAILABLE(1, reason),
+  keptFor: () => 60,
+  maxKept: 10,
+}
+
+const refused = (reason: string) => ({ code: 'ERR_AUTH_TENANTS_UNAVAILABLE', reason })
+
+/** A machine on a clock that the test moves, and the keys that its function was asked for. */
+function start(t: TestContext, ask: (key: string) => unknown, rules: Partial<Rules> = {}) {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'] })
+  ageByDate(t)
+  const asked: string[] = []
+  const answers = new AskedAnswers({
+    ...RULES,
+    ask(key) {
+      asked.push(key)
+      return ask(key)
+    },
+    ...rules,
+  })
+  return {
+    answers,
+    get: (key: string) => answers.get(key, WAITS),
+    /** The keys since the last call. */
+    asked: () => asked.splice(0).join(' '),
+    pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
+  }
+}
+
+/** A function of which the test answers each question itself. */
+function byHand() {
+  const open: { resolve(value: unknown): void; reject(error: Error): void }[] = []
+  const ask = () => new Promise((resolve, reject) => void open.push({ resolve, reject }))
+  return { ask, open }
+}
+
+const turn = () => new Promise(setImmediate)
+
+test('an answer is kept for its time, without a promise, and asked for anew after it', (t) => {
+  let version = 1
+  const { get, asked, pass } = start(t, (key) => `${key}${version}`)
+  assert.deepEqual([get('a'), get('a'), get('b')], ['a1', 'a1', 'b1'])
+  assert.equal(asked(), 'a b')
+  version = 2
+  pass(59.999)
+  assert.equal(get('a'), 'a1')
+  pass(0.001)
+  assert.equal(get('a'), 'a2')
+  assert.equal(asked(), 'a')
+})
+
+test('an answer that comes later is kept from then on', async (t) => {
+  const { get, asked, pass } = start(t, async (key) => key)
+  assert.equal(await get('a'), 'a')
+  pass(59)
+  assert.equal(get('a'), 'a')
+  assert.equal(asked(), 'a')
+})
+
+test('each answer says for itself how long it is kept; 0 and less: not at all', (t) => {
+  const { get, asked, pass } = start(t, (key) => key, { keptFor: (answer) => Number(answer) })
+  for (const key of ['0', '0', '-5', '-5', '2', '2', '9']) void get(key)
+  assert.equal(asked(), '0 0 -5 -5 2 9')
+  pass(2)
+  for (const key of ['2', '9']) void get(key)
+  assert.equal(asked(), '2')
+})
+
+test('requests that arrive together ask once, each key for itself', async (t) => {
+  const { ask, open } = byHand()
+  const { get, asked } = start(t, ask)
+  const together = ['a', 'b', 'a', 'a', 'b'].map((key) => get(key))
+  assert.equal(asked(), 'a b')
+  open[0]?.resolve('1')
+  open[1]?.resolve('2')
+  assert.deepEqual(await Promise.all(together), ['1', '2', '1', '1', '2'])
+})
+
+test('a failure is shared by the requests that wait for it, and not kept', async (t) => {
+  const { ask, open } = byHand()
+  const { get, asked } = start(t, ask)
+  const together = Promise.allSettled([get('a'), get('a')])
+  open[0]?.reject(new TypeError('secret'))
+  for (const outcome of await together) {
+    assert.equal(outcome.status === 'rejected' && outcome.reason.reason, 'failed (TypeError)')
+  }
+  const again = get('a')
+  open[1]?.resolve('1')
+  assert.equal(await again, '1')
+  assert.equal(asked(), 'a a')
+})
+
+test('a question is given up at its time limit, and may be asked again', async (t) => {
+  const { get, asked, pass } = start(t, () => new Promise(() => {}))
+  for (const _ of [1, 2]) {
+    const outcome = assert.rejects(async () => get('a'), refused('is late'))
+    pass(5)
+    await outcome
+  }
+  assert.equal(asked(), 'a a')
+})
+
+test('what is no answer is refused, and not kept', (t) => {
+  const { get, asked } = start(t, () => 7)
+  for (const _ of [1, 2]) assert.throws(() => get('a'), refused('gave no usable answer'))
+  assert.equal(asked(), 'a a')
+})
+
+test('no more than maxKept answers are kept: the oldest goes', (t) => {
+  const { get, asked } = start(t, (key) => key, { maxKept: 2 })
+  for (const key of ['a', 'b', 'c', 'c', 'b', 'a']) void get(key)
+  assert.equal(asked(), 'a b c a')
+})
+
+/** Upper-case keys are unknown. */
+const known = (key: string) => (key === key.toLowerCase() ? key : null)
+
+const APART: Partial<Rules> = {
+  keptFor: (answer) => (answer === null ? 2 : 60),
+  refusals: { is: (answer) => answer === null, maxKept: 2 },
+}
+
+test('answers that say no have a time and a table of their own', (t) => {
+  const { get, asked, pass } = start(t, known, { ...APART, maxKept: 2 })
+  assert.deepEqual([get('a'), get('b'), get('X'), get('Y'), get('X')], ['a', 'b', null, null, null])
+  assert.equal(asked(), 'a b X Y')
+  for (let i = 0; i < 100; i++) void get(`STRANGER-${i}`)
+  asked()
+  assert.deepEqual([get('a'), get('b'), get('X')], ['a', 'b', null])
+  assert.equal(asked(), 'X', 'made-up keys push out made-up keys alone')
+  pass(2)
+  assert.deepEqual([get('a'), get('X')], ['a', null])
+  assert.equal(asked(), 'X')
+})
+
+test('a no takes the place of a yes, and a yes that of a no', (t) => {
+  let answer: string | null | undefined = 'yes'
+  const { get, asked, pass } = start(t, () => answer, { ...APART, maxStale: 1000 })
+  assert.equal(get('a'), 'yes')
+  answer = null
+  pass(60)
+  assert.deepEqual([get('a'), get('a')], [null, null])
+  assert.equal(asked(), 'a a')
+  answer = undefined
+  pass(2)
+  assert.throws(() => get('a'), refused('gave no usable answer'), 'the yes of before is gone')
+  answer = 'yes'
+  assert.deepEqual([get('a'), get('a')], ['yes', 'yes'])
+})
+
+test('questions beyond the places wait, but not what is kept or asked already', async (t) => {
+  const { ask, open } = byHand()
+  const { get, asked } = start(t, (key) => (key === 'kept' ? key : ask()), { line: { places: 2 } })
+  void get('kept')
+  const answers = Promise.allSettled(['a', 'b', 'c', 'a', 'c', 'd'].map((key) => get(key)))
+  assert.equal(get('kept'), 'kept')
+  assert.equal(asked(), 'kept a b')
+  open[0]?.resolve('1')
+  await turn()
+  assert.equal(asked(), 'c', 'those who ask together share a place')
+  open[1]?.reject(new Error('down'))
+  open[2]?.resolve('3')
+  await turn()
+  assert.equal(asked(), 'd')
+  open[3]?.resolve('4')
+  assert.deepEqual(
+    (await answers).map((end) => end.status === 'fulfilled' && end.value),
+    ['1', false, '3', '1', '3', '4'],
+  )
+})
+
+test('an answer that waited for its place counts from when it was asked for', async (t) => {
+  const { ask, open } = byHand()
+  const { get, pass } = start(t, ask, { line: { places: 1 } })
+  const [first, second] = [get('a'), get('b')]
+  pass(4)
+  open[0]?.resolve('1')
+  await first
+  pass(4)
+  open[1]?.resolve('2')
+  assert.equal(await second, '2', 'nor has it less time for that')
+  pass(55.999)
+  assert.equal(get('b'), '2')
+})
+
+test('what is forgotten while it waits for its place is asked once, and kept', async (t) => {
+  const { ask, open } = byHand()
+  const { answers, get, asked } = start(t, ask, { line: { places: 1 } })
+  const [first, second] = [get('a'), get('b')]
+  answers.forget()
+  const third = get('b')
+  open[0]?.resolve('1')
+  await first
+  open[1]?.resolve('2')
+  assert.deepEqual([await second, await third, get('b'), asked()], ['2', '2', '2', 'a b'])
+})
+
+test('nothing in the line is asked after the application has closed', async (t) => {
+  const { ask, open } = byHand()
+  const { answers, asked } = start(t, ask, { line: { places: 1 } })
+  const [one, other] = [new Waits(), new Waits()]
+  const first = answers.get('a', other)
+  const left = Promise.allSettled([answers.get('b', one), answers.get('c', one)])
+  const shared = answers.get('c', other)
+  one.end()
+  open[0]?.resolve('1')
+  await first
+  assert.equal(asked(), 'a c', 'c is wanted by another application')
+  open[1]?.resolve('3')
+  assert.equal(await shared, '3')
+  assert.deepEqual(
+    (await left).map((end) => end.status === 'rejected' && end.reason.reason),
+    Array(2).fill('had not answered when the application closed'),
+  )
+})
+
+test('the end of a service refuses all that wait', async (t) => {
+  const { ask } = byHand()
+  const { answers, get, asked } = start(t, ask, { line: { places: 1 } })
+  const all = Promise.allSettled([get('a'), get('b')])
+  answers.close()
+  for (const end of await all) {
+    assert.equal(
+      end.status === 'rejected' && end.reason.reason,
+      'had not answered when the application closed',
+    )
+  }
+  await turn()
+  assert.equal(asked(), 'a')
+})
+
+for (const [how, fail] of [
+  ['at once', () => JSON.parse('')],
+  ['later', () => Promise.reject(new Error('down'))],
+] as const) {
+  test(`where the function fails ${how}, the last good answer serves for maxStale`, async (t) => {
+    let isDown = false
+    const { get, pass } = start(t, (key) => (isDown ? fail() : key), { maxStale: 100 })
+    assert.equal(get('a'), 'a')
+    isDown = true
+    pass(60)
+    assert.equal(await get('a'), 'a')
+    pass(99.999)
+    assert.equal(await get('a'), 'a')
+    pass(0.001)
+    await assert.rejects(async () => get('a'), { code: 'ERR_AUTH_TENANTS_UNAVAILABLE' })
+    isDown = false
+    assert.equal(await get('a'), 'a')
+  })
+}
+
+for (const [how, give] of [
+  ['at once', () => 7],
+  ['later', async () => 7],
+] as const) {
+  test(`what is no answer, given ${how}, is no outage: the last good one serves no more`, async (t) => {
+    let answer = (key: string): unknown => key
+    const dropped: unknown[] = []
+    const { get, asked, pass, answers } = start(t, (key) => answer(key), {
+      ...{ maxStale: 100, renews: true },
+      drop: (kept) => void dropped.push(kept),
+    })
+    const noAnswer = refused('gave no usable answer')
+    for (const [seconds, isWaitedFor] of [
+      [60, true],
+      [48, false],
+    ] as const) {
+      answer = (key) => key
+      await get('a')
+      asked()
+      answer = give
+      pass(seconds)
+      if (!isWaitedFor && how === 'later') assert.equal(get('a'), 'a', 'found in the background')
+      else await assert.rejects(async () => get('a'), noAnswer)
+      await turn()
+      assert.deepEqual(
+        [answers.fresh('a'), answers.values(), dropped.splice(0)],
+        [undefined, [], ['a']],
+      )
+      answer = () => JSON.parse('')
+      await assert.rejects(async () => get('a'), refused('failed (SyntaxError)'))
+    }
+  })
+}
+
+test('a new answer that comes at once in the background serves at once', (t) => {
+  let answer = 'old'
+  const { get, pass, answers } = start(t, () => answer, { renews: true })
+  assert.equal(get('a'), 'old')
+  answer = 'new'
+  pass(48)
+  assert.equal(answers.fresh('a'), 'new')
+  answer = 'newer'
+  pass(48)
+  assert.equal(get('a'), 'newer')
+})
+
+test('what was forgotten on its way is dropped, and no answer of then ends what is kept', async (t) => {
+  const { ask, open } = byHand()
+  const dropped: unknown[] = []
+  const { get, answers } = start(t, ask, { drop: (kept) => void dropped.push(kept) })
+  const asked = [get('a')]
+  answers.forget()
+  asked.push(get('a'))
+  answers.forget()
+  asked.push(get('a'))
+  open[2]?.resolve('new')
+  await asked[2]
+  open[0]?.resolve('old')
+  assert.equal(await asked[0], 'old')
+  open[1]?.resolve(7)
+  assert.equal(await asked[1], 'new')
+  assert.deepEqual([get('a'), dropped], ['new', ['old']])
+})
+
+test('after a failure the function rests for a second, and then is asked again', (t) => {
+  let isDown = false
+  const { get, asked, pass } = start(t, (key) => (isDown ? JSON.parse('') : key), { maxStale: 100 })
+  void get('a')
+  isDown = true
+  pass(60)
+  for (const _ of [1, 2, 3]) void get('a')
+  assert.equal(asked(), 'a a')
+  pass(0.999)
+  void get('a')
+  assert.equal(asked(), '')
+  pass(0.001)
+  for (const _ of [1, 2, 3]) void get('a')
+  assert.equal(asked(), 'a')
+})
+
+test('one request waits for a function that hangs, and the later ones have the last good answer', async (t) => {
+  const { ask, open } = byHand()
+  const { get, asked, pass } = start(t, ask, { maxStale: 100 })
+  const first = get('a')
+  open[0]?.resolve('old')
+  await first
+  pass(60)
+  const waiting = get('a')
+  pass(5)
+  assert.equal(await waiting, 'old')
+  assert.equal(asked(), 'a a')
+  pass(1)
+  assert.deepEqual([get('a'), get('a')], ['old', 'old'])
+  assert.equal(asked(), 'a', 'meanwhile it is asked again')
+  open[2]?.resolve('new')
+  await turn()
+  assert.equal(get('a'), 'new')
+  pass(60)
+  assert.equal(get('a') instanceof Promise, true, 'and then is waited for as before')
+})
+
+test('a failure long ago lets no old answer serve: the function is asked first', async (t) => {
+  let isDown = false
+  let answer = 'old'
+  const ask = async () => (isDown ? Promise.reject(new Error('down')) : answer)
+  const { get, pass } = start(t, ask, { maxStale: 3600, renews: true })
+  await get('a')
+  pass(50)
+  isDown = true
+  assert.equal(get('a'), 'old')
+  await turn()
+  isDown = false
+  answer = 'new'
+  pass(1000)
+  assert.equal(await get('a'), 'new')
+})
+
+test('while a function hangs, what serves its last good answer is fresh too', async (t) => {
+  const { ask, open } = byHand()
+  const { answers, get, asked, pass } = start(t, ask, { maxStale: 100 })
+  const first = get('a')
+  open[0]?.resolve('old')
+  await first
+  pass(60)
+  void get('a')
+  pass(5)
+  await turn()
+  asked()
+  for (let second = 0; second < 30; second++) {
+    pass(1)
+    await turn()
+    assert.equal(answers.fresh('a'), 'old', `after ${second} seconds`)
+  }
+  assert.equal(asked(), 'a a a a a', 'each question has its five seconds, and rests for one')
+})
+
+test('after a failure the last good answer is fresh up to the end of the next question', async (t) => {
+  const { ask, open } = byHand()
+  const { answers, get, pass } = start(t, ask, { maxStale: 100 })
+  const first = get('a')
+  open[0]?.resolve('old')
+  await first
+  pass(60)
+  const second = get('a')
+  open[1]?.reject(new Error('down'))
+  await second
+  pass(5.999)
+  assert.equal(answers.fresh('a'), 'old')
+  pass(0.001)
+  assert.equal(answers.fresh('a'), undefined)
+})
+
+test('an answer that is slow is kept from when it was asked for', async (t) => {
+  const { ask, open } = byHand()
+  const { get, pass } = start(t, ask)
+  const first = get('a')
+  pass(4)
+  open[0]?.resolve('1')
+  assert.equal(await first, '1')
+  pass(55.999)
+  assert.equal(get('a'), '1')
+  pass(0.001)
+  assert.equal(get('a') instanceof Promise, true)
+})
+
+test('a failure that comes when the last good answer is too old disturbs nobody', async (t) => {
+  const unhandled = t.mock.fn()
+  process.on('unhandledRejection', unhandled)
+  t.after(() => process.off('unhandledRejection', unhandled))
+  const { ask, open } = byHand()
+  const { get, pass } = start(t, ask, { maxStale: 10 })
+  const first = get('a')
+  open[0]?.resolve('old')
+  await first
+  pass(60)
+  const waiting = get('a')
+  open[1]?.reject(new Error('down'))
+  assert.equal(await waiting, 'old')
+  pass(5)
+  assert.equal(get('a'), 'old')
+  pass(4.999)
+  open[2]?.reject(new Error('down'))
+  for (let round = 0; round < 3; round++) await turn()
+  assert.equal(unhandled.mock.callCount(), 0)
+  pass(0.001)
+  const outcome = assert.rejects(async () => get('a'), refused('failed (Error)'))
+  open[3]?.reject(new Error('down'))
+  await outcome
+})
+
+test('a known key has its last good answer where no place is free in time', async (t) => {
+  const { ask } = byHand()
+  const rules = {
+    maxStale: 6,
+    line: { places: 1, longest: 1 },
+    isKnown: (key: string) => key === 'known',
+  }
+  const { get, pass } = start(t, (key) => (key === 'a' ? key : ask()), rules)
+  void get('a')
+  pass(60)
+  void Promise.allSettled([get('c'), get('d')])
+  assert.equal(get('a'), 'a', 'the line is full')
+  pass(6)
+  await turn()
+  void Promise.allSettled([get('c'), get('d')])
+  assert.throws(() => get('a'), refused('was not asked: its line is full'))
+})
+
+test('a no never serves beyond its time', (t) => {
+  let isDown = false
+  const { get, pass } = start(t, () => (isDown ? JSON.parse('') : null), {
+    ...APART,
+    maxStale: 1000,
+  })
+  assert.equal(get('X'), null)
+  isDown = true
+  pass(2)
+  assert.throws(() => get('X'), refused('failed (SyntaxError)'))
+})
+
+test('closing ends the questions that are open, and opening again asks anew', async (t) => {
+  const { ask, open } = byHand()
+  const { answers, get } = start(t, ask)
+  answers.open()
+  const reason = 'had not answered when the application closed'
+  const ended = assert.rejects(async () => get('a'), refused(reason))
+  answers.close()
+  await ended
+  answers.open()
+  const again = get('a')
+  open[1]?.resolve('1')
+  assert.equal(await again, '1')
+})
+
+test('an application that closes ends its own waits, and those of another go on', async (t) => {
+  const { ask, open } = byHand()
+  const { answers } = start(t, ask)
+  const closing = new Waits()
+  const reason = 'had not answered when the application closed'
+  const ended = assert.rejects(async () => answers.get('a', closing), refused(reason))
+  const other = answers.get('a', WAITS)
+  closing.end()
+  await ended
+  open[0]?.resolve('1')
+  assert.equal(await other, '1')
+})
+
+test('an answer that renews is asked for in the background before its time is over', async (t) => {
+  let version = 1
+  const { get, asked, pass, answers } = start(t, async (key) => `${key}${version}`, {
+    renews: true,
+  })
+  await get('a')
+  pass(47.999)
+  assert.equal(get('a'), 'a1')
+  assert.equal(asked(), 'a')
+  version = 2
+  pass(0.001)
+  assert.deepEqual([get('a'), get('a'), answers.fresh('a')], ['a1', 'a1', 'a1'])
+  assert.equal(asked(), 'a', 'asked once, and not waited for')
+  await turn()
+  assert.deepEqual([get('a'), asked()], ['a2', ''])
+})
+
+test('a no does not renew: it is asked for anew when its time is over', (t) => {
+  const { get, asked, pass } = start(t, known, { ...APART, renews: true })
+  void get('X')
+  pass(1.999)
+  void get('X')
+  assert.equal(asked(), 'X')
+  pass(0.001)
+  void get('X')
+  assert.equal(asked(), 'X')
+})
+
+test('an answer that nobody uses is not asked for anew', async (t) => {
+  const { get, asked, pass } = start(t, async (key) => key, { renews: true })
+  await get('a')
+  asked()
+  pass(3600)
+  assert.equal(asked(), '')
+})
+
+test('a background question that fails changes nothing before the time is over', async (t) => {
+  let isDown = false
+  const { get, asked, pass } = start(t, (key) => (isDown ? JSON.parse('') : key), { renews: true })
+  void get('a')
+  isDown = true
+  pass(59.9)
+  assert.deepEqual([get('a'), get('a')], ['a', 'a'])
+  assert.equal(asked(), 'a a')
+  pass(0.1)
+  assert.throws(() => get('a'), refused('failed (SyntaxError)'))
+})
+
+test('what serves now is told without a question', (t) => {
+  const { get, asked, pass, answers } = start(t, known, APART)
+  assert.deepEqual([answers.fresh('a'), asked()], [undefined, ''])
+  void get('a')
+  void get('X')
+  assert.deepEqual([answers.fresh('a'), answers.fresh('X'), answers.values()], ['a', null, ['a']])
+  pass(60)
+  assert.equal(answers.fresh('a'), undefined)
+})
+
+test('known keys have places and a line of their own, where that is said', async (t) => {
+  const { ask, open } = byHand()
+  const rules = {
+    line: { places: 1, longest: 1 },
+    isKnown: (key: string) => key === 'a' || key === 'known',
+  }
+  const { get, asked, pass } = start(t, ask, rules)
+  const first = get('a')
+  open[0]?.resolve('a')
+  await first
+  pass(60)
+  const strangers = [get('x'), get('y')]
+  assert.throws(() => get('z'), refused('was not asked: its line is full'))
+  asked()
+  const waiting = [get('a'), get('known')]
+  assert.equal(asked(), 'a', 'strangers do not use up the places of known keys')
+  strangers.push(get('x'))
+  waiting.push(get('a'))
+  assert.equal(asked(), '', 'each question that is open is joined')
+  open[1]?.resolve('new')
+  open[2]?.resolve('new')
+  await turn()
+  assert.equal(asked(), 'y known')
+  open[3]?.resolve('new')
+  open[4]?.resolve('new')
+  assert.deepEqual(new Set(await Promise.all([...strangers, ...waiting])), new Set(['new']))
+})
+
+test('what is forgotten is asked for anew, one key or all, and serves no more', (t) => {
+  let isDown = false
+  const { get, asked, answers } = start(t, (key) => (isDown ? JSON.parse('') : known(key)), {
+    ...APART,
+    maxStale: 100,
+  })
+  for (const key of ['a', 'b', 'X']) void get(key)
+  asked()
+  answers.forget((key) => key === 'a')
+  for (const key of ['a', 'b', 'X']) void get(key)
+  assert.equal(asked(), 'a')
+  answers.forget()
+  for (const key of ['a', 'b', 'X']) void get(key)
+  assert.equal(asked(), 'a b X')
+  answers.forget()
+  isDown = true
+  assert.throws(
+    () => get('a'),
+    refused('failed (SyntaxError)'),
+    'the last good answer is forgotten',
+  )
+})
+
+for (const how of ['', ', where known keys are counted apart']) {
+  const isKnown = how === '' ? {} : { isKnown: () => false }
+  test(`an answer that was on its way when it was forgotten is not kept${how}`, async (t) => {
+    const { ask, open } = byHand()
+    const learnt: unknown[] = []
+    const { get, asked, answers } = start(t, ask, {
+      ...isKnown,
+      learn: (answer, _key, before) => {
+        learnt.push(before)
+        return answer
+      },
+    })
+    const first = get('a')
+    answers.forget()
+    const second = get('a')
+    assert.equal(asked(), 'a a')
+    open[0]?.resolve('old')
+    assert.equal(await first, 'old')
+    assert.equal(get('a') instanceof Promise, true)
+    open[1]?.resolve('new')
+    assert.deepEqual([await second, get('a')], ['new', 'new'])
+    answers.forget()
+    const third = get('a')
+    answers.forget()
+    const fourth = get('a')
+    assert.equal(asked(), 'a a')
+    open[2]?.resolve('older')
+    await third
+    open[3]?.resolve('newer')
+    await fourth
+    assert.deepEqual(learnt, [undefined, undefined, undefined, 'new'])
+  })
+}
+
+test('an answer that is pushed out is told', (t) => {
+  const dropped: unknown[] = []
+  const { get } = start(t, known, { maxKept: 1, drop: (kept) => void dropped.push(kept) })
+  void get('a')
+  void get('b')
+  assert.deepEqual(dropped, ['a'])
+})
+
+const REPLACED: [by: string, answer: string | null, keptFor: number, isDropped: boolean][] = [
+  ['one that is kept for a moment', 'new', 0.001, false],
+  ['one that is not kept', 'new', 0, true],
+  ['one that is kept for less than no time', 'new', -1, true],
+  ['a no', null, 2, true],
+]
+
+for (const [by, next, keptFor, isDropped] of REPLACED) {
+  test(`an answer that is replaced by ${by} is ${isDropped ? 'dropped' : 'not dropped'}`, (t) => {
+    let answer: string | null = null
+    const dropped: unknown[] = []
+    const { answers, get, pass } = start(t, () => answer, {
+      ...APART,
+      keptFor: (kept) => (kept === 'old' ? 60 : keptFor),
+      drop: (kept) => void dropped.push(kept),
+    })
+    void get('a')
+    answer = 'old'
+    pass(60)
+    void get('a')
+    assert.deepEqual(dropped, [], 'nothing was kept before')
+    answer = next
+    pass(60)
+    void get('a')
+    assert.deepEqual(dropped, isDropped ? ['old'] : [])
+    assert.deepEqual(answers.values(), isDropped ? [] : ['new'])
+  })
+}
+
+test('a function is asked about something else than the key where that is said', (t) => {
+  const { answers, asked } = start(t, (about) => about)
+  assert.deepEqual(
+    [answers.get('key', WAITS, 'thing'), answers.get('key', WAITS)],
+    ['thing', 'thing'],
+  )
+  assert.equal(asked(), 'thing')
+})
+
+test('rules that are not given are not those of Object.prototype', (t) => {
+  const all = { maxStale: 1000, line: { places: 0, longest: 0 }, isKnown: () => true }
+  for (const [name, value] of Object.entries(all)) {
+    Reflect.set(Object.prototype, name, value)
+    t.after(() => Reflect.deleteProperty(Object.prototype, name))
+  }
+  let isDown = false
+  const { get, pass } = start(t, (key) => (isDown ? assert.fail('down') : key))
+  assert.equal(get('a'), 'a')
+  isDown = true
+  pass(61)
+  assert.throws(() => get('a'), refused('failed (ERR_ASSERTION)'))
+})

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { test } from 'node:test'
+import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../../lib/errors.ts'
+import { askApplication, withinTime } from '../../../lib/platform/callbacks/call-with-timeout.ts'
+import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { Unusable } from '../../../lib/platform/http/failure.ts'
+
+const asking = (ask: () => unknown, timeout = 5, waits = new Waits()) =>
+  askApplication({
+    ask,
+    timeout,
+    waits,
+    read: (value) => (typeof value === 'boolean' ? value : undefined),
+    refuse: (reason) => new ERR_AUTH_TENANTS_UNAVAILABLE(1, reason),
+  })
+
+const refused = (reason: string) => (error: unknown) =>
+  error instanceof ERR_AUTH_TENANTS_UNAVAILABLE && error.reason === reason
+
+const failing = (error: unknown) => () => {
+  throw error
+}
+
+test('an answer that is there at once is not a promise', () => {
+  assert.equal(
+    asking(() => true),
+    true,
+  )
+  assert.equal(
+    asking(() => false),
+    false,
+  )
+})
+
+test('an answer that comes later is waited for', async () => {
+  assert.equal(await asking(async () => true), true)
+  assert.equal(await asking(() => new Promise((resolve) => setImmediate(resolve, false))), false)
+})
+
+/** What is thrown, and all that is told of it. */
+const THROWN: readonly [thrown: unknown, reason: string][] = [
+  [new Error('secret'), 'failed (Error)'],
+  [new TypeError('secret'), 'failed (TypeError)'],
+  [Object.assign(new Error('secret'), { code: 'ECONNREFUSED' }), 'failed (ECONNREFUSED)'],
+  [Object.assign(new Error('secret'), { code: 'a secret sentence' }), 'failed (Error)'],
+  [Object.assign(new Error('secret'), { name: 'a secret name' }), 'failed (Error)'],
+  ['secret', 'failed (no error object)'],
+  [undefined, 'failed (no error object)'],
+  [null, 'failed (no error object)'],
+]
+
+for (const [thrown, reason] of THROWN) {
+  test(`of ${String(thrown)}, thrown or rejected, only this is told: ${reason}`, async () => {
+    assert.throws(() => asking(failing(thrown)), refused(reason))
+    await assert.rejects(async () => asking(() => Promise.reject(thrown)), refused(reason))
+  })
+}
+
+test('a wrong answer is refused, at once or later', async () => {
+  for (const answer of [undefined, null, 1, 'true', {}, [true], Object(true), () => true]) {
+    assert.throws(() => asking(() => answer), refused('gave no usable answer'))
+    await assert.rejects(async () => asking(async () => answer), refused('gave no usable answer'))
+  }
+})
+
+test('a promise whose then cannot be read is a failure', async () => {
+  const broken = Object.defineProperty({}, 'then', { get: failing(new RangeError('secret')) })
+  assert.throws(() => asking(() => broken), refused('failed (RangeError)'))
+})
+
+test('an answer that does not come in time is late, and has no effect when it comes', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { promise, reject } = settleable()
+  const isOver = t.mock.fn()
+  const outcome = assert.rejects(async () => asking(() => promise, 2), refused('is late'))
+  void outcome.then(isOver)
+  t.mock.timers.tick(1999)
+  await new Promise(setImmediate)
+  assert.equal(isOver.mock.callCount(), 0)
+  t.mock.timers.tick(1)
+  await outcome
+  reject(new Error('too late'))
+})
+
+test('an answer in time ends the timer', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const cleared = t.mock.method(globalThis, 'clearTimeout')
+  await asking(async () => true)
+  assert.equal(cleared.mock.callCount(), 1)
+})
+
+test('an application that closes ends the question, and a later answer has no effect', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const cleared = t.mock.method(globalThis, 'clearTimeout')
+  const { promise, reject } = settleable()
+  const waits = new Waits()
+  const answer = Promise.resolve(asking(() => promise, 60, waits))
+  const outcome = assert.rejects(answer, refused('had not answered when the application closed'))
+  waits.end()
+  await outcome
+  assert.equal(cleared.mock.callCount(), 1)
+  reject(new Error('too late'))
+})
+
+function settleable() {
+  let reject = (_error: Error): void => {}
+  const promise = new Promise<boolean>((_resolve, rejects) => {
+    reject = rejects
+  })
+  return { promise, reject: (error: Error) => reject(error) }
+}
+
+const never = () => new Promise(() => {})
+
+test('an answer is given, at once or later', async () => {
+  assert.equal(await withinTime(() => 'here', 1000), 'here')
+  assert.equal(await withinTime(async () => 'later', 1000), 'later')
+})
+
+test('what the function throws is thrown, at once or later', async () => {
+  const down = new Error('down')
+  const fail = () => {
+    throw down
+  }
+  await assert.rejects(withinTime(fail, 1000), down)
+  await assert.rejects(
+    withinTime(async () => fail(), 1000),
+    down,
+  )
+})
+
+test('an answer that does not come in time is late', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const isOver = t.mock.fn()
+  const outcome = assert.rejects(withinTime(never, 1000), new Unusable('late'))
+  void outcome.then(isOver)
+  t.mock.timers.tick(999)
+  await new Promise(setImmediate)
+  assert.equal(isOver.mock.callCount(), 0)
+  t.mock.timers.tick(1)
+  await outcome
+})
+
+test('a signal ends the wait', async () => {
+  const end = new AbortController()
+  const outcome = assert.rejects(withinTime(never, 1000, end.signal), new Unusable('ended'))
+  assert.equal(getEventListeners(end.signal, 'abort').length, 1)
+  end.abort()
+  await outcome
+})
+
+test('its timer ends with the answer, and keeps no process alive', async (t) => {
+  const cleared = t.mock.method(globalThis, 'clearTimeout')
+  const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
+  const before = timers()
+  const answer = withinTime(async () => 'later', 1_000_000)
+  assert.equal(timers(), before)
+  await answer
+  assert.equal(cleared.mock.callCount(), 1)
+})

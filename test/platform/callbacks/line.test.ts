@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type TestContext, test } from 'node:test'
+import { Line, type LineRules, RecentKeys } from '../../../lib/platform/callbacks/line.ts'
+import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+
+/** A line on a clock that the test moves, and questions that the test answers by their keys. */
+function start(t: TestContext, rules: LineRules, patience = 5) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const line = new Line(rules, patience)
+  const asked: string[] = []
+  const open = new Map<string, (answer: string) => void>()
+  const enter = (key: string, isWanted = true) =>
+    line.enter({
+      key,
+      run: () => {
+        asked.push(key)
+        return new Promise<string>((resolve) => void open.set(key, resolve))
+      },
+      isWanted: () => isWanted,
+      refuse: (reason) => new Error(reason),
+    })
+  return {
+    line,
+    enter,
+    /** The keys since the last call. */
+    asked: () => asked.splice(0).join(' '),
+    async answer(key: string) {
+      open.get(key)?.(key)
+      await turn()
+    },
+    pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
+  }
+}
+
+const turn = () => new Promise(setImmediate)
+
+const FULL = { message: 'was not asked: its line is full' }
+const LATE = { message: 'was not asked: no place in time' }
+
+test('who finds no place waits for one: first come, first served', async (t) => {
+  const { enter, asked, answer } = start(t, { places: 2 })
+  const all = ['a', 'b', 'c', 'd', 'e'].map((key) => enter(key))
+  assert.equal(asked(), 'a b')
+  await answer('b')
+  assert.equal(asked(), 'c')
+  for (const key of ['a', 'c', 'd', 'e']) await answer(key)
+  assert.equal(asked(), 'd e')
+  assert.deepEqual(await Promise.all(all), ['a', 'b', 'c', 'd', 'e'])
+})
+
+test('a line has an end: who comes then is refused at once, and never asked', async (t) => {
+  const { enter, asked, answer } = start(t, { places: 1, longest: 2 })
+  for (const key of ['a', 'b', 'c']) void enter(key)
+  assert.throws(() => enter('d'), FULL)
+  await answer('a')
+  void enter('e')
+  assert.throws(() => enter('f'), FULL)
+  for (const key of ['b', 'c', 'e']) await answer(key)
+  assert.equal(asked(), 'a b c e')
+})
+
+test('a line is as long as a thousand, where nothing else is said', async (t) => {
+  const { enter } = start(t, { places: 1 })
+  for (let at = 0; at <= 1000; at++) void enter(String(at))
+  assert.throws(() => enter('one more'), FULL)
+})
+
+test('who waits too long is refused, and its place in the line is free', async (t) => {
+  const { enter, asked, answer, pass } = start(t, { places: 1, longest: 1 })
+  void enter('a')
+  const late = assert.rejects(async () => enter('b'), LATE)
+  pass(4.999)
+  assert.throws(() => enter('c'), FULL)
+  pass(0.001)
+  await late
+  const next = enter('d')
+  await answer('a')
+  assert.equal(asked(), 'a d')
+  pass(60)
+  await answer('d')
+  assert.equal(await next, 'd', 'who has a place does not wait for one')
+})
+
+test('what nobody waits for any more is not asked', async (t) => {
+  const { enter, asked, answer } = start(t, { places: 1 })
+  void enter('a')
+  const left = assert.rejects(async () => enter('b', false))
+  void enter('c')
+  await answer('a')
+  assert.equal(asked(), 'a c')
+  await left
+})
+
+test('the end refuses all that wait, and a place that becomes free asks nobody', async (t) => {
+  const { line, enter, asked, answer } = start(t, { places: 1 })
+  void enter('a')
+  const ended = ['b', 'c'].map((key) => assert.rejects(async () => enter(key), { message: 'over' }))
+  line.end('over')
+  await Promise.all(ended)
+  await answer('a')
+  assert.equal(asked(), 'a')
+})
+
+/** The first letter says whose question it is; `-`: nobody's. */
+const SHARES = {
+  shareOf: (key: string) => (key.startsWith('-') ? null : key.charAt(0)),
+}
+
+test('one share gets half of the places and half of the line', async (t) => {
+  const { enter, asked, answer } = start(t, { places: 4, longest: 6, ...SHARES })
+  for (const key of ['a1', 'a2', 'a3', 'a4', 'a5']) void enter(key)
+  assert.equal(asked(), 'a1 a2')
+  assert.throws(() => enter('a6'), FULL)
+  for (const key of ['b1', '-1', 'b2', '-2']) void enter(key)
+  assert.equal(asked(), 'b1 -1', 'who comes later, of another share, does not wait behind it')
+  await answer('-1')
+  assert.equal(asked(), 'b2', 'a is at its half still')
+  await answer('a1')
+  assert.equal(asked(), 'a3', 'the oldest first')
+  await answer('b1')
+  assert.equal(asked(), '-2')
+  void enter('a6')
+  await answer('a2')
+  await answer('-2')
+  assert.equal(asked(), 'a4')
+  for (const key of ['a3', 'a4', 'a5', 'a6', 'b2']) await answer(key)
+  assert.equal(asked(), 'a5 a6')
+})
+
+test('where there is one place only, each share gets it', async (t) => {
+  const { enter, asked, answer } = start(t, { places: 1, longest: 1, ...SHARES })
+  void enter('a1')
+  void enter('a2')
+  assert.throws(() => enter('b1'), FULL)
+  await answer('a1')
+  assert.equal(asked(), 'a1 a2')
+})
+
+test('answers that are there at once hold no place, however long the line is', async () => {
+  const line = new Line({ places: 1, longest: 100_000 }, 5)
+  const visit = { key: '', isWanted: () => true, refuse: Error }
+  let free = (): void => {}
+  const run = () =>
+    new Promise<void>((resolve) => {
+      free = resolve
+    })
+  void line.enter({ ...visit, run })
+  const waiting = Array.from({ length: 100_000 }, (_, at) =>
+    line.enter({ ...visit, run: () => at }),
+  )
+  free()
+  assert.equal((await Promise.all(waiting)).at(-1), 99_999)
+  assert.equal(line.enter({ ...visit, run: () => 'at once' }), 'at once')
+})
+
+for (const [how, fail] of [
+  ['at once', () => JSON.parse('')],
+  ['later', async () => JSON.parse('')],
+] as const) {
+  test(`a question that fails ${how} leaves its place`, async (t) => {
+    const { line, enter, asked, answer } = start(t, { places: 1 })
+    const visit = { key: '', isWanted: () => true, refuse: Error }
+    await assert.rejects(async () => line.enter({ ...visit, run: fail }), SyntaxError)
+    void enter('a')
+    const failed = assert.rejects(async () => line.enter({ ...visit, run: fail }), SyntaxError)
+    void enter('b')
+    await answer('a')
+    await failed
+    await turn()
+    assert.equal(asked(), 'a b')
+  })
+}
+
+test('a question runs in the context of the one who asks', async (t) => {
+  const { line, enter, answer } = start(t, { places: 1 })
+  const who = new AsyncLocalStorage<string>()
+  const visit = { key: '', isWanted: () => true, refuse: Error }
+  who.run('alice', () => void enter('a'))
+  const seen = who.run('bob', () => line.enter({ ...visit, run: () => who.getStore() }))
+  await answer('a')
+  assert.equal(await seen, 'bob')
+})
+
+test('a line that names no length and no shares has not those of Object.prototype', (t) => {
+  for (const [name, value] of Object.entries({ longest: 0, shareOf: () => 'all' })) {
+    Reflect.set(Object.prototype, name, value)
+    t.after(() => Reflect.deleteProperty(Object.prototype, name))
+  }
+  const { enter, asked } = start(t, { places: 2 })
+  for (const key of ['a', 'b', 'c']) void enter(key)
+  assert.equal(asked(), 'a b')
+})
+
+test('a key that was good is known for an hour', (t) => {
+  t.mock.timers.enable({ apis: ['Date'] })
+  ageByDate(t)
+  const keys = new RecentKeys()
+  keys.note('a')
+  t.mock.timers.tick(3_599_999)
+  assert.deepEqual([keys.has('a'), keys.has('b')], [true, false])
+  t.mock.timers.tick(1)
+  assert.equal(keys.has('a'), false)
+  keys.note('a')
+  assert.equal(keys.has('a'), true)
+  keys.delete('a')
+  assert.equal(keys.has('a'), false)
+})
+
+test('of too many keys those are known that were good last', () => {
+  const keys = new RecentKeys(2)
+  for (const key of ['a', 'b', 'a', 'c']) keys.note(key)
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((key) => keys.has(key)),
+    [true, false, true],
+  )
+})

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+
+const closed = () => new Error('closed')
+const never = () => new Promise<string>(() => {})
+
+test('a wait gives the result that it waits for, or its failure', async () => {
+  const waits = new Waits()
+  assert.equal(await waits.for(Promise.resolve('here'), closed), 'here')
+  await assert.rejects(waits.for(Promise.reject(new Error('down')), closed), { message: 'down' })
+})
+
+test('the end fails every wait with its own error, and later waits too', async () => {
+  const waits = new Waits()
+  const all = [waits.for(never(), closed), waits.for(never(), () => new Error('shut'))]
+  waits.end()
+  const late = waits.for(Promise.resolve('here'), closed)
+  const outcomes = await Promise.allSettled([...all, late])
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message),
+    ['closed', 'shut', 'closed'],
+  )
+})
+
+test('the waits of one application end, and those of another go on', async () => {
+  const [one, other] = [new Waits(), new Waits()]
+  let come = (_value: string): void => {}
+  const shared = new Promise<string>((resolve) => {
+    come = resolve
+  })
+  const ended = assert.rejects(one.for(shared, closed), { message: 'closed' })
+  const waiting = other.for(shared, closed)
+  one.end()
+  await ended
+  come('here')
+  assert.equal(await waiting, 'here')
+})
+
+test('a promise may fail after the end of its wait, without any effect', async () => {
+  const waits = new Waits()
+  let fail = (_error: Error): void => {}
+  const pending = new Promise<string>((_, reject) => {
+    fail = reject
+  })
+  const ended = assert.rejects(waits.for(pending, closed), { message: 'closed' })
+  waits.end()
+  await ended
+  fail(new Error('too late'))
+  await new Promise(setImmediate)
+})
+
+test('a wait that is over is not ended', async () => {
+  const waits = new Waits()
+  const refuse = () => assert.fail('asked for an error that nobody waits for')
+  await waits.for(Promise.resolve('here'), refuse)
+  await assert.rejects(waits.for(Promise.reject(new Error('down')), refuse), { message: 'down' })
+  await new Promise(setImmediate)
+  waits.end()
+})
+
+test('a wait is ended once', async (t) => {
+  const waits = new Waits()
+  const refuse = t.mock.fn(closed)
+  const ended = assert.rejects(waits.for(never(), refuse), { message: 'closed' })
+  waits.end()
+  await ended
+  waits.end()
+  assert.equal(refuse.mock.callCount(), 1)
+})
+
+test('a wait that was ended takes nothing away from those after it', async () => {
+  const waits = new Waits()
+  let come = (_value: string): void => {}
+  const pending = new Promise<string>((resolve) => {
+    come = resolve
+  })
+  const ended = assert.rejects(waits.for(pending, closed), { message: 'closed' })
+  waits.end()
+  await ended
+  waits.resume()
+  const later = [waits.for(never(), closed), waits.for(never(), closed)]
+  come('too late')
+  await new Promise(setImmediate)
+  waits.end()
+  const outcomes = await Promise.allSettled(later)
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+})
+
+test('after resume, waits last again', async () => {
+  const waits = new Waits()
+  waits.end()
+  waits.resume()
+  assert.equal(await waits.for(Promise.resolve('here'), closed), 'here')
+})
+
+test('a value that is there is not waited for, even after the end', () => {
+  const waits = new Waits()
+  const value: string | Promise<string> = 'here'
+  assert.equal(waits.for(value, closed), 'here')
+  waits.end()
+  assert.equal(waits.for(value, closed), 'here')
+})

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { Unusable } from '../../../lib/platform/http/failure.ts'
+import { FetchPlaces, type Standing } from '../../../lib/platform/http/fetch-places.ts'
+import { TimeLimit } from '../../../lib/platform/runtime/time-limit.ts'
+import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { usedHeap } from '../../helpers/processes/used-heap.ts'
+
+const NO_PLACE = new Unusable('too many other fetches were under way')
+
+/** Fetches that begin by turns, and end by hand, on a clock that the test moves. */
+function begin(t: TestContext) {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 0 })
+  ageByDate(t)
+  const places = new FetchPlaces()
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  /** @param name the host before the first slash, and what tells it from others there */
+  const run = async (name: string, standing: Standing = 'new') => {
+    const limit = new TimeLimit({ work: 5000, wait: 20_000 })
+    const work = () => {
+      begun.push(name)
+      return new Promise<void>((resolve, reject) => {
+        ends.set(name, resolve)
+        limit.signal.addEventListener('abort', () => reject(new Unusable('no answer in time')))
+      })
+    }
+    const fetch = { url: `https://${name}`, standing, limit }
+    const running = places.run(work, fetch).finally(() => limit.end())
+    running.catch(() => {})
+    await setImmediate()
+    return { running, limit }
+  }
+  const many = async (count: number, host: (i: number) => string, standing: Standing = 'new') => {
+    for (let i = 0; i < count; i++) await run(`${host(i)}/${standing}${i}`, standing)
+    return begun.splice(0).length
+  }
+  const end = async (name: string) => {
+    ends.get(name)?.()
+    await setImmediate()
+    await setImmediate()
+  }
+  const pass = async (seconds: number) => {
+    t.mock.timers.tick(seconds * 1000)
+    await setImmediate()
+    await setImmediate()
+  }
+  return { places, begun, run, many, end, pass }
+}
+
+const STANDINGS: readonly (readonly [standing: Standing, hosts: number, most: number])[] = [
+  ['new', 1, 16],
+  ['new', 2, 20],
+  ['new', 40, 24],
+  ['proved', 1, 16],
+  ['proved', 2, 24],
+  ['proved', 40, 28],
+  ['own', 1, 16],
+  ['own', 2, 32],
+  ['own', 40, 32],
+]
+
+for (const [standing, hosts, most] of STANDINGS) {
+  test(`${standing} documents of ${hosts} hosts take ${most} places`, async (t) => {
+    const { many } = begin(t)
+    assert.equal(await many(60, (i) => `${i % hosts}.test`, standing), most)
+  })
+}
+
+test('a free place is for the best standing, the host with fewest, and who came first', async (t) => {
+  const { begun, run, many, end } = begin(t)
+  await many(32, (i) => `${i % 2}.test`, 'own')
+  const waiting = ['a.test/new', 'b.test/new', 'a.test/proved', 'a.test/own'] as const
+  for (const name of waiting) {
+    const standing = name.endsWith('own') ? 'own' : name.endsWith('proved') ? 'proved' : 'new'
+    await run(name, standing)
+  }
+  assert.deepEqual(begun, [])
+  for (let i = 0; i < 16; i++) await end(`${i % 2}.test/own${i}`)
+  assert.deepEqual(begun, ['a.test/own', 'a.test/proved', 'b.test/new', 'a.test/new'])
+})
+
+test('a place is free again after work that failed, at once or later', async (t) => {
+  const { places, begun, run, many } = begin(t)
+  await many(15, () => 'a.test')
+  const limit = new TimeLimit({ work: 5000, wait: 5000 })
+  const failed = new Error('of its own')
+  const throwing = () => {
+    throw failed
+  }
+  const fetch = { url: 'https://a.test', standing: 'new', limit } as const
+  await assert.rejects(places.run(throwing, fetch), failed)
+  await run('a.test/next')
+  assert.deepEqual(begun, ['a.test/next'])
+})
+
+test('who waits too long gives up, never begins, and leaves nothing behind', async (t) => {
+  const { begun, run, many, end, pass } = begin(t)
+  await many(16, () => 'a.test', 'own')
+  const late = await run('a.test/late', 'own')
+  const refused = assert.rejects(late.running, NO_PLACE)
+  late.limit.abort()
+  await refused
+  await run('a.test/next', 'own')
+  await end('a.test/own0')
+  assert.deepEqual(begun, ['a.test/next'])
+  assert.deepEqual(getEventListeners(late.limit.signal, 'abort'), [])
+  await pass(5)
+})
+
+test('what is aborted before its turn, or in the moment of it, never begins', async (t) => {
+  const { places, begun, many, end, run } = begin(t)
+  const limit = new TimeLimit({ work: 5000, wait: 5000 })
+  limit.abort()
+  const fetch = { url: 'https://b.test', standing: 'new', limit } as const
+  const never = () => assert.fail('it began')
+  await assert.rejects(places.run(never, fetch), NO_PLACE)
+  await many(16, () => 'a.test')
+  await assert.rejects(places.run(never, { ...fetch, url: 'https://a.test' }), NO_PLACE)
+  await end('a.test/new0')
+  await run('a.test/next')
+  assert.deepEqual(begun, ['a.test/next'])
+})
+
+test('a host that has hung gets two places until it answers', async (t) => {
+  const { begun, many, end, pass } = begin(t)
+  assert.equal(await many(60, () => 'a.test'), 16)
+  await pass(5)
+  assert.equal(begun.splice(0).length, 2)
+  assert.equal(await many(40, (i) => `${i}.test`), 22)
+  await end('a.test/new16')
+  assert.equal(begun.length, 1, 'it is as any host again, and has one that runs')
+})
+
+test('a hang that came after the time was spent elsewhere is not that of the host', async (t) => {
+  const { places, begun, many, pass } = begin(t)
+  const limit = new TimeLimit({ work: 5000, wait: 5000 })
+  await pass(4)
+  const fetch = { url: 'https://a.test', standing: 'new', limit } as const
+  const work = () =>
+    new Promise<void>((_, reject) => limit.signal.addEventListener('abort', () => reject(NO_PLACE)))
+  const ended = assert.rejects(places.run(work, fetch), NO_PLACE)
+  await pass(1)
+  await ended
+  assert.equal(await many(16, () => 'a.test'), 16)
+  assert.deepEqual(begun, [])
+})
+
+test('hosts that are not asked any more keep next to nothing alive', async (t) => {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 0 })
+  ageByDate(t)
+  const places = new FetchPlaces()
+  const run = async (host: number) => {
+    const limit = new TimeLimit({ work: 0, wait: 0 })
+    t.mock.timers.tick(1)
+    const fetch = { url: `https://h${host}.test/`, standing: 'new', limit } as const
+    await places.run(async () => {}, fetch).catch(() => {})
+  }
+  await run(0)
+  const before = usedHeap()
+  for (let host = 0; host < 20_000; host++) await run(host)
+  const grown = usedHeap() - before
+  assert.ok(grown < 4_000_000, `grown by ${grown} bytes`)
+})

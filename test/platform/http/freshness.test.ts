@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import {
+  DocumentTimes,
+  type Freshness,
+  lastAge,
+  refreshAge,
+} from '../../../lib/platform/http/freshness.ts'
+import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { controlledDocument, FRESHNESS } from '../../helpers/servers/controlled-document.ts'
+
+/** The times of a document on a clock that the test moves. */
+function begin(t: TestContext, freshness: Partial<Freshness> = {}) {
+  t.mock.timers.enable({ apis: ['Date'], now: 0 })
+  ageByDate(t)
+  const times = new DocumentTimes({ ...FRESHNESS, ...freshness })
+  const at = (seconds: number) => t.mock.timers.setTime(seconds * 1000)
+  const serves = () => times.serves(Date.now())
+  /** Seconds from now on after which it serves no more, to the millisecond. */
+  const servesFor = (seconds: number) => {
+    const now = Date.now()
+    t.mock.timers.setTime(now + seconds * 1000 - 1)
+    assert.equal(serves(), true, `up to ${seconds} s`)
+    t.mock.timers.setTime(now + seconds * 1000)
+    assert.equal(serves(), false, `from ${seconds} s on`)
+  }
+  return { times, at, serves, servesFor }
+}
+
+test('before its first load a document is due, has rested, and does not serve', (t) => {
+  for (const isLazy of [false, true]) {
+    const { times, serves } = begin(t, { isLazy })
+    assert.deepEqual([times.isDue(0), times.hasRested, serves()], [true, true, false])
+    t.mock.timers.reset()
+  }
+})
+
+test('while a load is under way, none is due before its time limit', (t) => {
+  const { times } = begin(t)
+  times.began()
+  assert.equal(times.retryAfter, 5)
+  assert.deepEqual([times.isDue(4999), times.isDue(5000)], [false, true])
+})
+
+test('after a success the next load is due at four fifths of the age, and it serves for both times', (t) => {
+  const { times, servesFor } = begin(t)
+  times.succeeded()
+  assert.deepEqual([times.retryAfter, times.hasRested], [480, true])
+  servesFor(4200)
+})
+
+test('a document that is old at once is due after a moment', (t) => {
+  const { times, servesFor } = begin(t, { maxAge: 0, isLazy: true })
+  times.succeeded()
+  assert.equal(times.retryAfter, 0.02)
+  servesFor(0.02)
+})
+
+test('what is loaded on demand serves for its age without another look', (t) => {
+  const { times, servesFor } = begin(t, { isLazy: true })
+  times.succeeded()
+  servesFor(600)
+})
+
+test('after a failure a document rests, and what is loaded on demand serves for one more attempt', (t) => {
+  const { times, at, servesFor } = begin(t, { isLazy: true })
+  times.succeeded()
+  at(700)
+  times.failed()
+  assert.deepEqual([times.retryAfter, times.hasRested], [1, false])
+  at(700.999)
+  assert.equal(times.hasRested, false)
+  at(701)
+  assert.deepEqual([times.retryAfter, times.hasRested], [0, true])
+  servesFor(5)
+})
+
+test('a failure takes nothing from a document that is fresh', (t) => {
+  const { times, at, servesFor } = begin(t, { isLazy: true })
+  times.succeeded()
+  at(10)
+  times.failed()
+  assert.equal(times.retryAfter, 470)
+  servesFor(590)
+})
+
+test('a success within the rest after a failure ends it', (t) => {
+  const { times, at } = begin(t)
+  times.failed()
+  times.succeeded()
+  assert.equal(times.hasRested, true)
+  at(480)
+  times.failed()
+  assert.equal(times.retryAfter, 1)
+})
+
+for (const isLazy of [false, true]) {
+  const kind = isLazy ? 'on demand' : 'by a timer'
+
+  test(`the state tells age and last failure of what is loaded ${kind}`, async (t) => {
+    const { document, pass, succeed, fail } = controlledDocument(t, { isLazy, timeout: 100_000 })
+    const shows = (state: string, age: number | null, failure: string | null = null) =>
+      assert.deepEqual(document.state(), { state, age, failure })
+    shows('none', null)
+    document.open()
+    document.current()
+    shows('none', null)
+    await fail()
+    shows('none', null, 'answered with status 500')
+    void document.reload()
+    shows('none', null, 'answered with status 500')
+    await fail(new TypeError('secret'))
+    shows('none', null, 'the answer cannot be used')
+    void document.reload()
+    await succeed('one')
+    shows('fresh', 0)
+    await pass(7.5)
+    shows('fresh', 7.5)
+    await pass(592.4)
+    shows('fresh', 599.9)
+    await pass(0.1)
+    shows('stale', 600)
+    await pass(3599.9)
+    shows('stale', 4199.9)
+    void document.reload()
+    await fail()
+    shows('stale', 4199.9, 'answered with status 500')
+    await pass(0.1)
+    shows('none', 4200, 'answered with status 500')
+    void document.reload()
+    await succeed('two')
+    shows('fresh', 0)
+  })
+}
+
+test('a load that closing has ended is no failure', async (t) => {
+  const { document, pass } = controlledDocument(t)
+  document.open()
+  document.close()
+  await pass(0)
+  assert.deepEqual(document.state(), { state: 'none', age: null, failure: null })
+})
+
+test('after a failure an old document serves to the end of the next attempt, its wait included', (t) => {
+  const { times, at, servesFor } = begin(t, { isLazy: true, line: 20 })
+  times.succeeded()
+  at(600)
+  times.failed()
+  servesFor(1 + 20 + 5)
+})
+
+const RULES = { timeout: 5, retry: 1, retryMax: 30 }
+
+test('a document is fetched again at four fifths of its age, and serves for its stale time too', () => {
+  const freshness = { ...RULES, maxAge: 100, maxStale: 300 }
+  assert.deepEqual([refreshAge(freshness), lastAge(freshness)], [80_000, 400_000])
+})
+
+test('with a maxAge of 0 it is fetched again at once', () => {
+  const freshness = { ...RULES, maxAge: 0, maxStale: 0 }
+  assert.deepEqual([refreshAge(freshness), lastAge(freshness)], [0, 0])
+})

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TenantPlace } from '../../lib/identity/tenants/resolve-tenant.ts'
+import { NEVER_MET, readDeclaration } from '../../lib/routes/declaration.ts'
+import { CLOSED, compilePolicy } from '../../lib/routes/policy.ts'
+import { guardedApp } from '../helpers/app/guarded-app.ts'
+
+const ON = { tenantParameter: 'tenant', multitenancy: true, devMode: false }
+const OFF = { tenantParameter: 'tenant', multitenancy: false, devMode: false }
+const DEV = { tenantParameter: 'tenant', multitenancy: true, devMode: true }
+const DEV_OFF = { tenantParameter: 'tenant', multitenancy: false, devMode: true }
+
+type Row = readonly [
+  url: string,
+  tenant: boolean | 'required' | 'optional' | undefined,
+  rules: typeof ON,
+  place: TenantPlace,
+  mayBeAbsent: boolean,
+]
+
+/** Routes that a hook saw. */
+const SEEN: readonly Row[] = [
+  ['/:tenant/x', undefined, ON, 'path', false],
+  ['/:tenant/x', false, OFF, 'path', false],
+  ['/:tenant/x', true, ON, 'path', false],
+  ['/:tenant/x', true, OFF, 'path', false],
+  ['/:tenant/x', 'required', ON, 'path', false],
+  ['/:tenant/x', 'required', OFF, 'path', false],
+  ['/:tenant/x', 'required', DEV_OFF, 'path', false],
+  ['/x', undefined, ON, null, false],
+  ['/x', true, ON, 'query', false],
+  ['/x', 'required', ON, 'query', false],
+  ['/x', 'optional', ON, 'query', true],
+  ['/x', true, OFF, null, false],
+  ['/x', 'optional', OFF, null, true],
+  ['/x', true, DEV, 'query', true],
+  ['/x', 'required', DEV, 'query', false],
+  ['/x', 'optional', DEV, 'query', true],
+  ['/x', true, DEV_OFF, 'query', true],
+  ['/x', 'optional', DEV_OFF, 'query', true],
+]
+
+/** Routes that no hook saw: `'optional'` counts as `true`. */
+const TOO_EARLY: readonly Row[] = [
+  ['/x', 'optional', ON, 'query', false],
+  ['/x', 'required', OFF, 'query', false],
+  ['/x', 'optional', OFF, null, false],
+  ['/x', 'optional', DEV, 'query', true],
+  ['/:tenant/x', 'optional', ON, 'path', false],
+]
+
+for (const [strict, rows] of [
+  [false, SEEN],
+  [true, TOO_EARLY],
+] as const) {
+  for (const [url, tenant, rules, place, mayBeAbsent] of rows) {
+    const name = `${url} with tenant ${tenant}, ${JSON.stringify(rules)}, too early ${strict}`
+    test(`${name}: in ${place}, may be absent ${mayBeAbsent}`, () => {
+      const { policy, problems } = compilePolicy(
+        { url, ...readDeclaration({ tenant }), strict },
+        rules,
+      )
+      if (!strict) assert.deepEqual(problems, [])
+      assert.equal(policy.tenant, place)
+      if (place !== null) assert.equal(policy.mayBeAbsent, mayBeAbsent)
+    })
+  }
+}
+
+const OPTIONAL_SEGMENT = "tenant is 'optional' on a path with a tenant segment"
+const NEVER_NULL = "tenant is 'required' without a tenant segment, and multitenancy is off"
+
+/** Contradictions that only path, config and settings show together. */
+const CONTRADICTIONS: readonly [string, 'required' | 'optional', typeof ON, string][] = [
+  ['/:tenant/x', 'optional', ON, OPTIONAL_SEGMENT],
+  ['/x/:tenant?', 'optional', ON, OPTIONAL_SEGMENT],
+  ['/:tenant/x', 'optional', OFF, OPTIONAL_SEGMENT],
+  ['/:tenant/x', 'optional', DEV, OPTIONAL_SEGMENT],
+  ['/x', 'required', OFF, NEVER_NULL],
+  ['/::tenant', 'required', OFF, NEVER_NULL],
+  ['/x', 'required', DEV_OFF, NEVER_NULL],
+]
+
+for (const [url, tenant, rules, problem] of CONTRADICTIONS) {
+  test(`${url} with tenant '${tenant}' and ${JSON.stringify(rules)} stops the boot`, async (t) => {
+    const app = await guardedApp(t, rules)
+    app.get(url, { config: { tenant } }, async () => 'never')
+    await assert.rejects(async () => app.ready(), {
+      code: 'ERR_AUTH_ROUTE_INVALID',
+      message: `GET ${url}: ${problem}`,
+    })
+  })
+}
+
+/** Paths without a tenant segment, the name of one, and the parameters that look like it. */
+const LOOK_ALIKES: readonly [url: string, name: string, alike: string[]][] = [
+  ['/:tenantId/x', 'tenant', ['tenantId']],
+  ['/:id/:tenent', 'tenant', ['tenent']],
+  ['/:id/x', 'tenant', []],
+  ['/:tenant/:tenantId', 'tenant', []],
+  ['/:orgId/:id', 'org', ['orgId']],
+  ['/:orgId/:tenant', 'org', ['orgId', 'tenant']],
+]
+
+for (const [url, tenantParameter, alike] of LOOK_ALIKES) {
+  const found = alike.length > 0
+  test(`${url} ${found ? 'lets nobody in' : 'is good'} where the tenant is :${tenantParameter}`, () => {
+    const config = { tenant: true, require: 'a:b' }
+    const rules = { ...ON, tenantParameter }
+    const { policy, problems } = compilePolicy(
+      { url, ...readDeclaration(config), strict: false },
+      rules,
+    )
+    assert.deepEqual(
+      problems,
+      alike.map((name) => `:${name} looks like the tenant segment, which is :${tenantParameter}`),
+    )
+    assert.deepEqual(policy.requirement, found ? NEVER_MET : { mode: 'all', ids: ['a:b'] })
+    const undeclared = { url, ...readDeclaration({ ...config, tenant: false }), strict: false }
+    assert.deepEqual(compilePolicy(undeclared, rules).problems, [])
+  })
+}
+
+test('noauth is allowed on a path with a tenant segment, and declares no tenant', () => {
+  const route = { url: '/:tenant/logo', ...readDeclaration({ noauth: true }), strict: false }
+  const { policy, problems } = compilePolicy(route, ON)
+  assert.deepEqual([policy.noauth, policy.tenant, problems], [true, null, []])
+})
+
+test('a policy and what it holds cannot be changed', () => {
+  const { policy } = compilePolicy(
+    { url: '/x', ...readDeclaration({ require: ['a:b'] }), strict: false },
+    ON,
+  )
+  for (const part of [policy, policy.declared, policy.requirement, policy.requirement?.ids]) {
+    assert.equal(Object.isFrozen(part), true)
+  }
+})
+
+test('a closed policy declares nothing, lets nobody in, and cannot be opened', () => {
+  const flags = { noauth: false, userInfo: false, resources: false, authorization: false }
+  assert.deepEqual(CLOSED, {
+    ...{ noauth: false, tenant: null, mayBeAbsent: false },
+    declared: { ...flags, tenant: false, requirement: null },
+    requirement: NEVER_MET,
+  })
+  assert.equal(Object.isFrozen(CLOSED), true)
+})

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { channel } from 'node:diagnostics_channel'
+import { createServer } from 'node:http'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
+import {
+  applicationRoutes,
+  keepRoutes,
+  routeOf,
+  type WrittenRoute,
+  writtenRoute,
+} from '../../lib/routes/route-capture.ts'
+import { bareApp } from '../helpers/app/guarded-app.ts'
+
+const handler = async () => 'x'
+
+const urlsOf = (app: FastifyInstance) =>
+  applicationRoutes(app)?.flatMap(({ taken }) => taken.map(({ url }) => url))
+
+/** What other code may say on the channel of Fastify. */
+const FOREIGN: unknown[] = [
+  ...[null, undefined, 'x', [], {}],
+  ...[null, 'x', true, [], {}, () => {}, { addHook: true }].map((fastify) => ({ fastify })),
+]
+
+test('messages of other code on the channel of Fastify change nothing', async (t) => {
+  for (const message of FOREIGN) channel('fastify.initialization').publish(message)
+  // An exception of a subscriber reaches the process in the next tick, and fails the test.
+  await setImmediate()
+  const app = Fastify({ exposeHeadRoutes: false })
+  t.after(() => app.close())
+  app.get('/one', handler)
+  assert.deepEqual(urlsOf(app), ['/one'])
+})
+
+test('an application that is told of twice keeps its routes, each of them once', async (t) => {
+  const app = Fastify({ exposeHeadRoutes: false })
+  t.after(() => app.close())
+  app.get('/one', handler)
+  channel('fastify.initialization').publish({ fastify: app })
+  app.get('/two', handler)
+  assert.deepEqual(urlsOf(app), ['/one', '/two'])
+})
+
+test('all routes of an application are known, in the order of writing, with their scopes', async (t) => {
+  const app = Fastify({ exposeHeadRoutes: false })
+  t.after(() => app.close())
+  app.get('/one', handler)
+  await app.register(async (child) => void child.get('/two', handler), { prefix: '/in' })
+  const routes = keepRoutes(app) ?? []
+  app.get('/three', handler)
+  assert.equal(applicationRoutes(app) === routes, true)
+  assert.deepEqual(urlsOf(app), ['/one', '/in/two', '/three'])
+  assert.equal(routes[0]?.scope === app, true)
+  await app.ready()
+  assert.equal(applicationRoutes(app)?.length, 3)
+})
+
+test('without a guard, routes are let go when the application is ready', async (t) => {
+  const app = Fastify()
+  t.after(() => app.close())
+  app.get('/one', handler)
+  await app.ready()
+  assert.deepEqual(applicationRoutes(app), [])
+})
+
+test('applications that share a server are told apart', async (t) => {
+  const server = createServer()
+  const applications = [1, 2].map(() => Fastify({ serverFactory: () => server }))
+  for (const [index, app] of applications.entries()) {
+    t.after(() => app.close())
+    app.get(`/${index}`, { exposeHeadRoute: false }, handler)
+  }
+  const urls = applications.map(urlsOf)
+  assert.deepEqual(urls, [['/0'], ['/1']])
+})
+
+function written(app: FastifyInstance): readonly WrittenRoute[] {
+  return applicationRoutes(app) ?? []
+}
+
+test('a route is known by the handler that Fastify calls, and by no other', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  let called: object | undefined
+  app.addHook('onRequest', async ({ routeOptions }) => {
+    called = routeOptions.handler
+  })
+  app.get('/one', handler)
+  app.get('/two', handler)
+  const [one, two] = written(app).flatMap(({ taken }) => taken)
+  await app.inject('/two')
+  assert.equal(called !== undefined && routeOf(called) === two, true, 'another route')
+  assert.equal(one === two, false, 'routes of one handler are one')
+  assert.equal(routeOf(handler), undefined)
+})
+
+test('the root of a prefixed scope is taken for each of its two urls', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  await app.register(async (child) => void child.get('/', handler), { prefix: '/in' })
+  const [route] = written(app)
+  assert.deepEqual(
+    route?.taken.map(({ url }) => url),
+    ['/in', '/in/'],
+  )
+})
+
+test('a handler stands for itself in the options, and keeps its name, kind and context', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  const seen: unknown[] = []
+  app.addHook('onRoute', (options) => {
+    const given = options.handler
+    seen.push(given.name, given.length, given.constructor.name)
+  })
+  app.get('/x', async function named(this: FastifyInstance, _request, _reply) {
+    return String(this === app)
+  })
+  assert.deepEqual(seen, ['named', 2, 'AsyncFunction'])
+  assert.equal((await app.inject('/x')).body, 'true')
+})
+
+test('where a hook gives another handler, or one of another route, that one answers', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  let first: RouteOptions['handler'] | undefined
+  app.addHook('onRoute', (options) => {
+    first ??= options.handler
+    if (options.url === '/new') options.handler = async () => 'new'
+    if (options.url === '/first') options.handler = first
+  })
+  app.get('/one', async () => 'one')
+  app.get('/new', handler)
+  app.get('/first', handler)
+  const urls = written(app).flatMap(({ taken }) => taken.map(({ url }) => url))
+  assert.deepEqual(urls, ['/one', '/new', '/first'])
+  assert.equal((await app.inject('/new')).body, 'new')
+  assert.equal((await app.inject('/first')).body, 'one')
+})
+
+test('a handler that is no function stops Fastify, as without us', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  app.addHook('onRoute', (options) => void Object.assign(options, { handler: 'none' }))
+  assert.throws(() => app.get('/x', handler), TypeError)
+})
+
+test('what is taken last counts, since a hook may bind a handler, too', (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  app.addHook('onRoute', function (options) {
+    options.handler.bind(this)
+    options.config = { noauth: true }
+  })
+  app.get('/x', handler)
+  const [route, ...more] = written(app).flatMap(({ taken }) => taken)
+  assert.deepEqual([route?.declared.noauth, more], [true, []])
+})
+
+test('in a scope that no hook of ours is in, nothing is taken', (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  let options: RouteOptions | undefined
+  app.addHook('onRoute', (given) => {
+    options = given
+  })
+  app.get('/x', handler)
+  const bound = options?.handler.bind(bareApp(t))
+  assert.equal(bound && routeOf(bound), undefined)
+})
+
+test('two hooks that are told of one route know it as one', (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  const seen: WrittenRoute[] = []
+  app.addHook('onRoute', function (options) {
+    seen.push(writtenRoute(this, options))
+  })
+  app.get('/x', handler)
+  assert.equal(seen[0] === written(app)[0], true, 'another one')
+})
