@@ -99,7 +99,13 @@ const SABOTAGES: readonly [
   ],
   [
     'the second of two required ids',
-    [['identity/authorization/principal.ts', 'authorization.has(...ids)', 'authorization.hasAny(...ids)']],
+    [
+      [
+        'identity/authorization/principal.ts',
+        'authorization.has(...ids)',
+        'authorization.hasAny(...ids)',
+      ],
+    ],
     [/^POST +\/:tenant\/menus +without +403 ERR_AUTH_RESOURCE_MISSING +400, not from the guard$/m],
   ],
   [
@@ -115,7 +121,13 @@ const SABOTAGES: readonly [
   ],
   [
     'the pin',
-    [['identity/authorization/principal.ts', 'new Rights(resources, rules, pin)', 'new Rights(resources, rules)']],
+    [
+      [
+        'identity/authorization/principal.ts',
+        'new Rights(resources, rules, pin)',
+        'new Rights(resources, rules)',
+      ],
+    ],
     [
       /^GET +\/:tenant\/menus +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, the handler would/m,
       /^GET +\/orders +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +204, /m,
@@ -124,7 +136,13 @@ const SABOTAGES: readonly [
   ],
   [
     'what is granted everywhere, of the pin alone',
-    [['identity/authorization/rights.ts', 'return this.#pin === EVERY_TENANT ? this', 'return true ? this']],
+    [
+      [
+        'identity/authorization/rights.ts',
+        'return this.#pin === EVERY_TENANT ? this',
+        'return true ? this',
+      ],
+    ],
     [/^GET +\/reports +without +403 ERR_AUTH_RESOURCE_MISSING +204, /m],
   ],
   [

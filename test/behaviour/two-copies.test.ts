@@ -32,7 +32,11 @@ const first = copyOf(
   await import('../../lib/index.ts'),
   await import('../../lib/entrypoints/testing/index.ts'),
 )
-const second = copyOf('second', await built('index.js'), await built('entrypoints/testing/index.js'))
+const second = copyOf(
+  'second',
+  await built('index.js'),
+  await built('entrypoints/testing/index.js'),
+)
 
 for (const { name, plugin, assertGuarded } of [first, second]) {
   test(`the guard of the ${name} of two copies knows the routes of its application`, async (t) => {

@@ -77,7 +77,11 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the pin of an issuer to its tenants',
-    ['identity/authorization/principal.ts', 'new Rights(resources, rules, pin)', 'new Rights(resources, rules)'],
+    [
+      'identity/authorization/principal.ts',
+      'new Rights(resources, rules, pin)',
+      'new Rights(resources, rules)',
+    ],
     /^user: (?:200|404 .*) in place of (?:200|403 .*)/,
   ],
   [

@@ -17,7 +17,7 @@ import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import type { Exchanges } from './exchanges.ts'
 import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
 import type { ClientKey, IntrospectionRules } from './introspection-options.ts'
-import type { ServerMetadata } from './proved-endpoint.ts'
+import type { ServerMetadata } from './server-metadata.ts'
 
 const SIGNED = 'application/token-introspection+jwt'
 

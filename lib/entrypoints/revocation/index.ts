@@ -2,8 +2,8 @@ export { type DenyListOptions, denyList } from './deny-list.ts'
 export type { DenyList } from './deny-list-function.ts'
 export type { DenyListRules } from './deny-list-options.ts'
 export type { Changes, DenyEntry, GivenEntry, KeptEntry } from './entry.ts'
-export type { PostgresPool, PostgresQuestion } from './postgres/postgres-deny-list.ts'
 export { type PostgresDenyListOptions, postgresDenyList } from './postgres/postgres-deny-list.ts'
+export type { PostgresPool, PostgresQuestion } from './postgres/table-source.ts'
 export type {
   IoredisClient,
   NodeRedisClient,

@@ -5,13 +5,24 @@ import { type ConstrainedRoute, type ListedPlace, wholeRoute } from '../../../ro
 import { CommandFailure } from '../command.ts'
 import { grouped, type UncoveredPlaces } from '../policy/diff-matrix.ts'
 import { type PolicyMatrix, policyMatrix } from '../policy/matrix.ts'
-import type { Observed } from './run-program.ts'
 
 /** The variable that names the folder in which each process of the application puts its report. */
 export const FOLDER_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY'
 
 /** The variable that says how many guarded applications all processes together wait for. */
 export const COUNT_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY_APPLICATIONS'
+
+/** How a program ended, and what was known of it then. */
+export interface Observed {
+  /** Its exit code; null if it had none yet. */
+  readonly exitCode: number | null
+  /** What killed it. */
+  readonly signal: NodeJS.Signals | null
+  /** A signal to the command itself, which was passed on. */
+  readonly passedOn: NodeJS.Signals | undefined
+  readonly isLate: boolean
+  readonly reports: readonly PolicyReport[]
+}
 
 /** What one process, or one thread, knows of its Fastify instances. */
 export interface PolicyReport {

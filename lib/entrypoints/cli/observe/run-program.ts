@@ -9,6 +9,7 @@ import { CommandFailure, type Shell } from '../command.ts'
 import {
   COUNT_VARIABLE,
   FOLDER_VARIABLE,
+  type Observed,
   observedApplications,
   type PolicyReport,
   readReports,
@@ -22,18 +23,6 @@ const BESIDE = 1500
 
 /** Milliseconds for a process to end after it was told to. */
 const ENDING = 1000
-
-/** How a program ended, and what was known of it then. */
-export interface Observed {
-  /** Its exit code; null if it had none yet. */
-  readonly exitCode: number | null
-  /** What killed it. */
-  readonly signal: NodeJS.Signals | null
-  /** A signal to the command itself, which was passed on. */
-  readonly passedOn: NodeJS.Signals | undefined
-  readonly isLate: boolean
-  readonly reports: readonly PolicyReport[]
-}
 
 type Program = readonly [file: string, ...args: string[]]
 

@@ -3,7 +3,7 @@ import { CodeSwitch, Judged, TextThat } from '../../../config/option-types.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
 import { type DenyList, denyListFunction } from '../deny-list-function.ts'
 import { checkRules, type DenyListRules, RULES } from '../deny-list-options.ts'
-import { RevocationsTable } from './table-source.ts'
+import { type PostgresPool, RevocationsTable } from './table-source.ts'
 
 /** Where the table is, and how the list is kept. */
 export interface PostgresDenyListOptions extends Partial<DenyListRules> {
@@ -53,20 +53,4 @@ function isPool(value: unknown): value is PostgresPool {
 
 function isTableName(name: string): boolean {
   return name.length <= 63 && /^[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?$/.test(name)
-}
-
-/** One statement for a pool of the package pg. */
-export interface PostgresQuestion {
-  readonly text: string
-  readonly values: unknown[]
-  /**
-   * Milliseconds. A connection whose answer is late is closed, so that connections to a server that
-   * is out of reach do not take up the whole pool for good.
-   */
-  readonly query_timeout: number
-}
-
-/** What is needed of a pool of the package pg. */
-export interface PostgresPool {
-  query(question: PostgresQuestion): Promise<{ readonly rows: readonly unknown[] }>
 }

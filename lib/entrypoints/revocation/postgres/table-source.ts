@@ -4,7 +4,6 @@ import { isObject } from '../../../platform/runtime/own-property.ts'
 import type { DenyListSource, Page } from '../deny-list-options.ts'
 import type { KeptEntry } from '../entry.ts'
 import { TIMEOUT } from '../poller.ts'
-import type { PostgresPool } from './postgres-deny-list.ts'
 import { PAGE, type RevocationsSql, revocationsSql } from './sql.ts'
 
 /** Milliseconds between two deletions of what has ended. */
@@ -121,4 +120,20 @@ function isUnkeepable(name: string | undefined): boolean {
 
 function clientTime(): string {
   return new Date().toISOString()
+}
+
+/** One statement for a pool of the package pg. */
+export interface PostgresQuestion {
+  readonly text: string
+  readonly values: unknown[]
+  /**
+   * Milliseconds. A connection whose answer is late is closed, so that connections to a server that
+   * is out of reach do not take up the whole pool for good.
+   */
+  readonly query_timeout: number
+}
+
+/** What is needed of a pool of the package pg. */
+export interface PostgresPool {
+  query(question: PostgresQuestion): Promise<{ readonly rows: readonly unknown[] }>
 }

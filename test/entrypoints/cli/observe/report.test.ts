@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Observed } from '../../../../lib/entrypoints/cli/observe/report.ts'
 import { observedMatrix } from '../../../../lib/entrypoints/cli/observe/report.ts'
-import type { Observed } from '../../../../lib/entrypoints/cli/observe/run-program.ts'
 import { listed } from '../../../helpers/app/listed.ts'
 import { reportOf } from '../../../helpers/processes/reporting-program.ts'
 

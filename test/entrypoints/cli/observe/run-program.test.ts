@@ -157,6 +157,9 @@ test('Node options that are there already stay, and no folder is left behind', a
   const [first, second, count] = readFileSync(found, 'utf8').trim().split(' ')
   assert.equal(count, '3')
   assert.equal(first, '--max-old-space-size=200')
-  assert.match(String(second), /^--import=file:\/\/\/\S+\/lib\/entrypoints\/cli\/observe\/preload\.[jt]s$/)
+  assert.match(
+    String(second),
+    /^--import=file:\/\/\/\S+\/lib\/entrypoints\/cli\/observe\/preload\.[jt]s$/,
+  )
   assert.deepEqual(readdirSync(process.env['TMPDIR']), [])
 })
