@@ -59,13 +59,19 @@ const UNSIGNED = [
 ]
 const stranger = { authorization: `Bearer ${UNSIGNED.map(encode).join('.')}.${ones(256)}` }
 
+/** Milliseconds that this process has computed. Other processes of the machine do not count. */
+function computed(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
 /** Milliseconds for which the longest turn of the event loop kept all others waiting. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let longest = 0
-  let last = performance.now()
+  let last = computed()
   let isOver = false
   const beat = () => {
-    const now = performance.now()
+    const now = computed()
     longest = Math.max(longest, now - last)
     last = now
     if (!isOver) setImmediate(beat)

@@ -159,7 +159,6 @@ const MISTAKES: readonly object[] = [
   { tenant: undefined },
   { issuer: undefined },
   { sub: null },
-  {},
   Object.create({ tenant: 'acme' }),
 ]
 
