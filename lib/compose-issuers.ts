@@ -1,7 +1,7 @@
 import { judgeIssuerRules } from './config/issuer-config.ts'
 import type { LoadedSettings } from './config/load-settings.ts'
 import type { Settings } from './config/options.ts'
-import { AskedIssuers } from './identity/authentication/dynamic-issuers.ts'
+import { DynamicIssuers } from './identity/authentication/dynamic-issuers.ts'
 import { Issuer, type IssuerEntry, type IssuerRules } from './identity/authentication/issuer.ts'
 import { type Issuers, ListedIssuers } from './identity/authentication/issuers.ts'
 import type { VerifiedTokens } from './identity/authentication/verified-tokens.ts'
@@ -44,7 +44,7 @@ export function composeIssuers(
   const { tenantsTimeout, issuersMax, issuersMaxAge, allowPrivateIssuers } = settings
   const { keysMaxStale, keysCooldown } = settings
   const fetching = { places, isLazy: true, isTold: true, publicOnly: !allowPrivateIssuers }
-  return new AskedIssuers({
+  return new DynamicIssuers({
     ask: issuers,
     read: (iss, answer) => judgeIssuerRules(iss, answer, settings),
     keysOf: (entry) => composeKeys(entry, settings, fetching, events),

@@ -5,27 +5,31 @@ import { publishInternal } from './guard/decision-events.ts'
 import type { GuardRules } from './guard/guard.ts'
 import { DecisionCounts } from './guard/stats.ts'
 import type { Authenticator } from './identity/authentication/authenticator.ts'
-import { BearerToken } from './identity/authentication/bearer-authenticator.ts'
-import { MockUser } from './identity/authentication/dev-authenticator.ts'
+import { BearerAuthenticator } from './identity/authentication/bearer-authenticator.ts'
+import { DevAuthenticator } from './identity/authentication/dev-authenticator.ts'
 import type { Issuers } from './identity/authentication/issuers.ts'
-import { Jwts } from './identity/authentication/jwt-verifier.ts'
+import { JwtVerifier } from './identity/authentication/jwt-verifier.ts'
 import { OpaqueTokens } from './identity/authentication/opaque-tokens.ts'
 import { denialsOf, watchOf } from './identity/authentication/revocation-check.ts'
 import { VerifiedTokens } from './identity/authentication/verified-tokens.ts'
-import { InternalWork } from './identity/authorization/act-as.ts'
+import { ActAs } from './identity/authorization/act-as.ts'
 import type { Authorization } from './identity/authorization/authorization.ts'
 import { openContexts } from './identity/authorization/current-authorization.ts'
-import { AskedRights } from './identity/authorization/external-rights.ts'
+import { ExternalRights } from './identity/authorization/external-rights.ts'
 import {
   AnyTenant,
-  AskedTenants,
   type KnownTenants,
   ListedTenants,
+  TenantsByFunction,
 } from './identity/tenants/known-tenants.ts'
 import { RemoteTenants } from './identity/tenants/remote-tenants.ts'
 import { OperatorLog } from './operator-log.ts'
-import { type AcceptedIssuers, type Attended, attendantOf } from './platform/callbacks/lifecycle.ts'
-import type { Waits } from './platform/callbacks/pending-requests.ts'
+import {
+  type AcceptedIssuers,
+  type Lifecycle,
+  lifecycleOf,
+} from './platform/callbacks/lifecycle.ts'
+import type { PendingRequests } from './platform/callbacks/pending-requests.ts'
 import type { RemoteDocumentEvents } from './platform/http/remote-document.ts'
 
 /** What a service rests on. */
@@ -33,11 +37,11 @@ export interface ServiceParts {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
   readonly background: readonly Background[]
-  readonly attendants: readonly Attended[]
+  readonly attendants: readonly Lifecycle[]
   /** Those of the background that stand for them. */
   readonly attending: readonly Attending[]
   readonly counts: DecisionCounts
-  readonly internalWork: InternalWork
+  readonly internalWork: ActAs
   readonly log: OperatorLog
 }
 
@@ -63,23 +67,23 @@ export function composeAuthenticator(
   log = NO_LOG,
 ): Authenticator {
   const { settings, mockUser } = loaded
-  if (mockUser) return new MockUser(mockUser, settings)
+  if (mockUser) return new DevAuthenticator(mockUser, settings)
   const { tokenFrom, isRevoked, tenantsTimeout: timeout, maxTokenLength } = settings
   const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance)
   const issuers = composeIssuers(loaded, tokens, events, log)
-  const jwts = new Jwts(issuers, tokens, maxTokenLength)
+  const jwts = new JwtVerifier(issuers, tokens, maxTokenLength)
   const opaqueTokens = composeOpaqueTokens(settings, { jwts, issuers, tokens }, log)
   const rights = composeRights(loaded, log)
   const parts = { issuers, tokens, jwts, opaqueTokens, rights }
   const reportTokenFrom = log.callback('tokenFrom')
   const reportIsRevoked = log.callback('isRevoked')
   const asking = { tokenFrom, reportTokenFrom, isRevoked, reportIsRevoked, timeout }
-  return new BearerToken(parts, asking)
+  return new BearerAuthenticator(parts, asking)
 }
 
 function composeOpaqueTokens(
   settings: Settings,
-  known: { readonly jwts: Jwts; readonly issuers: Issuers; readonly tokens: VerifiedTokens },
+  known: { readonly jwts: JwtVerifier; readonly issuers: Issuers; readonly tokens: VerifiedTokens },
   log: OperatorLog,
 ): OpaqueTokens | undefined {
   const { opaqueToken, opaqueMaxAge: maxAge, tenantsTimeout: timeout, maxTokenLength } = settings
@@ -91,7 +95,7 @@ function composeOpaqueTokens(
 function composeRights(
   { settings, issuers }: LoadedSettings,
   log: OperatorLog,
-): AskedRights | undefined {
+): ExternalRights | undefined {
   const { resourcesOf, resourcesMaxAge: maxAge, tenantsTimeout: timeout } = settings
   if (resourcesOf === undefined) return undefined
   const { superuserResource } = settings
@@ -101,16 +105,16 @@ function composeRights(
     typeof issuers === 'function' ||
     issuers.flatMap(({ issuer }) => issuer ?? ['any', 'other']).length > 1
   const rules = { resourcesOf, timeout, maxAge, superuserResource }
-  return new AskedRights({ ...rules, report, hasSeveralIssuers })
+  return new ExternalRights({ ...rules, report, hasSeveralIssuers })
 }
 
 /** Work under an authorization that no request brings. */
-function composeInternalWork(settings: Settings, knownTenants: KnownTenants): InternalWork {
+function composeInternalWork(settings: Settings, knownTenants: KnownTenants): ActAs {
   const { asyncContext, superuserResource } = settings
   if (asyncContext) openContexts()
   const onBegin = ({ userInfo, tenant }: Authorization) =>
     publishInternal({ sub: userInfo.sub, tenant })
-  return new InternalWork({ asyncContext, superuserResource, knownTenants, onBegin })
+  return new ActAs({ asyncContext, superuserResource, knownTenants, onBegin })
 }
 
 /** What is known of which tenants exist. */
@@ -122,7 +126,7 @@ export function composeKnownTenants(
   const { tenants, devMode, tenantsTimeout: timeout, tenantsMaxAge: maxAge } = settings
   if (tenants === undefined) return new AnyTenant()
   if (typeof tenants === 'function') {
-    return new AskedTenants(tenants, { timeout, maxAge, report: log.callback('tenants') })
+    return new TenantsByFunction(tenants, { timeout, maxAge, report: log.callback('tenants') })
   }
   if (typeof tenants !== 'string') return new ListedTenants(tenants)
   // Dev mode asks no URL.
@@ -135,7 +139,7 @@ export function composeKnownTenants(
 export function composeGuardRules(
   settings: Settings,
   { authenticator, knownTenants, counts, log }: ServiceParts,
-  waits: Waits,
+  waits: PendingRequests,
 ): GuardRules {
   const { resolveTenant, tenantParameter, tenantsTimeout: timeout, isRevoked } = settings
   const { realm, resource, clockTolerance, asyncContext, logBindings } = settings
@@ -160,14 +164,14 @@ interface Attending extends Background {
 }
 
 /** Of the functions that were given as options, those that work in the background. */
-function attendantsOf({ settings, mockUser }: LoadedSettings): Attended[] {
+function attendantsOf({ settings, mockUser }: LoadedSettings): Lifecycle[] {
   // Dev mode asks none of them.
   const functions = mockUser ? [] : [settings.opaqueToken, settings.isRevoked]
-  return functions.map(attendantOf).filter((attendant) => attendant !== undefined)
+  return functions.map(lifecycleOf).filter((attendant) => attendant !== undefined)
 }
 
 /** A service that uses a function counts once, in however many applications it is installed. */
-function attendingTo(attendant: Attended, loaded: LoadedSettings, log: OperatorLog): Attending {
+function attendingTo(attendant: Lifecycle, loaded: LoadedSettings, log: OperatorLog): Attending {
   const accepted = {
     issuers: acceptedIssuers(loaded),
     clockTolerance: loaded.settings.clockTolerance,

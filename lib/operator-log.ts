@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { KeyEvents } from './identity/jwks/key-source.ts'
 import type { CallbackFailure, ReportFailure } from './platform/callbacks/call-with-timeout.ts'
-import { tellingOf } from './platform/http/document-status.ts'
+import { changeReporter } from './platform/http/document-status.ts'
 import type { RemoteDocumentEvents } from './platform/http/remote-document.ts'
 import { clock } from './platform/runtime/clock.ts'
 import { ownProperty } from './platform/runtime/own-property.ts'
@@ -70,7 +70,7 @@ export class OperatorLog {
    */
   document(what: 'keys' | 'tenants', name: string, about: object = {}): RemoteDocumentEvents {
     return {
-      onChange: tellingOf(what, name),
+      onChange: changeReporter(what, name),
       onFailure: (reason, url) => {
         this.#find()?.warn({ ...about, reason, url }, `tenant auth: ${what} cannot be fetched`)
       },

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRegisterOptions } from 'fastify'
 import type { LoadedSettings } from './config/load-settings.ts'
-import { doorOptions } from './config/option-reader.ts'
+import { entryPointOptions } from './config/option-reader.ts'
 import { metadataPath } from './config/option-types.ts'
 import { withoutRegisterOptions } from './config/problems.ts'
 import { showValue } from './config/redact.ts'
@@ -46,7 +46,7 @@ export async function resourceMetadata(
 ): Promise<void> {
   const { resource, loaded } = protectedResource(app)
   const own = withoutRegisterOptions(options)
-  const { scopes } = doorOptions('resourceMetadata', own, MEMBERS).finish()
+  const { scopes } = entryPointOptions('resourceMetadata', own, MEMBERS).finish()
   const servers = authorizationServers(loaded)
   if (servers.length === 0 && !loaded.settings.devMode) {
     app.log.warn(

@@ -17,16 +17,16 @@ import { noteGuard } from './guard/scopes.ts'
 import { type Stats, statsOf } from './guard/stats.ts'
 import {
   EVERYBODY,
-  type Forgotten,
-  readForgotten,
+  type Invalidation,
+  readInvalidation,
 } from './identity/authentication/authenticator.ts'
 import type { InternalUser } from './identity/authorization/act-as.ts'
 import { describeGuard } from './openapi/describe.ts'
 import { documentedRoutes } from './openapi/match-routes.ts'
 import { OperatorLog } from './operator-log.ts'
-import { Waits } from './platform/callbacks/pending-requests.ts'
+import { PendingRequests } from './platform/callbacks/pending-requests.ts'
 import { type ListedRoute, listRoutes } from './routes/route-list.ts'
-import type { RouteRegister } from './routes/route-registry.ts'
+import type { RouteRegistry } from './routes/route-registry.ts'
 
 /**
  * The service behind the plugin, for an application with several Fastify instances that share keys
@@ -67,7 +67,7 @@ export class AuthService {
   >(app: FastifyInstance<Server, Request, Reply, Logger, TypeProvider>): Promise<void>
   async install(app: FastifyInstance): Promise<void> {
     const { settings } = this.#loaded
-    const waits = new Waits()
+    const waits = new PendingRequests()
     const rules = composeGuardRules(settings, this.#parts, waits)
     const register = addGuard(app, settings, rules)
     const below = register.early?.map(({ scope }) => scope) ?? []
@@ -116,8 +116,8 @@ export class AuthService {
    * @throws TypeError where it has no member of its own, one that is `undefined`, or another one:
    * it must not mean everybody; and where `tenant` is not alone
    */
-  forget(what?: Forgotten): void {
-    const whose = what === undefined ? EVERYBODY : readForgotten(what)
+  forget(what?: Invalidation): void {
+    const whose = what === undefined ? EVERYBODY : readInvalidation(what)
     const { authenticator, knownTenants } = this.#parts
     const { tenant } = whose
     if (tenant === undefined) authenticator.forget(whose)
@@ -182,15 +182,15 @@ export class AuthService {
 
 /** The applications that a service is installed in, until they have closed. */
 class Installations {
-  readonly #registers = new Map<FastifyInstance, RouteRegister>()
+  readonly #registers = new Map<FastifyInstance, RouteRegistry>()
   readonly #closing = new Set<FastifyInstance>()
 
-  add(app: FastifyInstance, register: RouteRegister): void {
+  add(app: FastifyInstance, register: RouteRegistry): void {
     this.#registers.set(app, register)
   }
 
   /** @param app not given: all of them */
-  registers(app?: object): RouteRegister[] {
+  registers(app?: object): RouteRegistry[] {
     return [...this.#registers]
       .filter(([installed]) => app === undefined || installed === app)
       .map(([, register]) => register)
@@ -218,7 +218,7 @@ class Installations {
 
 /** What is looked at when the application is ready. */
 interface Inspected {
-  readonly register: RouteRegister
+  readonly register: RouteRegistry
   readonly neighbours: Neighbours
 }
 

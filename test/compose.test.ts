@@ -5,7 +5,11 @@ import Fastify from 'fastify'
 import { composeKnownTenants } from '../lib/compose.ts'
 import { loadSettings } from '../lib/config/load-settings.ts'
 import type { TestTokenOptions } from '../lib/entrypoints/testing/index.ts'
-import { AnyTenant, AskedTenants, ListedTenants } from '../lib/identity/tenants/known-tenants.ts'
+import {
+  AnyTenant,
+  ListedTenants,
+  TenantsByFunction,
+} from '../lib/identity/tenants/known-tenants.ts'
 import { RemoteTenants } from '../lib/identity/tenants/remote-tenants.ts'
 import tenantAuth, { type AuthOptions, AuthService } from '../lib/index.ts'
 import { authority, bareApp } from './helpers/app/guarded-app.ts'
@@ -22,9 +26,9 @@ describe('which tenants exist', () => {
     ['any tenant exists without configuration', {}, AnyTenant],
     ['a list tells', { tenants: ['a'] }, ListedTenants],
     ['a URL tells', { tenants: url }, RemoteTenants],
-    ['a function tells', { tenants: () => true }, AskedTenants],
+    ['a function tells', { tenants: () => true }, TenantsByFunction],
     ['a list tells in dev mode', { tenants: ['a'], devMode: true }, ListedTenants],
-    ['a function tells in dev mode', { tenants: () => true, devMode: true }, AskedTenants],
+    ['a function tells in dev mode', { tenants: () => true, devMode: true }, TenantsByFunction],
     ['no URL tells in dev mode', { tenants: url, devMode: true }, AnyTenant],
   ] as const) {
     test(name, () => {

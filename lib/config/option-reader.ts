@@ -145,7 +145,7 @@ export class OptionReader<Members extends TProperties> {
 }
 
 /** The reader of what a function of an entry point is given. */
-export function doorOptions<Members extends TProperties>(
+export function entryPointOptions<Members extends TProperties>(
   door: string,
   given: unknown,
   members: Members,
@@ -168,7 +168,7 @@ export function plainOptions<T extends object>(
   members: readonly (keyof T & string)[],
 ): T {
   const anything = members.map((name) => [name, Type.Optional(Type.Unknown())] as const)
-  doorOptions(door, given, Object.fromEntries(anything)).finish()
+  entryPointOptions(door, given, Object.fromEntries(anything)).finish()
   return ownCopy(given)
 }
 

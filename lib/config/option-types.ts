@@ -8,7 +8,7 @@ import {
 } from '@sinclair/typebox'
 import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
-import { isProtected } from '../platform/http/urls.ts'
+import { isSecureUrl } from '../platform/http/urls.ts'
 
 /** What the option `resource` may be, in the words of a boot error. */
 export const RESOURCE_EXPECTED =
@@ -20,7 +20,7 @@ export const RESOURCE_EXPECTED =
  * path, and `*`, a router may not find again.
  */
 export function isResourceAddress(value: string): boolean {
-  if (!isProtected(value) || /[?#%*]|\/$/.test(value)) return false
+  if (!isSecureUrl(value) || /[?#%*]|\/$/.test(value)) return false
   const { href, pathname } = new URL(value)
   return (pathname === '/' ? href.slice(0, -1) : href) === value
 }

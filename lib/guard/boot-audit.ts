@@ -5,7 +5,7 @@ import { mistakenSegments } from '../routes/policy.ts'
 import type { Route } from '../routes/route.ts'
 import { applicationRoutes } from '../routes/route-capture.ts'
 import { type ListedPlace, routePlaces } from '../routes/route-list.ts'
-import { added, type RouteRegister } from '../routes/route-registry.ts'
+import { added, type RouteRegistry } from '../routes/route-registry.ts'
 import { decoratedAgain, redecorated } from './request-decorators.ts'
 import { guardedScopes } from './scopes.ts'
 
@@ -23,7 +23,7 @@ interface AuditRules {
  * @throws ERR_AUTH_ROUTE_INVALID for uncovered routes with a declaration that no guard will hold
  */
 export function auditRoutes(
-  register: RouteRegister,
+  register: RouteRegistry,
   neighbours: Neighbours,
   rules: AuditRules,
 ): void {
@@ -91,7 +91,7 @@ function placesButCors(route: Route): ListedPlace[] {
   return routePlaces(route).filter((place) => !isOfCors(place, route.scope))
 }
 
-function reportEarly({ early, earlyProblems }: RouteRegister, warn: Warn): void {
+function reportEarly({ early, earlyProblems }: RouteRegistry, warn: Warn): void {
   if (early === undefined) {
     warn(
       "the application was made before this package was loaded: routes written before the plugin are guarded, and cannot be listed; load it before Fastify() is called, as require('fastify-tenant-auth') at the top",

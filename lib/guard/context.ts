@@ -10,7 +10,7 @@ import type { TokenInfo } from '../identity/jwt/token-info.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
 import type { KnownTenants } from '../identity/tenants/known-tenants.ts'
 import type { ReportFailure } from '../platform/callbacks/call-with-timeout.ts'
-import type { Waits } from '../platform/callbacks/pending-requests.ts'
+import type { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import type { Policy } from '../routes/policy.ts'
 
 /** All that a decision needs beside the request and its route. */
@@ -33,7 +33,7 @@ export interface DecisionRules {
   /** Whether `currentAuthorization()` returns the authorization of a request. */
   readonly asyncContext: boolean
   /** The waits of the application's requests. They end when it closes. */
-  readonly waits: Waits
+  readonly waits: PendingRequests
   /** Counts decisions; null: admitted. */
   readonly counts: { count(error: AuthError | null): void }
   /** Names of the bindings of later log lines; undefined: none. */

@@ -4,7 +4,7 @@ import type { Principal } from '../identity/authorization/principal.ts'
 import { askForTenant, readNoTenant, readTenant } from '../identity/tenants/resolve-tenant.ts'
 import { isTenantName } from '../identity/tenants/tenant-name.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
-import type { NowOrLater } from '../platform/runtime/maybe-promise.ts'
+import type { MaybePromise } from '../platform/runtime/maybe-promise.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
 import type { AuthContext } from './context.ts'
 
@@ -15,14 +15,14 @@ type Decision = Authorization | AuthError
  * more than the steps before. Only three questions may have to wait: who asks, which tenant, and
  * whether that exists. Without a wait there is no promise.
  */
-export function decide(context: AuthContext): NowOrLater<Decision> {
+export function decide(context: AuthContext): MaybePromise<Decision> {
   const { authenticator, waits } = context.rules
   const principal = authenticator.authenticate(context.request, waits, context) // 401, 503
   if (principal instanceof Promise) return principal.then((found) => decideFor(found, context))
   return decideFor(principal, context)
 }
 
-function decideFor(principal: Principal | AuthError, context: AuthContext): NowOrLater<Decision> {
+function decideFor(principal: Principal | AuthError, context: AuthContext): MaybePromise<Decision> {
   if (principal instanceof AuthError) return principal
   context.principal = principal
   const tenant = namedTenant(context) // 400, 503
@@ -34,7 +34,7 @@ function decideIn(
   tenant: string | null | AuthError,
   principal: Principal,
   context: AuthContext,
-): NowOrLater<Decision> {
+): MaybePromise<Decision> {
   if (tenant instanceof AuthError) return tenant
   context.tenant = tenant
   // Asked before whether the tenant exists, so that users cannot probe which tenants do.
@@ -61,7 +61,7 @@ function meetRequirement(
   return withoutStack(() => principal.lacks(requirement.ids)) // 403
 }
 
-function namedTenant(context: AuthContext): NowOrLater<string | null | AuthError> {
+function namedTenant(context: AuthContext): MaybePromise<string | null | AuthError> {
   const { request, policy, rules } = context
   const inUrl = tenantInUrl(context)
   if (inUrl !== undefined) return readTenant(inUrl)

@@ -12,7 +12,7 @@ import {
 } from '../identity/authorization/current-authorization.ts'
 import { errorCode, isThrown, withoutStack } from '../platform/runtime/error.ts'
 import type { PolicyRules } from '../routes/policy.ts'
-import { RouteRegister } from '../routes/route-registry.ts'
+import { RouteRegistry } from '../routes/route-registry.ts'
 import { hasEnded } from './abort-signal.ts'
 import { enterContext, keepContext } from './async-context.ts'
 import { AuthContext, authContextOf, type DecisionRules, setAuthContext } from './context.ts'
@@ -33,9 +33,9 @@ export function addGuard(
   app: FastifyInstance,
   policies: PolicyRules,
   rules: GuardRules,
-): RouteRegister {
+): RouteRegistry {
   claimScope(app)
-  const register = new RouteRegister(app, policies, readsDeclared)
+  const register = new RouteRegistry(app, policies, readsDeclared)
 
   const policyOf = (request: FastifyRequest) => register.policyOf(request)
 

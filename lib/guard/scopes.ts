@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { LoadedSettings } from '../config/load-settings.ts'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 import { isWithin, rootScope } from '../routes/fastify-scope.ts'
-import type { RouteRegister } from '../routes/route-registry.ts'
+import type { RouteRegistry } from '../routes/route-registry.ts'
 
 /** The guarded scopes of each application. */
 const scopesOf = new WeakMap<object, readonly FastifyInstance[]>()
@@ -31,7 +31,7 @@ export function guardedScopes(app: FastifyInstance): readonly FastifyInstance[] 
 /** A guard in its scope, as the tools see it. */
 export interface InstalledGuard {
   readonly scope: FastifyInstance
-  readonly register: RouteRegister
+  readonly register: RouteRegistry
   readonly loaded: LoadedSettings
 }
 

@@ -2,7 +2,7 @@ import type { AuthError } from '../errors.ts'
 import type { Authenticator } from '../identity/authentication/authenticator.ts'
 import type { TokenCacheStats } from '../identity/authentication/token-cache.ts'
 import type { KnownTenants } from '../identity/tenants/known-tenants.ts'
-import type { Attended } from '../platform/callbacks/lifecycle.ts'
+import type { Lifecycle } from '../platform/callbacks/lifecycle.ts'
 import type { DocumentState } from '../platform/http/document-status.ts'
 
 /** What a service can tell of itself, in plain numbers and words. */
@@ -51,7 +51,7 @@ export interface Known {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
   /** Of the functions that were given as options. */
-  readonly attendants: readonly Attended[]
+  readonly attendants: readonly Lifecycle[]
   readonly counts: DecisionCounts
 }
 

@@ -1,7 +1,7 @@
 import { readDeclaration } from '../routes/declaration.ts'
 import { compilePolicy, type Policy, type PolicyRules } from '../routes/policy.ts'
 import type { Route } from '../routes/route.ts'
-import type { RouteRegister } from '../routes/route-registry.ts'
+import type { RouteRegistry } from '../routes/route-registry.ts'
 import { type Draft, draft, list } from './operation.ts'
 
 /** A route as it may be found in a document. */
@@ -13,7 +13,7 @@ export interface DocumentedRoute {
 
 /** The routes of one guarded scope, with those that no `onRoute` saw. */
 export function documentedRoutes(
-  { seen, early = [] }: RouteRegister,
+  { seen, early = [] }: RouteRegistry,
   rules: PolicyRules,
 ): DocumentedRoute[] {
   const placed = ({ routedMethods: methods, url }: Route, policy: Policy) => ({

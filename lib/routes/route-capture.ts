@@ -7,7 +7,7 @@ import { Route, type RouteFacts } from './route.ts'
 
 /** The routes of one application, of all its scopes. */
 interface ApplicationRoutes {
-  readonly routes: WrittenRoute[]
+  readonly routes: CapturedRoute[]
   /** Whether a guard of the application needs them. */
   isKept: boolean
 }
@@ -16,7 +16,7 @@ interface ApplicationRoutes {
 const applications = new WeakMap<object, ApplicationRoutes>()
 
 /** Routes by their options. Two hooks may be told of one route. */
-const known = new WeakMap<RouteOptions, WrittenRoute>()
+const known = new WeakMap<RouteOptions, CapturedRoute>()
 
 // Fastify tells of each application that it makes. A hook that is added at that moment sees every
 // route, with its scope.
@@ -28,7 +28,7 @@ subscribe('fastify.initialization', (message) => {
   const application: ApplicationRoutes = { routes: [], isKept: false }
   applications.set(fastify, application)
   fastify.addHook('onRoute', function (options) {
-    application.routes.push(writtenRoute(this, options))
+    application.routes.push(capturedRoute(this, options))
   })
   fastify.addHook('onReady', (done) => {
     // Without a guard, the routes need not live on.
@@ -42,20 +42,20 @@ subscribe('fastify.initialization', (message) => {
  * before this package was loaded. Then a guard sees only the routes that are written below it and
  * after it.
  */
-export function applicationRoutes(app: FastifyInstance): readonly WrittenRoute[] | undefined {
+export function applicationRoutes(app: FastifyInstance): readonly CapturedRoute[] | undefined {
   return applications.get(rootScope(app))?.routes
 }
 
 /** As `applicationRoutes`. They live as long as the application. */
-export function keepRoutes(app: FastifyInstance): readonly WrittenRoute[] | undefined {
+export function keepRoutes(app: FastifyInstance): readonly CapturedRoute[] | undefined {
   const application = applications.get(rootScope(app))
   if (application !== undefined) application.isKept = true
   return application?.routes
 }
 
 /** The route of these options, always the same one. */
-export function writtenRoute(scope: FastifyInstance, options: RouteOptions): WrittenRoute {
-  const route = known.get(options) ?? new WrittenRoute(scope, options)
+export function capturedRoute(scope: FastifyInstance, options: RouteOptions): CapturedRoute {
+  const route = known.get(options) ?? new CapturedRoute(scope, options)
   known.set(options, route)
   return route
 }
@@ -105,7 +105,7 @@ const TAKERS = Symbol.for('fastify-tenant-auth.takers')
  * `handler.bind(scope)`, after all `onRoute` hooks and just before it gives method, url and
  * constraints to the router. At that moment the options are what Fastify takes.
  */
-export class WrittenRoute {
+export class CapturedRoute {
   readonly scope: FastifyInstance
   readonly #taken = new Map<string, Route>()
   readonly #takers = new Set([(scope: FastifyInstance, bound: Handler) => this.#take(scope, bound)])

@@ -2,7 +2,7 @@ import type { Requirement } from '../identity/authorization/principal.ts'
 import type { Policy } from './policy.ts'
 import type { Route } from './route.ts'
 import { type RouteConstraints, writtenConstraints } from './route-constraints.ts'
-import type { RouteRegister } from './route-registry.ts'
+import type { RouteRegistry } from './route-registry.ts'
 
 /** One route, as `authService.routes()` lists it. */
 export interface ListedRoute {
@@ -52,7 +52,7 @@ export interface ConstrainedRoute extends ListedRoute {
 }
 
 /** Every route of a guarded scope, with its policy. */
-export function listRoutes(inspected: Pick<RouteRegister, 'seen' | 'early'>): ConstrainedRoute[] {
+export function listRoutes(inspected: Pick<RouteRegistry, 'seen' | 'early'>): ConstrainedRoute[] {
   const seen = inspected.seen.flatMap((route) =>
     routePlaces(route).map((place) => listed(place, { ...shown(route.policy), seen: true })),
   )

@@ -4,17 +4,17 @@ import { readDeclaration } from './declaration.ts'
 import { isWithin } from './fastify-scope.ts'
 import { CLOSED, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
 import type { Route } from './route.ts'
-import { keepRoutes, routeOf, type WrittenRoute, writtenRoute } from './route-capture.ts'
+import { type CapturedRoute, capturedRoute, keepRoutes, routeOf } from './route-capture.ts'
 
 type RouteOptions = FastifyRequest['routeOptions']
 
 /** The routes of one guarded scope, and the policy of each. */
-export class RouteRegister {
+export class RouteRegistry {
   readonly scope: FastifyInstance
   readonly #rules: PolicyRules
   readonly #isSound: (request: FastifyRequest) => boolean
-  readonly #application: readonly WrittenRoute[] | undefined
-  readonly #seen = new Set<WrittenRoute>()
+  readonly #application: readonly CapturedRoute[] | undefined
+  readonly #seen = new Set<CapturedRoute>()
   /** By the config that Fastify made for the route, which nobody can replace. */
   readonly #policies = new WeakMap<object, Policy>()
   #earlyProblems: readonly string[] = []
@@ -38,7 +38,7 @@ export class RouteRegister {
     this.#application = keepRoutes(scope)
     const seen = this.#seen
     scope.addHook('onRoute', function (options) {
-      seen.add(writtenRoute(this, options))
+      seen.add(capturedRoute(this, options))
     })
   }
 
@@ -55,7 +55,7 @@ export class RouteRegister {
     return this.#early && added(this.#early)
   }
 
-  get #early(): readonly WrittenRoute[] | undefined {
+  get #early(): readonly CapturedRoute[] | undefined {
     return this.#application?.filter(
       (route) => !this.#seen.has(route) && isWithin(this.scope, route.scope),
     )
@@ -78,7 +78,7 @@ export class RouteRegister {
     return this.#earlyProblems
   }
 
-  #compile(written: readonly WrittenRoute[], strict: boolean): string[] {
+  #compile(written: readonly CapturedRoute[], strict: boolean): string[] {
     return routeProblems(
       written.flatMap(({ taken }) => {
         const found = taken.map((route) => ({ route, found: this.#compileRoute(route, strict) }))
@@ -138,14 +138,14 @@ export class RouteRegister {
 }
 
 /** A request for the part of a route that was added ends the process, early or not. */
-function halfAdded(written: readonly WrittenRoute[]): string[] {
+function halfAdded(written: readonly CapturedRoute[]): string[] {
   const halves = written.flatMap(({ taken }) => taken).filter(({ isHalfAdded }) => isHalfAdded)
   const found = 'Fastify refused a part of it, since another route is there'
   return routeProblems(halves.map((route) => ({ route, found })))
 }
 
 /** The routes that Fastify has added. */
-export function added(written: readonly WrittenRoute[]): readonly Route[] {
+export function added(written: readonly CapturedRoute[]): readonly Route[] {
   return written.flatMap(({ taken }) => taken).filter((route) => route.routedMethods.length > 0)
 }
 

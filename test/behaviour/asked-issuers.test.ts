@@ -5,7 +5,7 @@ import { composeAuthenticator } from '../../lib/compose.ts'
 import { loadSettings } from '../../lib/config/load-settings.ts'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions, AuthService } from '../../lib/index.ts'
-import { Waits } from '../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
@@ -197,14 +197,14 @@ test('10 000 invented issuers are asked for once each, and known ones never wait
   authenticator.open()
   t.after(() => authenticator.close())
   const ask = async (token: string) =>
-    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits()))
+    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new PendingRequests()))
   const token = await authority.token({ resources: { acme: [] } })
   await ask(token)
   for (let batch = 0; batch < 1000; batch++) {
     const strangers = Array.from({ length: 10 }, (_, i) => ask(inventedToken(batch * 10 + i)))
     for (const { status } of await Promise.allSettled(strangers)) assert.equal(status, 'rejected')
     const known = accepted(
-      authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits()),
+      authenticator.authenticate(bearerRequest(`Bearer ${token}`), new PendingRequests()),
     )
     assert.equal(known instanceof Promise, false, 'a known issuer is not waited for')
   }
@@ -316,7 +316,7 @@ test('a host that hangs with the keys of 40 issuers holds up no issuer of anothe
   )
   authenticator.open()
   const ask = async (token: string) =>
-    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits()))
+    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new PendingRequests()))
   const waiting = Array.from({ length: 40 }, (_, i) => ask(inventedToken(i)))
   const ended = Promise.allSettled(waiting)
   const principal = await ask(await authority.token({ resources: { acme: [] } }))

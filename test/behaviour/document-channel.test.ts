@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type DenyListOptions, denyList } from '../../lib/entrypoints/revocation/index.ts'
-import { AskedIssuers } from '../../lib/identity/authentication/dynamic-issuers.ts'
+import { DynamicIssuers } from '../../lib/identity/authentication/dynamic-issuers.ts'
 import { AuthService, type DocumentEvent } from '../../lib/index.ts'
-import { Waits } from '../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.ts'
 import { as, authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { outcome } from '../helpers/app/refusals.ts'
@@ -182,7 +182,7 @@ test('a function that fails for an issuer that was never known is told by what w
 
 test('what reading an answer throws is told in constant words', async (t) => {
   const told = heard(t, 'document')
-  const issuers = new AskedIssuers({
+  const issuers = new DynamicIssuers({
     ask: () => null,
     read: () => {
       throw new RangeError('secret')
@@ -197,7 +197,7 @@ test('what reading an answer throws is told in constant words', async (t) => {
     cooldown: 5,
   })
   const unavailable = { code: 'ERR_AUTH_ISSUERS_UNAVAILABLE' }
-  assert.throws(() => issuers.find({ iss: 'https://a.test' }, new Waits()), unavailable)
+  assert.throws(() => issuers.find({ iss: 'https://a.test' }, new PendingRequests()), unavailable)
   assert.deepEqual(changes(told), ['failed  the issuers function gave no usable answer'])
 })
 

@@ -5,7 +5,7 @@ import { composeAuthenticator } from '../../lib/compose.ts'
 import { loadSettings } from '../../lib/config/load-settings.ts'
 import { createTestAuthority, type TestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
-import { Waits } from '../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'
@@ -73,7 +73,7 @@ test('a known token of one issuer costs no promise while the other hangs or rota
   authenticator.open()
   t.after(() => authenticator.close())
   const verify = (token: string) =>
-    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits()))
+    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new PendingRequests()))
   const known = await b.token()
   const principal = await verify(known)
   await verify(await a.token())

@@ -5,7 +5,7 @@ import { composeAuthenticator } from '../../lib/compose.ts'
 import { loadSettings } from '../../lib/config/load-settings.ts'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
-import { Waits } from '../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.ts'
 import { authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
@@ -368,7 +368,7 @@ test('100 000 invented tokens leave the good one known, and the memory as it was
   }))
   authenticator.open()
   const ask = (token: string) =>
-    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new Waits()))
+    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new PendingRequests()))
   const invent = (count: number) => {
     for (let i = 0; i < count; i++) {
       assert.throws(() => ask(`${asked}-${'x'.repeat(1000)}`), { code: 'ERR_AUTH_TOKEN_INVALID' })

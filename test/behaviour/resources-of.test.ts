@@ -5,7 +5,7 @@ import { composeAuthenticator } from '../../lib/compose.ts'
 import { loadSettings } from '../../lib/config/load-settings.ts'
 import { createTestAuthority, type TestUserInfo } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions, type TokenUser } from '../../lib/index.ts'
-import { Waits } from '../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.ts'
 import { authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
@@ -456,7 +456,7 @@ test('a known user costs no promise and no new object', async (t) => {
   t.after(() => authenticator.close())
   const [one, two] = [await as(), await as({ jti: 'two' })]
   const verify = ({ authorization }: { authorization: string }) =>
-    accepted(authenticator.authenticate(bearerRequest(authorization), new Waits()))
+    accepted(authenticator.authenticate(bearerRequest(authorization), new PendingRequests()))
   const principal = await verify(one)
   assert.equal(verify(one), principal)
   assert.equal((await principal).in('acme'), (await verify(one)).in('acme'))

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
 import { introspection, seacatExchange } from '../../lib/entrypoints/introspection/index.ts'
-import { attendantOf } from '../../lib/platform/callbacks/lifecycle.ts'
+import { lifecycleOf } from '../../lib/platform/callbacks/lifecycle.ts'
 import { assertNoLeak } from '../helpers/app/canaries.ts'
 import {
   type Asked,
@@ -40,7 +40,7 @@ async function seen(t: TestContext, answer: IntrospectionServer['answer'], token
   ]
   server.metadata = { jwks_uri: `${issuer}/jwks` }
   for (const ask of asks) {
-    attendantOf(ask)?.open((reason) => texts.push(reason))
+    lifecycleOf(ask)?.open((reason) => texts.push(reason))
     // To a random token and to a real one.
     server.answer = answer
     texts.push(await outcome(ask, token))
@@ -110,7 +110,7 @@ test('a token that fits no header is not seen', async (t) => {
 test('a function shows nothing of its options to those who look at it', () => {
   const ask = introspection({ issuer: 'https://login.example.com', ...CLIENT })
   assert.deepEqual(Object.entries(ask), [])
-  assert.deepEqual(Object.keys(Object(attendantOf(ask))), [])
+  assert.deepEqual(Object.keys(Object(lifecycleOf(ask))), [])
 })
 
 function echo({ token, authorization, body }: Asked): object {

@@ -14,7 +14,7 @@ import {
 } from '../../lib/openapi/match-routes.ts'
 import { readDeclaration } from '../../lib/routes/declaration.ts'
 import { compilePolicy } from '../../lib/routes/policy.ts'
-import { RouteRegister } from '../../lib/routes/route-registry.ts'
+import { RouteRegistry } from '../../lib/routes/route-registry.ts'
 import { PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
 import { documentedApp, documentOf, type Operation } from '../helpers/documents/documented.ts'
 
@@ -221,7 +221,7 @@ for (const when of ['before', 'after'] as const) {
     const app = Fastify({ exposeHeadRoutes: false })
     t.after(() => app.close())
     app.get('/early/:tenant', { config: { noauth: true } }, handlerOfFindPolicies)
-    const register = new RouteRegister(app, RULES, () => true)
+    const register = new RouteRegistry(app, RULES, () => true)
     const config = { tenant: 'optional' } as const
     app.route({ method: ['PUT', 'POST'], url: '/several', config, handler: handlerOfFindPolicies })
     app.get('/open', { config: { noauth: true } }, handlerOfFindPolicies)

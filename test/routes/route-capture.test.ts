@@ -6,10 +6,10 @@ import { setImmediate } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
 import {
   applicationRoutes,
+  type CapturedRoute,
+  capturedRoute,
   keepRoutes,
   routeOf,
-  type WrittenRoute,
-  writtenRoute,
 } from '../../lib/routes/route-capture.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 
@@ -76,7 +76,7 @@ test('applications that share a server are told apart', async (t) => {
   assert.deepEqual(urls, [['/0'], ['/1']])
 })
 
-function written(app: FastifyInstance): readonly WrittenRoute[] {
+function written(app: FastifyInstance): readonly CapturedRoute[] {
   return applicationRoutes(app) ?? []
 }
 
@@ -166,9 +166,9 @@ test('in a scope that no hook of ours is in, nothing is taken', (t) => {
 
 test('two hooks that are told of one route know it as one', (t) => {
   const app = bareApp(t, { exposeHeadRoutes: false })
-  const seen: WrittenRoute[] = []
+  const seen: CapturedRoute[] = []
   app.addHook('onRoute', function (options) {
-    seen.push(writtenRoute(this, options))
+    seen.push(capturedRoute(this, options))
   })
   app.get('/x', handler)
   assert.equal(seen[0] === written(app)[0], true, 'another one')

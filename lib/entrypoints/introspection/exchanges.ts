@@ -1,4 +1,4 @@
-import type { AttendedWork } from '../../platform/callbacks/lifecycle.ts'
+import type { LifecycleWork } from '../../platform/callbacks/lifecycle.ts'
 import { readBody } from '../../platform/http/fetch-json.ts'
 import { OpaqueFailure } from './introspection-error.ts'
 
@@ -15,7 +15,7 @@ export interface ExchangeRequest {
 }
 
 /** HTTP exchanges with the servers that decide about tokens. */
-export class Exchanges implements AttendedWork {
+export class Exchanges implements LifecycleWork {
   readonly isReady = true
   readonly #limits = new Set<AbortController>()
 

@@ -1,10 +1,10 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
-import { doorOptions } from '../../config/option-reader.ts'
+import { entryPointOptions } from '../../config/option-reader.ts'
 import { CodeSwitch, Text, TextThat } from '../../config/option-types.ts'
 import { algorithmsOf, isOversized } from '../../identity/jwks/algorithms.ts'
 import { isWeakKey } from '../../identity/jwks/jwk.ts'
-import { isProtected } from '../../platform/http/urls.ts'
+import { isSecureUrl } from '../../platform/http/urls.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 
 /** How a boot error describes what `isServerAddress` accepts. */
@@ -18,7 +18,7 @@ export const ADDRESS = TextThat(SERVER_ADDRESS, isServerAddress)
  * addresses, so that credentials must not stand in them. A fragment is never sent.
  */
 export function isServerAddress(address: unknown): address is string {
-  return typeof address === 'string' && isProtected(address) && !address.includes('#')
+  return typeof address === 'string' && isSecureUrl(address) && !address.includes('#')
 }
 
 /** How `introspection` asks, and whom. */
@@ -82,7 +82,7 @@ const MEMBERS = {
 
 /** @throws ERR_AUTH_CONFIG_INVALID which tells all problems */
 export function readIntrospectionOptions(given: unknown): IntrospectionRules {
-  const options = doorOptions('introspection', given, MEMBERS)
+  const options = entryPointOptions('introspection', given, MEMBERS)
   const { privateKey } = options.right
   const key = readClientKey(privateKey)
   if (options.has('clientSecret') === options.has('privateKey')) {

@@ -1,5 +1,5 @@
 import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
-import { ATTENDED, Attendance } from '../../platform/callbacks/lifecycle.ts'
+import { LIFECYCLE, SharedLifecycle } from '../../platform/callbacks/lifecycle.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
 import { Exchanges } from './exchanges.ts'
 import { isBusy, OpaqueFailure, refusesCredentials } from './introspection-error.ts'
@@ -26,10 +26,10 @@ export function introspection(
 ): (token: string) => Promise<OpaqueAnswer> {
   const rules = readIntrospectionOptions(options)
   const exchanges = new Exchanges()
-  const attendance = new Attendance(exchanges)
+  const attendance = new SharedLifecycle(exchanges)
   const endpoint = new ProvedEndpoint(() => findEndpoint(rules, exchanges), {
-    onFault: ({ message }) => attendance.tell(`${message}, so that opaque tokens get 503`),
-    onProved: () => attendance.forget(),
+    onFault: ({ message }) => attendance.logFailure(`${message}, so that opaque tokens get 503`),
+    onProved: () => attendance.logSuccess(),
   })
   const ask = async (token: string): Promise<OpaqueAnswer> => {
     const proved = await endpoint.get()
@@ -42,7 +42,7 @@ export function introspection(
     }
   }
   // Not enumerable: the attendant is of no use to those who look at the function.
-  return Object.defineProperty(ask, ATTENDED, { value: attendance })
+  return Object.defineProperty(ask, LIFECYCLE, { value: attendance })
 }
 
 /**

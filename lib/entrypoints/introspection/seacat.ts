@@ -1,6 +1,6 @@
-import { doorOptions } from '../../config/option-reader.ts'
+import { entryPointOptions } from '../../config/option-reader.ts'
 import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
-import { ATTENDED, Attendance } from '../../platform/callbacks/lifecycle.ts'
+import { LIFECYCLE, SharedLifecycle } from '../../platform/callbacks/lifecycle.ts'
 import { Exchanges } from './exchanges.ts'
 import { OpaqueFailure } from './introspection-error.ts'
 import { ADDRESS } from './introspection-options.ts'
@@ -24,7 +24,7 @@ const BEARER_JWT = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i
 export function seacatExchange(
   options: SeacatExchangeOptions,
 ): (token: string) => Promise<OpaqueAnswer> {
-  const { url } = doorOptions('seacatExchange', options, { url: ADDRESS }).finish()
+  const { url } = entryPointOptions('seacatExchange', options, { url: ADDRESS }).finish()
   const exchanges = new Exchanges()
   const ask = async (token: string): Promise<OpaqueAnswer> => {
     const headers = { authorization: `Bearer ${token}` }
@@ -34,5 +34,5 @@ export function seacatExchange(
     if (response.status === 200 && jwt !== undefined) return jwt
     throw new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
   }
-  return Object.defineProperty(ask, ATTENDED, { value: new Attendance(exchanges) })
+  return Object.defineProperty(ask, LIFECYCLE, { value: new SharedLifecycle(exchanges) })
 }

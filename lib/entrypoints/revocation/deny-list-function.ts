@@ -3,11 +3,11 @@ import { WATCH, type WatchRevocation } from '../../identity/authentication/revoc
 import { isOpaque, noteOutlives, type TokenInfo } from '../../identity/jwt/token-info.ts'
 import type { UserInfo } from '../../identity/jwt/user-info.ts'
 import { failureOf, withinTime } from '../../platform/callbacks/call-with-timeout.ts'
-import { ATTENDED, Attendance } from '../../platform/callbacks/lifecycle.ts'
+import { LIFECYCLE, SharedLifecycle } from '../../platform/callbacks/lifecycle.ts'
 import {
+  changeReporter,
   type DocumentState,
-  DocumentStory,
-  tellingOf,
+  DocumentStatus,
 } from '../../platform/http/document-status.ts'
 import { Unusable } from '../../platform/http/failure.ts'
 import { clock } from '../../platform/runtime/clock.ts'
@@ -68,7 +68,7 @@ export function denyListFunction<Cursor>(
   const watch: WatchRevocation = (token, onRevoked) => core.watch(token, onRevoked)
   // Not enumerable: both are of no use to those who look at the function.
   return Object.defineProperties(list, {
-    [ATTENDED]: { value: core.attendance },
+    [LIFECYCLE]: { value: core.attendance },
     [WATCH]: { value: watch },
   })
 }
@@ -80,10 +80,10 @@ const SWEEP_EVERY = 60_000
 class DenyListCore<Cursor> {
   readonly #rules: DenyListRules
   readonly #source: DenyListSource<Cursor> | undefined
-  readonly attendance = new Attendance(this)
+  readonly attendance = new SharedLifecycle(this)
   readonly #store: EntryStore
   readonly #poller: Poller<Cursor> | undefined
-  readonly #story: DocumentStory
+  readonly #story: DocumentStatus
   readonly #sweep = new Alarm(() => this.#sweepEntries())
   /** Why it was full, as far as that was logged. */
   readonly #toldFull = new Set<DenyListFailureCode>()
@@ -96,19 +96,19 @@ class DenyListCore<Cursor> {
     this.#store = new EntryStore(rules, this.attendance)
     const maxStale = rules.whenStale === 'admit' ? Number.POSITIVE_INFINITY : 0
     const ages = { maxAge: rules.maxStale, maxStale }
-    this.#story = new DocumentStory(ages, tellingOf('denyList', 'denyList'))
+    this.#story = new DocumentStatus(ages, changeReporter('denyList', 'denyList'))
     if (source === undefined) return
     this.#poller = new Poller(source, rules, this.#store, {
       onFailure: (error) => {
         const reason = this.#reasonOf('changes', error)
         this.#story.failed(reason)
-        this.attendance.tell(`the deny list cannot be read (${reason})`)
+        this.attendance.logFailure(`the deny list cannot be read (${reason})`)
       },
       onSuccess: (at) => {
         this.#story.fetched(at)
-        this.attendance.forget()
+        this.attendance.logSuccess()
       },
-      onNotice: (notice) => this.attendance.tell(notice),
+      onNotice: (notice) => this.attendance.logFailure(notice),
     })
   }
 
@@ -233,7 +233,7 @@ class DenyListCore<Cursor> {
     // That it is stale is told by the poller.
     if (this.#staleness === undefined && !this.#toldFull.has(failure)) {
       this.#toldFull.add(failure)
-      this.attendance.tell(`the deny list is full (${failure})`)
+      this.attendance.logFailure(`the deny list is full (${failure})`)
     }
     throw withoutStack(() => new DenyListFailure(failure))
   }
@@ -241,7 +241,7 @@ class DenyListCore<Cursor> {
   #tellOfLife(): void {
     if (this.#isToldOfLife) return
     this.#isToldOfLife = true
-    this.attendance.tell('the deny list refuses a token that lives longer than maxLifetime')
+    this.attendance.logFailure('the deny list refuses a token that lives longer than maxLifetime')
   }
 }
 

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { doorOptions } from '../../config/option-reader.ts'
+import { entryPointOptions } from '../../config/option-reader.ts'
 import { Callable } from '../../config/option-types.ts'
 import { Unusable } from '../../platform/http/failure.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
@@ -39,7 +39,7 @@ type Functions<Cursor> = Required<Pick<DenyListOptions<Cursor>, 'changes' | 'app
  * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
  */
 export function denyList<Cursor = unknown>(given: DenyListOptions<Cursor> = {}): DenyList {
-  const options = doorOptions('denyList', given, {
+  const options = entryPointOptions('denyList', given, {
     // What they take and give is checked when they are asked.
     changes: Type.Optional(Callable<Functions<Cursor>['changes']>()),
     append: Type.Optional(Callable<Functions<Cursor>['append']>()),

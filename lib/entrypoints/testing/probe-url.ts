@@ -2,7 +2,7 @@ import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import type { Route } from '../../routes/route.ts'
 import { type ListedPlace, routePlaces } from '../../routes/route-list.ts'
 import { pathParameters } from '../../routes/route-path.ts'
-import type { RouteRegister } from '../../routes/route-registry.ts'
+import type { RouteRegistry } from '../../routes/route-registry.ts'
 import type { ProbedGuard, ProbeOptions } from './probe-target.ts'
 
 /** One entry of `routes()`, with its route. */
@@ -11,7 +11,7 @@ export interface ProbedPlace extends ListedPlace {
 }
 
 /** What `routes()` lists of one guard, in the same order. */
-export function probedPlaces({ seen, early = [] }: RouteRegister): ProbedPlace[] {
+export function probedPlaces({ seen, early = [] }: RouteRegistry): ProbedPlace[] {
   return [...seen, ...early].flatMap((route) =>
     routePlaces(route).map((place) => ({ ...place, route })),
   )

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { AuthError } from '../../errors.ts'
-import type { Waits } from '../../platform/callbacks/pending-requests.ts'
-import type { NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
+import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { isObject, isPlain, ownCopy } from '../../platform/runtime/own-property.ts'
 import type { Principal } from '../authorization/principal.ts'
 import type { TokenNames } from '../jwt/token-info.ts'
@@ -33,7 +33,7 @@ export interface Authenticator {
    */
   refreshKeys(iss?: string): Promise<void>
   /** What the application has told is asked anew: of everything, or as `what` says. */
-  forget(what: Forgotten): void
+  forget(what: Invalidation): void
   /** The issuers that are known now. */
   issuers(): readonly Issuer[]
   /** What is known of the tokens that were verified before. */
@@ -49,16 +49,16 @@ export interface Authenticator {
    */
   authenticate(
     request: FastifyRequest,
-    waits: Waits,
+    waits: PendingRequests,
     finding?: Finding,
-  ): NowOrLater<Principal | AuthError>
+  ): MaybePromise<Principal | AuthError>
 }
 
 /**
  * Whose answers are forgotten: an issuer's, one user's, or, without members, everybody's. An
  * application that means everybody gives none.
  */
-export interface Forgotten {
+export interface Invalidation {
   /** The `iss` of the tokens; null: of those without one. */
   readonly issuer?: string | null
   /** The `sub` of the tokens. */
@@ -68,7 +68,7 @@ export interface Forgotten {
 }
 
 /** Without a prototype: what was not given is not there. */
-export const EVERYBODY: Forgotten = ownCopy({})
+export const EVERYBODY: Invalidation = ownCopy({})
 
 const isText = (value: unknown) => typeof value === 'string'
 
@@ -84,7 +84,7 @@ const MEMBERS = new Map<string, (value: unknown) => boolean>([
  *
  * @throws TypeError
  */
-export function readForgotten(what: unknown): Forgotten {
+export function readInvalidation(what: unknown): Invalidation {
   // What a class or another object would have lent it were left out in silence.
   if (!isObject(what) || !isPlain(what)) {
     throw new TypeError('forget() takes a plain object with issuer and sub, or tenant')
@@ -100,9 +100,9 @@ export function readForgotten(what: unknown): Forgotten {
 }
 
 /** Whether it is one of those whose answers are forgotten. */
-export function isForgotten(
+export function isInvalidated(
   { issuer, sub }: Pick<TokenNames, 'issuer' | 'sub'>,
-  what: Forgotten,
+  what: Invalidation,
 ): boolean {
   return (
     (what.issuer === undefined || what.issuer === issuer) &&

@@ -1,24 +1,24 @@
 import type { FastifyRequest } from 'fastify'
 import { AuthError, ERR_AUTH_TOKEN_INVALID, ERR_AUTH_TOKEN_MISSING } from '../../errors.ts'
 import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
-import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
-import { after, attempt, type NowOrLater } from '../../platform/runtime/maybe-promise.ts'
-import type { AskedRights } from '../authorization/external-rights.ts'
+import { after, attempt, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
+import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { Principal } from '../authorization/principal.ts'
 import { isJwt } from '../jwt/jose-header.ts'
 import { TokenRefused } from '../jwt/token-refused.ts'
-import type { Authenticator, Finding, Forgotten } from './authenticator.ts'
-import { type TokenFrom, tokenOfRequest } from './extract-token.ts'
+import type { Authenticator, Finding, Invalidation } from './authenticator.ts'
+import { extractToken, type TokenFrom } from './extract-token.ts'
 import type { Issuer } from './issuer.ts'
 import type { Issuers } from './issuers.ts'
-import type { Jwts } from './jwt-verifier.ts'
+import type { JwtVerifier } from './jwt-verifier.ts'
 import type { OpaqueTokens } from './opaque-tokens.ts'
-import { isDenyList, type RevocationRules, unlessRevoked } from './revocation-check.ts'
+import { checkRevocation, isDenyList, type RevocationRules } from './revocation-check.ts'
 import type { TokenCacheStats } from './token-cache.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
-export interface BearerTokenRules extends RevocationRules {
+export interface BearerRules extends RevocationRules {
   readonly tokenFrom?: TokenFrom | undefined
   /** Is told why `tokenFrom` gave no token. */
   readonly reportTokenFrom?: ReportFailure | undefined
@@ -28,20 +28,20 @@ export interface BearerTokenRules extends RevocationRules {
 export interface TokenParts {
   readonly issuers: Issuers
   readonly tokens: VerifiedTokens
-  readonly jwts: Jwts
+  readonly jwts: JwtVerifier
   /** Undefined: a token that is no JWT is refused. */
   readonly opaqueTokens?: OpaqueTokens | undefined
   /** Undefined: the rights are those of the token. */
-  readonly rights?: AskedRights | undefined
+  readonly rights?: ExternalRights | undefined
 }
 
 /** Production: a bearer token (RFC 6750), verified by its issuer. */
-export class BearerToken implements Authenticator {
+export class BearerAuthenticator implements Authenticator {
   readonly #parts: TokenParts
-  readonly #rules: BearerTokenRules
+  readonly #rules: BearerRules
   readonly #hasDenyList: boolean
 
-  constructor(parts: TokenParts, rules: BearerTokenRules) {
+  constructor(parts: TokenParts, rules: BearerRules) {
     this.#parts = parts
     this.#rules = rules
     this.#hasDenyList = isDenyList(rules.isRevoked)
@@ -67,7 +67,7 @@ export class BearerToken implements Authenticator {
     return this.#parts.issuers.refreshKeys(iss)
   }
 
-  forget(what: Forgotten): void {
+  forget(what: Invalidation): void {
     const { issuer, sub } = what
     // Nobody issues the tokens that name no issuer.
     if (sub === undefined && issuer !== null) this.#parts.issuers.forget(issuer)
@@ -85,9 +85,9 @@ export class BearerToken implements Authenticator {
 
   authenticate(
     request: FastifyRequest,
-    waits: Waits,
+    waits: PendingRequests,
     finding?: Finding,
-  ): NowOrLater<Principal | AuthError> {
+  ): MaybePromise<Principal | AuthError> {
     return attempt(() => this.#authenticated(request, waits, finding), asItIs, asRefusal)
   }
 
@@ -97,11 +97,11 @@ export class BearerToken implements Authenticator {
    */
   #authenticated(
     request: FastifyRequest,
-    waits: Waits,
+    waits: PendingRequests,
     finding: Finding = { cached: null, verified: null },
-  ): NowOrLater<Principal | AuthError> {
+  ): MaybePromise<Principal | AuthError> {
     const { tokenFrom, reportTokenFrom } = this.#rules
-    const token = tokenOfRequest(request, tokenFrom, reportTokenFrom) //               401
+    const token = extractToken(request, tokenFrom, reportTokenFrom) //               401
     if (token === null) return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
     const known = this.#parts.tokens.recall(token) //                                  401
     finding.cached = known !== undefined
@@ -113,9 +113,9 @@ export class BearerToken implements Authenticator {
     })
   }
 
-  #admitted(proved: Verified, waits: Waits): NowOrLater<Principal> {
+  #admitted(proved: Verified, waits: PendingRequests): MaybePromise<Principal> {
     const { rights } = this.#parts
-    const unrevoked = (user: Principal) => unlessRevoked(user, proved, this.#rules, waits)
+    const unrevoked = (user: Principal) => checkRevocation(user, proved, this.#rules, waits)
     if (rights === undefined) return unrevoked(proved.principal)
     // A deny list looks at the token alone. Who is on it must not hold a place among the questions.
     if (this.#hasDenyList) return after(unrevoked(proved.principal), () => rights.of(proved, waits))
@@ -123,7 +123,7 @@ export class BearerToken implements Authenticator {
   }
 
   /** Which kind a token is is decided once: what fails as one kind is never tried as the other. */
-  #verify(token: string, waits: Waits): NowOrLater<Verified | TokenRefused> {
+  #verify(token: string, waits: PendingRequests): MaybePromise<Verified | TokenRefused> {
     const { jwts, opaqueTokens } = this.#parts
     if (opaqueTokens === undefined || isJwt(token)) return jwts.verify(token, waits)
     return opaqueTokens.verify(token, waits)

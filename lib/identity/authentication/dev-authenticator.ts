@@ -7,7 +7,7 @@ import type { Authenticator } from './authenticator.ts'
  * Dev mode: every request acts as one user. Nothing of the request is read, and there is no
  * network.
  */
-export class MockUser implements Authenticator {
+export class DevAuthenticator implements Authenticator {
   readonly isReady = true
   readonly tokenCache = { size: 0, hits: 0, misses: 0, evictions: 0 }
   readonly #principal: Principal

@@ -1,11 +1,11 @@
 import { AuthError, ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE } from '../../errors.ts'
-import { AskedAnswers } from '../../platform/callbacks/cached-callback.ts'
+import { CachedCallback } from '../../platform/callbacks/cached-callback.ts'
 import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
-import type { Waits } from '../../platform/callbacks/pending-requests.ts'
-import { DocumentStory, tellingOf } from '../../platform/http/document-status.ts'
+import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
+import { changeReporter, DocumentStatus } from '../../platform/http/document-status.ts'
 import { clock } from '../../platform/runtime/clock.ts'
 import { errorCode, isThrown, withoutStack } from '../../platform/runtime/error.ts'
-import { after, type NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { Alarm } from '../../platform/runtime/timer.ts'
 import type { KeySource } from '../jwks/key-source.ts'
 import { mismatch, TokenRefused } from '../jwt/token-refused.ts'
@@ -68,17 +68,17 @@ interface Held {
   /** Where its keys come from. */
   readonly place: string
   /** What has become of the answer. */
-  readonly story: DocumentStory
+  readonly story: DocumentStatus
 }
 
 /**
  * Issuers that the application knows by a function. `iss` is a key to look up, and nothing else.
  */
-export class AskedIssuers implements Issuers {
+export class DynamicIssuers implements Issuers {
   readonly isReady = true
   readonly areAsked = true
   readonly #rules: AskedIssuersRules
-  readonly #answers: AskedAnswers<IssuerEntry | null, Held | null>
+  readonly #answers: CachedCallback<IssuerEntry | null, Held | null>
   readonly #table: IssuerTable<Held | null>
   /** Those that had proved a token and had to go, since the last warning. */
   #displaced = 0
@@ -91,7 +91,7 @@ export class AskedIssuers implements Issuers {
       end(held)
       if (hadProved) this.#noteDisplaced()
     })
-    this.#answers = new AskedAnswers<IssuerEntry | null, Held | null>({
+    this.#answers = new CachedCallback<IssuerEntry | null, Held | null>({
       ask: rules.ask,
       read: (answer, iss) => rules.read(iss, answer),
       learn: (entry, iss, before, askedAt) => {
@@ -142,7 +142,7 @@ export class AskedIssuers implements Issuers {
     await issuer.refreshKeys()
   }
 
-  find(claimed: Claimed, waits: Waits): NowOrLater<Issuer> {
+  find(claimed: Claimed, waits: PendingRequests): MaybePromise<Issuer> {
     return this.#find(claimed.iss, waits, MOST_TURNS)
   }
 
@@ -156,7 +156,7 @@ export class AskedIssuers implements Issuers {
     return known.slice(0, this.#rules.maxHeld).map(({ issuer }) => issuer)
   }
 
-  #find(iss: string | undefined, waits: Waits, turns: number): NowOrLater<Issuer> {
+  #find(iss: string | undefined, waits: PendingRequests, turns: number): MaybePromise<Issuer> {
     if (iss === undefined) throw new TokenRefused('the issuer is missing')
     return after(NAME.test(iss) ? this.#answers.get(iss, waits) : null, (held) => {
       if (held === null) {
@@ -225,8 +225,8 @@ export class AskedIssuers implements Issuers {
     return held
   }
 
-  #storyOf(iss: string): DocumentStory {
-    return new DocumentStory(this.#rules, tellingOf('issuer', iss))
+  #storyOf(iss: string): DocumentStatus {
+    return new DocumentStatus(this.#rules, changeReporter('issuer', iss))
   }
 }
 

@@ -22,7 +22,7 @@ export type TokenFrom = (request: FastifyRequest) => string | null
  * @returns null when there is none
  * @throws TokenRefused when there is not exactly one
  */
-export function tokenOfRequest(
+export function extractToken(
   request: FastifyRequest,
   tokenFrom?: TokenFrom,
   report?: ReportFailure,

@@ -1,6 +1,6 @@
-import type { AnswerTable, Kept } from '../../platform/callbacks/answer-cache.ts'
+import type { AnswerTable, CachedAnswer } from '../../platform/callbacks/answer-cache.ts'
 import { RecentKeys } from '../../platform/callbacks/line.ts'
-import { ownText } from '../../platform/runtime/flat-string.ts'
+import { flatString } from '../../platform/runtime/flat-string.ts'
 
 /**
  * Places beyond the bound for issuers that have proved no token yet, where those that have hold all
@@ -10,7 +10,7 @@ import { ownText } from '../../platform/runtime/flat-string.ts'
 const ON_TRIAL = 64
 
 interface Entry<T> {
-  kept: Kept<T>
+  kept: CachedAnswer<T>
   /** Since it was last passed over. */
   isUsed: boolean
 }
@@ -41,19 +41,19 @@ export class IssuerTable<T> implements AnswerTable<T> {
     this.#displaced = displaced
   }
 
-  get(iss: string): Kept<T> | undefined {
+  get(iss: string): CachedAnswer<T> | undefined {
     return this.#find(iss)?.kept
   }
 
   /** What takes the place of another answer has its place, and what that one had proved. */
-  set(iss: string, kept: Kept<T>): void {
+  set(iss: string, kept: CachedAnswer<T>): void {
     const before = this.#find(iss)
     if (before !== undefined) {
       before.kept = kept
       return
     }
     const home = this.#waits.has(iss) ? this.#awaited : this.#unproved
-    home.set(ownText(iss), { kept, isUsed: false })
+    home.set(flatString(iss), { kept, isUsed: false })
     this.#makeRoom(iss)
   }
 
@@ -86,7 +86,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
     this.#unproved.delete(iss)
     this.#awaited.delete(iss)
     this.#gone.delete(iss)
-    const own = ownText(iss)
+    const own = flatString(iss)
     this.#proved.set(own, entry)
     while (this.#proved.size > this.#most && this.#displaceOther(own));
   }

@@ -1,8 +1,8 @@
-import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
-import type { NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { Principal } from '../authorization/principal.ts'
-import type { Pin, RightsRules } from '../authorization/rights.ts'
+import type { AllowedTenants, RightsRules } from '../authorization/rights.ts'
 import type { VerificationKey } from '../jwks/jwk.ts'
 import type { KeySet } from '../jwks/jwk-set.ts'
 import type { KeySource } from '../jwks/key-source.ts'
@@ -18,12 +18,17 @@ import {
 } from '../jwt/verify.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import { keysUnavailable, withKey } from './key-lookup.ts'
-import { EndingProof, type Proof, type Verified, type VerifiedTokens } from './verified-tokens.ts'
+import {
+  EndingValidity,
+  type Validity,
+  type Verified,
+  type VerifiedTokens,
+} from './verified-tokens.ts'
 
 export interface IssuerRules extends VerifyRules, RightsRules {
   /** What logs and `stats()` call it. */
   readonly name: string
-  readonly tenants: Pin
+  readonly tenants: AllowedTenants
 }
 
 /** What an issuer's trust hangs on, and who wants to know what it does. */
@@ -54,11 +59,11 @@ export class Issuer {
   readonly keys: KeySource
   readonly #tokens: VerifiedTokens
   readonly #standing: Standing
-  readonly #trust: EndingProof
+  readonly #trust: EndingValidity
   #rules: IssuerRules
   /** The keys of the last proof. */
   #provedBy: KeySet | undefined
-  #proof: EndingProof | undefined
+  #validity: EndingValidity | undefined
   #isRetired = false
 
   /** @param tokens where the tokens are kept that it has proved */
@@ -72,7 +77,7 @@ export class Issuer {
     this.#rules = rules
     this.#tokens = tokens
     this.#standing = standing
-    this.#trust = new EndingProof(() => standing.isTrusted())
+    this.#trust = new EndingValidity(() => standing.isTrusted())
   }
 
   get name(): string {
@@ -112,7 +117,7 @@ export class Issuer {
   retire(): void {
     this.#isRetired = true
     this.#trust.end()
-    this.#proof?.end()
+    this.#validity?.end()
   }
 
   /**
@@ -122,7 +127,11 @@ export class Issuer {
    * @throws TokenRefused
    * @throws ERR_AUTH_KEYS_UNAVAILABLE
    */
-  verify(token: string, jws: CompactJws, waits: Waits): NowOrLater<Verified | TokenRefused> {
+  verify(
+    token: string,
+    jws: CompactJws,
+    waits: PendingRequests,
+  ): MaybePromise<Verified | TokenRefused> {
     const refused = refusedUnproved(jws, this.#rules)
     if (refused !== undefined) return refused
     const proved = withKey(this.keys, jws.header, ({ key, keys }) => {
@@ -131,7 +140,7 @@ export class Issuer {
       return verified
     })
     if (proved instanceof Promise) this.#await(proved)
-    return waits.for(proved, () => withoutStack(() => keysUnavailable(this.keys)))
+    return waits.waitFor(proved, () => withoutStack(() => keysUnavailable(this.keys)))
   }
 
   /**
@@ -152,29 +161,29 @@ export class Issuer {
 
   #prove(jws: CompactJws, key: VerificationKey, keys: KeySet): Verified {
     const accepted = verifyToken(jws, key, this.#rules)
-    return this.#verified(accepted, Number.POSITIVE_INFINITY, this.#proofBy(keys))
+    return this.#verified(accepted, Number.POSITIVE_INFINITY, this.#validityBy(keys))
   }
 
-  #verified(accepted: AcceptedClaims, until: number, proof: Proof): Verified {
+  #verified(accepted: AcceptedClaims, until: number, validity: Validity): Verified {
     const { userInfo, names, lifetime, actor } = accepted
     const { exp = until } = lifetime
     const { tenants } = this.#rules
-    const vouched = { exp, issuer: names.issuer, actor, tokenSub: names.sub }
-    const principal = Principal.of(userInfo, vouched, this.#rules, tenants)
+    const subject = { exp, issuer: names.issuer, actor, tokenSub: names.sub }
+    const principal = Principal.of(userInfo, subject, this.#rules, tenants)
     this.#standing.proved()
-    return { principal, lifetime, names, tenants, proof, isOpaque: false }
+    return { principal, lifetime, names, tenants, validity, isOpaque: false }
   }
 
   /** One for each key set. The one before ends: what other keys have proved is proved anew. */
-  #proofBy(keys: KeySet): Proof {
-    if (this.#proof === undefined || this.#provedBy !== keys) {
-      this.#proof?.end()
+  #validityBy(keys: KeySet): Validity {
+    if (this.#validity === undefined || this.#provedBy !== keys) {
+      this.#validity?.end()
       this.#provedBy = keys
-      this.#proof = new EndingProof(
+      this.#validity = new EndingValidity(
         () => this.#standing.isTrusted() && this.keys.current() === keys,
       )
     }
-    return this.#proof
+    return this.#validity
   }
 }
 

@@ -1,6 +1,6 @@
 import { ERR_AUTH_KEYS_UNAVAILABLE } from '../../errors.ts'
-import type { Waits } from '../../platform/callbacks/pending-requests.ts'
-import type { NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
+import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { mismatch, TokenRefused } from '../jwt/token-refused.ts'
 import type { Issuer } from './issuer.ts'
 
@@ -28,7 +28,7 @@ export interface Issuers {
    * @throws TokenRefused
    * @throws ERR_AUTH_ISSUERS_UNAVAILABLE
    */
-  find(claimed: Claimed, waits: Waits): NowOrLater<Issuer>
+  find(claimed: Claimed, waits: PendingRequests): MaybePromise<Issuer>
   /**
    * What the application has told of an issuer is asked anew.
    *

@@ -1,7 +1,7 @@
 import { ERR_AUTH_ISSUERS_UNAVAILABLE } from '../../errors.ts'
-import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
-import { after, type NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { type CompactJws, parseCompactJws } from '../jwt/compact-jws.ts'
 import { JoseHeaders } from '../jwt/jose-header.ts'
 import { TokenRefused } from '../jwt/token-refused.ts'
@@ -17,7 +17,7 @@ import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 const MOST_TURNS = 5
 
 /** Tokens that are JWTs (RFC 7519): each is verified by its issuer. */
-export class Jwts {
+export class JwtVerifier {
   readonly #issuers: Issuers
   readonly #tokens: VerifiedTokens
   readonly #maxLength: number
@@ -37,14 +37,14 @@ export class Jwts {
    * @throws TokenRefused
    * @throws ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE
    */
-  verify(token: string, waits: Waits): NowOrLater<Verified | TokenRefused> {
+  verify(token: string, waits: PendingRequests): MaybePromise<Verified | TokenRefused> {
     const jws = parseCompactJws(token, this.#maxLength, this.#headers)
     // The issuer's own rules come after the answer, which may bring them.
     if (this.#issuers.areAsked) refuseUnprovable(jws)
     return this.#prove({ token, jws, waits }, MOST_TURNS)
   }
 
-  #prove(proving: Proving, turns: number): NowOrLater<Verified | TokenRefused> {
+  #prove(proving: Proving, turns: number): MaybePromise<Verified | TokenRefused> {
     const { token, jws, waits } = proving
     return after(this.#issuers.find(jws.payload, waits), (issuer) => {
       // An issuer that had to be asked for may have proved this token before.
@@ -59,7 +59,7 @@ export class Jwts {
   }
 
   /** While keys were waited for, the issuer has changed, or is trusted no more. */
-  #again(proving: Proving, turns: number): NowOrLater<Verified | TokenRefused> {
+  #again(proving: Proving, turns: number): MaybePromise<Verified | TokenRefused> {
     if (turns > 0) return this.#prove(proving, turns)
     throw withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, 'the issuer changes all the time'))
   }
@@ -69,11 +69,11 @@ export class Jwts {
 interface Proving {
   readonly token: string
   readonly jws: CompactJws
-  readonly waits: Waits
+  readonly waits: PendingRequests
 }
 
 /** Whether what an issuer says after a wait is so still. */
 function holds(proved: Verified | TokenRefused, issuer: Issuer): boolean {
   if (issuer.isRetired) return false
-  return proved instanceof TokenRefused || proved.proof.holds
+  return proved instanceof TokenRefused || proved.validity.isValid
 }

@@ -1,6 +1,6 @@
 import { ERR_AUTH_KEYS_UNAVAILABLE } from '../../errors.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
-import { after, type NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { VerificationKey } from '../jwks/jwk.ts'
 import type { KeySet } from '../jwks/jwk-set.ts'
 import type { KeySource } from '../jwks/key-source.ts'
@@ -31,7 +31,7 @@ export function withKey<T>(
   source: KeySource,
   header: JoseHeader,
   prove: (found: FoundKey) => T,
-): NowOrLater<T> {
+): MaybePromise<T> {
   return after(findKey(source, header), (found) => {
     try {
       return prove(found)
@@ -60,7 +60,7 @@ async function proveWithNewer<T>(
  * @throws TokenRefused when no key fits
  * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when there are no keys
  */
-function findKey(source: KeySource, header: JoseHeader): NowOrLater<FoundKey> {
+function findKey(source: KeySource, header: JoseHeader): MaybePromise<FoundKey> {
   const keys = source.current()
   if (keys === undefined) return whenLoaded(source, header)
   return findIn(keys, header) ?? whenNewer(source, header, keys)

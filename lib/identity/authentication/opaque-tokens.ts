@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import { ERR_AUTH_INTROSPECTION_UNAVAILABLE } from '../../errors.ts'
-import { AskedAnswers } from '../../platform/callbacks/cached-callback.ts'
+import { CachedCallback } from '../../platform/callbacks/cached-callback.ts'
 import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
 import { RecentKeys } from '../../platform/callbacks/line.ts'
-import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { Unusable, unexpected } from '../../platform/http/failure.ts'
 import { clock } from '../../platform/runtime/clock.ts'
 import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
-import { after, attempt, type NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import { after, attempt, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { isObject, isPlain, ownProperty } from '../../platform/runtime/own-property.ts'
 import { isJwt } from '../jwt/jose-header.ts'
 import { TokenRefused } from '../jwt/token-refused.ts'
-import { type Forgotten, isForgotten } from './authenticator.ts'
+import { type Invalidation, isInvalidated } from './authenticator.ts'
 import type { Issuers } from './issuers.ts'
-import type { Jwts } from './jwt-verifier.ts'
-import type { Proof, Verified, VerifiedTokens } from './verified-tokens.ts'
+import type { JwtVerifier } from './jwt-verifier.ts'
+import type { Validity, Verified, VerifiedTokens } from './verified-tokens.ts'
 
 interface OpaqueTokensRules {
   readonly opaqueToken: OpaqueToken
@@ -53,24 +53,28 @@ interface Told {
 /** Tokens that are no JWTs: the application's function tells what stands behind each. */
 export class OpaqueTokens {
   readonly #rules: OpaqueTokensRules
-  readonly #answers: AskedAnswers<Answer, Told>
-  readonly #jwts: Jwts
+  readonly #answers: CachedCallback<Answer, Told>
+  readonly #jwts: JwtVerifier
   readonly #issuers: Issuers
   readonly #tokens: VerifiedTokens
   /** The digests of those that were good. */
   readonly #good = new RecentKeys()
   /** For each request that waits: what has been forgotten since it asked. */
-  readonly #forgotten = new Set<Forgotten[]>()
+  readonly #forgotten = new Set<Invalidation[]>()
 
   constructor(
     rules: OpaqueTokensRules,
-    known: { readonly jwts: Jwts; readonly issuers: Issuers; readonly tokens: VerifiedTokens },
+    known: {
+      readonly jwts: JwtVerifier
+      readonly issuers: Issuers
+      readonly tokens: VerifiedTokens
+    },
   ) {
     this.#rules = rules
     this.#jwts = known.jwts
     this.#issuers = known.issuers
     this.#tokens = known.tokens
-    this.#answers = new AskedAnswers<Answer, Told>({
+    this.#answers = new CachedCallback<Answer, Told>({
       ask: (token) => rules.opaqueToken(token),
       read: readAnswer,
       learn: (answer, _token, _before, askedAt) => ({ answer, askedAt }),
@@ -100,9 +104,9 @@ export class OpaqueTokens {
    * The tokens of a user, of an issuer, or of all are asked for anew. Whose a token is that was not
    * known, or is being asked for, nobody can tell: it may be one of these.
    */
-  forget(what: Forgotten = {}): void {
+  forget(what: Invalidation = {}): void {
     this.#answers.forget()
-    this.#tokens.forget(({ isOpaque, names }) => isOpaque === true && isForgotten(names, what))
+    this.#tokens.forget(({ isOpaque, names }) => isOpaque === true && isInvalidated(names, what))
     for (const since of this.#forgotten) since.push(what)
   }
 
@@ -112,13 +116,13 @@ export class OpaqueTokens {
    * @throws TokenRefused
    * @throws ERR_AUTH_INTROSPECTION_UNAVAILABLE, and what verifying a JWT throws
    */
-  verify(token: string, waits: Waits): NowOrLater<Verified | TokenRefused> {
+  verify(token: string, waits: PendingRequests): MaybePromise<Verified | TokenRefused> {
     if (token.length > this.#rules.maxTokenLength) {
       throw new TokenRefused('longer than maxTokenLength')
     }
     if (!BEARER_TOKEN.test(token)) throw new TokenRefused('characters that no token has')
     const digest = digestOf(token)
-    const since: Forgotten[] = []
+    const since: Invalidation[] = []
     this.#forgotten.add(since)
     return attempt(
       () => this.#proved(token, digest, waits, since),
@@ -139,9 +143,9 @@ export class OpaqueTokens {
   #proved(
     token: string,
     digest: string,
-    waits: Waits,
-    since: readonly Forgotten[],
-  ): NowOrLater<Verified | TokenRefused> {
+    waits: PendingRequests,
+    since: readonly Invalidation[],
+  ): MaybePromise<Verified | TokenRefused> {
     return after(this.#answers.get(digest, waits, token), ({ answer, askedAt }) => {
       const known = this.#tokens.get(token)
       if (known !== undefined) return known
@@ -150,14 +154,18 @@ export class OpaqueTokens {
         if (verified instanceof TokenRefused) return verified
         this.#good.note(digest, until)
         const known = asOpaque(verified, until)
-        if (since.every((what) => !isForgotten(known.names, what))) this.#tokens.set(token, known)
+        if (since.every((what) => !isInvalidated(known.names, what))) this.#tokens.set(token, known)
         return known
       })
     })
   }
 
   /** @param until when the answer ends, by `clock` */
-  #believe(answer: Answer, until: number, waits: Waits): NowOrLater<Verified | TokenRefused> {
+  #believe(
+    answer: Answer,
+    until: number,
+    waits: PendingRequests,
+  ): MaybePromise<Verified | TokenRefused> {
     if (answer === null) throw new TokenRefused('opaqueToken does not know the token')
     if (typeof answer === 'string') return this.#jwts.verify(answer, waits)
     const end = Math.max(until, clock.now() + LEAST_LIFE)
@@ -174,7 +182,7 @@ export class OpaqueTokens {
 function asOpaque(verified: Verified, until: number): Verified {
   const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
   const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
-  return { ...verified, proof: new UntilThen(verified.proof, end), isOpaque: true }
+  return { ...verified, validity: new UntilThen(verified.validity, end), isOpaque: true }
 }
 
 /** A token that is refused may be long. What is kept of it is short. */
@@ -183,18 +191,18 @@ function digestOf(token: string): string {
 }
 
 /** A proof, for some time. */
-class UntilThen implements Proof {
-  readonly #proof: Proof
+class UntilThen implements Validity {
+  readonly #proof: Validity
   /** A reading of `clock`. */
   readonly #until: number
 
-  constructor(proof: Proof, until: number) {
+  constructor(proof: Validity, until: number) {
     this.#proof = proof
     this.#until = until
   }
 
-  get holds(): boolean {
-    return clock.now() < this.#until && this.#proof.holds
+  get isValid(): boolean {
+    return clock.now() < this.#until && this.#proof.isValid
   }
 }
 

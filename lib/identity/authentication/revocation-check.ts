@@ -1,9 +1,9 @@
 import { ERR_AUTH_REVOCATION_UNAVAILABLE } from '../../errors.ts'
-import { askApplication, type ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
-import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import { callWithTimeout, type ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
+import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { readBoolean } from '../../platform/http/failure.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
-import { after, type NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { Principal } from '../authorization/principal.ts'
 import { outlivesDenyList, type TokenInfo, tokenInfo } from '../jwt/token-info.ts'
 import { TokenRefused } from '../jwt/token-refused.ts'
@@ -32,15 +32,15 @@ export interface RevocationRules {
  * @throws TokenRefused
  * @throws ERR_AUTH_REVOCATION_UNAVAILABLE
  */
-export function unlessRevoked(
+export function checkRevocation(
   principal: Principal,
   { names, lifetime, isOpaque }: Verified,
   { isRevoked, timeout, reportIsRevoked: report }: RevocationRules,
-  waits: Waits,
-): NowOrLater<Principal> {
+  waits: PendingRequests,
+): MaybePromise<Principal> {
   if (isRevoked === undefined) return principal
   const token = tokenInfo(names, lifetime, isOpaque)
-  const revoked = askApplication({
+  const revoked = callWithTimeout({
     // A deny list looks at the token alone, so that the user info need not be made for it.
     ask: () =>
       isRevoked(isDenyList(isRevoked) ? { sub: principal.sub } : principal.userInfo, token),

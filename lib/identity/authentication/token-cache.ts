@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import { ownText } from '../../platform/runtime/flat-string.ts'
+import { flatString } from '../../platform/runtime/flat-string.ts'
 
 /** Token text kept for each entry on average, in characters. */
 const MEAN_LENGTH = 2048
@@ -81,7 +81,7 @@ export class TokenCache<T> {
 
   set(token: string, value: T): void {
     if (this.#maxEntries === 0) return
-    const own = ownText(token)
+    const own = flatString(token)
     const hash = hashOf(own)
     const bytes = ENTRY + own.length + this.#sizeOf(value)
     const weight = Math.max(own.length, bytes / BYTES_PER_CHARACTER)

@@ -1,6 +1,6 @@
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
 import type { Principal } from '../authorization/principal.ts'
-import type { Pin } from '../authorization/rights.ts'
+import type { AllowedTenants } from '../authorization/rights.ts'
 import { type Lifetime, refusedLifetime } from '../jwt/registered-claims.ts'
 import type { TokenNames } from '../jwt/token-info.ts'
 import { TokenRefused } from '../jwt/token-refused.ts'
@@ -14,8 +14,8 @@ export interface Verified {
   /** For `isRevoked` and `resourcesOf`. */
   readonly names: TokenNames
   /** For which its issuer may speak. */
-  readonly tenants: Pin
-  readonly proof: Proof
+  readonly tenants: AllowedTenants
+  readonly validity: Validity
   /** Whether it stands for a token that is no JWT. */
   readonly isOpaque: boolean
 }
@@ -46,7 +46,7 @@ export class VerifiedTokens {
    */
   get(token: string): Verified | TokenRefused | undefined {
     const verified = this.#cache.get(token)
-    if (verified === undefined || !verified.proof.holds) return undefined
+    if (verified === undefined || !verified.validity.isValid) return undefined
     return refusedLifetime(verified.lifetime, this.#clockTolerance) ?? verified
   }
 
@@ -75,23 +75,23 @@ export class VerifiedTokens {
 }
 
 /** Why a verified token is believed. */
-export interface Proof {
+export interface Validity {
   /** Whether that is so still. */
-  readonly holds: boolean
+  readonly isValid: boolean
 }
 
 /**
  * A proof that ends. Thousands of kept tokens may share one, so it lets go of all that it rests on
  * when it ends: a key set, and its issuer.
  */
-export class EndingProof implements Proof {
+export class EndingValidity implements Validity {
   #isSo: (() => boolean) | undefined
 
   constructor(isSo: () => boolean) {
     this.#isSo = isSo
   }
 
-  get holds(): boolean {
+  get isValid(): boolean {
     return this.#isSo?.() ?? false
   }
 

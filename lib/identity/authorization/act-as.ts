@@ -3,7 +3,7 @@ import {
   ERR_AUTH_TENANT_INVALID,
   ERR_AUTH_TENANT_UNKNOWN,
 } from '../../errors.ts'
-import { Waits } from '../../platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import type { KnownTenants } from '../tenants/known-tenants.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
@@ -13,7 +13,7 @@ import { Principal } from './principal.ts'
 import { isResourceId } from './resources.ts'
 import type { RightsRules } from './rights.ts'
 
-export interface InternalWorkRules extends RightsRules {
+export interface ActAsRules extends RightsRules {
   readonly asyncContext: boolean
   readonly knownTenants: KnownTenants
   /** Told of each work before it begins. */
@@ -24,12 +24,12 @@ export interface InternalWorkRules extends RightsRules {
 const VOUCHED = { exp: Number.POSITIVE_INFINITY, issuer: null, actor: null }
 
 /** Work of the application that no request asks for, such as a job of a queue. */
-export class InternalWork {
-  readonly #rules: InternalWorkRules
+export class ActAs {
+  readonly #rules: ActAsRules
   /** The questions end by themselves when the service closes. */
-  readonly #waits = new Waits()
+  readonly #waits = new PendingRequests()
 
-  constructor(rules: InternalWorkRules) {
+  constructor(rules: ActAsRules) {
     this.#rules = rules
   }
 

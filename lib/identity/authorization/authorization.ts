@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { type ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_INVALID } from '../../errors.ts'
-import { ownText } from '../../platform/runtime/flat-string.ts'
+import { flatString } from '../../platform/runtime/flat-string.ts'
 import type { Actor } from '../jwt/token-info.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
@@ -74,7 +74,7 @@ export class Authorization {
   readonly #user: AuthorizedUser
 
   constructor(user: AuthorizedUser, tenant: string | null) {
-    this.tenant = tenant === null ? null : ownText(tenant)
+    this.tenant = tenant === null ? null : flatString(tenant)
     Object.defineProperty(this, 'userInfo', Authorization.#USER_INFO)
     this.issuer = user.issuer
     this.tokenSub = user.tokenSub

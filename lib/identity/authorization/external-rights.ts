@@ -1,18 +1,24 @@
 import { ERR_AUTH_RESOURCES_UNAVAILABLE } from '../../errors.ts'
-import { AskedAnswers } from '../../platform/callbacks/cached-callback.ts'
+import { CachedCallback } from '../../platform/callbacks/cached-callback.ts'
 import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
-import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
-import { after, type NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { TokenNames } from '../jwt/token-info.ts'
 import { TokenRefused } from '../jwt/token-refused.ts'
 import type { Resources } from '../jwt/user-info.ts'
 import type { Principal } from './principal.ts'
 import { type ResourcesOf, readResources, type TokenUser } from './resources.ts'
-import { type Pin, pinnedResources, pinnedSize, type RightsRules, SharedRights } from './rights.ts'
+import {
+  type AllowedTenants,
+  pinnedResources,
+  pinnedSize,
+  type RightsRules,
+  SharedRights,
+} from './rights.ts'
 
-export interface AskedRightsRules extends RightsRules {
+export interface ExternalRightsRules extends RightsRules {
   readonly resourcesOf: ResourcesOf
   /** Seconds for one question. */
   readonly timeout: number
@@ -29,7 +35,7 @@ interface ProvedUser {
   readonly principal: Principal
   readonly names: TokenNames
   /** For which the token's issuer may speak. */
-  readonly tenants: Pin
+  readonly tenants: AllowedTenants
 }
 
 /** Most users whose rights are kept, and most that are kept as not known. */
@@ -45,15 +51,15 @@ const UNKNOWN_FOR = 2
 const MAX_OPEN = 64
 
 /** Rights that the application tells of each user of each issuer. A token's own do not count. */
-export class AskedRights {
-  readonly #answers: AskedAnswers<Resources | null, ToldRights>
+export class ExternalRights {
+  readonly #answers: CachedCallback<Resources | null, ToldRights>
   /** By the token's principal. To make one for each request would cost more than the answer. */
   readonly #keys = new WeakMap<Principal, string>()
 
-  constructor(rules: AskedRightsRules) {
+  constructor(rules: ExternalRightsRules) {
     const { resourcesOf, timeout, maxAge, superuserResource, report } = rules
     const shareOf = rules.hasSeveralIssuers === true ? { shareOf: issuerIn } : {}
-    this.#answers = new AskedAnswers<Resources | null, ToldRights>({
+    this.#answers = new CachedCallback<Resources | null, ToldRights>({
       ask: (key) => resourcesOf(JSON.parse(key)),
       read: (answer) => (answer === null ? null : readResources(answer)),
       learn: (resources) => new ToldRights(resources, { superuserResource }),
@@ -96,7 +102,7 @@ export class AskedRights {
    * @throws TokenRefused where the token does not name its user
    * @throws ERR_AUTH_RESOURCES_UNAVAILABLE
    */
-  of({ principal, names, tenants }: ProvedUser, waits: Waits): NowOrLater<Principal> {
+  of({ principal, names, tenants }: ProvedUser, waits: PendingRequests): MaybePromise<Principal> {
     const key = this.#keys.get(principal) ?? this.#makeKey(principal, names)
     return after(this.#answers.get(key, waits), (told) => told.of(principal, tenants))
   }
@@ -127,7 +133,7 @@ const UNKNOWN = 'resourcesOf does not know the user'
 
 /** What is made of the resources for an issuer that may speak for these tenants. */
 interface Made {
-  readonly pin: Pin
+  readonly pin: AllowedTenants
   readonly rights: SharedRights
   /** For the principals of all tokens, made for the first that is looked at. */
   read(): Resources | undefined
@@ -161,7 +167,7 @@ export class ToldRights {
    *
    * @param pin the tenants for which the token's issuer may speak
    */
-  of(principal: Principal, pin: Pin): Principal {
+  of(principal: Principal, pin: AllowedTenants): Principal {
     const { rights, read } = this.#madeFor(pin)
     if (rights.turn !== this.#turn) this.#letGo(rights.turn)
     const known = this.#principals.get(principal)
@@ -177,7 +183,7 @@ export class ToldRights {
     return OWN + keptBytes(this.#resources) + pinnedSize(this.#resources)
   }
 
-  #madeFor(pin: Pin): Made {
+  #madeFor(pin: AllowedTenants): Made {
     if (this.#made?.pin === pin) return this.#made
     const told = this.#resources
     let resources: Resources | undefined

@@ -5,8 +5,8 @@ import type { Resources, UserInfo } from '../jwt/user-info.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import { Authorization, type AuthorizedUser } from './authorization.ts'
 import {
+  type AllowedTenants,
   MAX_KEPT,
-  type Pin,
   pinnedResources,
   pinnedSize,
   Rights,
@@ -14,7 +14,7 @@ import {
 } from './rights.ts'
 
 /** By whose word, until when, and by whom somebody acts as who it is. */
-export interface Vouched {
+export interface TokenSubject {
   /** In seconds since the epoch. */
   readonly exp: number
   /** The verified `iss`; null: none. */
@@ -46,7 +46,7 @@ export class Principal implements AuthorizedUser {
   readonly issuer: string | null
   readonly actor: Actor | null
   readonly tokenSub: string | null
-  readonly #vouched: Vouched
+  readonly #vouched: TokenSubject
   readonly #claims: UserInfo
   /** The rights that count in the place of those of the claims; null: those of the claims. */
   readonly #resources: Counting | null
@@ -65,9 +65,9 @@ export class Principal implements AuthorizedUser {
    */
   static of(
     claims: UserInfo,
-    vouched: Vouched,
+    vouched: TokenSubject,
     rules: RightsRules,
-    pin: Pin = EVERY_TENANT,
+    pin: AllowedTenants = EVERY_TENANT,
   ): Principal {
     const resources = Object.hasOwn(claims, 'resources') ? claims.resources : undefined
     const rights = new Rights(resources, rules, pin)
@@ -81,7 +81,7 @@ export class Principal implements AuthorizedUser {
   private constructor(
     claims: UserInfo,
     resources: Counting | null,
-    vouched: Vouched,
+    vouched: TokenSubject,
     rights: Rights,
   ) {
     this.#claims = claims

@@ -1,4 +1,4 @@
-import { ownText } from '../../platform/runtime/flat-string.ts'
+import { flatString } from '../../platform/runtime/flat-string.ts'
 import type { Resources } from '../jwt/user-info.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import { ImmutableSet } from './immutable-set.ts'
@@ -20,7 +20,7 @@ export const MAX_KEPT = 4
 export class Rights {
   readonly isSuperuser: boolean
   readonly #resources: Resources
-  readonly #pin: Pin
+  readonly #pin: AllowedTenants
   /** Why none were told, for the log. */
   readonly #missing: string
   #tenants: ReadonlySet<string> | undefined
@@ -33,7 +33,7 @@ export class Rights {
   constructor(
     resources: Resources | undefined,
     { superuserResource }: RightsRules,
-    pin: Pin = EVERY_TENANT,
+    pin: AllowedTenants = EVERY_TENANT,
     missing = 'the claim resources is missing',
   ) {
     this.#resources = resources ?? NO_RESOURCES
@@ -112,13 +112,13 @@ export class SharedRights extends Rights {
       this.#ids.clear()
       this.#turn += 1
     }
-    this.#ids.set(tenant === null ? null : ownText(tenant), ids)
+    this.#ids.set(tenant === null ? null : flatString(tenant), ids)
     return ids
   }
 }
 
 /** The tenants that an issuer may speak for; `*`: every one. */
-export type Pin = '*' | ReadonlySet<string>
+export type AllowedTenants = '*' | ReadonlySet<string>
 
 /**
  * The rights that count by the word of an issuer that speaks for these tenants. Rights in other
@@ -128,7 +128,7 @@ export type Pin = '*' | ReadonlySet<string>
  *
  * @returns a frozen copy, or the same rights where nothing is pinned
  */
-export function pinnedResources(resources: Resources, tenants: Pin): Resources {
+export function pinnedResources(resources: Resources, tenants: AllowedTenants): Resources {
   if (tenants === EVERY_TENANT) return resources
   const granted = new Map(Object.entries(resources))
   const everywhere = new Set(granted.get(EVERY_TENANT))

@@ -1,5 +1,5 @@
 import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto'
-import { MomentaryBytes } from '../../platform/runtime/flat-string.ts'
+import { ScratchBuffer } from '../../platform/runtime/flat-string.ts'
 import { ownCopy } from '../../platform/runtime/own-property.ts'
 
 /** Bytes of an RSA modulus of 8192 bits, with the zero before it that some servers write. */
@@ -79,7 +79,7 @@ const KNOWN: readonly (readonly [name: string, algorithm: Algorithm])[] = [
 
 const isMlDsaHere = hasMlDsa()
 
-const signed = new MomentaryBytes()
+const signed = new ScratchBuffer()
 
 const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map(
   KNOWN.filter(([, { kty }]) => kty !== 'AKP' || isMlDsaHere).map(([name, algorithm]) => [

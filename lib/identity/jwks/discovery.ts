@@ -1,6 +1,6 @@
 import { FetchFailure, reasonOf, Unusable } from '../../platform/http/failure.ts'
 import { type FetchLimits, fetchJson } from '../../platform/http/fetch-json.ts'
-import { isProtected } from '../../platform/http/urls.ts'
+import { isSecureUrl } from '../../platform/http/urls.ts'
 import { clock } from '../../platform/runtime/clock.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 
@@ -12,7 +12,7 @@ const KNOWN_FOR = 3600_000
  * credentials, query and fragment (OpenID Connect Discovery 1.0 §3, RFC 8414 §2).
  */
 export function isDiscoverable(issuer: string): boolean {
-  return isProtected(issuer) && !/[?#]/.test(issuer)
+  return isSecureUrl(issuer) && !/[?#]/.test(issuer)
 }
 
 /** Where the keys of an issuer are, by its own metadata. */
@@ -74,7 +74,7 @@ export function jwksUriOf(metadata: unknown, issuer: string): string {
   assertMetadataOf(issuer, metadata)
   const jwksUri = ownProperty(metadata, 'jwks_uri')
   if (typeof jwksUri !== 'string') throw new Unusable('the discovery document has no jwks_uri')
-  if (!isProtected(jwksUri))
+  if (!isSecureUrl(jwksUri))
     throw new Unusable('the discovered jwks_uri is no https URL that can be used')
   return jwksUri
 }

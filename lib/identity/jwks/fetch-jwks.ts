@@ -3,7 +3,7 @@ import { type FetchLimits, fetchJson } from '../../platform/http/fetch-json.ts'
 import type { FetchPlaces } from '../../platform/http/fetch-places.ts'
 import type { DocumentSource } from '../../platform/http/remote-document.ts'
 import { isPublicAddress } from '../../platform/http/ssrf-safe-request.ts'
-import { isProtected } from '../../platform/http/urls.ts'
+import { isSecureUrl } from '../../platform/http/urls.ts'
 import { ownCopy } from '../../platform/runtime/own-property.ts'
 import type { TimeLimit } from '../../platform/runtime/time-limit.ts'
 import { Discovery } from './discovery.ts'
@@ -72,7 +72,7 @@ export class FetchedKeys implements DocumentSource<KeySet> {
     this.#url = this.#place.url
     return this.#place.locate(limits, async (url) => {
       this.#url = url
-      if (this.#options.isTold && !isProtected(url)) {
+      if (this.#options.isTold && !isSecureUrl(url)) {
         throw new Unusable('the address is no https URL that can be used')
       }
       return new KeySet(await fetchJson(url, limits))

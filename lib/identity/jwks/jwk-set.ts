@@ -1,5 +1,5 @@
 import { Unusable } from '../../platform/http/failure.ts'
-import { shownAddress } from '../../platform/http/urls.ts'
+import { redactUrl } from '../../platform/http/urls.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import {
   importWrittenKey,
@@ -97,7 +97,7 @@ function inPlaceOfSet(value: unknown): string {
   if (!isObject(value)) return 'not a JWK set'
   if (Object.hasOwn(value, 'kty')) return 'this is a single key; a JWK set is {"keys": [that key]}'
   if (!Object.hasOwn(value, 'jwks_uri')) return 'not a JWK set'
-  const address = shownAddress(ownProperty(value, 'jwks_uri'))
+  const address = redactUrl(ownProperty(value, 'jwks_uri'))
   return address === null
     ? 'this is a discovery document, not a JWK set'
     : `this is a discovery document; its jwks_uri is ${address}`

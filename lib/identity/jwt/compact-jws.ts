@@ -1,8 +1,8 @@
-import { isCrowded } from '../../platform/runtime/json-complexity.ts'
+import { isTooComplex } from '../../platform/runtime/json-complexity.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
 import { decodeBase64url, parseObject, utf8Text } from './decode.ts'
 import type { JoseHeader, JoseHeaders } from './jose-header.ts'
-import { topLevelText } from './scan-claim.ts'
+import { scanClaim } from './scan-claim.ts'
 import { TokenRefused } from './token-refused.ts'
 
 /** A token in JWS compact serialization (RFC 7515 §3.1), taken apart and not yet believed. */
@@ -57,7 +57,7 @@ export class UnverifiedPayload {
   constructor(bytes: Buffer) {
     this.#bytes = bytes
     const text = bytes.length > MAX_BYTES ? undefined : utf8Text(bytes)
-    this.#isCheap = text !== undefined && !isCrowded(text)
+    this.#isCheap = text !== undefined && !isTooComplex(text)
     if (text !== undefined && this.#isCheap) this.#parsed = parseObject(text)
   }
 
@@ -70,7 +70,7 @@ export class UnverifiedPayload {
   /** Who says to have issued the token (RFC 7519 §4.1.1); undefined: no string. */
   get iss(): string | undefined {
     const { claims } = this
-    if (claims === undefined) return topLevelText(this.#bytes, 'iss')
+    if (claims === undefined) return scanClaim(this.#bytes, 'iss')
     const iss = ownProperty(claims, 'iss')
     return typeof iss === 'string' ? iss : undefined
   }

@@ -1,5 +1,5 @@
-import { ownText } from '../../platform/runtime/flat-string.ts'
-import { isCrowded } from '../../platform/runtime/json-complexity.ts'
+import { flatString } from '../../platform/runtime/flat-string.ts'
+import { isTooComplex } from '../../platform/runtime/json-complexity.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import { decodeBase64url, parseObject, utf8Text } from './decode.ts'
 import { mismatch, TokenRefused } from './token-refused.ts'
@@ -42,7 +42,7 @@ export class JoseHeaders {
     const known = this.#read.get(part)
     if (known) return known
     const text = utf8Text(decodeBase64url(part))
-    if (isCrowded(text)) throw new TokenRefused('the header is crowded')
+    if (isTooComplex(text)) throw new TokenRefused('the header is crowded')
     const header = readHeader(parseObject(text))
     if (part.length <= MAX_KEPT_LENGTH) this.#keep(part, header)
     return header
@@ -50,7 +50,7 @@ export class JoseHeaders {
 
   #keep(part: string, header: JoseHeader): void {
     if (this.#read.size >= MAX_KEPT) this.#read.clear()
-    this.#read.set(ownText(part), header)
+    this.#read.set(flatString(part), header)
   }
 }
 

@@ -17,7 +17,7 @@ const CARRIAGE_RETURN = 0x0d
  *
  * @param name without characters that JSON escapes
  */
-export function topLevelText(json: Buffer, name: string): string | undefined {
+export function scanClaim(json: Buffer, name: string): string | undefined {
   const key = Buffer.from(JSON.stringify(name))
   let depth = 0
   for (let at = 0; at < json.length; at++) {

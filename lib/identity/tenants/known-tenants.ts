@@ -1,11 +1,11 @@
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../errors.ts'
-import { AskedAnswers } from '../../platform/callbacks/cached-callback.ts'
+import { CachedCallback } from '../../platform/callbacks/cached-callback.ts'
 import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
-import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import type { DocumentState } from '../../platform/http/document-status.ts'
 import { readBoolean } from '../../platform/http/failure.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
-import type { NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 
 /** Which tenants exist. */
 export interface KnownTenants {
@@ -19,7 +19,7 @@ export interface KnownTenants {
    *
    * @throws ERR_AUTH_TENANTS_UNAVAILABLE if it cannot be found out now
    */
-  has(tenant: string, waits: Waits): NowOrLater<boolean>
+  has(tenant: string, waits: PendingRequests): MaybePromise<boolean>
   /**
    * What has been said is asked anew.
    *
@@ -84,15 +84,15 @@ interface AskedTenantsOptions {
 }
 
 /** A function of the application. Requests that arrive together ask it once. */
-export class AskedTenants implements KnownTenants {
+export class TenantsByFunction implements KnownTenants {
   readonly isReady = true
-  readonly #answers: AskedAnswers<boolean, boolean>
+  readonly #answers: CachedCallback<boolean, boolean>
 
   constructor(
     exists: (tenant: string) => boolean | Promise<boolean>,
     { timeout, maxAge, ...reporting }: AskedTenantsOptions,
   ) {
-    this.#answers = new AskedAnswers({
+    this.#answers = new CachedCallback({
       ask: (tenant) => exists(tenant),
       timeout,
       ...reporting,
@@ -117,7 +117,7 @@ export class AskedTenants implements KnownTenants {
     this.#answers.forget((known) => tenant === undefined || known === tenant)
   }
 
-  has(tenant: string, waits: Waits): NowOrLater<boolean> {
+  has(tenant: string, waits: PendingRequests): MaybePromise<boolean> {
     return this.#answers.get(tenant, waits)
   }
   state(): undefined {}

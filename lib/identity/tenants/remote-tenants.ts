@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../errors.ts'
-import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import type { DocumentState } from '../../platform/http/document-status.ts'
 import { Unusable } from '../../platform/http/failure.ts'
 import { fetchText } from '../../platform/http/fetch-json.ts'
 import type { Freshness } from '../../platform/http/freshness.ts'
 import { RemoteDocument, type RemoteDocumentEvents } from '../../platform/http/remote-document.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
-import type { NowOrLater } from '../../platform/runtime/maybe-promise.ts'
+import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { KnownTenants } from './known-tenants.ts'
 import { isTenantName, MAX_TENANT_LENGTH } from './tenant-name.ts'
 
@@ -41,10 +41,12 @@ export class RemoteTenants implements KnownTenants {
     this.#document.forget()
   }
 
-  has(tenant: string, waits: Waits): NowOrLater<boolean> {
+  has(tenant: string, waits: PendingRequests): MaybePromise<boolean> {
     const names = this.#document.current()
     if (names) return names.has(tenant)
-    return waits.for(this.#whenLoaded(), () => this.#unavailable()).then((late) => late.has(tenant))
+    return waits
+      .waitFor(this.#whenLoaded(), () => this.#unavailable())
+      .then((late) => late.has(tenant))
   }
 
   state(): DocumentState {

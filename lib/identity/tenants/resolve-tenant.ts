@@ -5,11 +5,11 @@ import {
   ERR_AUTH_TENANTS_UNAVAILABLE,
 } from '../../errors.ts'
 import {
-  askApplication,
+  callWithTimeout,
   type ReportFailure,
   unusable,
 } from '../../platform/callbacks/call-with-timeout.ts'
-import type { Waits } from '../../platform/callbacks/pending-requests.ts'
+import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { unexpected } from '../../platform/http/failure.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import { after } from '../../platform/runtime/maybe-promise.ts'
@@ -42,10 +42,10 @@ export function readNoTenant(mayBeAbsent: boolean): null | AuthError {
 export function askForTenant(
   ask: () => unknown,
   timeout: number,
-  waits: Waits,
+  waits: PendingRequests,
   report?: ReportFailure,
 ): unknown {
-  const answer = askApplication({
+  const answer = callWithTimeout({
     ask,
     timeout,
     waits,

@@ -1,9 +1,9 @@
-import { ownText } from '../runtime/flat-string.ts'
+import { flatString } from '../runtime/flat-string.ts'
 
 // Outside: the number of questions that strangers cause. Their answers are kept in a bounded table.
 
 /** An answer, and until when it holds, by `clock`. */
-export interface Kept<T> {
+export interface CachedAnswer<T> {
   readonly answer: T
   /** From then on it is asked for anew in the background, while it still holds. */
   renewAt: number
@@ -22,7 +22,7 @@ export interface WeightRules<T> {
 }
 
 interface Entry<T> {
-  readonly kept: Kept<T>
+  readonly kept: CachedAnswer<T>
   readonly weight: number
   /** Since it was last passed over. */
   used: boolean
@@ -30,8 +30,8 @@ interface Entry<T> {
 
 /** Answers by key. */
 export interface AnswerTable<T> {
-  get(key: string): Kept<T> | undefined
-  set(key: string, kept: Kept<T>): void
+  get(key: string): CachedAnswer<T> | undefined
+  set(key: string, kept: CachedAnswer<T>): void
   delete(key: string): void
   values(): T[]
   /**
@@ -42,7 +42,7 @@ export interface AnswerTable<T> {
 }
 
 /** Answers by key. Where the table is full, the oldest goes of those that were not used since. */
-export class KeptAnswers<T> implements AnswerTable<T> {
+export class AnswerCache<T> implements AnswerTable<T> {
   readonly #maxEntries: number
   readonly #drop: (answer: T) => void
   readonly #weightRules: WeightRules<T> | undefined
@@ -61,16 +61,16 @@ export class KeptAnswers<T> implements AnswerTable<T> {
     this.#weightRules = weightRules
   }
 
-  get(key: string): Kept<T> | undefined {
+  get(key: string): CachedAnswer<T> | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
     entry.used = true
     return entry.kept
   }
 
-  set(key: string, kept: Kept<T>): void {
+  set(key: string, kept: CachedAnswer<T>): void {
     if (this.#maxEntries === 0) return
-    const own = ownText(key)
+    const own = flatString(key)
     this.delete(own)
     const weight = this.#weightRules?.of(kept.answer, own) ?? 0
     while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()

@@ -1,11 +1,11 @@
 import { clock } from '../runtime/clock.ts'
-import { attempt, ignoreRejection, type NowOrLater } from '../runtime/maybe-promise.ts'
+import { attempt, ignoreRejection, type MaybePromise } from '../runtime/maybe-promise.ts'
 import { ownCopy } from '../runtime/own-property.ts'
-import { type AnswerTable, type Kept, KeptAnswers } from './answer-cache.ts'
-import { askApplication, type CallbackFailure } from './call-with-timeout.ts'
-import type { AskingRules } from './callback-rules.ts'
+import { AnswerCache, type AnswerTable, type CachedAnswer } from './answer-cache.ts'
+import { type CallbackFailure, callWithTimeout } from './call-with-timeout.ts'
+import type { CallbackRules } from './callback-rules.ts'
 import { Line } from './line.ts'
-import { Waits } from './pending-requests.ts'
+import { PendingRequests } from './pending-requests.ts'
 
 // Outside: functions of the application that are slow, fail, or are asked by many strangers at
 // once.
@@ -25,7 +25,7 @@ interface OpenQuestion<K> {
   /** What the function is asked. */
   readonly about: string
   /** Of the requests that want the answer. */
-  readonly waits: Set<Waits>
+  readonly waits: Set<PendingRequests>
   /** Undefined as long as it is being put. */
   answer: Promise<K> | undefined
   /** A reading of `clock`; undefined: it waits for its place. */
@@ -40,26 +40,26 @@ interface OpenQuestion<K> {
  * What a function of the application answers, by key. Requests that arrive together ask it once,
  * and an answer that is kept costs no promise.
  */
-export class AskedAnswers<A, K = A> {
-  readonly #rules: AskingRules<A, K>
+export class CachedCallback<A, K = A> {
+  readonly #rules: CallbackRules<A, K>
   readonly #answers: AnswerTable<K>
-  readonly #refusals: KeptAnswers<K>
+  readonly #refusals: AnswerCache<K>
   /** The last one of each key, unless it is forgotten. */
   readonly #open = new Map<string, OpenQuestion<K>>()
   readonly #line: Line
   /** That of known keys, where they have their own. */
   readonly #lineOfKnown: Line
   /** Of the questions, which the requests of several applications may share. */
-  readonly #waits = new Waits()
+  readonly #waits = new PendingRequests()
 
-  constructor(rules: AskingRules<A, K>) {
+  constructor(rules: CallbackRules<A, K>) {
     const own = ownCopy(rules)
     const { line = { places: Number.POSITIVE_INFINITY }, timeout, weight } = own
     this.#rules = own
     this.#line = new Line(line, timeout)
     this.#lineOfKnown = own.isKnown === undefined ? this.#line : new Line(line, timeout)
-    this.#answers = own.table ?? new KeptAnswers(own.maxKept, (kept) => own.drop?.(kept), weight)
-    this.#refusals = new KeptAnswers(own.refusals?.maxKept ?? 0, () => {}, weight)
+    this.#answers = own.table ?? new AnswerCache(own.maxKept, (kept) => own.drop?.(kept), weight)
+    this.#refusals = new AnswerCache(own.refusals?.maxKept ?? 0, () => {}, weight)
   }
 
   open(): void {
@@ -79,10 +79,10 @@ export class AskedAnswers<A, K = A> {
    * @param about what the function is asked, where that is not the key
    * @throws what the rules refuse with, where no answer can be had
    */
-  get(key: string, waits: Waits, about = key): NowOrLater<K> {
+  get(key: string, waits: PendingRequests, about = key): MaybePromise<K> {
     const kept = this.#serving(key)
     if (kept !== undefined) return kept.answer
-    return waits.for(this.#joined(key, waits) ?? this.#ask(key, waits, about), () =>
+    return waits.waitFor(this.#joined(key, waits) ?? this.#ask(key, waits, about), () =>
       this.#rules.refuse(CLOSED),
     )
   }
@@ -112,12 +112,12 @@ export class AskedAnswers<A, K = A> {
     return this.#answers.values()
   }
 
-  #find(key: string): Kept<K> | undefined {
+  #find(key: string): CachedAnswer<K> | undefined {
     return this.#answers.get(key) ?? this.#refusals.get(key)
   }
 
   /** An answer that comes at once where one is renewed counts at once: it may say less. */
-  #serving(key: string): Kept<K> | undefined {
+  #serving(key: string): CachedAnswer<K> | undefined {
     const now = clock.now()
     const kept = this.#find(key)
     if (kept === undefined || now >= kept.freshUntil) return undefined
@@ -137,13 +137,13 @@ export class AskedAnswers<A, K = A> {
   }
 
   /** The answer of a question that is open already. */
-  #joined(key: string, waits: Waits): Promise<K> | undefined {
+  #joined(key: string, waits: PendingRequests): Promise<K> | undefined {
     const question = this.#open.get(key)
     question?.waits.add(waits)
     return question?.answer
   }
 
-  #ask(key: string, waits: Waits, about = key): NowOrLater<K> {
+  #ask(key: string, waits: PendingRequests, about = key): MaybePromise<K> {
     const question: OpenQuestion<K> = {
       key,
       about,
@@ -181,7 +181,7 @@ export class AskedAnswers<A, K = A> {
       isWanted: () => [...question.waits].some(({ isOver }) => !isOver),
       run: () => {
         question.askedAt = clock.now()
-        return askApplication<A>({
+        return callWithTimeout<A>({
           timeout,
           refuse,
           ask: () => ask(question.about),

@@ -1,8 +1,8 @@
 import type { AuthError } from '../../errors.ts'
 import { Unusable } from '../http/failure.ts'
 import { errorCode, isThrown } from '../runtime/error.ts'
-import { after, attempt, isThenable, type NowOrLater } from '../runtime/maybe-promise.ts'
-import type { Waits } from './pending-requests.ts'
+import { after, attempt, isThenable, type MaybePromise } from '../runtime/maybe-promise.ts'
+import type { PendingRequests } from './pending-requests.ts'
 
 // Outside: functions of the application. One may answer at once, later, too late or never; it may
 // throw, or answer what is no answer.
@@ -45,13 +45,13 @@ export interface AnswerRules<T> {
 export interface Question<T> extends AnswerRules<T> {
   ask(): unknown
   /** Those of the application, whose closing ends the wait for an answer. */
-  readonly waits: Waits
+  readonly waits: PendingRequests
 }
 
 const NO_ANSWER = 'gave no usable answer'
 
 /** Asks a function of the application once. An answer that is there at once costs no promise. */
-export function askApplication<T>(question: Question<T>): NowOrLater<T> {
+export function callWithTimeout<T>(question: Question<T>): MaybePromise<T> {
   const answer = attempt(
     () => asPromise(question.ask()),
     (value) => value,
@@ -112,7 +112,7 @@ async function withinLimit<T>(answer: Promise<unknown>, question: Question<T>): 
   })
   const ended = () => question.refuse('had not answered when the application closed')
   try {
-    return await question.waits.for(Promise.race([answer, late]), ended)
+    return await question.waits.waitFor(Promise.race([answer, late]), ended)
   } finally {
     clearTimeout(timer)
   }

@@ -8,7 +8,7 @@ import type { LineRules } from './line.ts'
  * How a function of the application is asked, and for how long its answers serve. `A` is what it
  * answers, `K` what is made of that and kept.
  */
-export interface AskingRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
+export interface CallbackRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
   ask(about: string): unknown
   /**
    * What an answer stands for; undefined: it is none. Then nothing is kept of the answer before.

@@ -5,7 +5,7 @@ import type { CallbackFailure, ReportsOf } from './call-with-timeout.ts'
 // several services perhaps. Some hold a connection or a timer, which must begin and end with them.
 
 /** What a function does between questions. */
-export interface AttendedWork {
+export interface LifecycleWork {
   begin?(): void
   end(): void
   readonly isReady?: boolean
@@ -19,8 +19,8 @@ const NONE: AcceptedTokens = { issuers: [], clockTolerance: 0 }
  * again before what has failed has worked. The work begins with the first one, and ends with the
  * last one.
  */
-export class Attendance implements Attended {
-  readonly #work: AttendedWork
+export class SharedLifecycle implements Lifecycle {
+  readonly #work: LifecycleWork
   readonly #listeners: ((reason: string) => void)[] = []
   readonly #reports: ReportsOf[] = []
   readonly #issuers = new Set<string | undefined>()
@@ -29,7 +29,7 @@ export class Attendance implements Attended {
   #services = 0
   #told: string | undefined
 
-  constructor(work: AttendedWork) {
+  constructor(work: LifecycleWork) {
     this.#work = work
   }
 
@@ -90,7 +90,7 @@ export class Attendance implements Attended {
   }
 
   /** @param reason constant text */
-  tell(reason: string): void {
+  logFailure(reason: string): void {
     if (this.#told === reason) return
     this.#told = reason
     for (const listener of this.#listeners) listener(reason)
@@ -102,13 +102,13 @@ export class Attendance implements Attended {
   }
 
   /** It works, so that the next failure is a new one. */
-  forget(): void {
+  logSuccess(): void {
     this.#told = undefined
   }
 }
 
 /** The key under which such a function carries its attendant. Other code cannot name it. */
-export const ATTENDED: unique symbol = Symbol('fastify-tenant-auth.attended')
+export const LIFECYCLE: unique symbol = Symbol('fastify-tenant-auth.attended')
 
 /**
  * The issuers whose tokens a service accepts; `undefined`: one that is not configured. `asked`: a
@@ -127,7 +127,7 @@ export interface AcceptedTokens {
  * The part of a function that begins with the first installation of a service and ends with the
  * last one.
  */
-export interface Attended {
+export interface Lifecycle {
   /**
    * @param onFailure tells the operator of a failure, in constant text, at level error
    * @param accepted by the service that opens it
@@ -142,11 +142,11 @@ export interface Attended {
 }
 
 /** The attendant of an option's value, where it has one. */
-export function attendantOf(value: unknown): Attended | undefined {
+export function lifecycleOf(value: unknown): Lifecycle | undefined {
   if (typeof value !== 'function' || !isAttended(value)) return undefined
-  return value[ATTENDED]
+  return value[LIFECYCLE]
 }
 
-function isAttended(value: object): value is { readonly [ATTENDED]: Attended } {
-  return Object.hasOwn(value, ATTENDED)
+function isAttended(value: object): value is { readonly [LIFECYCLE]: Lifecycle } {
+  return Object.hasOwn(value, LIFECYCLE)
 }

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import { clock } from '../runtime/clock.ts'
-import type { NowOrLater } from '../runtime/maybe-promise.ts'
+import type { MaybePromise } from '../runtime/maybe-promise.ts'
 import { ownCopy } from '../runtime/own-property.ts'
 
 // Outside: strangers who make up keys, so that each of them is a question to the application.
@@ -25,7 +25,7 @@ export interface LineRules {
 interface Visit<T> {
   readonly key: string
   /** Holds its place until its answer has come. */
-  run(): NowOrLater<T>
+  run(): MaybePromise<T>
   /** Whether anybody waits for the answer still. */
   isWanted(): boolean
   /** The error of a constant reason: it was not asked. */
@@ -72,7 +72,7 @@ export class Line {
    *
    * @throws what the visit refuses with, where the line is full
    */
-  enter<T>(visit: Visit<T>): NowOrLater<T> {
+  enter<T>(visit: Visit<T>): MaybePromise<T> {
     const share = this.#rules.shareOf?.(visit.key) ?? null
     if (this.#hasPlaceFor(share)) return this.#run(share, () => visit.run())
     if (!this.#hasRoomFor(share)) throw visit.refuse('was not asked: its line is full')
@@ -130,10 +130,10 @@ export class Line {
     })
   }
 
-  #run<T>(share: string | null, run: () => NowOrLater<T>): NowOrLater<T> {
+  #run<T>(share: string | null, run: () => MaybePromise<T>): MaybePromise<T> {
     this.#running += 1
     this.#count(share, 'running', 1)
-    let answer: NowOrLater<T>
+    let answer: MaybePromise<T>
     try {
       answer = run()
     } catch (error) {

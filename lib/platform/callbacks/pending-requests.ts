@@ -1,4 +1,4 @@
-import type { NowOrLater } from '../runtime/maybe-promise.ts'
+import type { MaybePromise } from '../runtime/maybe-promise.ts'
 
 // Outside: servers that hang, and functions of the application that never answer.
 
@@ -6,7 +6,7 @@ import type { NowOrLater } from '../runtime/maybe-promise.ts'
  * The waits of one application's requests. A server that closes waits for its requests. So when the
  * application closes, each waiting request is refused at once.
  */
-export class Waits {
+export class PendingRequests {
   readonly #open = new Set<() => void>()
   #isOver = false
 
@@ -19,9 +19,9 @@ export class Waits {
    * The result of `pending`. If the application closes first, it fails with the error that `refuse`
    * makes. A value that is there already is not waited for.
    */
-  for<T>(pending: Promise<T>, refuse: () => Error): Promise<T>
-  for<T>(pending: NowOrLater<T>, refuse: () => Error): NowOrLater<T>
-  for<T>(pending: NowOrLater<T>, refuse: () => Error): NowOrLater<T> {
+  waitFor<T>(pending: Promise<T>, refuse: () => Error): Promise<T>
+  waitFor<T>(pending: MaybePromise<T>, refuse: () => Error): MaybePromise<T>
+  waitFor<T>(pending: MaybePromise<T>, refuse: () => Error): MaybePromise<T> {
     if (!(pending instanceof Promise)) return pending
     return new Promise((resolve, reject) => {
       const end = () => reject(refuse())

@@ -18,18 +18,18 @@ export interface DocumentState {
 /** What becomes of a document. `stale`: it serves beyond its age. `gone`: it serves no more. */
 export type DocumentChange = 'fetched' | 'failed' | 'stale' | 'gone'
 
-export type TellChange = (change: DocumentChange, state: DocumentState) => void
+export type ReportChange = (change: DocumentChange, state: DocumentState) => void
 
 /** What has become of one document. Each change is told once, when it is found. */
-export class DocumentStory {
+export class DocumentStatus {
   readonly #ages: Pick<Freshness, 'maxAge' | 'maxStale'>
-  readonly #tell: TellChange
+  readonly #tell: ReportChange
   #loadedAt = Number.NEGATIVE_INFINITY
   /** When it will be older than was told. */
   #olderAt = Number.POSITIVE_INFINITY
   #failure: string | null = null
 
-  constructor(ages: Pick<Freshness, 'maxAge' | 'maxStale'>, tell: TellChange) {
+  constructor(ages: Pick<Freshness, 'maxAge' | 'maxStale'>, tell: ReportChange) {
     this.#ages = ages
     this.#tell = tell
   }
@@ -104,7 +104,7 @@ export interface DocumentEvent {
 const documents = channel('fastify-tenant-auth:document')
 
 /** Tells the channel what becomes of one document. */
-export function tellingOf(kind: DocumentEvent['kind'], name: string): TellChange {
+export function changeReporter(kind: DocumentEvent['kind'], name: string): ReportChange {
   return (event, { age, failure: reason }) => {
     if (!documents.hasSubscribers) return
     const message: DocumentEvent = { kind, name, event, age, reason }

@@ -1,7 +1,7 @@
-import { isCrowded } from '../runtime/json-complexity.ts'
+import { isTooComplex } from '../runtime/json-complexity.ts'
 import { ownCopy } from '../runtime/own-property.ts'
 import { badStatus, FetchFailure, noAnswer } from './failure.ts'
-import { type AddressRule, judgedRequest } from './ssrf-safe-request.ts'
+import { type AddressRule, ssrfSafeRequest } from './ssrf-safe-request.ts'
 
 // Outside: other servers, which may redirect, send too much, break off, or send what is no JSON.
 
@@ -40,7 +40,7 @@ const MOST_MARKS = 20_000
  */
 export async function fetchJson(url: string, limits: FetchLimits): Promise<unknown> {
   const text = await fetchText(url, limits)
-  if (isCrowded(text, MOST_MARKS)) throw new FetchFailure(NOT_JSON)
+  if (isTooComplex(text, MOST_MARKS)) throw new FetchFailure(NOT_JSON)
   try {
     return JSON.parse(text)
   } catch {
@@ -59,7 +59,7 @@ export async function fetchText(url: string, limits: FetchLimits): Promise<strin
   const { isAllowed, signal, turn } = own
   const exchange = async () => {
     const body = isAllowed
-      ? await judgedRequest(url, { headers: HEADERS, signal, isAllowed })
+      ? await ssrfSafeRequest(url, { headers: HEADERS, signal, isAllowed })
       : await fetched(url, own)
     return readBody(body, own)
   }

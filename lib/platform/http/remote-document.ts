@@ -1,10 +1,10 @@
 import { clock } from '../runtime/clock.ts'
 import { TimeLimit } from '../runtime/time-limit.ts'
 import { Alarm } from '../runtime/timer.ts'
-import { type DocumentState, DocumentStory, type TellChange } from './document-status.ts'
+import { type DocumentState, DocumentStatus, type ReportChange } from './document-status.ts'
 import { reasonOf } from './failure.ts'
 import { DocumentTimes, type Freshness, wholeFreshness } from './freshness.ts'
-import { shownAddress } from './urls.ts'
+import { redactUrl } from './urls.ts'
 
 // Outside: other servers, which may be slow, fail, or be away for an hour.
 
@@ -12,7 +12,7 @@ export interface RemoteDocumentEvents {
   /** A load failed. `reason` is constant text, `url` what may be shown of the address. */
   onFailure(reason: string, url: string | null): void
   /** Something has become of the document. */
-  readonly onChange?: TellChange
+  readonly onChange?: ReportChange
 }
 
 /** Where a document comes from. */
@@ -36,7 +36,7 @@ export class RemoteDocument<T> {
   readonly #freshness: Required<Freshness>
   readonly #events: RemoteDocumentEvents
   readonly #times: DocumentTimes
-  readonly #story: DocumentStory
+  readonly #story: DocumentStatus
   readonly #alarm = new Alarm(() => void this.#attempt())
   #value: T | undefined
   #running: Promise<boolean> | undefined
@@ -50,7 +50,7 @@ export class RemoteDocument<T> {
     this.#freshness = wholeFreshness(freshness)
     this.#events = events
     this.#times = new DocumentTimes(freshness)
-    this.#story = new DocumentStory(freshness, events.onChange ?? (() => {}))
+    this.#story = new DocumentStatus(freshness, events.onChange ?? (() => {}))
   }
 
   /** Begins the first load, unless it is lazy, and keeps it fresh; resumes after `close()`. */
@@ -174,7 +174,7 @@ export class RemoteDocument<T> {
     this.#story.failed(reason)
     this.#schedule()
     this.current()
-    this.#events.onFailure(reason, shownAddress(this.#source.url))
+    this.#events.onFailure(reason, redactUrl(this.#source.url))
     return false
   }
 

@@ -25,7 +25,7 @@ export interface JudgedRequest {
  *
  * @throws FetchFailure
  */
-export async function judgedRequest(
+export async function ssrfSafeRequest(
   url: string,
   request: JudgedRequest,
 ): Promise<AsyncIterable<Uint8Array>> {

@@ -5,7 +5,7 @@
 const PLAIN_URL = /^https?:\/\/[^\s/?#@\\]+(?:[/?#][^\s\\]*)?$/i
 
 /** Whether what comes from an address cannot be replaced on the way. */
-export function isProtected(address: string): boolean {
+export function isSecureUrl(address: string): boolean {
   if (!PLAIN_URL.test(address) || !URL.canParse(address)) return false
   const { protocol, hostname } = new URL(address)
   return protocol === 'https:' || isLoopback(hostname)
@@ -23,7 +23,7 @@ const MAX_LENGTH = 100
  * What a log may say of an address: origin and path, because a query may hold a secret. Null if it
  * is not a plain http or https URL. A parsed URL has no control characters left.
  */
-export function shownAddress(address: unknown): string | null {
+export function redactUrl(address: unknown): string | null {
   if (typeof address !== 'string' || !URL.canParse(address)) return null
   const { protocol, username, password, origin, pathname } = new URL(address)
   if (!/^https?:$/.test(protocol) || username !== '' || password !== '') return null

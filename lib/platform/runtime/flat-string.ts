@@ -6,7 +6,7 @@
 const ROOM = 16_384
 
 /** Bytes that are needed for a moment, at one place. */
-export class MomentaryBytes {
+export class ScratchBuffer {
   readonly #room = Buffer.allocUnsafeSlow(ROOM)
 
   /** The letters of a text as Latin-1, until the next call. */
@@ -16,13 +16,13 @@ export class MomentaryBytes {
   }
 }
 
-const bytes = new MomentaryBytes()
+const bytes = new ScratchBuffer()
 
 /**
  * A copy of a text, for keeping. Without it, a kept token would keep its header alive, and a kept
  * tenant its URL. A text of Latin-1, as nearly all are, needs no Buffer of its own on the way.
  */
-export function ownText(text: string): string {
+export function flatString(text: string): string {
   const narrow = bytes.of(text).toString('latin1')
   return narrow === text ? narrow : Buffer.from(text, 'utf16le').toString('utf16le')
 }

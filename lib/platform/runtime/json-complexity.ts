@@ -15,7 +15,7 @@ const BYTES_OF_LETTER = 2
  * length: 1 400 nested lists cost as much as two forged signatures. So the marks are counted before
  * the text is parsed, and no further than to a crowd.
  */
-export function isCrowded(json: string, most = MOST): boolean {
+export function isTooComplex(json: string, most = MOST): boolean {
   return countMarks(json, most) > most
 }
 

@@ -3,23 +3,23 @@
 // more than a whole decision, and requests without one keep their order.
 
 /** A value that is there, or the promise of one that comes later. */
-export type NowOrLater<T> = T | Promise<T>
+export type MaybePromise<T> = T | Promise<T>
 
 /** The result of `step` on a value. It is there at once if the value is. */
 export function after<A, B>(
-  before: NowOrLater<A>,
-  step: (value: A) => NowOrLater<B>,
-): NowOrLater<B> {
+  before: MaybePromise<A>,
+  step: (value: A) => MaybePromise<B>,
+): MaybePromise<B> {
   return before instanceof Promise ? before.then(step) : step(before)
 }
 
 /** Runs a step that may fail, at once or later, and goes on in one of two ways. */
 export function attempt<A, B>(
-  run: () => NowOrLater<A>,
-  done: (value: A) => NowOrLater<B>,
-  failed: (error: unknown) => NowOrLater<B>,
-): NowOrLater<B> {
-  let value: NowOrLater<A>
+  run: () => MaybePromise<A>,
+  done: (value: A) => MaybePromise<B>,
+  failed: (error: unknown) => MaybePromise<B>,
+): MaybePromise<B> {
+  let value: MaybePromise<A>
   try {
     value = run()
   } catch (error) {

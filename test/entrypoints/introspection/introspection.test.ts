@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { introspection } from '../../../lib/entrypoints/introspection/index.ts'
 import { answeredClaims } from '../../../lib/entrypoints/introspection/introspection.ts'
-import { attendantOf } from '../../../lib/platform/callbacks/lifecycle.ts'
+import { lifecycleOf } from '../../../lib/platform/callbacks/lifecycle.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
 import { until } from '../../helpers/processes/until.ts'
 import {
@@ -93,7 +93,7 @@ async function start(t: TestContext) {
   server.active.set(TOKEN, ALICE)
   const ask = introspection({ issuer: server.issuer, ...CLIENT })
   const told: string[] = []
-  attendantOf(ask)?.open((reason) => told.push(reason))
+  lifecycleOf(ask)?.open((reason) => told.push(reason))
   return { server, ask, told }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { test } from 'node:test'
 import { seacatExchange } from '../../../lib/entrypoints/introspection/index.ts'
-import { attendantOf } from '../../../lib/platform/callbacks/lifecycle.ts'
+import { lifecycleOf } from '../../../lib/platform/callbacks/lifecycle.ts'
 import { configError } from '../../helpers/app/config-error.ts'
 import { askedServer } from '../../helpers/servers/asked-server.ts'
 
@@ -81,7 +81,7 @@ test('a question that is open ends with the service', async (t) => {
     arrive = resolve
   })
   const { ask } = await exchanging(() => arrive())
-  const attendant = attendantOf(ask)
+  const attendant = lifecycleOf(ask)
   attendant?.open(() => {})
   const refused = assert.rejects(ask(TOKEN), { code: 'ERR_INTROSPECTION_NO_ANSWER' })
   await arrived

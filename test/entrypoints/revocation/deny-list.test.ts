@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { type DenyEntry, denyList } from '../../../lib/entrypoints/revocation/index.ts'
 import { tokenInfo } from '../../../lib/identity/jwt/token-info.ts'
 import type { TokenInfo } from '../../../lib/index.ts'
-import { attendantOf } from '../../../lib/platform/callbacks/lifecycle.ts'
+import { lifecycleOf } from '../../../lib/platform/callbacks/lifecycle.ts'
 import {
   attend,
   HOUR,
@@ -96,7 +96,7 @@ for (const [what, token, refused] of LIVES) {
     stopClocks(t)
     const list = denyList()
     const told: string[] = []
-    attendantOf(list)?.open((reason) => told.push(reason))
+    lifecycleOf(list)?.open((reason) => told.push(reason))
     for (let again = 0; again < 2; again++) {
       assert.equal(verdictOf(list, tokenOf(token(Date.now()))), refused)
     }
@@ -159,11 +159,11 @@ for (const [what, entry, message] of NO_ENTRIES) {
 
 test('a list of one process is ready at once, and has nothing to ask', async () => {
   const list = denyList()
-  assert.equal(attendantOf(list)?.isReady, true)
+  assert.equal(lifecycleOf(list)?.isReady, true)
   list.wake()
   await list.ready()
-  attendantOf(list)?.open(() => {})
-  attendantOf(list)?.close()
+  lifecycleOf(list)?.open(() => {})
+  lifecycleOf(list)?.close()
   assert.equal(verdictOf(list), false)
 })
 

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { TellChange } from '../../../lib/platform/http/document-status.ts'
+import type { ReportChange } from '../../../lib/platform/http/document-status.ts'
 import { FetchFailure } from '../../../lib/platform/http/failure.ts'
 import type { Freshness } from '../../../lib/platform/http/freshness.ts'
 import { RemoteDocument } from '../../../lib/platform/http/remote-document.ts'
@@ -30,7 +30,7 @@ interface Load {
 export function controlledDocument(
   t: TestContext,
   freshness: Partial<Freshness> = {},
-  onChange?: TellChange,
+  onChange?: ReportChange,
 ) {
   const begin = 1_800_000_000_000
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: begin })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { DenyList } from '../../../lib/entrypoints/revocation/index.ts'
 import type { TokenInfo } from '../../../lib/index.ts'
-import { type AcceptedTokens, attendantOf } from '../../../lib/platform/callbacks/lifecycle.ts'
+import { type AcceptedTokens, lifecycleOf } from '../../../lib/platform/callbacks/lifecycle.ts'
 import { ageByDate } from '../processes/age-by-date.ts'
 
 /** The time at which tests of deny lists begin. */
@@ -55,7 +55,7 @@ export const settled = () => new Promise(setImmediate)
 
 /** Begins the work of a list, as a service does, until the test ends. */
 export function attend(t: TestContext, list: DenyList, accepted?: AcceptedTokens) {
-  const attendant = attendantOf(list) ?? assert.fail('it is not attended')
+  const attendant = lifecycleOf(list) ?? assert.fail('it is not attended')
   const told: string[] = []
   let isOpen = true
   attendant.open((reason) => told.push(reason), accepted)

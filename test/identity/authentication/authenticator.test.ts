@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isForgotten, readForgotten } from '../../../lib/identity/authentication/authenticator.ts'
+import {
+  isInvalidated,
+  readInvalidation,
+} from '../../../lib/identity/authentication/authenticator.ts'
 
 const GIVEN = [
   ...[{ issuer: 'i' }, { sub: 's' }, { issuer: 'i', sub: '' }],
@@ -9,7 +12,7 @@ const GIVEN = [
 
 for (const what of GIVEN) {
   test(`what is forgotten: ${JSON.stringify(what)}`, () => {
-    const read = readForgotten(what)
+    const read = readInvalidation(what)
     assert.deepEqual({ ...read }, what)
     assert.equal(Object.getPrototypeOf(read), null)
   })
@@ -49,7 +52,7 @@ const MISTAKES: [what: string, given: unknown][] = [
 
 for (const [what, given] of MISTAKES) {
   test(`${what} is a mistake, and must not mean everybody`, () => {
-    assert.throws(() => readForgotten(given), TypeError)
+    assert.throws(() => readInvalidation(given), TypeError)
   })
 }
 
@@ -67,10 +70,10 @@ const FITS: [what: object, doesFit: boolean][] = [
 
 for (const [what, doesFit] of FITS) {
   test(`${JSON.stringify(what)} is ${doesFit ? '' : 'not '}about the user ${JSON.stringify(USER)}`, () => {
-    assert.equal(isForgotten(USER, what), doesFit)
+    assert.equal(isInvalidated(USER, what), doesFit)
   })
 }
 
 test('null is about the user without an issuer', () => {
-  assert.equal(isForgotten({ issuer: null, sub: 's' }, { issuer: null, sub: 's' }), true)
+  assert.equal(isInvalidated({ issuer: null, sub: 's' }, { issuer: null, sub: 's' }), true)
 })

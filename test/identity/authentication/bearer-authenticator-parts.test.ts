@@ -9,19 +9,19 @@ import {
 } from '../../../lib/errors.ts'
 import type { Finding } from '../../../lib/identity/authentication/authenticator.ts'
 import {
-  BearerToken,
-  type BearerTokenRules,
+  BearerAuthenticator,
+  type BearerRules,
 } from '../../../lib/identity/authentication/bearer-authenticator.ts'
 import { Issuer, type IssuerRules } from '../../../lib/identity/authentication/issuer.ts'
 import { ListedIssuers } from '../../../lib/identity/authentication/issuers.ts'
-import { Jwts } from '../../../lib/identity/authentication/jwt-verifier.ts'
+import { JwtVerifier } from '../../../lib/identity/authentication/jwt-verifier.ts'
 import { OpaqueTokens } from '../../../lib/identity/authentication/opaque-tokens.ts'
 import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
-import { AskedRights } from '../../../lib/identity/authorization/external-rights.ts'
+import { ExternalRights } from '../../../lib/identity/authorization/external-rights.ts'
 import { Principal } from '../../../lib/identity/authorization/principal.ts'
 import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
-import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { bearerRequest } from '../../helpers/tokens/bearer-request.ts'
 import { forge, forgeKey } from '../../helpers/tokens/forge.ts'
 
@@ -49,7 +49,7 @@ function noted<T extends object>(part: T, name: string, notes: unknown[]): T {
 }
 
 /** A bearer token's parts, with opaque tokens and rights that the application tells, or without. */
-function start(kind: 'few' | 'all' = 'few', rules: Partial<BearerTokenRules> = {}) {
+function start(kind: 'few' | 'all' = 'few', rules: Partial<BearerRules> = {}) {
   const tokens = new VerifiedTokens(10, 5)
   const issuer = new Issuer(new StaticKeys(KEYS), RULES, tokens)
   const found: unknown[] = []
@@ -62,7 +62,7 @@ function start(kind: 'few' | 'all' = 'few', rules: Partial<BearerTokenRules> = {
       return find(claimed)
     },
   })
-  const jwts = new Jwts(issuers, tokens, 16_384)
+  const jwts = new JwtVerifier(issuers, tokens, 16_384)
   const opaqueToken = (token: string) => {
     asked.push(token)
     return token === 'key' ? { ...CLAIMS, sub: 'machine' } : null
@@ -70,18 +70,18 @@ function start(kind: 'few' | 'all' = 'few', rules: Partial<BearerTokenRules> = {
   const opaque = { opaqueToken, timeout: 5, maxAge: 30, maxTokenLength: 16_384 }
   const more = {
     opaqueTokens: new OpaqueTokens(opaque, { jwts, issuers, tokens }),
-    rights: new AskedRights({
+    rights: new ExternalRights({
       resourcesOf: ({ sub }) => ({ [`of-${sub}`]: [] }),
       timeout: 5,
       maxAge: 60,
     }),
   }
   const parts = { issuers, tokens, jwts, ...(kind === 'all' && more) }
-  const bearerToken = new BearerToken(parts, { timeout: 5, ...rules })
+  const bearerToken = new BearerAuthenticator(parts, { timeout: 5, ...rules })
   return {
     ...{ bearerToken, issuer, issuers, tokens, ...more },
     authenticate: (request: FastifyRequest, finding?: Finding) =>
-      bearerToken.authenticate(request, new Waits(), finding),
+      bearerToken.authenticate(request, new PendingRequests(), finding),
     found: () => found.length,
     asked: () => asked,
   }
@@ -174,7 +174,7 @@ const throws = (error: unknown) => () => {
 const REFUSED: readonly {
   readonly what: string
   readonly request: FastifyRequest
-  readonly rules?: Partial<BearerTokenRules>
+  readonly rules?: Partial<BearerRules>
   readonly error: new (...given: never[]) => AuthError
   readonly reason: string
   readonly mismatch?: object
@@ -239,7 +239,7 @@ test('a JWT is never asked for, and another token is asked for once', () => {
 
 test('the rights are those that the application tells, and isRevoked is told these', () => {
   const seen: unknown[] = []
-  const isRevoked: BearerTokenRules['isRevoked'] = ({ resources }) => {
+  const isRevoked: BearerRules['isRevoked'] = ({ resources }) => {
     seen.push(resources)
     return false
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { MockUser } from '../../../lib/identity/authentication/dev-authenticator.ts'
+import { DevAuthenticator } from '../../../lib/identity/authentication/dev-authenticator.ts'
 import tenantAuth, { type AuthOptions, errors } from '../../../lib/index.ts'
 import { configError } from '../../helpers/app/config-error.ts'
 import { bareApp } from '../../helpers/app/guarded-app.ts'
@@ -52,7 +52,7 @@ async function devApp(t: TestContext, options: AuthOptions = {}): Promise<Fastif
 }
 
 describe('the mock user', () => {
-  const mockUser = new MockUser(USER, {})
+  const mockUser = new DevAuthenticator(USER, {})
 
   test('is the user of every request, and the rights never end', () => {
     const principal = mockUser.authenticate()
@@ -73,7 +73,10 @@ describe('the mock user', () => {
   test('holds the superuser resource only under *', () => {
     const rules = { superuserResource: 'authz:superuser' }
     const under = (key: string) =>
-      new MockUser({ sub: 'u', resources: { [key]: ['authz:superuser'] } }, rules).authenticate()
+      new DevAuthenticator(
+        { sub: 'u', resources: { [key]: ['authz:superuser'] } },
+        rules,
+      ).authenticate()
     assert.equal(under('*').in('any').tenant, 'any')
     assert.throws(() => under('acme').in('any'), errors.ERR_AUTH_TENANT_FORBIDDEN)
   })
@@ -193,7 +196,7 @@ for (const [name, tenants] of [
 }
 
 test('the mock user has no tokens to keep', () => {
-  const { tokenCache } = new MockUser({ sub: 'u' }, {})
+  const { tokenCache } = new DevAuthenticator({ sub: 'u' }, {})
   assert.deepEqual(tokenCache, { size: 0, hits: 0, misses: 0, evictions: 0 })
 })
 

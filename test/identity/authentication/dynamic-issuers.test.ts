@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import {
-  AskedIssuers,
   type AskedIssuersRules,
+  DynamicIssuers,
 } from '../../../lib/identity/authentication/dynamic-issuers.ts'
 import { Issuer, type IssuerEntry } from '../../../lib/identity/authentication/issuer.ts'
 import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
 import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
 import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
-import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { isObject } from '../../../lib/platform/runtime/own-property.ts'
 import { heard } from '../../helpers/app/heard.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
 import { forgeKey } from '../../helpers/tokens/forge.ts'
 
-const WAITS = new Waits()
+const WAITS = new PendingRequests()
 const KEYS = new KeySet({ keys: [forgeKey('ES256', 'one').publicJwk] })
 const TOKENS = new VerifiedTokens(10, 5)
 const A = 'https://a.test'
@@ -62,7 +62,7 @@ function start(
       },
     })
   }
-  const issuers = new AskedIssuers({
+  const issuers = new DynamicIssuers({
     ask(iss) {
       asked.push(iss)
       return answer(iss)
@@ -102,7 +102,7 @@ const NOT_ACCEPTED = withReason('the issuer is not accepted')
 
 /** Whether what an issuer says now is believed. */
 const proofOf = async (found: Issuer | Promise<Issuer>) =>
-  (await found).accept({ sub: 'u' }, 1000).proof
+  (await found).accept({ sub: 'u' }, 1000).validity
 
 test('an answer is kept for its time, and asked for anew in the background before its end', (t) => {
   const { find, asked, at } = start(t, () => ENTRY)
@@ -202,7 +202,7 @@ test('an answer that says the same keeps its issuer, and another mapping counts 
   sub = 'two'
   issuers.forget()
   assert.equal(find(), issuer)
-  assert.deepEqual([proof.holds, notes()], [true, ['keys 1 opened']])
+  assert.deepEqual([proof.isValid, notes()], [true, ['keys 1 opened']])
   assert.equal(issuer.accept({}, 1000).principal.userInfo.sub, 'two')
 })
 
@@ -227,7 +227,7 @@ for (const [what, before, now, sameKeys] of CHANGES) {
     const { issuers, find, notes, trusted } = start(t, () => answer)
     const issuer = await find()
     const proof = await proofOf(issuer)
-    assert.deepEqual([proof.holds, trusted[0]?.(), notes()], [true, true, ['keys 1 opened']])
+    assert.deepEqual([proof.isValid, trusted[0]?.(), notes()], [true, true, ['keys 1 opened']])
     answer = now
     issuers.forget()
     assert.equal(trusted[0]?.(), false, 'until it is asked for anew')
@@ -235,7 +235,7 @@ for (const [what, before, now, sameKeys] of CHANGES) {
     assert.equal(other === issuer, false)
     assert.equal(other.keys === issuer.keys, sameKeys)
     assert.deepEqual(notes(), sameKeys ? ['keys 1 opened'] : ['keys 1 closed', 'keys 2 opened'])
-    assert.deepEqual([proof.holds, trusted[0]?.(), trusted[1]?.()], [false, false, true])
+    assert.deepEqual([proof.isValid, trusted[0]?.(), trusted[1]?.()], [false, false, true])
     assert.deepEqual(issuers.all(), [other])
   })
 }
@@ -247,7 +247,7 @@ test('an issuer that the function knows no more is retired, and its keys are clo
   answer = null
   issuers.forget()
   assert.throws(find, NOT_ACCEPTED)
-  assert.deepEqual([proof.holds, notes()], [false, ['keys 1 opened', 'keys 1 closed']])
+  assert.deepEqual([proof.isValid, notes()], [false, ['keys 1 opened', 'keys 1 closed']])
   assert.deepEqual(issuers.all(), [])
 })
 
@@ -376,7 +376,7 @@ test('an issuer that had to go is told of again after the service was closed, an
     },
   })
   const prove = async (...names: string[]) => {
-    for (const name of names) assert.equal((await proofOf(find(name))).holds, true)
+    for (const name of names) assert.equal((await proofOf(find(name))).isValid, true)
   }
   await prove('a', 'b', 'c')
   assert.equal(told.length, 1)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
-import { tokenOfRequest } from '../../../lib/identity/authentication/extract-token.ts'
+import { extractToken } from '../../../lib/identity/authentication/extract-token.ts'
 import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
 
 /** The part of a request that is read here. */
@@ -29,7 +29,7 @@ const TOKENS = [
 
 for (const [header, token] of TOKENS) {
   test(`the token of ${JSON.stringify(header)} is ${JSON.stringify(token)}`, () => {
-    assert.equal(tokenOfRequest(requestWith(header)), token)
+    assert.equal(extractToken(requestWith(header)), token)
   })
 }
 
@@ -40,7 +40,7 @@ const OTHERS = [
 
 for (const header of OTHERS) {
   test(`${JSON.stringify(header)} names no bearer token`, () => {
-    assert.equal(tokenOfRequest(requestWith(header)), null)
+    assert.equal(extractToken(requestWith(header)), null)
   })
 }
 
@@ -59,7 +59,7 @@ const MALFORMED = [
 
 for (const header of MALFORMED) {
   test(`${JSON.stringify(header)} is a bearer header without exactly one token`, () => {
-    assert.throws(() => tokenOfRequest(requestWith(header)), TokenRefused)
+    assert.throws(() => extractToken(requestWith(header)), TokenRefused)
   })
 }
 
@@ -80,14 +80,14 @@ const RAW_HEADERS = [
 
 for (const [rawHeaders, expected] of RAW_HEADERS) {
   test(`${JSON.stringify(rawHeaders)} ${expected ? 'repeats' : 'does not repeat'} the header`, () => {
-    const ask = () => tokenOfRequest(requestWith('Bearer a', rawHeaders))
+    const ask = () => extractToken(requestWith('Bearer a', rawHeaders))
     if (expected) assert.throws(ask, refused('several Authorization headers'))
     else assert.equal(ask(), 'a')
   })
 }
 
 test('a made-up request without raw headers repeats no header', () => {
-  assert.equal(tokenOfRequest(requestWith('Bearer a', undefined)), 'a')
+  assert.equal(extractToken(requestWith('Bearer a', undefined)), 'a')
 })
 
 test('without an Authorization header, the function of the application is asked', () => {
@@ -97,20 +97,20 @@ test('without an Authorization header, the function of the application is asked'
     asked.push(given)
     return 'a.b.c'
   }
-  assert.equal(tokenOfRequest(request, tokenFrom), 'a.b.c')
+  assert.equal(extractToken(request, tokenFrom), 'a.b.c')
   assert.deepEqual(asked, [request])
-  assert.equal(tokenOfRequest(requestWith('Bearer x'), tokenFrom), 'x')
-  assert.equal(tokenOfRequest(requestWith(''), tokenFrom), null)
+  assert.equal(extractToken(requestWith('Bearer x'), tokenFrom), 'x')
+  assert.equal(extractToken(requestWith(''), tokenFrom), null)
   assert.equal(asked.length, 1)
 })
 
 test('without an Authorization header and without a function there is no token', () => {
-  assert.equal(tokenOfRequest(requestWith()), null)
+  assert.equal(extractToken(requestWith()), null)
 })
 
 test('a repeated header is refused, even if the function has given a token', () => {
   const request = requestWith(undefined, ['Authorization', 'a', 'authorization', 'b'])
-  const ask = () => tokenOfRequest(request, () => 'a.b.c')
+  const ask = () => extractToken(request, () => 'a.b.c')
   assert.throws(ask, refused('several Authorization headers'))
 })
 
@@ -127,7 +127,7 @@ const NO_TOKENS: readonly [what: string, tokenFrom: () => unknown, isAbsent: boo
 
 for (const [what, tokenFrom, isAbsent] of NO_TOKENS) {
   test(`a function that gives ${what} gives ${isAbsent ? 'no token' : 'what is refused'}`, () => {
-    const ask = () => Reflect.apply(tokenOfRequest, undefined, [requestWith(), tokenFrom])
+    const ask = () => Reflect.apply(extractToken, undefined, [requestWith(), tokenFrom])
     if (isAbsent) assert.equal(ask(), null)
     else assert.throws(ask, refused('tokenFrom gave no string'))
   })
@@ -139,7 +139,7 @@ test('a promise that a function gives may reject when its request is refused', a
   process.on('unhandledRejection', note)
   t.after(() => process.off('unhandledRejection', note))
   const tokenFrom = () => Promise.reject(new Error('on purpose'))
-  const ask = () => Reflect.apply(tokenOfRequest, undefined, [requestWith(), tokenFrom])
+  const ask = () => Reflect.apply(extractToken, undefined, [requestWith(), tokenFrom])
   assert.throws(ask, refused('tokenFrom gave no string'))
   await setImmediate()
   assert.deepEqual(unhandled, [])

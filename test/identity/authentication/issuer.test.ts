@@ -8,13 +8,13 @@ import { parseCompactJws } from '../../../lib/identity/jwt/compact-jws.ts'
 import { JoseHeaders } from '../../../lib/identity/jwt/jose-header.ts'
 import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
 import type { UserInfo } from '../../../lib/identity/jwt/user-info.ts'
-import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import type { DocumentState } from '../../../lib/platform/http/document-status.ts'
 import { accepted } from '../../helpers/tokens/accepted.ts'
 import { type ForgeKey, forge, forgeKey } from '../../helpers/tokens/forge.ts'
 
 const NOW = 1_800_000_000
-const WAITS = new Waits()
+const WAITS = new PendingRequests()
 const [ONE, TWO] = [forgeKey('ES256', 'one'), forgeKey('ES256', 'two')]
 const [SET_ONE, SET_TWO] = [setOf(ONE), setOf(TWO)]
 
@@ -204,22 +204,22 @@ test('the tokens that one key set has proved share a proof, which ends with the 
   const keys = new MovedKeys(SET_ONE)
   const { verify } = issuerWith(t, keys)
   const [first, second] = [tokenBy(ONE, { n: 1 }), tokenBy(ONE, { n: 2 })]
-  const { proof } = await verify(first)
-  assert.equal((await verify(second)).proof, proof)
+  const { validity } = await verify(first)
+  assert.equal((await verify(second)).validity, validity)
   keys.now = setOf(ONE, TWO)
-  assert.equal(proof.holds, false)
-  const next = (await verify(first)).proof
-  assert.notEqual(next, proof)
-  assert.equal((await verify(second)).proof, next)
+  assert.equal(validity.isValid, false)
+  const next = (await verify(first)).validity
+  assert.notEqual(next, validity)
+  assert.equal((await verify(second)).validity, next)
   keys.now = SET_ONE
-  assert.deepEqual([proof.holds, next.holds], [false, false])
+  assert.deepEqual([validity.isValid, next.isValid], [false, false])
 })
 
 test('an application that closes does not wait for keys', async (t) => {
   const keys = new MovedKeys(undefined)
   keys.settled = () => new Promise(() => {})
   const { verify } = issuerWith(t, keys)
-  const waits = new Waits()
+  const waits = new PendingRequests()
   const ended = assert.rejects(async () => verify(tokenBy(ONE), waits), {
     code: 'ERR_AUTH_KEYS_UNAVAILABLE',
   })
@@ -276,15 +276,15 @@ test('what a retired issuer has proved is known no more', async (t) => {
   const token = tokenBy(ONE)
   await verify(token)
   const accepted = issuer.accept({ sub: 'u' }, NOW + 60)
-  assert.equal(accepted.proof.holds, true)
+  assert.equal(accepted.validity.isValid, true)
   issuer.retire()
-  assert.deepEqual([tokens.get(token), accepted.proof.holds], [undefined, false])
+  assert.deepEqual([tokens.get(token), accepted.validity.isValid], [undefined, false])
 })
 
 test('an issuer that has proved nothing can be retired', (t) => {
   const { issuer } = issuerWith(t, new StaticKeys(SET_ONE))
   issuer.retire()
-  assert.equal(issuer.accept({ sub: 'u' }, NOW).proof.holds, false)
+  assert.equal(issuer.accept({ sub: 'u' }, NOW).validity.isValid, false)
 })
 
 test('claims that it has told in another way are judged by its rules', (t) => {

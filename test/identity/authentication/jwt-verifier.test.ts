@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FOR_GOOD, Issuer } from '../../../lib/identity/authentication/issuer.ts'
 import type { Issuers } from '../../../lib/identity/authentication/issuers.ts'
-import { Jwts } from '../../../lib/identity/authentication/jwt-verifier.ts'
+import { JwtVerifier } from '../../../lib/identity/authentication/jwt-verifier.ts'
 import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
 import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
 import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
-import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { accepted } from '../../helpers/tokens/accepted.ts'
 import { goodToken, KEY } from '../../helpers/tokens/probe.ts'
 
-const WAITS = new Waits()
+const WAITS = new PendingRequests()
 const KEYS = new KeySet({ keys: [KEY.publicJwk] })
 const TOKEN = goodToken({ resources: { acme: [], other: [] } })
 
@@ -69,11 +69,11 @@ function start() {
       throw new TokenRefused('the issuer is not accepted')
     },
   }
-  const jwts = new Jwts(issuers, tokens, 16_384)
+  const jwts = new JwtVerifier(issuers, tokens, 16_384)
   return { jwts, keys, known, make, tokens, finds: () => finds }
 }
 
-const tenantsOf = async (verifying: ReturnType<Jwts['verify']>) => [
+const tenantsOf = async (verifying: ReturnType<JwtVerifier['verify']>) => [
   ...(await accepted(verifying)).principal.tenants,
 ]
 

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Issuer, type IssuerRules } from '../../../lib/identity/authentication/issuer.ts'
 import { ListedIssuers } from '../../../lib/identity/authentication/issuers.ts'
-import { Jwts } from '../../../lib/identity/authentication/jwt-verifier.ts'
+import { JwtVerifier } from '../../../lib/identity/authentication/jwt-verifier.ts'
 import { OpaqueTokens } from '../../../lib/identity/authentication/opaque-tokens.ts'
 import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
 import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
 import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
-import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
 import { accepted } from '../../helpers/tokens/accepted.ts'
 import { forge, forgeKey } from '../../helpers/tokens/forge.ts'
 
 const NOW = 1_800_000_000
-const WAITS = new Waits()
+const WAITS = new PendingRequests()
 const KEY = forgeKey('ES256', 'one')
 const KEYS = new StaticKeys(new KeySet({ keys: [KEY.publicJwk] }))
 const GOOD = { iss: 'https://a.test', sub: 'machine' }
@@ -49,7 +49,7 @@ function start(
       return new Issuer(KEYS, { ...own, ...header, ...rules }, tokens)
     }),
   )
-  const jwts = new Jwts(issuers, tokens, 16_384)
+  const jwts = new JwtVerifier(issuers, tokens, 16_384)
   const asked: string[] = []
   const given: object = {
     opaqueToken(token: string) {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  unlessRevoked,
+  checkRevocation,
   WATCH,
   watchOf,
 } from '../../../lib/identity/authentication/revocation-check.ts'
 import type { Verified } from '../../../lib/identity/authentication/verified-tokens.ts'
 import { Principal } from '../../../lib/identity/authorization/principal.ts'
 import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
-import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 
-const WAITS = new Waits()
+const WAITS = new PendingRequests()
 const EXP = 1_900_000_000
 const NAMES = { issuer: 'https://a.test', sub: 'u', jti: 'j', sid: null }
 const VOUCHED = { exp: EXP, issuer: NAMES.issuer, actor: null }
@@ -19,7 +19,7 @@ const VERIFIED: Verified = {
   lifetime: { exp: EXP, nbf: undefined, iat: undefined },
   names: NAMES,
   tenants: '*',
-  proof: { holds: true },
+  validity: { isValid: true },
   isOpaque: false,
 }
 
@@ -29,20 +29,20 @@ const USER = Principal.of({ sub: 'mapped', resources: { acme: [] } }, VOUCHED, {
 const revoked = (error: unknown) => error instanceof TokenRefused && error.reason === 'revoked'
 
 test('without a function the token passes', () => {
-  assert.equal(unlessRevoked(USER, VERIFIED, { timeout: 5 }, WAITS), USER)
+  assert.equal(checkRevocation(USER, VERIFIED, { timeout: 5 }, WAITS), USER)
 })
 
 test('an answer that is there at once costs no promise', () => {
-  assert.equal(unlessRevoked(USER, VERIFIED, { isRevoked: () => false, timeout: 5 }, WAITS), USER)
+  assert.equal(checkRevocation(USER, VERIFIED, { isRevoked: () => false, timeout: 5 }, WAITS), USER)
   assert.throws(
-    () => unlessRevoked(USER, VERIFIED, { isRevoked: () => true, timeout: 5 }, WAITS),
+    () => checkRevocation(USER, VERIFIED, { isRevoked: () => true, timeout: 5 }, WAITS),
     revoked,
   )
 })
 
 test('an answer that comes later is waited for', async () => {
   const ask = async (answer: boolean) =>
-    unlessRevoked(USER, VERIFIED, { isRevoked: async () => answer, timeout: 5 }, WAITS)
+    checkRevocation(USER, VERIFIED, { isRevoked: async () => answer, timeout: 5 }, WAITS)
   assert.equal(await ask(false), USER)
   await assert.rejects(() => ask(true), revoked)
 })
@@ -53,7 +53,7 @@ test('the function is told the user, and what the token says of itself', () => {
     asked.push(...told)
     return false
   }
-  void unlessRevoked(USER, VERIFIED, { isRevoked, timeout: 5 }, WAITS)
+  void checkRevocation(USER, VERIFIED, { isRevoked, timeout: 5 }, WAITS)
   const token = { ...NAMES, issuedAt: null, expiresAt: new Date(EXP * 1000) }
   assert.deepEqual(asked, [USER.userInfo, token])
 })
@@ -61,7 +61,7 @@ test('the function is told the user, and what the token says of itself', () => {
 test('an answer that is no boolean is a 503', () => {
   for (const answer of [undefined, null, 0, 1, 'false', {}]) {
     const isRevoked: object = { isRevoked: () => answer }
-    assert.throws(() => unlessRevoked(USER, VERIFIED, { ...isRevoked, timeout: 5 }, WAITS), {
+    assert.throws(() => checkRevocation(USER, VERIFIED, { ...isRevoked, timeout: 5 }, WAITS), {
       code: 'ERR_AUTH_REVOCATION_UNAVAILABLE',
     })
   }
@@ -69,14 +69,14 @@ test('an answer that is no boolean is a 503', () => {
 
 test('a function that fails, or has not answered when the application closes, is a 503', async () => {
   const isRevoked = () => JSON.parse('')
-  assert.throws(() => unlessRevoked(USER, VERIFIED, { isRevoked, timeout: 5 }, WAITS), {
+  assert.throws(() => checkRevocation(USER, VERIFIED, { isRevoked, timeout: 5 }, WAITS), {
     code: 'ERR_AUTH_REVOCATION_UNAVAILABLE',
     reason: 'isRevoked failed (SyntaxError)',
     retryAfter: 1,
   })
-  const waits = new Waits()
+  const waits = new PendingRequests()
   const hanging = { isRevoked: () => new Promise<boolean>(() => {}), timeout: 5 }
-  const ended = assert.rejects(async () => unlessRevoked(USER, VERIFIED, hanging, waits), {
+  const ended = assert.rejects(async () => checkRevocation(USER, VERIFIED, hanging, waits), {
     code: 'ERR_AUTH_REVOCATION_UNAVAILABLE',
     reason: 'isRevoked had not answered when the application closed',
   })

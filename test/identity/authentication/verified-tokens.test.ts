@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  EndingProof,
+  EndingValidity,
   type Verified,
   VerifiedTokens,
 } from '../../../lib/identity/authentication/verified-tokens.ts'
@@ -10,25 +10,25 @@ import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
 
 test('a proof holds as long as it is so, and never again when it has ended', () => {
   let isSo = true
-  const proof = new EndingProof(() => isSo)
-  assert.equal(proof.holds, true)
+  const proof = new EndingValidity(() => isSo)
+  assert.equal(proof.isValid, true)
   isSo = false
-  assert.equal(proof.holds, false)
+  assert.equal(proof.isValid, false)
   isSo = true
-  assert.equal(proof.holds, true)
+  assert.equal(proof.isValid, true)
   proof.end()
-  assert.equal(proof.holds, false)
+  assert.equal(proof.isValid, false)
 })
 
 const EXP = 1_900_000_000
 
-function verified(sub: string, claims: object = {}, proof = { holds: true }): Verified {
+function verified(sub: string, claims: object = {}, validity = { isValid: true }): Verified {
   return {
     principal: Principal.of({ sub, ...claims }, { exp: EXP, issuer: null, actor: null }, {}),
     lifetime: { exp: EXP, nbf: undefined, iat: undefined },
     names: { issuer: null, sub, jti: null, sid: null },
     tenants: '*',
-    proof,
+    validity,
     isOpaque: false,
   }
 }
@@ -43,17 +43,17 @@ test('a token is known by its text, and by no other', () => {
 
 test('a token is known as long as its proof holds', () => {
   const tokens = new VerifiedTokens(10, 5)
-  const proof = { holds: false }
+  const proof = { isValid: false }
   const alice = verified('alice', {}, proof)
   tokens.set('a', alice)
   assert.equal(tokens.get('a'), undefined)
-  proof.holds = true
+  proof.isValid = true
   assert.equal(tokens.get('a'), alice)
 })
 
 test('what is proved anew takes the place of what was known', () => {
   const tokens = new VerifiedTokens(10, 5)
-  tokens.set('a', verified('alice', {}, { holds: false }))
+  tokens.set('a', verified('alice', {}, { isValid: false }))
   const bob = verified('bob')
   tokens.set('a', bob)
   assert.equal(tokens.get('a'), bob)

@@ -9,9 +9,9 @@ import {
   ERR_AUTH_TENANTS_UNAVAILABLE,
 } from '../../../lib/errors.ts'
 import {
+  ActAs,
+  type ActAsRules,
   type InternalUser,
-  InternalWork,
-  type InternalWorkRules,
   readInternalUser,
 } from '../../../lib/identity/authorization/act-as.ts'
 import type { Authorization } from '../../../lib/identity/authorization/authorization.ts'
@@ -19,7 +19,7 @@ import {
   currentAuthorization,
   openContexts,
 } from '../../../lib/identity/authorization/current-authorization.ts'
-import { AskedTenants, ListedTenants } from '../../../lib/identity/tenants/known-tenants.ts'
+import { ListedTenants, TenantsByFunction } from '../../../lib/identity/tenants/known-tenants.ts'
 import { configError } from '../../helpers/app/config-error.ts'
 
 const JOB = { sub: 'job:invoices', tenant: 'acme', resources: ['order:read', 'order:bill'] }
@@ -102,9 +102,9 @@ const JOB_OF_INTERNAL_WORK = {
   resources: ['order:read', 'authz:superuser'],
 }
 
-function internalWork(rules: Partial<InternalWorkRules> = {}) {
+function internalWork(rules: Partial<ActAsRules> = {}) {
   const begun: Authorization[] = []
-  const work = new InternalWork({
+  const work = new ActAs({
     asyncContext: true,
     superuserResource: 'authz:superuser',
     knownTenants: new ListedTenants(['acme', 'zoo', '__proto__']),
@@ -212,14 +212,9 @@ describe('no work begins, and none is told of,', () => {
   const late = () => setImmediate(false)
   const failing = () => Promise.reject(new Error('the database is away'))
   const asked = (exists: () => Promise<boolean>) =>
-    new AskedTenants(exists, { timeout: 5, maxAge: 60 })
+    new TenantsByFunction(exists, { timeout: 5, maxAge: 60 })
 
-  const refused: [
-    why: string,
-    who: InternalUser,
-    rules: Partial<InternalWorkRules>,
-    error: object,
-  ][] = [
+  const refused: [why: string, who: InternalUser, rules: Partial<ActAsRules>, error: object][] = [
     ['for a malformed user', { ...JOB_OF_INTERNAL_WORK, sub: '' }, {}, TypeError],
     [
       'for a malformed tenant',
@@ -274,7 +269,7 @@ describe('no work begins, and none is told of,', () => {
 
 test('the tenants function is asked under no authorization', async () => {
   const seen: unknown[] = []
-  const knownTenants = new AskedTenants(
+  const knownTenants = new TenantsByFunction(
     async () => {
       seen.push(currentAuthorization())
       return true

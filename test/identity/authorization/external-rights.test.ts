@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  AskedRights,
-  type AskedRightsRules,
+  ExternalRights,
+  type ExternalRightsRules,
   ToldRights,
 } from '../../../lib/identity/authorization/external-rights.ts'
 import { Principal } from '../../../lib/identity/authorization/principal.ts'
 import type { TokenUser } from '../../../lib/identity/authorization/resources.ts'
 import { readUserInfo } from '../../../lib/identity/jwt/user-info.ts'
-import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 
-const WAITS = new Waits()
+const WAITS = new PendingRequests()
 const UNAVAILABLE = { code: 'ERR_AUTH_RESOURCES_UNAVAILABLE', retryAfter: 1 }
 
 /** Rights that a function tells, and the names of the users that it was asked for. */
-function rightsBy(answer: AskedRightsRules['resourcesOf']) {
+function rightsBy(answer: ExternalRightsRules['resourcesOf']) {
   const asked: (string | null)[] = []
   const resourcesOf = (user: TokenUser) => {
     asked.push(user.sub)
     return answer(user)
   }
-  const rights = new AskedRights({ resourcesOf, timeout: 60, maxAge: 60 })
+  const rights = new ExternalRights({ resourcesOf, timeout: 60, maxAge: 60 })
   const of = (sub: string) => {
     const principal = Principal.of(
       readUserInfo({ sub }),

@@ -2,16 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Principal } from '../../../lib/identity/authorization/principal.ts'
-import { type Pin, pinnedResources, Rights } from '../../../lib/identity/authorization/rights.ts'
+import {
+  type AllowedTenants,
+  pinnedResources,
+  Rights,
+} from '../../../lib/identity/authorization/rights.ts'
 import type { UserInfo } from '../../../lib/identity/jwt/user-info.ts'
 import { holds } from '../../helpers/arbitraries/property.ts'
 
 const VOUCHED = { exp: 1_900_000_000, issuer: null, actor: null }
 const RULES = { superuserResource: 'authz:superuser' }
 
-const principalOf = (claims: UserInfo, pin: Pin) => Principal.of(claims, VOUCHED, RULES, pin)
+const principalOf = (claims: UserInfo, pin: AllowedTenants) =>
+  Principal.of(claims, VOUCHED, RULES, pin)
 
-const pinned = (claims: UserInfo, pin: Pin) => principalOf(claims, pin).userInfo
+const pinned = (claims: UserInfo, pin: AllowedTenants) => principalOf(claims, pin).userInfo
 
 const user = (json: string): UserInfo => ({ sub: 'u', resources: JSON.parse(json) })
 

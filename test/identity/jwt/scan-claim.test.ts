@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { topLevelText } from '../../../lib/identity/jwt/scan-claim.ts'
+import { scanClaim } from '../../../lib/identity/jwt/scan-claim.ts'
 import { holds } from '../../helpers/arbitraries/property.ts'
 
-const find = (json: string) => topLevelText(Buffer.from(json), 'iss')
+const find = (json: string) => scanClaim(Buffer.from(json), 'iss')
 
 const FOUND: [what: string, json: string][] = [
   ['the only member', '{"iss":"a"}'],

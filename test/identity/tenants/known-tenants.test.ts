@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   AnyTenant,
-  AskedTenants,
   ListedTenants,
+  TenantsByFunction,
 } from '../../../lib/identity/tenants/known-tenants.ts'
-import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { clock } from '../../../lib/platform/runtime/clock.ts'
 import { assertRefused, outcome } from '../../helpers/app/refusals.ts'
 import { tenantRoute } from '../../helpers/app/tenant-route.ts'
@@ -19,7 +19,7 @@ test('without configuration each tenant exists, and no request waits', () => {
   known.close()
 })
 
-const WAITS = new Waits()
+const WAITS = new PendingRequests()
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
 
 for (const [how, answer] of [
@@ -103,7 +103,7 @@ test("a function's true is kept for tenantsMaxAge, its false never", (t) => {
     asked.push(name)
     return name === 'real'
   }
-  const known = new AskedTenants(exists, { timeout: 5, maxAge: 60 })
+  const known = new TenantsByFunction(exists, { timeout: 5, maxAge: 60 })
   assert.deepEqual(
     [known.has('real', WAITS), known.has('real', WAITS), known.has('ghost', WAITS)],
     [true, true, false],
@@ -122,7 +122,7 @@ test('a tenant that ceases to exist is unknown at the next answer', (t) => {
   t.mock.timers.enable({ apis: ['Date'] })
   ageByDate(t)
   let exists = true
-  const known = new AskedTenants(() => exists, { timeout: 5, maxAge: 60 })
+  const known = new TenantsByFunction(() => exists, { timeout: 5, maxAge: 60 })
   assert.equal(known.has('real', WAITS), true)
   exists = false
   t.mock.timers.tick(60_000)
@@ -134,7 +134,7 @@ test('a tenant is known for the same time if the wall clock is set', (t) => {
   t.mock.method(clock, 'now', () => passed)
   t.mock.timers.enable({ apis: ['Date'] })
   let asked = 0
-  const known = new AskedTenants(() => ++asked > 0, { timeout: 5, maxAge: 60 })
+  const known = new TenantsByFunction(() => ++asked > 0, { timeout: 5, maxAge: 60 })
   void known.has('real', WAITS)
   for (const time of [4_000_000_000_000, 0, 2_000_000_000_000]) {
     t.mock.timers.setTime(time)
@@ -157,7 +157,7 @@ test('with tenantsMaxAge 0 every request asks', async (t) => {
 test('closing ends the questions that are open, and opening again asks anew', async () => {
   const answers: ((exists: boolean) => void)[] = []
   const exists = () => new Promise<boolean>((resolve) => void answers.push(resolve))
-  const known = new AskedTenants(exists, { timeout: 60, maxAge: 60 })
+  const known = new TenantsByFunction(exists, { timeout: 60, maxAge: 60 })
   known.open()
   const ended = assert.rejects(async () => known.has('real', WAITS), {
     code: 'ERR_AUTH_TENANTS_UNAVAILABLE',
@@ -172,7 +172,7 @@ test('closing ends the questions that are open, and opening again asks anew', as
 
 test('no more than 100 000 tenants are remembered, and the oldest goes first', () => {
   let asked = 0
-  const known = new AskedTenants(() => ++asked > 0, { timeout: 5, maxAge: 60 })
+  const known = new TenantsByFunction(() => ++asked > 0, { timeout: 5, maxAge: 60 })
   for (let i = 0; i <= 100_000; i++) void known.has(`tenant-${i}`, WAITS)
   assert.equal(asked, 100_001)
   void known.has('tenant-1', WAITS)
@@ -183,7 +183,7 @@ test('no more than 100 000 tenants are remembered, and the oldest goes first', (
 })
 
 test('it is ready from the first, and a refusal names the second after which to ask again', () => {
-  const known = new AskedTenants(() => JSON.parse(''), { timeout: 5, maxAge: 60 })
+  const known = new TenantsByFunction(() => JSON.parse(''), { timeout: 5, maxAge: 60 })
   assert.equal(known.isReady, true)
   assert.throws(() => known.has('real', WAITS), {
     code: 'ERR_AUTH_TENANTS_UNAVAILABLE',
@@ -193,7 +193,7 @@ test('it is ready from the first, and a refusal names the second after which to 
 
 test('the function gets the name alone, and no object of ours', (t) => {
   const exists = t.mock.fn((_name: string) => true)
-  const known = new AskedTenants(exists, { timeout: 5, maxAge: 60 })
+  const known = new TenantsByFunction(exists, { timeout: 5, maxAge: 60 })
   void known.has('real', WAITS)
   assert.deepEqual(exists.mock.calls[0]?.arguments, ['real'])
   assert.equal(exists.mock.calls[0]?.this, undefined)

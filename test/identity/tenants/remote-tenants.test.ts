@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../../lib/errors.ts'
 import { RemoteTenants, readTenantList } from '../../../lib/identity/tenants/remote-tenants.ts'
 import { isTenantName } from '../../../lib/identity/tenants/tenant-name.ts'
-import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { Unusable } from '../../../lib/platform/http/failure.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
 import { until } from '../../helpers/processes/until.ts'
@@ -21,7 +21,7 @@ test('the state of the list is told, before it came, once it is there, and when 
   t.after(() => tenants.close())
   assert.deepEqual(tenants.state(), { state: 'none', age: null, failure: null })
   tenants.open()
-  assert.equal(await tenants.has('acme', new Waits()), true)
+  assert.equal(await tenants.has('acme', new PendingRequests()), true)
   assert.deepEqual(tenants.state(), { state: 'fresh', age: 0, failure: null })
   server.answer = json('', 500)
   t.mock.timers.setTime(600_000)
@@ -39,11 +39,11 @@ test('a list may have 16 MiB, and is looked at without a wait once it is there',
   const tenants = new RemoteTenants(server.url, { ...FRESHNESS, timeout: 60 }, { onFailure() {} })
   t.after(() => tenants.close())
   tenants.open()
-  const later = tenants.has('acme', new Waits())
+  const later = tenants.has('acme', new PendingRequests())
   assert.equal(later instanceof Promise, true)
   assert.equal(await later, true)
-  assert.equal(tenants.has('acme', new Waits()), true)
-  assert.equal(tenants.has('other', new Waits()), false)
+  assert.equal(tenants.has('acme', new PendingRequests()), true)
+  assert.equal(tenants.has('other', new PendingRequests()), false)
 })
 
 test('a list of one byte more is none, and who asks is told when to ask again', async (t) => {
@@ -54,7 +54,7 @@ test('a list of one byte more is none, and who asks is told when to ask again', 
   t.after(() => tenants.close())
   tenants.open()
   await assert.rejects(
-    async () => tenants.has('acme', new Waits()),
+    async () => tenants.has('acme', new PendingRequests()),
     (error) =>
       error instanceof ERR_AUTH_TENANTS_UNAVAILABLE &&
       error.retryAfter > 0 &&

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { askForTenant } from '../../../lib/identity/tenants/resolve-tenant.ts'
-import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { as, guardedApp } from '../../helpers/app/guarded-app.ts'
 import { assertRefused, outcome, type RefusalCode } from '../../helpers/app/refusals.ts'
 
@@ -135,7 +135,7 @@ test('a stranger is refused before resolveTenant has answered', async (t) => {
 })
 
 test('a refusal names the second after which to ask again', () => {
-  assert.throws(() => askForTenant(() => JSON.parse(''), 5, new Waits()), {
+  assert.throws(() => askForTenant(() => JSON.parse(''), 5, new PendingRequests()), {
     code: 'ERR_AUTH_TENANTS_UNAVAILABLE',
     reason: 'resolveTenant failed (SyntaxError)',
     retryAfter: 1,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { KeptAnswers } from '../../../lib/platform/callbacks/answer-cache.ts'
+import { AnswerCache } from '../../../lib/platform/callbacks/answer-cache.ts'
 
 const kept = (answer: number) => ({
   answer,
@@ -11,7 +11,7 @@ const kept = (answer: number) => ({
 
 test('an answer is found by its key, the newer one in the place of the older', () => {
   const dropped: number[] = []
-  const answers = new KeptAnswers<number>(10, (answer) => void dropped.push(answer))
+  const answers = new AnswerCache<number>(10, (answer) => void dropped.push(answer))
   answers.set('a', kept(1))
   answers.set('a', kept(2))
   assert.deepEqual(answers.get('a'), kept(2))
@@ -24,7 +24,7 @@ test('an answer is found by its key, the newer one in the place of the older', (
 })
 
 test('keys that are long and differ in one letter are kept beside each other', () => {
-  const answers = new KeptAnswers<number>(100)
+  const answers = new AnswerCache<number>(100)
   const keyOf = (at: number) => `${'-'.repeat(at)}x${'-'.repeat(99 - at)}`
   for (let at = 0; at < 100; at++) answers.set(keyOf(at), kept(at))
   for (let at = 0; at < 100; at++) assert.equal(answers.get(keyOf(at))?.answer, at)
@@ -32,7 +32,7 @@ test('keys that are long and differ in one letter are kept beside each other', (
 
 test('where the table is full, the oldest answer goes of those that were not used', () => {
   const dropped: number[] = []
-  const answers = new KeptAnswers<number>(2, (answer) => void dropped.push(answer))
+  const answers = new AnswerCache<number>(2, (answer) => void dropped.push(answer))
   answers.set('a', kept(1))
   answers.set('b', kept(2))
   answers.get('a')
@@ -52,7 +52,7 @@ test('where the table is full, the oldest answer goes of those that were not use
 })
 
 test('one answer, or each, can be made one that has to be asked for anew', () => {
-  const answers = new KeptAnswers<number>(2)
+  const answers = new AnswerCache<number>(2)
   answers.set('a', kept(1))
   answers.set('b', kept(2))
   answers.expire((key) => key === 'a')
@@ -69,13 +69,13 @@ test('one answer, or each, can be made one that has to be asked for anew', () =>
 })
 
 test('a table for no answer keeps none', () => {
-  const answers = new KeptAnswers<number>(0)
+  const answers = new AnswerCache<number>(0)
   answers.set('a', kept(1))
   assert.equal(answers.get('a'), undefined)
 })
 
 test('an answer that is set again needs no room', () => {
-  const answers = new KeptAnswers<number>(2)
+  const answers = new AnswerCache<number>(2)
   const there = () => answers.values().join('')
   answers.set('a', kept(1))
   answers.set('b', kept(2))
@@ -87,7 +87,7 @@ test('an answer that is set again needs no room', () => {
 })
 
 test('answers keep alive no more than their bound, but one that is above it is kept alone', () => {
-  const answers = new KeptAnswers<number>(10, () => {}, { most: 10, of: (answer) => answer })
+  const answers = new AnswerCache<number>(10, () => {}, { most: 10, of: (answer) => answer })
   const there = () => answers.values()
   for (const [key, weight] of [
     ['a', 4],

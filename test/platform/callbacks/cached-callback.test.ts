@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../../lib/errors.ts'
-import { AskedAnswers } from '../../../lib/platform/callbacks/cached-callback.ts'
-import type { AskingRules } from '../../../lib/platform/callbacks/callback-rules.ts'
-import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { CachedCallback } from '../../../lib/platform/callbacks/cached-callback.ts'
+import type { CallbackRules } from '../../../lib/platform/callbacks/callback-rules.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
 
-const WAITS = new Waits()
+const WAITS = new PendingRequests()
 
 /** Answers are texts, and `null` says no. */
-type Rules = AskingRules<string | null>
+type Rules = CallbackRules<string | null>
 
 const RULES: Omit<Rules, 'ask'> = {
   timeout: 5,
@@ -27,7 +27,7 @@ function start(t: TestContext, ask: (key: string) => unknown, rules: Partial<Rul
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'] })
   ageByDate(t)
   const asked: string[] = []
-  const answers = new AskedAnswers({
+  const answers = new CachedCallback({
     ...RULES,
     ask(key) {
       asked.push(key)
@@ -215,7 +215,7 @@ test('what is forgotten while it waits for its place is asked once, and kept', a
 test('nothing in the line is asked after the application has closed', async (t) => {
   const { ask, open } = byHand()
   const { answers, asked } = start(t, ask, { line: { places: 1 } })
-  const [one, other] = [new Waits(), new Waits()]
+  const [one, other] = [new PendingRequests(), new PendingRequests()]
   const first = answers.get('a', other)
   const left = Promise.allSettled([answers.get('b', one), answers.get('c', one)])
   const shared = answers.get('c', other)
@@ -503,7 +503,7 @@ test('closing ends the questions that are open, and opening again asks anew', as
 test('an application that closes ends its own waits, and those of another go on', async (t) => {
   const { ask, open } = byHand()
   const { answers } = start(t, ask)
-  const closing = new Waits()
+  const closing = new PendingRequests()
   const reason = 'had not answered when the application closed'
   const ended = assert.rejects(async () => answers.get('a', closing), refused(reason))
   const other = answers.get('a', WAITS)

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../../lib/errors.ts'
-import { askApplication, withinTime } from '../../../lib/platform/callbacks/call-with-timeout.ts'
-import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { callWithTimeout, withinTime } from '../../../lib/platform/callbacks/call-with-timeout.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { Unusable } from '../../../lib/platform/http/failure.ts'
 
-const asking = (ask: () => unknown, timeout = 5, waits = new Waits()) =>
-  askApplication({
+const asking = (ask: () => unknown, timeout = 5, waits = new PendingRequests()) =>
+  callWithTimeout({
     ask,
     timeout,
     waits,
@@ -94,7 +94,7 @@ test('an application that closes ends the question, and a later answer has no ef
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const cleared = t.mock.method(globalThis, 'clearTimeout')
   const { promise, reject } = settleable()
-  const waits = new Waits()
+  const waits = new PendingRequests()
   const answer = Promise.resolve(asking(() => promise, 60, waits))
   const outcome = assert.rejects(answer, refused('had not answered when the application closed'))
   waits.end()

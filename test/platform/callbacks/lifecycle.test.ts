@@ -3,16 +3,16 @@ import { test } from 'node:test'
 import { Exchanges } from '../../../lib/entrypoints/introspection/exchanges.ts'
 import {
   type AcceptedIssuers,
-  ATTENDED,
-  Attendance,
-  attendantOf,
+  LIFECYCLE,
+  lifecycleOf,
+  SharedLifecycle,
 } from '../../../lib/platform/callbacks/lifecycle.ts'
 import { askedServer } from '../../helpers/servers/asked-server.ts'
 
 const start = () => {
   const told: string[] = []
   const exchanges = new Exchanges()
-  const attendance = new Attendance(exchanges)
+  const attendance = new SharedLifecycle(exchanges)
   const open = (name: string) => attendance.open((reason) => told.push(`${name}: ${reason}`))
   return { attendance, exchanges, open, told: () => told.splice(0) }
 }
@@ -20,31 +20,31 @@ const start = () => {
 test('one failure is told once, and again after it was mended', () => {
   const { attendance, open, told } = start()
   open('a')
-  attendance.tell('broken')
-  attendance.tell('broken')
+  attendance.logFailure('broken')
+  attendance.logFailure('broken')
   assert.deepEqual(told(), ['a: broken'])
-  attendance.forget()
-  attendance.tell('broken')
+  attendance.logSuccess()
+  attendance.logFailure('broken')
   assert.deepEqual(told(), ['a: broken'])
 })
 
 test('another failure is told', () => {
   const { attendance, open, told } = start()
   open('a')
-  attendance.tell('broken')
-  attendance.tell('torn')
+  attendance.logFailure('broken')
+  attendance.logFailure('torn')
   assert.deepEqual(told(), ['a: broken', 'a: torn'])
 })
 
 test('each service is told, and one that comes later too', () => {
   const { attendance, open, told } = start()
-  attendance.tell('broken')
+  attendance.logFailure('broken')
   open('a')
   open('b')
-  attendance.tell('broken')
+  attendance.logFailure('broken')
   assert.deepEqual(told(), ['a: broken', 'b: broken'])
   open('c')
-  attendance.tell('broken')
+  attendance.logFailure('broken')
   assert.deepEqual(told(), ['a: broken', 'b: broken', 'c: broken'])
 })
 
@@ -65,23 +65,23 @@ test('after the last service has ended, none is told, and exchanges are ended', 
   assert.equal(isOver, false)
   attendance.close()
   await over
-  attendance.tell('broken')
+  attendance.logFailure('broken')
   assert.deepEqual(told(), [])
   open('c')
-  attendance.tell('broken')
+  attendance.logFailure('broken')
   assert.deepEqual(told(), ['c: broken'])
 })
 
 test('work that has to be ready says so; other work always is', () => {
   assert.equal(start().attendance.isReady, true)
   for (const isReady of [true, false]) {
-    assert.equal(new Attendance({ isReady, end() {} }).isReady, isReady)
+    assert.equal(new SharedLifecycle({ isReady, end() {} }).isReady, isReady)
   }
 })
 
 test('work begins with the first service, and ends with the last one', () => {
   const calls: string[] = []
-  const attendance = new Attendance({
+  const attendance = new SharedLifecycle({
     begin: () => calls.push('begin'),
     end: () => calls.push('end'),
   })
@@ -116,7 +116,7 @@ test('the greatest tolerance of the services counts, until the last one ends', (
 
 test('the state is that of the work, where it has one', () => {
   const state = { state: 'fresh', age: 1, failure: null } as const
-  assert.equal(new Attendance({ state: () => state, end() {} }).state(), state)
+  assert.equal(new SharedLifecycle({ state: () => state, end() {} }).state(), state)
   assert.equal(start().attendance.state(), undefined)
 })
 
@@ -142,21 +142,21 @@ for (const [what, services, several] of ISSUERS) {
   })
 }
 
-const attendance = new Attendance({ end() {} })
-const attended = Object.assign(() => {}, { [ATTENDED]: attendance })
+const attendance = new SharedLifecycle({ end() {} })
+const attended = Object.assign(() => {}, { [LIFECYCLE]: attendance })
 
 test('the attendant of a function is its own', () => {
-  assert.equal(attendantOf(attended), attendance)
+  assert.equal(lifecycleOf(attended), attendance)
 })
 
 const NONE: [what: string, value: unknown][] = [
   ['a function of the application', () => {}],
   ['a function that inherits from one', Object.setPrototypeOf(() => {}, attended)],
-  ['an object that is no function', { [ATTENDED]: attendance }],
+  ['an object that is no function', { [LIFECYCLE]: attendance }],
   ['null', null],
   ['nothing', undefined],
 ]
 
 for (const [what, value] of NONE) {
-  test(`there is no attendant of ${what}`, () => assert.equal(attendantOf(value), undefined))
+  test(`there is no attendant of ${what}`, () => assert.equal(lifecycleOf(value), undefined))
 }

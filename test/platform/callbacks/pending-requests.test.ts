@@ -1,21 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Waits } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 
 const closed = () => new Error('closed')
 const never = () => new Promise<string>(() => {})
 
 test('a wait gives the result that it waits for, or its failure', async () => {
-  const waits = new Waits()
-  assert.equal(await waits.for(Promise.resolve('here'), closed), 'here')
-  await assert.rejects(waits.for(Promise.reject(new Error('down')), closed), { message: 'down' })
+  const waits = new PendingRequests()
+  assert.equal(await waits.waitFor(Promise.resolve('here'), closed), 'here')
+  await assert.rejects(waits.waitFor(Promise.reject(new Error('down')), closed), {
+    message: 'down',
+  })
 })
 
 test('the end fails every wait with its own error, and later waits too', async () => {
-  const waits = new Waits()
-  const all = [waits.for(never(), closed), waits.for(never(), () => new Error('shut'))]
+  const waits = new PendingRequests()
+  const all = [waits.waitFor(never(), closed), waits.waitFor(never(), () => new Error('shut'))]
   waits.end()
-  const late = waits.for(Promise.resolve('here'), closed)
+  const late = waits.waitFor(Promise.resolve('here'), closed)
   const outcomes = await Promise.allSettled([...all, late])
   assert.deepEqual(
     outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message),
@@ -24,13 +26,13 @@ test('the end fails every wait with its own error, and later waits too', async (
 })
 
 test('the waits of one application end, and those of another go on', async () => {
-  const [one, other] = [new Waits(), new Waits()]
+  const [one, other] = [new PendingRequests(), new PendingRequests()]
   let come = (_value: string): void => {}
   const shared = new Promise<string>((resolve) => {
     come = resolve
   })
-  const ended = assert.rejects(one.for(shared, closed), { message: 'closed' })
-  const waiting = other.for(shared, closed)
+  const ended = assert.rejects(one.waitFor(shared, closed), { message: 'closed' })
+  const waiting = other.waitFor(shared, closed)
   one.end()
   await ended
   come('here')
@@ -38,12 +40,12 @@ test('the waits of one application end, and those of another go on', async () =>
 })
 
 test('a promise may fail after the end of its wait, without any effect', async () => {
-  const waits = new Waits()
+  const waits = new PendingRequests()
   let fail = (_error: Error): void => {}
   const pending = new Promise<string>((_, reject) => {
     fail = reject
   })
-  const ended = assert.rejects(waits.for(pending, closed), { message: 'closed' })
+  const ended = assert.rejects(waits.waitFor(pending, closed), { message: 'closed' })
   waits.end()
   await ended
   fail(new Error('too late'))
@@ -51,18 +53,20 @@ test('a promise may fail after the end of its wait, without any effect', async (
 })
 
 test('a wait that is over is not ended', async () => {
-  const waits = new Waits()
+  const waits = new PendingRequests()
   const refuse = () => assert.fail('asked for an error that nobody waits for')
-  await waits.for(Promise.resolve('here'), refuse)
-  await assert.rejects(waits.for(Promise.reject(new Error('down')), refuse), { message: 'down' })
+  await waits.waitFor(Promise.resolve('here'), refuse)
+  await assert.rejects(waits.waitFor(Promise.reject(new Error('down')), refuse), {
+    message: 'down',
+  })
   await new Promise(setImmediate)
   waits.end()
 })
 
 test('a wait is ended once', async (t) => {
-  const waits = new Waits()
+  const waits = new PendingRequests()
   const refuse = t.mock.fn(closed)
-  const ended = assert.rejects(waits.for(never(), refuse), { message: 'closed' })
+  const ended = assert.rejects(waits.waitFor(never(), refuse), { message: 'closed' })
   waits.end()
   await ended
   waits.end()
@@ -70,16 +74,16 @@ test('a wait is ended once', async (t) => {
 })
 
 test('a wait that was ended takes nothing away from those after it', async () => {
-  const waits = new Waits()
+  const waits = new PendingRequests()
   let come = (_value: string): void => {}
   const pending = new Promise<string>((resolve) => {
     come = resolve
   })
-  const ended = assert.rejects(waits.for(pending, closed), { message: 'closed' })
+  const ended = assert.rejects(waits.waitFor(pending, closed), { message: 'closed' })
   waits.end()
   await ended
   waits.resume()
-  const later = [waits.for(never(), closed), waits.for(never(), closed)]
+  const later = [waits.waitFor(never(), closed), waits.waitFor(never(), closed)]
   come('too late')
   await new Promise(setImmediate)
   waits.end()
@@ -91,16 +95,16 @@ test('a wait that was ended takes nothing away from those after it', async () =>
 })
 
 test('after resume, waits last again', async () => {
-  const waits = new Waits()
+  const waits = new PendingRequests()
   waits.end()
   waits.resume()
-  assert.equal(await waits.for(Promise.resolve('here'), closed), 'here')
+  assert.equal(await waits.waitFor(Promise.resolve('here'), closed), 'here')
 })
 
 test('a value that is there is not waited for, even after the end', () => {
-  const waits = new Waits()
+  const waits = new PendingRequests()
   const value: string | Promise<string> = 'here'
-  assert.equal(waits.for(value, closed), 'here')
+  assert.equal(waits.waitFor(value, closed), 'here')
   waits.end()
-  assert.equal(waits.for(value, closed), 'here')
+  assert.equal(waits.waitFor(value, closed), 'here')
 })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { DocumentStory, tellingOf } from '../../../lib/platform/http/document-status.ts'
+import { changeReporter, DocumentStatus } from '../../../lib/platform/http/document-status.ts'
 import { heard } from '../../helpers/app/heard.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
 
 test('what becomes of a document is told with its kind, its name, its age and the reason', (t) => {
   const messages = heard(t, 'document')
-  const tell = tellingOf('tenants', 'of acme')
+  const tell = changeReporter('tenants', 'of acme')
   tell('stale', { state: 'stale', age: 3, failure: 'late' })
   tell('fetched', { state: 'fresh', age: null, failure: null })
   assert.deepEqual(messages, [
@@ -21,7 +21,7 @@ function begin(t: TestContext) {
   t.mock.timers.enable({ apis: ['Date'], now: 0 })
   ageByDate(t)
   const told: string[] = []
-  const story = new DocumentStory({ maxAge: 100, maxStale: 50 }, (change, { age, failure }) => {
+  const story = new DocumentStatus({ maxAge: 100, maxStale: 50 }, (change, { age, failure }) => {
     told.push([change, age, failure].filter((each) => each !== null).join(' '))
   })
   const at = (seconds: number) => t.mock.timers.setTime(seconds * 1000)

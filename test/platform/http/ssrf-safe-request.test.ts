@@ -10,8 +10,8 @@ import { fetchJson } from '../../../lib/platform/http/fetch-json.ts'
 import {
   type AddressRule,
   isPublicAddress,
-  judgedRequest,
   lookUp,
+  ssrfSafeRequest,
 } from '../../../lib/platform/http/ssrf-safe-request.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { askedServer } from '../../helpers/servers/asked-server.ts'
@@ -353,7 +353,7 @@ test('no connection is kept either where no header says so', async () => {
     response.end('{}')
   })
   const { signal } = new AbortController()
-  await judgedRequest(url, { headers: {}, signal, isAllowed: OUR_SERVERS })
+  await ssrfSafeRequest(url, { headers: {}, signal, isAllowed: OUR_SERVERS })
   assert.equal(connection, 'close')
 })
 

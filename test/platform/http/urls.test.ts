@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isLoopback, isProtected, shownAddress } from '../../../lib/platform/http/urls.ts'
+import { isLoopback, isSecureUrl, redactUrl } from '../../../lib/platform/http/urls.ts'
 
 test('loopback is what stays on this machine', () => {
   for (const host of ['localhost', '127.0.0.1', '127.255.0.9', '::1', '[::1]']) {
@@ -28,7 +28,7 @@ const PROTECTED = [
 
 for (const address of PROTECTED) {
   test(`what comes from ${address} cannot be replaced on the way`, () => {
-    assert.equal(isProtected(address), true)
+    assert.equal(isSecureUrl(address), true)
   })
 }
 
@@ -60,7 +60,7 @@ const OPEN: [what: string, address: string][] = [
 
 for (const [what, address] of OPEN) {
   test(`an address with ${what} is not protected`, () => {
-    assert.equal(isProtected(address), false)
+    assert.equal(isSecureUrl(address), false)
   })
 }
 
@@ -84,6 +84,6 @@ const shown: [address: unknown, shown: string | null][] = [
 
 for (const [address, expected] of shown) {
   test(`of ${JSON.stringify(address)?.slice(0, 60)} the log shows: ${expected}`, () => {
-    assert.equal(shownAddress(address), expected)
+    assert.equal(redactUrl(address), expected)
   })
 }

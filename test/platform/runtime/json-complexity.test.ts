@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readUserInfo } from '../../../lib/identity/jwt/user-info.ts'
-import { isCrowded, keptBytes } from '../../../lib/platform/runtime/json-complexity.ts'
+import { isTooComplex, keptBytes } from '../../../lib/platform/runtime/json-complexity.ts'
 import { usedHeap } from '../../helpers/processes/used-heap.ts'
 
 for (const mark of ['[', '{', ',']) {
   test(`64 times ${mark} is no crowd, and 65 times is one`, () => {
     const text = (times: number) => `x${`${mark}x`.repeat(times)}`
-    assert.deepEqual([isCrowded(text(64)), isCrowded(text(65))], [false, true])
+    assert.deepEqual([isTooComplex(text(64)), isTooComplex(text(65))], [false, true])
   })
 }
 
 test('marks of each kind count together', () => {
-  assert.deepEqual([isCrowded('[{,'.repeat(21)), isCrowded('[{,'.repeat(22))], [false, true])
+  assert.deepEqual([isTooComplex('[{,'.repeat(21)), isTooComplex('[{,'.repeat(22))], [false, true])
 })
 
 let serial = 0

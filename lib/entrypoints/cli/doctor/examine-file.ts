@@ -5,7 +5,7 @@ import { showPath } from '../../../config/redact.ts'
 import { ERR_AUTH_CONFIG_INVALID } from '../../../errors.ts'
 import { MAX_LIST_BYTES, readTenantList } from '../../../identity/tenants/remote-tenants.ts'
 import { fetchText } from '../../../platform/http/fetch-json.ts'
-import { shownAddress } from '../../../platform/http/urls.ts'
+import { redactUrl } from '../../../platform/http/urls.ts'
 import { examineIssuer } from './examine-issuer.ts'
 import { examineToken } from './examine-token.ts'
 import { Exchange, fetchFinding } from './fetch-advice.ts'
@@ -92,7 +92,7 @@ async function examineTenants({
   const fetched = { what: 'tenants', url: tenants, setting: 'tenant_url', limit: 'tenants_timeout' }
   try {
     const { size } = await readTenantList(await fetchText(tenants, exchange.limits))
-    const where = `tenants at ${shownAddress(tenants)}`
+    const where = `tenants at ${redactUrl(tenants)}`
     if (size > 0) return [fine(`${where}: names of ${size}`)]
     return [doubtful(`${where}: the list is empty`, 'until it has names, every tenant is unknown')]
   } catch (error) {

@@ -5,7 +5,7 @@ import { isDiscoverable, jwksUriOf, readMetadata } from '../../../identity/jwks/
 import { MAX_KEYS_BYTES } from '../../../identity/jwks/fetch-jwks.ts'
 import { reasonOf } from '../../../platform/http/failure.ts'
 import { fetchJson } from '../../../platform/http/fetch-json.ts'
-import { isProtected, shownAddress } from '../../../platform/http/urls.ts'
+import { isSecureUrl, redactUrl } from '../../../platform/http/urls.ts'
 import { isObject, ownProperty } from '../../../platform/runtime/own-property.ts'
 import { type ExaminedKeys, examineKeys } from './examine-keys.ts'
 import { Exchange, fetchFinding } from './fetch-advice.ts'
@@ -55,7 +55,7 @@ async function keysAt(
 ): Promise<ExaminedKeys> {
   try {
     const jwks = await fetchJson(url, exchange.limits)
-    return examineKeys(jwks, `keys at ${shownAddress(url)}`, algorithms)
+    return examineKeys(jwks, `keys at ${redactUrl(url)}`, algorithms)
   } catch (error) {
     const fetched = { what: 'keys', url, setting, limit: 'keys_timeout' }
     return { findings: [fetchFinding(fetched, error, exchange)] }
@@ -97,8 +97,7 @@ function examineMetadata(metadata: unknown, issuer?: string): Finding[] {
     return [doubtful(`discovery: ${otherIssuer(told, issuer)}`, cure)]
   }
   const endpoint = memberOf(metadata, 'introspection_endpoint')
-  const address =
-    typeof endpoint === 'string' && isProtected(endpoint) ? shownAddress(endpoint) : null
+  const address = typeof endpoint === 'string' && isSecureUrl(endpoint) ? redactUrl(endpoint) : null
   const offered =
     address === null
       ? 'none is offered, so that tokens must be JWTs'

@@ -1,6 +1,6 @@
 import { reasonOf } from '../../../platform/http/failure.ts'
 import type { FetchLimits } from '../../../platform/http/fetch-json.ts'
-import { shownAddress } from '../../../platform/http/urls.ts'
+import { redactUrl } from '../../../platform/http/urls.ts'
 import { type Finding, wrong } from './finding.ts'
 
 /** What an answer tells beside its document. */
@@ -96,10 +96,10 @@ const CURES: readonly (readonly [reason: RegExp, cure: Cure])[] = [
 export function fetchFinding(fetched: Fetched, error: unknown, { head }: Exchange): Finding {
   const reason = reasonOf(error)
   const [, cure] = CURES.find(([pattern]) => pattern.test(reason)) ?? []
-  const target = head?.location ? shownAddress(absolute(head.location, fetched.url)) : null
+  const target = head?.location ? redactUrl(absolute(head.location, fetched.url)) : null
   const redirect = target === null ? '' : `, a redirect to ${target}`
   return wrong(
-    `${fetched.what}: ${shownAddress(fetched.url)}: ${reason}${redirect}`,
+    `${fetched.what}: ${redactUrl(fetched.url)}: ${reason}${redirect}`,
     cure?.(fetched, head) ?? 'look at the network between here and the server',
   )
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { installedGuards } from '../../../guard/scopes.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
 import { isWithin } from '../../../routes/fastify-scope.ts'
-import { type WrittenRoute, writtenRoute } from '../../../routes/route-capture.ts'
+import { type CapturedRoute, capturedRoute } from '../../../routes/route-capture.ts'
 import { type ListedPlace, type ListedRoute, routePlaces } from '../../../routes/route-list.ts'
 import { added } from '../../../routes/route-registry.ts'
 
@@ -17,7 +17,7 @@ interface RouteLister {
  */
 export class WatchedApplication {
   readonly #scopes: FastifyInstance[]
-  readonly #written: WrittenRoute[] = []
+  readonly #written: CapturedRoute[] = []
   readonly #onChange: () => void
   /** Where the application is told that it listens. */
   #address = { address: '127.0.0.1', family: 'IPv4', port: 80 }
@@ -31,7 +31,7 @@ export class WatchedApplication {
     this.#onChange = onChange
     const written = this.#written
     app.addHook('onRoute', function (options) {
-      written.push(writtenRoute(this, options))
+      written.push(capturedRoute(this, options))
     })
     app.addHook('onRegister', (scope) => void this.#scopes.push(scope))
     app.addHook('onReady', async () => {

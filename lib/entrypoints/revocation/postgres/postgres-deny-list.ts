@@ -1,4 +1,4 @@
-import { doorOptions } from '../../../config/option-reader.ts'
+import { entryPointOptions } from '../../../config/option-reader.ts'
 import { CodeSwitch, Judged, TextThat } from '../../../config/option-types.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
 import { type DenyList, denyListFunction } from '../deny-list-function.ts'
@@ -39,7 +39,7 @@ const MEMBERS = {
  * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
  */
 export function postgresDenyList(given: PostgresDenyListOptions): DenyList {
-  const options = doorOptions('postgresDenyList', given, MEMBERS)
+  const options = entryPointOptions('postgresDenyList', given, MEMBERS)
   checkRules(options)
   const { pool, table, createTable, ...rules } = options.finish()
   const source = new RevocationsTable(pool, table, createTable, rules.maxLifetime)

@@ -1,4 +1,4 @@
-import { doorOptions } from '../../../config/option-reader.ts'
+import { entryPointOptions } from '../../../config/option-reader.ts'
 import { Judged, Text } from '../../../config/option-types.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
 import { type DenyList, denyListFunction } from '../deny-list-function.ts'
@@ -43,7 +43,7 @@ const MEMBERS = {
  * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
  */
 export function redisDenyList(given: RedisDenyListOptions): DenyList {
-  const options = doorOptions('redisDenyList', given, MEMBERS)
+  const options = entryPointOptions('redisDenyList', given, MEMBERS)
   checkRules(options)
   const { client, key, ...rules } = options.finish()
   const stream = isIoredisClient(client)

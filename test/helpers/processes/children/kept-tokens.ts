@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { composeAuthenticator } from '../../../../lib/compose.ts'
 import { loadSettings } from '../../../../lib/config/load-settings.ts'
 import type { Authenticator } from '../../../../lib/identity/authentication/authenticator.ts'
-import { Waits } from '../../../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../../../lib/platform/callbacks/pending-requests.ts'
 import { accepted } from '../../tokens/accepted.ts'
 import { bearerRequest } from '../../tokens/bearer-request.ts'
 import { forge } from '../../tokens/forge.ts'
@@ -48,7 +48,9 @@ function open(): Authenticator {
 
 /** Visits the tenants of the token, each by a long URL of its own. */
 function ask(authenticator: Authenticator, header: string): void {
-  const principal = accepted(authenticator.authenticate(bearerRequest(header), new Waits()))
+  const principal = accepted(
+    authenticator.authenticate(bearerRequest(header), new PendingRequests()),
+  )
   assert.ok(!(principal instanceof Promise), 'the keys are there')
   for (const tenant of [...principal.tenants].slice(0, 50)) {
     const url = Buffer.from(`/${tenant}?${'x'.repeat(15_000)}`).toString('latin1')

@@ -5,7 +5,7 @@ import { composeAuthenticator } from '../../../../lib/compose.ts'
 import { loadSettings } from '../../../../lib/config/load-settings.ts'
 import type { AuthOptions } from '../../../../lib/config/options.ts'
 import type { Authenticator } from '../../../../lib/identity/authentication/authenticator.ts'
-import { Waits } from '../../../../lib/platform/callbacks/pending-requests.ts'
+import { PendingRequests } from '../../../../lib/platform/callbacks/pending-requests.ts'
 import { bearerRequest } from '../../tokens/bearer-request.ts'
 import { encode, forge, forgeKey, partsOf } from '../../tokens/forge.ts'
 import { AUDIENCE, goodClaims, ISSUER } from '../../tokens/probe.ts'
@@ -97,7 +97,7 @@ async function costOf(authenticator: Authenticator, request: FastifyRequest): Pr
   const start = hrtime.bigint()
   for (let i = 0; i < TIMES; i++) {
     try {
-      const principal = authenticator.authenticate(request, new Waits())
+      const principal = authenticator.authenticate(request, new PendingRequests())
       if (principal instanceof Promise) await principal.catch(() => {})
     } catch {}
   }
@@ -112,7 +112,7 @@ const [, options] =
 const authenticator = composeAuthenticator(loadSettings(options), () => ({
   onFailure: () => assert.fail('nothing is fetched'),
 }))
-await authenticator.authenticate(bearerRequest(`Bearer ${TOKEN}`), new Waits())
+await authenticator.authenticate(bearerRequest(`Bearer ${TOKEN}`), new PendingRequests())
 const signature = bearerRequest(`Bearer ${forged()}`)
 const cases = new Map([['a forged signature', signature], ...REQUESTS])
 for (const [which, token] of TOKENS) cases.set(`a token ${which}`, bearerRequest(`Bearer ${token}`))
