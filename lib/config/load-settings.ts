@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { AuthError } from '../errors.ts'
 import type { IssuerEntry } from '../identity/authentication/issuer.ts'
-import { TokenRefused } from '../identity/jwt/token-refused.ts'
 import { readUserInfo, type UserInfo } from '../identity/jwt/user-info.ts'
 import { readIniOptions } from './ini-values.ts'
 import {
@@ -155,7 +155,7 @@ function isAbsent(error: unknown): boolean {
 /** Without anything that stands in the file. */
 function whatIsWrong(error: unknown, text: string): string {
   if (isAbsent(error)) return 'none'
-  if (error instanceof TokenRefused)
+  if (error instanceof AuthError)
     return `user info that cannot be used: ${showReason(error.reason)}`
   if (!(error instanceof SyntaxError)) return 'one that cannot be read'
   const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1]

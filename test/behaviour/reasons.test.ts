@@ -64,7 +64,7 @@ const HEADERS: readonly Row[] = [
     lines: [],
     options: { tokenFrom: () => 5 },
   },
-  { reason: 'the token cannot be read', code: INVALID, lines: [], options: { tokenFrom: fail } },
+  { reason: 'tokenFrom failed', code: INVALID, lines: [], options: { tokenFrom: fail } },
   {
     reason: 'header extensions are not supported',
     code: INVALID,
@@ -351,7 +351,7 @@ test('the table has every reason to refuse a token', () => {
   const inSource = readdirSync('lib', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => readFileSync(join('lib', file), 'utf8'))
-    .flatMap((text) => [...text.matchAll(/new TokenRefused\(\s*'([^']+)'/g)])
+    .flatMap((text) => [...text.matchAll(/refuseToken\(\s*'([^']+)'/g)])
     .map(([, reason]) => reason)
   assert.equal(inSource.length > 20, true, 'the sources are read')
   assert.deepEqual(

@@ -1,13 +1,12 @@
 import type { FastifyRequest } from 'fastify'
-import { AuthError, ERR_AUTH_TOKEN_INVALID, ERR_AUTH_TOKEN_MISSING } from '../../errors.ts'
+import { AuthError, ERR_AUTH_TOKEN_MISSING } from '../../errors.ts'
 import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
-import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
-import { after, attempt, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
+import { withoutStack } from '../../platform/runtime/error.ts'
+import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { Principal } from '../authorization/principal.ts'
 import { isJwt } from '../jwt/jose-header.ts'
-import { TokenRefused } from '../jwt/token-refused.ts'
 import type { Authenticator, Finding, Invalidation } from './authenticator.ts'
 import { extractToken, type TokenFrom } from './extract-token.ts'
 import type { Issuer } from './issuer.ts'
@@ -86,62 +85,39 @@ export class BearerAuthenticator implements Authenticator {
   authenticate(
     request: FastifyRequest,
     waits: PendingRequests,
-    finding?: Finding,
-  ): MaybePromise<Principal | AuthError> {
-    return attempt(() => this.#authenticated(request, waits, finding), asItIs, asRefusal)
-  }
-
-  /**
-   * Step by step. A step refuses by throwing, or, where strangers can cause it for nothing, by what
-   * it returns. A promise only where a step has to wait for somebody.
-   */
-  #authenticated(
-    request: FastifyRequest,
-    waits: PendingRequests,
     finding: Finding = { cached: null, verified: null },
   ): MaybePromise<Principal | AuthError> {
     const { tokenFrom, reportTokenFrom } = this.#rules
-    const token = extractToken(request, tokenFrom, reportTokenFrom) //               401
+    const token = extractToken(request, tokenFrom, reportTokenFrom) // 401
     if (token === null) return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
-    const known = this.#parts.tokens.recall(token) //                                  401
+    const known = this.#parts.tokens.recall(token) // 401
     finding.cached = known !== undefined
-    const verified = known ?? this.#verify(token, waits) //                            401, 503
-    return after(verified, (proved) => {
-      if (proved instanceof TokenRefused) return asRefusal(proved)
-      finding.verified = proved
-      return this.#admitted(proved, waits) //                                          401, 503
-    })
+    const verified = known ?? this.#verify(token, waits) // 401, 503
+    if (!(verified instanceof Promise)) return this.#principalOf(verified, waits, finding)
+    return verified.then((found) => this.#principalOf(found, waits, finding))
   }
 
-  #admitted(proved: Verified, waits: PendingRequests): MaybePromise<Principal> {
+  #principalOf(
+    verified: Verified | AuthError,
+    waits: PendingRequests,
+    finding: Finding,
+  ): MaybePromise<Principal | AuthError> {
+    if (verified instanceof AuthError) return verified
+    finding.verified = verified
     const { rights } = this.#parts
-    const unrevoked = (user: Principal) => checkRevocation(user, proved, this.#rules, waits)
-    if (rights === undefined) return unrevoked(proved.principal)
-    // A deny list looks at the token alone. Who is on it must not hold a place among the questions.
-    if (this.#hasDenyList) return after(unrevoked(proved.principal), () => rights.of(proved, waits))
-    return after(rights.of(proved, waits), unrevoked)
+    const unrevoked = (user: Principal) => checkRevocation(user, verified, this.#rules, waits)
+    if (rights === undefined) return unrevoked(verified.principal) // 401, 503
+    // A deny list needs the token alone. Whoever is on it must hold no place among the questions.
+    if (this.#hasDenyList) {
+      return after(unrevoked(verified.principal), () => rights.of(verified, waits))
+    }
+    return after(rights.of(verified, waits), unrevoked)
   }
 
   /** Which kind a token is is decided once: what fails as one kind is never tried as the other. */
-  #verify(token: string, waits: PendingRequests): MaybePromise<Verified | TokenRefused> {
+  #verify(token: string, waits: PendingRequests): MaybePromise<Verified | AuthError> {
     const { jwts, opaqueTokens } = this.#parts
     if (opaqueTokens === undefined || isJwt(token)) return jwts.verify(token, waits)
     return opaqueTokens.verify(token, waits)
   }
-}
-
-function asItIs<T>(outcome: T): T {
-  return outcome
-}
-
-const UNREADABLE = { reason: 'the token cannot be read', mismatch: undefined }
-
-/**
- * An error of ours as it is. Of all else, what an application's function threw too, a caller is
- * told no more than that the token is not valid.
- */
-function asRefusal(error: unknown): AuthError {
-  if (isThrown(error, AuthError)) return error
-  const { reason, mismatch } = isThrown(error, TokenRefused) ? error : UNREADABLE
-  return withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason, mismatch))
 }

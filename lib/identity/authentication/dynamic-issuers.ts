@@ -8,7 +8,7 @@ import { errorCode, isThrown, withoutStack } from '../../platform/runtime/error.
 import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { Alarm } from '../../platform/runtime/timer.ts'
 import type { KeySource } from '../jwks/key-source.ts'
-import { mismatch, TokenRefused } from '../jwt/token-refused.ts'
+import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
 import type { Issuer, IssuerEntry, Standing } from './issuer.ts'
 import { IssuerTable } from './issuer-table.ts'
 import type { Claimed, Issuers } from './issuers.ts'
@@ -157,10 +157,10 @@ export class DynamicIssuers implements Issuers {
   }
 
   #find(iss: string | undefined, waits: PendingRequests, turns: number): MaybePromise<Issuer> {
-    if (iss === undefined) throw new TokenRefused('the issuer is missing')
+    if (iss === undefined) throw refuseToken('the issuer is missing')
     return after(NAME.test(iss) ? this.#answers.get(iss, waits) : null, (held) => {
       if (held === null) {
-        throw new TokenRefused('the issuer is not accepted', mismatch('iss', KNOWN, iss))
+        throw refuseToken('the issuer is not accepted', mismatch('iss', KNOWN, iss))
       }
       if (!held.issuer.isRetired) return held.issuer
       // Forgotten on its way, or another answer has come since.

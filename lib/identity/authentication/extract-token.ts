@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify'
+import { AuthError } from '../../errors.ts'
 import { type ReportFailure, thrown, unusable } from '../../platform/callbacks/call-with-timeout.ts'
 import { unexpected } from '../../platform/http/failure.ts'
+import { isThrown } from '../../platform/runtime/error.ts'
 import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
-import { TokenRefused } from '../jwt/token-refused.ts'
+import { refuseToken } from '../jwt/refuse-token.ts'
 
 /** RFC 9110 §11.4: `auth-scheme 1*SP token68`. The scheme's case does not matter. */
 const BEARER = /^bearer(?: +|$)/i
@@ -20,7 +22,7 @@ export type TokenFrom = (request: FastifyRequest) => string | null
  * application's function gives.
  *
  * @returns null when there is none
- * @throws TokenRefused when there is not exactly one
+ * @throws ERR_AUTH_TOKEN_INVALID when there is not exactly one
  */
 export function extractToken(
   request: FastifyRequest,
@@ -32,7 +34,7 @@ export function extractToken(
     authorization === undefined
       ? tokenElsewhere(request, tokenFrom, report)
       : readBearerToken(String(authorization))
-  if (isRepeated(request.raw.rawHeaders)) throw new TokenRefused('several Authorization headers')
+  if (isRepeated(request.raw.rawHeaders)) throw refuseToken('several Authorization headers')
   return token
 }
 
@@ -47,20 +49,20 @@ function tokenElsewhere(
     token = tokenFrom?.(request)
   } catch (error) {
     report?.(thrown(error))
-    throw error
+    throw isThrown(error, AuthError) ? error : refuseToken('tokenFrom failed')
   }
   if (token === undefined || token === null || token === '') return null
   if (typeof token === 'string') return token
   ignoreRejection(token)
   report?.(unusable(unexpected('the answer', 'a string or null', token)))
-  throw new TokenRefused('tokenFrom gave no string')
+  throw refuseToken('tokenFrom gave no string')
 }
 
 /**
  * The token of an Authorization header (RFC 6750 §2.1), or null where the header names no bearer
  * token: it is empty or of another scheme.
  *
- * @throws TokenRefused when it is a bearer header without exactly one token
+ * @throws ERR_AUTH_TOKEN_INVALID when it is a bearer header without exactly one token
  */
 function readBearerToken(authorization: string): string | null {
   // As nearly all write it.
@@ -70,10 +72,10 @@ function readBearerToken(authorization: string): string | null {
   const scheme = BEARER.exec(authorization)
   if (scheme) {
     const token = authorization.slice(scheme[0].length)
-    if (token === '') throw new TokenRefused('the header names the scheme and no token')
+    if (token === '') throw refuseToken('the header names the scheme and no token')
     return token
   }
-  if (MISSPELT_BEARER.test(authorization)) throw new TokenRefused('the header is malformed')
+  if (MISSPELT_BEARER.test(authorization)) throw refuseToken('the header is malformed')
   return null
 }
 

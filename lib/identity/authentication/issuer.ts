@@ -1,23 +1,23 @@
+import type { AuthError } from '../../errors.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
-import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
+import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { Principal } from '../authorization/principal.ts'
 import type { AllowedTenants, RightsRules } from '../authorization/rights.ts'
-import type { VerificationKey } from '../jwks/jwk.ts'
 import type { KeySet } from '../jwks/jwk-set.ts'
 import type { KeySource } from '../jwks/key-source.ts'
 import type { CompactJws } from '../jwt/compact-jws.ts'
-import type { TokenRefused } from '../jwt/token-refused.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import {
   type AcceptedClaims,
   acceptClaims,
+  acceptToken,
+  isSigned,
   refusedUnproved,
   type VerifyRules,
-  verifyToken,
 } from '../jwt/verify.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
-import { keysUnavailable, withKey } from './key-lookup.ts'
+import { findSigningKey, keysUnavailable } from './key-lookup.ts'
 import {
   EndingValidity,
   type Validity,
@@ -124,18 +124,20 @@ export class Issuer {
    * What a token of this issuer stands for; a promise only where its key is not known yet, and then
    * one of `waits`.
    *
-   * @throws TokenRefused
+   * @throws ERR_AUTH_TOKEN_INVALID
    * @throws ERR_AUTH_KEYS_UNAVAILABLE
    */
   verify(
     token: string,
     jws: CompactJws,
     waits: PendingRequests,
-  ): MaybePromise<Verified | TokenRefused> {
+  ): MaybePromise<Verified | AuthError> {
     const refused = refusedUnproved(jws, this.#rules)
     if (refused !== undefined) return refused
-    const proved = withKey(this.keys, jws.header, ({ key, keys }) => {
-      const verified = this.#prove(jws, key, keys)
+    const found = findSigningKey(this.keys, jws.header, (key) => isSigned(jws, key))
+    const proved = after(found, ({ keys }) => {
+      const accepted = acceptToken(jws, this.#rules)
+      const verified = this.#verified(accepted, Number.POSITIVE_INFINITY, this.#validityBy(keys))
       this.#tokens.set(token, verified)
       return verified
     })
@@ -147,7 +149,7 @@ export class Issuer {
    * What claims stand for that this issuer has told in another way than by its signature.
    *
    * @param until seconds since the epoch: when they end where they do not say so themselves
-   * @throws TokenRefused
+   * @throws ERR_AUTH_TOKEN_INVALID
    */
   accept(claims: Record<string, unknown>, until: number): Verified {
     return this.#verified(acceptClaims(claims, this.#rules), until, this.#trust)
@@ -157,11 +159,6 @@ export class Issuer {
     this.#standing.awaited()
     const release = (): void => this.#standing.released()
     proving.then(release, release)
-  }
-
-  #prove(jws: CompactJws, key: VerificationKey, keys: KeySet): Verified {
-    const accepted = verifyToken(jws, key, this.#rules)
-    return this.#verified(accepted, Number.POSITIVE_INFINITY, this.#validityBy(keys))
   }
 
   #verified(accepted: AcceptedClaims, until: number, validity: Validity): Verified {

@@ -1,7 +1,7 @@
 import { ERR_AUTH_KEYS_UNAVAILABLE } from '../../errors.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
-import { mismatch, TokenRefused } from '../jwt/token-refused.ts'
+import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
 import type { Issuer } from './issuer.ts'
 
 /** Who is trusted, and finds the issuer of a token. */
@@ -25,7 +25,7 @@ export interface Issuers {
    * The issuer of a token; a promise only where it has to be asked for, and then one of `waits`.
    *
    * @param claimed what the token says, which may choose among those that are trusted
-   * @throws TokenRefused
+   * @throws ERR_AUTH_TOKEN_INVALID
    * @throws ERR_AUTH_ISSUERS_UNAVAILABLE
    */
   find(claimed: Claimed, waits: PendingRequests): MaybePromise<Issuer>
@@ -91,7 +91,7 @@ export class ListedIssuers implements Issuers {
     const { iss } = claimed
     const issuer = iss === undefined ? undefined : this.#byIss.get(iss)
     if (issuer !== undefined) return issuer
-    throw new TokenRefused('the issuer is not accepted', mismatch('iss', this.#byIss.keys(), iss))
+    throw refuseToken('the issuer is not accepted', mismatch('iss', this.#byIss.keys(), iss))
   }
 
   /** The configuration does not change. */

@@ -1,10 +1,9 @@
-import { ERR_AUTH_ISSUERS_UNAVAILABLE } from '../../errors.ts'
+import { AuthError, ERR_AUTH_ISSUERS_UNAVAILABLE } from '../../errors.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { type CompactJws, parseCompactJws } from '../jwt/compact-jws.ts'
 import { JoseHeaders } from '../jwt/jose-header.ts'
-import { TokenRefused } from '../jwt/token-refused.ts'
 import { refuseUnprovable } from '../jwt/verify.ts'
 import type { Issuer } from './issuer.ts'
 import type { Issuers } from './issuers.ts'
@@ -34,17 +33,17 @@ export class JwtVerifier {
    * What a token stands for; a promise only where its issuer or its key is not known yet, and then
    * one of `waits`.
    *
-   * @throws TokenRefused
+   * @throws ERR_AUTH_TOKEN_INVALID
    * @throws ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE
    */
-  verify(token: string, waits: PendingRequests): MaybePromise<Verified | TokenRefused> {
+  verify(token: string, waits: PendingRequests): MaybePromise<Verified | AuthError> {
     const jws = parseCompactJws(token, this.#maxLength, this.#headers)
     // The issuer's own rules come after the answer, which may bring them.
     if (this.#issuers.areAsked) refuseUnprovable(jws)
     return this.#prove({ token, jws, waits }, MOST_TURNS)
   }
 
-  #prove(proving: Proving, turns: number): MaybePromise<Verified | TokenRefused> {
+  #prove(proving: Proving, turns: number): MaybePromise<Verified | AuthError> {
     const { token, jws, waits } = proving
     return after(this.#issuers.find(jws.payload, waits), (issuer) => {
       // An issuer that had to be asked for may have proved this token before.
@@ -59,7 +58,7 @@ export class JwtVerifier {
   }
 
   /** While keys were waited for, the issuer has changed, or is trusted no more. */
-  #again(proving: Proving, turns: number): MaybePromise<Verified | TokenRefused> {
+  #again(proving: Proving, turns: number): MaybePromise<Verified | AuthError> {
     if (turns > 0) return this.#prove(proving, turns)
     throw withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, 'the issuer changes all the time'))
   }
@@ -73,7 +72,7 @@ interface Proving {
 }
 
 /** Whether what an issuer says after a wait is so still. */
-function holds(proved: Verified | TokenRefused, issuer: Issuer): boolean {
+function holds(proved: Verified | AuthError, issuer: Issuer): boolean {
   if (issuer.isRetired) return false
-  return proved instanceof TokenRefused || proved.validity.isValid
+  return proved instanceof AuthError || proved.validity.isValid
 }

@@ -5,7 +5,7 @@ import type { VerificationKey } from '../jwks/jwk.ts'
 import type { KeySet } from '../jwks/jwk-set.ts'
 import type { KeySource } from '../jwks/key-source.ts'
 import type { JoseHeader } from '../jwt/jose-header.ts'
-import { mismatch, SignatureMismatch, TokenRefused } from '../jwt/token-refused.ts'
+import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
 
 export interface FoundKey {
   readonly key: VerificationKey
@@ -20,44 +20,45 @@ export interface FoundKey {
 const MAX_LOOKS = 2
 
 /**
- * What `prove` makes of the key that a token's header chooses. A server that names no `kid` rotates
- * its keys too, and then only the signature tells that the key is another: as with an unknown
- * `kid`, a newer set is looked for.
+ * The key that a token is signed with. A server that names no `kid` rotates its keys too, and then
+ * only the signature shows that the key is another: as with an unknown `kid`, a newer set is looked
+ * for.
  *
- * @throws TokenRefused when no key fits, and what `prove` throws
- * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when there are no keys
+ * @param isSignedBy whether the signature is that of a key
+ * @throws ERR_AUTH_TOKEN_INVALID if no key fits, or the signature is of none
+ * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) if there are no keys
  */
-export function withKey<T>(
+export function findSigningKey(
   source: KeySource,
   header: JoseHeader,
-  prove: (found: FoundKey) => T,
-): MaybePromise<T> {
+  isSignedBy: (key: VerificationKey) => boolean,
+): MaybePromise<FoundKey> {
   return after(findKey(source, header), (found) => {
-    try {
-      return prove(found)
-    } catch (error) {
-      if (!(error instanceof SignatureMismatch) || header.kid !== undefined) throw error
-      return proveWithNewer(source, header, prove, { error, tried: found.keys })
-    }
+    if (isSignedBy(found.key)) return found
+    if (header.kid !== undefined) throw refuseToken(FORGED)
+    return findNewerSigningKey(source, header, isSignedBy, found.keys)
   })
 }
 
-async function proveWithNewer<T>(
+/** Reason of a forgery, or, without a `kid`, of another key's signature. */
+export const FORGED = 'the signature does not match'
+
+async function findNewerSigningKey(
   source: KeySource,
   header: JoseHeader,
-  prove: (found: FoundKey) => T,
-  { error, tried }: { readonly error: SignatureMismatch; readonly tried: KeySet },
-): Promise<T> {
+  isSignedBy: (key: VerificationKey) => boolean,
+  tried: KeySet,
+): Promise<FoundKey> {
   const newer = await findNewerKey(source, header, tried)
-  if (newer === undefined) throw error
-  return prove(newer)
+  if (newer === undefined || !isSignedBy(newer.key)) throw refuseToken(FORGED)
+  return newer
 }
 
 /**
  * The one key that a token's header chooses. A promise only where there are no keys yet, or where a
  * newer set may have the key that this one lacks.
  *
- * @throws TokenRefused when no key fits
+ * @throws ERR_AUTH_TOKEN_INVALID when no key fits
  * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when there are no keys
  */
 function findKey(source: KeySource, header: JoseHeader): MaybePromise<FoundKey> {
@@ -70,7 +71,7 @@ function findKey(source: KeySource, header: JoseHeader): MaybePromise<FoundKey> 
  * The key that fits in a newer set than `tried`; undefined where none can be had, or none fits. A
  * look for newer keys is taken once in the cooldown, however many requests ask for it.
  *
- * @throws TokenRefused when several keys fit
+ * @throws ERR_AUTH_TOKEN_INVALID when several keys fit
  * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when the keys become too old meanwhile
  */
 async function findNewerKey(
@@ -103,11 +104,11 @@ async function whenLoaded(source: KeySource, header: JoseHeader): Promise<FoundK
 async function whenNewer(source: KeySource, header: JoseHeader, tried: KeySet): Promise<FoundKey> {
   const found = await findNewerKey(source, header)
   if (found !== undefined) return found
-  throw new TokenRefused('the key is unknown', mismatch('kid', tried.kids, header.kid))
+  throw refuseToken('the key is unknown', mismatch('kid', tried.kids, header.kid))
 }
 
 function findIn(keys: KeySet, header: JoseHeader): FoundKey | undefined {
   const key = keys.find(header)
-  if (key === 'unfit') throw new TokenRefused('no key fits')
+  if (key === 'unfit') throw refuseToken('no key fits')
   return key === 'unknown' ? undefined : { key, keys }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ERR_AUTH_INTROSPECTION_UNAVAILABLE } from '../../errors.ts'
+import { AuthError, ERR_AUTH_INTROSPECTION_UNAVAILABLE } from '../../errors.ts'
 import { CachedCallback } from '../../platform/callbacks/cached-callback.ts'
 import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
 import { RecentKeys } from '../../platform/callbacks/line.ts'
@@ -10,7 +10,7 @@ import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { after, attempt, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { isObject, isPlain, ownProperty } from '../../platform/runtime/own-property.ts'
 import { isJwt } from '../jwt/jose-header.ts'
-import { TokenRefused } from '../jwt/token-refused.ts'
+import { refuseToken } from '../jwt/refuse-token.ts'
 import { type Invalidation, isInvalidated } from './authenticator.ts'
 import type { Issuers } from './issuers.ts'
 import type { JwtVerifier } from './jwt-verifier.ts'
@@ -113,14 +113,14 @@ export class OpaqueTokens {
   /**
    * What a token stands for; a promise only where it has to be asked for, and then one of `waits`.
    *
-   * @throws TokenRefused
+   * @throws ERR_AUTH_TOKEN_INVALID
    * @throws ERR_AUTH_INTROSPECTION_UNAVAILABLE, and what verifying a JWT throws
    */
-  verify(token: string, waits: PendingRequests): MaybePromise<Verified | TokenRefused> {
+  verify(token: string, waits: PendingRequests): MaybePromise<Verified | AuthError> {
     if (token.length > this.#rules.maxTokenLength) {
-      throw new TokenRefused('longer than maxTokenLength')
+      throw refuseToken('longer than maxTokenLength')
     }
-    if (!BEARER_TOKEN.test(token)) throw new TokenRefused('characters that no token has')
+    if (!BEARER_TOKEN.test(token)) throw refuseToken('characters that no token has')
     const digest = digestOf(token)
     const since: Invalidation[] = []
     this.#forgotten.add(since)
@@ -128,12 +128,12 @@ export class OpaqueTokens {
       () => this.#proved(token, digest, waits, since),
       (verified) => {
         this.#forgotten.delete(since)
-        if (verified instanceof TokenRefused) this.#good.delete(digest)
+        if (verified instanceof AuthError) this.#good.delete(digest)
         return verified
       },
       (error) => {
         this.#forgotten.delete(since)
-        if (isThrown(error, TokenRefused)) this.#good.delete(digest)
+        if (isThrown(error, AuthError)) this.#good.delete(digest)
         throw error
       },
     )
@@ -145,13 +145,13 @@ export class OpaqueTokens {
     digest: string,
     waits: PendingRequests,
     since: readonly Invalidation[],
-  ): MaybePromise<Verified | TokenRefused> {
+  ): MaybePromise<Verified | AuthError> {
     return after(this.#answers.get(digest, waits, token), ({ answer, askedAt }) => {
       const known = this.#tokens.get(token)
       if (known !== undefined) return known
       const until = askedAt + this.#rules.maxAge * 1000
       return after(this.#believe(answer, until, waits), (verified) => {
-        if (verified instanceof TokenRefused) return verified
+        if (verified instanceof AuthError) return verified
         this.#good.note(digest, until)
         const known = asOpaque(verified, until)
         if (since.every((what) => !isInvalidated(known.names, what))) this.#tokens.set(token, known)
@@ -165,8 +165,8 @@ export class OpaqueTokens {
     answer: Answer,
     until: number,
     waits: PendingRequests,
-  ): MaybePromise<Verified | TokenRefused> {
-    if (answer === null) throw new TokenRefused('opaqueToken does not know the token')
+  ): MaybePromise<Verified | AuthError> {
+    if (answer === null) throw refuseToken('opaqueToken does not know the token')
     if (typeof answer === 'string') return this.#jwts.verify(answer, waits)
     const end = Math.max(until, clock.now() + LEAST_LIFE)
     const iss = ownProperty(answer, 'iss')

@@ -5,8 +5,8 @@ import { readBoolean } from '../../platform/http/failure.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { Principal } from '../authorization/principal.ts'
+import { refuseToken } from '../jwt/refuse-token.ts'
 import { outlivesDenyList, type TokenInfo, tokenInfo } from '../jwt/token-info.ts'
-import { TokenRefused } from '../jwt/token-refused.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import type { Verified } from './verified-tokens.ts'
 
@@ -29,7 +29,7 @@ export interface RevocationRules {
  *
  * @param principal with all that is known of the user, so that the function is told no rights of a
  * token that do not count
- * @throws TokenRefused
+ * @throws ERR_AUTH_TOKEN_INVALID
  * @throws ERR_AUTH_REVOCATION_UNAVAILABLE
  */
 export function checkRevocation(
@@ -52,7 +52,7 @@ export function checkRevocation(
       withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`)),
   })
   return after(revoked, (isSo) => {
-    if (isSo) throw new TokenRefused(outlivesDenyList(token) ? OUTLIVES : 'revoked')
+    if (isSo) throw refuseToken(outlivesDenyList(token) ? OUTLIVES : 'revoked')
     return principal
   })
 }

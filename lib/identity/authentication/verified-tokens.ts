@@ -1,9 +1,9 @@
+import { AuthError } from '../../errors.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
 import type { Principal } from '../authorization/principal.ts'
 import type { AllowedTenants } from '../authorization/rights.ts'
 import { type Lifetime, refusedLifetime } from '../jwt/registered-claims.ts'
 import type { TokenNames } from '../jwt/token-info.ts'
-import { TokenRefused } from '../jwt/token-refused.ts'
 import { TokenCache, type TokenCacheStats } from './token-cache.ts'
 
 /** What a verified token stands for. */
@@ -44,17 +44,17 @@ export class VerifiedTokens {
    * What the token stands for, where it is known and its proof still holds; refused where it is out
    * of its time.
    */
-  get(token: string): Verified | TokenRefused | undefined {
+  get(token: string): Verified | AuthError | undefined {
     const verified = this.#cache.get(token)
     if (verified === undefined || !verified.validity.isValid) return undefined
     return refusedLifetime(verified.lifetime, this.#clockTolerance) ?? verified
   }
 
   /** As `get()`, counted; for the first look of a request. */
-  recall(token: string): Verified | TokenRefused | undefined {
+  recall(token: string): Verified | AuthError | undefined {
     const known = this.get(token)
     if (known === undefined) this.#misses++
-    else if (!(known instanceof TokenRefused)) this.#hits++
+    else if (!(known instanceof AuthError)) this.#hits++
     return known
   }
 

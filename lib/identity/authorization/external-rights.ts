@@ -5,8 +5,8 @@ import type { PendingRequests } from '../../platform/callbacks/pending-requests.
 import { withoutStack } from '../../platform/runtime/error.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
 import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
+import { refuseToken } from '../jwt/refuse-token.ts'
 import type { TokenNames } from '../jwt/token-info.ts'
-import { TokenRefused } from '../jwt/token-refused.ts'
 import type { Resources } from '../jwt/user-info.ts'
 import type { Principal } from './principal.ts'
 import { type ResourcesOf, readResources, type TokenUser } from './resources.ts'
@@ -99,7 +99,7 @@ export class ExternalRights {
    * The user with the rights that the application tells; a promise only where they have to be asked
    * for, and then one of `waits`.
    *
-   * @throws TokenRefused where the token does not name its user
+   * @throws ERR_AUTH_TOKEN_INVALID where the token does not name its user
    * @throws ERR_AUTH_RESOURCES_UNAVAILABLE
    */
   of({ principal, names, tenants }: ProvedUser, waits: PendingRequests): MaybePromise<Principal> {
@@ -109,9 +109,9 @@ export class ExternalRights {
 
   #makeKey(principal: Principal, { issuer, sub }: TokenNames): string {
     // Users without a name would share their rights.
-    if (sub === null || sub === '') throw new TokenRefused('resourcesOf needs the claim sub')
+    if (sub === null || sub === '') throw refuseToken('resourcesOf needs the claim sub')
     // A database that is asked in UTF-8 takes half a character for another one.
-    if (/\p{Surrogate}/u.test(sub)) throw new TokenRefused('the claim sub is no whole text')
+    if (/\p{Surrogate}/u.test(sub)) throw refuseToken('the claim sub is no whole text')
     const user: TokenUser = { issuer, sub }
     const key = JSON.stringify(user)
     this.#keys.set(principal, key)

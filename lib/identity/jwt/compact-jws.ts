@@ -2,8 +2,8 @@ import { isTooComplex } from '../../platform/runtime/json-complexity.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
 import { decodeBase64url, parseObject, utf8Text } from './decode.ts'
 import type { JoseHeader, JoseHeaders } from './jose-header.ts'
+import { refuseToken } from './refuse-token.ts'
 import { scanClaim } from './scan-claim.ts'
-import { TokenRefused } from './token-refused.ts'
 
 /** A token in JWS compact serialization (RFC 7515 §3.1), taken apart and not yet believed. */
 export interface CompactJws {
@@ -20,17 +20,17 @@ const NONE = Buffer.alloc(0)
 /**
  * The gate before any cryptography: three parts, each in its only spelling.
  *
- * @throws TokenRefused
+ * @throws ERR_AUTH_TOKEN_INVALID
  */
 export function parseCompactJws(
   token: string,
   maxLength: number,
   headers: JoseHeaders,
 ): CompactJws {
-  if (token.length > maxLength) throw new TokenRefused('longer than maxTokenLength')
+  if (token.length > maxLength) throw refuseToken('longer than maxTokenLength')
   const first = token.indexOf('.')
   const last = token.lastIndexOf('.')
-  if (first === last) throw new TokenRefused('not three parts')
+  if (first === last) throw refuseToken('not three parts')
   const header = headers.read(token.slice(0, first))
   // A further dot would be a letter of this part, and none of its alphabet.
   const payload = decodeBase64url(token.slice(first + 1, last))
@@ -53,7 +53,7 @@ export class UnverifiedPayload {
   /** Nobody has changed them; undefined: they have to be parsed. */
   #parsed: Record<string, unknown> | undefined
 
-  /** @throws TokenRefused where it was cheap to find out that it is no JSON object */
+  /** @throws ERR_AUTH_TOKEN_INVALID where it was cheap to find out that it is no JSON object */
   constructor(bytes: Buffer) {
     this.#bytes = bytes
     const text = bytes.length > MAX_BYTES ? undefined : utf8Text(bytes)
@@ -79,7 +79,7 @@ export class UnverifiedPayload {
    * All claims, once the signature is verified. They are the caller's own: an application's
    * function may change them, and a token may be proved more than once.
    *
-   * @throws TokenRefused
+   * @throws ERR_AUTH_TOKEN_INVALID
    */
   read(): Record<string, unknown> {
     const claims = this.#parsed ?? this.#parse()

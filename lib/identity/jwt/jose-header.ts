@@ -2,7 +2,7 @@ import { flatString } from '../../platform/runtime/flat-string.ts'
 import { isTooComplex } from '../../platform/runtime/json-complexity.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import { decodeBase64url, parseObject, utf8Text } from './decode.ts'
-import { mismatch, TokenRefused } from './token-refused.ts'
+import { mismatch, refuseToken } from './refuse-token.ts'
 
 /** What a token's header (RFC 7515 §4) says of its key and type. Immutable. */
 export interface JoseHeader {
@@ -35,14 +35,14 @@ export class JoseHeaders {
   /**
    * The header that a token's first part holds.
    *
-   * @throws TokenRefused where it is none
+   * @throws ERR_AUTH_TOKEN_INVALID where it is none
    */
   read(part: string): JoseHeader {
-    if (part.length > MAX_HEADER_LENGTH) throw new TokenRefused('the header is too long')
+    if (part.length > MAX_HEADER_LENGTH) throw refuseToken('the header is too long')
     const known = this.#read.get(part)
     if (known) return known
     const text = utf8Text(decodeBase64url(part))
-    if (isTooComplex(text)) throw new TokenRefused('the header is crowded')
+    if (isTooComplex(text)) throw refuseToken('the header is crowded')
     const header = readHeader(parseObject(text))
     if (part.length <= MAX_KEPT_LENGTH) this.#keep(part, header)
     return header
@@ -57,17 +57,17 @@ export class JoseHeaders {
 function readHeader(header: object): JoseHeader {
   // RFC 7515 §4.1.11: an extension that is not understood must be refused; none is understood here.
   if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) {
-    throw new TokenRefused('header extensions are not supported')
+    throw refuseToken('header extensions are not supported')
   }
   const alg = text(header, 'alg')
-  if (alg === undefined) throw new TokenRefused('the alg is missing')
+  if (alg === undefined) throw refuseToken('the alg is missing')
   return Object.freeze({ alg, kid: text(header, 'kid'), typ: text(header, 'typ') })
 }
 
 function text(header: object, name: 'alg' | 'kid' | 'typ'): string | undefined {
   const value = ownProperty(header, name)
   if (value === undefined || typeof value === 'string') return value
-  throw new TokenRefused(`the ${name} is not a string`)
+  throw refuseToken(`the ${name} is not a string`)
 }
 
 /** Accepted `typ` values, normalized: the given ones, or those of an access token, or none. */
@@ -75,13 +75,13 @@ export function acceptedTypes(given: readonly string[] | undefined): (string | u
   return given?.map(normalizeTokenType) ?? ACCESS_TOKEN_TYPES
 }
 
-/** @throws TokenRefused where the rules do not allow the header */
+/** @throws ERR_AUTH_TOKEN_INVALID where the rules do not allow the header */
 export function checkHeader({ alg, typ }: JoseHeader, rules: HeaderRules): void {
   if (!rules.algorithms.has(alg)) {
-    throw new TokenRefused('the algorithm is not allowed', mismatch('alg', rules.algorithms, alg))
+    throw refuseToken('the algorithm is not allowed', mismatch('alg', rules.algorithms, alg))
   }
   if (!rules.tokenTypes.has(typ === undefined ? typ : normalizeTokenType(typ))) {
-    throw new TokenRefused('the token type is not allowed', mismatch('typ', rules.tokenTypes, typ))
+    throw refuseToken('the token type is not allowed', mismatch('typ', rules.tokenTypes, typ))
   }
 }
 

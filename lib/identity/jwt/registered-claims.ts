@@ -1,5 +1,6 @@
+import type { AuthError } from '../../errors.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
-import { mismatch, TokenRefused } from './token-refused.ts'
+import { mismatch, refuseToken } from './refuse-token.ts'
 
 export interface ClaimRules {
   /** Accepted `iss`; undefined: not checked. */
@@ -23,23 +24,23 @@ export interface Lifetime {
  *
  * @returns undefined: the rules accept it
  */
-export function refusedClaims(claims: object, rules: ClaimRules): TokenRefused | undefined {
+export function refusedClaims(claims: object, rules: ClaimRules): AuthError | undefined {
   const { issuer, audience } = rules
   const iss = ownProperty(claims, 'iss')
   if (issuer && !issuer.some((accepted) => accepted === iss)) {
-    return new TokenRefused('the issuer is not accepted', mismatch('iss', issuer, iss))
+    return refuseToken('the issuer is not accepted', mismatch('iss', issuer, iss))
   }
   const aud = ownProperty(claims, 'aud')
   if (audience && !names(aud, audience)) {
-    return new TokenRefused('the audience is not accepted', mismatch('aud', audience, aud))
+    return refuseToken('the audience is not accepted', mismatch('aud', audience, aud))
   }
   if (rules.confirmation !== 'ignore' && isBound(ownProperty(claims, 'cnf'))) {
-    return new TokenRefused('bound to its sender')
+    return refuseToken('bound to its sender')
   }
   return undefined
 }
 
-/** @throws TokenRefused where one of them is no time */
+/** @throws ERR_AUTH_TOKEN_INVALID where one of them is no time */
 export function readLifetime(claims: object): Lifetime {
   return { exp: time(claims, 'exp'), nbf: time(claims, 'nbf'), iat: time(claims, 'iat') }
 }
@@ -53,12 +54,12 @@ export function readLifetime(claims: object): Lifetime {
 export function refusedLifetime(
   { exp, nbf, iat }: Lifetime,
   tolerance: number,
-): TokenRefused | undefined {
+): AuthError | undefined {
   const now = Date.now() / 1000
-  if (exp !== undefined && now >= exp + tolerance) return new TokenRefused('expired')
+  if (exp !== undefined && now >= exp + tolerance) return refuseToken('expired')
   const latestStart = Math.floor(now) + tolerance
-  if (nbf !== undefined && nbf > latestStart) return new TokenRefused('not valid yet')
-  if (iat !== undefined && iat > latestStart) return new TokenRefused('issued in the future')
+  if (nbf !== undefined && nbf > latestStart) return refuseToken('not valid yet')
+  if (iat !== undefined && iat > latestStart) return refuseToken('issued in the future')
   return undefined
 }
 
@@ -67,7 +68,7 @@ function time(claims: object, name: 'exp' | 'nbf' | 'iat'): number | undefined {
   const value = ownProperty(claims, name)
   if (value === undefined) return undefined
   if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw new TokenRefused(`${name} is not a time`)
+    throw refuseToken(`${name} is not a time`)
   }
   return value
 }

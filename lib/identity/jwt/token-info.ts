@@ -1,6 +1,6 @@
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { refuseToken } from './refuse-token.ts'
 import type { Lifetime } from './registered-claims.ts'
-import { TokenRefused } from './token-refused.ts'
 
 /** What names a token: its own claims, where they are strings. Immutable. */
 export interface TokenNames {
@@ -98,14 +98,14 @@ export interface Actor {
  * The outermost `act` of a token (RFC 8693 §4.1); null: it has none, and the user acts itself. The
  * actors before it, which are nested in it, are for information only.
  *
- * @throws TokenRefused where it names no actor
+ * @throws ERR_AUTH_TOKEN_INVALID where it names no actor
  */
 export function readActor(claims: object): Actor | null {
   const act = ownProperty(claims, 'act')
   if (act === undefined) return null
   const { sub, iss } = isObject(act) ? namesIn(act) : NO_NAMES
   if (!isName(sub) || (iss !== undefined && !isName(iss))) {
-    throw new TokenRefused('act is malformed')
+    throw refuseToken('act is malformed')
   }
   return Object.freeze({ sub, issuer: iss ?? null })
 }

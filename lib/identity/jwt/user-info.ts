@@ -1,6 +1,6 @@
 import { Unusable, unexpected } from '../../platform/http/failure.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
-import { TokenRefused } from './token-refused.ts'
+import { refuseToken } from './refuse-token.ts'
 
 /**
  * From tenant name to the resource ids, each `<name>:<action>`, that a user holds there. Its own
@@ -42,12 +42,11 @@ const SHOWN = 100
  * Makes user info of verified claims: checks what decides anything, by own properties only, and
  * freezes the whole. The argument is frozen in place.
  *
- * @throws TokenRefused
+ * @throws ERR_AUTH_TOKEN_INVALID
  */
 export function readUserInfo(claims: unknown): UserInfo {
-  if (!isObject(claims)) throw new TokenRefused('the claims are no object')
-  if (!isUserInfo(claims))
-    throw new TokenRefused('sub, resources or preferred_username is malformed')
+  if (!isObject(claims)) throw refuseToken('the claims are no object')
+  if (!isUserInfo(claims)) throw refuseToken('sub, resources or preferred_username is malformed')
   freezeDeep(claims)
   return claims
 }
@@ -91,7 +90,7 @@ function nameOf(tenant: string): string {
 
 /** By recursion that ends at a depth of its own: thousands of levels fit into one token. */
 function freezeDeep(item: object, depth = 0): void {
-  if (depth > MAX_DEPTH) throw new TokenRefused('the claims are nested too deeply')
+  if (depth > MAX_DEPTH) throw refuseToken('the claims are nested too deeply')
   for (const value of Array.isArray(item) ? item : Object.values(item)) {
     if (typeof value === 'object' && value !== null) freezeDeep(value, depth + 1)
   }

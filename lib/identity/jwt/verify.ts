@@ -1,9 +1,11 @@
+import type { AuthError } from '../../errors.ts'
 import { type ReportFailure, thrown, unusable } from '../../platform/callbacks/call-with-timeout.ts'
 import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { supportedAlgorithms, verifySignature } from '../jwks/algorithms.ts'
 import type { VerificationKey } from '../jwks/jwk.ts'
 import type { CompactJws } from './compact-jws.ts'
 import { checkHeader, type HeaderRules } from './jose-header.ts'
+import { mismatch, refuseToken } from './refuse-token.ts'
 import {
   type ClaimRules,
   type Lifetime,
@@ -12,7 +14,6 @@ import {
   refusedLifetime,
 } from './registered-claims.ts'
 import { type Actor, readActor, readTokenNames, type TokenNames } from './token-info.ts'
-import { mismatch, SignatureMismatch, TokenRefused } from './token-refused.ts'
 import { problemOf, readUserInfo, type UserInfo } from './user-info.ts'
 
 export interface VerifyRules extends HeaderRules, AcceptRules {}
@@ -21,14 +22,14 @@ export interface VerifyRules extends HeaderRules, AcceptRules {}
  * What no signature of any issuer can save: an algorithm that is not supported here, such as
  * `none` and HS256, and a token without a signature.
  *
- * @throws TokenRefused
+ * @throws ERR_AUTH_TOKEN_INVALID
  */
 export function refuseUnprovable({ header: { alg }, signature }: CompactJws): void {
   if (!supportedAlgorithms.includes(alg)) {
     const found = mismatch('alg', supportedAlgorithms, alg)
-    throw new TokenRefused('the algorithm is not allowed', found)
+    throw refuseToken('the algorithm is not allowed', found)
   }
-  if (signature.length === 0) throw new TokenRefused('there is no signature')
+  if (signature.length === 0) throw refuseToken('there is no signature')
 }
 
 /**
@@ -36,14 +37,14 @@ export function refuseUnprovable({ header: { alg }, signature }: CompactJws): vo
  * accept, where these are cheap to read. It costs a part of a signature.
  *
  * @returns undefined: the signature decides
- * @throws TokenRefused
+ * @throws ERR_AUTH_TOKEN_INVALID
  */
 export function refusedUnproved(
   { header, payload, signature }: CompactJws,
   rules: VerifyRules,
-): TokenRefused | undefined {
+): AuthError | undefined {
   checkHeader(header, rules)
-  if (signature.length === 0) throw new TokenRefused('there is no signature')
+  if (signature.length === 0) throw refuseToken('there is no signature')
   if (payload.claims === undefined) return undefined
   const refused = refusedClaims(payload.claims, rules)
   if (refused !== undefined) return refused
@@ -52,21 +53,22 @@ export function refusedUnproved(
   return refusedLifetime(lifetime, rules.clockTolerance)
 }
 
+/** Whether the signature of a token is that of a key. */
+export function isSigned(
+  { header, signingInput, signature }: CompactJws,
+  { key }: VerificationKey,
+): boolean {
+  return verifySignature(header.alg, key, signingInput, signature)
+}
+
 /**
- * Proves a token with the key that its header chose: the signature first, then everything it says.
- * What could be refused before is checked again, since the key may have been waited for.
+ * Accepts the claims of a token whose signature is good. What could be refused before is checked
+ * again, since the key may have been waited for.
  *
- * @throws TokenRefused
+ * @throws ERR_AUTH_TOKEN_INVALID
  */
-export function verifyToken(
-  jws: CompactJws,
-  key: VerificationKey,
-  rules: VerifyRules,
-): AcceptedClaims {
-  if (!verifySignature(jws.header.alg, key.key, jws.signingInput, jws.signature)) {
-    throw new SignatureMismatch()
-  }
-  const accepted = acceptClaims(jws.payload.read(), rules)
+export function acceptToken({ payload }: CompactJws, rules: VerifyRules): AcceptedClaims {
+  const accepted = acceptClaims(payload.read(), rules)
   refuseEndless(accepted.lifetime)
   return accepted
 }
@@ -74,10 +76,10 @@ export function verifyToken(
 /**
  * A JWT says itself when it ends.
  *
- * @throws TokenRefused
+ * @throws ERR_AUTH_TOKEN_INVALID
  */
 export function refuseEndless({ exp }: Lifetime): void {
-  if (exp === undefined) throw new TokenRefused('exp is missing')
+  if (exp === undefined) throw refuseToken('exp is missing')
 }
 
 export interface AcceptRules extends ClaimRules {
@@ -100,7 +102,7 @@ export interface AcceptedClaims {
  * What proven claims stand for. They become the user info, or the argument of `mapClaims`, and are
  * frozen.
  *
- * @throws TokenRefused
+ * @throws ERR_AUTH_TOKEN_INVALID
  */
 export function acceptClaims(claims: Record<string, unknown>, rules: AcceptRules): AcceptedClaims {
   const lifetime = readLifetime(claims)
@@ -132,7 +134,7 @@ function mapped(
     copy = text === undefined ? userInfo : JSON.parse(text)
   } catch (error) {
     report?.(thrown(error))
-    throw new TokenRefused('mapClaims failed')
+    throw refuseToken('mapClaims failed')
   }
   const problem = problemOf(copy)
   if (problem !== undefined) report?.(unusable(problem))

@@ -80,8 +80,14 @@ function start(kind: 'few' | 'all' = 'few', rules: Partial<BearerRules> = {}) {
   const bearerToken = new BearerAuthenticator(parts, { timeout: 5, ...rules })
   return {
     ...{ bearerToken, issuer, issuers, tokens, ...more },
-    authenticate: (request: FastifyRequest, finding?: Finding) =>
-      bearerToken.authenticate(request, new PendingRequests(), finding),
+    authenticate: (request: FastifyRequest, finding?: Finding) => {
+      try {
+        return bearerToken.authenticate(request, new PendingRequests(), finding)
+      } catch (error) {
+        assert.ok(error instanceof AuthError, `${error}`)
+        return error
+      }
+    },
     found: () => found.length,
     asked: () => asked,
   }
@@ -202,10 +208,10 @@ const REFUSED: readonly {
     ...{ error: INVALID, reason: 'revoked' },
   },
   {
-    what: 'a token that cannot be read',
+    what: 'a function that fails',
     request: BARE,
     rules: { tokenFrom: throws(new TypeError('secret')) },
-    ...{ error: INVALID, reason: 'the token cannot be read' },
+    ...{ error: INVALID, reason: 'tokenFrom failed' },
   },
   {
     what: 'an error of ours',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../../../lib/errors.ts'
 import {
   type AskedIssuersRules,
   DynamicIssuers,
@@ -8,7 +9,6 @@ import { Issuer, type IssuerEntry } from '../../../lib/identity/authentication/i
 import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
 import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
-import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { isObject } from '../../../lib/platform/runtime/own-property.ts'
 import { heard } from '../../helpers/app/heard.ts'
@@ -96,7 +96,7 @@ function start(
 const never = () => new Promise(() => {})
 
 const withReason = (reason: string) => (error: unknown) =>
-  error instanceof TokenRefused && error.reason === reason
+  error instanceof AuthError && error.reason === reason
 
 const NOT_ACCEPTED = withReason('the issuer is not accepted')
 
@@ -131,10 +131,10 @@ test('an issuer that is not known is refused, and asked for anew after the coold
   for (const milliseconds of [0, 9999, 10_000]) {
     at(milliseconds)
     assert.throws(find, (error) => {
-      assert.ok(error instanceof TokenRefused, `${error}`)
+      assert.ok(error instanceof ERR_AUTH_TOKEN_INVALID, `${error}`)
       const expected = '"one that the issuers function knows"'
       const mismatch = { of: 'iss', expected, unverified: `"${A}"` }
-      const told = [error.reason, error.mismatch?.()]
+      const told = [error.reason, error.mismatch]
       assert.deepEqual(told, ['the issuer is not accepted', mismatch])
       return true
     })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
+import { AuthError } from '../../../lib/errors.ts'
 import { extractToken } from '../../../lib/identity/authentication/extract-token.ts'
-import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
 
 /** The part of a request that is read here. */
 function requestWith(authorization?: string, rawHeaders?: readonly string[]): FastifyRequest {
@@ -12,7 +12,7 @@ function requestWith(authorization?: string, rawHeaders?: readonly string[]): Fa
 }
 
 const refused = (reason: string) => (error: unknown) =>
-  error instanceof TokenRefused && error.reason === reason
+  error instanceof AuthError && error.reason === reason
 
 const TOKENS = [
   ['Bearer a.b.c', 'a.b.c'],
@@ -59,7 +59,7 @@ const MALFORMED = [
 
 for (const header of MALFORMED) {
   test(`${JSON.stringify(header)} is a bearer header without exactly one token`, () => {
-    assert.throws(() => extractToken(requestWith(header)), TokenRefused)
+    assert.throws(() => extractToken(requestWith(header)), AuthError)
   })
 }
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { AuthError } from '../../../lib/errors.ts'
 import { FOR_GOOD, Issuer, type IssuerRules } from '../../../lib/identity/authentication/issuer.ts'
 import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
 import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { type KeySource, StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
 import { parseCompactJws } from '../../../lib/identity/jwt/compact-jws.ts'
 import { JoseHeaders } from '../../../lib/identity/jwt/jose-header.ts'
-import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
 import type { UserInfo } from '../../../lib/identity/jwt/user-info.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import type { DocumentState } from '../../../lib/platform/http/document-status.ts'
@@ -98,7 +98,7 @@ function tokenBy(key: ForgeKey, claims: object = {}, header: object = {}): strin
 }
 
 const withReason = (reason: string) => (error: unknown) =>
-  error instanceof TokenRefused && error.reason === reason
+  error instanceof AuthError && error.reason === reason
 
 test('a token is verified at once and once, and then known until its end', (t) => {
   const { verify, verified } = issuerWith(t, new StaticKeys(SET_ONE))
@@ -298,7 +298,7 @@ test('claims that it has told in another way are judged by its rules', (t) => {
   const bounded = issuer.accept({ ...good, exp: NOW + 7 }, NOW + 60)
   assert.equal(bounded.principal.expiresAt.getTime(), (NOW + 7) * 1000)
   for (const bad of [{ aud: 'other' }, { iss: 'other' }, { exp: NOW - 5 }, { cnf: { jkt: 'x' } }]) {
-    assert.throws(() => issuer.accept({ ...good, ...bad }, NOW + 60), TokenRefused)
+    assert.throws(() => issuer.accept({ ...good, ...bad }, NOW + 60), AuthError)
   }
 })
 

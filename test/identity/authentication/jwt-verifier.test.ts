@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { AuthError } from '../../../lib/errors.ts'
 import { FOR_GOOD, Issuer } from '../../../lib/identity/authentication/issuer.ts'
 import type { Issuers } from '../../../lib/identity/authentication/issuers.ts'
 import { JwtVerifier } from '../../../lib/identity/authentication/jwt-verifier.ts'
 import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
 import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
-import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
+import { refuseToken } from '../../../lib/identity/jwt/refuse-token.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { accepted } from '../../helpers/tokens/accepted.ts'
 import { goodToken, KEY } from '../../helpers/tokens/probe.ts'
@@ -66,7 +67,7 @@ function start() {
     find() {
       finds += 1
       if (known.issuer) return known.issuer
-      throw new TokenRefused('the issuer is not accepted')
+      throw refuseToken('the issuer is not accepted')
     },
   }
   const jwts = new JwtVerifier(issuers, tokens, 16_384)
@@ -104,13 +105,13 @@ test('an issuer that is trusted no more when its keys come proves nothing', asyn
   keys.come()
   await assert.rejects(
     async () => verifying,
-    (error) => error instanceof TokenRefused && error.reason === 'the issuer is not accepted',
+    (error) => error instanceof AuthError && error.reason === 'the issuer is not accepted',
   )
 })
 
 test('a refusal that comes later is given as it is', async () => {
   const { jwts, known, make } = start()
-  const refused = new TokenRefused('later')
+  const refused = refuseToken('later')
   known.issuer = Object.assign(make(['acme']), { verify: async () => refused })
   assert.equal(await jwts.verify(TOKEN, WAITS), refused)
 })
@@ -119,6 +120,6 @@ test('a token that is too long is not read', () => {
   const { jwts } = start()
   assert.throws(
     () => jwts.verify(`${TOKEN}${'A'.repeat(16_384)}`, WAITS),
-    (error) => error instanceof TokenRefused && error.reason === 'longer than maxTokenLength',
+    (error) => error instanceof AuthError && error.reason === 'longer than maxTokenLength',
   )
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../../../lib/errors.ts'
 import { Issuer, type IssuerRules } from '../../../lib/identity/authentication/issuer.ts'
 import { ListedIssuers } from '../../../lib/identity/authentication/issuers.ts'
 import { JwtVerifier } from '../../../lib/identity/authentication/jwt-verifier.ts'
@@ -7,7 +8,7 @@ import { OpaqueTokens } from '../../../lib/identity/authentication/opaque-tokens
 import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
 import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
-import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
+import { refuseToken } from '../../../lib/identity/jwt/refuse-token.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
 import { accepted } from '../../helpers/tokens/accepted.ts'
@@ -29,7 +30,7 @@ const unavailable = (reason: string) => ({
 })
 
 const withReason = (reason: string) => (error: unknown) =>
-  error instanceof TokenRefused && error.reason === reason
+  error instanceof AuthError && error.reason === reason
 
 const UNKNOWN = withReason('opaqueToken does not know the token')
 
@@ -131,9 +132,9 @@ for (const [what, answer, reason, unverified] of REFUSED) {
     await assert.rejects(
       async () => verify('key'),
       (error) => {
-        assert.ok(error instanceof TokenRefused, `${error}`)
+        assert.ok(error instanceof ERR_AUTH_TOKEN_INVALID, `${error}`)
         assert.equal(error.reason, reason)
-        if (unverified !== undefined) assert.equal(error.mismatch?.().unverified, unverified)
+        if (unverified !== undefined) assert.equal(error.mismatch?.unverified, unverified)
         return true
       },
     )
@@ -143,7 +144,7 @@ for (const [what, answer, reason, unverified] of REFUSED) {
 
 test('a refusal of the JWT that costs no exception is given as it is', (t) => {
   const { ask } = start(t, () => tokenWith({ exp: NOW - 5 }))
-  assert.deepEqual(ask('key'), new TokenRefused('expired'))
+  assert.deepEqual(ask('key'), refuseToken('expired'))
 })
 
 test('each of several issuers judges its own claims', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { AuthError } from '../../../lib/errors.ts'
 import {
   checkRevocation,
   WATCH,
@@ -7,7 +8,6 @@ import {
 } from '../../../lib/identity/authentication/revocation-check.ts'
 import type { Verified } from '../../../lib/identity/authentication/verified-tokens.ts'
 import { Principal } from '../../../lib/identity/authorization/principal.ts'
-import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 
 const WAITS = new PendingRequests()
@@ -26,7 +26,7 @@ const VERIFIED: Verified = {
 /** The same user, whose rights may be others than those of the token. */
 const USER = Principal.of({ sub: 'mapped', resources: { acme: [] } }, VOUCHED, {})
 
-const revoked = (error: unknown) => error instanceof TokenRefused && error.reason === 'revoked'
+const revoked = (error: unknown) => error instanceof AuthError && error.reason === 'revoked'
 
 test('without a function the token passes', () => {
   assert.equal(checkRevocation(USER, VERIFIED, { timeout: 5 }, WAITS), USER)

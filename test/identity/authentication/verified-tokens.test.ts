@@ -6,7 +6,7 @@ import {
   VerifiedTokens,
 } from '../../../lib/identity/authentication/verified-tokens.ts'
 import { Principal } from '../../../lib/identity/authorization/principal.ts'
-import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
+import { refuseToken } from '../../../lib/identity/jwt/refuse-token.ts'
 
 test('a proof holds as long as it is so, and never again when it has ended', () => {
   let isSo = true
@@ -66,7 +66,7 @@ test('a known token is refused when its time is over, with the tolerance', (t) =
   tokens.set('a', alice)
   assert.equal(tokens.get('a'), alice)
   t.mock.timers.tick(1)
-  assert.deepEqual(tokens.get('a'), new TokenRefused('expired'))
+  assert.deepEqual(tokens.get('a'), refuseToken('expired'))
 })
 
 test('an entry counts with all that it keeps alive', () => {
@@ -104,7 +104,7 @@ test('the first look of a request is a hit or a miss, and no other look counts',
   assert.equal(tokens.recall('a'), alice)
   assert.equal(tokens.recall('a'), alice)
   t.mock.timers.tick(5000)
-  assert.deepEqual(tokens.recall('a'), new TokenRefused('expired'))
+  assert.deepEqual(tokens.recall('a'), refuseToken('expired'))
   tokens.set('b', alice)
   assert.deepEqual(tokens.stats, { size: 1, hits: 2, misses: 1, evictions: 1 })
 })

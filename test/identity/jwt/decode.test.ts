@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { AuthError } from '../../../lib/errors.ts'
 import { decodeBase64url, parseObject, utf8Text } from '../../../lib/identity/jwt/decode.ts'
-import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
@@ -36,7 +36,7 @@ function isDecoded(text: string): boolean {
     decodeBase64url(text)
     return true
   } catch (error) {
-    assert.ok(error instanceof TokenRefused, `${error}`)
+    assert.ok(error instanceof AuthError, `${error}`)
     return false
   }
 }
@@ -59,7 +59,7 @@ const REFUSED: [what: string, text: string][] = [
 
 for (const [what, text] of REFUSED) {
   test(`${what} is not a JSON object of a token`, () => {
-    assert.throws(() => parseObject(text), TokenRefused)
+    assert.throws(() => parseObject(text), AuthError)
   })
 }
 

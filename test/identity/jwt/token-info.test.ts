@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { AuthError } from '../../../lib/errors.ts'
 import {
   dateOf,
   readActor,
   readTokenNames,
   tokenInfo,
 } from '../../../lib/identity/jwt/token-info.ts'
-import { TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
 
 const ACTORS: [act: string, actor: object | null][] = [
   ['{}', null],
@@ -45,7 +45,7 @@ for (const act of MALFORMED) {
   test(`a token with the actor ${act} is refused`, () => {
     assert.throws(
       () => readActor(JSON.parse(`{"act":${act}}`)),
-      (error) => error instanceof TokenRefused && error.reason === 'act is malformed',
+      (error) => error instanceof AuthError && error.reason === 'act is malformed',
     )
   })
 }

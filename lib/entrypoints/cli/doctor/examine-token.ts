@@ -1,6 +1,8 @@
 import { maxHeaderSize } from 'node:http'
 import type { Settings } from '../../../config/options.ts'
+import { ERR_AUTH_TOKEN_INVALID } from '../../../errors.ts'
 import type { IssuerEntry } from '../../../identity/authentication/issuer.ts'
+import { FORGED } from '../../../identity/authentication/key-lookup.ts'
 import { verifySignature } from '../../../identity/jwks/algorithms.ts'
 import type { KeySet } from '../../../identity/jwks/jwk-set.ts'
 import { type CompactJws, parseCompactJws } from '../../../identity/jwt/compact-jws.ts'
@@ -12,13 +14,13 @@ import {
   JoseHeaders,
   normalizeTokenType,
 } from '../../../identity/jwt/jose-header.ts'
+import { mismatch, refuseToken } from '../../../identity/jwt/refuse-token.ts'
 import {
   readLifetime,
   refusedClaims,
   refusedLifetime,
 } from '../../../identity/jwt/registered-claims.ts'
 import { readActor } from '../../../identity/jwt/token-info.ts'
-import { mismatch, SignatureMismatch, TokenRefused } from '../../../identity/jwt/token-refused.ts'
 import { readUserInfo } from '../../../identity/jwt/user-info.ts'
 import { refuseEndless, type VerifyRules } from '../../../identity/jwt/verify.ts'
 import { doubtful, type Finding, fine, spellingDifference, wrong } from './finding.ts'
@@ -56,7 +58,7 @@ function examineContent(
     const jws = parseCompactJws(token, Number.POSITIVE_INFINITY, new JoseHeaders())
     return { jws, claims: jws.payload.read() }
   })
-  if (read instanceof TokenRefused) return [tokenFinding(read)]
+  if (read instanceof ERR_AUTH_TOKEN_INVALID) return [tokenFinding(read)]
   return examineJwt(read.jws, read.claims, issuers, settings)
 }
 
@@ -77,7 +79,7 @@ function examineJwt(
   const named = issuers.find(({ entry }) => entry.issuer?.includes(iss))
   const issuer = others.length === 0 ? only : named
   if (issuer === undefined) {
-    const refusal = new TokenRefused(UNKNOWN, mismatch('iss', accepted, jws.payload.iss))
+    const refusal = refuseToken(UNKNOWN, mismatch('iss', accepted, jws.payload.iss))
     return [tokenFinding(refusal, issuerDetail(accepted, iss))]
   }
   const { entry, keys } = issuer
@@ -105,14 +107,14 @@ const KEYLESS = doubtful('token: its signature cannot be checked', 'mend the key
 function signatureRefusal(
   { header, signingInput, signature }: CompactJws,
   keys: KeySet,
-): TokenRefused | undefined {
+): ERR_AUTH_TOKEN_INVALID | undefined {
   const key = keys.find(header)
   if (key === 'unknown') {
-    return new TokenRefused('the key is unknown', mismatch('kid', keys.kids, header.kid))
+    return refuseToken('the key is unknown', mismatch('kid', keys.kids, header.kid))
   }
-  if (key === 'unfit') return new TokenRefused('no key fits')
+  if (key === 'unfit') return refuseToken('no key fits')
   const isSigned = verifySignature(header.alg, key.key, signingInput, signature)
-  return isSigned ? undefined : new SignatureMismatch()
+  return isSigned ? undefined : refuseToken(FORGED)
 }
 
 /** Bytes of the header line around a token. */
@@ -152,7 +154,7 @@ function refusalsOf(
   header: JoseHeader,
   claims: Record<string, unknown>,
   rules: VerifyRules,
-): TokenRefused[] {
+): ERR_AUTH_TOKEN_INVALID[] {
   const { alg, typ } = header
   const { algorithms, tokenTypes, issuer, audience, confirmation, clockTolerance } = rules
   const own = {
@@ -172,16 +174,18 @@ function refusalsOf(
     // The last: it freezes the claims.
     () => readUserInfo(claims),
   ]
-  const refusals = checks.map(orRefusal).filter((result) => result instanceof TokenRefused)
+  const refusals = checks
+    .map(orRefusal)
+    .filter((result) => result instanceof ERR_AUTH_TOKEN_INVALID)
   return [...new Map(refusals.map((refusal) => [refusal.reason, refusal])).values()]
 }
 
 /** What a function gives, or its refusal. */
-export function orRefusal<T>(make: () => T): T | TokenRefused {
+export function orRefusal<T>(make: () => T): T | ERR_AUTH_TOKEN_INVALID {
   try {
     return make()
   } catch (error) {
-    if (error instanceof TokenRefused) return error
+    if (error instanceof ERR_AUTH_TOKEN_INVALID) return error
     throw error
   }
 }
@@ -220,11 +224,11 @@ const MAPPING =
   'give mapClaims in code, if it is not there: a recipe of fastify-tenant-auth/claims may fit'
 
 /** A reason for which the guard refuses a token, and what to do. */
-function tokenFinding({ reason, mismatch }: TokenRefused, detail = ''): Finding {
+function tokenFinding({ reason, mismatch }: ERR_AUTH_TOKEN_INVALID, detail = ''): Finding {
   if (reason === MALFORMED) return doubtful(`token: ${reason}`, MAPPING)
   const cure = CURES.get(reason) ?? 'let the server make its tokens otherwise'
   if (mismatch === undefined) return wrong(`token: ${reason}${detail}`, cure)
-  const { expected, unverified } = mismatch()
+  const { expected, unverified } = mismatch
   return wrong(`token: ${reason}${detail}: expected ${expected}, found ${unverified}`, cure)
 }
 

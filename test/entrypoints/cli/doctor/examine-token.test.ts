@@ -11,7 +11,7 @@ import {
 } from '../../../../lib/entrypoints/cli/doctor/examine-token.ts'
 import { createTestAuthority } from '../../../../lib/entrypoints/testing/index.ts'
 import { KeySet } from '../../../../lib/identity/jwks/jwk-set.ts'
-import { TokenRefused } from '../../../../lib/identity/jwt/token-refused.ts'
+import { refuseToken } from '../../../../lib/identity/jwt/refuse-token.ts'
 import { tenantAuth } from '../../../../lib/index.ts'
 
 const authority = await createTestAuthority({ issuer: 'https://login.test', audience: 'api' })
@@ -247,7 +247,7 @@ test('without keys the signature is not judged, and all else is', async () => {
 })
 
 test('a refusal is given, and a defect is thrown', () => {
-  const refusal = new TokenRefused('expired')
+  const refusal = refuseToken('expired')
   assert.equal(
     orRefusal(() => 1),
     1,

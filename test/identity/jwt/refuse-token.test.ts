@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mismatch, TokenRefused } from '../../../lib/identity/jwt/token-refused.ts'
+import { mismatch, refuseToken } from '../../../lib/identity/jwt/refuse-token.ts'
 
 test('the expected text is computed when it is read, and not before', () => {
   let readings = 0
@@ -66,8 +66,14 @@ for (const [what, found, shown] of FOUND) {
   })
 }
 
-test('a refusal tells its reason, what was found where that was looked at, and no stack', () => {
-  const mismatch = () => ({ of: 'iss', expected: '"a"', unverified: '"b"' }) as const
-  assert.deepEqual({ ...new TokenRefused('expired') }, { reason: 'expired', mismatch: undefined })
-  assert.equal(new TokenRefused('the issuer is not accepted', mismatch).mismatch, mismatch)
+test('a refusal has its reason, its mismatch if there is one, and no stack', () => {
+  const found = { of: 'iss', expected: '"a"', unverified: '"b"' } as const
+  const refusals = [refuseToken('expired'), refuseToken('expired', () => found)]
+  assert.deepEqual(
+    refusals.map(({ reason, mismatch, stack }) => [reason, mismatch, stack?.includes('\n')]),
+    [
+      ['expired', undefined, false],
+      ['expired', found, false],
+    ],
+  )
 })
