@@ -71,7 +71,7 @@ async function answering(t: TestContext, ...answers: readonly (readonly string[]
     }))
     const done = args.at(-1)
     assert.ok(typeof done === 'function', 'a look-up without a callback')
-    setImmediate(() => done(null, addresses))
+    void setImmediate().then(() => done(null, addresses))
   }
   t.mock.method(dns, 'lookup', lookup)
   return () => asked
