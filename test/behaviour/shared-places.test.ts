@@ -32,6 +32,7 @@ async function settled(): Promise<void> {
 const never = () => new Promise<null>(() => {})
 
 const other = await createTestAuthority({ issuer: 'https://other.test' })
+const third = await createTestAuthority({ issuer: 'https://third.test' })
 
 test('invented opaque tokens shut out no user who was known before', async (t) => {
   const { issuer: iss, audience: aud } = authority
@@ -57,7 +58,7 @@ test('invented opaque tokens shut out no user who was known before', async (t) =
   assert.deepEqual([...new Set(answers.map(({ headers }) => headers['retry-after']))], ['1'])
 })
 
-test('users of one issuer hold half of the places of resourcesOf, and of its line', async (t) => {
+test('users of one issuer hold half of the places of resourcesOf', async (t) => {
   const asked: string[] = []
   const resourcesOf = ({ sub }: { sub: string }) => {
     asked.push(sub)
@@ -81,6 +82,41 @@ test('users of one issuer hold half of the places of resourcesOf, and of its lin
   pass(5)
   const answers = await Promise.all(strangers)
   assert.deepEqual([...new Set(answers.map(outcome))], ['503 ERR_AUTH_RESOURCES_UNAVAILABLE'])
+})
+
+test('users of two issuers that fill the line of resourcesOf shut out no third one', async (t) => {
+  const done: (() => void)[] = []
+  const resourcesOf = () =>
+    new Promise<object>((resolve) => void done.push(() => resolve({ acme: [] })))
+  const { app, log } = await start(t, {
+    issuers: [authority, other, third].map((each) => each.issuerRules({ tenants: '*' })),
+    audience: authority.audience,
+    resourcesOf: resourcesOf as () => never,
+  })
+  const user = await authority.token({ sub: 'alice' })
+  const tokens = await Promise.all(
+    Array.from({ length: 1120 }, (_, at) =>
+      (at % 2 === 0 ? other : third).token({ sub: `first-seen-${at}` }),
+    ),
+  )
+  const strangers = tokens.map((token) => get(app, token))
+  await settled()
+  assert.equal(done.length, 64)
+  const asked = get(app, user)
+  await settled()
+  done.shift()?.()
+  await settled()
+  assert.equal(done.length, 64)
+  done.pop()?.()
+  assert.equal((await asked).statusCode, 200, 'the first place that is free is for alice')
+  while (done.length > 0) {
+    for (const answer of done.splice(0)) answer()
+    await settled()
+  }
+  const answers = await Promise.all(strangers)
+  assert.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 64 + 999)
+  const [full] = log.lines('request refused')
+  assert.equal(full?.['reason'], 'resourcesOf was not asked: its line is full')
 })
 
 test('where there is one issuer, its users have all places', async (t) => {

@@ -8,6 +8,8 @@ import { ownCopy } from '../runtime/own-property.ts'
 /** Most questions that wait in one line. */
 const LONGEST_LINE = 1000
 
+const FULL = 'was not asked: its line is full'
+
 /** How many questions a function is asked at once, and how many may wait for that. */
 export interface LineRules {
   /** Most questions at one time. */
@@ -15,10 +17,10 @@ export interface LineRules {
   /** Most questions that wait for a place. @default LONGEST_LINE */
   readonly longest?: number
   /**
-   * Whose question it is. Of places and line, the questions of one share get half at most.
-   * Not given: there are no shares.
+   * Whose question it is. Of the places, the questions of one share get half at most: a question
+   * that was put cannot be taken back. Not given: there are no shares.
    */
-  shareOf?(key: string): string | null
+  shareOf?(key: string): string
 }
 
 /** A question that wants a place. */
@@ -33,31 +35,33 @@ interface Visit<T> {
 }
 
 interface Waiting {
-  readonly share: string | null
-  readonly timer: NodeJS.Timeout
   start(): void
   refuse(reason: string): void
 }
 
-/** How many questions of one share hold a place, and how many wait. */
-interface Counts {
+/** The questions of one share. */
+interface Share {
+  readonly name: string
+  /** How many hold a place. */
   running: number
-  waiting: number
+  /** The oldest first. */
+  readonly waiting: Waiting[]
 }
 
 /**
- * Places for questions, and a line of those that wait for one: first come, first served. Who waits
- * too long is refused. The time for an answer starts with the place.
+ * Places for questions, and a line of those that wait for one. In a share, first come is first
+ * served; between shares, the one that has least. Who waits too long is refused. The time for an
+ * answer starts with the place.
  */
 export class Line {
   readonly #rules: LineRules
   /** Milliseconds. */
   readonly #patience: number
   readonly #longest: number
-  /** The oldest first. */
-  readonly #waiting = new Set<Waiting>()
-  readonly #shares = new Map<string | null, Counts>()
+  /** Those that have questions. The one that got or left a place last is the last. */
+  readonly #shares = new Map<string, Share>()
   #running = 0
+  #waiting = 0
   #isMovingUp = false
 
   /** @param patience seconds that a question waits for its place */
@@ -73,34 +77,47 @@ export class Line {
    * @throws what the visit refuses with, where the line is full
    */
   enter<T>(visit: Visit<T>): MaybePromise<T> {
-    const share = this.#rules.shareOf?.(visit.key) ?? null
+    const name = this.#rules.shareOf?.(visit.key) ?? ''
+    const share = this.#shares.get(name) ?? { name, running: 0, waiting: [] }
     if (this.#hasPlaceFor(share)) return this.#run(share, () => visit.run())
-    if (!this.#hasRoomFor(share)) throw visit.refuse('was not asked: its line is full')
+    if (!this.#hasRoomFor(share)) throw visit.refuse(FULL)
     return this.#wait(share, visit)
   }
 
   /** All that wait are refused, and never asked. */
   end(reason: string): void {
-    for (const waiting of this.#waiting) waiting.refuse(reason)
+    for (const { waiting } of this.#shares.values()) {
+      for (const one of [...waiting]) one.refuse(reason)
+    }
   }
 
-  #hasPlaceFor(share: string | null): boolean {
-    const { places } = this.#rules
-    if (this.#running >= places) return false
-    return share === null || this.#countsOf(share).running < half(places)
+  #hasPlaceFor({ running }: Share): boolean {
+    const { places, shareOf } = this.#rules
+    return this.#running < places && running < (shareOf === undefined ? places : half(places))
   }
 
-  #hasRoomFor(share: string | null): boolean {
-    if (this.#waiting.size >= this.#longest) return false
-    return share === null || this.#countsOf(share).waiting < half(this.#longest)
+  /**
+   * Whether a question can wait. In a full line, the newest of the share with most gives way to one
+   * of a share that has fewer, with this one too.
+   */
+  #hasRoomFor(share: Share): boolean {
+    if (this.#waiting < this.#longest) return true
+    let most = share
+    for (const other of this.#shares.values()) {
+      if (other.waiting.length > most.waiting.length) most = other
+    }
+    if (most.waiting.length <= share.waiting.length + 1) return false
+    most.waiting.at(-1)?.refuse(FULL)
+    return true
   }
 
-  #wait<T>(share: string | null, { run, isWanted, refuse }: Visit<T>): Promise<T> {
+  #wait<T>(share: Share, { run, isWanted, refuse }: Visit<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const leave = () => {
-        clearTimeout(waiting.timer)
-        this.#waiting.delete(waiting)
-        this.#count(share, 'waiting', -1)
+        clearTimeout(timer)
+        share.waiting.splice(share.waiting.indexOf(waiting), 1)
+        this.#waiting -= 1
+        this.#settle(share)
       }
       const refused = (reason: string) => {
         leave()
@@ -115,9 +132,6 @@ export class Line {
         }
       })
       const waiting: Waiting = {
-        share,
-        // Not unref'd: a request waits for it.
-        timer: setTimeout(() => refused('was not asked: no place in time'), this.#patience),
         start: () => {
           if (!isWanted()) return refused('was not asked: nobody waits for it')
           leave()
@@ -125,14 +139,18 @@ export class Line {
         },
         refuse: refused,
       }
-      this.#waiting.add(waiting)
-      this.#count(share, 'waiting', 1)
+      // Not unref'd: a request waits for it.
+      const timer = setTimeout(() => refused('was not asked: no place in time'), this.#patience)
+      share.waiting.push(waiting)
+      this.#waiting += 1
+      this.#shares.set(share.name, share)
     })
   }
 
-  #run<T>(share: string | null, run: () => MaybePromise<T>): MaybePromise<T> {
+  #run<T>(share: Share, run: () => MaybePromise<T>): MaybePromise<T> {
     this.#running += 1
-    this.#count(share, 'running', 1)
+    share.running += 1
+    this.#settle(share)
     let answer: MaybePromise<T>
     try {
       answer = run()
@@ -147,33 +165,34 @@ export class Line {
     return answer.finally(() => this.#leave(share))
   }
 
-  #leave(share: string | null): void {
+  #leave(share: Share): void {
     this.#running -= 1
-    this.#count(share, 'running', -1)
+    share.running -= 1
+    this.#settle(share)
     this.#moveUp()
+  }
+
+  #settle(share: Share): void {
+    this.#shares.delete(share.name)
+    if (share.running + share.waiting.length > 0) this.#shares.set(share.name, share)
   }
 
   /** One loop, however many are answered at once: by recursion, a long line is too deep. */
   #moveUp(): void {
     if (this.#isMovingUp) return
     this.#isMovingUp = true
-    for (const waiting of this.#waiting) {
-      if (this.#running >= this.#rules.places) break
-      if (this.#hasPlaceFor(waiting.share)) waiting.start()
-    }
+    for (let next = this.#next(); next !== undefined; next = this.#next()) next.start()
     this.#isMovingUp = false
   }
 
-  #countsOf(share: string): Counts {
-    return this.#shares.get(share) ?? { running: 0, waiting: 0 }
-  }
-
-  #count(share: string | null, what: keyof Counts, change: 1 | -1): void {
-    if (share === null) return
-    const counts = this.#countsOf(share)
-    counts[what] += change
-    if (counts.running + counts.waiting > 0) this.#shares.set(share, counts)
-    else this.#shares.delete(share)
+  /** The oldest question of the share that has fewest places; of several, in turn. */
+  #next(): Waiting | undefined {
+    let best: Share | undefined
+    for (const share of this.#shares.values()) {
+      if (share.waiting.length === 0 || !this.#hasPlaceFor(share)) continue
+      if (best === undefined || share.running < best.running) best = share
+    }
+    return best?.waiting[0]
   }
 }
 

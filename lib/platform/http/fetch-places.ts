@@ -27,6 +27,9 @@ const FIRSTS = 4
 const MOST_OF_HOST = 16
 const MOST_OF_HUNG_HOST = 2
 
+/** Most fetches of hosts that nobody knows that wait. */
+const MOST_NEW = 1000
+
 /** Most names of hosts that are remembered. */
 const MOST_HUNG = 1000
 
@@ -42,10 +45,20 @@ interface Placed extends Omit<PlacedFetch, 'url'> {
   readonly host: string
 }
 
+interface Waiting extends Placed {
+  begin(): void
+}
+
 /** Places for fetches. Those that have none wait in a line. */
 export class FetchPlaces {
-  /** What lets each of them begin, in the order in which they came. */
-  readonly #waiting = new Map<Placed, () => void>()
+  /** By host, the oldest first. The host that got a place last is the last. */
+  readonly #lines: Readonly<Record<Standing, Map<string, Waiting[]>>> = {
+    own: new Map(),
+    proved: new Map(),
+    new: new Map(),
+  }
+  /** How many of standing `new` wait. */
+  #newOnes = 0
   /** The hosts that are asked now, and how many fetches each has. */
   readonly #hosts = new Map<string, number>()
   /** The hosts whose last fetch took too long. */
@@ -90,19 +103,39 @@ export class FetchPlaces {
     const { limit } = fetch
     const { signal } = limit
     return new Promise((resolve, reject) => {
-      if (signal.aborted) throw noPlace()
+      const isFull = fetch.standing === 'new' && this.#newOnes >= MOST_NEW
+      if (signal.aborted || isFull) throw noPlace()
       const giveUp = () => {
-        this.#waiting.delete(fetch)
+        this.#unqueue(waiting)
         reject(noPlace())
       }
-      signal.addEventListener('abort', giveUp, { once: true })
-      limit.spend('wait')
-      this.#waiting.set(fetch, () => {
+      const begin = () => {
         signal.removeEventListener('abort', giveUp)
         limit.spend('work')
         resolve()
-      })
+      }
+      const waiting: Waiting = { ...fetch, begin }
+      signal.addEventListener('abort', giveUp, { once: true })
+      limit.spend('wait')
+      this.#queue(waiting)
     })
+  }
+
+  #queue(waiting: Waiting): void {
+    const { standing, host } = waiting
+    const line = this.#lines[standing].get(host) ?? []
+    line.push(waiting)
+    this.#lines[standing].set(host, line)
+    if (standing === 'new') this.#newOnes += 1
+  }
+
+  #unqueue(waiting: Waiting): void {
+    const { standing, host } = waiting
+    const line = this.#lines[standing].get(host) ?? []
+    line.splice(line.indexOf(waiting), 1)
+    this.#lines[standing].delete(host)
+    if (line.length > 0) this.#lines[standing].set(host, line)
+    if (standing === 'new') this.#newOnes -= 1
   }
 
   #leave({ host }: Placed, hasHung: boolean): void {
@@ -112,10 +145,9 @@ export class FetchPlaces {
     else this.#hosts.delete(host)
     this.#note(host, hasHung)
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const begin = this.#waiting.get(next)
-      this.#waiting.delete(next)
+      this.#unqueue(next)
       this.#take(next)
-      begin?.()
+      next.begin()
     }
   }
 
@@ -127,22 +159,21 @@ export class FetchPlaces {
     if (this.#hung.size > MOST_HUNG && oldest !== undefined) this.#hung.delete(oldest)
   }
 
-  /** Who has the best right to a place that is free. */
-  #next(): Placed | undefined {
-    let best: Placed | undefined
-    for (const fetch of this.#waiting.keys()) {
-      if (!this.#hasRoom(fetch)) continue
-      if (best === undefined || this.#compare(fetch, best) < 0) best = fetch
+  /** By standing, then of the host that has fewest, then in turn, if anybody has room. */
+  #next(): Waiting | undefined {
+    for (const standing of STANDINGS) {
+      // Nor is there room for those that come after it.
+      if (this.#running >= ROOM[standing]) break
+      let best: Waiting | undefined
+      for (const [oldest] of this.#lines[standing].values()) {
+        if (oldest === undefined || !this.#hasRoom(oldest)) continue
+        if (best === undefined || this.#countOf(oldest.host) < this.#countOf(best.host)) {
+          best = oldest
+        }
+      }
+      if (best !== undefined) return best
     }
-    return best
-  }
-
-  /** By standing, then the host that has fewest. */
-  #compare(one: Placed, other: Placed): number {
-    return (
-      STANDINGS.indexOf(one.standing) - STANDINGS.indexOf(other.standing) ||
-      this.#countOf(one.host) - this.#countOf(other.host)
-    )
+    return undefined
   }
 
   #countOf(host: string): number {

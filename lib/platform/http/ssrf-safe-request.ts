@@ -103,7 +103,8 @@ let asking: Promise<unknown> = Promise.resolve()
  * The addresses of a name, by the name servers of the machine. `dns.lookup` asks them in a thread
  * that cannot be ended, and the process has two of them for that: a few names whose servers are
  * silent would stop every look-up, and with it every connection. So it is asked only for names that
- * the name servers do not have, such as those of a hosts file, and one at a time.
+ * the name servers do not have, such as those of a hosts file, and one at a time. Whoever waits for
+ * that waits no longer than its signal.
  *
  * @throws the error of the look-up, by whose code it is told
  */
@@ -119,7 +120,11 @@ export async function lookUp(name: string, signal: AbortSignal): Promise<LookupA
     return askMachine(name)
   })
   asking = turn.catch(() => {})
-  return turn
+  return new Promise((resolve, reject) => {
+    const end = () => reject(signal.reason)
+    signal.addEventListener('abort', end, { once: true })
+    turn.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+  })
 }
 
 /** Ends with the signal. A name that has no addresses of one family may have some of the other. */

@@ -9,6 +9,7 @@ function start(t: TestContext, rules: LineRules, patience = 5) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const line = new Line(rules, patience)
   const asked: string[] = []
+  const refused: string[] = []
   const open = new Map<string, (answer: string) => void>()
   const enter = (key: string, isWanted = true) =>
     line.enter({
@@ -23,6 +24,12 @@ function start(t: TestContext, rules: LineRules, patience = 5) {
   return {
     line,
     enter,
+    /** Questions that come one after another. Gives the keys of those that are refused then. */
+    async come(...keys: string[]) {
+      for (const key of keys) (async () => enter(key))().catch(() => refused.push(key))
+      await turn()
+      return refused.splice(0).join(' ')
+    },
     /** The keys since the last call. */
     asked: () => asked.splice(0).join(' '),
     async answer(key: string) {
@@ -102,30 +109,64 @@ test('the end refuses all that wait, and a place that becomes free asks nobody',
   assert.equal(asked(), 'a')
 })
 
-/** The first letter says whose question it is; `-`: nobody's. */
-const SHARES = {
-  shareOf: (key: string) => (key.startsWith('-') ? null : key.charAt(0)),
-}
+/** The first letter says whose question it is. */
+const SHARES = { shareOf: (key: string) => key.charAt(0) }
 
-test('one share gets half of the places and half of the line', async (t) => {
-  const { enter, asked, answer } = start(t, { places: 4, longest: 6, ...SHARES })
-  for (const key of ['a1', 'a2', 'a3', 'a4', 'a5']) void enter(key)
-  assert.equal(asked(), 'a1 a2')
-  assert.throws(() => enter('a6'), FULL)
-  for (const key of ['b1', '-1', 'b2', '-2']) void enter(key)
-  assert.equal(asked(), 'b1 -1', 'who comes later, of another share, does not wait behind it')
-  await answer('-1')
-  assert.equal(asked(), 'b2', 'a is at its half still')
-  await answer('a1')
-  assert.equal(asked(), 'a3', 'the oldest first')
+test('one share gets half of the places, and waits in its own order', async (t) => {
+  const { enter, asked, answer } = start(t, { places: 4, ...SHARES })
+  for (const key of ['a1', 'a2', 'a3', 'a4', 'a5', 'b1']) void enter(key)
+  assert.equal(asked(), 'a1 a2 b1', 'who comes later, of another share, does not wait behind it')
   await answer('b1')
-  assert.equal(asked(), '-2')
-  void enter('a6')
+  assert.equal(asked(), '', 'a is at its half still')
+  for (const key of ['a1', 'a2', 'a3']) await answer(key)
+  assert.equal(asked(), 'a3 a4 a5', 'the oldest first')
+})
+
+test('a place that becomes free is for the share that has fewest', async (t) => {
+  const { enter, asked, answer } = start(t, { places: 4, ...SHARES })
+  for (const key of ['a1', 'a2', 'b1', 'b2', 'a3', 'b3', 'a4', 'c1', 'c2']) void enter(key)
+  assert.equal(asked(), 'a1 a2 b1 b2')
+  await answer('a1')
+  assert.equal(asked(), 'c1', 'it has none')
+  await answer('b1')
+  assert.equal(asked(), 'a3', 'all have one: it waits for longest')
   await answer('a2')
-  await answer('-2')
-  assert.equal(asked(), 'a4')
-  for (const key of ['a3', 'a4', 'a5', 'a6', 'b2']) await answer(key)
-  assert.equal(asked(), 'a5 a6')
+  assert.equal(asked(), 'c2')
+  await answer('c1')
+  assert.equal(asked(), 'b3')
+})
+
+test('shares that have nothing get a free place in turn', async (t) => {
+  const { enter, asked, answer } = start(t, { places: 1, ...SHARES })
+  for (const key of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']) void enter(key)
+  for (const key of ['a1', 'b1', 'c1', 'a2', 'b2', 'a3']) await answer(key)
+  assert.equal(asked(), 'a1 b1 c1 a2 b2 a3 a4')
+})
+
+test('in a full line, the newest of the share that has most gives way', async (t) => {
+  const { come } = start(t, { places: 2, longest: 5, ...SHARES })
+  const steps: [keys: string, refused: string, why?: string][] = [
+    ['a1 b1', '', 'they have places'],
+    ['a2 a3 a4 a5 b2', '', 'the line is full'],
+    ['a6', 'a6'],
+    ['b3', 'a5'],
+    ['b4', 'b4', 'b would have more than a then'],
+    ['c1', 'a4'],
+    ['c2', 'c2'],
+  ]
+  for (const [keys, refused, why] of steps) {
+    assert.equal(await come(...keys.split(' ')), refused, why ?? keys)
+  }
+})
+
+test('a share alone has the whole line, and half of it when another one comes', async (t) => {
+  const { come } = start(t, { places: 2, ...SHARES })
+  const of = (share: string, from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, at) => `${share}${from + at}`)
+  assert.equal(await come(...of('a', 0, 1000)), '')
+  assert.equal(await come('a1001'), 'a1001')
+  assert.equal(await come(...of('b', 0, 500)), of('a', 501, 1000).reverse().join(' '))
+  assert.equal(await come('b501'), 'b501')
 })
 
 test('where there is one place only, each share gets it', async (t) => {
@@ -138,7 +179,7 @@ test('where there is one place only, each share gets it', async (t) => {
 })
 
 test('answers that are there at once hold no place, however long the line is', async () => {
-  const line = new Line({ places: 1, longest: 100_000 }, 5)
+  const line = new Line({ places: 1, longest: 15_000 }, 5)
   const visit = { key: '', isWanted: () => true, refuse: Error }
   let free = (): void => {}
   const run = () =>
@@ -146,11 +187,9 @@ test('answers that are there at once hold no place, however long the line is', a
       free = resolve
     })
   void line.enter({ ...visit, run })
-  const waiting = Array.from({ length: 100_000 }, (_, at) =>
-    line.enter({ ...visit, run: () => at }),
-  )
+  const waiting = Array.from({ length: 15_000 }, (_, at) => line.enter({ ...visit, run: () => at }))
   free()
-  assert.equal((await Promise.all(waiting)).at(-1), 99_999)
+  assert.equal((await Promise.all(waiting)).at(-1), 14_999)
   assert.equal(line.enter({ ...visit, run: () => 'at once' }), 'at once')
 })
 

@@ -82,6 +82,63 @@ test('a free place is for the best standing, the host with fewest, and who came 
   assert.deepEqual(begun, ['a.test/own', 'a.test/proved', 'b.test/new', 'a.test/new'])
 })
 
+test('hosts that have as many get a free place in turn, and each in its own order', async (t) => {
+  const { begun, run, many, end } = begin(t)
+  await many(24, (i) => `${i}.test`)
+  for (const name of ['a.test/1', 'a.test/2', 'a.test/3', 'b.test/1', 'b.test/2']) await run(name)
+  await end('0.test/new0')
+  for (const name of ['a.test/1', 'b.test/1', 'a.test/2', 'b.test/2']) await end(name)
+  assert.deepEqual(begun, ['a.test/1', 'b.test/1', 'a.test/2', 'b.test/2', 'a.test/3'])
+})
+
+test('a thousand documents that nobody knows wait at most, and any number of others', async (t) => {
+  const { begun, run, many, end } = begin(t)
+  const outcome = async (name: string, standing?: Standing) => {
+    const { running, limit } = await run(name, standing)
+    const refused = running.catch((error: unknown) => error)
+    return { limit, is: await Promise.race([refused, setImmediate('it waits')]) }
+  }
+  await many(1015, () => 'a.test')
+  const last = await outcome('a.test/last')
+  assert.equal(last.is, 'it waits')
+  const refused = await outcome('a.test/more')
+  assert.deepEqual(refused.is, NO_PLACE)
+  assert.deepEqual(getEventListeners(refused.limit.signal, 'abort'), [])
+  await run('b.test/new')
+  assert.deepEqual(begun.splice(0), ['b.test/new'], 'who finds a place does not wait')
+  last.limit.abort()
+  assert.equal((await outcome('a.test/after one gave up')).is, 'it waits')
+  await end('a.test/new0')
+  assert.equal((await outcome('a.test/after one began')).is, 'it waits')
+  assert.deepEqual((await outcome('a.test/more')).is, NO_PLACE)
+  for (const standing of ['own', 'proved'] as const) {
+    await many(1001, () => 'a.test', standing)
+    assert.equal((await outcome(`a.test/${standing}`, standing)).is, 'it waits')
+  }
+})
+
+test('ten thousand that wait at one host cost each the same', async () => {
+  const places = new FetchPlaces()
+  const fetchAll = async (count: number) => {
+    const before = process.cpuUsage()
+    const all = Array.from({ length: count }, async () => {
+      const limit = new TimeLimit({ work: 60_000, wait: 60_000 })
+      const fetch = {
+        url: 'https://a.test',
+        standing: 'proved',
+        limit,
+      } as const
+      await places.run(() => setImmediate(), fetch)
+      limit.end()
+    })
+    await Promise.all(all)
+    return process.cpuUsage(before).user / count
+  }
+  await fetchAll(1000)
+  const [few, many] = [await fetchAll(1000), await fetchAll(10_000)]
+  assert.ok(many < 4 * few, `${many} µs each, and ${few} µs of a thousand`)
+})
+
 test('a place is free again after work that failed, at once or later', async (t) => {
   const { places, begun, run, many } = begin(t)
   await many(15, () => 'a.test')

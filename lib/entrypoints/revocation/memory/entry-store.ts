@@ -8,8 +8,8 @@ import { WatchedTokens } from './watchers.ts'
 /** Most entries that name one user, so that its troubles stay its own. */
 const MOST_OF_USER = 1000
 
-/** The part of all entries that may name one issuer, where there are several. */
-const PART_OF_ISSUER = 4
+/** The part of all room that may be held by one issuer, where there are several. */
+const MOST_OF_ISSUER = 1 / 4
 
 /** Milliseconds between two sweeps, and while there is no room. */
 const SWEEP_EVERY = 60_000
@@ -38,6 +38,13 @@ export interface Telling {
   readonly isAnew: boolean
 }
 
+/** The entries that name one issuer, or none. */
+interface Held {
+  /** The oldest one is first. */
+  readonly entries: Set<ActiveEntry>
+  bytes: number
+}
+
 /** Entries of the same names. The latest `issuedBefore` is first. */
 type Steps = readonly ActiveEntry[]
 
@@ -51,8 +58,7 @@ export class EntryStore {
   readonly #watched = new WatchedTokens()
   /** By the names that are set, and by these names. */
   readonly #tables = new Map<number, Map<string, Steps>>()
-  /** By their issuer; null: they name none. The oldest one is first. */
-  readonly #ofIssuer = new Map<string | null, Set<ActiveEntry>>()
+  readonly #ofIssuer = new Map<string | null, Held>()
   readonly #ofUser = new Map<string, number>()
   readonly #overflow: Overflow
   #size = 0
@@ -149,7 +155,7 @@ export class EntryStore {
   }
 
   *#all(): Generator<ActiveEntry, undefined> {
-    for (const entries of this.#ofIssuer.values()) yield* entries
+    for (const { entries } of this.#ofIssuer.values()) yield* entries
   }
 
   #insert(entry: ActiveEntry): void {
@@ -161,11 +167,14 @@ export class EntryStore {
     const others = this.#stepsOf(entry)
     // A list that grows is made for more than one, which most are not.
     this.#setSteps(entry, others.length === 0 ? [entry] : [...others, entry].sort(byReach))
-    const together = this.#ofIssuer.get(entry.issuer) ?? new Set()
-    this.#ofIssuer.set(entry.issuer, together.add(entry))
+    const bytes = bytesOf(entry)
+    const held = this.#ofIssuer.get(entry.issuer) ?? { entries: new Set(), bytes: 0 }
+    held.entries.add(entry)
+    held.bytes += bytes
+    this.#ofIssuer.set(entry.issuer, held)
     if (entry.user !== null) this.#ofUser.set(entry.user, this.#countOf(entry) + 1)
     this.#size += 1
-    this.#bytes += bytesOf(entry)
+    this.#bytes += bytes
   }
 
   /** Who has no room for an entry; undefined: there is room. */
@@ -180,7 +189,8 @@ export class EntryStore {
 
   #limitOf(entry: ActiveEntry): 'user' | 'issuer' | 'all' | undefined {
     if (this.#countOf(entry) >= MOST_OF_USER) return 'user'
-    if (this.#heldBy(entry.issuer) >= this.#mostOf(entry.issuer)) return 'issuer'
+    const isOneOfSeveral = entry.issuer !== null && this.#accepted.hasSeveralIssuers
+    if (isOneOfSeveral && this.#partOf(entry.issuer) >= MOST_OF_ISSUER) return 'issuer'
     return this.#hasRoom(entry) ? undefined : 'all'
   }
 
@@ -189,34 +199,37 @@ export class EntryStore {
       entry,
       this.#stepsOf(entry).filter((other) => other !== entry),
     )
-    const together = this.#ofIssuer.get(entry.issuer)
-    together?.delete(entry)
-    if (together?.size === 0) this.#ofIssuer.delete(entry.issuer)
+    const bytes = bytesOf(entry)
+    const held = this.#ofIssuer.get(entry.issuer)
+    if (held?.entries.delete(entry)) held.bytes -= bytes
+    if (held?.entries.size === 0) this.#ofIssuer.delete(entry.issuer)
     if (entry.user !== null) {
       const left = this.#countOf(entry) - 1
       if (left > 0) this.#ofUser.set(entry.user, left)
       else this.#ofUser.delete(entry.user)
     }
     this.#size -= 1
-    this.#bytes -= bytesOf(entry)
+    this.#bytes -= bytes
   }
 
   /**
-   * Whoever holds more than a fair share pays for a full list: the oldest of its entries give way
-   * to one of an issuer that holds less.
+   * Whoever holds most pays for a full list: its oldest entries give way to one of an issuer that
+   * holds less, with this one too. So what had to go has no room when it is told again.
    */
   #makeRoom(entry: ActiveEntry): void {
-    const held = this.#heldBy(entry.issuer)
-    const share = this.#size / (this.#ofIssuer.size + (held === 0 ? 1 : 0))
-    if (held >= share) return
-    for (const [issuer, entries] of this.#ofIssuer) {
-      if (issuer === null) continue
-      for (const oldest of entries) {
-        if (entries.size <= share) break
-        this.#delete(oldest)
-        this.#overflow.add(oldest, 'user')
-        if (this.#hasRoom(entry)) return
+    while (!this.#hasRoom(entry)) {
+      let most = 0
+      let greediest: Held | undefined
+      for (const [issuer, held] of this.#ofIssuer) {
+        const part = this.#partFor(held.entries.size, held.bytes)
+        if (issuer !== null && part > most) [greediest, most] = [held, part]
       }
+      const [oldest] = greediest?.entries ?? []
+      if (oldest === undefined) return
+      const margin = this.#partFor(1, bytesOf(oldest)) + this.#partFor(1, bytesOf(entry))
+      if (most < this.#partOf(entry.issuer) + margin) return
+      this.#delete(oldest)
+      this.#overflow.add(oldest, 'user')
     }
   }
 
@@ -225,13 +238,14 @@ export class EntryStore {
     return this.#size < maxEntries && this.#bytes + bytesOf(entry) <= maxBytes
   }
 
-  #heldBy(issuer: string | null): number {
-    return this.#ofIssuer.get(issuer)?.size ?? 0
+  /** The part of all room that an issuer holds. */
+  #partOf(issuer: string | null): number {
+    const held = this.#ofIssuer.get(issuer)
+    return held === undefined ? 0 : this.#partFor(held.entries.size, held.bytes)
   }
 
-  #mostOf(issuer: string | null): number {
-    if (issuer === null || !this.#accepted.hasSeveralIssuers) return Number.POSITIVE_INFINITY
-    return Math.ceil(this.#rules.maxEntries / PART_OF_ISSUER)
+  #partFor(entries: number, bytes: number): number {
+    return Math.max(entries / this.#rules.maxEntries, bytes / this.#rules.maxBytes)
   }
 
   #countOf({ user }: ActiveEntry): number {

@@ -152,6 +152,75 @@ test('where customers fill the list together, one with few entries has room all 
   assert.equal(list.size(), 100)
 })
 
+/** Issuers of one list, and users of them that are revoked. */
+function manyIssuers(t: TestContext, rules: object, count: number) {
+  const list = denyList(rules)
+  const issuers = Array.from({ length: count }, (_, i) => `https://${i}.example.com`)
+  attend(t, list, { issuers, clockTolerance: 0 })
+  const user = (issuer: number, i: number, letters = '') => ({
+    sub: `${letters}user-${i}`,
+    issuer: issuers[issuer] ?? assert.fail('there is no such issuer'),
+  })
+  const until = inSeconds(1000)
+  return {
+    list,
+    add: async (issuer: number, many: number, letters?: string) => {
+      for (let i = 0; i < many; i++) await list.add({ ...user(issuer, i, letters), until })
+    },
+    /** Of that many revoked users, those whose entry had no room. */
+    lost: (issuer: number, many: number) =>
+      Array.from({ length: many }, (_, i) => verdictOf(list, tokenOf(user(issuer, i)))).flatMap(
+        (verdict, i) => (verdict === true ? [] : [i]),
+      ),
+    ofOthers: (issuer: number) => verdictOf(list, tokenOf(user(issuer, -1))),
+  }
+}
+
+const LONG = 'Ж'.repeat(200)
+
+test('where there are several issuers, one beyond a quarter of the bytes gets 503 alone', async (t) => {
+  const { list, add, lost, ofOthers } = manyIssuers(t, { maxBytes: 400_000 }, 2)
+  await add(0, 1000, LONG)
+  assert.ok(list.size() > 90 && list.size() < 120, `${list.size()}`)
+  assert.equal(ofOthers(0), 'ERR_DENY_LIST_ISSUER_FULL')
+  await add(1, 150)
+  assert.deepEqual([lost(1, 150), ofOthers(1)], [[], false])
+})
+
+test('an issuer has room for one entry, however few bytes a quarter is', async (t) => {
+  const { list, add } = manyIssuers(t, { maxBytes: 1500 }, 2)
+  await add(0, 2, LONG)
+  assert.equal(list.size(), 1)
+})
+
+test('where long names fill the bytes, short ones of an issuer that holds less have room', async (t) => {
+  const { add, lost, ofOthers } = manyIssuers(t, { maxBytes: 400_000 }, 5)
+  for (const issuer of [0, 1, 2, 3]) await add(issuer, 100, LONG)
+  await add(4, 140)
+  assert.deepEqual([lost(4, 140), ofOthers(4)], [[], false])
+})
+
+test('whoever holds most makes room, and not who holds more than most others do', async (t) => {
+  const { add, lost } = manyIssuers(t, { maxEntries: 100 }, 5)
+  for (const [issuer, many] of [21, 24, 25, 25, 10].entries()) await add(issuer, many)
+  assert.deepEqual([lost(0, 21), lost(4, 10)], [[], []])
+  assert.deepEqual(
+    [lost(1, 24), lost(2, 25), lost(3, 25)].map(({ length }) => length),
+    [1, 2, 2],
+  )
+})
+
+test('a list that is read anew, and has no room for all, makes no room again', async (t) => {
+  const { add, lost } = manyIssuers(t, { maxEntries: 100 }, 7)
+  const read = async () => {
+    for (let issuer = 0; issuer < 7; issuer++) await add(issuer, 20)
+    return Array.from({ length: 7 }, (_, issuer) => lost(issuer, 20))
+  }
+  const first = await read()
+  assert.equal(first.flat().length, 40)
+  for (let again = 0; again < 10; again++) assert.deepEqual(await read(), first)
+})
+
 test('beyond so many users that had no room, their issuer gets 503', async () => {
   const list = denyList({ maxEntries: 1 })
   await list.add({ jti: 'a' })
