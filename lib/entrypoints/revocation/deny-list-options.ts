@@ -24,8 +24,8 @@ export interface DenyListRules {
   readonly maxLifetime: number
   /**
    * Most entries in memory. What has no room is never dropped: the list answers 503 to those whom
-   * it names. Of one user 1 000 are held, and of one issuer a quarter of `maxEntries` where there
-   * are several. @default 100000
+   * it names. Of one user 1 000 are held, and of one issuer a quarter of `maxEntries` and
+   * of `maxBytes` if there are several. @default 100000
    */
   readonly maxEntries: number
   /** Most bytes of all entries, about. @default 67108864 */
