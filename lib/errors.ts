@@ -1,6 +1,6 @@
 /**
- * What a challenge tells the client (RFC 6750 §3). How it is written in a header is decided in
- * `guard/challenge`.
+ * The content of a challenge (RFC 6750 §3). How it is written in a header is decided in
+ * `guard/error-response`.
  */
 export interface Challenge {
   /** Absent where no credentials were tried. */
@@ -10,13 +10,13 @@ export interface Challenge {
 }
 
 /**
- * What was expected of a refused token, and what was found. For the log alone. The texts are
- * frozen, short and in printable ASCII, so they do no harm in a terminal.
+ * The expected value of a refused token's claim, and the one that was found. For the log alone. The
+ * texts are frozen, short and in printable ASCII, so they do no harm in a terminal.
  */
 export interface Mismatch {
   readonly of: 'iss' | 'aud' | 'kid' | 'alg' | 'typ'
   readonly expected: string
-  /** What the token itself says, which is not verified; the text says so too. */
+  /** The token's own value, which is not verified; the text says so too. */
   readonly unverified: string
 }
 
@@ -60,7 +60,7 @@ export abstract class AuthError extends Error {
     return this.#reason
   }
 
-  /** What the client's credentials lack; null where other credentials would not help. */
+  /** The fault of the client's credentials; null if other credentials would not help. */
   get challenge(): Challenge | null {
     return null
   }

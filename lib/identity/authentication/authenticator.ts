@@ -9,11 +9,11 @@ import type { Issuer } from './issuer.ts'
 import type { TokenCacheStats } from './token-cache.ts'
 import type { Verified } from './verified-tokens.ts'
 
-/** What was found on the way to a principal. Those who watch a request want to know it. */
+/** Findings on the way to a principal, for those who watch a request. */
 export interface Finding {
   /** Whether the token was known, or had to be verified. Null: none was read. */
   cached: boolean | null
-  /** What the token stands for; null until it is verified, and in dev mode. */
+  /** The verified token; null until then, and in dev mode. */
   verified: Verified | null
 }
 
@@ -32,14 +32,14 @@ export interface Authenticator {
    * @throws ERR_AUTH_KEYS_UNAVAILABLE
    */
   refreshKeys(iss?: string): Promise<void>
-  /** What the application has told is asked anew: of everything, or as `what` says. */
+  /** The application's answers are asked for anew: all, or those of `what`. */
   forget(what: Invalidation): void
   /** The issuers that are known now. */
   issuers(): readonly Issuer[]
-  /** What is known of the tokens that were verified before. */
+  /** Figures of the tokens that were verified before. */
   readonly tokenCache: TokenCacheStats
   /**
-   * The principal of a request, or its refusal; a promise only where it cannot be told at once, and
+   * The principal of a request, or its refusal; a promise only if it is not known at once, and
    * then one of `waits`.
    *
    * @param finding where the way is noted
@@ -79,13 +79,13 @@ const MEMBERS = new Map<string, (value: unknown) => boolean>([
 ])
 
 /**
- * What an application gave to be forgotten. A member that is missing by mistake must not mean
+ * The argument of `forget()`. A member that is missing by mistake must not mean
  * everybody, and one that is misspelt must not mean nobody.
  *
  * @throws TypeError
  */
 export function readInvalidation(what: unknown): Invalidation {
-  // What a class or another object would have lent it were left out in silence.
+  // Members that a class or another object lends it would be left out in silence.
   if (!isObject(what) || !isPlain(what)) {
     throw new TypeError('forget() takes a plain object with issuer and sub, or tenant')
   }

@@ -19,11 +19,11 @@ import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 export interface BearerRules extends RevocationRules {
   readonly tokenFrom?: TokenFrom | undefined
-  /** Is told why `tokenFrom` gave no token. */
+  /** Reports why `tokenFrom` gave no token. */
   readonly reportTokenFrom?: ReportFailure | undefined
 }
 
-/** What a token is verified by. */
+/** The parts that verify a token. */
 export interface TokenParts {
   readonly issuers: Issuers
   readonly tokens: VerifiedTokens
@@ -105,6 +105,7 @@ export class BearerAuthenticator implements Authenticator {
     if (verified instanceof AuthError) return verified
     finding.verified = verified
     const { rights } = this.#parts
+    if (rights === undefined && this.#rules.isRevoked === undefined) return verified.principal
     const unrevoked = (user: Principal) => checkRevocation(user, verified, this.#rules, waits)
     if (rights === undefined) return unrevoked(verified.principal) // 401, 503
     // A deny list needs the token alone. Whoever is on it must hold no place among the questions.

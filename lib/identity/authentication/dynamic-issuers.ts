@@ -22,15 +22,15 @@ const MOST_TURNS = 5
 /** Milliseconds between two warnings that issuers had to go. */
 const WARNED_FOR = 60_000
 
-/** What was expected of `iss`, for the log. */
+/** The expected `iss`, for the log. */
 const KNOWN = ['one that the issuers function knows']
 
 /** Most questions at one time about issuers that are known, and about those that are not. */
 const MOST_OPEN = 16
 
 /**
- * What an issuer can be called: no rules name another one, and a database may fail over it. What is
- * kept of an invented one must not be long.
+ * The name of an issuer: no rules name another one, and a database may fail over it. An invented
+ * one must not be long, since it is kept.
  */
 const NAME = /^[^\s\p{C}]{1,2048}$/u
 
@@ -39,12 +39,12 @@ const LEAST_AGE = 0.001
 
 export interface AskedIssuersRules {
   ask(iss: string): unknown
-  /** What an answer stands for; null: no issuer; undefined: it is no answer. */
+  /** The issuer of an answer; null: none; undefined: it is no answer. */
   read(iss: string, answer: unknown): IssuerEntry | null | undefined
   /** Where the keys of an entry come from. */
   keysOf(entry: IssuerEntry): KeySource
   issuerOf(entry: IssuerEntry, keys: KeySource, standing: Standing): Issuer
-  /** Is told why there is no answer. */
+  /** Reports why there is no answer. */
   readonly report?: ReportFailure
   /** Tells the operator. */
   warn(reason: string): void
@@ -67,7 +67,7 @@ interface Held {
   readonly data: string
   /** Where its keys come from. */
   readonly place: string
-  /** What has become of the answer. */
+  /** The history of the answer. */
   readonly story: DocumentStatus
 }
 

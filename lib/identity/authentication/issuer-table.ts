@@ -35,7 +35,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
   /** Those that are held no more and had proved a token. */
   readonly #gone = new RecentKeys()
 
-  /** @param displaced is told who had to go for another one */
+  /** @param displaced called with each that had to go for another one */
   constructor(most: number, displaced: (held: T, hadProved: boolean) => void) {
     this.#most = most
     this.#displaced = displaced
@@ -45,7 +45,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
     return this.#find(iss)?.kept
   }
 
-  /** What takes the place of another answer has its place, and what that one had proved. */
+  /** An answer in the place of another one has its place, and its proofs. */
   set(iss: string, kept: CachedAnswer<T>): void {
     const before = this.#find(iss)
     if (before !== undefined) {

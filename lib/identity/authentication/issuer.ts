@@ -26,12 +26,12 @@ import {
 } from './verified-tokens.ts'
 
 export interface IssuerRules extends VerifyRules, RightsRules {
-  /** What logs and `stats()` call it. */
+  /** The name in logs and `stats()`. */
   readonly name: string
   readonly tenants: AllowedTenants
 }
 
-/** What an issuer's trust hangs on, and who wants to know what it does. */
+/** The trust in an issuer, and what follows from its work. */
 export interface Standing {
   /** Asked for each token, kept or new. */
   isTrusted(): boolean
@@ -121,7 +121,7 @@ export class Issuer {
   }
 
   /**
-   * What a token of this issuer stands for; a promise only where its key is not known yet, and then
+   * The verified token; a promise only if its key is not known yet, and then
    * one of `waits`.
    *
    * @throws ERR_AUTH_TOKEN_INVALID
@@ -146,7 +146,7 @@ export class Issuer {
   }
 
   /**
-   * What claims stand for that this issuer has told in another way than by its signature.
+   * The token of claims that come from this issuer in another way than by its signature.
    *
    * @param until seconds since the epoch: when they end where they do not say so themselves
    * @throws ERR_AUTH_TOKEN_INVALID
@@ -186,7 +186,7 @@ export class Issuer {
 
 /** An issuer as it is configured: checked, copied, with what it falls back to filled in. */
 export interface IssuerEntry {
-  /** What logs and `stats()` call it. */
+  /** The name in logs and `stats()`. */
   readonly name: string
   /** Accepted `iss` claims; undefined: not checked. Several share the keys. */
   readonly issuer: readonly string[] | undefined

@@ -30,7 +30,7 @@ export interface Issuers {
    */
   find(claimed: Claimed, waits: PendingRequests): MaybePromise<Issuer>
   /**
-   * What the application has told of an issuer is asked anew.
+   * The application's answer about an issuer is asked for anew.
    *
    * @param iss of one issuer; not given: of all
    */

@@ -30,7 +30,7 @@ export class JwtVerifier {
   }
 
   /**
-   * What a token stands for; a promise only where its issuer or its key is not known yet, and then
+   * The verified token; a promise only if its issuer or its key is not known yet, and then
    * one of `waits`.
    *
    * @throws ERR_AUTH_TOKEN_INVALID
@@ -64,14 +64,14 @@ export class JwtVerifier {
   }
 }
 
-/** What is known of a token while it is proved. */
+/** A token that is being verified. */
 interface Proving {
   readonly token: string
   readonly jws: CompactJws
   readonly waits: PendingRequests
 }
 
-/** Whether what an issuer says after a wait is so still. */
+/** Whether a result still counts after a wait. */
 function holds(proved: Verified | AuthError, issuer: Issuer): boolean {
   if (issuer.isRetired) return false
   return proved instanceof AuthError || proved.validity.isValid

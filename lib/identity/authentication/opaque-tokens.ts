@@ -24,7 +24,7 @@ interface OpaqueTokensRules {
   readonly maxAge: number
   /** Most characters of a token that is asked for. */
   readonly maxTokenLength: number
-  /** Is told why there is no answer. */
+  /** Reports why there is no answer. */
   readonly report?: ReportFailure
 }
 
@@ -41,19 +41,19 @@ const LEAST_LIFE = 1000
 /** Most questions at one time. */
 const MOST_OPEN = 64
 
-/** What the application knows of a token: claims, or a JWT in its place; null: nothing. */
+/** The application's answer about a token: claims, or a JWT in its place; null: nothing. */
 type Answer = Record<string, unknown> | string | null
 
-/** What it has told, and when it was asked for that: a reading of `clock`. */
-interface Told {
+/** An answer, and when it was asked for: a reading of `clock`. */
+interface DatedAnswer {
   readonly answer: Answer
   readonly askedAt: number
 }
 
-/** Tokens that are no JWTs: the application's function tells what stands behind each. */
+/** Tokens that are no JWTs: the application's function says what each stands for. */
 export class OpaqueTokens {
   readonly #rules: OpaqueTokensRules
-  readonly #answers: CachedCallback<Answer, Told>
+  readonly #answers: CachedCallback<Answer, DatedAnswer>
   readonly #jwts: JwtVerifier
   readonly #issuers: Issuers
   readonly #tokens: VerifiedTokens
@@ -74,14 +74,14 @@ export class OpaqueTokens {
     this.#jwts = known.jwts
     this.#issuers = known.issuers
     this.#tokens = known.tokens
-    this.#answers = new CachedCallback<Answer, Told>({
+    this.#answers = new CachedCallback<Answer, DatedAnswer>({
       ask: (token) => rules.opaqueToken(token),
       read: readAnswer,
       learn: (answer, _token, _before, askedAt) => ({ answer, askedAt }),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_INTROSPECTION_UNAVAILABLE(1, `opaqueToken ${reason}`)),
       timeout: rules.timeout,
-      // What stands behind a token is kept once it is verified, with all other tokens.
+      // A verified token is kept with all others.
       keptFor: ({ answer }) => (answer === null ? REFUSED_FOR : 0),
       maxKept: 0,
       refusals: { is: ({ answer }) => answer === null, maxKept: MOST_REFUSED },
@@ -102,7 +102,7 @@ export class OpaqueTokens {
 
   /**
    * The tokens of a user, of an issuer, or of all are asked for anew. Whose a token is that was not
-   * known, or is being asked for, nobody can tell: it may be one of these.
+   * known, or is being asked for, nobody knows: it may be one of these.
    */
   forget(what: Invalidation = {}): void {
     this.#answers.forget()
@@ -111,7 +111,7 @@ export class OpaqueTokens {
   }
 
   /**
-   * What a token stands for; a promise only where it has to be asked for, and then one of `waits`.
+   * The verified token; a promise only if it has to be asked for, and then one of `waits`.
    *
    * @throws ERR_AUTH_TOKEN_INVALID
    * @throws ERR_AUTH_INTROSPECTION_UNAVAILABLE, and what verifying a JWT throws
@@ -234,7 +234,7 @@ function checkPlain(what: string, value: unknown): void {
 }
 
 /**
- * What is known of a token that is no JWT.
+ * The application's answer about a token that is no JWT.
  *
  * - An object: its claims. They are checked as those of a JWT are.
  * - A string: a JWT in its place, which is verified as if it had come itself.

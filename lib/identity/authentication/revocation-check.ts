@@ -10,7 +10,7 @@ import { outlivesDenyList, type TokenInfo, tokenInfo } from '../jwt/token-info.t
 import type { UserInfo } from '../jwt/user-info.ts'
 import type { Verified } from './verified-tokens.ts'
 
-/** No entry lasts as long as the token, or it does not tell its age. */
+/** No entry lasts as long as the token, or the token has no age. */
 const OUTLIVES = 'outlives the deny list'
 
 export interface RevocationRules {
@@ -19,7 +19,7 @@ export interface RevocationRules {
     | undefined
   /** Seconds for one call of `isRevoked`. */
   readonly timeout: number
-  /** Is told why `isRevoked` gave no answer. */
+  /** Reports why `isRevoked` gave no answer. */
   readonly reportIsRevoked?: ReportFailure | undefined
 }
 
@@ -27,7 +27,7 @@ export interface RevocationRules {
  * The user of a token, unless it is revoked. Asked on every request anew, because a token that was
  * verified before may be revoked since.
  *
- * @param principal with all that is known of the user, so that the function is told no rights of a
+ * @param principal with all that is known of the user, so that the function sees no rights of a
  * token that do not count
  * @throws ERR_AUTH_TOKEN_INVALID
  * @throws ERR_AUTH_REVOCATION_UNAVAILABLE
@@ -79,7 +79,7 @@ export function denialsOf(
   return (userInfo, token) => value(userInfo, token) !== false
 }
 
-/** Whether it looks at the token alone, and tells at once. */
+/** Whether it looks at the token alone, and answers at once. */
 export function isDenyList(value: unknown): boolean {
   return watchOf(value) !== undefined
 }

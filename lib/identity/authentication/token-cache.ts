@@ -30,7 +30,7 @@ interface Entry<T> {
 }
 
 /**
- * What verified tokens stand for, by the whole token. Bounded in entries, and in all that they keep
+ * Verified tokens by their whole text. Bounded in entries, and in all that they keep
  * alive: 2 KiB of text and 8 KiB of memory for each on average. A token above the whole bound is
  * kept alone. When the cache is full, the oldest entry that was not used since the last look goes
  * (the SIEVE algorithm): a hit costs one write.
@@ -214,7 +214,7 @@ function hashOf(token: string): number {
   return hash ^ (hash >>> 16)
 }
 
-/** What a cache of verified tokens can tell of itself. */
+/** Figures of a cache of verified tokens. */
 export interface TokenCacheStats {
   /** Tokens that are kept. */
   readonly size: number

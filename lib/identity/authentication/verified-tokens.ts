@@ -6,7 +6,7 @@ import { type Lifetime, refusedLifetime } from '../jwt/registered-claims.ts'
 import type { TokenNames } from '../jwt/token-info.ts'
 import { TokenCache, type TokenCacheStats } from './token-cache.ts'
 
-/** What a verified token stands for. */
+/** A verified token. */
 export interface Verified {
   /** By the token's own word. */
   readonly principal: Principal
@@ -41,8 +41,7 @@ export class VerifiedTokens {
   }
 
   /**
-   * What the token stands for, where it is known and its proof still holds; refused where it is out
-   * of its time.
+   * The token if it is known and still valid; a refusal if it is out of its time.
    */
   get(token: string): Verified | AuthError | undefined {
     const verified = this.#cache.get(token)

@@ -16,7 +16,7 @@ import type { RightsRules } from './rights.ts'
 export interface ActAsRules extends RightsRules {
   readonly asyncContext: boolean
   readonly knownTenants: KnownTenants
-  /** Told of each work before it begins. */
+  /** Called before each work begins. */
   readonly onBegin: (authorization: Authorization) => void
 }
 

@@ -6,7 +6,7 @@ import type { UserInfo } from '../jwt/user-info.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
 import { isResourceId } from './resources.ts'
 
-/** What an authorization has to know of its user. */
+/** The user of an authorization. */
 export interface AuthorizedUser {
   readonly userInfo: UserInfo
   /** As the token names it. */
@@ -30,7 +30,7 @@ export interface AuthorizedUser {
 }
 
 /**
- * What a user may do in one tenant, or, where `tenant` is null, what it may do everywhere. Deeply
+ * The rights of a user in one tenant, or, if `tenant` is null, those that it has everywhere. Deeply
  * immutable.
  */
 export class Authorization {
@@ -142,13 +142,13 @@ export class Authorization {
     return this.#user.in(tenant)
   }
 
-  /** What a route that sends the authorization on, or a log that holds it, shows of it. */
+  /** The part that a route sends on, or a log shows. */
   toJSON(): object {
     const { tenant, userInfo, issuer, tokenSub, actor, tenants, resources, expiresAt } = this
     return { tenant, userInfo, issuer, tokenSub, actor, tenants, resources, expiresAt }
   }
 
-  /** What console.log shows: all of it, with what getters hide. */
+  /** All of it for console.log, with the values of getters. */
   [inspect.custom](): object {
     return { ...this }
   }

@@ -24,7 +24,7 @@ export interface ExternalRightsRules extends RightsRules {
   readonly timeout: number
   /** Seconds that an answer is kept, from its question on. */
   readonly maxAge: number
-  /** Is told why there is no answer. */
+  /** Reports why there is no answer. */
   readonly report?: ReportFailure
   /** Whether users of several issuers are asked for. Then those of one hold half of the places. */
   readonly hasSeveralIssuers?: boolean
@@ -50,7 +50,7 @@ const UNKNOWN_FOR = 2
 /** Most questions at one time. */
 const MAX_OPEN = 64
 
-/** Rights that the application tells of each user of each issuer. A token's own do not count. */
+/** Rights of each user of each issuer, from the application. A token's own do not count. */
 export class ExternalRights {
   readonly #answers: CachedCallback<Resources | null, ToldRights>
   /** By the token's principal. To make one for each request would cost more than the answer. */
@@ -66,13 +66,13 @@ export class ExternalRights {
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_RESOURCES_UNAVAILABLE(1, `resourcesOf ${reason}`)),
       timeout,
-      keptFor: (told) => (told.isKnown ? maxAge : UNKNOWN_FOR),
+      keptFor: (rights) => (rights.isKnown ? maxAge : UNKNOWN_FOR),
       maxKept: MAX_USERS,
       weight: {
         most: MAX_USERS * MEAN_SIZE,
-        of: (told, key) => told.keptSize + 2 * key.length,
+        of: (rights, key) => rights.keptSize + 2 * key.length,
       },
-      refusals: { is: (told) => !told.isKnown, maxKept: MAX_USERS },
+      refusals: { is: (rights) => !rights.isKnown, maxKept: MAX_USERS },
       ...(report && { report }),
       line: { places: MAX_OPEN, ...shareOf },
     })
@@ -96,15 +96,15 @@ export class ExternalRights {
   }
 
   /**
-   * The user with the rights that the application tells; a promise only where they have to be asked
-   * for, and then one of `waits`.
+   * The user with the rights from the application; a promise only if these have to be asked for,
+   * and then one of `waits`.
    *
    * @throws ERR_AUTH_TOKEN_INVALID where the token does not name its user
    * @throws ERR_AUTH_RESOURCES_UNAVAILABLE
    */
   of({ principal, names, tenants }: ProvedUser, waits: PendingRequests): MaybePromise<Principal> {
     const key = this.#keys.get(principal) ?? this.#makeKey(principal, names)
-    return after(this.#answers.get(key, waits), (told) => told.of(principal, tenants))
+    return after(this.#answers.get(key, waits), (rights) => rights.of(principal, tenants))
   }
 
   #makeKey(principal: Principal, { issuer, sub }: TokenNames): string {
@@ -125,13 +125,13 @@ function issuerIn(key: string): string {
   return issuer ?? ''
 }
 
-/** Bytes of what is told, without its resources. */
+/** Bytes of an answer without its resources. */
 const OWN = 1024
 
 /** The reason of a refusal, for the log. */
 const UNKNOWN = 'resourcesOf does not know the user'
 
-/** What is made of the resources for an issuer that may speak for these tenants. */
+/** Rights for an issuer that may speak for these tenants. */
 interface Made {
   readonly pin: AllowedTenants
   readonly rights: SharedRights
@@ -140,9 +140,9 @@ interface Made {
 }
 
 /**
- * What the application has told of one user. The principals of the user's tokens are kept with it,
- * and each of them no longer than its token. They share what is made of the resources: a user of
- * thousands of tenants may have thousands of tokens.
+ * The rights of one user, from the application. The principals of the user's tokens are kept with
+ * it, and each of them no longer than its token. They share the sets that are made of the
+ * resources: a user of thousands of tenants may have thousands of tokens.
  */
 export class ToldRights {
   readonly #resources: Resources | undefined
@@ -185,13 +185,13 @@ export class ToldRights {
 
   #madeFor(pin: AllowedTenants): Made {
     if (this.#made?.pin === pin) return this.#made
-    const told = this.#resources
-    let resources: Resources | undefined
+    const resources = this.#resources
+    let pinned: Resources | undefined
     const read = () => {
-      if (told !== undefined) resources ??= pinnedResources(told, pin)
-      return resources
+      if (resources !== undefined) pinned ??= pinnedResources(resources, pin)
+      return pinned
     }
-    const rights = new SharedRights(told, this.#rules, pin, UNKNOWN)
+    const rights = new SharedRights(resources, this.#rules, pin, UNKNOWN)
     this.#made = { pin, rights, read }
     this.#letGo(rights.turn)
     return this.#made

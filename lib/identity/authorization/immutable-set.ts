@@ -86,7 +86,7 @@ export class ImmutableSet<T> implements ReadonlySet<T> {
     return [...this.#set]
   }
 
-  /** What console.log shows: the items. Without this, a getter would hide them. */
+  /** The items for console.log. Without this, a getter would hide them. */
   [inspect.custom](_depth: number, options: InspectOptions): string {
     return `ImmutableSet ${inspect({ ...this }, options)}`
   }

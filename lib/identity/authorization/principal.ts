@@ -55,7 +55,7 @@ export class Principal implements AuthorizedUser {
   /** The first one that was asked for, which for most users is the only one. */
   #first: Authorization | undefined
   #others: Map<string | null, Authorization> | undefined
-  /** What the first one has met last. */
+  /** The requirement that the first one has met last. */
   #met: Requirement | undefined
 
   /**
@@ -97,7 +97,7 @@ export class Principal implements AuthorizedUser {
   /**
    * The same user with other rights. They take the place of its own wholly.
    *
-   * @param read what the rights were made of, frozen; undefined: none were told
+   * @param read what the rights were made of, frozen; undefined: there are none
    */
   withRights(rights: Rights, read: () => Resources | undefined): Principal {
     return new Principal(this.#claims, { read, size: 0 }, this.#vouched, rights)
@@ -153,8 +153,8 @@ export class Principal implements AuthorizedUser {
    * rather too high.
    */
   get keptSize(): number {
-    const told = keptBytes(this.#claims) + keptBytes(this.actor) + (this.#resources?.size ?? 0)
-    return told + MAX_KEPT * AUTHORIZATION
+    const given = keptBytes(this.#claims) + keptBytes(this.actor) + (this.#resources?.size ?? 0)
+    return given + MAX_KEPT * AUTHORIZATION
   }
 
   get isSuperuser(): boolean {

@@ -25,12 +25,12 @@ export interface TokenUser {
  * Tells what a user may do, in the shape of the claim `resources`; `null`: the user is not known,
  * and has no rights.
  *
- * @throws anything where that cannot be told now, which is answered with 503
+ * @throws anything if that is not known now, which is answered with 503
  */
 export type ResourcesOf = (user: TokenUser) => Resources | null | Promise<Resources | null>
 
 /**
- * What an application has answered, in the shape of the claim `resources`: a frozen copy of it,
+ * An application's answer, in the shape of the claim `resources`: a frozen copy of it,
  * since the application may change or share it. A Map, or an object of a class, must not count as
  * one without tenants.
  *

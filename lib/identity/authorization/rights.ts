@@ -16,19 +16,19 @@ const NO_RESOURCES: Resources = Object.freeze({})
  */
 export const MAX_KEPT = 4
 
-/** What a user may do, in each tenant. What is told of it to others is deeply immutable. */
+/** The rights of a user in each tenant. All that others get of it is deeply immutable. */
 export class Rights {
   readonly isSuperuser: boolean
   readonly #resources: Resources
   readonly #pin: AllowedTenants
-  /** Why none were told, for the log. */
+  /** Why there are none, for the log. */
   readonly #missing: string
   #tenants: ReadonlySet<string> | undefined
 
   /**
-   * @param resources frozen; undefined: none were told
+   * @param resources frozen; undefined: there are none
    * @param pin the tenants in which they count
-   * @param missing the reason why none were told, for the log
+   * @param missing the reason why there are none, for the log
    */
   constructor(
     resources: Resources | undefined,
@@ -78,7 +78,7 @@ export class Rights {
     return this.#resources === NO_RESOURCES ? `${reason}: ${this.#missing}` : reason
   }
 
-  /** What is granted where there is no tenant, and in each that there is. */
+  /** The ids that are granted in every tenant, and without one. */
   get #everywhere(): readonly string[] {
     return this.#pin === EVERY_TENANT ? this.#granted(EVERY_TENANT) : []
   }

@@ -30,8 +30,8 @@ export class Discovery {
   }
 
   /**
-   * What `read` makes of the `jwks_uri`. One that has brought something is used for an hour; one
-   * that has not is looked for anew.
+   * The result of `read` for the `jwks_uri`. One that has brought something is used for an hour;
+   * one that has not is looked for anew.
    *
    * @throws Unusable, and what `read` throws
    */
@@ -80,7 +80,7 @@ export function jwksUriOf(metadata: unknown, issuer: string): string {
 }
 
 /**
- * What an issuer tells of itself, not yet believed.
+ * The metadata of an issuer, not yet believed.
  *
  * @throws Unusable
  */

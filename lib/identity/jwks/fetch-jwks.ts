@@ -18,8 +18,8 @@ export type KeyLocation = { readonly url: string } | { readonly issuer: string }
 export interface FetchedKeysOptions {
   readonly location: KeyLocation
   /**
-   * Whether a customer may have chosen the address, since a function told it: then it is https, and
-   * its name is looked up without a thread of the process. Default: no, the operator chose it.
+   * Whether a customer may have chosen the address, since a function returned it: then it is https,
+   * and its name is looked up without a thread of the process. Default: no, the operator chose it.
    */
   readonly isTold?: boolean
   /** Whether only public addresses may be connected to. Default: no. */
@@ -28,7 +28,7 @@ export interface FetchedKeysOptions {
   readonly places?: FetchPlaces
   /** Whether the operator's own tokens hang on these keys. Default: no. */
   readonly isOwn?: boolean
-  /** Told of each set that is not the one before. */
+  /** Called with each set that is not the one before. */
   readonly onNew?: (set: KeySet) => void
 }
 
@@ -90,7 +90,7 @@ export class FetchedKeys implements DocumentSource<KeySet> {
   }
 }
 
-/** What tells where the keys are now. */
+/** The source of the address of the keys. */
 interface Place {
   /** The address that is asked first. */
   readonly url: string

@@ -12,7 +12,7 @@ import {
 /** Most members that a JWK set may have. */
 export const MAX_KEYS = 100
 
-/** What a token's header says of its key (RFC 7515 §4.1.1, §4.1.4). */
+/** The part of a token's header that chooses its key (RFC 7515 §4.1.1, §4.1.4). */
 export interface KeyChoice {
   readonly alg: string
   readonly kid: string | undefined
@@ -90,7 +90,7 @@ function readKeys(jwks: unknown): readonly VerificationKey[] {
 }
 
 /**
- * What it is that is no JWK set, where that can be told: the mistakes that are made with addresses.
+ * The kind of a document that is no JWK set, for common mistakes with addresses.
  */
 function inPlaceOfSet(value: unknown): string {
   if (Array.isArray(value)) return 'this is a list; a JWK set is an object whose "keys" is the list'

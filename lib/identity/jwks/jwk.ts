@@ -15,7 +15,7 @@ const PRIVATE = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'priv']
 
 const STRINGS = ['kty', 'kid', 'alg', 'crv', 'n', 'e', 'x', 'y', 'pub'] as const
 
-/** What a key of each type is made of, without what is said about it. */
+/** The members that make a key of each type, without those that describe it. */
 const MATERIAL: ReadonlyMap<string | undefined, readonly (keyof Strings)[]> = new Map([
   ['RSA', ['kty', 'n', 'e']],
   ['EC', ['kty', 'crv', 'x', 'y']],
@@ -168,7 +168,7 @@ function costOf(modulusLength: number, publicExponent: bigint): number {
 }
 
 /**
- * What importing one key on a curve costs, in tenths of a millisecond: Node computes whether the
+ * The cost of importing one key on a curve, in tenths of a millisecond: Node computes whether the
  * point is in the group. Any other key costs one, or less.
  */
 const CURVE_COSTS: ReadonlyMap<string | undefined, number> = new Map([

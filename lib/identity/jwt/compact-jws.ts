@@ -8,7 +8,7 @@ import { scanClaim } from './scan-claim.ts'
 /** A token in JWS compact serialization (RFC 7515 §3.1), taken apart and not yet believed. */
 export interface CompactJws {
   readonly header: JoseHeader
-  /** What was signed: header and payload as they stand in the token (RFC 7515 §5.2). */
+  /** The signed text: header and payload as they stand in the token (RFC 7515 §5.2). */
   readonly signingInput: string
   readonly payload: UnverifiedPayload
   /** Empty: there is none. */
@@ -44,8 +44,8 @@ export function parseCompactJws(
 const MAX_BYTES = 4096
 
 /**
- * What a token says before its signature is verified. It may refuse the token, and choose an issuer
- * out of those known. It is used for nothing else.
+ * The claims of a token before its signature is verified. They may refuse the token, and choose an
+ * issuer out of those known. They are used for nothing else.
  */
 export class UnverifiedPayload {
   readonly #bytes: Buffer

@@ -4,7 +4,7 @@ import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import { decodeBase64url, parseObject, utf8Text } from './decode.ts'
 import { mismatch, refuseToken } from './refuse-token.ts'
 
-/** What a token's header (RFC 7515 §4) says of its key and type. Immutable. */
+/** The parameters of a token's header (RFC 7515 §4) that name its key and type. Immutable. */
 export interface JoseHeader {
   readonly alg: string
   readonly kid: string | undefined

@@ -14,9 +14,9 @@ export function refuseToken(reason: string, mismatch?: () => Mismatch): ERR_AUTH
 const MAX_LENGTH = 100
 
 /**
- * What was expected of a token, and what was found. The texts are made when somebody reads them, so
- * that a refusal costs no more without a log of level debug. They are copies: an error passes
- * through hooks of the application, and none of them must reach the rules that decide.
+ * The expected value of a claim, and the one that was found. The texts are made when somebody reads
+ * them, so that a refusal costs no more without a log of level debug. They are copies: an error
+ * passes through hooks of the application, and none of them must reach the rules that decide.
  */
 export function mismatch(
   of: Mismatch['of'],

@@ -2,7 +2,7 @@ import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import { refuseToken } from './refuse-token.ts'
 import type { Lifetime } from './registered-claims.ts'
 
-/** What names a token: its own claims, where they are strings. Immutable. */
+/** The names in a token: claims of its own, if they are strings. Immutable. */
 export interface TokenNames {
   /** `iss` (RFC 7519 §4.1.1). */
   readonly issuer: string | null
@@ -15,8 +15,8 @@ export interface TokenNames {
 }
 
 /**
- * What a verified token says of itself, whatever `mapClaims` made of its claims; null where it does
- * not say. Immutable but for the dates, which are the reader's own.
+ * The token's own claims, whatever `mapClaims` made of them; null if it has none of that name.
+ * Immutable but for the dates, which are the reader's own.
  */
 export interface TokenInfo extends TokenNames {
   /** `iat` (RFC 7519 §4.1.6). */
@@ -49,7 +49,7 @@ export function tokenInfo(names: TokenNames, { iat, exp }: Lifetime, isOpaque = 
   return info
 }
 
-// What is known of a token beside what it says itself, wherever an application hands it on.
+// Facts about a token beside its claims, wherever an application hands it on.
 const opaque = new WeakSet<TokenInfo>()
 const outliving = new WeakSet<TokenInfo>()
 
@@ -73,14 +73,14 @@ function text(claims: object, name: string): string | null {
 }
 
 /**
- * The last moment that a Date can tell, in milliseconds since the epoch; the first is as far before
+ * The last moment of a Date, in milliseconds since the epoch; the first is as far before
  * it.
  */
 const END_OF_TIME = 8.64e15
 
 /**
  * A new Date of a NumericDate (RFC 7519 §2), in seconds since the epoch; the nearest one where no
- * Date can tell it.
+ * Date can hold it.
  */
 export function dateOf(seconds: number): Date {
   return new Date(Math.max(-END_OF_TIME, Math.min(seconds * 1000, END_OF_TIME)))

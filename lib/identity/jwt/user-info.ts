@@ -20,8 +20,7 @@ export interface UserInfo {
   readonly preferred_username?: string
 
   /**
-   * What the user may do, and in which tenants: by the token, or by `resourcesOf` where that is
-   * given.
+   * The resources of the user in each tenant: of the token, or of `resourcesOf` if that is given.
    */
   readonly resources?: Resources
 

@@ -19,8 +19,8 @@ import { problemOf, readUserInfo, type UserInfo } from './user-info.ts'
 export interface VerifyRules extends HeaderRules, AcceptRules {}
 
 /**
- * What no signature of any issuer can save: an algorithm that is not supported here, such as
- * `none` and HS256, and a token without a signature.
+ * Refuses what no signature of any issuer can save: an algorithm that is not supported here, such
+ * as `none` and HS256, and a token without a signature.
  *
  * @throws ERR_AUTH_TOKEN_INVALID
  */
@@ -33,8 +33,8 @@ export function refuseUnprovable({ header: { alg }, signature }: CompactJws): vo
 }
 
 /**
- * What no signature can save: a header that the rules do not allow, and claims that they do not
- * accept, where these are cheap to read. It costs a part of a signature.
+ * The refusal of what no signature can save: a header that the rules do not allow, and claims that
+ * they do not accept, if these are cheap to read. It costs a part of a signature.
  *
  * @returns undefined: the signature decides
  * @throws ERR_AUTH_TOKEN_INVALID
@@ -87,7 +87,7 @@ export interface AcceptRules extends ClaimRules {
   readonly clockTolerance: number
   /** Turns another server's claims into user info. */
   readonly mapClaims?: ((claims: Record<string, unknown>) => UserInfo) | undefined
-  /** Is told why `mapClaims` gave no user info. */
+  /** Reports why `mapClaims` gave no user info. */
   readonly reportMapClaims?: ReportFailure | undefined
 }
 
@@ -99,7 +99,7 @@ export interface AcceptedClaims {
 }
 
 /**
- * What proven claims stand for. They become the user info, or the argument of `mapClaims`, and are
+ * The user of proven claims. They become the user info, or the argument of `mapClaims`, and are
  * frozen.
  *
  * @throws ERR_AUTH_TOKEN_INVALID

@@ -21,12 +21,12 @@ export interface KnownTenants {
    */
   has(tenant: string, waits: PendingRequests): MaybePromise<boolean>
   /**
-   * What has been said is asked anew.
+   * Answers that are kept are asked for anew.
    *
    * @param tenant of one tenant; not given: of all
    */
   forget(tenant?: string): void
-  /** Of the document that tells it; undefined: there is none. */
+  /** The state of the document that lists them; undefined: there is none. */
   state(): DocumentState | undefined
 }
 
@@ -79,7 +79,7 @@ interface AskedTenantsOptions {
   readonly timeout: number
   /** Seconds for which a `true` is kept. A `false` is never kept. */
   readonly maxAge: number
-  /** Is told why there is no answer. */
+  /** Reports why there is no answer. */
   readonly report?: ReportFailure
 }
 

@@ -70,7 +70,7 @@ export class RemoteTenants implements KnownTenants {
 /** Characters that are read in one piece. That takes a few milliseconds. */
 const PIECE_LENGTH = 64 * 1024
 
-/** What may come next. */
+/** The characters that may come next. */
 type State = 'list' | 'first' | 'comma' | 'name' | 'nothing'
 
 /**
