@@ -96,7 +96,7 @@ const OF_FETCH = ['body', 'error', 'headers', 'signal']
 const OPTIONAL: ReadonlyMap<string, boolean> = new Map(
   readdirSync('lib', { recursive: true })
     .map(String)
-    .filter((file) => file.endsWith('.ts') && !/^(commands|doctor|tools)\//.test(file))
+    .filter((file) => file.endsWith('.ts') && !/^entrypoints\/(cli|testing)\//.test(file))
     .map((file) => readFileSync(join('lib', file), 'utf8'))
     .flatMap((text) => [...text.matchAll(/^ +(?:readonly )?(\w+)\?(\(|:.*=>)?.*[^,\n]$/gm)])
     .map(([, name = '', isFunction]) => [name, isFunction !== undefined] as const)
