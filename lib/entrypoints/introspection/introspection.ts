@@ -2,7 +2,7 @@ import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.t
 import { LIFECYCLE, Lifecycle } from '../../platform/callbacks/lifecycle.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
 import { Exchanges } from './exchanges.ts'
-import { isBusy, OpaqueFailure, refusesCredentials } from './introspection-error.ts'
+import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
 import { type IntrospectionOptions, readIntrospectionOptions } from './introspection-options.ts'
 import { findEndpoint, ProvedEndpoint } from './proved-endpoint.ts'
 
@@ -36,9 +36,10 @@ export function introspection(
     try {
       return answeredClaims(await proved.ask(token), rules.issuer)
     } catch (error) {
+      const failure = asOpaqueFailure(error)
       // It may be the token that is refused so. A random one shows it.
-      if (refusesCredentials(error) || isBusy(error)) await endpoint.proveAgain()
-      throw error
+      if (failure.refusesClient || failure.isBusy) await endpoint.proveAgain()
+      throw failure
     }
   }
   // Not enumerable: it is of no use to those who look at the function.

@@ -65,7 +65,7 @@ export interface Page<Cursor> {
   readonly cursor: Cursor
   /** When the store took each of them, in milliseconds since the epoch. Absent: not known. */
   readonly keptAt?: readonly number[]
-  /** Whether there are more now. */
+  /** There are more now. */
   readonly hasMore?: boolean
   /** A message for the operator, in constant words. */
   readonly notice?: string | undefined

@@ -186,8 +186,8 @@ export class Poller<Cursor> {
   }
 
   /**
-   * Whether the wall clock was set back, be it in small steps: entries that had ended may be
-   * missing. A clock that goes forward, and back again, was set back.
+   * The wall clock may be set back in small steps. Then entries that had ended may be missing. A
+   * clock that goes forward, and back again, was set back.
    */
   #wasSetBack(): boolean {
     const apart = Date.now() - clock.now()

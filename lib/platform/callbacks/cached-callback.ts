@@ -27,9 +27,9 @@ interface OpenQuestion<K> {
   answer: Promise<K> | undefined
   /** A reading of `clock`; undefined: it waits for its place. */
   askedAt: number | undefined
-  /** Whether the application has said since then that the answer may have changed. */
+  /** The application has said since then that the answer may have changed. */
   isForgotten: boolean
-  /** Whether the function has answered, but nothing that can be used. */
+  /** The function has answered, but nothing that can be used. */
   isUnusable: boolean
 }
 
@@ -217,8 +217,8 @@ export class CachedCallback<A, K = A> {
   }
 
   #failed(error: unknown, { key, isForgotten, isUnusable }: OpenQuestion<K>): K {
-    // To throw, and to be late, is an outage. A wrong answer is none: what it should have said may
-    // be less than before.
+    // To throw, and to be late, is an outage. A wrong answer is none: the right one may have said
+    // less than before.
     const isOver = isUnusable && !isForgotten
     this.#rules.failed?.(error, key, this.#answers.get(key)?.answer, isOver)
     if (isOver) this.#drop(key)

@@ -55,15 +55,15 @@ export interface CallbackRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
    */
   readonly maxStale?: number
   /**
-   * Whether an answer that is used is asked for anew in the background before its time is over, so
-   * that no request waits for it.
+   * An answer that is used is asked for anew in the background before its time is over, so that no
+   * request waits for it.
    */
   readonly renews?: boolean
   /** How many questions it is asked at once, and how many wait. Not given: any number at once. */
   readonly line?: LineRules
   /**
-   * Whether a key is known. If given, known keys have places and a line of their own, of the same
-   * length, so that strangers cannot use them up.
+   * If given, known keys have places and a line of their own, of the same length, so that strangers
+   * cannot use them up.
    */
   isKnown?(key: string): boolean
   /** The cache of the answers, but of those that say no. Default: a table of `maxKept`. */

@@ -50,20 +50,20 @@ export class Lifecycle {
     this.#work = work
   }
 
-  /** Whether the function can be called now. */
+  /** The function can be called now. */
   get isReady(): boolean {
     return this.#work.isReady ?? true
   }
 
   /**
-   * Whether the services accept tokens of several issuers together. One that has ended counts until
-   * the last one ends.
+   * The services accept tokens of several issuers together. One that has ended counts until the
+   * last one ends.
    */
   get hasSeveralIssuers(): boolean {
     return this.#hasDynamicIssuers || this.#issuers.size > 1
   }
 
-  /** Whether tokens of an issuer may be accepted. Undefined stands for any issuer. */
+  /** Tokens of an issuer may be accepted. Undefined among the issuers stands for any. */
   accepts(issuer: string): boolean {
     const issuers = this.#issuers
     if (this.#hasDynamicIssuers || issuers.size === 0 || issuers.has(undefined)) return true
@@ -129,7 +129,7 @@ export class Lifecycle {
 }
 
 /** The key of a function's lifecycle. Other code cannot name it. */
-export const LIFECYCLE: unique symbol = Symbol('fastify-tenant-auth.attended')
+export const LIFECYCLE: unique symbol = Symbol('fastify-tenant-auth.lifecycle')
 
 /** The lifecycle of an option's value; undefined: it has none. */
 export function lifecycleOf(value: unknown): Lifecycle | undefined {

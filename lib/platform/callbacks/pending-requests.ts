@@ -9,7 +9,7 @@ export interface WaitLimit {
   late(): Error
   /** The error when the waits end before. */
   ended(): Error
-  /** Whether its timer keeps the process alive. */
+  /** Its timer keeps the process alive. */
   readonly keepsAlive: boolean
 }
 
@@ -21,7 +21,7 @@ export class PendingRequests {
   readonly #open = new Set<() => void>()
   #isOver = false
 
-  /** Whether the application has closed, so that none of its requests waits any more. */
+  /** The application has closed, so that none of its requests waits any more. */
   get isOver(): boolean {
     return this.#isOver
   }

@@ -52,7 +52,7 @@ export class DocumentStatus {
    * Reports a document that has grown old.
    *
    * @param now a reading of `clock`
-   * @param serves whether it is used now
+   * @param serves it is used now
    */
   look(now: number, serves: boolean): void {
     if (now < this.#olderAt) return
@@ -89,8 +89,8 @@ export interface DocumentEvent {
   /** Keys of an issuer, an answer of the function in `issuers`, tenants, or a deny list. */
   readonly kind: 'keys' | 'issuer' | 'tenants' | 'denyList'
   /**
-   * Of keys the name of their issuer, of an answer the issuer that was asked about, of the others
-   * their kind. An issuer that the function has not answered for is what an unverified token says.
+   * The name of an issuer for its keys, the issuer that was asked about for an answer, and the kind
+   * for the others. An issuer that the function has not answered for is that of an unverified token.
    */
   readonly name: string
   /** `stale`: it serves beyond its age while no new one can be had. `gone`: it serves no more. */

@@ -19,8 +19,8 @@ export interface Freshness extends Ages, BackOffRules {
   /** Limit of the waits for a place before that, all together. Default: none has to wait. */
   readonly line?: number
   /**
-   * Whether it is loaded on demand: a load that is due begins when somebody asks, so that a
-   * document that is not used is not asked for. Otherwise a timer keeps it fresh.
+   * It is loaded on demand: a load that is due begins when somebody asks, so that a document that
+   * is not used is not asked for. Otherwise a timer keeps it fresh.
    */
   readonly isLazy?: boolean
 }
@@ -92,15 +92,15 @@ export class LoadSchedule {
     return (this.dueAt - clock.now()) / 1000
   }
 
-  /** Whether the wait after a failure is over. */
+  /** The wait after a failure is over. */
   get hasRested(): boolean {
     return clock.now() >= this.#restUntil
   }
 
   /**
-   * Whether the document may serve. One that is kept fresh grows stale only while its server fails.
-   * One that is loaded on demand grows old while it is not used too; then its server is asked
-   * first, and only a failure, up to the end of the attempt after it, lets the old one serve.
+   * A document that is kept fresh grows stale only while its server fails. One that is loaded on
+   * demand grows old while it is not used too; then its server is asked first, and only a failure,
+   * up to the end of the attempt after it, lets the old one serve.
    */
   serves(now: number): boolean {
     if (now - this.#loadedAt >= lastAge(this.#freshness)) return false

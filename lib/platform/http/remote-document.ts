@@ -39,7 +39,6 @@ export class RemoteDocument<T> {
   #value: T | undefined
   #running: Promise<boolean> | undefined
   #limit: TimeLimit | undefined
-  /** Whether the document is kept fresh. */
   #isOpen = false
   #isClosed = false
 
@@ -87,9 +86,7 @@ export class RemoteDocument<T> {
     return this.#running
   }
 
-  /**
-   * Whether a load may begin out of turn: none is under way, and the wait after a failure is over.
-   */
+  /** A load may begin out of turn: none is under way, and the wait after a failure is over. */
   get mayLoad(): boolean {
     return this.#isOpen && this.#running === undefined && this.#schedule.hasRested
   }

@@ -11,9 +11,9 @@ const BYTES_OF_MARK = 256
 const BYTES_OF_LETTER = 2
 
 /**
- * Whether reading JSON may cost more than verifying a signature. Structure costs more than length:
- * 1 400 nested lists cost as much as two forged signatures. So the structural characters are
- * counted before the text is parsed, and no more of them than `most` and one.
+ * JSON whose reading may cost more than the verification of a signature. Structure costs more than
+ * length: 1 400 nested lists cost as much as two forged signatures. So the structural characters
+ * are counted before the text is parsed, and no more of them than `most` and one.
  */
 export function isTooComplex(json: string, most = MOST): boolean {
   return countMarks(json, most) > most

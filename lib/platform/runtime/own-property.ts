@@ -18,8 +18,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 // Outside: objects of classes, such as a Map, whose content is not in members of their own.
 
 /**
- * Whether an object is a plain one: its members are its own, and it inherits nothing but the
- * members of all objects. Realms have an Object.prototype each.
+ * The members of a plain object are its own, and it inherits nothing but the members of all
+ * objects. Realms have an Object.prototype each.
  */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Reflect.getPrototypeOf(value)

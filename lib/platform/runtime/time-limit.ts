@@ -35,7 +35,7 @@ export class TimeLimit {
     return this.#controller.signal
   }
 
-  /** Whether the work, and not the wait for it, took too long. */
+  /** The work, and not the wait for it, took too long. */
   get isLate(): boolean {
     return this.#isLate
   }

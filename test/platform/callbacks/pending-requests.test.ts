@@ -25,20 +25,6 @@ test('the end fails every wait with its own error, and later waits too', async (
   )
 })
 
-test('the waits of one application end, and those of another go on', async () => {
-  const [one, other] = [new PendingRequests(), new PendingRequests()]
-  let come = (_value: string): void => {}
-  const shared = new Promise<string>((resolve) => {
-    come = resolve
-  })
-  const ended = assert.rejects(one.waitFor(shared, closed), { message: 'closed' })
-  const waiting = other.waitFor(shared, closed)
-  one.end()
-  await ended
-  come('here')
-  assert.equal(await waiting, 'here')
-})
-
 test('a promise may fail after the end of its wait, without any effect', async () => {
   const waits = new PendingRequests()
   let fail = (_error: Error): void => {}

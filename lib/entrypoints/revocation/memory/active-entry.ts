@@ -8,7 +8,7 @@ const SLACK = 300
 export interface Ending {
   /** Milliseconds since the epoch. */
   readonly end: number
-  /** Whether it was named, rather than reckoned from when the entry was stored. */
+  /** The end was named, rather than reckoned from when the entry was stored. */
   readonly isNamed: boolean
 }
 
@@ -25,11 +25,11 @@ export class ActiveEntry implements Ending {
   readonly end: number
   readonly isNamed: boolean
   /** The last answer that had it; less than all of them: none. */
-  toldBy: number
+  lastAnswer: number
   /** A reading of `clock`. */
   readonly #endsAt: number
 
-  constructor(names: Names, issuedBefore: number, { end, isNamed }: Ending, toldBy = -2) {
+  constructor(names: Names, issuedBefore: number, { end, isNamed }: Ending, lastAnswer = -2) {
     this.shape = shapeOf(names)
     this.key = keyOf(names, this.shape) ?? ''
     const user = userOf(names)
@@ -39,7 +39,7 @@ export class ActiveEntry implements Ending {
     this.issuedBefore = issuedBefore
     this.end = end
     this.isNamed = isNamed
-    this.toldBy = toldBy
+    this.lastAnswer = lastAnswer
     this.#endsAt = clock.now() + end - Date.now()
   }
 
@@ -62,7 +62,7 @@ export class ActiveEntry implements Ending {
     return 1000 * (this.isNamed ? tolerance : Math.max(SLACK, 2 * tolerance))
   }
 
-  /** Whether it revokes all tokens that another entry of the same names does. */
+  /** It revokes all tokens that another entry of the same names does. */
   covers(other: ActiveEntry): boolean {
     const lasts = this.end >= other.end && (!this.isNamed || other.isNamed)
     // Both clocks are read one after the other.
