@@ -23,9 +23,9 @@ export interface DenyListRules {
    */
   readonly maxLifetime: number
   /**
-   * Most entries in memory. An entry without room is never dropped: the list answers 503 to those
-   * whom it names. One user has room for 1 000, and one issuer for a quarter of `maxEntries` if
-   * there are several. @default 100000
+   * Most entries in memory. What has no room is never dropped: the list answers 503 to those whom
+   * it names. Of one user 1 000 are held, and of one issuer a quarter of `maxEntries` and
+   * of `maxBytes` if there are several. @default 100000
    */
   readonly maxEntries: number
   /** Most bytes of all entries, about. @default 67108864 */
