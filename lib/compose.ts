@@ -202,6 +202,6 @@ function attendingTo(attendant: Lifecycle, loaded: LoadedSettings, log: Operator
 }
 
 function acceptedIssuers({ issuers }: LoadedSettings): AcceptedIssuers {
-  if (typeof issuers === 'function') return 'asked'
+  if (typeof issuers === 'function') return 'dynamic'
   return issuers.flatMap<string | undefined>(({ issuer }) => issuer ?? [undefined])
 }

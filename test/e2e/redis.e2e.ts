@@ -23,7 +23,7 @@ else {
         redisDenyList({ client, interval: 0.1 }),
       )
       assert.ok(mine && other && late, 'there are three lists')
-      const { told } = attend(t, other)
+      const { logged } = attend(t, other)
       await mine.add({ jti: 'token-1', until: END })
       await other.ready()
       await server.kill()
@@ -36,7 +36,7 @@ else {
       await late.ready()
       assert.equal(verdictOf(late), true)
       assert.deepEqual(
-        told.filter((reason) => reason.includes('lost')),
+        logged.filter((reason) => reason.includes('lost')),
         [],
       )
     })
@@ -57,7 +57,7 @@ else {
     })
   }
 
-  it('on a replica, and without the right, the failure is told by its code', async (t) => {
+  it('on a replica, and without the right, the failure is logged by its code', async (t) => {
     const server = await RedisServer.open(false, ['--replicaof', '127.0.0.1', '1'])
     t.after(() => server.close())
     for (const [name, connect] of CLIENTS) {

@@ -26,26 +26,23 @@ export interface CognitoOptions {
    * to that attribute. Not given: the groups' names hold the tenants.
    */
   readonly tenantClaim?: string | undefined
-  /** What groups grant. Not given: `group:<name>`. */
+  /** The ids that groups grant. Not given: `group:<name>`. */
   readonly groups?: Grants | undefined
 }
 
 /**
  * Amazon Cognito user pools. Cognito knows no tenants. A group `<tenant>/<name>` in
- * `cognito:groups` lets the user act for that tenant, and grants there what `<name>` grants. A
- * group without a slash belongs to the whole pool, and is granted under `*`. A token without
+ * `cognito:groups` lets the user act for that tenant, and grants there the ids of `<name>`. A group
+ * without a slash belongs to the whole pool, and is granted under `*`. A token without
  * `preferred_username` uses `username`. Amazon Cognito Developer Guide: "Understanding the access
  * token", "Understanding the identity (ID) token", "Verifying JSON web tokens".
  */
 export function cognito(options: CognitoOptions): MapClaims {
-  const {
-    clientId,
-    tokenUse = 'access',
-    tenantClaim,
-    groups: granted,
-  } = plainOptions('cognito', options, ['clientId', 'tokenUse', 'tenantClaim', 'groups'])
+  const names = ['clientId', 'tokenUse', 'tenantClaim', 'groups'] as const
+  const given = plainOptions('cognito', options, names)
+  const { clientId, tokenUse = 'access', tenantClaim } = given
   const clients = typeof clientId === 'string' ? [clientId] : [...clientId]
-  const grants = granting('group', granted)
+  const grants = granting('group', given.groups)
   return (claims) => {
     if (ownProperty(claims, 'token_use') !== tokenUse) throw malformed('token_use')
     const client = ownProperty(claims, tokenUse === 'access' ? 'client_id' : 'aud')
@@ -54,10 +51,8 @@ export function cognito(options: CognitoOptions): MapClaims {
     const named = username === undefined ? claims : { preferred_username: username, ...claims }
     const groups = listIn(claims, 'cognito:groups')
     if (tenantClaim === undefined) {
-      return userInfo(
-        named,
-        groups.flatMap((group) => rightsOfGroup(group, grants)),
-      )
+      const rights = groups.flatMap((group) => rightsOfGroup(group, grants))
+      return userInfo(named, rights)
     }
     if (ownProperty(claims, tenantClaim) === undefined) return userInfo(named, [])
     return userInfo(named, [[tenantIn(claims, tenantClaim), groups.flatMap(grants)]])

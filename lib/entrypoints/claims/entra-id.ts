@@ -11,7 +11,7 @@ import {
 } from './mapping.ts'
 
 export interface EntraIdOptions {
-  /** What app roles grant. Not given: `role:<value>`. */
+  /** The ids that app roles grant. Not given: `role:<value>`. */
   readonly roles?: Grants | undefined
 }
 

@@ -29,9 +29,9 @@ export interface KeycloakOptions {
    * nothing.
    */
   readonly client?: string | undefined
-  /** What realm roles grant. Not given: `realm:<role>`. */
+  /** The ids that realm roles grant. Not given: `realm:<role>`. */
   readonly realmRoles?: Grants | undefined
-  /** What the client's roles grant. Not given: `client:<role>`. */
+  /** The ids that the client's roles grant. Not given: `client:<role>`. */
   readonly clientRoles?: Grants | undefined
 }
 
@@ -49,12 +49,8 @@ export interface KeycloakOptions {
  * })
  */
 export function keycloak(options: KeycloakOptions): MapClaims {
-  const { rolesOf, client, realmRoles, clientRoles } = plainOptions('keycloak', options, [
-    'rolesOf',
-    'client',
-    'realmRoles',
-    'clientRoles',
-  ])
+  const names = ['rolesOf', 'client', 'realmRoles', 'clientRoles'] as const
+  const { rolesOf, client, realmRoles, clientRoles } = plainOptions('keycloak', options, names)
   if (rolesOf !== 'realm' && rolesOf !== 'organization') throw new TypeError('rolesOf is not given')
   const realmGrants = granting('realm', realmRoles)
   const clientGrants = granting('client', clientRoles)
@@ -67,14 +63,11 @@ export function keycloak(options: KeycloakOptions): MapClaims {
   return (claims) => {
     if (ownProperty(claims, 'typ') !== 'Bearer') throw malformed('typ')
     const organizations = organizationsOf(ownProperty(claims, 'organization'))
-    if (rolesOf === 'organization') {
-      return userInfo(
-        claims,
-        organizations.map(([alias, details]) => [alias, rolesAt(details)]),
-      )
-    }
-    const memberships = organizations.map(([alias]): Right => [alias, []])
-    return userInfo(claims, [[EVERY_TENANT, rolesAt(claims)], ...memberships])
+    const isOfRealm = rolesOf === 'realm'
+    const rights = organizations.map(
+      ([alias, details]): Right => [alias, isOfRealm ? [] : rolesAt(details)],
+    )
+    return userInfo(claims, isOfRealm ? [[EVERY_TENANT, rolesAt(claims)], ...rights] : rights)
   }
 }
 
@@ -82,12 +75,8 @@ export function keycloak(options: KeycloakOptions): MapClaims {
 function organizationsOf(claim: unknown): (readonly [alias: string, details: object])[] {
   if (claim === undefined) return []
   if (typeof claim === 'string') return [[tenantName('organization', claim), {}]]
-  if (Array.isArray(claim)) {
-    return claim.map((alias) => [tenantName('organization', alias), {}])
-  }
+  if (Array.isArray(claim)) return claim.map((alias) => [tenantName('organization', alias), {}])
   if (!isObject(claim)) throw malformed('organization')
-  return Object.keys(claim).map((alias) => [
-    tenantName('organization', alias),
-    objectIn(claim, alias),
-  ])
+  const aliases = Object.keys(claim)
+  return aliases.map((alias) => [tenantName('organization', alias), objectIn(claim, alias)])
 }

@@ -17,7 +17,7 @@ import { isObject, isPlain, ownProperty } from '../../platform/runtime/own-prope
  */
 export type MapClaims = (claims: Readonly<Record<string, unknown>>) => UserInfo
 
-/** What is granted in one tenant, or under `*` in each. */
+/** The resource ids that are granted in one tenant, or under `*` in each. */
 export type Right = readonly [tenant: string, ids: readonly string[]]
 
 /** User info of the claims. These rights replace a claim of the name `resources`. */
@@ -31,9 +31,9 @@ export function userInfo(
   if (name !== undefined && typeof name !== 'string') throw malformed('preferred_username')
   const byTenant = new Map<string, Set<string>>()
   for (const [tenant, ids] of rights) {
-    const held = byTenant.get(tenant) ?? new Set()
-    byTenant.set(tenant, held)
-    for (const id of ids) held.add(id)
+    const granted = byTenant.get(tenant) ?? new Set()
+    byTenant.set(tenant, granted)
+    for (const id of ids) granted.add(id)
   }
   // Not by assignment, because a tenant may be called `__proto__`.
   const resources = Object.fromEntries([...byTenant].map(([tenant, ids]) => [tenant, [...ids]]))
@@ -71,7 +71,7 @@ export function malformed(claim: string): TypeError {
 }
 
 /**
- * What the roles or groups of a server grant.
+ * The resource ids that the roles or groups of a server grant.
  * - A table: each name grants the resource ids that the table has for it. A name that is not in the
  *   table grants nothing.
  * - `verbatim`: a name that is a resource id grants itself. Any other name grants nothing.

@@ -1,5 +1,6 @@
 import { importPKCS8 } from 'jose'
 import {
+  type AuthorizationServer,
   allowInsecureRequests,
   type Client,
   type ClientAuth,
@@ -17,11 +18,15 @@ import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import type { Exchanges } from './exchanges.ts'
 import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
 import type { ClientKey, IntrospectionRules } from './introspection-options.ts'
-import type { ServerMetadata } from './server-metadata.ts'
+
+/** The metadata of the server that answers. */
+export interface ServerMetadata extends AuthorizationServer {
+  readonly introspection_endpoint: string
+}
 
 const SIGNED = 'application/token-introspection+jwt'
 
-/** What may come as a bearer token; a refresh token, for example, may not (RFC 7662 §2.1). */
+/** A bearer token is one; a refresh token, for example, is not (RFC 7662 §2.1). */
 const ACCESS_TOKEN = { token_type_hint: 'access_token' }
 
 /** Error codes that speak of the client, and not of the token (RFC 6749 §5.2). */
@@ -50,7 +55,7 @@ export class IntrospectionEndpoint {
   }
 
   /**
-   * What the endpoint says of a token. Where answers are to be signed, this one is.
+   * The endpoint's answer about a token, signed if that is configured.
    *
    * @throws OpaqueFailure
    */
@@ -86,8 +91,8 @@ export class IntrospectionEndpoint {
 }
 
 /**
- * A response that brings a key set, without the members that the guard would not take either: the
- * library imports what it finds, and a huge exponent would block the process.
+ * A response with a key set, without the members that the guard would not take either: the library
+ * imports all of them, and a huge exponent would block the process.
  *
  * @throws Unusable
  */
@@ -123,12 +128,12 @@ const BASIC = 'client_secret_basic'
 const POST = 'client_secret_post'
 
 /**
- * The ways in which a client may prove itself, the likeliest first. What the metadata say (RFC 8414
- * §2) holds for all clients of a server, and one client may be registered for another way, so that
- * the first may be refused and the second be right.
+ * The ways in which a client may prove itself, the likeliest first. The metadata (RFC 8414 §2) are
+ * for all clients of a server, and one client may be registered for another way, so that the first
+ * may be refused and the second be right.
  *
  * @param credentials the secret or the key
- * @param methods what the server supports; undefined: it does not say
+ * @param methods those that the server supports; undefined: not known
  */
 export function clientAuthentications(
   credentials: string | ClientKey,

@@ -1,5 +1,5 @@
-import type { LifecycleWork } from '../../platform/callbacks/lifecycle.ts'
 import { readBody } from '../../platform/http/fetch-json.ts'
+import { TimeLimit } from '../../platform/runtime/time-limit.ts'
 import { OpaqueFailure } from './introspection-error.ts'
 
 /** Milliseconds for one whole exchange, body included. */
@@ -15,9 +15,8 @@ export interface ExchangeRequest {
 }
 
 /** HTTP exchanges with the servers that decide about tokens. */
-export class Exchanges implements LifecycleWork {
-  readonly isReady = true
-  readonly #limits = new Set<AbortController>()
+export class Exchanges {
+  readonly #limits = new Set<TimeLimit>()
 
   /**
    * A response whose body is here already. It took 5 seconds at most and has 512 KiB at most. No
@@ -26,24 +25,18 @@ export class Exchanges implements LifecycleWork {
    * @throws OpaqueFailure
    */
   readonly fetch = async (url: string, request: ExchangeRequest): Promise<Response> => {
-    const limit = new AbortController()
-    const timer = setTimeout(() => limit.abort(), TIMEOUT)
-    timer.unref()
+    const limit = new TimeLimit({ work: TIMEOUT })
     this.#limits.add(limit)
     try {
-      return await exchange(url, request, limit.signal).catch(() => {
-        // Its message may hold a header, and so the token.
-        throw new OpaqueFailure('ERR_INTROSPECTION_NO_ANSWER')
-      })
+      return await exchange(url, request, limit.signal)
+    } catch {
+      // The message of the error may hold a header, and so the token.
+      throw new OpaqueFailure('ERR_INTROSPECTION_NO_ANSWER')
     } finally {
-      clearTimeout(timer)
+      limit.end()
       this.#limits.delete(limit)
     }
   }
-
-  begin(): void {}
-
-  state(): undefined {}
 
   /** Ends the exchanges that are under way. Further ones may begin. */
   end(): void {
@@ -61,7 +54,7 @@ async function exchange(
     body: body ?? null,
     redirect: 'manual',
     signal,
-    // Answers are kept, so that an idle socket is not worth outliving the service.
+    // Answers are cached, so that an idle socket is not worth outliving the service.
     headers: { ...headers, connection: 'close' },
   })
   const text = response.body && (await readBody(response.body, { maxBytes: MAX_BYTES, signal }))

@@ -12,8 +12,8 @@ const MESSAGES = {
 export type OpaqueFailureCode = keyof typeof MESSAGES
 
 /**
- * Why a token cannot be decided now. The text is constant, and there is no cause: errors of fetch
- * and of other servers may hold the token, or the secret of the client.
+ * A token cannot be decided now. The text is constant, and there is no cause: errors of fetch and
+ * of other servers may hold the token, or the secret of the client.
  */
 export class OpaqueFailure extends Error {
   readonly code: OpaqueFailureCode
@@ -23,25 +23,26 @@ export class OpaqueFailure extends Error {
     this.code = code
   }
 
-  /** Whether the endpoint itself is at fault, rather than the way to it, or one answer. */
+  /** The endpoint itself is at fault, rather than the way to it, or one answer. */
   get isFault(): boolean {
-    return (
-      this.code === 'ERR_INTROSPECTION_CREDENTIALS' || this.code === 'ERR_INTROSPECTION_ALL_ACTIVE'
-    )
+    return this.refusesClient || this.code === 'ERR_INTROSPECTION_ALL_ACTIVE'
+  }
+
+  /** The endpoint refuses the credentials of this client. */
+  get refusesClient(): boolean {
+    return this.code === 'ERR_INTROSPECTION_CREDENTIALS'
+  }
+
+  /** The endpoint answers nobody now, and has to be left alone for a while. */
+  get isBusy(): boolean {
+    return this.code === 'ERR_INTROSPECTION_BUSY'
   }
 }
 
 /** Any error of an exchange, as one of ours. */
-export function asOpaqueFailure(error: unknown): OpaqueFailure {
-  return isThrown(error, OpaqueFailure) ? error : new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
-}
-
-/** Whether the endpoint refuses the credentials of this client. */
-export function refusesCredentials(error: unknown): boolean {
-  return isThrown(error, OpaqueFailure) && error.code === 'ERR_INTROSPECTION_CREDENTIALS'
-}
-
-/** Whether the endpoint answers nobody now, and has to be left alone for a while. */
-export function isBusy(error: unknown): boolean {
-  return isThrown(error, OpaqueFailure) && error.code === 'ERR_INTROSPECTION_BUSY'
+export function asOpaqueFailure(
+  error: unknown,
+  code: OpaqueFailureCode = 'ERR_INTROSPECTION_ANSWER',
+): OpaqueFailure {
+  return isThrown(error, OpaqueFailure) ? error : new OpaqueFailure(code)
 }

@@ -7,21 +7,20 @@ import { isWeakKey } from '../../identity/jwks/jwk.ts'
 import { isSecureUrl } from '../../platform/http/urls.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 
-/** How a boot error describes what `isServerAddress` accepts. */
+/** The addresses that `isServerAddress` accepts, in boot errors. */
 const SERVER_ADDRESS = 'an https URL (http on loopback only) without credentials'
 
 /** The address of a server, as a member of options. */
 export const ADDRESS = TextThat(SERVER_ADDRESS, isServerAddress)
 
 /**
- * Whether tokens and secrets may be sent to an address: https, or http on loopback. Logs show
- * addresses, so that credentials must not stand in them. A fragment is never sent.
+ * Tokens and secrets may be sent to https, or http on loopback. Logs show addresses, so that
+ * credentials must not stand in them. A fragment is never sent.
  */
 export function isServerAddress(address: unknown): address is string {
   return typeof address === 'string' && isSecureUrl(address) && !address.includes('#')
 }
 
-/** How `introspection` asks, and whom. */
 export type IntrospectionOptions = {
   /**
    * The authorization server's issuer identifier (RFC 8414 §2): an https URL without query and
@@ -37,15 +36,15 @@ export type IntrospectionOptions = {
   /** The identifier of this API at the authorization server. */
   readonly clientId: string
   /**
-   * Whether answers must be signed by the issuer (RFC 9701). An answer that is not signed is
-   * refused then. @default false
+   * Answers must be signed by the issuer (RFC 9701), and others are refused.
+   * @default false
    */
   readonly signed?: boolean
 } & (SecretOfClient | KeyOfClient)
 
 type SecretOfClient = {
   /**
-   * Sent in the Authorization header, or in the body where the server takes it there only
+   * Sent in the Authorization header, or in the body if the server takes it there only
    * (`client_secret_basic`, `client_secret_post`; RFC 6749 §2.3.1).
    */
   readonly clientSecret: string
@@ -55,7 +54,7 @@ type SecretOfClient = {
 type KeyOfClient = {
   /**
    * A private JWK (RFC 7517), which signs `private_key_jwt` (RFC 7523 §2.2); its `alg` and `kid`
-   * are used where it has them.
+   * are used if it has them.
    */
   readonly privateKey: object
   readonly clientSecret?: never
@@ -80,7 +79,7 @@ const MEMBERS = {
   signed: CodeSwitch(false),
 }
 
-/** @throws ERR_AUTH_CONFIG_INVALID which tells all problems */
+/** @throws ERR_AUTH_CONFIG_INVALID which names all problems */
 export function readIntrospectionOptions(given: unknown): IntrospectionRules {
   const options = entryPointOptions('introspection', given, MEMBERS)
   const { privateKey } = options.right
@@ -103,12 +102,12 @@ function isIssuer(text: string): boolean {
 /** A key that a client proves itself with (RFC 7523 §2.2). */
 export interface ClientKey {
   readonly key: KeyObject
-  /** The JWS algorithm: what the JWK says, otherwise the first that fits its type. */
+  /** The JWS algorithm: that of the JWK, otherwise the first that fits its type. */
   readonly alg: string
   readonly kid: string | undefined
 }
 
-/** The key of a private JWK (RFC 7517). Null where it is none, or one that is too weak. */
+/** The key of a private JWK (RFC 7517). Null if it is none, or one that is too weak. */
 function readClientKey(jwk: unknown): ClientKey | null {
   if (!isObject(jwk)) return null
   const [kty, crv, alg, kid] = ['kty', 'crv', 'alg', 'kid'].map((name) => textIn(jwk, name))
@@ -118,9 +117,7 @@ function readClientKey(jwk: unknown): ClientKey | null {
     ...(alg !== undefined && { alg }),
   })
   const key = importPrivateKey(jwk)
-  if (fitting === undefined || key === null || isWeakKey(createPublicKey(key))) {
-    return null
-  }
+  if (fitting === undefined || key === null || isWeakKey(createPublicKey(key))) return null
   return { key, alg: fitting, kid }
 }
 

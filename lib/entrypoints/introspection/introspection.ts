@@ -1,8 +1,8 @@
 import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
-import { LIFECYCLE, SharedLifecycle } from '../../platform/callbacks/lifecycle.ts'
+import { LIFECYCLE, Lifecycle } from '../../platform/callbacks/lifecycle.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
 import { Exchanges } from './exchanges.ts'
-import { isBusy, OpaqueFailure, refusesCredentials } from './introspection-error.ts'
+import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
 import { type IntrospectionOptions, readIntrospectionOptions } from './introspection-options.ts'
 import { findEndpoint, ProvedEndpoint } from './proved-endpoint.ts'
 
@@ -15,41 +15,42 @@ import { findEndpoint, ProvedEndpoint } from './proved-endpoint.ts'
  *   checked as those of a JWT are.
  * - Before any real token it asks for a random one. An endpoint that calls it active validates
  *   nothing: every token is answered with 503, and the log says so, until the endpoint is mended.
- * - Where the endpoint refuses the credentials of this client: the same. Where it answers 403 or
+ * - The same happens if the endpoint refuses the credentials of this client. If it answers 403 or
  *   429 to a random token too, it is left alone for a second, and longer each time.
  * - An exchange takes 5 seconds at most. Metadata are read again each hour.
  *
- * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options
  */
 export function introspection(
   options: IntrospectionOptions,
 ): (token: string) => Promise<OpaqueAnswer> {
   const rules = readIntrospectionOptions(options)
   const exchanges = new Exchanges()
-  const attendance = new SharedLifecycle(exchanges)
+  const lifecycle = new Lifecycle(exchanges)
   const endpoint = new ProvedEndpoint(() => findEndpoint(rules, exchanges), {
-    onFault: ({ message }) => attendance.logFailure(`${message}, so that opaque tokens get 503`),
-    onProved: () => attendance.logSuccess(),
+    onFault: ({ message }) => lifecycle.logFailure(`${message}, so that opaque tokens get 503`),
+    onProved: () => lifecycle.logSuccess(),
   })
   const ask = async (token: string): Promise<OpaqueAnswer> => {
     const proved = await endpoint.get()
     try {
       return answeredClaims(await proved.ask(token), rules.issuer)
     } catch (error) {
-      // It may be the token that is refused so. A random one tells.
-      if (refusesCredentials(error) || isBusy(error)) await endpoint.proveAgain()
-      throw error
+      const failure = asOpaqueFailure(error)
+      // It may be the token that is refused so. A random one shows it.
+      if (failure.refusesClient || failure.isBusy) await endpoint.proveAgain()
+      throw failure
     }
   }
-  // Not enumerable: the attendant is of no use to those who look at the function.
-  return Object.defineProperty(ask, LIFECYCLE, { value: attendance })
+  // Not enumerable: it is of no use to those who look at the function.
+  return Object.defineProperty(ask, LIFECYCLE, { value: lifecycle })
 }
 
 /**
- * What members say of an access token that a request may carry by itself. Servers call tokens of
- * another kind active too: `token_type` is DPoP, or N_A (RFC 8693), for some that it may not;
- * Keycloak tells refresh and ID tokens by `typ`, and Ory Hydra refresh tokens by `token_use`. A
- * member that is absent says nothing: all are optional.
+ * Members of an access token that a request may carry by itself. Servers call tokens of another
+ * kind active too: `token_type` is DPoP, or N_A (RFC 8693), for some that it may not; Keycloak
+ * marks refresh and ID tokens by `typ`, and Ory Hydra refresh tokens by `token_use`. All members
+ * are optional.
  */
 const OF_BEARER_TOKENS: readonly (readonly [member: string, values: readonly string[]])[] = [
   ['token_type', ['bearer']],
@@ -58,10 +59,10 @@ const OF_BEARER_TOKENS: readonly (readonly [member: string, values: readonly str
 ]
 
 /**
- * The claims in an answer of an introspection endpoint (RFC 7662 §2.2). Null where the token is not
+ * The claims in an answer of an introspection endpoint (RFC 7662 §2.2). Null if the token is not
  * active, is no bearer token, or is one of another issuer.
  *
- * @throws OpaqueFailure where the answer does not say whether the token is active
+ * @throws OpaqueFailure if the answer does not say whether the token is active
  */
 export function answeredClaims(answer: object, issuer: string): Record<string, unknown> | null {
   const isActive = ownProperty(answer, 'active')

@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto'
+import type { AuthorizationServer } from 'oauth4webapi'
+import { assertMetadataOf, metadataBy } from '../../identity/jwks/discovery.ts'
+import { badStatus } from '../../platform/http/failure.ts'
 import { clock } from '../../platform/runtime/clock.ts'
 import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
 import { BackOff } from '../../platform/runtime/timer.ts'
-import { clientAuthentications, IntrospectionEndpoint } from './endpoint.ts'
+import { clientAuthentications, IntrospectionEndpoint, type ServerMetadata } from './endpoint.ts'
 import type { Exchanges } from './exchanges.ts'
-import {
-  asOpaqueFailure,
-  isBusy,
-  OpaqueFailure,
-  refusesCredentials,
-} from './introspection-error.ts'
-import type { IntrospectionRules } from './introspection-options.ts'
-import { serverMetadata } from './server-metadata.ts'
+import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
+import { type IntrospectionRules, isServerAddress } from './introspection-options.ts'
 
 /** Milliseconds after which an endpoint is looked for, and proved, anew. */
 const MAX_AGE = 3_600_000
@@ -31,7 +28,7 @@ interface ProvedEndpointEvents {
 
 /**
  * The endpoint that real tokens are sent to. It is proved before the first use, and each hour
- * again; one proof at a time, in the background where there is an endpoint. An endpoint that is
+ * again; one proof at a time, in the background if there is an endpoint. An endpoint that is
  * found at fault serves no more, and rests before the next proof.
  */
 export class ProvedEndpoint {
@@ -73,7 +70,7 @@ export class ProvedEndpoint {
     return this.#running
   }
 
-  /** What many requests find together is found once. */
+  /** Many requests may find together that the endpoint is busy. One proof is enough. */
   get #isResting(): boolean {
     return clock.now() < this.#busyUntil
   }
@@ -101,10 +98,10 @@ export class ProvedEndpoint {
   #failed(failure: OpaqueFailure): void {
     this.#failure = failure
     if (failure.isFault) this.#endpoint = undefined
-    // An outage is not kept: where there is no endpoint, the next token asks again.
-    const rests = failure.isFault || isBusy(failure) || this.#endpoint !== undefined
+    // An outage is not remembered: without an endpoint, the next token asks again.
+    const rests = failure.isFault || failure.isBusy || this.#endpoint !== undefined
     this.#dueAt = clock.now() + (rests ? this.#backOff.next() : 0)
-    if (isBusy(failure)) this.#busyUntil = this.#dueAt
+    if (failure.isBusy) this.#busyUntil = this.#dueAt
     if (failure.isFault) this.#events.onFault(failure)
   }
 }
@@ -130,28 +127,58 @@ export async function findEndpoint(
   throw new OpaqueFailure('ERR_INTROSPECTION_CREDENTIALS')
 }
 
-/** False where the endpoint refuses the credentials. */
-async function isProved(endpoint: IntrospectionEndpoint): Promise<boolean> {
-  try {
-    await sendCanary((token) => endpoint.ask(token))
-    return true
-  } catch (error) {
-    if (refusesCredentials(error)) return false
-    throw error
-  }
-}
-
 /** Bytes of the random token: as many as nobody guesses. */
 const LENGTH = 32
 
 /**
- * Asks of a random token, before any real one is sent. There are endpoints that call every token
- * active; such a one validates nothing.
+ * Asks about a random token, before any real one is sent. There are endpoints that call every token
+ * active; such a one validates nothing. False: the endpoint refuses the credentials.
  *
- * @throws OpaqueFailure where the answer is anything but no
+ * @throws OpaqueFailure
  */
-async function sendCanary(ask: (token: string) => Promise<object>): Promise<void> {
-  const answer = await ask(randomBytes(LENGTH).toString('base64url'))
-  if (ownProperty(answer, 'active') === false) return
+async function isProved(endpoint: IntrospectionEndpoint): Promise<boolean> {
+  const token = randomBytes(LENGTH).toString('base64url')
+  const answer = await endpoint.ask(token).catch((error: unknown) => asOpaqueFailure(error))
+  if (answer instanceof OpaqueFailure) {
+    if (answer.refusesClient) return false
+    throw answer
+  }
+  if (ownProperty(answer, 'active') === false) return true
   throw new OpaqueFailure('ERR_INTROSPECTION_ALL_ACTIVE')
+}
+
+/**
+ * The server that is asked: as configured, or discovered from its issuer (OpenID Connect Discovery
+ * §4, RFC 8414 §3). The keys of signed answers are always discovered.
+ *
+ * @throws OpaqueFailure
+ */
+async function serverMetadata(
+  { issuer, url, signed }: IntrospectionRules,
+  exchanges: Exchanges,
+): Promise<ServerMetadata> {
+  if (url !== undefined && !signed) return { issuer, introspection_endpoint: url }
+  const metadata = await discover(issuer, exchanges)
+  const endpoint = url ?? ownProperty(metadata, 'introspection_endpoint')
+  const keys = ownProperty(metadata, 'jwks_uri')
+  if (isServerAddress(endpoint) && (!signed || isServerAddress(keys))) {
+    return { ...metadata, introspection_endpoint: endpoint }
+  }
+  throw new OpaqueFailure('ERR_INTROSPECTION_METADATA')
+}
+
+async function discover(issuer: string, { fetch }: Exchanges): Promise<AuthorizationServer> {
+  const read = async (url: string): Promise<unknown> => {
+    const response = await fetch(url, { method: 'GET', headers: { accept: 'application/json' } })
+    if (response.status !== 200) throw badStatus(response.status)
+    return response.json()
+  }
+  try {
+    const metadata = await metadataBy(read, issuer)
+    assertMetadataOf(issuer, metadata)
+    return { ...metadata, issuer }
+  } catch (error) {
+    // Other errors may hold words of the server.
+    throw asOpaqueFailure(error, 'ERR_INTROSPECTION_METADATA')
+  }
 }

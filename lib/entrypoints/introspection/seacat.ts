@@ -1,6 +1,6 @@
 import { entryPointOptions } from '../../config/option-reader.ts'
 import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
-import { LIFECYCLE, SharedLifecycle } from '../../platform/callbacks/lifecycle.ts'
+import { LIFECYCLE, Lifecycle } from '../../platform/callbacks/lifecycle.ts'
 import { Exchanges } from './exchanges.ts'
 import { OpaqueFailure } from './introspection-error.ts'
 import { ADDRESS } from './introspection-options.ts'
@@ -14,12 +14,12 @@ const BEARER_JWT = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i
 
 /**
  * For the option `opaqueToken`: exchanges a token of SeaCat Auth for an ID token, at the endpoint
- * that it offers to Nginx. The ID token is then verified like one that has come itself. No random
- * token is sent before: an endpoint that says yes to everything could not sign its answers.
+ * that it offers to Nginx. The ID token is then verified like one of a request. No random token is
+ * sent before: an endpoint that says yes to everything could not sign its answers.
  *
  * An exchange takes 5 seconds at most.
  *
- * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options
  */
 export function seacatExchange(
   options: SeacatExchangeOptions,
@@ -34,5 +34,5 @@ export function seacatExchange(
     if (response.status === 200 && jwt !== undefined) return jwt
     throw new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
   }
-  return Object.defineProperty(ask, LIFECYCLE, { value: new SharedLifecycle(exchanges) })
+  return Object.defineProperty(ask, LIFECYCLE, { value: new Lifecycle(exchanges) })
 }

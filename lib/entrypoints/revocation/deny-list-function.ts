@@ -2,8 +2,7 @@ import { ERR_AUTH_REVOCATION_UNAVAILABLE } from '../../errors.ts'
 import { WATCH, type WatchRevocation } from '../../identity/authentication/revocation-check.ts'
 import { isOpaque, noteOutlives, type TokenInfo } from '../../identity/jwt/token-info.ts'
 import type { UserInfo } from '../../identity/jwt/user-info.ts'
-import { failureOf, withinTime } from '../../platform/callbacks/call-with-timeout.ts'
-import { LIFECYCLE, SharedLifecycle } from '../../platform/callbacks/lifecycle.ts'
+import { LIFECYCLE, Lifecycle } from '../../platform/callbacks/lifecycle.ts'
 import {
   changeReporter,
   type DocumentState,
@@ -17,31 +16,31 @@ import type { DenyListRules, DenyListSource } from './deny-list-options.ts'
 import { type DenyEntry, type KeptEntry, readAddedEntry, readEntry } from './entry.ts'
 import { EntryStore } from './memory/entry-store.ts'
 import { DenyListFailure, type DenyListFailureCode } from './memory/overflow.ts'
-import { Poller, TIMEOUT } from './poller.ts'
+import { failureOf, inTime, Poller } from './poller.ts'
 
 /**
- * A deny list, for the option `isRevoked`: tells whether an entry fits a token, and throws where it
- * cannot tell. Several services may have one list. It begins with the first installation of them,
+ * A deny list, for the option `isRevoked`: returns whether an entry fits a token, and throws if that
+ * is not known. Several services may have one list. It begins with the first installation of them,
  * and ends with the last.
  */
 export interface DenyList {
   (userInfo: UserInfo, token: TokenInfo): boolean
   /**
-   * Refuses the tokens that an entry fits: in this process at once, even where the entry cannot be
-   * kept for the others, and in each other process as soon as it has asked for changes.
+   * Refuses the tokens that an entry fits: in this process at once, even if the entry cannot be
+   * stored for the others, and in each other process as soon as it has asked for changes.
    *
-   * @throws TypeError where it is no entry, and where it names a `sub` or `sid` without `issuer`
-   * although the services that have the list accept several issuers
-   * @throws ERR_AUTH_REVOCATION_UNAVAILABLE where the entry was perhaps not kept: add it again. It
-   * never will be in PostgreSQL where a name has U+0000 or half of a surrogate pair: then only an
+   * @throws TypeError if it is no entry, and if it names a `sub` or `sid` without `issuer` although
+   * the services that have the list accept several issuers
+   * @throws ERR_AUTH_REVOCATION_UNAVAILABLE if the entry was perhaps not stored: add it again. It
+   * never will be in PostgreSQL if a name has U+0000 or half of a surrogate pair: then only an
    * entry without that name, such as one of the `issuer`, reaches the other processes
    */
   add(entry: DenyEntry): Promise<void>
-  /** There may be changes: they are asked for now. Does nothing where no service has the list. */
+  /** There may be changes: they are asked for now. Does nothing if no service has the list. */
   wake(): void
   /**
-   * Asks for changes, and resolves when all that was kept before this call counts here. For tests
-   * and scripts.
+   * Asks for changes, and resolves when all entries that were stored before this call count here.
+   * For tests and scripts.
    *
    * @throws ERR_AUTH_REVOCATION_UNAVAILABLE
    */
@@ -55,7 +54,7 @@ export function denyListFunction<Cursor>(
   rules: DenyListRules,
   source?: DenyListSource<Cursor>,
 ): DenyList {
-  const core = new DenyListCore(rules, source)
+  const core = new RevokedTokens(rules, source)
   const list = Object.assign(
     (_userInfo: UserInfo, token: TokenInfo): boolean => core.isRevoked(token),
     {
@@ -68,7 +67,7 @@ export function denyListFunction<Cursor>(
   const watch: WatchRevocation = (token, onRevoked) => core.watch(token, onRevoked)
   // Not enumerable: both are of no use to those who look at the function.
   return Object.defineProperties(list, {
-    [LIFECYCLE]: { value: core.attendance },
+    [LIFECYCLE]: { value: core.lifecycle },
     [WATCH]: { value: watch },
   })
 }
@@ -76,39 +75,38 @@ export function denyListFunction<Cursor>(
 /** Milliseconds between two looks for entries that have ended. */
 const SWEEP_EVERY = 60_000
 
-/** What stands behind the function that is given as `isRevoked`. */
-class DenyListCore<Cursor> {
+/** The entries in memory, and the work that keeps them up to date. */
+class RevokedTokens<Cursor> {
   readonly #rules: DenyListRules
   readonly #source: DenyListSource<Cursor> | undefined
-  readonly attendance = new SharedLifecycle(this)
+  readonly lifecycle = new Lifecycle(this)
   readonly #store: EntryStore
   readonly #poller: Poller<Cursor> | undefined
-  readonly #story: DocumentStatus
+  readonly #status: DocumentStatus
   readonly #sweep = new Alarm(() => this.#sweepEntries())
   /** Why it was full, as far as that was logged. */
-  readonly #toldFull = new Set<DenyListFailureCode>()
-  #isToldOfLife = false
+  readonly #loggedFull = new Set<DenyListFailureCode>()
+  #hasLoggedLongLife = false
 
-  /** @param source undefined: the list of this process alone */
   constructor(rules: DenyListRules, source?: DenyListSource<Cursor>) {
     this.#rules = rules
     this.#source = source
-    this.#store = new EntryStore(rules, this.attendance)
+    this.#store = new EntryStore(rules, this.lifecycle)
     const maxStale = rules.whenStale === 'admit' ? Number.POSITIVE_INFINITY : 0
     const ages = { maxAge: rules.maxStale, maxStale }
-    this.#story = new DocumentStatus(ages, changeReporter('denyList', 'denyList'))
+    this.#status = new DocumentStatus(ages, changeReporter('denyList', 'denyList'))
     if (source === undefined) return
     this.#poller = new Poller(source, rules, this.#store, {
       onFailure: (error) => {
         const reason = this.#reasonOf('changes', error)
-        this.#story.failed(reason)
-        this.attendance.logFailure(`the deny list cannot be read (${reason})`)
+        this.#status.failed(reason)
+        this.lifecycle.logFailure(`the deny list cannot be read (${reason})`)
       },
       onSuccess: (at) => {
-        this.#story.fetched(at)
-        this.attendance.logSuccess()
+        this.#status.fetched(at)
+        this.lifecycle.logSuccess()
       },
-      onNotice: (notice) => this.attendance.logFailure(notice),
+      onNotice: (notice) => this.lifecycle.logFailure(notice),
     })
   }
 
@@ -128,7 +126,7 @@ class DenyListCore<Cursor> {
 
   /** Undefined: it is the list of this process alone. */
   state(): DocumentState | undefined {
-    return this.#source && this.#story.state
+    return this.#source && this.#status.state
   }
 
   get size(): number {
@@ -137,10 +135,10 @@ class DenyListCore<Cursor> {
 
   isRevoked(token: TokenInfo): boolean {
     const staleness = this.#staleness
-    // What is known stays true, however old it is.
+    // A revocation stays true, however old it is.
     if (this.#store.has(token)) return true
     if (!isOpaque(token) && livesTooLong(token, this.#rules.maxLifetime)) {
-      this.#tellOfLife()
+      this.#logLongLife()
       noteOutlives(token)
       return true
     }
@@ -149,7 +147,7 @@ class DenyListCore<Cursor> {
     return false
   }
 
-  /** Calls a function once as soon as an entry fits. Returns what ends the wait. */
+  /** Calls a function once as soon as an entry fits. Returns a function that ends the wait. */
   watch(token: TokenInfo, onRevoked: () => void): () => void {
     return this.#store.watch(token, onRevoked)
   }
@@ -162,7 +160,7 @@ class DenyListCore<Cursor> {
     if (source === undefined) return
     if (source.append === undefined) throw unavailable('there is no append')
     try {
-      await withinTime(() => source.append?.(kept), TIMEOUT)
+      await inTime(() => source.append?.(kept))
     } catch (error) {
       throw unavailable(`append failed (${this.#reasonOf('append', error)})`)
     }
@@ -180,25 +178,24 @@ class DenyListCore<Cursor> {
     }
   }
 
-  /** Each error of the functions that keep the entries comes by here, once. */
-  #reasonOf(asked: 'changes' | 'append', error: unknown): string {
-    this.attendance.report(asked, failureOf(error))
+  /** Reports each error of the functions that store the entries. */
+  #reasonOf(name: 'changes' | 'append', error: unknown): string {
+    this.lifecycle.report(name, failureOf(error))
     return reasonOf(error)
   }
 
   /**
    * Each issuer gives its own users and sessions their names, so that a name alone would be that of
-   * others too; and one that nobody accepts is misspelt, and would revoke nothing.
+   * others too; and an issuer that nobody accepts is misspelt, and would revoke nothing.
    *
    * @throws TypeError
    */
   #checkIssuer({ sid, sub, issuer }: KeptEntry): void {
-    const { attendance } = this
     const isAlone = issuer === undefined && (sid !== undefined || sub !== undefined)
-    if (isAlone && attendance.hasSeveralIssuers) {
+    if (isAlone && this.lifecycle.hasSeveralIssuers) {
       throw new TypeError('sub and sid of an entry need issuer: several issuers are accepted')
     }
-    if (issuer !== undefined && issuer !== '' && !attendance.accepts(issuer)) {
+    if (issuer !== undefined && issuer !== '' && !this.lifecycle.accepts(issuer)) {
       throw new TypeError('issuer of an entry must be one that is accepted')
     }
   }
@@ -207,7 +204,7 @@ class DenyListCore<Cursor> {
     const { names, issuedBefore, until } = readEntry(kept)
     const now = Date.now()
     const end = until ?? now + this.#rules.maxLifetime * 1000
-    if (end + this.attendance.clockTolerance * 1000 <= now) {
+    if (end + this.lifecycle.clockTolerance * 1000 <= now) {
       throw new TypeError('until of an entry is over')
     }
     this.#store.add(names, issuedBefore, { end, isNamed: until !== null })
@@ -216,7 +213,7 @@ class DenyListCore<Cursor> {
   /** In slices, so that requests have their turn. */
   #sweepEntries(): void {
     const hasMore = this.#store.sweepSome()
-    if (!this.#store.hasLost) this.#toldFull.clear()
+    if (!this.#store.hasLost) this.#loggedFull.clear()
     this.#sweep.set(hasMore ? clock.now() : clock.now() + SWEEP_EVERY)
   }
 
@@ -224,28 +221,28 @@ class DenyListCore<Cursor> {
     if (this.#poller === undefined) return undefined
     const { age } = this.#poller
     if (age <= this.#rules.maxStale * 1000) return undefined
-    this.#story.look(clock.now(), true)
+    this.#status.look(clock.now(), true)
     if (this.#rules.whenStale === 'admit') return undefined
     return Number.isFinite(age) ? 'ERR_DENY_LIST_STALE' : 'ERR_DENY_LIST_NOT_LOADED'
   }
 
   #refuse(failure: DenyListFailureCode): never {
-    // That it is stale is told by the poller.
-    if (this.#staleness === undefined && !this.#toldFull.has(failure)) {
-      this.#toldFull.add(failure)
-      this.attendance.logFailure(`the deny list is full (${failure})`)
+    // The poller logs that it is stale.
+    if (this.#staleness === undefined && !this.#loggedFull.has(failure)) {
+      this.#loggedFull.add(failure)
+      this.lifecycle.logFailure(`the deny list is full (${failure})`)
     }
     throw withoutStack(() => new DenyListFailure(failure))
   }
 
-  #tellOfLife(): void {
-    if (this.#isToldOfLife) return
-    this.#isToldOfLife = true
-    this.attendance.logFailure('the deny list refuses a token that lives longer than maxLifetime')
+  #logLongLife(): void {
+    if (this.#hasLoggedLongLife) return
+    this.#hasLoggedLongLife = true
+    this.lifecycle.logFailure('the deny list refuses a token that lives longer than maxLifetime')
   }
 }
 
-/** Whether an entry may be gone before the token is, or nobody can tell. */
+/** An entry may be gone before the token is, or that is not known. */
 function livesTooLong({ issuedAt, expiresAt }: TokenInfo, maxLifetime: number): boolean {
   if (issuedAt === null || expiresAt === null) return true
   return expiresAt.getTime() - issuedAt.getTime() > maxLifetime * 1000

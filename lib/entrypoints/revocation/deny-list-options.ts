@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { LONGEST_SECONDS, Seconds, Size } from '../../config/option-types.ts'
 import type { KeptEntry } from './entry.ts'
 
-/** How a deny list is kept. Times are in seconds. */
+/** Common options of deny lists. Times are in seconds. */
 export interface DenyListRules {
   /** Seconds between two questions for changes, from 0.1. @default 1 */
   readonly interval: number
@@ -12,14 +12,14 @@ export interface DenyListRules {
    */
   readonly maxStale: number
   /**
-   * What happens while the list is not loaded, or older than `maxStale`: `refuse` is 503, `admit`
-   * admits tokens that may be revoked. @default 'refuse'
+   * While the list is not loaded, or older than `maxStale`, `refuse` answers 503, and `admit` admits
+   * tokens that may be revoked. @default 'refuse'
    */
   readonly whenStale: 'refuse' | 'admit'
   /**
-   * How long entries without `until` last in this process, and how long JWTs may live. One that
+   * How long entries without `until` last in this process, and how long JWTs may live. A JWT that
    * lives longer, from `iat` to `exp`, is refused, since its entry would be gone before it; so is
-   * one that lacks either, since nobody can tell. @default 86400
+   * one that lacks either, since its life is not known. @default 86400
    */
   readonly maxLifetime: number
   /**
@@ -32,7 +32,7 @@ export interface DenyListRules {
   readonly maxBytes: number
 }
 
-/** The rules among the options of a door. */
+/** The rules among the options of an entry point. */
 export const RULES = {
   interval: Seconds(1, 0.1),
   maxStale: Seconds(60, 0.1),
@@ -48,7 +48,7 @@ export const RULES = {
 /** Seconds of the longest `maxLifetime` that a process may have. */
 export const LONGEST_LIFETIME = LONGEST_SECONDS
 
-/** Notes what is wrong with the rules together. */
+/** Refuses rules that are wrong together. */
 export function checkRules(options: {
   readonly right: Partial<DenyListRules>
   refuse(name: 'maxStale', expected: string, found: string): void
@@ -59,26 +59,26 @@ export function checkRules(options: {
 
 /** Some entries of a store. */
 export interface Page<Cursor> {
-  /** Unchecked: what cannot be read is a failure. */
+  /** Unchecked: an entry that cannot be read is a failure. */
   readonly entries: Iterable<unknown>
   /** Handed to the next question. */
   readonly cursor: Cursor
-  /** When the store took each of them, in milliseconds since the epoch. Absent: it does not say. */
+  /** When the store took each of them, in milliseconds since the epoch. Absent: not known. */
   readonly keptAt?: readonly number[]
-  /** Whether there are more now. */
+  /** There are more now. */
   readonly hasMore?: boolean
-  /** What the operator should know, in constant words. */
+  /** A message for the operator, in constant words. */
   readonly notice?: string | undefined
 }
 
-/** Where the entries of all processes are kept. */
+/** The store of the entries of all processes. */
 export interface DenyListSource<Cursor> {
   /**
-   * Entries that were added since a cursor, or all; may repeat what it has told before.
+   * Entries that were added since a cursor, or all; may repeat earlier ones.
    *
-   * @param cursor what the last answer gave; null: all entries that have not ended
+   * @param cursor that of the last answer; null: all entries that have not ended
    */
   changes(cursor: Cursor | null): Promise<Page<Cursor>>
-  /** Keeps an entry, so that `changes` tells it in every process. */
+  /** Stores an entry, so that `changes` returns it in every process. */
   append?: ((entry: KeptEntry) => unknown) | undefined
 }

@@ -13,17 +13,17 @@ import {
 } from './deny-list-options.ts'
 import type { Changes, KeptEntry } from './entry.ts'
 
-/** Where the entries of all processes are, and how the list is kept. */
+/** Where the entries of all processes are, and the rules of the list. */
 export interface DenyListOptions<Cursor> extends Partial<DenyListRules> {
   /**
-   * Tells the entries that were added since a cursor; at a question that has `null`, all that have
-   * not ended. It is asked so at first, and after any failure. It may repeat what it has told
-   * before. An answer that is late (10 seconds), or that cannot be read, is a failure, and leaves
-   * the list as it is. Not given: the list is that of this process alone.
+   * Returns the entries that were added since a cursor; for `null`, all that have not ended. It is
+   * called so at first, and after any failure. It may repeat earlier entries. An answer that is
+   * late (10 seconds), or that cannot be read, is a failure, and leaves the list as it is. Not
+   * given: the list is that of this process alone.
    */
   readonly changes?: (cursor: Cursor | null) => Changes<Cursor> | Promise<Changes<Cursor>>
   /**
-   * What `add` calls: keeps an entry, so that `changes` tells it in every process. It takes 10
+   * Called by `add`: stores an entry, so that `changes` returns it in every process. It takes 10
    * seconds at most. Not given: `add` throws, and the entry counts in this process alone.
    */
   readonly append?: (entry: KeptEntry) => unknown
@@ -36,11 +36,11 @@ type Functions<Cursor> = Required<Pick<DenyListOptions<Cursor>, 'changes' | 'app
  * entries in memory, and asks `changes` for new ones every `interval`, so that no request waits for
  * a network.
  *
- * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options
  */
 export function denyList<Cursor = unknown>(given: DenyListOptions<Cursor> = {}): DenyList {
   const options = entryPointOptions('denyList', given, {
-    // What they take and give is checked when they are asked.
+    // Their answers are checked when they are called.
     changes: Type.Optional(Callable<Functions<Cursor>['changes']>()),
     append: Type.Optional(Callable<Functions<Cursor>['append']>()),
     ...RULES,
@@ -57,7 +57,7 @@ export function denyList<Cursor = unknown>(given: DenyListOptions<Cursor> = {}):
   return denyListFunction(rules, source)
 }
 
-/** Nothing else of an answer counts. Its list may change while it is read. */
+/** Other members of an answer do not count. Its list may change while it is read. */
 function readAnswer<Cursor>(answer: unknown): Page<Cursor> {
   if (!isAnswer<Cursor>(answer)) throw new Unusable('no entries with a cursor')
   return { entries: [...answer.entries], cursor: answer.cursor }

@@ -7,44 +7,44 @@ import { isObject } from '../../platform/runtime/own-property.ts'
  * fall if it lacks one of the names. At least one of `jti`, `sid`, `sub` and `issuer` is named. All
  * of them are those of the verified token, before `mapClaims`.
  *
- * Of one user, by `sub`, 1 000 entries have room, and one more is a 503 for that user alone. One
- * of a `jti` or `sid` without `sub` counts for its `issuer` (without one: for everybody), whose
- * users are all answered with 503 where there is no room: name `sub` beside it where it is known.
+ * 1 000 entries of one user, by `sub`, have room, and one more is a 503 for that user alone. One of
+ * a `jti` or `sid` without `sub` counts for its `issuer` (without one: for everybody), whose users
+ * are all answered with 503 if there is no room: name `sub` beside it if it is known.
  */
 export interface DenyEntry {
   /** `jti` (RFC 7519 §4.1.7): one token. */
   readonly jti?: string
   /**
-   * `sid`: one session. Needs `issuer` where tokens of several issuers are accepted by the services
-   * that have the list: `add` throws without it, and what `changes` tells counts all the same.
+   * `sid`: one session. Needs `issuer` if tokens of several issuers are accepted by the services
+   * that have the list: `add` throws without it, and entries of `changes` count all the same.
    */
   readonly sid?: string
   /**
-   * `sub` (RFC 7519 §4.1.2): one user, as `authorization.tokenSub` tells it. Needs `issuer`, as
-   * `sid` does.
+   * `sub` (RFC 7519 §4.1.2): one user, as in `authorization.tokenSub`. Needs `issuer`, as `sid`
+   * does.
    */
   readonly sub?: string
   /**
-   * `iss` (RFC 7519 §4.1.1): alone, all tokens of an issuer. Null: tokens that have none, as
-   * `authorization.issuer` tells it.
+   * `iss` (RFC 7519 §4.1.1), as in `authorization.issuer`: alone, all tokens of an issuer. Null:
+   * tokens that have none.
    */
   readonly issuer?: string | null
   /**
    * Only tokens whose `iat` is before this time, or that have none. `iat` is in whole seconds, by
-   * the clock of the issuer: where that is ahead, name a later time. Default: of any time.
+   * the clock of the issuer: if that is ahead, name a later time. Default: of any time.
    */
   readonly issuedBefore?: Date
   /**
    * When the entry ends; `clockTolerance` counts beyond it, as for a token's `exp`. Default: in
-   * each process its `maxLifetime` after the entry was kept, and five minutes more, or twice the
+   * each process its `maxLifetime` after the entry was stored, and five minutes more, or twice the
    * `clockTolerance`, since clocks differ.
    */
   readonly until?: Date
 }
 
 /**
- * An entry as `append` is given it: fit for JSON, whose dates `changes` may give back as texts. It
- * has `until` where `add` was given one, and `changes` gives it back where it has one.
+ * The argument of `append`: fit for JSON, whose dates `changes` may give back as texts. It has
+ * `until` if `add` was given one, and `changes` gives it back if it has one.
  */
 export interface KeptEntry extends DenyEntry {
   /** Empty: tokens that have none. */
@@ -52,8 +52,8 @@ export interface KeptEntry extends DenyEntry {
 }
 
 /**
- * An entry as `changes` gives it. Dates may be texts, as `toISOString()` makes them. `null` is a
- * name that is absent, as in a row of a table. Other members do not count.
+ * An entry of `changes`. Dates may be texts, as `toISOString()` makes them. `null` is a name that
+ * is absent, as in a row of a table. Other members do not count.
  */
 export interface GivenEntry {
   readonly jti?: string | null
@@ -75,7 +75,7 @@ export interface Changes<Cursor> {
 
 type Name = string | null
 
-/** What is named, in the order of `NAMES`, as it is kept. */
+/** The names of an entry, in the order of `NAMES`, as they are stored. */
 export type Names = readonly [jti: Name, sid: Name, sub: Name, issuer: Name]
 
 /** An entry that has been checked. Times are milliseconds since the epoch. */
@@ -93,15 +93,15 @@ const NAMES = ['jti', 'sid', 'sub', 'issuer'] as const
 const TIMES = ['issuedBefore', 'until'] as const
 const MEMBERS: readonly string[] = [...NAMES, ...TIMES]
 
-/** Most characters of a name that is kept as it is: all entries are held in memory. */
+/** Most characters of a name that is stored as it is: all entries are in memory. */
 const LONGEST_KEPT = 256
 
 /** Most characters of a name. No token that is accepted has a longer one. */
 const LONGEST_NAME = 65_536
 
 /**
- * What an application gave to `add`. A member that is missing by mistake must not widen an entry,
- * and one that is misspelt must not either.
+ * The argument of `add`. A member that is missing by mistake must not widen an entry, and one that
+ * is misspelt must not either.
  *
  * @throws TypeError
  */
@@ -118,7 +118,7 @@ export function readAddedEntry(entry: unknown): KeptEntry {
     const isDate = name === 'issuedBefore' || name === 'until'
     const isGood = isDate ? value instanceof Date : isName(name, value)
     if (!isGood) throw new TypeError(`${name} of an entry must be ${isDate ? 'a Date' : A_NAME}`)
-    // `null` is a name that is absent where entries are read from a table.
+    // In entries of a table, `null` is a name that is absent.
     kept[name] = isDate ? new Date(readTime(value, TypeError)) : (value ?? '')
   }
   readEntry(kept, TypeError)
@@ -126,7 +126,7 @@ export function readAddedEntry(entry: unknown): KeptEntry {
 }
 
 /**
- * One entry of an answer. What it should have narrowed by an unknown member is denied wholly.
+ * One entry of an answer. Unknown members, which should have narrowed it, do not count.
  *
  * @throws an error of the class that is given
  */
@@ -163,7 +163,7 @@ export function keptName(name: string | null): string | null {
   return `${name.length}:${createHash('sha256').update(name, 'utf16le').digest('base64')}`
 }
 
-/** What a token says of itself, to be compared with what entries name. */
+/** The names of a token, to be compared with those of entries. */
 export function namesOfToken(token: {
   readonly jti: string | null
   readonly sid: string | null

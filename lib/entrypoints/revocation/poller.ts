@@ -1,7 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
-import { withinTime } from '../../platform/callbacks/call-with-timeout.ts'
+import {
+  type CallbackFailure,
+  LATE,
+  thrown,
+  unusable,
+} from '../../platform/callbacks/call-with-timeout.ts'
+import { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { Unusable } from '../../platform/http/failure.ts'
 import { clock } from '../../platform/runtime/clock.ts'
+import { isThrown } from '../../platform/runtime/error.ts'
 import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { ownCopy } from '../../platform/runtime/own-property.ts'
 import { Alarm } from '../../platform/runtime/timer.ts'
@@ -22,7 +29,7 @@ export interface PollerEvents {
   onFailure(error: unknown): void
   /** @param at when the question began: a reading of `clock` */
   onSuccess(at: number): void
-  /** @param notice what the operator should know, in constant words */
+  /** @param notice for the operator, in constant words */
   onNotice(notice: string): void
 }
 
@@ -37,7 +44,7 @@ export class Poller<Cursor> {
   #cursor: Cursor | null = null
   #serial = 0
   #running: Promise<void> | undefined
-  #limit: AbortController | undefined
+  #waits = new PendingRequests()
   #isOpen = false
   #isWoken = false
   /** How far the wall clock was ahead of `clock` at most since all entries were asked for. */
@@ -69,9 +76,9 @@ export class Poller<Cursor> {
     this.#isOpen = false
     this.#alarm.stop()
     this.#dueAt = Number.POSITIVE_INFINITY
-    this.#limit?.abort()
+    this.#waits.end()
     this.#running = undefined
-    // What was taken of its answer may not be all.
+    // Its answer may have been taken in part.
     this.#cursor = null
   }
 
@@ -109,8 +116,8 @@ export class Poller<Cursor> {
 
   async #ask(): Promise<void> {
     const startedAt = clock.now()
-    const limit = new AbortController()
-    this.#limit = limit
+    const waits = new PendingRequests()
+    this.#waits = waits
     this.#isWoken = false
     this.#alarm.stop()
     this.#dueAt = Number.POSITIVE_INFINITY
@@ -118,36 +125,39 @@ export class Poller<Cursor> {
     this.#serial += 1
     const by = { serial: this.#serial, isAnew: this.#cursor === null }
     try {
-      while (await this.#takePage(by, limit.signal));
+      while (await this.#takePage(by, waits));
       this.#currentAt = startedAt
       this.#events.onSuccess(startedAt)
     } catch (error) {
-      // What a server that failed tells after it may not go on from where it was.
-      if (this.#limit === limit) this.#cursor = null
-      if (!limit.signal.aborted) this.#events.onFailure(error)
+      // The next answers of a server that failed may not go on from where it was.
+      if (this.#waits === waits) this.#cursor = null
+      if (!waits.isOver) this.#events.onFailure(error)
       throw error
     } finally {
-      if (this.#limit === limit && this.#isOpen) {
+      if (this.#waits === waits && this.#isOpen) {
         this.#schedule(startedAt + this.#rules.interval * 1000)
       }
     }
   }
 
   /** Returns whether there are more. */
-  async #takePage(by: Telling, signal: AbortSignal): Promise<boolean> {
-    const told = await withinTime(() => this.#source.changes(this.#cursor), TIMEOUT, signal)
-    const page = ownCopy(told)
+  async #takePage(by: Telling, waits: PendingRequests): Promise<boolean> {
+    const page = ownCopy(await inTime(() => this.#source.changes(this.#cursor), waits))
     if (page.notice !== undefined) this.#events.onNotice(page.notice)
-    await this.#take(page, by, signal)
+    await this.#take(page, by, waits)
     this.#cursor = page.cursor
     return page.hasMore === true
   }
 
   /**
-   * In slices, so that requests have their turn. Where one entry cannot be read, all others count,
-   * and the answer is a failure all the same, so that it is asked for again.
+   * In slices, so that requests have their turn. If one entry cannot be read, all others count, and
+   * the answer is a failure all the same, so that it is asked for again.
    */
-  async #take({ entries, keptAt }: Page<Cursor>, by: Telling, signal: AbortSignal): Promise<void> {
+  async #take(
+    { entries, keptAt }: Page<Cursor>,
+    by: Telling,
+    waits: PendingRequests,
+  ): Promise<void> {
     let failure: unknown
     let sliceEnd = performance.now() + SLICE
     let index = 0
@@ -160,25 +170,23 @@ export class Poller<Cursor> {
       index += 1
       if (performance.now() < sliceEnd) continue
       await setImmediate()
-      if (signal.aborted) break
+      if (waits.isOver) break
       sliceEnd = performance.now() + SLICE
     }
-    if (signal.aborted) throw new Unusable('ended')
+    if (waits.isOver) throw ended()
     if (failure !== undefined) throw failure
   }
 
   #add(entry: unknown, keptAt: number | undefined, by: Telling): void {
     const { names, issuedBefore, until } = readEntry(entry)
-    if (until !== null) {
-      this.#store.add(names, issuedBefore, { end: until, isNamed: true }, by)
-    } else if (keptAt !== undefined) {
-      const end = keptAt + this.#rules.maxLifetime * 1000
-      this.#store.add(names, issuedBefore, { end, isNamed: false }, by)
-    } else this.#store.add(names, issuedBefore, null, by)
+    const life = this.#rules.maxLifetime * 1000
+    const end = until ?? (keptAt === undefined ? null : keptAt + life)
+    const ending = end === null ? null : { end, isNamed: until !== null }
+    this.#store.add(names, issuedBefore, ending, by)
   }
 
   /**
-   * Whether the wall clock was set back, be it in small steps: what had ended may be missing. A
+   * The wall clock may be set back in small steps. Then entries that had ended may be missing. A
    * clock that goes forward, and back again, was set back.
    */
   #wasSetBack(): boolean {
@@ -191,4 +199,27 @@ export class Poller<Cursor> {
   #schedule(at: number): void {
     this.#dueAt = this.#alarm.set(at)
   }
+}
+
+/**
+ * The answer of a source, or of a function of the application.
+ *
+ * @throws Unusable, or the error of the function
+ */
+export function inTime<T>(ask: () => T | Promise<T>, waits = new PendingRequests()): Promise<T> {
+  const answer = (async (): Promise<T> => ask())()
+  const late = () => new Unusable(NO_ANSWER)
+  return waits.waitWithin(answer, { milliseconds: TIMEOUT, late, ended, keepsAlive: false })
+}
+
+/** The failure of a source, or of a function of the application. */
+export function failureOf(error: unknown): CallbackFailure {
+  if (!isThrown(error, Unusable)) return thrown(error)
+  return error.message === NO_ANSWER ? LATE : unusable(error)
+}
+
+const NO_ANSWER = 'late'
+
+function ended(): Unusable {
+  return new Unusable('ended')
 }

@@ -1,6 +1,6 @@
 import { flatString } from '../runtime/flat-string.ts'
 
-// Outside: the number of questions that strangers cause. Their answers are kept in a bounded table.
+// Outside: the number of questions that strangers cause. Their answers are in a bounded table.
 
 /** An answer, and until when it holds, by `clock`. */
 export interface CachedAnswer<T> {
@@ -9,20 +9,20 @@ export interface CachedAnswer<T> {
   renewAt: number
   /** Until then the question is not asked again. */
   freshUntil: number
-  /** Until then it serves where no newer one can be had. */
+  /** Until then it serves if no newer one can be had. */
   goodUntil: number
 }
 
-/** How much the answers of one table may keep alive. */
+/** The bound of one table's memory. */
 export interface WeightRules<T> {
-  /** Bytes. An answer above it is kept alone. */
+  /** Bytes. A larger answer is the only one in the table. */
   readonly most: number
-  /** Bytes that an answer keeps alive; an estimate. */
+  /** Bytes of an answer; an estimate. */
   of(answer: T, key: string): number
 }
 
 interface Entry<T> {
-  readonly kept: CachedAnswer<T>
+  readonly cached: CachedAnswer<T>
   readonly weight: number
   /** Since it was last passed over. */
   used: boolean
@@ -31,7 +31,7 @@ interface Entry<T> {
 /** Answers by key. */
 export interface AnswerTable<T> {
   get(key: string): CachedAnswer<T> | undefined
-  set(key: string, kept: CachedAnswer<T>): void
+  set(key: string, cached: CachedAnswer<T>): void
   delete(key: string): void
   values(): T[]
   /**
@@ -41,7 +41,7 @@ export interface AnswerTable<T> {
   expire(fits: (key: string) => boolean): void
 }
 
-/** Answers by key. Where the table is full, the oldest goes of those that were not used since. */
+/** When the table is full, the oldest of the answers goes that were not used since. */
 export class AnswerCache<T> implements AnswerTable<T> {
   readonly #maxEntries: number
   readonly #drop: (answer: T) => void
@@ -50,7 +50,7 @@ export class AnswerCache<T> implements AnswerTable<T> {
   readonly #entries = new Map<string, Entry<T>>()
   #weight = 0
 
-  /** @param drop is told each answer that has to go because the table is full */
+  /** @param drop takes each answer that has to go because the table is full */
   constructor(
     maxEntries: number,
     drop: (answer: T) => void = () => {},
@@ -65,16 +65,16 @@ export class AnswerCache<T> implements AnswerTable<T> {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
     entry.used = true
-    return entry.kept
+    return entry.cached
   }
 
-  set(key: string, kept: CachedAnswer<T>): void {
+  set(key: string, cached: CachedAnswer<T>): void {
     if (this.#maxEntries === 0) return
     const own = flatString(key)
     this.delete(own)
-    const weight = this.#weightRules?.of(kept.answer, own) ?? 0
+    const weight = this.#weightRules?.of(cached.answer, own) ?? 0
     while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
-    this.#entries.set(own, { kept, weight, used: false })
+    this.#entries.set(own, { cached, weight, used: false })
     this.#weight += weight
   }
 
@@ -86,14 +86,14 @@ export class AnswerCache<T> implements AnswerTable<T> {
   }
 
   values(): T[] {
-    return [...this.#entries.values()].map(({ kept }) => kept.answer)
+    return [...this.#entries.values()].map(({ cached }) => cached.answer)
   }
 
   expire(fits: (key: string) => boolean): void {
-    for (const [key, { kept }] of this.#entries) {
+    for (const [key, { cached }] of this.#entries) {
       if (!fits(key)) continue
-      kept.freshUntil = Number.NEGATIVE_INFINITY
-      kept.goodUntil = Number.NEGATIVE_INFINITY
+      cached.freshUntil = Number.NEGATIVE_INFINITY
+      cached.goodUntil = Number.NEGATIVE_INFINITY
     }
   }
 
@@ -106,10 +106,10 @@ export class AnswerCache<T> implements AnswerTable<T> {
     for (const [key, entry] of this.#entries) {
       if (!entry.used) {
         this.delete(key)
-        this.#drop(entry.kept.answer)
+        this.#drop(entry.cached.answer)
         return
       }
-      // It becomes the newest, so that the loop comes to it again where all were used.
+      // It becomes the newest, so that the loop comes to it again if all were used.
       entry.used = false
       this.#entries.delete(key)
       this.#entries.set(key, entry)

@@ -2,7 +2,7 @@ import { clock } from '../runtime/clock.ts'
 import { attempt, ignoreRejection, type MaybePromise } from '../runtime/maybe-promise.ts'
 import { ownCopy } from '../runtime/own-property.ts'
 import { AnswerCache, type AnswerTable, type CachedAnswer } from './answer-cache.ts'
-import { type CallbackFailure, callWithTimeout } from './call-with-timeout.ts'
+import { CLOSED, callWithTimeout } from './call-with-timeout.ts'
 import type { CallbackRules } from './callback-rules.ts'
 import { Line } from './line.ts'
 import { PendingRequests } from './pending-requests.ts'
@@ -16,29 +16,26 @@ const REST = 1
 /** The part of its time after which an answer that renews is asked for anew. */
 const RENEW_AT = 0.8
 
-/** The reason of a refusal: whoever asked is not waited for. */
-const CLOSED = 'had not answered when the application closed'
-
 /** A question that waits for its place, or for its answer. */
 interface OpenQuestion<K> {
   readonly key: string
-  /** What the function is asked. */
+  /** The argument of the function. */
   readonly about: string
-  /** Of the requests that want the answer. */
+  /** Those of the requests that want the answer. */
   readonly waits: Set<PendingRequests>
-  /** Undefined as long as it is being put. */
+  /** Undefined as long as it is being asked. */
   answer: Promise<K> | undefined
   /** A reading of `clock`; undefined: it waits for its place. */
   askedAt: number | undefined
-  /** Whether the application has said since then that the answer may have changed. */
+  /** The application has said since then that the answer may have changed. */
   isForgotten: boolean
-  /** Whether the function has answered what is no answer. */
+  /** The function has answered, but nothing that can be used. */
   isUnusable: boolean
 }
 
 /**
- * What a function of the application answers, by key. Requests that arrive together ask it once,
- * and an answer that is kept costs no promise.
+ * The answers of a function of the application, by key. Requests that arrive together ask it once,
+ * and an answer in the cache costs no promise.
  */
 export class CachedCallback<A, K = A> {
   readonly #rules: CallbackRules<A, K>
@@ -47,9 +44,9 @@ export class CachedCallback<A, K = A> {
   /** The last one of each key, unless it is forgotten. */
   readonly #open = new Map<string, OpenQuestion<K>>()
   readonly #line: Line
-  /** That of known keys, where they have their own. */
+  /** The same line, unless known keys have their own. */
   readonly #lineOfKnown: Line
-  /** Of the questions, which the requests of several applications may share. */
+  /** Those of the questions, which the requests of several applications may share. */
   readonly #waits = new PendingRequests()
 
   constructor(rules: CallbackRules<A, K>) {
@@ -58,7 +55,7 @@ export class CachedCallback<A, K = A> {
     this.#rules = own
     this.#line = new Line(line, timeout)
     this.#lineOfKnown = own.isKnown === undefined ? this.#line : new Line(line, timeout)
-    this.#answers = own.table ?? new AnswerCache(own.maxKept, (kept) => own.drop?.(kept), weight)
+    this.#answers = own.table ?? new AnswerCache(own.maxKept, (value) => own.drop?.(value), weight)
     this.#refusals = new AnswerCache(own.refusals?.maxKept ?? 0, () => {}, weight)
   }
 
@@ -74,40 +71,41 @@ export class CachedCallback<A, K = A> {
   }
 
   /**
-   * The answer for a key; a promise only where it has to be asked for, and then one of `waits`.
+   * The answer for a key; a promise only if it has to be asked for, and then one of `waits`.
    *
-   * @param about what the function is asked, where that is not the key
-   * @throws what the rules refuse with, where no answer can be had
+   * @param about the argument of the function, if that is not the key
+   * @throws the refusal of the rules, if no answer can be had
    */
   get(key: string, waits: PendingRequests, about = key): MaybePromise<K> {
-    const kept = this.#serving(key)
-    if (kept !== undefined) return kept.answer
-    return waits.waitFor(this.#joined(key, waits) ?? this.#ask(key, waits, about), () =>
-      this.#rules.refuse(CLOSED),
-    )
+    const cached = this.#serving(key)
+    if (cached !== undefined) return cached.answer
+    const question = this.#open.get(key)
+    question?.waits.add(waits)
+    const answer = question?.answer ?? this.#ask(key, waits, about)
+    return waits.waitFor(answer, () => this.#rules.refuse(CLOSED))
   }
 
-  /** The answer that is kept for a key and serves now; undefined: it has to be asked for. */
+  /** The cached answer for a key that serves now; undefined: it has to be asked for. */
   fresh(key: string): K | undefined {
     return this.#serving(key)?.answer
   }
 
   /**
-   * What is kept for the keys that fit serves no more. Answers that are under way serve those who
-   * have asked, and are not kept.
+   * The cached answers for the keys that fit serve no more. Answers that are under way serve those
+   * who have asked, and are not cached.
    */
   forget(fits: (key: string) => boolean = () => true): void {
     this.#answers.expire(fits)
     this.#refusals.expire(fits)
     for (const [key, question] of this.#open) {
-      // What waits for its place is asked after this.
+      // A question that waits for its place is asked after this.
       if (question.askedAt === undefined || !fits(key)) continue
       question.isForgotten = true
       this.#open.delete(key)
     }
   }
 
-  /** What is kept, but what says no. */
+  /** All cached answers, but those that say no. */
   values(): K[] {
     return this.#answers.values()
   }
@@ -116,31 +114,24 @@ export class CachedCallback<A, K = A> {
     return this.#answers.get(key) ?? this.#refusals.get(key)
   }
 
-  /** An answer that comes at once where one is renewed counts at once: it may say less. */
+  /** An answer that comes at once while one is renewed counts at once: it may say less. */
   #serving(key: string): CachedAnswer<K> | undefined {
     const now = clock.now()
-    const kept = this.#find(key)
-    if (kept === undefined || now >= kept.freshUntil) return undefined
-    if (now < kept.renewAt || this.#open.has(key)) return kept
+    const cached = this.#find(key)
+    if (cached === undefined || now >= cached.freshUntil) return undefined
+    if (now < cached.renewAt || this.#open.has(key)) return cached
     this.#renew(key)
     const renewed = this.#find(key)
     return renewed !== undefined && now < renewed.freshUntil ? renewed : undefined
   }
 
-  /** Where this fails, whoever asks next is told. */
+  /** Its failure is that of whoever asks next. */
   #renew(key: string): void {
     try {
       ignoreRejection(this.#ask(key, this.#waits))
     } catch {
       // The function answered at once, with what is no answer.
     }
-  }
-
-  /** The answer of a question that is open already. */
-  #joined(key: string, waits: PendingRequests): Promise<K> | undefined {
-    const question = this.#open.get(key)
-    question?.waits.add(waits)
-    return question?.answer
   }
 
   #ask(key: string, waits: PendingRequests, about = key): MaybePromise<K> {
@@ -153,24 +144,24 @@ export class CachedCallback<A, K = A> {
       isForgotten: false,
       isUnusable: false,
     }
+    const end = () => {
+      if (this.#open.get(key) === question) this.#open.delete(key)
+    }
     this.#open.set(key, question)
+    const line = this.#rules.isKnown?.(key) === true ? this.#lineOfKnown : this.#line
     const answer = attempt(
-      () => this.#lineFor(key).enter(this.#visitOf(question)),
+      () => line.enter(this.#visitOf(question)),
       (given) => {
-        this.#end(question)
+        end()
         return this.#learn(given, question)
       },
       (error) => {
-        this.#end(question)
+        end()
         return this.#failed(error, question)
       },
     )
     if (answer instanceof Promise) question.answer = answer
     return answer
-  }
-
-  #lineFor(key: string): Line {
-    return this.#rules.isKnown?.(key) === true ? this.#lineOfKnown : this.#line
   }
 
   #visitOf(question: OpenQuestion<K>) {
@@ -186,7 +177,7 @@ export class CachedCallback<A, K = A> {
           refuse,
           ask: () => ask(question.about),
           read: (value) => read(value, question.key),
-          report: (failure: CallbackFailure) => {
+          report: (failure) => {
             question.isUnusable = failure.kind === 'unusable'
             report?.(failure)
           },
@@ -194,10 +185,6 @@ export class CachedCallback<A, K = A> {
         })
       },
     }
-  }
-
-  #end(question: OpenQuestion<K>): void {
-    if (this.#open.get(question.key) === question) this.#open.delete(question.key)
   }
 
   #learn(answer: A, { key, askedAt = clock.now(), isForgotten }: OpenQuestion<K>): K {
@@ -208,39 +195,37 @@ export class CachedCallback<A, K = A> {
       return forgotten
     }
     const before = this.#answers.get(key)?.answer
-    const kept = this.#rules.learn(answer, key, before, askedAt)
-    const isRefusal = this.#rules.refusals?.is(kept) ?? false
-    const keptFor = this.#rules.keptFor(kept) * 1000
+    const value = this.#rules.learn(answer, key, before, askedAt)
+    const isRefusal = this.#rules.refusals?.is(value) ?? false
+    const keptFor = this.#rules.keptFor(value) * 1000
     if (isRefusal || keptFor <= 0) this.#drop(key)
-    if (keptFor > 0) this.#keep(key, kept, keptFor, isRefusal ? undefined : askedAt)
-    return kept
+    if (keptFor <= 0) return value
+    if (isRefusal) this.#refusals.set(key, this.#cached(value, clock.now(), keptFor))
+    // A slow answer does not say what has changed since it was asked for.
+    else this.#answers.set(key, this.#cached(value, askedAt, keptFor, this.#rules.renews))
+    return value
   }
 
-  /** @param askedAt undefined: it says no */
-  #keep(key: string, kept: K, keptFor: number, askedAt: number | undefined): void {
-    const { maxStale = 0, renews = false } = this.#rules
-    const table = askedAt === undefined ? this.#refusals : this.#answers
-    // What has changed since it was asked for, a slow answer does not say.
-    const since = askedAt ?? clock.now()
-    table.set(key, {
-      answer: kept,
-      renewAt:
-        renews && askedAt !== undefined ? since + keptFor * RENEW_AT : Number.POSITIVE_INFINITY,
-      freshUntil: since + keptFor,
-      goodUntil: since + keptFor + maxStale * 1000,
-    })
+  #cached(answer: K, since: number, keptFor: number, renews = false): CachedAnswer<K> {
+    const freshUntil = since + keptFor
+    return {
+      answer,
+      renewAt: renews ? since + keptFor * RENEW_AT : Number.POSITIVE_INFINITY,
+      freshUntil,
+      goodUntil: freshUntil + (this.#rules.maxStale ?? 0) * 1000,
+    }
   }
 
   #failed(error: unknown, { key, isForgotten, isUnusable }: OpenQuestion<K>): K {
-    // To throw, and to be late, is an outage. A wrong answer is none: what it should have said may
-    // be less than before.
+    // To throw, and to be late, is an outage. A wrong answer is none: the right one may have said
+    // less than before.
     const isOver = isUnusable && !isForgotten
     this.#rules.failed?.(error, key, this.#answers.get(key)?.answer, isOver)
     if (isOver) this.#drop(key)
     return this.#lastGood(key, error)
   }
 
-  /** What is kept for a key serves no more, and for nobody. */
+  /** The cached answer for a key serves no more, and for nobody. */
   #drop(key: string): void {
     const before = this.#answers.get(key)?.answer
     this.#answers.delete(key)
@@ -253,11 +238,11 @@ export class CachedCallback<A, K = A> {
    */
   #lastGood(key: string, error: unknown): K {
     const now = clock.now()
-    const kept = this.#answers.get(key)
-    if (kept === undefined || now >= kept.goodUntil) throw error
-    kept.renewAt = now + REST * 1000
-    const until = kept.renewAt + this.#rules.timeout * 1000
-    kept.freshUntil = Math.max(kept.freshUntil, Math.min(until, kept.goodUntil))
-    return kept.answer
+    const cached = this.#answers.get(key)
+    if (cached === undefined || now >= cached.goodUntil) throw error
+    cached.renewAt = now + REST * 1000
+    const until = cached.renewAt + this.#rules.timeout * 1000
+    cached.freshUntil = Math.max(cached.freshUntil, Math.min(until, cached.goodUntil))
+    return cached.answer
   }
 }

@@ -2,6 +2,17 @@ import type { MaybePromise } from '../runtime/maybe-promise.ts'
 
 // Outside: servers that hang, and functions of the application that never answer.
 
+/** How long an answer is waited for. */
+export interface WaitLimit {
+  readonly milliseconds: number
+  /** The error when the time is over. */
+  late(): Error
+  /** The error when the waits end before. */
+  ended(): Error
+  /** Its timer keeps the process alive. */
+  readonly keepsAlive: boolean
+}
+
 /**
  * The waits of one application's requests. A server that closes waits for its requests. So when the
  * application closes, each waiting request is refused at once.
@@ -10,25 +21,39 @@ export class PendingRequests {
   readonly #open = new Set<() => void>()
   #isOver = false
 
-  /** Whether the application has closed, so that none of its requests waits any more. */
+  /** The application has closed, so that none of its requests waits any more. */
   get isOver(): boolean {
     return this.#isOver
   }
 
   /**
-   * The result of `pending`. If the application closes first, it fails with the error that `refuse`
-   * makes. A value that is there already is not waited for.
+   * The result of `pending`, or the error of `ended` if the application closes first. A value that
+   * is there already is not waited for.
    */
-  waitFor<T>(pending: Promise<T>, refuse: () => Error): Promise<T>
-  waitFor<T>(pending: MaybePromise<T>, refuse: () => Error): MaybePromise<T>
-  waitFor<T>(pending: MaybePromise<T>, refuse: () => Error): MaybePromise<T> {
+  waitFor<T>(pending: Promise<T>, ended: () => Error): Promise<T>
+  waitFor<T>(pending: MaybePromise<T>, ended: () => Error): MaybePromise<T>
+  waitFor<T>(pending: MaybePromise<T>, ended: () => Error): MaybePromise<T> {
     if (!(pending instanceof Promise)) return pending
     return new Promise((resolve, reject) => {
-      const end = () => reject(refuse())
+      const end = () => reject(ended())
       if (this.#isOver) end()
       else this.#open.add(end)
       pending.then(resolve, reject).finally(() => this.#open.delete(end))
     })
+  }
+
+  /** As `waitFor`, for a limited time. */
+  async waitWithin<T>(pending: Promise<T>, limit: WaitLimit): Promise<T> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(limit.late()), limit.milliseconds)
+      if (!limit.keepsAlive) timer.unref()
+    })
+    try {
+      return await this.waitFor(Promise.race([pending, late]), limit.ended)
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** Accepts waits again after `end()`. */

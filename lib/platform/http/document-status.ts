@@ -1,37 +1,37 @@
 import { channel } from 'node:diagnostics_channel'
 import { clock } from '../runtime/clock.ts'
-import { type Freshness, lastAge } from './freshness.ts'
+import { type Ages, lastAge } from './freshness.ts'
 
 // Outside: documents of other servers, which come, grow old, and are gone. Operators watch that,
 // from outside of this package too.
 
-/** What an operator sees of a document. */
+/** The state of a document, for operators. */
 export interface DocumentState {
   /** `stale`: beyond its age, and served while no new one can be had. `none`: there is none. */
   readonly state: 'fresh' | 'stale' | 'none'
-  /** Seconds since the last good load; null where there was none. */
+  /** Seconds since the last good load; null if there was none. */
   readonly age: number | null
-  /** Why the last attempt failed, in constant words; null where it did not. */
+  /** Why the last attempt failed, in constant words; null if it did not. */
   readonly failure: string | null
 }
 
-/** What becomes of a document. `stale`: it serves beyond its age. `gone`: it serves no more. */
+/** `stale`: it serves beyond its age. `gone`: it serves no more. */
 export type DocumentChange = 'fetched' | 'failed' | 'stale' | 'gone'
 
 export type ReportChange = (change: DocumentChange, state: DocumentState) => void
 
-/** What has become of one document. Each change is told once, when it is found. */
+/** The changes of one document. Each is reported once, when it is found. */
 export class DocumentStatus {
-  readonly #ages: Pick<Freshness, 'maxAge' | 'maxStale'>
-  readonly #tell: ReportChange
+  readonly #ages: Ages
+  readonly #report: ReportChange
   #loadedAt = Number.NEGATIVE_INFINITY
-  /** When it will be older than was told. */
+  /** When it will be older than was reported. */
   #olderAt = Number.POSITIVE_INFINITY
   #failure: string | null = null
 
-  constructor(ages: Pick<Freshness, 'maxAge' | 'maxStale'>, tell: ReportChange) {
+  constructor(ages: Ages, report: ReportChange) {
     this.#ages = ages
-    this.#tell = tell
+    this.#report = report
   }
 
   /** @param at a reading of `clock` */
@@ -39,34 +39,34 @@ export class DocumentStatus {
     this.#loadedAt = at
     this.#olderAt = at + this.#ages.maxAge * 1000
     this.#failure = null
-    this.#tell('fetched', this.state)
+    this.#report('fetched', this.state)
   }
 
   /** @param reason constant text */
   failed(reason: string): void {
     this.#failure = reason
-    this.#tell('failed', this.state)
+    this.#report('failed', this.state)
   }
 
   /**
-   * Looks whether it has grown old.
+   * Reports a document that has grown old.
    *
    * @param now a reading of `clock`
-   * @param serves whether it is used now
+   * @param serves it is used now
    */
   look(now: number, serves: boolean): void {
     if (now < this.#olderAt) return
     const goneAt = this.#loadedAt + lastAge(this.#ages)
     if (now < goneAt && !serves) return
     this.#olderAt = now < goneAt ? goneAt : Number.POSITIVE_INFINITY
-    this.#tell(now < goneAt ? 'stale' : 'gone', this.state)
+    this.#report(now < goneAt ? 'stale' : 'gone', this.state)
   }
 
   /** Its source says that there is none any more. */
   ended(): void {
     this.#loadedAt = Number.NEGATIVE_INFINITY
     this.#olderAt = Number.POSITIVE_INFINITY
-    this.#tell('gone', this.state)
+    this.#report('gone', this.state)
   }
 
   get state(): DocumentState {
@@ -82,15 +82,15 @@ export class DocumentStatus {
 }
 
 /**
- * A message of the channel `fastify-tenant-auth:document`: what has become of something that
- * decisions rest on. Immutable.
+ * A message of the channel `fastify-tenant-auth:document`: a change of data that decisions rest on.
+ * Immutable.
  */
 export interface DocumentEvent {
   /** Keys of an issuer, an answer of the function in `issuers`, tenants, or a deny list. */
   readonly kind: 'keys' | 'issuer' | 'tenants' | 'denyList'
   /**
-   * Of keys the name of their issuer, of an answer the issuer that was asked about, of the others
-   * their kind. An issuer that the function has not answered for is what an unverified token says.
+   * The name of an issuer for its keys, the issuer that was asked about for an answer, and the kind
+   * for the others. An issuer that the function has not answered for is that of an unverified token.
    */
   readonly name: string
   /** `stale`: it serves beyond its age while no new one can be had. `gone`: it serves no more. */
@@ -103,7 +103,7 @@ export interface DocumentEvent {
 
 const documents = channel('fastify-tenant-auth:document')
 
-/** Tells the channel what becomes of one document. */
+/** Publishes the changes of one document. */
 export function changeReporter(kind: DocumentEvent['kind'], name: string): ReportChange {
   return (event, { age, failure: reason }) => {
     if (!documents.hasSubscribers) return

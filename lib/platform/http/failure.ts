@@ -6,12 +6,12 @@ import { errorCode, isThrown } from '../runtime/error.ts'
 /** Why something from outside cannot be used, in constant words of ours. */
 export class Unusable extends Error {}
 
-/** What may be told of any error: our own words, or that there are none. */
+/** The part of any error that may be logged: our own words, or that there are none. */
 export function reasonOf(error: unknown): string {
   return isThrown(error, Unusable) ? error.message : 'the answer cannot be used'
 }
 
-/** A member that has another type than it should, or the whole, of another's answer. */
+/** An answer, or a member of it, that has another type than it should. */
 export function unexpected(what: string, expected: string, found: unknown): Unusable {
   return new Unusable(`${what}: expected ${expected}, found ${typeName(found)}`)
 }
@@ -29,7 +29,7 @@ function typeName(value: unknown): string {
 
 /** Why a document could not be had. */
 export class FetchFailure extends Unusable {
-  /** What was answered in place of 200. */
+  /** That of an answer, in place of 200. */
   readonly status: number | undefined
 
   constructor(message: string, status?: number) {
@@ -38,7 +38,7 @@ export class FetchFailure extends Unusable {
   }
 }
 
-/** An answer came, and is none that brings a document. */
+/** An answer came without a document. */
 export function badStatus(status: number): FetchFailure {
   return new FetchFailure(`answered with status ${status}`, status)
 }

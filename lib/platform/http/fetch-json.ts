@@ -3,7 +3,7 @@ import { ownCopy } from '../runtime/own-property.ts'
 import { badStatus, FetchFailure, noAnswer } from './failure.ts'
 import { type AddressRule, ssrfSafeRequest } from './ssrf-safe-request.ts'
 
-// Outside: other servers, which may redirect, send too much, break off, or send what is no JSON.
+// Outside: other servers, which may redirect, send too much, break off, or send other than JSON.
 
 /** JSON between systems is UTF-8 (RFC 8259 §8.1), so that text in another encoding is none. */
 const NOT_JSON = 'the answer is not JSON'
@@ -17,7 +17,7 @@ export interface FetchLimits {
   readonly turn?: (<T>(url: string, work: () => Promise<T>) => Promise<T>) | undefined
   /** Which IP addresses may be connected to; without it any may, and Node's fetch is used. */
   readonly isAllowed?: AddressRule | undefined
-  /** Told of each answer of Node's fetch, good or bad, before its body is read. */
+  /** Called with each answer of Node's fetch, good or bad, before its body is read. */
   readonly onAnswer?: ((answer: Pick<Response, 'status' | 'headers'>) => void) | undefined
 }
 
@@ -28,8 +28,8 @@ const HEADERS = {
 }
 
 /**
- * Most lists, objects and members of a document. What it holds costs more than its length: a server
- * could block the process for 50 ms with half a megabyte of brackets. It is no JSON of ours.
+ * Most lists, objects and members of a document. Structure costs more than length: a server could
+ * block the process for 50 ms with half a megabyte of brackets.
  */
 const MOST_MARKS = 20_000
 
@@ -60,29 +60,24 @@ export async function fetchText(url: string, limits: FetchLimits): Promise<strin
   const exchange = async () => {
     const body = isAllowed
       ? await ssrfSafeRequest(url, { headers: HEADERS, signal, isAllowed })
-      : await fetched(url, own)
+      : await request(url, own)
     return readBody(body, own)
   }
   return decode(await (turn ? turn(url, exchange) : exchange()))
 }
 
-async function fetched(
+async function request(
   url: string,
   { signal, onAnswer }: FetchLimits,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const response = await request(url, signal)
+  const sent = fetch(url, { redirect: 'manual', signal, headers: HEADERS })
+  const response = await sent.catch((error: unknown) => {
+    throw noAnswer(causeOf(error), signal)
+  })
   onAnswer?.(response)
   if (response.status === 200 && response.body !== null) return response.body
   await response.body?.cancel().catch(() => {})
   throw badStatus(response.status)
-}
-
-async function request(url: string, signal: AbortSignal): Promise<Response> {
-  try {
-    return await fetch(url, { redirect: 'manual', signal, headers: HEADERS })
-  } catch (error) {
-    throw noAnswer(causeOf(error), signal)
-  }
 }
 
 /** Each costs a turn of the event loop. Servers that mean well send a KiB at a time, or more. */
@@ -102,17 +97,16 @@ export async function readBody(
       if (done) return Buffer.concat(chunks, size)
       size += value.byteLength
       if (size > limits.maxBytes) throw new FetchFailure('the answer is too large')
-      if (chunks.length === MOST_PIECES)
-        throw new FetchFailure('the answer comes in too many pieces')
+      const isCrumbled = chunks.length === MOST_PIECES
+      if (isCrumbled) throw new FetchFailure('the answer comes in too many pieces')
       chunks.push(value)
     }
   } catch (error) {
     // Not awaited: a hanging server must not hold the refusal back.
     pieces.return?.().catch(() => {})
     if (error instanceof FetchFailure) throw error
-    throw new FetchFailure(
-      limits.signal.aborted ? 'no whole answer in time' : 'the answer broke off',
-    )
+    const isLate = limits.signal.aborted
+    throw new FetchFailure(isLate ? 'no whole answer in time' : 'the answer broke off')
   }
 }
 
@@ -124,7 +118,7 @@ function decode(body: Buffer): string {
   }
 }
 
-/** The fetch API wraps what happened into a TypeError. */
+/** The fetch API wraps the error into a TypeError. */
 function causeOf(error: unknown): unknown {
   try {
     return Object(error).cause ?? error

@@ -4,19 +4,23 @@ import { BackOff, type BackOffRules, LEAST_WAIT } from '../runtime/timer.ts'
 
 // Outside: documents of other servers, which grow old while their servers are away.
 
+/** Seconds. */
+export interface Ages {
+  /** Age up to which a document is fresh. A new one is asked for before that. */
+  readonly maxAge: number
+  /** Time beyond `maxAge` for which it still serves while no new one can be had. */
+  readonly maxStale: number
+}
+
 /** How long a document serves and when it is asked for again. Times are in seconds. */
-export interface Freshness extends BackOffRules {
+export interface Freshness extends Ages, BackOffRules {
   /** Limit of one whole load. */
   readonly timeout: number
   /** Limit of the waits for a place before that, all together. Default: none has to wait. */
   readonly line?: number
-  /** Age up to which the document is fresh. A new one is asked for before that. */
-  readonly maxAge: number
-  /** Time beyond `maxAge` for which it still serves while no new one can be had. */
-  readonly maxStale: number
   /**
-   * Whether it is loaded on demand: a load that is due begins when somebody asks, so that what is
-   * not used is not asked for. Otherwise a timer keeps it fresh.
+   * It is loaded on demand: a load that is due begins when somebody asks, so that a document that
+   * is not used is not asked for. Otherwise a timer keeps it fresh.
    */
   readonly isLazy?: boolean
 }
@@ -30,18 +34,13 @@ export function wholeFreshness(given: Freshness): Required<Freshness> {
 /** The part of `maxAge` after which a new document is asked for in the background. */
 const REFRESH_AT = 0.8
 
-/** Milliseconds of age at which a new document is asked for. */
-export function refreshAge({ maxAge }: Freshness): number {
-  return maxAge * 1000 * REFRESH_AT
-}
-
 /** Milliseconds of age from which a document serves no more. */
-export function lastAge({ maxAge, maxStale }: Pick<Freshness, 'maxAge' | 'maxStale'>): number {
+export function lastAge({ maxAge, maxStale }: Ages): number {
   return (maxAge + maxStale) * 1000
 }
 
-/** Until when a document serves, and when the next load is due: readings of `clock`. */
-export class DocumentTimes {
+/** When the next load of a document is due, and until when it serves: readings of `clock`. */
+export class LoadSchedule {
   readonly #freshness: Required<Freshness>
   readonly #backOff: BackOff
   #loadedAt = Number.NEGATIVE_INFINITY
@@ -49,11 +48,11 @@ export class DocumentTimes {
   dueAt = Number.NEGATIVE_INFINITY
   /** No load before this time: the wait after a failure. */
   #restUntil = Number.NEGATIVE_INFINITY
-  /** What is loaded on demand serves until then without another look. */
+  /** A document that is loaded on demand serves until then without another look. */
   #provedUntil = Number.NEGATIVE_INFINITY
 
-  constructor(freshness: Freshness) {
-    this.#freshness = wholeFreshness(freshness)
+  constructor(freshness: Required<Freshness>) {
+    this.#freshness = freshness
     this.#backOff = new BackOff(freshness)
   }
 
@@ -66,14 +65,14 @@ export class DocumentTimes {
     this.#loadedAt = clock.now()
     this.#backOff.reset()
     this.#restUntil = this.#loadedAt
-    this.dueAt = this.#loadedAt + Math.max(LEAST_WAIT, refreshAge(this.#freshness))
+    this.dueAt = this.#loadedAt + Math.max(LEAST_WAIT, this.#refreshAge)
     this.#provedUntil = this.#loadedAt + Math.max(LEAST_WAIT, this.#freshness.maxAge * 1000)
   }
 
   failed(): void {
     this.#restUntil = clock.now() + this.#backOff.next()
     // A document that is still fresh is not asked for earlier because one more look has failed.
-    this.dueAt = Math.max(this.#loadedAt + refreshAge(this.#freshness), this.#restUntil)
+    this.dueAt = Math.max(this.#loadedAt + this.#refreshAge, this.#restUntil)
     const attempt = this.#timeout + this.#freshness.line * 1000
     this.#provedUntil = Math.max(this.#provedUntil, this.#restUntil + attempt)
   }
@@ -93,23 +92,28 @@ export class DocumentTimes {
     return (this.dueAt - clock.now()) / 1000
   }
 
-  /** Whether the wait after a failure is over. */
+  /** The wait after a failure is over. */
   get hasRested(): boolean {
     return clock.now() >= this.#restUntil
   }
 
   /**
-   * Whether the document may serve. What is kept fresh grows stale only while its server fails.
-   * What is loaded on demand grows old while it is not used too; then its server is asked first,
-   * and only a failure, up to the end of the attempt after it, lets the old one serve.
+   * A document that is kept fresh grows stale only while its server fails. One that is loaded on
+   * demand grows old while it is not used too; then its server is asked first, and only a failure,
+   * up to the end of the attempt after it, lets the old one serve.
    */
   serves(now: number): boolean {
     if (now - this.#loadedAt >= lastAge(this.#freshness)) return false
     return !this.#freshness.isLazy || now < this.#provedUntil
   }
 
-  /** In milliseconds. */
+  // Milliseconds.
+
   get #timeout(): number {
     return this.#freshness.timeout * 1000
+  }
+
+  get #refreshAge(): number {
+    return this.#freshness.maxAge * 1000 * REFRESH_AT
   }
 }

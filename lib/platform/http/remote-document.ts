@@ -3,25 +3,23 @@ import { TimeLimit } from '../runtime/time-limit.ts'
 import { Alarm } from '../runtime/timer.ts'
 import { type DocumentState, DocumentStatus, type ReportChange } from './document-status.ts'
 import { reasonOf } from './failure.ts'
-import { DocumentTimes, type Freshness, wholeFreshness } from './freshness.ts'
+import { type Freshness, LoadSchedule, wholeFreshness } from './freshness.ts'
 import { redactUrl } from './urls.ts'
 
 // Outside: other servers, which may be slow, fail, or be away for an hour.
 
 export interface RemoteDocumentEvents {
-  /** A load failed. `reason` is constant text, `url` what may be shown of the address. */
+  /** A load failed. `reason` is constant text, `url` the address without secrets. */
   onFailure(reason: string, url: string | null): void
-  /** Something has become of the document. */
   readonly onChange?: ReportChange
 }
 
-/** Where a document comes from. */
 export interface DocumentSource<T> {
   /** The address that was asked last. */
   readonly url: string
   /**
    * @param limit of the same signal, for those who have to wait before they begin
-   * @throws Unusable, whose message is told
+   * @throws Unusable, whose message is logged
    */
   load(signal: AbortSignal, limit: TimeLimit): Promise<T>
 }
@@ -35,13 +33,12 @@ export class RemoteDocument<T> {
   readonly #source: DocumentSource<T>
   readonly #freshness: Required<Freshness>
   readonly #events: RemoteDocumentEvents
-  readonly #times: DocumentTimes
-  readonly #story: DocumentStatus
+  readonly #schedule: LoadSchedule
+  readonly #status: DocumentStatus
   readonly #alarm = new Alarm(() => void this.#attempt())
   #value: T | undefined
   #running: Promise<boolean> | undefined
   #limit: TimeLimit | undefined
-  /** Whether the document is kept fresh. */
   #isOpen = false
   #isClosed = false
 
@@ -49,8 +46,8 @@ export class RemoteDocument<T> {
     this.#source = source
     this.#freshness = wholeFreshness(freshness)
     this.#events = events
-    this.#times = new DocumentTimes(freshness)
-    this.#story = new DocumentStatus(freshness, events.onChange ?? (() => {}))
+    this.#schedule = new LoadSchedule(this.#freshness)
+    this.#status = new DocumentStatus(freshness, events.onChange ?? (() => {}))
   }
 
   /** Begins the first load, unless it is lazy, and keeps it fresh; resumes after `close()`. */
@@ -60,19 +57,19 @@ export class RemoteDocument<T> {
     this.#isClosed = false
     if (this.#freshness.isLazy) return
     if (this.current() === undefined) void this.#attempt()
-    else this.#schedule()
+    else this.#setAlarm()
   }
 
   /**
-   * The last good document, unless it is beyond its stale time. Never waits; asks for a new one
-   * where that is due.
+   * The last good document, unless it is beyond its stale time. Never waits; asks for a new one if
+   * that is due.
    */
   current(): T | undefined {
     const now = clock.now()
     // A timer does this too, but the timers of a machine that slept are late.
-    if (this.#times.isDue(now) && this.#isOpen) void this.#attempt()
-    const serves = this.#times.serves(now)
-    this.#story.look(now, serves)
+    if (this.#schedule.isDue(now) && this.#isOpen) void this.#attempt()
+    const serves = this.#schedule.serves(now)
+    this.#status.look(now, serves)
     return serves ? this.#value : undefined
   }
 
@@ -89,11 +86,9 @@ export class RemoteDocument<T> {
     return this.#running
   }
 
-  /**
-   * Whether a load may begin out of turn: none is under way, and the wait after a failure is over.
-   */
+  /** A load may begin out of turn: none is under way, and the wait after a failure is over. */
   get mayLoad(): boolean {
-    return this.#isOpen && this.#running === undefined && this.#times.hasRested
+    return this.#isOpen && this.#running === undefined && this.#schedule.hasRested
   }
 
   /** A load that began after this call; resolves to whether it succeeded. */
@@ -101,9 +96,9 @@ export class RemoteDocument<T> {
     return this.#running?.then(() => this.#attempt()) ?? this.#attempt()
   }
 
-  /** What is kept serves no more, nor what a load brings that is under way. It is loaded anew. */
+  /** The document serves no more, nor that of a load that is under way. It is loaded anew. */
   forget(): void {
-    this.#times.forget()
+    this.#schedule.forget()
     this.#value = undefined
     this.#endLoad()
     if (this.#isOpen) void this.#attempt()
@@ -111,12 +106,12 @@ export class RemoteDocument<T> {
 
   /** Seconds until the next attempt. */
   get retryAfter(): number {
-    return this.#times.retryAfter
+    return this.#schedule.retryAfter
   }
 
   /** Asks for nothing. */
   state(): DocumentState {
-    return this.#story.state
+    return this.#status.state
   }
 
   /** Ends a running load and all timers. */
@@ -150,7 +145,7 @@ export class RemoteDocument<T> {
     const { timeout, line } = this.#freshness
     const limit = new TimeLimit({ work: timeout * 1000, wait: line * 1000 })
     this.#limit = limit
-    this.#times.began()
+    this.#schedule.began()
     try {
       const loading = this.#source.load(limit.signal, limit)
       const value = await loading.finally(() => limit.end())
@@ -163,23 +158,23 @@ export class RemoteDocument<T> {
 
   #succeeded(value: T): true {
     this.#value = value
-    this.#times.succeeded()
-    this.#story.fetched()
-    this.#schedule()
+    this.#schedule.succeeded()
+    this.#status.fetched()
+    this.#setAlarm()
     return true
   }
 
   #failed(reason: string): false {
-    this.#times.failed()
-    this.#story.failed(reason)
-    this.#schedule()
+    this.#schedule.failed()
+    this.#status.failed(reason)
+    this.#setAlarm()
     this.current()
     this.#events.onFailure(reason, redactUrl(this.#source.url))
     return false
   }
 
-  #schedule(): void {
+  #setAlarm(): void {
     if (!this.#isOpen || this.#freshness.isLazy) return
-    this.#times.dueAt = this.#alarm.set(this.#times.dueAt)
+    this.#schedule.dueAt = this.#alarm.set(this.#schedule.dueAt)
   }
 }

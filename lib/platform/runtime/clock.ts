@@ -70,7 +70,7 @@ export class Clock {
 /** The one clock of the package. A test can move it. */
 export const clock = new Clock()
 
-/** Not a number if the system does not tell its uptime. Then no sleep is known. */
+/** Not a number if the system does not give its uptime. Then no sleep is known. */
 function millisecondsSinceBoot(): number {
   try {
     return os.uptime() * 1000

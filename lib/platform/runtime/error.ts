@@ -20,8 +20,8 @@ export function withoutStack<T>(run: () => T): T {
   }
 }
 
-// Outside: what other code throws. It may be anything, its members may throw when they are read,
-// and its message may hold what was sent.
+// Outside: the errors of other code. They may be anything, their members may throw when they are
+// read, and their messages may hold what was sent.
 
 const CODE = /^[A-Z][A-Z0-9_]{0,39}$/
 const NAME = /^[A-Z][A-Za-z]{0,30}Error$/

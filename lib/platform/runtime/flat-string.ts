@@ -1,6 +1,6 @@
 // Outside: V8, for which a part of a string is a view that keeps the whole string alive; and
 // Buffers of Node. Small ones share pieces of 8 KiB, and the collector has to free each piece: in a
-// busy server that costs more than what the bytes are needed for.
+// busy server that costs more than the work with the bytes.
 
 /** Letters of a token, at the default of `maxTokenLength`. */
 const ROOM = 16_384
@@ -19,7 +19,7 @@ export class ScratchBuffer {
 const bytes = new ScratchBuffer()
 
 /**
- * A copy of a text, for keeping. Without it, a kept token would keep its header alive, and a kept
+ * A copy of a text, for storage. Without it, a token in a cache would keep its header alive, and a
  * tenant its URL. A text of Latin-1, as nearly all are, needs no Buffer of its own on the way.
  */
 export function flatString(text: string): string {

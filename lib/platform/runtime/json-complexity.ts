@@ -1,6 +1,6 @@
-// Outside: JSON of others, which may be made to cost more than it tells.
+// Outside: JSON of others, which may be made to cost more than its content is worth.
 
-/** Of a token: more lists, objects and members than this are a crowd. */
+/** Most structural characters of a token. */
 const MOST = 64
 
 /** They begin a list, an object or one more item. */
@@ -11,15 +11,15 @@ const BYTES_OF_MARK = 256
 const BYTES_OF_LETTER = 2
 
 /**
- * Whether reading JSON may cost more than verifying a signature. What it holds costs more than its
- * length: 1 400 nested lists cost as much as two forged signatures. So the marks are counted before
- * the text is parsed, and no further than to a crowd.
+ * JSON whose reading may cost more than the verification of a signature. Structure costs more than
+ * length: 1 400 nested lists cost as much as two forged signatures. So the structural characters
+ * are counted before the text is parsed, and no more of them than `most` and one.
  */
 export function isTooComplex(json: string, most = MOST): boolean {
   return countMarks(json, most) > most
 }
 
-/** Bytes that JSON data keeps alive, with what is made of it: an estimate, rather too high. */
+/** Bytes of JSON data in memory, with the objects made of it: an estimate, rather too high. */
 export function keptBytes(value: object | null): number {
   const json = JSON.stringify(value)
   return BYTES_OF_LETTER * json.length + BYTES_OF_MARK * countMarks(json)

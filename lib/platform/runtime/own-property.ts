@@ -10,16 +10,16 @@ export function ownProperty(object: object, name: string): unknown {
 
 // Outside: data of others, such as JSON. Each part of it may have any type.
 
-/** Whether a value is an object. Null and lists are not. */
+/** Null and lists are no objects here. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-// Outside: objects of classes, such as a Map, which tell nothing by members of their own.
+// Outside: objects of classes, such as a Map, whose content is not in members of their own.
 
 /**
- * Whether an object is a plain one: its members are its own, and nothing is inherited but what all
- * objects have. Realms have an Object.prototype each.
+ * The members of a plain object are its own, and it inherits nothing but the members of all
+ * objects. Realms have an Object.prototype each.
  */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Reflect.getPrototypeOf(value)
@@ -29,7 +29,7 @@ export function isPlain(value: object): boolean {
 
 // Outside: Object.prototype, from which a plain object has each member that it lacks itself.
 
-/** A copy that has nothing but its own members: not even those of Object.prototype. */
+/** A copy that has its own members alone, and not even those of Object.prototype. */
 export function ownCopy<T extends object>(given: T): T {
   return Object.assign(Object.create(null), given)
 }

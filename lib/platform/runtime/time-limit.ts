@@ -1,19 +1,18 @@
 import { clock } from './clock.ts'
+import { LONGEST_WAIT } from './timer.ts'
 
 // Outside: servers that hang, and lines of fetches before other servers that hang.
 
-/** Milliseconds. A timer that is set for longer fires at once. */
-const LONGEST_WAIT = 2 ** 31 - 1
-
-/** Milliseconds for the work itself, and for the waits before it, all together. */
+/** Milliseconds. */
 interface Times {
   readonly work: number
+  /** For all waits before the work together. */
   readonly wait: number
 }
 
 /**
- * The time of one load. It stands still while the load waits for a place, which has a time of its
- * own. Its timers do not keep the process alive.
+ * The time of one exchange with another server. It stands still while the exchange waits for a
+ * place, which has a time of its own. Its timers do not keep the process alive.
  */
 export class TimeLimit {
   readonly #controller = new AbortController()
@@ -25,9 +24,9 @@ export class TimeLimit {
   #timer: NodeJS.Timeout | undefined
   #isLate = false
 
-  constructor(times: Times) {
-    this.work = times.work
-    this.#left = { ...times }
+  constructor({ work, wait = 0 }: Pick<Times, 'work'> & Partial<Times>) {
+    this.work = work
+    this.#left = { work, wait }
     this.#start()
   }
 
@@ -36,7 +35,7 @@ export class TimeLimit {
     return this.#controller.signal
   }
 
-  /** Whether the work, and not the wait for it, took too long. */
+  /** The work, and not the wait for it, took too long. */
   get isLate(): boolean {
     return this.#isLate
   }
@@ -49,12 +48,12 @@ export class TimeLimit {
     this.#start()
   }
 
-  /** Ends the load, whose end stops the timer. */
+  /** Ends the exchange, whose end stops the timer. */
   abort(): void {
     this.#controller.abort()
   }
 
-  /** The load is over. */
+  /** The exchange is over. */
   end(): void {
     clearTimeout(this.#timer)
   }

@@ -5,7 +5,7 @@ import { clock } from './clock.ts'
 // slept. They run in the async context of the code that set them.
 
 /** Milliseconds. A timer that is set for longer fires at once. */
-const LONGEST_WAIT = 2 ** 31 - 1
+export const LONGEST_WAIT = 2 ** 31 - 1
 
 /**
  * That of the boot. A request may set an alarm, and an alarm sets the next one: they would run in

@@ -193,7 +193,7 @@ test('a member that is inherited, or a getter, is refused rather than left out',
   refuses(options, 'signed: expected')
 })
 
-test('all problems are told at once, without the secret', () => {
+test('all problems are named at once, without the secret', () => {
   const options = {
     issuer: 'x',
     url: 'y',

@@ -92,9 +92,9 @@ async function start(t: TestContext) {
   const server = await introspectionServer(t)
   server.active.set(TOKEN, ALICE)
   const ask = introspection({ issuer: server.issuer, ...CLIENT })
-  const told: string[] = []
-  lifecycleOf(ask)?.open((reason) => told.push(reason))
-  return { server, ask, told }
+  const logged: string[] = []
+  lifecycleOf(ask)?.open((reason) => logged.push(reason))
+  return { server, ask, logged }
 }
 
 const failure = (code: string) => ({ code: `ERR_INTROSPECTION_${code}` })
@@ -102,9 +102,9 @@ const failure = (code: string) => ({ code: `ERR_INTROSPECTION_${code}` })
 const inactive = ({ asked }: IntrospectionServer, at: number) => asked.at(at)?.token !== TOKEN
 
 test('a token that is active gives its claims, with the issuer', async (t) => {
-  const { server, ask, told } = await start(t)
+  const { server, ask, logged } = await start(t)
   assert.deepEqual(await ask(TOKEN), { ...ALICE, iss: server.issuer })
-  assert.deepEqual(told, [])
+  assert.deepEqual(logged, [])
 })
 
 test('a token that is not active gives null', async (t) => {
@@ -141,15 +141,15 @@ test('each function makes a random token of its own', async (t) => {
   assert.notEqual(server.asked[0]?.token, server.asked[2]?.token)
 })
 
-test('an endpoint that calls all tokens active is sent none, and the operator is told once', async (t) => {
-  const { server, ask, told } = await start(t)
+test('an endpoint that calls all tokens active is sent none, and that is logged once', async (t) => {
+  const { server, ask, logged } = await start(t)
   server.answer = (response) => json(response, { active: true, ...ALICE })
   const asking = [TOKEN, 'another', TOKEN].map((token) => ask(token))
   for (const each of asking) await assert.rejects(each, failure('ALL_ACTIVE'))
   await assert.rejects(ask(TOKEN), failure('ALL_ACTIVE'))
   assert.equal(server.asked.length, 1)
   assert.equal(inactive(server, 0), true)
-  assert.deepEqual(told, [
+  assert.deepEqual(logged, [
     'the endpoint calls a random token active, so that opaque tokens get 503',
   ])
 })
@@ -157,7 +157,7 @@ test('an endpoint that calls all tokens active is sent none, and the operator is
 test('an endpoint at fault is tried again after a rest that doubles, by one request at a time', async (t) => {
   t.mock.timers.enable({ apis: ['Date'] })
   ageByDate(t)
-  const { server, ask, told } = await start(t)
+  const { server, ask, logged } = await start(t)
   server.answer = (response) => json(response, { active: true })
   const asks = async (count: number) => {
     const all = [ask(TOKEN), ask(TOKEN), ask(TOKEN)]
@@ -173,13 +173,13 @@ test('an endpoint at fault is tried again after a rest that doubles, by one requ
   await asks(2)
   t.mock.timers.tick(1001)
   await asks(3)
-  assert.equal(told.length, 1)
+  assert.equal(logged.length, 1)
 })
 
 test('an endpoint that is mended is believed after its rest, and may fail anew', async (t) => {
   t.mock.timers.enable({ apis: ['Date'] })
   ageByDate(t)
-  const { server, ask, told } = await start(t)
+  const { server, ask, logged } = await start(t)
   const yes: IntrospectionServer['answer'] = (response) => json(response, { active: true })
   server.answer = yes
   await assert.rejects(ask(TOKEN), failure('ALL_ACTIVE'))
@@ -190,13 +190,13 @@ test('an endpoint that is mended is believed after its rest, and may fail anew',
     server.asked.map(({ token }) => token === TOKEN),
     [false, false, true],
   )
-  assert.equal(told.length, 1)
+  assert.equal(logged.length, 1)
 
   // An hour later it is found at fault again.
   server.answer = yes
   t.mock.timers.tick(3_600_000)
   await ask(TOKEN)
-  await until(() => told.length === 2)
+  await until(() => logged.length === 2)
   await assert.rejects(ask(TOKEN), failure('ALL_ACTIVE'))
   // Its first rest is short again.
   server.answer = undefined
@@ -213,8 +213,8 @@ const REFUSALS: readonly [what: string, status: number, body: unknown][] = [
 ]
 
 for (const [what, status, body] of REFUSALS) {
-  test(`credentials that are refused (${what}): no token is sent, and the operator is told once`, async (t) => {
-    const { server, ask, told } = await start(t)
+  test(`credentials that are refused (${what}): no token is sent, and that is logged once`, async (t) => {
+    const { server, ask, logged } = await start(t)
     server.answer = (response) => json(response, body, status)
     for (const token of [TOKEN, TOKEN, 'another']) {
       await assert.rejects(ask(token), failure('CREDENTIALS'))
@@ -223,24 +223,24 @@ for (const [what, status, body] of REFUSALS) {
       server.asked.filter(({ token }) => token === TOKEN),
       [],
     )
-    assert.deepEqual(told, [
+    assert.deepEqual(logged, [
       'the endpoint refuses the credentials of this client, so that opaque tokens get 503',
     ])
   })
 }
 
 test('credentials that are refused later: the same', async (t) => {
-  const { server, ask, told } = await start(t)
+  const { server, ask, logged } = await start(t)
   await ask(TOKEN)
   server.answer = (response) => json(response, {}, 401)
   for (const token of [TOKEN, TOKEN, 'another']) {
     await assert.rejects(ask(token), failure('CREDENTIALS'))
   }
-  assert.equal(told.length, 1)
+  assert.equal(logged.length, 1)
 })
 
 test('a token that alone is answered with 401 costs the others nothing', async (t) => {
-  const { server, ask, told } = await start(t)
+  const { server, ask, logged } = await start(t)
   server.answer = (response, { token }) =>
     token === 'cursed'
       ? json(response, {}, 401)
@@ -249,7 +249,7 @@ test('a token that alone is answered with 401 costs the others nothing', async (
   const cursed = ask('cursed')
   await assert.rejects(cursed, failure('CREDENTIALS'))
   assert.deepEqual(await ask(TOKEN), { ...ALICE, iss: server.issuer })
-  assert.deepEqual(told, [])
+  assert.deepEqual(logged, [])
 })
 
 /** Answers that decide nothing. */
@@ -276,14 +276,14 @@ const ODD: readonly [what: string, answer: NonNullable<IntrospectionServer['answ
 
 for (const [what, answer] of ODD) {
   test(`${what}, to a random token or a real one, is no answer, and the next one counts`, async (t) => {
-    const { server, ask, told } = await start(t)
+    const { server, ask, logged } = await start(t)
     for (const _ of ['random', 'real']) {
       server.answer = answer
       await assert.rejects(ask(TOKEN), failure('ANSWER'))
       server.answer = undefined
       assert.deepEqual(await ask(TOKEN), { ...ALICE, iss: server.issuer })
     }
-    assert.deepEqual(told, [])
+    assert.deepEqual(logged, [])
   })
 }
 
@@ -349,7 +349,7 @@ test('where the header alone is named, the secret never goes into the body', asy
 })
 
 test('a client of which the header is refused is tried with the body, by random tokens', async (t) => {
-  const { server, ask, told } = await start(t)
+  const { server, ask, logged } = await start(t)
   server.answer = (response, { authorization, token }) => {
     if (authorization !== undefined) return json(response, { error: 'invalid_client' }, 401)
     json(response, token === TOKEN ? { active: true, ...ALICE } : { active: false })
@@ -365,10 +365,10 @@ test('a client of which the header is refused is tried with the body, by random 
       [true, true],
     ],
   )
-  assert.deepEqual(told, [])
+  assert.deepEqual(logged, [])
 })
 
-test('a function that no service has opened works, and tells nobody', async (t) => {
+test('a function that no service has opened works, and logs nothing', async (t) => {
   const server = await introspectionServer(t)
   server.active.set(TOKEN, ALICE)
   const ask = introspection({ issuer: server.issuer, url: server.url, ...CLIENT })
@@ -381,7 +381,7 @@ for (const status of [403, 429]) {
   test(`after a momentary ${status} the endpoint is left alone, longer each time, and then serves`, async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     ageByDate(t)
-    const { server, ask, told } = await start(t)
+    const { server, ask, logged } = await start(t)
     await ask(TOKEN)
     server.asked.length = 0
     const good = server.answer
@@ -397,13 +397,13 @@ for (const status of [403, 429]) {
     }
     server.answer = good
     assert.deepEqual(await ask(TOKEN), { ...ALICE, iss: server.issuer })
-    assert.deepEqual(told, [], 'its credentials are good')
+    assert.deepEqual(logged, [], 'its credentials are good')
   })
 
   test(`a ${status} before the first token is a momentary one, too`, async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     ageByDate(t)
-    const { server, ask, told } = await start(t)
+    const { server, ask, logged } = await start(t)
     const good = server.answer
     server.answer = (response) => json(response, {}, status)
     for (const _ of [1, 2]) await assert.rejects(ask(TOKEN), failure('BUSY'))
@@ -411,12 +411,12 @@ for (const status of [403, 429]) {
     server.answer = good
     t.mock.timers.tick(1000)
     assert.deepEqual(await ask(TOKEN), { ...ALICE, iss: server.issuer })
-    assert.deepEqual(told, [])
+    assert.deepEqual(logged, [])
   })
 }
 
 test('a token that alone is answered with 403 costs the others nothing', async (t) => {
-  const { server, ask, told } = await start(t)
+  const { server, ask, logged } = await start(t)
   server.answer = (response, { token }) =>
     token === '../../cursed'
       ? json(response, {}, 403)
@@ -424,5 +424,5 @@ test('a token that alone is answered with 403 costs the others nothing', async (
   await ask(TOKEN)
   for (const _ of [1, 2]) await assert.rejects(ask('../../cursed'), failure('BUSY'))
   assert.deepEqual(await ask(TOKEN), { ...ALICE, iss: server.issuer })
-  assert.deepEqual(told, [])
+  assert.deepEqual(logged, [])
 })

@@ -66,6 +66,6 @@ test('a misspelt or inherited member is refused rather than left out', () => {
   refuses(Object.create({ maxStale: 9 }), 'options: expected a plain object')
 })
 
-test('all problems are told at once', () => {
+test('all problems are named at once', () => {
   refuses({ interval: 0, maxEntries: 0 }, /^interval/, /\nmaxEntries/)
 })

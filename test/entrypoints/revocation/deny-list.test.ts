@@ -95,13 +95,13 @@ for (const [what, token, refused] of LIVES) {
   test(`a token that lives ${what} is ${refused ? 'refused' : 'admitted'}`, (t) => {
     stopClocks(t)
     const list = denyList()
-    const told: string[] = []
-    lifecycleOf(list)?.open((reason) => told.push(reason))
+    const logged: string[] = []
+    lifecycleOf(list)?.open((reason) => logged.push(reason))
     for (let again = 0; again < 2; again++) {
       assert.equal(verdictOf(list, tokenOf(token(Date.now()))), refused)
     }
     const reason = 'the deny list refuses a token that lives longer than maxLifetime'
-    assert.deepEqual(told, refused ? [reason] : [])
+    assert.deepEqual(logged, refused ? [reason] : [])
   })
 }
 
@@ -215,10 +215,10 @@ test('entries of the same names count by themselves, and each as long as it says
   assert.equal(list.size(), 1)
 })
 
-test('that a list is full is told once', async (t) => {
+test('that a list is full is logged once', async (t) => {
   const list = denyList({ maxEntries: 1 })
-  const { told } = attend(t, list)
+  const { logged } = attend(t, list)
   for (const jti of ['a', 'b']) await list.add({ jti })
   for (const _ of [1, 2]) assert.equal(verdictOf(list), 'ERR_DENY_LIST_FULL')
-  assert.deepEqual(told, ['the deny list is full (ERR_DENY_LIST_FULL)'])
+  assert.deepEqual(logged, ['the deny list is full (ERR_DENY_LIST_FULL)'])
 })

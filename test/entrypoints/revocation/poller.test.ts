@@ -100,12 +100,12 @@ test('many messages cause no more questions than fifty in a second', async (t) =
 
 test('a list that is older than maxStale answers again when it is loaded again', async (t) => {
   const { list, log, pass } = start(t)
-  const { attendant, told } = attend(t, list)
+  const { attendant, logged } = attend(t, list)
   await settled()
   log.onAnswer = () => Promise.reject(Object.assign(new Error('secret'), { code: 'ECONNREFUSED' }))
   await pass(60 * SECOND)
   assert.equal(verdictOf(list), false)
-  assert.deepEqual(told, ['the deny list cannot be read (ECONNREFUSED)'])
+  assert.deepEqual(logged, ['the deny list cannot be read (ECONNREFUSED)'])
   await pass(1)
   assert.equal(verdictOf(list), STALE)
   assert.equal(attendant.isReady, false)
@@ -115,7 +115,7 @@ test('a list that is older than maxStale answers again when it is loaded again',
   assert.equal(attendant.isReady, true)
   log.onAnswer = () => Promise.reject(new Error('secret'))
   await pass(10 * SECOND)
-  assert.deepEqual(told.slice(1), ['the deny list cannot be read (Error)'])
+  assert.deepEqual(logged.slice(1), ['the deny list cannot be read (Error)'])
 })
 
 test('the age of a list counts from the question, not from its late answer', async (t) => {
@@ -187,12 +187,15 @@ for (const [what, answer] of NO_ANSWERS) {
   test(`an answer with ${what} is a failure, and the list stays`, async (t) => {
     const { list, log, pass } = start(t)
     log.entries.push(ENTRY)
-    const { told } = attend(t, list)
+    const { logged } = attend(t, list)
     await settled()
     log.onAnswer = () => answer
     await pass(61 * SECOND)
-    assert.equal(told.length, 1)
-    assert.match(told[0] ?? '', /^the deny list cannot be read \((no entries|an? |[a-z]\w+ of an)/i)
+    assert.equal(logged.length, 1)
+    assert.match(
+      logged[0] ?? '',
+      /^the deny list cannot be read \((no entries|an? |[a-z]\w+ of an)/i,
+    )
     assert.equal(list.size(), 1)
     assert.equal(verdictOf(list), true)
     assert.equal(verdictOf(list, tokenOf({ sub: 'carol' })), STALE)
@@ -220,14 +223,14 @@ test('rows of a table are entries: null is no name, and other columns do not cou
 
 test('an answer that is late is a failure, and does not count when it comes', async (t) => {
   const { list, log, pass } = start(t)
-  const { told } = attend(t, list)
+  const { logged } = attend(t, list)
   await settled()
   const late: ((answer: unknown) => void)[] = []
   log.onAnswer = () => new Promise((resolve) => late.push(resolve))
   await pass(14 * SECOND)
   assert.equal(log.asked.length, 2, 'one question at a time')
   await pass(SECOND)
-  assert.deepEqual(told, ['the deny list cannot be read (late)'])
+  assert.deepEqual(logged, ['the deny list cannot be read (late)'])
   late[0]?.({ entries: [ENTRY], cursor: 99 })
   log.onAnswer = (answer) => answer
   await pass(5 * SECOND)
@@ -235,7 +238,7 @@ test('an answer that is late is a failure, and does not count when it comes', as
   assert.deepEqual(log.asked.slice(0, 3), [null, 0, null], 'all is asked for anew')
 })
 
-test('the caller of add is told that append failed, and the entry counts here', async (t) => {
+test('add throws if append failed, and the entry counts here', async (t) => {
   const { list, pass } = start(t, { append: () => assert.fail('on purpose') })
   attend(t, list)
   const unavailable = { code: 'ERR_AUTH_REVOCATION_UNAVAILABLE' }
@@ -282,7 +285,7 @@ test('with the last service it ends, and with the next one it goes on', async (t
   list.wake()
   await pass(SECOND)
   assert.equal(log.asked.length, 3)
-  assert.deepEqual([...first.told, ...second.told], [], 'what is ended is no failure')
+  assert.deepEqual([...first.logged, ...second.logged], [], 'what is ended is no failure')
   assert.equal(verdictOf(list), STALE)
   log.onAnswer = (answer) => answer
   attend(t, list)
@@ -303,7 +306,7 @@ test('after a sleep of the machine the next token causes a question', async (t) 
   assert.equal(verdictOf(list), false)
 })
 
-test('after the wall clock was set, all entries are asked for anew, until they are told', async (t) => {
+test('after the wall clock was set, all entries are asked for anew, until they are returned', async (t) => {
   const { list, log, pass } = start(t)
   log.entries.push({ sub: 'alice', until: new Date(START + 100 * SECOND).toISOString() })
   const wall = Date.now
@@ -371,7 +374,7 @@ test('an entry without an end lasts for the maxLifetime of its reader', async (t
   assert.equal(verdictOf(list, tokenOf({ expiresAt: new Date(Date.now() + SECOND) })), false)
 })
 
-test('an entry without an end that is told again and again ends all the same', async (t) => {
+test('an entry without an end that is returned again and again ends all the same', async (t) => {
   const { list, log, pass } = start(t, { maxLifetime: 600 })
   log.onAnswer = () => ({ entries: [{ sub: 'alice' }, { sub: 'alice' }], cursor: 1 })
   attend(t, list)
@@ -442,8 +445,8 @@ test('an answer has no members that Object.prototype has', async (t) => {
   const { list, log } = start(t)
   log.entries.push({ sub: 'alice' })
   log.onAnswer = (answer) => (log.asked.length > 9 ? assert.fail('asked for ever') : answer)
-  const { told } = attend(t, list)
+  const { logged } = attend(t, list)
   await settled()
   assert.equal(verdictOf(list), true)
-  assert.deepEqual([log.asked, told], [[null], []])
+  assert.deepEqual([log.asked, logged], [[null], []])
 })

@@ -50,7 +50,7 @@ export function describeStreamsIn(what: string, open: () => Promise<StreamsServe
       }
 
       it('what one process adds another one knows within a second', async (t) => {
-        const { mine, other, told } = pair(t)
+        const { mine, other, logged } = pair(t)
         await other.ready()
         for (const jti of ['token-1', 'token-2', 'Ælfrēd 🐪 \ud800 "; DEL']) {
           await mine.add({ jti, until: END })
@@ -59,16 +59,16 @@ export function describeStreamsIn(what: string, open: () => Promise<StreamsServe
         assert.equal(verdictOf(other, tokenOf({ jti: 'token-3' })), false)
         await mine.ready()
         assert.equal(mine.size(), 3, 'its own entries come back as the same')
-        assert.deepEqual(told, [])
+        assert.deepEqual(logged, [])
       })
 
-      it('a server that was killed, and has lost all, is told, and read again', async (t) => {
-        const { mine, other, told } = pair(t, { interval: 0.1 })
+      it('a server that was killed, and has lost all, is logged, and read again', async (t) => {
+        const { mine, other, logged } = pair(t, { interval: 0.1 })
         await mine.add({ jti: 'token-1', until: END })
         await until(() => verdictOf(other) === true, 5000)
         await server.kill()
         await server.start()
-        await until(() => told.includes(LOST), 20_000)
+        await until(() => logged.includes(LOST), 20_000)
         assert.equal(verdictOf(other), true, 'what is known stays known')
         await mine.add({ jti: 'token-2', until: END })
         await until(() => verdictOf(other, tokenOf({ jti: 'token-2' })) === true, 5000)
@@ -101,7 +101,7 @@ export function describeStreamsIn(what: string, open: () => Promise<StreamsServe
       })
 
       it('a thousand appended at once by each of two writers are all known', async (t) => {
-        const { mine, other, told } = pair(t)
+        const { mine, other, logged } = pair(t)
         await other.ready()
         const writers = [mine, make(SECOND)]
         const names = Array.from({ length: 1000 }, (_, i) => `${i}`)
@@ -114,7 +114,7 @@ export function describeStreamsIn(what: string, open: () => Promise<StreamsServe
         const late = make(SECOND)
         await late.ready()
         assert.equal(late.size(), 2000, 'a first load takes several pages')
-        assert.deepEqual(told, [])
+        assert.deepEqual(logged, [])
       })
 
       it('an item that cannot be read is a failure, and all others count', async (t) => {
@@ -122,14 +122,14 @@ export function describeStreamsIn(what: string, open: () => Promise<StreamsServe
         await mine.add({ jti: 'token-1', until: END })
         const id = String(await send('XADD', KEY, '*', 'sub', 'alice'))
         await mine.add({ jti: 'token-2', until: END })
-        const { told } = attend(t, other)
+        const { logged } = attend(t, other)
         await assert.rejects(other.ready(), { code: 'ERR_AUTH_REVOCATION_UNAVAILABLE' })
         assert.deepEqual(
           ['token-1', 'token-2'].map((jti) => verdictOf(other, tokenOf({ jti }))),
           [true, true],
         )
         assert.equal(verdictOf(other, tokenOf({ jti: 'token-3' })), 'ERR_DENY_LIST_NOT_LOADED')
-        assert.match(`${told}`, /^the deny list cannot be read \(/)
+        assert.match(`${logged}`, /^the deny list cannot be read \(/)
         await send('XDEL', KEY, id)
         await other.ready()
         assert.equal(verdictOf(other, tokenOf({ jti: 'token-3' })), false)

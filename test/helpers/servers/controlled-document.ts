@@ -37,7 +37,7 @@ export function controlledDocument(
   ageByDate(t)
   const loads: Load[] = []
   const failures: string[] = []
-  const told: (string | null)[] = []
+  const addresses: (string | null)[] = []
   const load = (signal: AbortSignal) =>
     new Promise<string>((resolve, reject) => {
       loads.push({ at: (Date.now() - begin) / 1000, signal, resolve, reject })
@@ -49,7 +49,7 @@ export function controlledDocument(
     {
       onFailure(reason, url) {
         failures.push(reason)
-        told.push(url)
+        addresses.push(url)
       },
       ...(onChange && { onChange }),
     },
@@ -64,7 +64,7 @@ export function controlledDocument(
     loads,
     failures,
     /** The addresses that came with the failures. */
-    told,
+    addresses,
     /** Moves clock and timers on. */
     async pass(seconds: number): Promise<void> {
       t.mock.timers.tick(seconds * 1000)

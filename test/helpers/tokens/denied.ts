@@ -56,13 +56,13 @@ export const settled = () => new Promise(setImmediate)
 /** Begins the work of a list, as a service does, until the test ends. */
 export function attend(t: TestContext, list: DenyList, accepted?: AcceptedTokens) {
   const attendant = lifecycleOf(list) ?? assert.fail('it is not attended')
-  const told: string[] = []
+  const logged: string[] = []
   let isOpen = true
-  attendant.open((reason) => told.push(reason), accepted)
+  attendant.open((reason) => logged.push(reason), accepted)
   const close = () => {
     if (isOpen) attendant.close()
     isOpen = false
   }
   t.after(close)
-  return { attendant, told, close }
+  return { attendant, logged, close }
 }

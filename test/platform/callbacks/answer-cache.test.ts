@@ -30,7 +30,7 @@ test('keys that are long and differ in one letter are kept beside each other', (
   for (let at = 0; at < 100; at++) assert.equal(answers.get(keyOf(at))?.answer, at)
 })
 
-test('where the table is full, the oldest answer goes of those that were not used', () => {
+test('when the table is full, the oldest answer goes of those that were not used', () => {
   const dropped: number[] = []
   const answers = new AnswerCache<number>(2, (answer) => void dropped.push(answer))
   answers.set('a', kept(1))

@@ -250,7 +250,7 @@ for (const [how, fail] of [
   ['at once', () => JSON.parse('')],
   ['later', () => Promise.reject(new Error('down'))],
 ] as const) {
-  test(`where the function fails ${how}, the last good answer serves for maxStale`, async (t) => {
+  test(`if the function fails ${how}, the last good answer serves for maxStale`, async (t) => {
     let isDown = false
     const { get, pass } = start(t, (key) => (isDown ? fail() : key), { maxStale: 100 })
     assert.equal(get('a'), 'a')
@@ -561,7 +561,7 @@ test('a background question that fails changes nothing before the time is over',
   assert.throws(() => get('a'), refused('failed (SyntaxError)'))
 })
 
-test('what serves now is told without a question', (t) => {
+test('what serves now is returned without a question', (t) => {
   const { get, asked, pass, answers } = start(t, known, APART)
   assert.deepEqual([answers.fresh('a'), asked()], [undefined, ''])
   void get('a')
@@ -656,7 +656,7 @@ for (const how of ['', ', where known keys are counted apart']) {
   })
 }
 
-test('an answer that is pushed out is told', (t) => {
+test('an answer that is pushed out is dropped', (t) => {
   const dropped: unknown[] = []
   const { get } = start(t, known, { maxKept: 1, drop: (kept) => void dropped.push(kept) })
   void get('a')
@@ -693,7 +693,7 @@ for (const [by, next, keptFor, isDropped] of REPLACED) {
   })
 }
 
-test('a function is asked about something else than the key where that is said', (t) => {
+test('a function is asked about something else than the key if that is said', (t) => {
   const { answers, asked } = start(t, (about) => about)
   assert.deepEqual(
     [answers.get('key', WAITS, 'thing'), answers.get('key', WAITS)],

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../../lib/errors.ts'
-import { callWithTimeout, withinTime } from '../../../lib/platform/callbacks/call-with-timeout.ts'
+import { callWithTimeout } from '../../../lib/platform/callbacks/call-with-timeout.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
-import { Unusable } from '../../../lib/platform/http/failure.ts'
 
 const asking = (ask: () => unknown, timeout = 5, waits = new PendingRequests()) =>
   callWithTimeout({
@@ -38,7 +36,7 @@ test('an answer that comes later is waited for', async () => {
   assert.equal(await asking(() => new Promise((resolve) => setImmediate(resolve, false))), false)
 })
 
-/** What is thrown, and all that is told of it. */
+/** Thrown values, and all that their refusals say. */
 const THROWN: readonly [thrown: unknown, reason: string][] = [
   [new Error('secret'), 'failed (Error)'],
   [new TypeError('secret'), 'failed (TypeError)'],
@@ -51,7 +49,7 @@ const THROWN: readonly [thrown: unknown, reason: string][] = [
 ]
 
 for (const [thrown, reason] of THROWN) {
-  test(`of ${String(thrown)}, thrown or rejected, only this is told: ${reason}`, async () => {
+  test(`${String(thrown)}, thrown or rejected, is refused with no more than: ${reason}`, async () => {
     assert.throws(() => asking(failing(thrown)), refused(reason))
     await assert.rejects(async () => asking(() => Promise.reject(thrown)), refused(reason))
   })
@@ -110,52 +108,3 @@ function settleable() {
   })
   return { promise, reject: (error: Error) => reject(error) }
 }
-
-const never = () => new Promise(() => {})
-
-test('an answer is given, at once or later', async () => {
-  assert.equal(await withinTime(() => 'here', 1000), 'here')
-  assert.equal(await withinTime(async () => 'later', 1000), 'later')
-})
-
-test('what the function throws is thrown, at once or later', async () => {
-  const down = new Error('down')
-  const fail = () => {
-    throw down
-  }
-  await assert.rejects(withinTime(fail, 1000), down)
-  await assert.rejects(
-    withinTime(async () => fail(), 1000),
-    down,
-  )
-})
-
-test('an answer that does not come in time is late', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const isOver = t.mock.fn()
-  const outcome = assert.rejects(withinTime(never, 1000), new Unusable('late'))
-  void outcome.then(isOver)
-  t.mock.timers.tick(999)
-  await new Promise(setImmediate)
-  assert.equal(isOver.mock.callCount(), 0)
-  t.mock.timers.tick(1)
-  await outcome
-})
-
-test('a signal ends the wait', async () => {
-  const end = new AbortController()
-  const outcome = assert.rejects(withinTime(never, 1000, end.signal), new Unusable('ended'))
-  assert.equal(getEventListeners(end.signal, 'abort').length, 1)
-  end.abort()
-  await outcome
-})
-
-test('its timer ends with the answer, and keeps no process alive', async (t) => {
-  const cleared = t.mock.method(globalThis, 'clearTimeout')
-  const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
-  const before = timers()
-  const answer = withinTime(async () => 'later', 1_000_000)
-  assert.equal(timers(), before)
-  await answer
-  assert.equal(cleared.mock.callCount(), 1)
-})

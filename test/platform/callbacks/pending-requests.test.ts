@@ -25,20 +25,6 @@ test('the end fails every wait with its own error, and later waits too', async (
   )
 })
 
-test('the waits of one application end, and those of another go on', async () => {
-  const [one, other] = [new PendingRequests(), new PendingRequests()]
-  let come = (_value: string): void => {}
-  const shared = new Promise<string>((resolve) => {
-    come = resolve
-  })
-  const ended = assert.rejects(one.waitFor(shared, closed), { message: 'closed' })
-  const waiting = other.waitFor(shared, closed)
-  one.end()
-  await ended
-  come('here')
-  assert.equal(await waiting, 'here')
-})
-
 test('a promise may fail after the end of its wait, without any effect', async () => {
   const waits = new PendingRequests()
   let fail = (_error: Error): void => {}
@@ -107,4 +93,47 @@ test('a value that is there is not waited for, even after the end', () => {
   assert.equal(waits.waitFor(value, closed), 'here')
   waits.end()
   assert.equal(waits.waitFor(value, closed), 'here')
+})
+
+/** Waits of one second, of which the process does not wait for the end. */
+const LIMIT = {
+  milliseconds: 1000,
+  late: () => new Error('late'),
+  ended: closed,
+  keepsAlive: false,
+}
+
+test('a wait within a time gives the result that it waits for, or its failure', async () => {
+  const waits = new PendingRequests()
+  assert.equal(await waits.waitWithin(Promise.resolve('here'), LIMIT), 'here')
+  await assert.rejects(waits.waitWithin(Promise.reject(new Error('down')), LIMIT), {
+    message: 'down',
+  })
+})
+
+test('an answer that does not come in time is late', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const isOver = t.mock.fn()
+  const waiting = new PendingRequests().waitWithin(never(), LIMIT)
+  const outcome = assert.rejects(waiting, { message: 'late' }).then(isOver)
+  t.mock.timers.tick(999)
+  await new Promise(setImmediate)
+  assert.equal(isOver.mock.callCount(), 0)
+  t.mock.timers.tick(1)
+  await outcome
+})
+
+test('the timer of a wait ends with it, and keeps the process alive only if that is said', async (t) => {
+  const cleared = t.mock.method(globalThis, 'clearTimeout')
+  const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
+  const before = timers()
+  for (const keepsAlive of [false, true]) {
+    const waits = new PendingRequests()
+    const limit = { ...LIMIT, keepsAlive, milliseconds: 1_000_000 }
+    const ended = assert.rejects(waits.waitWithin(never(), limit), { message: 'closed' })
+    assert.equal(timers() - before, keepsAlive ? 1 : 0)
+    waits.end()
+    await ended
+  }
+  assert.deepEqual([cleared.mock.callCount(), timers()], [2, before])
 })

@@ -4,11 +4,11 @@ import { changeReporter, DocumentStatus } from '../../../lib/platform/http/docum
 import { heard } from '../../helpers/app/heard.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
 
-test('what becomes of a document is told with its kind, its name, its age and the reason', (t) => {
+test('the change of a document is published with its kind, its name, its age and the reason', (t) => {
   const messages = heard(t, 'document')
-  const tell = changeReporter('tenants', 'of acme')
-  tell('stale', { state: 'stale', age: 3, failure: 'late' })
-  tell('fetched', { state: 'fresh', age: null, failure: null })
+  const report = changeReporter('tenants', 'of acme')
+  report('stale', { state: 'stale', age: 3, failure: 'late' })
+  report('fetched', { state: 'fresh', age: null, failure: null })
   assert.deepEqual(messages, [
     { kind: 'tenants', name: 'of acme', event: 'stale', age: 3, reason: 'late' },
     { kind: 'tenants', name: 'of acme', event: 'fetched', age: null, reason: null },
@@ -16,96 +16,96 @@ test('what becomes of a document is told with its kind, its name, its age and th
   assert.ok(messages.every(Object.isFrozen), 'each message is frozen')
 })
 
-/** The story of a document that is fresh for 100 seconds, and serves for 50 more. */
+/** The status of a document that is fresh for 100 seconds, and serves for 50 more. */
 function begin(t: TestContext) {
   t.mock.timers.enable({ apis: ['Date'], now: 0 })
   ageByDate(t)
-  const told: string[] = []
-  const story = new DocumentStatus({ maxAge: 100, maxStale: 50 }, (change, { age, failure }) => {
-    told.push([change, age, failure].filter((each) => each !== null).join(' '))
+  const reported: string[] = []
+  const status = new DocumentStatus({ maxAge: 100, maxStale: 50 }, (change, { age, failure }) => {
+    reported.push([change, age, failure].filter((each) => each !== null).join(' '))
   })
   const at = (seconds: number) => t.mock.timers.setTime(seconds * 1000)
   return {
-    story,
+    status,
     at,
     look(seconds: number, serves: boolean) {
       at(seconds)
-      story.look(Date.now(), serves)
+      status.look(Date.now(), serves)
     },
-    /** What was told since the last call. */
-    told: () => told.splice(0),
+    /** The reports since the last call. */
+    reported: () => reported.splice(0),
   }
 }
 
-test('a document that is old and not used is told as stale only when it serves, and as gone in time', (t) => {
-  const { story, look, told } = begin(t)
-  story.fetched()
+test('a document that is old and not used is reported as stale only when it serves, and as gone in time', (t) => {
+  const { status, look, reported } = begin(t)
+  status.fetched()
   look(99, true)
   look(110, false)
-  assert.deepEqual(told(), ['fetched 0'])
+  assert.deepEqual(reported(), ['fetched 0'])
   look(120, true)
   look(130, true)
   look(151, false)
   look(200, true)
-  assert.deepEqual(told(), ['stale 120', 'gone 151'])
+  assert.deepEqual(reported(), ['stale 120', 'gone 151'])
 })
 
-test('each change is told once, and at its time', (t) => {
-  const { story, look, told } = begin(t)
+test('each change is reported once, and at its time', (t) => {
+  const { status, look, reported } = begin(t)
   look(0, true)
-  story.fetched()
+  status.fetched()
   look(99.999, true)
-  assert.deepEqual(told(), ['fetched 0'])
+  assert.deepEqual(reported(), ['fetched 0'])
   look(100, true)
   look(149.999, true)
-  assert.deepEqual(told(), ['stale 100'])
+  assert.deepEqual(reported(), ['stale 100'])
   look(150, true)
   look(1000, true)
-  assert.deepEqual(told(), ['gone 150'])
-  story.fetched()
+  assert.deepEqual(reported(), ['gone 150'])
+  status.fetched()
   look(1100, true)
-  assert.deepEqual(told(), ['fetched 0', 'stale 100'])
+  assert.deepEqual(reported(), ['fetched 0', 'stale 100'])
 })
 
-test('a document that was not looked at while it was stale is told as gone alone', (t) => {
-  const { story, look, told } = begin(t)
-  story.fetched()
+test('a document that was not looked at while it was stale is reported as gone alone', (t) => {
+  const { status, look, reported } = begin(t)
+  status.fetched()
   look(150, false)
-  assert.deepEqual(told(), ['fetched 0', 'gone 150'])
+  assert.deepEqual(reported(), ['fetched 0', 'gone 150'])
 })
 
 test('its age counts from when it was fetched', (t) => {
-  const { story, at, look, told } = begin(t)
+  const { status, at, look, reported } = begin(t)
   at(40)
-  story.fetched(0)
+  status.fetched(0)
   look(99.999, true)
   look(100, true)
-  assert.deepEqual(told(), ['fetched 40', 'stale 100'])
+  assert.deepEqual(reported(), ['fetched 40', 'stale 100'])
 })
 
-test('a failure is told, and is over with the next document', (t) => {
-  const { story, at, told } = begin(t)
-  story.failed('no answer')
-  story.fetched()
+test('a failure is reported, and is over with the next document', (t) => {
+  const { status, at, reported } = begin(t)
+  status.failed('no answer')
+  status.fetched()
   at(10)
-  story.failed('no answer in time')
-  assert.deepEqual(told(), ['failed no answer', 'fetched 0', 'failed 10 no answer in time'])
+  status.failed('no answer in time')
+  assert.deepEqual(reported(), ['failed no answer', 'fetched 0', 'failed 10 no answer in time'])
 })
 
 test('its source may say that there is none any more', (t) => {
-  const { story, at, look, told } = begin(t)
-  story.fetched()
+  const { status, at, look, reported } = begin(t)
+  status.fetched()
   at(10)
-  story.ended()
+  status.ended()
   look(1000, true)
-  assert.deepEqual(told(), ['fetched 0', 'gone'])
-  assert.deepEqual(story.state, { state: 'none', age: null, failure: null })
+  assert.deepEqual(reported(), ['fetched 0', 'gone'])
+  assert.deepEqual(status.state, { state: 'none', age: null, failure: null })
 })
 
 test('its state follows from its age', (t) => {
-  const { story, at } = begin(t)
-  assert.deepEqual(story.state, { state: 'none', age: null, failure: null })
-  story.fetched()
+  const { status, at } = begin(t)
+  assert.deepEqual(status.state, { state: 'none', age: null, failure: null })
+  status.fetched()
   for (const [age, state] of [
     [0, 'fresh'],
     [99.999, 'fresh'],
@@ -114,6 +114,6 @@ test('its state follows from its age', (t) => {
     [150, 'none'],
   ] as const) {
     at(age)
-    assert.deepEqual(story.state, { state, age, failure: null })
+    assert.deepEqual(status.state, { state, age, failure: null })
   }
 })

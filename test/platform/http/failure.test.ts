@@ -5,17 +5,17 @@ import { badStatus, FetchFailure, noAnswer } from '../../../lib/platform/http/fa
 const { signal } = new AbortController()
 const refused = Object.assign(new Error('secret'), { code: 'ECONNREFUSED' })
 
-test('an answer that brings no document is told with its status', () => {
+test('an answer without a document fails with its status', () => {
   const { message, status } = badStatus(404)
   assert.deepEqual([message, status], ['answered with status 404', 404])
 })
 
-test('where no answer came, there is no status, and the message is the code of the error', () => {
+test('without an answer there is no status, and the message is the code of the error', () => {
   const { message, status } = noAnswer(refused, signal)
   assert.deepEqual([message, status], ['no answer (ECONNREFUSED)', undefined])
 })
 
-test('where the time was over, the error is that of its end', () => {
+test('if the time was over, the error is that of its end', () => {
   assert.equal(noAnswer(refused, AbortSignal.abort()).message, 'no answer in time')
 })
 

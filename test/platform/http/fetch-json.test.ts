@@ -197,10 +197,10 @@ test('no failure repeats the words of the server', async () => {
   }
 })
 
-test('each answer is told before it is read, a bad one too', async () => {
-  const told: [status: number, date: string | null][] = []
+test('each answer is reported before it is read, a bad one too', async () => {
+  const answers: [status: number, date: string | null][] = []
   const onAnswer = ({ status, headers }: Pick<Response, 'status' | 'headers'>) =>
-    void told.push([status, headers.get('date')])
+    void answers.push([status, headers.get('date')])
   const date = 'Sun, 06 Nov 1994 08:49:37 GMT'
   const { url } = await askedServer((request, response) => {
     response.writeHead(request.url === '/' ? 200 : 500, { date }).end('no JSON')
@@ -208,7 +208,7 @@ test('each answer is told before it is read, a bad one too', async () => {
   const limits = { maxBytes: MAX_BYTES, signal: AbortSignal.timeout(10_000), onAnswer }
   await failure(fetchJson(url, limits))
   await failure(fetchJson(`${url}bad`, limits))
-  assert.deepEqual(told, [
+  assert.deepEqual(answers, [
     [200, date],
     [500, date],
   ])

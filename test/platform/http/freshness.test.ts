@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import {
-  DocumentTimes,
   type Freshness,
-  lastAge,
-  refreshAge,
+  LoadSchedule,
+  wholeFreshness,
 } from '../../../lib/platform/http/freshness.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
 import { controlledDocument, FRESHNESS } from '../../helpers/servers/controlled-document.ts'
 
-/** The times of a document on a clock that the test moves. */
+/** The schedule of a document on a clock that the test moves. */
 function begin(t: TestContext, freshness: Partial<Freshness> = {}) {
   t.mock.timers.enable({ apis: ['Date'], now: 0 })
   ageByDate(t)
-  const times = new DocumentTimes({ ...FRESHNESS, ...freshness })
+  const schedule = new LoadSchedule(wholeFreshness({ ...FRESHNESS, ...freshness }))
   const at = (seconds: number) => t.mock.timers.setTime(seconds * 1000)
-  const serves = () => times.serves(Date.now())
+  const serves = () => schedule.serves(Date.now())
   /** Seconds from now on after which it serves no more, to the millisecond. */
   const servesFor = (seconds: number) => {
     const now = Date.now()
@@ -24,80 +23,80 @@ function begin(t: TestContext, freshness: Partial<Freshness> = {}) {
     t.mock.timers.setTime(now + seconds * 1000)
     assert.equal(serves(), false, `from ${seconds} s on`)
   }
-  return { times, at, serves, servesFor }
+  return { schedule, at, serves, servesFor }
 }
 
 test('before its first load a document is due, has rested, and does not serve', (t) => {
   for (const isLazy of [false, true]) {
-    const { times, serves } = begin(t, { isLazy })
-    assert.deepEqual([times.isDue(0), times.hasRested, serves()], [true, true, false])
+    const { schedule, serves } = begin(t, { isLazy })
+    assert.deepEqual([schedule.isDue(0), schedule.hasRested, serves()], [true, true, false])
     t.mock.timers.reset()
   }
 })
 
 test('while a load is under way, none is due before its time limit', (t) => {
-  const { times } = begin(t)
-  times.began()
-  assert.equal(times.retryAfter, 5)
-  assert.deepEqual([times.isDue(4999), times.isDue(5000)], [false, true])
+  const { schedule } = begin(t)
+  schedule.began()
+  assert.equal(schedule.retryAfter, 5)
+  assert.deepEqual([schedule.isDue(4999), schedule.isDue(5000)], [false, true])
 })
 
 test('after a success the next load is due at four fifths of the age, and it serves for both times', (t) => {
-  const { times, servesFor } = begin(t)
-  times.succeeded()
-  assert.deepEqual([times.retryAfter, times.hasRested], [480, true])
+  const { schedule, servesFor } = begin(t)
+  schedule.succeeded()
+  assert.deepEqual([schedule.retryAfter, schedule.hasRested], [480, true])
   servesFor(4200)
 })
 
 test('a document that is old at once is due after a moment', (t) => {
-  const { times, servesFor } = begin(t, { maxAge: 0, isLazy: true })
-  times.succeeded()
-  assert.equal(times.retryAfter, 0.02)
+  const { schedule, servesFor } = begin(t, { maxAge: 0, isLazy: true })
+  schedule.succeeded()
+  assert.equal(schedule.retryAfter, 0.02)
   servesFor(0.02)
 })
 
 test('what is loaded on demand serves for its age without another look', (t) => {
-  const { times, servesFor } = begin(t, { isLazy: true })
-  times.succeeded()
+  const { schedule, servesFor } = begin(t, { isLazy: true })
+  schedule.succeeded()
   servesFor(600)
 })
 
 test('after a failure a document rests, and what is loaded on demand serves for one more attempt', (t) => {
-  const { times, at, servesFor } = begin(t, { isLazy: true })
-  times.succeeded()
+  const { schedule, at, servesFor } = begin(t, { isLazy: true })
+  schedule.succeeded()
   at(700)
-  times.failed()
-  assert.deepEqual([times.retryAfter, times.hasRested], [1, false])
+  schedule.failed()
+  assert.deepEqual([schedule.retryAfter, schedule.hasRested], [1, false])
   at(700.999)
-  assert.equal(times.hasRested, false)
+  assert.equal(schedule.hasRested, false)
   at(701)
-  assert.deepEqual([times.retryAfter, times.hasRested], [0, true])
+  assert.deepEqual([schedule.retryAfter, schedule.hasRested], [0, true])
   servesFor(5)
 })
 
 test('a failure takes nothing from a document that is fresh', (t) => {
-  const { times, at, servesFor } = begin(t, { isLazy: true })
-  times.succeeded()
+  const { schedule, at, servesFor } = begin(t, { isLazy: true })
+  schedule.succeeded()
   at(10)
-  times.failed()
-  assert.equal(times.retryAfter, 470)
+  schedule.failed()
+  assert.equal(schedule.retryAfter, 470)
   servesFor(590)
 })
 
 test('a success within the rest after a failure ends it', (t) => {
-  const { times, at } = begin(t)
-  times.failed()
-  times.succeeded()
-  assert.equal(times.hasRested, true)
+  const { schedule, at } = begin(t)
+  schedule.failed()
+  schedule.succeeded()
+  assert.equal(schedule.hasRested, true)
   at(480)
-  times.failed()
-  assert.equal(times.retryAfter, 1)
+  schedule.failed()
+  assert.equal(schedule.retryAfter, 1)
 })
 
 for (const isLazy of [false, true]) {
   const kind = isLazy ? 'on demand' : 'by a timer'
 
-  test(`the state tells age and last failure of what is loaded ${kind}`, async (t) => {
+  test(`the state has age and last failure of a document that is loaded ${kind}`, async (t) => {
     const { document, pass, succeed, fail } = controlledDocument(t, { isLazy, timeout: 100_000 })
     const shows = (state: string, age: number | null, failure: string | null = null) =>
       assert.deepEqual(document.state(), { state, age, failure })
@@ -142,21 +141,9 @@ test('a load that closing has ended is no failure', async (t) => {
 })
 
 test('after a failure an old document serves to the end of the next attempt, its wait included', (t) => {
-  const { times, at, servesFor } = begin(t, { isLazy: true, line: 20 })
-  times.succeeded()
+  const { schedule, at, servesFor } = begin(t, { isLazy: true, line: 20 })
+  schedule.succeeded()
   at(600)
-  times.failed()
+  schedule.failed()
   servesFor(1 + 20 + 5)
-})
-
-const RULES = { timeout: 5, retry: 1, retryMax: 30 }
-
-test('a document is fetched again at four fifths of its age, and serves for its stale time too', () => {
-  const freshness = { ...RULES, maxAge: 100, maxStale: 300 }
-  assert.deepEqual([refreshAge(freshness), lastAge(freshness)], [80_000, 400_000])
-})
-
-test('with a maxAge of 0 it is fetched again at once', () => {
-  const freshness = { ...RULES, maxAge: 0, maxStale: 0 }
-  assert.deepEqual([refreshAge(freshness), lastAge(freshness)], [0, 0])
 })

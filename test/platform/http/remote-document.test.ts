@@ -29,7 +29,7 @@ test('opening again begins no load before its time', async (t) => {
   assert.equal(loads.length, 1)
 })
 
-test('what becomes of the document is told, even if nobody asks for it', async (t) => {
+test('the changes of the document are reported, even if nobody asks for it', async (t) => {
   const changes: string[] = []
   const onChange = (change: string) => {
     if (changes.at(-1) !== change) changes.push(change)
@@ -108,7 +108,7 @@ test('after its stale time there is a document again as soon as a load brings on
   assert.equal(await waiting, 'two')
 })
 
-test('a load ends at its time limit, and the reason is told', async (t) => {
+test('a load ends at its time limit, and the reason is reported', async (t) => {
   const { document, loads, failures, pass } = controlledDocument(t)
   document.open()
   const waiting = document.settled()
@@ -133,18 +133,18 @@ test('the limit of a load that came in time does not end the next one', async (t
   )
 })
 
-test('an error from other code than the fetch is told in constant words', async (t) => {
+test('an error from other code than the fetch is reported in constant words', async (t) => {
   const { document, failures, fail } = controlledDocument(t)
   document.open()
   await fail(new TypeError('secret'))
   assert.deepEqual(failures, ['the answer cannot be used'])
 })
 
-test('a failure is told with the address, without its query', async (t) => {
-  const { document, told, fail } = controlledDocument(t)
+test('a failure is reported with the address, without its query', async (t) => {
+  const { document, addresses, fail } = controlledDocument(t)
   document.open()
   await fail()
-  assert.deepEqual(told, ['https://login.test/keys'])
+  assert.deepEqual(addresses, ['https://login.test/keys'])
 })
 
 test('a load that is under way keeps no process alive', () => {

@@ -27,7 +27,7 @@ const PROTECTED = [
 ]
 
 for (const address of PROTECTED) {
-  test(`what comes from ${address} cannot be replaced on the way`, () => {
+  test(`an answer from ${address} cannot be replaced on the way`, () => {
     assert.equal(isSecureUrl(address), true)
   })
 }
@@ -83,7 +83,7 @@ const shown: [address: unknown, shown: string | null][] = [
 ]
 
 for (const [address, expected] of shown) {
-  test(`of ${JSON.stringify(address)?.slice(0, 60)} the log shows: ${expected}`, () => {
+  test(`${JSON.stringify(address)?.slice(0, 60)} is logged as ${expected}`, () => {
     assert.equal(redactUrl(address), expected)
   })
 }

@@ -79,7 +79,7 @@ test('a sleep counts from a second on, and each later one from a second more', (
   }
 })
 
-test('a sleep counts in full where the system tells a later boot than the process', () => {
+test('a sleep counts in full if the boot of the system is later than that of the process', () => {
   const { clock, run, state } = machine(50_000, 20)
   const begin = clock.now()
   state.sinceBoot += HOUR
@@ -120,12 +120,12 @@ test('without the time since boot, time goes by as the process sees it', () => {
   assert.equal(clock.now() - begin, HOUR)
 })
 
-test('a system that does not tell its uptime causes no failing request', (t) => {
+test('a system that does not give its uptime causes no failing request', (t) => {
   t.mock.method(os, 'uptime', () => {
     throw new Error('not permitted')
   })
   const clock = new Clock()
-  assert.ok(Number.isFinite(clock.now()), 'a time is told')
+  assert.ok(Number.isFinite(clock.now()), 'there is a time')
 })
 
 test("the package's clock ignores the wall clock and fake timers", (t) => {

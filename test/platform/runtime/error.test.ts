@@ -32,7 +32,7 @@ const codes: [what: string, error: unknown, code: string][] = [
 ]
 
 for (const [what, error, code] of codes) {
-  test(`of ${what}, only ${code} is told`, () => {
+  test(`${what} is logged as ${code} alone`, () => {
     assert.equal(errorCode(error), code)
   })
 }

@@ -5,7 +5,7 @@ import { isTooComplex, keptBytes } from '../../../lib/platform/runtime/json-comp
 import { usedHeap } from '../../helpers/processes/used-heap.ts'
 
 for (const mark of ['[', '{', ',']) {
-  test(`64 times ${mark} is no crowd, and 65 times is one`, () => {
+  test(`64 times ${mark} is accepted, and 65 times is too complex`, () => {
     const text = (times: number) => `x${`${mark}x`.repeat(times)}`
     assert.deepEqual([isTooComplex(text(64)), isTooComplex(text(65))], [false, true])
   })
@@ -44,7 +44,7 @@ const SAMPLES = 300
 const NOISE = 500_000
 
 for (const [what, json] of KINDS) {
-  test(`claims with ${what} keep no more alive than is said`, () => {
+  test(`claims with ${what} need no more memory than is estimated`, () => {
     const kept: unknown[] = [readUserInfo(JSON.parse(json()))]
     let said = 0
     const before = usedHeap()
@@ -55,6 +55,6 @@ for (const [what, json] of KINDS) {
     }
     const grown = usedHeap() - before
     assert.equal(kept.length, SAMPLES + 1)
-    assert.ok(grown <= said + NOISE, `${grown} bytes, and ${said} are said`)
+    assert.ok(grown <= said + NOISE, `${grown} bytes, and ${said} are estimated`)
   })
 }

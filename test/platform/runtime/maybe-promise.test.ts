@@ -30,28 +30,28 @@ test('a step after a promise runs when the promise is kept', async () => {
 })
 
 test('an attempt goes on in one of two ways, at once if it can', () => {
-  const tell = (run: () => string) =>
+  const outcomeOf = (run: () => string) =>
     attempt(
       run,
       (value) => `done: ${value}`,
       (error) => `failed: ${error}`,
     )
   assert.equal(
-    tell(() => 'here'),
+    outcomeOf(() => 'here'),
     'done: here',
   )
-  assert.equal(tell(fail('down')), 'failed: Error: down')
+  assert.equal(outcomeOf(fail('down')), 'failed: Error: down')
 })
 
 test('an attempt that comes later goes on in one of two ways later', async () => {
-  const tell = (pending: Promise<string>) =>
+  const outcomeOf = (pending: Promise<string>) =>
     attempt(
       () => pending,
       (value) => `done: ${value}`,
       (error) => `failed: ${error}`,
     )
-  assert.equal(await tell(Promise.resolve('here')), 'done: here')
-  assert.equal(await tell(Promise.reject(new Error('down'))), 'failed: Error: down')
+  assert.equal(await outcomeOf(Promise.resolve('here')), 'done: here')
+  assert.equal(await outcomeOf(Promise.reject(new Error('down'))), 'failed: Error: down')
 })
 
 test('a failure after an attempt is not a failure of the attempt', async () => {

@@ -111,10 +111,3 @@ test('thousands of failures lead to the longest wait, which stays finite', () =>
     assert.equal(wait >= least && wait <= 30_000, true, `${wait}`)
   }
 })
-
-test('a wait doubles forty times at most', (t) => {
-  t.mock.method(Math, 'random', () => 1)
-  const backOff = new BackOff({ retry: 2 ** -40, retryMax: 1000 })
-  for (let failure = 0; failure < 50; failure++) backOff.next()
-  assert.equal(backOff.next(), 1000)
-})

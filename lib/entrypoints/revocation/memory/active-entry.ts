@@ -8,13 +8,13 @@ const SLACK = 300
 export interface Ending {
   /** Milliseconds since the epoch. */
   readonly end: number
-  /** Whether it was named, rather than reckoned from when the entry was kept. */
+  /** The end was named, rather than reckoned from when the entry was stored. */
   readonly isNamed: boolean
 }
 
 /** An entry in memory. */
 export class ActiveEntry implements Ending {
-  /** Which of the names are set: 1 for the first, 2, 4 and 8. */
+  /** The names that are set: 1 for the first, 2, 4 and 8. */
   readonly shape: number
   /** All names that are set. */
   readonly key: string
@@ -24,12 +24,12 @@ export class ActiveEntry implements Ending {
   readonly issuedBefore: number
   readonly end: number
   readonly isNamed: boolean
-  /** Which answer told it last; less than all of them: none. */
-  toldBy: number
+  /** The last answer that had it; less than all of them: none. */
+  lastAnswer: number
   /** A reading of `clock`. */
   readonly #endsAt: number
 
-  constructor(names: Names, issuedBefore: number, { end, isNamed }: Ending, toldBy = -2) {
+  constructor(names: Names, issuedBefore: number, { end, isNamed }: Ending, lastAnswer = -2) {
     this.shape = shapeOf(names)
     this.key = keyOf(names, this.shape) ?? ''
     const user = userOf(names)
@@ -39,7 +39,7 @@ export class ActiveEntry implements Ending {
     this.issuedBefore = issuedBefore
     this.end = end
     this.isNamed = isNamed
-    this.toldBy = toldBy
+    this.lastAnswer = lastAnswer
     this.#endsAt = clock.now() + end - Date.now()
   }
 
@@ -53,7 +53,6 @@ export class ActiveEntry implements Ending {
     return Date.now() >= this.end + slack && clock.now() >= this.#endsAt + slack
   }
 
-  /** Whether it lasts longer than another one does. */
   outlasts(other: ActiveEntry, tolerance: number): boolean {
     return this.#endsAt + this.#slack(tolerance) > other.#endsAt + other.#slack(tolerance)
   }
@@ -63,14 +62,14 @@ export class ActiveEntry implements Ending {
     return 1000 * (this.isNamed ? tolerance : Math.max(SLACK, 2 * tolerance))
   }
 
-  /** Whether it says all that another entry of the same names says. */
+  /** It revokes all tokens that another entry of the same names does. */
   covers(other: ActiveEntry): boolean {
     const lasts = this.end >= other.end && (!this.isNamed || other.isNamed)
     // Both clocks are read one after the other.
     return lasts && this.#endsAt > other.#endsAt - 1000 && this.issuedBefore >= other.issuedBefore
   }
 
-  /** @param issuedAt milliseconds since the epoch; undefined: the token does not say */
+  /** @param issuedAt milliseconds since the epoch; undefined: not known */
   fits(issuedAt: number | undefined): boolean {
     return issuedAt === undefined || issuedAt < this.issuedBefore
   }
@@ -92,7 +91,7 @@ export function keyOf(names: Names, shape: number): string | undefined {
   return key
 }
 
-/** The user whom names are of; null: none. */
+/** The user of names; null: none. */
 export function userOf([, , sub, issuer]: Names): string | null {
   return sub && sub + (issuer ?? '')
 }

@@ -128,7 +128,7 @@ export class EntryStore {
     if (ending === null && by !== undefined && isRepeated(others, entry, by)) return
     if (this.#hasEnded(entry) || others.some((other) => other.covers(entry))) return
     for (const other of others) if (entry.covers(other)) this.#delete(other)
-    this.#watched.tell(names, entry)
+    this.#watched.notify(names, entry)
     this.#insert(entry)
   }
 
@@ -148,7 +148,7 @@ export class EntryStore {
         return false
       }
       // One without an end that is told again and again is no new one when it has ended.
-      const isTold = !entry.isNamed && entry.toldBy >= this.#serial - 1
+      const isTold = !entry.isNamed && entry.lastAnswer >= this.#serial - 1
       if (!isTold && this.#hasEnded(entry)) this.#delete(entry)
     }
     return true
@@ -279,8 +279,8 @@ function byReach(a: ActiveEntry, b: ActiveEntry): number {
  */
 function isRepeated(others: Steps, entry: ActiveEntry, { serial, isAnew }: Telling): boolean {
   const same = others.find((other) => !other.isNamed && other.issuedBefore === entry.issuedBefore)
-  if (same === undefined || !(isAnew || same.toldBy >= serial - 1)) return false
-  same.toldBy = serial
+  if (same === undefined || !(isAnew || same.lastAnswer >= serial - 1)) return false
+  same.lastAnswer = serial
   return true
 }
 

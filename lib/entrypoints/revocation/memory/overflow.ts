@@ -4,7 +4,7 @@ import { type ActiveEntry, userOf } from './active-entry.ts'
 /** Most users, and most issuers, that are remembered: beyond them a wider circle is. */
 const MOST_CIRCLES = 4000
 
-/** What the services of a list accept. */
+/** The tokens that the services of a list accept. */
 export interface AcceptedTokens {
   readonly hasSeveralIssuers: boolean
   /** Seconds beyond their end for which tokens are accepted. */
@@ -30,7 +30,7 @@ export class Overflow {
     return this.#users.size + this.#issuers.size === 0 && this.#everybody === undefined
   }
 
-  /** @param circle the smallest that counts; where the entry names none, the next wider one does */
+  /** @param circle the smallest that counts; if the entry names none, the next wider one does */
   add(entry: ActiveEntry, circle: 'user' | 'issuer'): void {
     const { user, issuer } = entry
     if (circle === 'user' && user !== null && this.#widen(this.#users, user, entry)) return
@@ -49,7 +49,7 @@ export class Overflow {
     return lasts(this.#everybody) ? 'ERR_DENY_LIST_FULL' : undefined
   }
 
-  /** Lets go what has ended. */
+  /** Drops entries that have ended. */
   sweep(): void {
     for (const circles of [this.#users, this.#issuers]) {
       for (const [key, entry] of circles) if (this.#hasEnded(entry)) circles.delete(key)
@@ -85,7 +85,7 @@ const MESSAGES = {
 
 export type DenyListFailureCode = keyof typeof MESSAGES
 
-/** Why a deny list cannot tell whether a token is revoked. */
+/** A deny list does not know whether a token is revoked. */
 export class DenyListFailure extends Error {
   readonly code: DenyListFailureCode
 

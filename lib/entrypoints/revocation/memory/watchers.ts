@@ -9,13 +9,13 @@ interface Watched {
 }
 
 /**
- * The tokens of which somebody wants to know when an entry fits. An entry finds them by its rarest
- * name, so that its price does not depend on how many others there are.
+ * The tokens for which somebody waits until an entry fits. An entry finds them by its rarest name,
+ * so that its price does not depend on how many others there are.
  */
 export class WatchedTokens {
   readonly #byName = new Map<string, Set<Watched>>()
 
-  /** Returns what ends the wait. */
+  /** Returns a function that ends the wait. */
   add(token: TokenInfo, onRevoked: () => void): () => void {
     const names = namesOfToken(token)
     const watched = { names, issuedAt: token.issuedAt?.getTime(), onRevoked }
@@ -27,7 +27,7 @@ export class WatchedTokens {
   }
 
   /** Calls the functions of the tokens that an entry fits, each once. */
-  tell(names: Names, entry: ActiveEntry): void {
+  notify(names: Names, entry: ActiveEntry): void {
     if (this.#byName.size === 0) return
     const [rarest = ''] = keysOf(names)
     for (const watched of [...(this.#byName.get(rarest) ?? [])]) {

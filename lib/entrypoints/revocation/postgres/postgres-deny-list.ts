@@ -5,7 +5,7 @@ import { type DenyList, denyListFunction } from '../deny-list-function.ts'
 import { checkRules, type DenyListRules, RULES } from '../deny-list-options.ts'
 import { type PostgresPool, RevocationsTable } from './table-source.ts'
 
-/** Where the table is, and how the list is kept. */
+/** The table, and the rules of the list. */
 export interface PostgresDenyListOptions extends Partial<DenyListRules> {
   /**
    * A pool of the package pg, for PostgreSQL 13 or newer; one connection is enough. Give it
@@ -14,11 +14,11 @@ export interface PostgresDenyListOptions extends Partial<DenyListRules> {
    */
   readonly pool: PostgresPool
   /**
-   * Name of the table, with its schema where that is not on the search path: lower case letters,
+   * Name of the table, with its schema if that is not on the search path: lower case letters,
    * digits and underscores, 63 characters at most. @default 'tenant_auth_revocations'
    */
   readonly table?: string
-  /** Whether the table is created where it is absent. @default false */
+  /** Creates the table if it is absent. @default false */
   readonly createTable?: boolean
 }
 
@@ -33,10 +33,10 @@ const MEMBERS = {
 
 /**
  * For the option `isRevoked`: a deny list whose entries are rows of a table in PostgreSQL, which
- * all processes read. Rows that ended a day ago are deleted; one without `until` is kept for 26
+ * all processes read. Rows that ended a day ago are deleted; one without `until` is stored for 26
  * days, since any process may need it for so long.
  *
- * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options
  */
 export function postgresDenyList(given: PostgresDenyListOptions): DenyList {
   const options = entryPointOptions('postgresDenyList', given, MEMBERS)
@@ -46,7 +46,7 @@ export function postgresDenyList(given: PostgresDenyListOptions): DenyList {
   return denyListFunction(rules, source)
 }
 
-/** Its method is an inherited one. */
+/** The method is an inherited one. */
 function isPool(value: unknown): value is PostgresPool {
   return isObject(value) && typeof value['query'] === 'function'
 }

@@ -15,7 +15,7 @@ export const PAGE = 1000
 const asText = (column: string, fraction: 'MS' | 'US' = 'MS') =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${fraction}"Z"')`
 
-/** A time with four digits of the year, which that text can tell. */
+/** A time with four digits of the year, which has such a text. */
 const isShort = (column: string) => `${column} BETWEEN '0001-01-02Z' AND '9999-12-30Z'`
 
 /**
@@ -32,7 +32,7 @@ const secondsBefore = (time: string, seconds: string) =>
 export function revocationsSql(name: string): RevocationsSql {
   const table = name.replace(/[^.]+/g, '"$&"')
   return {
-    // Two processes that create it at one moment would disturb each other: the lock is for that.
+    // The lock is for two processes that create it at one moment: they would disturb each other.
     create: `DO $$ BEGIN
       PERFORM pg_advisory_xact_lock(hashtext('${name}'));
       CREATE TABLE IF NOT EXISTS ${table} (
@@ -49,8 +49,8 @@ export function revocationsSql(name: string): RevocationsSql {
       END IF;
     END $$`,
     // A page of the rows after ($1, $2), or of all. ($3, $4, $5) is the newest row that was seen:
-    // where it is gone, or ahead of the server, the server is another one, was restored, or crashed
-    // and gives its numbers again, and everything is read anew. It is deleted only where a newer
+    // if it is gone, or ahead of the server, the server is another one, was restored, or crashed
+    // and gives its numbers again, and everything is read anew. It is deleted only after a newer
     // one has come.
     select: `WITH newest AS (
         SELECT xid, id, ${asText('added_at', 'US')} AS at FROM ${table}

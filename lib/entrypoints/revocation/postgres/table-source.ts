@@ -36,7 +36,7 @@ export class RevocationsTable implements DenyListSource<Cursor> {
 
   /**
    * @param table a checked name
-   * @param maxLifetime seconds; what is older and names no end is of no use here
+   * @param maxLifetime seconds; an older entry without an end is of no use here
    */
   constructor(pool: PostgresPool, table: string, createTable: boolean, maxLifetime: number) {
     this.#pool = pool
@@ -48,11 +48,15 @@ export class RevocationsTable implements DenyListSource<Cursor> {
   async changes(cursor: Cursor | null): Promise<Page<Cursor>> {
     await this.#create()
     const at = cursor ?? START
-    // Of the pages of one answer, the first one has told whether the table is the same.
+    // The first page of an answer has shown whether the table is the same.
     const newest = at.next === null ? at.newest : null
     const [xid = null, id = null, addedAt = null] = newest ?? []
     const known = [at.xid, at.id, xid, id, addedAt]
-    const rows = await this.#ask(this.#sql.select, [...known, clientTime(), `${this.#maxLifetime}`])
+    const rows = await this.#query(this.#sql.select, [
+      ...known,
+      clientTime(),
+      `${this.#maxLifetime}`,
+    ])
     const [first] = rows
     if (first === undefined) throw new Unusable('no cursor')
     const next = at.next ?? nextOf(first)
@@ -69,25 +73,25 @@ export class RevocationsTable implements DenyListSource<Cursor> {
 
   async append(entry: KeptEntry): Promise<void> {
     const { jti, sid, sub, issuer, issuedBefore, until } = entry
-    // Sent all the same, half a pair would become another letter, and the entry would fit no token.
+    // Half a pair would become another letter, and the entry would fit no token.
     if ([jti, sid, sub, issuer].some(isUnkeepable)) throw new Unusable('a name has no UTF-8')
     await this.#create()
     const times = [issuedBefore?.toISOString(), until?.toISOString()]
     const values = [jti, sid, sub, issuer, ...times].map((value) => value ?? null)
-    await this.#ask(this.#sql.insert, values)
+    await this.#query(this.#sql.insert, values)
     if (clock.now() < this.#sweepAt) return
     this.#sweepAt = clock.now() + SWEEP_EVERY
-    // The entry is kept. Without the right to delete, somebody else has to.
-    await this.#ask(this.#sql.deleteEnded, [clientTime()]).catch(() => {})
+    // The entry is stored. Without the right to delete, somebody else has to.
+    await this.#query(this.#sql.deleteEnded, [clientTime()]).catch(() => {})
   }
 
   async #create(): Promise<void> {
     if (!this.#mustCreate) return
-    await this.#ask(this.#sql.create)
+    await this.#query(this.#sql.create)
     this.#mustCreate = false
   }
 
-  async #ask(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  async #query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
     const { rows } = await this.#pool.query({ text, values, query_timeout: TIMEOUT })
     return rows.filter(isObject)
   }
@@ -95,7 +99,7 @@ export class RevocationsTable implements DenyListSource<Cursor> {
 
 /**
  * A transaction that is under way has a number of at least `xmin`. It may commit after a later one:
- * all from `xmin` on is read again next time. But never is what comes after the newest row skipped,
+ * all from `xmin` on is read again next time. But rows after the newest one are never skipped,
  * since a server that crashed gives the numbers anew that no row had.
  */
 function nextOf(row: Record<string, unknown>): Cursor {
@@ -133,7 +137,7 @@ export interface PostgresQuestion {
   readonly query_timeout: number
 }
 
-/** What is needed of a pool of the package pg. */
+/** The part of a pool of the package pg that is needed. */
 export interface PostgresPool {
   query(question: PostgresQuestion): Promise<{ readonly rows: readonly unknown[] }>
 }

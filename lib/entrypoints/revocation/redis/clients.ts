@@ -1,5 +1,5 @@
 import { Unusable } from '../../../platform/http/failure.ts'
-import { ownProperty } from '../../../platform/runtime/own-property.ts'
+import { isObject, ownProperty } from '../../../platform/runtime/own-property.ts'
 
 /** One stream of a server, by one of the clients. */
 export interface RedisStream {
@@ -7,7 +7,7 @@ export interface RedisStream {
   range(from: string, most: number): Promise<StreamItem[]>
   /** Returns its id, which begins with the server's time in milliseconds. */
   add(text: string): Promise<string>
-  delete(ids: readonly string[]): Promise<void>
+  delete(ids: readonly string[]): Promise<unknown>
 }
 
 export interface StreamItem {
@@ -22,26 +22,14 @@ const FIELD = 'entry'
 /** Before all ids. */
 export const FIRST_ID = '0-0'
 
-/** @throws Unusable */
-function readId(value: unknown): string {
-  if (typeof value === 'string' && /^\d{1,20}-\d{1,20}$/.test(value)) return value
-  throw new Unusable('no id of a stream')
-}
-
-/** @throws Unusable */
-function readReply(reply: unknown): unknown[] {
-  if (Array.isArray(reply)) return reply
-  throw new Unusable('no items of a stream')
-}
-
-/** What is needed of a client of the packages ioredis and iovalkey, also of a cluster. */
+/** The needed part of a client of ioredis or iovalkey, also of a cluster. */
 export interface IoredisClient {
   xadd(key: string, id: string, field: string, value: string): Promise<unknown>
   xdel(key: string, ...ids: string[]): Promise<unknown>
   xrange(key: string, start: string, end: string, token: 'COUNT', count: number): Promise<unknown>
 }
 
-/** What is needed of a client of the package redis, also of a cluster or of sentinels. */
+/** The needed part of a client of the package redis, also of a cluster or of sentinels. */
 export interface NodeRedisClient extends NodeRedisCommands {
   withTypeMapping(mapping: Record<never, never>): NodeRedisCommands
 }
@@ -60,27 +48,29 @@ export interface NodeRedisCommands {
 /** The client of an application for Redis or Valkey. */
 export type RedisClient = IoredisClient | NodeRedisClient
 
-/** A stream by a client of ioredis or iovalkey. */
-export class IoredisStream implements RedisStream {
-  readonly #client: IoredisClient
-  readonly #key: string
+export function isRedisClient(value: unknown): value is RedisClient {
+  return isIoredisClient(value) || hasMethods(value, ['xAdd', 'xDel', 'xRange', 'withTypeMapping'])
+}
 
-  constructor(client: IoredisClient, key: string) {
-    this.#client = client
-    this.#key = key
-  }
+function isIoredisClient(value: unknown): value is IoredisClient {
+  return hasMethods(value, ['xadd', 'xdel', 'xrange'])
+}
 
-  async range(from: string, most: number): Promise<StreamItem[]> {
-    const reply = await this.#client.xrange(this.#key, from, '+', 'COUNT', most)
-    return readReply(reply).map(readIoredisItem)
-  }
+/** Methods of clients are inherited. */
+function hasMethods(value: unknown, names: readonly string[]): boolean {
+  return isObject(value) && names.every((name) => typeof value[name] === 'function')
+}
 
-  async add(text: string): Promise<string> {
-    return readId(await this.#client.xadd(this.#key, '*', FIELD, text))
-  }
+export function streamOf(client: RedisClient, key: string): RedisStream {
+  return isIoredisClient(client) ? ioredisStream(client, key) : nodeRedisStream(client, key)
+}
 
-  async delete(ids: readonly string[]): Promise<void> {
-    await this.#client.xdel(this.#key, ...ids)
+function ioredisStream(client: IoredisClient, key: string): RedisStream {
+  return {
+    range: async (from, most) =>
+      readReply(await client.xrange(key, from, '+', 'COUNT', most)).map(readIoredisItem),
+    add: async (text) => readId(await client.xadd(key, '*', FIELD, text)),
+    delete: (ids) => client.xdel(key, ...ids),
   }
 }
 
@@ -92,29 +82,14 @@ function readIoredisItem(item: unknown): StreamItem {
   return { id: readId(item[0]), text: isOurs ? text : null }
 }
 
-/** A stream by a client of the package redis. */
-export class NodeRedisStream implements RedisStream {
-  /** Whose answers hold texts and objects, even where the application wants others. */
-  readonly #commands: NodeRedisCommands
-  readonly #key: string
-
-  constructor(client: NodeRedisClient, key: string) {
-    this.#commands = client.withTypeMapping({})
-    this.#key = key
-  }
-
-  async range(from: string, most: number): Promise<StreamItem[]> {
-    return readReply(await this.#commands.xRange(this.#key, from, '+', { COUNT: most })).map(
-      readNodeRedisItem,
-    )
-  }
-
-  async add(text: string): Promise<string> {
-    return readId(await this.#commands.xAdd(this.#key, '*', { [FIELD]: text }))
-  }
-
-  async delete(ids: readonly string[]): Promise<void> {
-    await this.#commands.xDel(this.#key, [...ids])
+function nodeRedisStream(client: NodeRedisClient, key: string): RedisStream {
+  // Their answers hold texts and objects, even if the application wants others.
+  const commands = client.withTypeMapping({})
+  return {
+    range: async (from, most) =>
+      readReply(await commands.xRange(key, from, '+', { COUNT: most })).map(readNodeRedisItem),
+    add: async (text) => readId(await commands.xAdd(key, '*', { [FIELD]: text })),
+    delete: (ids) => commands.xDel(key, [...ids]),
   }
 }
 
@@ -123,4 +98,16 @@ function readNodeRedisItem(item: unknown): StreamItem {
   const { id, message }: Record<string, unknown> = Object(item)
   const text = ownProperty(Object(message), FIELD)
   return { id: readId(id), text: typeof text === 'string' ? text : null }
+}
+
+/** @throws Unusable */
+function readId(value: unknown): string {
+  if (typeof value === 'string' && /^\d{1,20}-\d{1,20}$/.test(value)) return value
+  throw new Unusable('no id of a stream')
+}
+
+/** @throws Unusable */
+function readReply(reply: unknown): unknown[] {
+  if (Array.isArray(reply)) return reply
+  throw new Unusable('no items of a stream')
 }

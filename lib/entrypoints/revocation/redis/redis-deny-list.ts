@@ -1,18 +1,11 @@
 import { entryPointOptions } from '../../../config/option-reader.ts'
 import { Judged, Text } from '../../../config/option-types.ts'
-import { isObject } from '../../../platform/runtime/own-property.ts'
 import { type DenyList, denyListFunction } from '../deny-list-function.ts'
 import { checkRules, type DenyListRules, RULES } from '../deny-list-options.ts'
-import {
-  type IoredisClient,
-  IoredisStream,
-  type NodeRedisClient,
-  NodeRedisStream,
-  type RedisClient,
-} from './clients.ts'
+import { isRedisClient, type RedisClient, streamOf } from './clients.ts'
 import { RevocationsStream } from './stream-source.ts'
 
-/** Where the stream is, and how the list is kept. */
+/** The stream, and the rules of the list. */
 export interface RedisDenyListOptions extends Partial<DenyListRules> {
   /**
    * A client of ioredis, iovalkey or redis, for Redis 5 or newer, or Valkey; also one of a cluster
@@ -37,34 +30,14 @@ const MEMBERS = {
 
 /**
  * For the option `isRevoked`: a deny list whose entries are items of a stream in Redis or Valkey,
- * which all processes read. Entries that ended a day ago are deleted; one without `until` is kept
+ * which all processes read. Entries that ended a day ago are deleted; one without `until` is stored
  * for 26 days, since any process may need it for so long.
  *
- * @throws ERR_AUTH_CONFIG_INVALID which tells all problems of the options
+ * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options
  */
 export function redisDenyList(given: RedisDenyListOptions): DenyList {
   const options = entryPointOptions('redisDenyList', given, MEMBERS)
   checkRules(options)
   const { client, key, ...rules } = options.finish()
-  const stream = isIoredisClient(client)
-    ? new IoredisStream(client, key)
-    : new NodeRedisStream(client, key)
-  return denyListFunction(rules, new RevocationsStream(stream))
-}
-
-function isRedisClient(value: unknown): value is RedisClient {
-  return isIoredisClient(value) || isNodeRedisClient(value)
-}
-
-/** Their methods are inherited ones. */
-function isIoredisClient(value: unknown): value is IoredisClient {
-  return hasMethods(value, ['xadd', 'xdel', 'xrange'])
-}
-
-function isNodeRedisClient(value: unknown): value is NodeRedisClient {
-  return hasMethods(value, ['xAdd', 'xDel', 'xRange', 'withTypeMapping'])
-}
-
-function hasMethods(value: unknown, names: readonly string[]): boolean {
-  return isObject(value) && names.every((name) => typeof value[name] === 'function')
+  return denyListFunction(rules, new RevocationsStream(streamOf(client, key)))
 }

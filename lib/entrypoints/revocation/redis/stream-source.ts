@@ -8,7 +8,7 @@ import { FIRST_ID, type RedisStream, type StreamItem } from './clients.ts'
 /** Items of one answer of the server. */
 const PAGE = 1000
 
-/** Most entries on their way to the server: a client that is offline keeps them all. */
+/** Most entries on their way to the server: a client that is offline queues them all. */
 const MOST_APPENDS = 10_000
 
 /** Milliseconds between two sweeps of the stream. */
@@ -38,10 +38,9 @@ export class RevocationsStream implements DenyListSource<Cursor> {
   }
 
   /**
-   * Reads from the last item on, and that one again. Only where it still is what it was, this is
-   * the stream that was read, and no item stands before it that was not read: all are added at the
-   * end. Else the server lost its data, was restored, or is a replica that was behind, and its ids
-   * tell nothing: everything anew.
+   * Reads from the last item on, and that one again. Only if it is as before, this is the stream
+   * that was read, and no item stands before it that was not read: all are added at the end. Else
+   * the server lost its data, was restored, or is a replica that was behind: everything anew.
    */
   async changes(cursor: Cursor | null): Promise<Page<Cursor>> {
     const at = cursor ?? START
@@ -65,7 +64,7 @@ export class RevocationsStream implements DenyListSource<Cursor> {
     this.#appends += 1
     try {
       const id = await this.#stream.add(JSON.stringify(entry))
-      // The entry is kept. Without the right to delete, somebody else has to.
+      // The entry is stored. Without the right to delete, somebody else has to.
       ignoreRejection(this.#sweep(Number.parseInt(id, 10)))
     } catch (error) {
       throw redisFailure(error)
@@ -74,7 +73,7 @@ export class RevocationsStream implements DenyListSource<Cursor> {
     }
   }
 
-  /** One question at a time: a client that is offline keeps each of them until it is back. */
+  /** One question at a time: a client that is offline queues each of them until it is back. */
   async #range(from: string): Promise<StreamItem[]> {
     if (this.#isAsked) throw new Unusable('late')
     this.#isAsked = true
@@ -112,7 +111,7 @@ function isSame(item: StreamItem | undefined, other: StreamItem): boolean {
   return item?.id === other.id && item.text === other.text
 }
 
-/** Unchecked, one by one: they are read in slices. What is no JSON is refused with all others. */
+/** Unchecked, one by one: they are read in slices. `null` stands for what is no JSON. */
 function* entriesOf(items: readonly StreamItem[]): Generator<unknown> {
   for (const { text } of items) yield parsed(text)
 }
@@ -131,8 +130,8 @@ function timeOf({ id }: StreamItem): number {
 }
 
 /**
- * Whether an entry ended before a time, in any process: each ends those without an end by a rule of
- * its own. What cannot be read has no end.
+ * An entry ended before a time, in any process: each ends those without an end by a rule of its
+ * own. An entry that cannot be read has no end.
  */
 function hasEnded(item: StreamItem, before: number): boolean {
   try {
@@ -143,14 +142,14 @@ function hasEnded(item: StreamItem, before: number): boolean {
   }
 }
 
-/** What a server's answer begins with where it refuses a command. */
+/** The first words of answers that refuse a command. */
 const CODES = new Set([
   ...['ERR', 'NOAUTH', 'NOPERM', 'WRONGPASS', 'WRONGTYPE', 'READONLY', 'OOM', 'LOADING'],
   ...['MISCONF', 'NOREPLICAS', 'MASTERDOWN', 'CLUSTERDOWN', 'CROSSSLOT', 'MOVED', 'ASK'],
   ...['TRYAGAIN', 'BUSY', 'UNBLOCKED'],
 ])
 
-/** A server refused a command. Its words are not repeated: they may hold what was sent. */
+/** A server refused a command. Its words are not repeated: they may hold an entry. */
 export class RedisFailure extends Error {
   readonly code: string
 
@@ -160,7 +159,7 @@ export class RedisFailure extends Error {
   }
 }
 
-/** What a client threw, or the code that a server's words begin with. */
+/** The error of a client, or the code that a server's words begin with. */
 export function redisFailure(error: unknown): unknown {
   const [code = ''] = messageOf(error).split(' ', 1)
   return CODES.has(code) ? new RedisFailure(code) : error

@@ -29,7 +29,7 @@ describe('a deny list in PostgreSQL', () => {
 
   it('what one process adds another one knows within a second', async (t) => {
     const [mine, other] = [make(), make()]
-    const { told } = attend(t, other)
+    const { logged } = attend(t, other)
     await other.ready()
     await mine.add({ sub: 'alice', issuer: ISSUER_A, issuedBefore: new Date(), until: END })
     await until(() => verdictOf(other) === true, 5000)
@@ -37,7 +37,7 @@ describe('a deny list in PostgreSQL', () => {
     assert.equal(verdictOf(other, tokenOf({ issuedAt: new Date(Date.now() + HOUR) })), false)
     await mine.ready()
     assert.equal(mine.size(), 1, 'its own entry comes back as the same')
-    assert.deepEqual(told, [])
+    assert.deepEqual(logged, [])
   })
 
   const ENTRIES: KeptEntry[] = [
@@ -109,7 +109,7 @@ describe('a deny list in PostgreSQL', () => {
     await embedded.db.exec('RESET TimeZone; RESET DateStyle')
   })
 
-  it('after a cursor, it tells what is new, and what may have been committed late', async () => {
+  it('after a cursor, it returns new rows, and those that may have been committed late', async () => {
     const table = source()
     await table.append({ jti: 'early', until: END })
     // As while a transaction is under way that has a number, and has not inserted yet.
@@ -120,7 +120,7 @@ describe('a deny list in PostgreSQL', () => {
       return { rows: answer.rows.map((row) => ({ ...Object(row), xmin: `${late}` })) }
     }
     const { cursor } = await read(source({ query }))
-    assert.deepEqual((await read(table, cursor)).names, ['early'], 'it may be told again')
+    assert.deepEqual((await read(table, cursor)).names, ['early'], 'it may be returned again')
     await table.append({ jti: 'new', until: END })
     const insert = `INSERT INTO ${TABLE} (xid, jti, until) VALUES ($1::text::xid8, $2, $3)`
     await embedded.db.query(insert, [`${late}`, 'slow', END])
@@ -191,7 +191,7 @@ describe('a deny list in PostgreSQL', () => {
     )
   })
 
-  it('rows that ended a day ago are neither told nor kept', async () => {
+  it('rows that ended a day ago are neither returned nor stored', async () => {
     const table = source()
     await table.changes(null)
     const insert = `INSERT INTO ${TABLE} (jti, until) VALUES ($1, now() - $2::interval)`
@@ -210,9 +210,9 @@ describe('a deny list in PostgreSQL', () => {
       SET search_path = ahead, pg_catalog, public`)
     const table = new RevocationsTable(embedded.pool, `public.${TABLE}`, true, 86_400)
     for (const jti of ['first', 'second']) await table.append({ jti, until: END })
-    const told = (await read(table)).names
+    const { names } = await read(table)
     await embedded.db.exec('RESET search_path; DROP SCHEMA ahead CASCADE')
-    assert.deepEqual(told, ['first', 'second'])
+    assert.deepEqual(names, ['first', 'second'])
   })
 
   it('a process whose clock is days ahead hides nothing that lasts by that of the server', async (t) => {

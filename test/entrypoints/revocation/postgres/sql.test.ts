@@ -13,7 +13,7 @@ import { tokenOf, verdictOf } from '../../../helpers/tokens/denied.ts'
 
 const TABLE = 'tenant_auth_revocations'
 
-/** What the README tells those to run who do not use `createTable`. */
+/** The statements of the README for those who do not use `createTable`. */
 const README = codeBlocks(readFileSync('README.md', 'utf8'))
 const STATEMENTS =
   README.map(({ text }) => text).find((text) => text.startsWith(`CREATE TABLE ${TABLE}`)) ??

@@ -27,7 +27,7 @@ const ODD: [command: string, answer: Reply][] = [
 describeStreamsIn('a server of streams', () => StreamServer.open())
 
 for (const [name, connect] of CLIENTS) {
-  it(`what a server refuses is told by its code alone (${name})`, async (t) => {
+  it(`a command that a server refuses is logged by its code alone (${name})`, async (t) => {
     const server = await StreamServer.open()
     t.after(() => server.close())
     const { client, close } = await connect(server.url)
@@ -36,9 +36,9 @@ for (const [name, connect] of CLIENTS) {
       server.override = (command) =>
         command.startsWith('X') ? new Error(`${code} hunter2`) : undefined
       const list = redisDenyList({ client })
-      const { told } = attend(t, list)
+      const { logged } = attend(t, list)
       await assert.rejects(list.ready(), { reason: `changes failed (${code})` })
-      assert.deepEqual(told, [`the deny list cannot be read (${code})`])
+      assert.deepEqual(logged, [`the deny list cannot be read (${code})`])
       const adding = list.add({ jti: 'token-1', until: END })
       await assert.rejects(adding, { reason: `append failed (${code})` })
       assert.equal(verdictOf(list), true, 'it counts here')
@@ -113,11 +113,11 @@ for (const [name, connect] of CLUSTERS) {
     const { client, close } = await connect(server.port)
     t.after(close)
     const [mine, other] = [redisDenyList({ client }), redisDenyList({ client })]
-    const { told } = attend(t, other)
+    const { logged } = attend(t, other)
     await other.ready()
     await mine.add({ jti: 'token-1', until: END })
     await until(() => verdictOf(other) === true, 5000)
-    assert.deepEqual(told, [])
+    assert.deepEqual(logged, [])
   })
 }
 

@@ -76,15 +76,15 @@ const namesOf = (pages: readonly Read[]): unknown[] =>
 async function readOne() {
   const stream = new MemoryStream()
   const source = new RevocationsStream(stream)
-  const told: (string | undefined)[] = []
+  const noticed: (string | undefined)[] = []
   stream.put(10, textOf('a', START + HOUR))
   const { cursor } = await source.changes(null)
   const read = async () => {
     const { pages, notices } = await allPages(source, cursor)
-    told.push(...notices)
+    noticed.push(...notices)
     return namesOf(pages)
   }
-  return { stream, source, told, cursor, read }
+  return { stream, source, noticed, cursor, read }
 }
 
 const LOST: [what: string, change: (stream: MemoryStream) => void, names: string[]][] = [
@@ -96,23 +96,23 @@ const LOST: [what: string, change: (stream: MemoryStream) => void, names: string
 const item = (id: number, jti: string) => ({ id: `${id}-0`, text: textOf(jti, START + HOUR) })
 
 for (const [what, change, names] of LOST) {
-  test(`where the item that was read last ${what}, all is read anew, and it is told`, async (t) => {
+  test(`if the item that was read last ${what}, all is read anew, and that is noticed`, async (t) => {
     stopClocks(t)
-    const { stream, told, read } = await readOne()
+    const { stream, noticed, read } = await readOne()
     assert.deepEqual(await read(), [])
     change(stream)
     assert.deepEqual(await read(), names)
-    assert.deepEqual(told, ['the deny list lost entries in its stream'])
+    assert.deepEqual(noticed, ['the deny list lost entries in its stream'])
   })
 }
 
 test('an item that is gone since it has ended is no loss, and all is read anew', async (t) => {
   const { pass } = stopClocks(t)
-  const { stream, told, read } = await readOne()
+  const { stream, noticed, read } = await readOne()
   await pass(HOUR + SECOND, HOUR)
   stream.items = [item(20, 'b')]
   assert.deepEqual(await read(), ['b'])
-  assert.deepEqual(told, [])
+  assert.deepEqual(noticed, [])
 })
 
 test('a long first load comes in pages, which may take as long as all of them do', async (t) => {
@@ -166,7 +166,7 @@ test('what cannot be read is refused with the other entries', async (t) => {
   assert.equal(namesOf(pages).length, UNREADABLE.length)
   const list = denyListFunction(RULES, new RevocationsStream(stream))
   await assert.rejects(list.ready(), { code: 'ERR_AUTH_REVOCATION_UNAVAILABLE' })
-  // It has no end, so that its loss is told.
+  // It has no end, so that its loss is noticed.
   stream.items = []
   assert.equal((await allPages(source, cursor)).notices.length, 1)
 })
