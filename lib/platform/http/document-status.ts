@@ -26,7 +26,7 @@ export class DocumentStatus {
   readonly #report: ReportChange
   #loadedAt = Number.NEGATIVE_INFINITY
   /** When it will be older than was reported. */
-  #olderAt = Number.POSITIVE_INFINITY
+  olderAt = Number.POSITIVE_INFINITY
   #failure: string | null = null
 
   constructor(ages: Ages, report: ReportChange) {
@@ -37,7 +37,7 @@ export class DocumentStatus {
   /** @param at a reading of `clock` */
   fetched(at = clock.now()): void {
     this.#loadedAt = at
-    this.#olderAt = at + this.#ages.maxAge * 1000
+    this.olderAt = at + this.#ages.maxAge * 1000
     this.#failure = null
     this.#report('fetched', this.state)
   }
@@ -55,17 +55,17 @@ export class DocumentStatus {
    * @param serves it is used now
    */
   look(now: number, serves: boolean): void {
-    if (now < this.#olderAt) return
+    if (now < this.olderAt) return
     const goneAt = this.#loadedAt + lastAge(this.#ages)
     if (now < goneAt && !serves) return
-    this.#olderAt = now < goneAt ? goneAt : Number.POSITIVE_INFINITY
+    this.olderAt = now < goneAt ? goneAt : Number.POSITIVE_INFINITY
     this.#report(now < goneAt ? 'stale' : 'gone', this.state)
   }
 
   /** Its source says that there is none any more. */
   ended(): void {
     this.#loadedAt = Number.NEGATIVE_INFINITY
-    this.#olderAt = Number.POSITIVE_INFINITY
+    this.olderAt = Number.POSITIVE_INFINITY
     this.#report('gone', this.state)
   }
 

@@ -102,9 +102,13 @@ export class LoadSchedule {
    * demand grows old while it is not used too; then its server is asked first, and only a failure,
    * up to the end of the attempt after it, lets the old one serve.
    */
+  get servesUntil(): number {
+    const oldest = this.#loadedAt + lastAge(this.#freshness)
+    return this.#freshness.isLazy ? Math.min(oldest, this.#provedUntil) : oldest
+  }
+
   serves(now: number): boolean {
-    if (now - this.#loadedAt >= lastAge(this.#freshness)) return false
-    return !this.#freshness.isLazy || now < this.#provedUntil
+    return now < this.servesUntil
   }
 
   // Milliseconds.

@@ -41,6 +41,8 @@ export class RemoteDocument<T> {
   #limit: TimeLimit | undefined
   #isOpen = false
   #isClosed = false
+  /** Until this reading of `clock` the document serves, and nothing is due. */
+  #quietUntil = Number.NEGATIVE_INFINITY
 
   constructor(source: DocumentSource<T>, freshness: Freshness, events: RemoteDocumentEvents) {
     this.#source = source
@@ -66,11 +68,18 @@ export class RemoteDocument<T> {
    */
   current(): T | undefined {
     const now = clock.now()
+    if (now < this.#quietUntil) return this.#value
     // A timer does this too, but the timers of a machine that slept are late.
     if (this.#schedule.isDue(now) && this.#isOpen) void this.#attempt()
     const serves = this.#schedule.serves(now)
     this.#status.look(now, serves)
-    return serves ? this.#value : undefined
+    if (!serves) return undefined
+    this.#quietUntil = Math.min(
+      this.#schedule.dueAt,
+      this.#schedule.servesUntil,
+      this.#status.olderAt,
+    )
+    return this.#value
   }
 
   /** As `current()`, after the load that is under way, if there is none to give before. */
@@ -98,6 +107,7 @@ export class RemoteDocument<T> {
 
   /** The document serves no more, nor that of a load that is under way. It is loaded anew. */
   forget(): void {
+    this.#quietUntil = Number.NEGATIVE_INFINITY
     this.#schedule.forget()
     this.#value = undefined
     this.#endLoad()
@@ -157,6 +167,7 @@ export class RemoteDocument<T> {
   }
 
   #succeeded(value: T): true {
+    this.#quietUntil = Number.NEGATIVE_INFINITY
     this.#value = value
     this.#schedule.succeeded()
     this.#status.fetched()
