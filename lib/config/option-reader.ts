@@ -35,7 +35,7 @@ export class OptionReader<Members extends TProperties> {
   /** Where each was given last, right or wrong. */
   readonly #sources = new Map<NameOf<Members>, Source>()
   /** The right ones. */
-  readonly #values = new Map<NameOf<Members>, unknown>()
+  readonly #values = new Map<string, unknown>()
 
   /** @param placeOf the place of an option that is given in code, or that nobody gave */
   constructor(members: Members, placeOf: (name: string) => Source, problems: Problems) {
@@ -131,16 +131,16 @@ export class OptionReader<Members extends TProperties> {
     return this.whole
   }
 
-  /** Each is an own property, given or not: what is added to Object.prototype is no option. */
+  /** Each is an own property, given or not: a property of Object.prototype is no option. */
   #ownValues(): unknown {
-    return Object.fromEntries(
-      namesOf(this.#members).map((name) => {
-        const fallback = ownProperty(this.schemaOf(name), 'default')
-        const value = this.#values.has(name) ? this.#values.get(name) : fallback
-        // The application may change its own list.
-        return [name, Array.isArray(value) ? Object.freeze([...value]) : value]
-      }),
-    )
+    const own: Record<string, unknown> = {}
+    for (const [name, schema] of Object.entries(this.#members)) {
+      const fallback: unknown = Object.hasOwn(schema, 'default') ? schema.default : undefined
+      const value = this.#values.has(name) ? this.#values.get(name) : fallback
+      // The application may change its own list.
+      own[name] = Array.isArray(value) ? Object.freeze([...value]) : value
+    }
+    return own
   }
 }
 

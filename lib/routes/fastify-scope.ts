@@ -23,9 +23,7 @@ export function isWithin(outer: FastifyInstance, scope: FastifyInstance): boolea
  * symbol only the scope itself is found.
  */
 export function scopesWithin(scope: FastifyInstance): FastifyInstance[] {
-  const symbol = Object.getOwnPropertySymbols(scope).find(
-    ({ description }) => description === 'fastify.children',
-  )
+  const symbol = symbolOf(scope, 'fastify.children')
   const children: unknown = symbol && Reflect.get(scope, symbol)
   const below = Array.isArray(children) ? children.filter(isScope).flatMap(scopesWithin) : []
   return [scope, ...below]
@@ -95,5 +93,8 @@ export function commonPrototype(scope: FastifyInstance): object | undefined {
 }
 
 function symbolOf(object: object, description: string): symbol | undefined {
-  return Object.getOwnPropertySymbols(object).find((symbol) => symbol.description === description)
+  for (const symbol of Object.getOwnPropertySymbols(object)) {
+    if (symbol.description === description) return symbol
+  }
+  return undefined
 }
