@@ -132,7 +132,7 @@ export function issuerEntry(rules: EntryRules, settings: Fallbacks): IssuerEntry
 }
 
 /**
- * As `judgeIssuerRules`; undefined: the answer cannot be used.
+ * As `parseIssuerRules`; undefined: the answer cannot be used.
  */
 export function readIssuerRules(
   iss: string,
@@ -140,7 +140,7 @@ export function readIssuerRules(
   settings: Fallbacks,
 ): IssuerEntry | null | undefined {
   try {
-    return judgeIssuerRules(iss, answer, settings)
+    return parseIssuerRules(iss, answer, settings)
   } catch {
     // The application's object may throw where it is read.
     return undefined
@@ -153,7 +153,7 @@ export function readIssuerRules(
  * @throws Unusable where the answer cannot be used, by the rules for a list, or is for another
  * issuer; and what the application's object throws where it is read
  */
-export function judgeIssuerRules(
+export function parseIssuerRules(
   iss: string,
   answer: unknown,
   settings: Fallbacks,

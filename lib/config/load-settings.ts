@@ -22,7 +22,7 @@ export interface LoadedSettings {
   readonly given: ReadonlySet<OptionName>
   /**
    * Whose tokens are accepted: a list, of one where the options themselves are the rules, or a
-   * function, whose answers `judgeIssuerRules` reads. Empty in dev mode.
+   * function, whose answers `parseIssuerRules` reads. Empty in dev mode.
    */
   readonly issuers: readonly IssuerEntry[] | FindIssuer
   /** Who every request acts as in dev mode; null in production. */
@@ -143,7 +143,7 @@ export function loadMockUser(
   } catch (error) {
     if (isAbsent(error) && !isConfigured) return readUserInfo(structuredClone(BUILT_IN))
     const expected = 'a JSON file with user info: sub, preferred_username, resources'
-    problems.add({ key: 'devUserInfoPath', where: file }, expected, whatIsWrong(error, text))
+    problems.add({ key: 'devUserInfoPath', where: file }, expected, fileProblem(error, text))
     return null
   }
 }
@@ -153,7 +153,7 @@ function isAbsent(error: unknown): boolean {
 }
 
 /** Without anything that stands in the file. */
-function whatIsWrong(error: unknown, text: string): string {
+function fileProblem(error: unknown, text: string): string {
   if (isAbsent(error)) return 'none'
   if (error instanceof TokenRefused)
     return `user info that cannot be used: ${showReason(error.reason)}`

@@ -39,18 +39,18 @@ export function metadataAddress(resource: string): string {
 // What an option may be. `expected` are the words of a boot error, and a secret is never shown.
 
 // The registry may be the application's too, so the name is ours alone.
-const JUDGED = 'fastify-tenant-auth/judged'
-interface TJudged extends TSchema {
+const CUSTOM = 'fastify-tenant-auth/judged'
+interface TCustom extends TSchema {
   readonly judge: (value: unknown) => boolean
 }
-TypeRegistry.Set<TJudged>(JUDGED, ({ judge }, value) => judge(value))
+TypeRegistry.Set<TCustom>(CUSTOM, ({ judge }, value) => judge(value))
 
 /** What a function of ours says that it is. */
-export const Judged = <T>(
+export const Custom = <T>(
   expected: string,
   judge: (value: unknown) => value is T,
   options: object = {},
-) => Type.Unsafe<T>({ [Kind]: JUDGED, expected, judge, ...options })
+) => Type.Unsafe<T>({ [Kind]: CUSTOM, expected, judge, ...options })
 
 export const TextThat = (
   expected: string,
@@ -58,7 +58,7 @@ export const TextThat = (
   options: object = {},
 ) => {
   const isOne = (value: unknown): value is string => typeof value === 'string' && judge(value)
-  return Judged(expected, isOne, options)
+  return Custom(expected, isOne, options)
 }
 
 export const Seconds = (fallback: number, least = 0) =>

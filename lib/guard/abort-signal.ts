@@ -48,7 +48,7 @@ function signalFor(request: FastifyRequest, context: AuthContext | undefined): A
 }
 
 function waitingSignal(context: AuthContext): AbortSignal {
-  const end = new AdmissionEnd(context)
+  const end = new AdmissionSignal(context)
   signals.set(context, end.signal)
   onResponseEnd(context.request.raw, context.reply.raw, () => end.letGo())
   return end.signal
@@ -58,7 +58,7 @@ function waitingSignal(context: AuthContext): AbortSignal {
 const LOOK_EVERY = 60_000
 
 /** Ends a signal when its request would not be let through any more. */
-export class AdmissionEnd {
+export class AdmissionSignal {
   readonly #controller = new AbortController()
   readonly #alarm = new Alarm(() => this.#look())
   /** Milliseconds since the epoch. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { runWithAuthorization } from '../identity/authorization/current-authorization.ts'
 import { contextOf, type RequestContext, rootScope } from '../routes/fastify-scope.ts'
-import { standFor } from '../routes/route-capture.ts'
+import { aliasHandler } from '../routes/route-capture.ts'
 import { type AuthContext, admittedContextOf, type DecisionRules } from './context.ts'
 
 type ContextRules = Pick<DecisionRules, 'asyncContext'>
@@ -62,7 +62,7 @@ function keepHandler(request: FastifyRequest): void {
   const { handler } = context
   context.handler = (handling, reply) =>
     runInContext(admittedContextOf(handling), () => handler(handling, reply))
-  standFor(handler, context.handler)
+  aliasHandler(handler, context.handler)
 }
 
 function enter(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {

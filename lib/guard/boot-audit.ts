@@ -6,7 +6,7 @@ import type { Route } from '../routes/route.ts'
 import { applicationRoutes } from '../routes/route-capture.ts'
 import { type ListedPlace, routePlaces } from '../routes/route-list.ts'
 import { added, type RouteRegistry } from '../routes/route-registry.ts'
-import { decoratedAgain, redecorated } from './request-decorators.ts'
+import { conflictError, decoratorConflicts } from './request-decorators.ts'
 import { guardedScopes } from './scopes.ts'
 
 interface AuditRules {
@@ -24,7 +24,7 @@ interface AuditRules {
  */
 export function auditRoutes(
   register: RouteRegistry,
-  neighbours: Neighbours,
+  neighbours: PluginOrder,
   rules: AuditRules,
 ): void {
   const { scope, seen, early } = register
@@ -34,8 +34,8 @@ export function auditRoutes(
   const written = [...seen, ...(early ?? [])]
   const scopes = new Set([scope, ...written.map((route) => route.scope)])
   const below = [...new Set([...scopes, ...scopesWithin(scope)])]
-  const names = new Set(below.flatMap((each) => redecorated(scope, each)))
-  if (names.size > 0) throw decoratedAgain([...names])
+  const names = new Set(below.flatMap((each) => decoratorConflicts(scope, each)))
+  if (names.size > 0) throw conflictError([...names])
   reportUncovered(scope, rules, warn)
   for (const advice of neighbours.misplaced(scopes)) warn(advice)
   reportEarly(register, warn)
@@ -145,7 +145,7 @@ const NEIGHBOURS = [
 ] as const
 
 /** Which of these plugins were there before the guard. Their hooks run before its own. */
-export class Neighbours {
+export class PluginOrder {
   readonly #ofGuarded: readonly string[]
   readonly #ofBelow: ReadonlyMap<FastifyInstance, readonly string[]>
 

@@ -20,7 +20,7 @@ export interface ChallengeRules {
  * `onError`, not where the error is thrown. So an error handler of the application cannot forget
  * it, and an error that a handler catches leaves no trace.
  */
-export function answerWith(rules: ChallengeRules): onErrorHookHandler {
+export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
   const challengeOf = challengesOf(rules)
   return function tenantAuthAnswer(request, reply, error, done) {
     if (isThrown(error, AuthError)) {

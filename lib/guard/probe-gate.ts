@@ -8,7 +8,7 @@ import type {
 import type { AuthError } from '../errors.ts'
 import { commonPrototype, contextKey, isContext, isWithin } from '../routes/fastify-scope.ts'
 import type { Policy } from '../routes/policy.ts'
-import { standFor } from '../routes/route-capture.ts'
+import { aliasHandler } from '../routes/route-capture.ts'
 import type { AuthContext } from './context.ts'
 import { guardedScopes } from './scopes.ts'
 
@@ -38,15 +38,15 @@ export class ProbeStopped extends Error {
   }
 }
 
-const ends = new WeakMap<object, ProbeEnd>()
+const probeEnds = new WeakMap<object, ProbeEnd>()
 
 /** Undefined if something else than the guard has answered. */
 export function probeEndOf(raw: object): ProbeEnd | undefined {
-  return ends.get(raw)
+  return probeEnds.get(raw)
 }
 
 /** Notes that the guard refused a request, if it is a probed one. */
-export function noteRefusal({ request, policy }: AuthContext, error: AuthError): void {
+export function recordRefusal({ request, policy }: AuthContext, error: AuthError): void {
   if (isProbed(request)) note(request, policy, error)
 }
 
@@ -144,7 +144,7 @@ function withoutHandler(context: unknown): unknown {
   if (!isContext(context)) return context
   const handler = (request: FastifyRequest, reply: FastifyReply) =>
     answerInPlace(request, reply, null)
-  standFor(context.handler, handler)
+  aliasHandler(context.handler, handler)
   return Object.create(context, { handler: { value: handler, writable: true } })
 }
 
@@ -159,6 +159,6 @@ function isProbed({ raw }: FastifyRequest): boolean {
 
 function note(request: FastifyRequest, policy: Policy | null, error: AuthError | null): ProbeEnd {
   const end = { url: request.routeOptions.url, policy, error }
-  ends.set(request.raw, end)
+  probeEnds.set(request.raw, end)
   return end
 }

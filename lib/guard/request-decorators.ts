@@ -52,7 +52,7 @@ export function decorateRequest(app: FastifyInstance): void {
       getter,
       setter(this: FastifyRequest) {
         // A prototype of requests. A scope below decorates its own with a function of this name.
-        if (Object.hasOwn(this, 'constructor')) throw decoratedAgain([name])
+        if (Object.hasOwn(this, 'constructor')) throw conflictError([name])
         // Fastify's constructor assigns the values that a scope below decorates. An exception here
         // would end the process.
         if (authContextOf(this) !== undefined) throw new TypeError(`request.${name} is read-only`)
@@ -84,7 +84,7 @@ function propertyOf(object: object, name: string): PropertyDescriptor | undefine
  * constructor of requests under a symbol. Without that symbol nothing is found here, and
  * `readsDeclared` refuses the requests.
  */
-export function redecorated(guarded: FastifyInstance, scope: FastifyInstance): string[] {
+export function decoratorConflicts(guarded: FastifyInstance, scope: FastifyInstance): string[] {
   const end = requestOf(guarded)
   const names = [...GETTERS.keys()]
   const found = new Set<string>()
@@ -104,7 +104,7 @@ function hasKey(props: unknown, name: string): boolean {
 }
 
 /** The error of a boot in which a scope below the guard decorates requests with our names. */
-export function decoratedAgain(names: readonly string[]): ERR_AUTH_CONFIG_INVALID {
+export function conflictError(names: readonly string[]): ERR_AUTH_CONFIG_INVALID {
   return new ERR_AUTH_CONFIG_INVALID(
     `decorateRequest: expected no decoration of the guard's names below it, found ${names.join(', ')} (boot)`,
   )

@@ -31,7 +31,7 @@ export function guardedScopes(app: FastifyInstance): readonly FastifyInstance[] 
 /** A guard in its scope, as the tools see it. */
 export interface InstalledGuard {
   readonly scope: FastifyInstance
-  readonly register: RouteRegistry
+  readonly registry: RouteRegistry
   readonly loaded: LoadedSettings
 }
 
@@ -39,7 +39,7 @@ export interface InstalledGuard {
 const installed = new WeakMap<object, readonly InstalledGuard[]>()
 
 /** Lets the tools find a guard. */
-export function noteGuard(guard: InstalledGuard): void {
+export function registerGuard(guard: InstalledGuard): void {
   const root = rootScope(guard.scope)
   installed.set(root, [...(installed.get(root) ?? []), guard])
 }

@@ -2,8 +2,8 @@ import { isObject } from '../platform/runtime/own-property.ts'
 import type { Policy } from '../routes/policy.ts'
 import { type DocumentedRoute, indexRoutes } from './match-routes.ts'
 import {
-  type AnswerRules,
-  answerOf,
+  type RefusalRules,
+  responseOf,
   type Draft,
   draft,
   errorSchema,
@@ -16,7 +16,7 @@ import {
   withTenantParameter,
 } from './operation.ts'
 
-export interface OpenapiRules extends AnswerRules, TenantParameterRules {
+export interface OpenapiRules extends RefusalRules, TenantParameterRules {
   /** Tokens may also come from another place than the Authorization header. */
   readonly tokenFrom?: unknown
 }
@@ -108,7 +108,7 @@ function describeOperation(
   const answers = guarded
     .flatMap((policy) => refusalsOf(policy, rules))
     .filter((status) => !isAnswered(responses, status))
-    .map((status) => [status, answerOf(status, errors)])
+    .map((status) => [status, responseOf(status, errors)])
   return {
     ...operation,
     security: own.length > 0 ? own : securityOf(description),

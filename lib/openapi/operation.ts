@@ -3,7 +3,7 @@ import { isObject } from '../platform/runtime/own-property.ts'
 import type { Policy } from '../routes/policy.ts'
 
 /** What the answers depend on beside the route. */
-export interface AnswerRules {
+export interface RefusalRules {
   /** What says which tenants exist, if anything does. */
   readonly tenants?: unknown
 }
@@ -12,7 +12,7 @@ export interface AnswerRules {
  * The statuses of the refusals of a guarded route. They do not depend on where the document is
  * printed, so dev mode has the same ones.
  */
-export function refusalsOf(policy: Policy, { tenants }: AnswerRules): (keyof typeof REFUSALS)[] {
+export function refusalsOf(policy: Policy, { tenants }: RefusalRules): (keyof typeof REFUSALS)[] {
   const hasTenant = policy.tenant !== null
   const { authorization } = policy.declared
   return [
@@ -28,7 +28,7 @@ export function refusalsOf(policy: Policy, { tenants }: AnswerRules): (keyof typ
  * The Response Object (OpenAPI 3.1 §4.8.17) of a refusal. Each call makes a new one, because in
  * YAML one object in two places becomes an alias.
  */
-export function answerOf(status: keyof typeof REFUSALS, schema: string): object {
+export function responseOf(status: keyof typeof REFUSALS, schema: string): object {
   const { description, header } = REFUSALS[status]
   return {
     description,

@@ -16,7 +16,7 @@ interface ApplicationRoutes {
 const applications = new WeakMap<object, ApplicationRoutes>()
 
 /** Routes by their options. Two hooks may be told of one route. */
-const known = new WeakMap<RouteOptions, CapturedRoute>()
+const capturedRoutes = new WeakMap<RouteOptions, CapturedRoute>()
 
 // Fastify tells of each application that it makes. A hook that is added at that moment sees every
 // route, with its scope.
@@ -55,8 +55,8 @@ export function keepRoutes(app: FastifyInstance): readonly CapturedRoute[] | und
 
 /** The route of these options, always the same one. */
 export function capturedRoute(scope: FastifyInstance, options: RouteOptions): CapturedRoute {
-  const route = known.get(options) ?? new CapturedRoute(scope, options)
-  known.set(options, route)
+  const route = capturedRoutes.get(options) ?? new CapturedRoute(scope, options)
+  capturedRoutes.set(options, route)
   return route
 }
 
@@ -70,7 +70,7 @@ function isInitialization(message: unknown): message is { fastify: FastifyInstan
 type Handler = RouteOptions['handler']
 
 /** The routes that Fastify has taken, each by the handler that it made for it. */
-const taken = new WeakMap<object, Route>()
+const routesByHandler = new WeakMap<object, Route>()
 
 /** The route that Fastify has taken last. It writes the `HEAD` twin of a `GET` route at once. */
 let last:
@@ -85,13 +85,13 @@ const originals = new WeakMap<object, Handler>()
  * it, so that no copy of a config and no change of one leads to another route.
  */
 export function routeOf(handler: object): Route | undefined {
-  return taken.get(handler)
+  return routesByHandler.get(handler)
 }
 
 /** Lets a handler stand for another one, which Fastify made for a route. */
-export function standFor(original: object, handler: object): void {
-  const route = taken.get(original)
-  if (route !== undefined) taken.set(handler, route)
+export function aliasHandler(original: object, handler: object): void {
+  const route = routesByHandler.get(original)
+  if (route !== undefined) routesByHandler.set(handler, route)
 }
 
 /**
@@ -138,7 +138,7 @@ export class CapturedRoute {
   }
 
   /** One for each url: the root of a prefixed scope has two. */
-  get taken(): readonly Route[] {
+  get routes(): readonly Route[] {
     return [...this.#taken.values()]
   }
 
@@ -163,7 +163,7 @@ export class CapturedRoute {
       last = { scope, url: this.#facts.writtenUrl, handler }
       const made: Handler = handler.bind(scope)
       // A function may have a `bind` of its own, which makes nothing new.
-      const bound = taken.has(made) || made === handler ? copyOf(made) : made
+      const bound = routesByHandler.has(made) || made === handler ? copyOf(made) : made
       for (const take of this.#takers) take(scope, bound)
       return bound
     }
@@ -192,7 +192,7 @@ export class CapturedRoute {
     const beside = declarationsBeside(this.#options, config)
     const route = new Route({ ...this.#facts, hidden, beside }, this.#options)
     this.#taken.set(route.url, route)
-    taken.set(bound, route)
+    routesByHandler.set(bound, route)
   }
 }
 

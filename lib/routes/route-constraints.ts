@@ -25,11 +25,11 @@ const WHOLE = {
  *
  * @returns undefined where there are none
  */
-export function writtenConstraints(given: object): RouteConstraints | undefined {
+export function jsonConstraints(given: object): RouteConstraints | undefined {
   const names = Object.keys(given).sort()
   if (names.length === 0) return undefined
   const values = new Map<string, unknown>(Object.entries(given))
-  return Object.fromEntries(names.map((name) => [name, written(values.get(name))]))
+  return Object.fromEntries(names.map((name) => [name, jsonValue(values.get(name))]))
 }
 
 /** The same text for the same constraints. */
@@ -48,7 +48,7 @@ export function placeWords(place: Constrained & { readonly url: string }): strin
   return place.constraints === undefined ? place.url : `${place.url} (${constraintWords(place)})`
 }
 
-function written(value: unknown): RouteConstraints[string] {
+function jsonValue(value: unknown): RouteConstraints[string] {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
   const shown = inspect(value, WHOLE)

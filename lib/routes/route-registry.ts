@@ -80,8 +80,8 @@ export class RouteRegistry {
 
   #compile(written: readonly CapturedRoute[], strict: boolean): string[] {
     return routeProblems(
-      written.flatMap(({ taken }) => {
-        const found = taken.map((route) => ({ route, found: this.#compileRoute(route, strict) }))
+      written.flatMap(({ routes }) => {
+        const found = routes.map((route) => ({ route, found: this.#compileRoute(route, strict) }))
         return found.filter(({ found }) => found !== '').slice(0, 1)
       }),
     )
@@ -139,14 +139,14 @@ export class RouteRegistry {
 
 /** A request for the part of a route that was added ends the process, early or not. */
 function halfAdded(written: readonly CapturedRoute[]): string[] {
-  const halves = written.flatMap(({ taken }) => taken).filter(({ isHalfAdded }) => isHalfAdded)
+  const halves = written.flatMap(({ routes }) => routes).filter(({ isHalfAdded }) => isHalfAdded)
   const found = 'Fastify refused a part of it, since another route is there'
   return routeProblems(halves.map((route) => ({ route, found })))
 }
 
 /** The routes that Fastify has added. */
 export function added(written: readonly CapturedRoute[]): readonly Route[] {
-  return written.flatMap(({ taken }) => taken).filter((route) => route.routedMethods.length > 0)
+  return written.flatMap(({ routes }) => routes).filter((route) => route.routedMethods.length > 0)
 }
 
 /** One line for each route. A mistake in a GET route is also in its HEAD twin, and is told once. */

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import { denyList } from '../../lib/entrypoints/revocation/index.ts'
-import { AdmissionEnd, onResponseEnd } from '../../lib/guard/abort-signal.ts'
+import { AdmissionSignal, onResponseEnd } from '../../lib/guard/abort-signal.ts'
 import { type AuthContext, admittedContextOf } from '../../lib/guard/context.ts'
 import { WATCH, type WatchRevocation } from '../../lib/identity/authentication/revocation-check.ts'
 import tenantAuth, { type AuthOptions, signalOf } from '../../lib/index.ts'
@@ -48,7 +48,7 @@ function watchedList() {
 test('an admission ends with its token and the tolerance, to the millisecond', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_800_000_000_000 })
   ageByDate(t)
-  const { signal } = new AdmissionEnd(await admitted(t, 30, { clockTolerance: 7 }))
+  const { signal } = new AdmissionSignal(await admitted(t, 30, { clockTolerance: 7 }))
   t.mock.timers.tick(36_999)
   assert.equal(signal.aborted, false)
   t.mock.timers.tick(1)
@@ -61,7 +61,7 @@ test('an admission by an answer without exp ends with the answer, without a tole
   ageByDate(t)
   const claims = { iss: authority.issuer, aud: authority.audience, sub: 'machine' }
   const options = { opaqueToken: async () => claims, opaqueMaxAge: 20, clockTolerance: 7 }
-  const { signal } = new AdmissionEnd(await admitted(t, 30, options, 'key'))
+  const { signal } = new AdmissionSignal(await admitted(t, 30, options, 'key'))
   t.mock.timers.tick(19_999)
   assert.equal(signal.aborted, false)
   t.mock.timers.tick(1)
@@ -72,7 +72,7 @@ test('whether the wall clock was set is looked at once a minute', async (t) => {
   const context = await admitted(t, 86_400)
   t.mock.timers.enable({ apis: ['setTimeout'] })
   t.mock.method(clock, 'now', () => 0)
-  const { signal } = new AdmissionEnd(context)
+  const { signal } = new AdmissionSignal(context)
   const tomorrow = Date.now() + 90_000_000
   t.mock.method(Date, 'now', () => tomorrow)
   t.mock.timers.tick(59_999)
@@ -86,7 +86,7 @@ test('a token is watched up to the end of its admission', async (t) => {
   ageByDate(t)
   const { isRevoked, watched, tokens } = watchedList()
   const context = await admitted(t, 30, { isRevoked })
-  const ends = [new AdmissionEnd(context), new AdmissionEnd(context), new AdmissionEnd(context)]
+  const ends = [new AdmissionSignal(context), new AdmissionSignal(context), new AdmissionSignal(context)]
   assert.deepEqual(tokens, ['j', 'j', 'j'])
   const [revoke] = watched
   revoke?.()
@@ -107,17 +107,17 @@ test('a token that has expired already is not watched', async (t) => {
   const { isRevoked, watched } = watchedList()
   const context = await admitted(t, 30, { isRevoked })
   t.mock.timers.setTime(1_800_000_034_999)
-  const last = new AdmissionEnd(context)
+  const last = new AdmissionSignal(context)
   assert.deepEqual([last.signal.aborted, watched.size], [false, 1])
   last.letGo()
   t.mock.timers.setTime(1_800_000_035_000)
-  assert.equal(new AdmissionEnd(context).signal.aborted, true)
+  assert.equal(new AdmissionSignal(context).signal.aborted, true)
   assert.equal(watched.size, 0)
 })
 
 test('a mock user has no token that could be watched', async (t) => {
   const { isRevoked, watched } = watchedList()
-  const end = new AdmissionEnd(await admitted(t, 30, { devMode: true, isRevoked }))
+  const end = new AdmissionSignal(await admitted(t, 30, { devMode: true, isRevoked }))
   assert.deepEqual([end.signal.aborted, watched.size], [false, 0])
   end.letGo()
 })

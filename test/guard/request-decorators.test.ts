@@ -5,7 +5,7 @@ import {
   decorateRequest,
   GETTERS,
   readsDeclared,
-  redecorated,
+  decoratorConflicts,
 } from '../../lib/guard/request-decorators.ts'
 import tenantAuth, { authorizationOf, type RouteDeclaration } from '../../lib/index.ts'
 import { configError } from '../helpers/app/config-error.ts'
@@ -116,9 +116,9 @@ test('a scope without a usable constructor of requests tells of no name', (t) =>
   const named = Object.assign(class {}, { props: [{ key: 'tenant', value: null }] })
   const arrow = Object.setPrototypeOf(() => {}, named)
   for (const value of [undefined, null, {}, () => {}, arrow, class {}]) {
-    assert.deepEqual(redecorated(app, scopeWith(value)), [])
+    assert.deepEqual(decoratorConflicts(app, scopeWith(value)), [])
   }
-  assert.deepEqual(redecorated(app, Object.create(null)), [])
+  assert.deepEqual(decoratorConflicts(app, Object.create(null)), [])
 })
 
 test('names are found in a constructor that does not descend from that of the guarded scope', (t) => {
@@ -128,17 +128,17 @@ test('names are found in a constructor that does not descend from that of the gu
       return 'x'
     }
   }
-  assert.deepEqual(redecorated(bareApp(t), scopeWith(Other)), ['tenant', 'resources'])
+  assert.deepEqual(decoratorConflicts(bareApp(t), scopeWith(Other)), ['tenant', 'resources'])
 })
 
 test('a scope below a guard that decorates with no name of ours has none of them', async (t) => {
   const app = await guardedApp(t)
-  assert.deepEqual(redecorated(app, app), [])
+  assert.deepEqual(decoratorConflicts(app, app), [])
   await app.register(async (child) => {
     child.decorateRequest('other', null)
     await child.register(async (inner) => {
       inner.decorateRequest('more', () => 'other')
-      assert.deepEqual([redecorated(app, child), redecorated(app, inner)], [[], []])
+      assert.deepEqual([decoratorConflicts(app, child), decoratorConflicts(app, inner)], [[], []])
     })
   })
   await app.ready()

@@ -162,6 +162,6 @@ test('an application without a guard has none, and a guard is known with what it
   await app.register(tenantAuth, trusting({ realm: 'menus' }))
   const [guard, ...more] = installedGuards(app)
   assert.ok(guard, 'the application is guarded')
-  assert.equal(guard.register.scope === app, true, 'the register of another scope')
+  assert.equal(guard.registry.scope === app, true, 'the register of another scope')
   assert.deepEqual([guard.loaded.settings.realm, more], ['menus', []])
 })

@@ -17,7 +17,7 @@ test('what is wrong with a route is told on one line, and once for it and its HE
   app.post('/two', handler)
   app.head('/two', handler)
   app.route({ method: ['PUT', 'PATCH'], url: '/three', handler })
-  const routes = applicationRoutes(app)?.flatMap(({ taken }) => taken) ?? []
+  const routes = applicationRoutes(app)?.flatMap(({ routes }) => routes) ?? []
   const alike = routes.map((route) => ({ route, found: 'wrong' }))
   assert.deepEqual(routeProblems(alike), [
     'GET /one: wrong',

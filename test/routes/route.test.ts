@@ -8,7 +8,7 @@ import { bareApp } from '../helpers/app/guarded-app.ts'
 const handler = async () => 'x'
 
 function taken(app: FastifyInstance): readonly Route[] {
-  return (applicationRoutes(app) ?? []).flatMap((route) => route.taken)
+  return (applicationRoutes(app) ?? []).flatMap((route) => route.routes)
 }
 
 /** Routes that Fastify is asked to add beside `GET /x`, and whether a part of each is added. */
