@@ -18,7 +18,7 @@ import { guardedScopes } from './scopes.ts'
  */
 export class ProbedRequest extends Readable {}
 
-/** Where a probed request ended. */
+/** The end of a probed request. */
 export interface ProbeEnd {
   /** The url of its route. Undefined if no route matched. */
   readonly url: string | undefined
@@ -51,9 +51,8 @@ export function recordRefusal({ request, policy }: AuthContext, error: AuthError
 }
 
 /**
- * What the last gate calls when it is done with a request: `done`, or for a probed request an
- * answer in the handler's place. So neither the handler nor a hook of the route runs, even if the
- * guard decides wrongly.
+ * The callback of the last gate: `done`, or for a probed request an answer in the handler's place.
+ * So neither the handler nor a hook of the route runs, even if the guard decides wrongly.
  */
 export function doneUnlessProbed(
   request: FastifyRequest,
@@ -68,7 +67,7 @@ export function doneUnlessProbed(
   }
 }
 
-/** How the probes of an application that are under way end, by the prototype of its requests. */
+/** The running probes of an application, by the prototype of its requests. */
 const probing = new WeakMap<object, { count: number; readonly end: () => void }>()
 
 /**
@@ -100,8 +99,8 @@ export async function whileProbing<T>(app: FastifyInstance, run: () => Promise<T
 }
 
 /**
- * Another copy of this package may watch, too, and end in any order: it is passed on to, and what
- * it has put on top stays.
+ * Another copy of this package may watch, too, and end in any order. Its setter is called, and
+ * stays if it is on top.
  */
 function watchRaw(prototype: object): () => void {
   const before = Object.getOwnPropertyDescriptor(prototype, 'raw')
@@ -127,7 +126,7 @@ function setRaw(this: FastifyRequest, raw: unknown): void {
   replaceHandlers(this)
 }
 
-/** Of the route, and of the not-found handler that a hook may call in its place. */
+/** Replaces the handler of the route, and the not-found handler that a hook may call instead. */
 function replaceHandlers(request: FastifyRequest): void {
   const key = contextKey(request)
   if (key === undefined) return

@@ -62,8 +62,7 @@ export function decorateRequest(app: FastifyInstance): void {
 }
 
 /**
- * Whether a request's properties are those that were decided. A decoration of another scope may
- * hide them.
+ * Whether a request has our getters. A decoration of another scope may hide them.
  */
 export function readsDeclared(request: FastifyRequest): boolean {
   return [...GETTERS].every(([name, getter]) => propertyOf(request, name)?.get === getter)
@@ -80,7 +79,7 @@ function propertyOf(object: object, name: string): PropertyDescriptor | undefine
 }
 
 /**
- * Which of our names a scope below the guard also decorates its requests with. Fastify keeps the
+ * Our names with which a scope below the guard also decorates its requests. Fastify keeps the
  * constructor of requests under a symbol. Without that symbol nothing is found here, and
  * `readsDeclared` refuses the requests.
  */

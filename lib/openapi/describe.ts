@@ -2,8 +2,6 @@ import { isObject } from '../platform/runtime/own-property.ts'
 import type { Policy } from '../routes/policy.ts'
 import { type DocumentedRoute, indexRoutes } from './match-routes.ts'
 import {
-  type RefusalRules,
-  responseOf,
   type Draft,
   draft,
   errorSchema,
@@ -11,7 +9,9 @@ import {
   list,
   mapValues,
   type OuterParameters,
+  type RefusalRules,
   refusalsOf,
+  responseOf,
   type TenantParameterRules,
   withTenantParameter,
 } from './operation.ts'
@@ -21,7 +21,6 @@ export interface OpenapiRules extends RefusalRules, TenantParameterRules {
   readonly tokenFrom?: unknown
 }
 
-/** What is used to describe the operations of one path item. */
 interface Description {
   readonly rules: OpenapiRules
   /** Names of the bearer scheme and of the error schema in the document's components. */
@@ -33,9 +32,9 @@ interface Description {
 }
 
 /**
- * A copy of an OpenAPI document that tells what the guard does: the bearer scheme, and for each
- * operation its `security`, its `tenant` parameter and its refusals. What the application has
- * written itself is kept.
+ * A copy of an OpenAPI document that describes the guard: the bearer scheme, and for each operation
+ * its `security`, its `tenant` parameter and its refusals. The application's own descriptions are
+ * kept.
  */
 export function describeGuard<Document extends object>(
   document: Document,

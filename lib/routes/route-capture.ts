@@ -8,22 +8,22 @@ import { Route, type RouteFacts } from './route.ts'
 /** The routes of one application, of all its scopes. */
 interface ApplicationRoutes {
   readonly routes: CapturedRoute[]
-  /** Whether a guard of the application needs them. */
+  /** Whether a guard needs them. */
   isKept: boolean
 }
 
 /** By the root of each application. */
 const applications = new WeakMap<object, ApplicationRoutes>()
 
-/** Routes by their options. Two hooks may be told of one route. */
+/** Routes by their options. Two hooks may see one route. */
 const capturedRoutes = new WeakMap<RouteOptions, CapturedRoute>()
 
-// Fastify tells of each application that it makes. A hook that is added at that moment sees every
+// Fastify publishes each application that it makes. A hook that is added at that moment sees every
 // route, with its scope.
 subscribe('fastify.initialization', (message) => {
   if (!isInitialization(message)) return
   const { fastify } = message
-  // Told of twice, it would lose the routes that it has by now.
+  // Published twice, it would lose the routes that it has by now.
   if (applications.has(fastify)) return
   const application: ApplicationRoutes = { routes: [], isKept: false }
   applications.set(fastify, application)
@@ -95,8 +95,8 @@ export function aliasHandler(original: object, handler: object): void {
 }
 
 /**
- * The option of a route by which the copies of this package in one process share what one of them
- * notices. No copy of the options has it.
+ * The option of a route by which the copies of this package in one process share the routes that
+ * Fastify takes. No copy of the options has it.
  */
 const TAKERS = Symbol.for('fastify-tenant-auth.takers')
 
@@ -116,7 +116,7 @@ export class CapturedRoute {
   constructor(scope: FastifyInstance, options: RouteOptions) {
     this.scope = scope
     this.#options = options
-    // A copy of the config loses what is wrong with it as it was written.
+    // A copy of the config loses them.
     const hidden = hiddenDeclarations(configOf(options))
     const handler = originals.get(options.handler) ?? options.handler
     const isTwin =
@@ -155,7 +155,7 @@ export class CapturedRoute {
     })
   }
 
-  /** A handler like the given one, by which it is noticed that Fastify takes the route. */
+  /** A handler like the given one, which notices that Fastify takes the route. */
   #standingFor(given: Handler): Handler {
     if (typeof given !== 'function') return given
     const handler = originals.get(given) ?? given
@@ -167,7 +167,7 @@ export class CapturedRoute {
       for (const take of this.#takers) take(scope, bound)
       return bound
     }
-    // Of a property that is fixed, a proxy may tell nothing else.
+    // A proxy must return the value of a property that is fixed.
     const isFixed = Object.getOwnPropertyDescriptor(handler, 'bind')?.configurable === false
     const standing = new Proxy(isFixed ? copyOf(handler) : handler, {
       get: (_, key) => (key === 'bind' ? bind : Reflect.get(handler, key)),

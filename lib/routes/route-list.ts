@@ -1,7 +1,7 @@
 import type { Requirement } from '../identity/authorization/principal.ts'
 import type { Policy } from './policy.ts'
 import type { Route } from './route.ts'
-import { type RouteConstraints, jsonConstraints } from './route-constraints.ts'
+import { jsonConstraints, type RouteConstraints } from './route-constraints.ts'
 import type { RouteRegistry } from './route-registry.ts'
 
 /** One route, as `authService.routes()` lists it. */
@@ -10,7 +10,7 @@ export interface ListedRoute {
   readonly url: string
   /** Null if the policy is not known. */
   readonly noauth: boolean | null
-  /** Where the tenant stands. Null: nowhere, or the policy is not known. */
+  /** The place of the tenant. Null: there is none, or the policy is not known. */
   readonly tenant: 'path' | 'query' | 'optional' | null
   /**
    * The ids that must be held: all of a list, or any of it. Null: no ids, or the policy is not
@@ -41,11 +41,11 @@ export interface ListedPlace {
 type PolicyMembers = Omit<ListedRoute, 'method' | 'url' | 'seen'>
 
 /**
- * An entry of `routes()` with what more is known of it. In such an entry that is not enumerable:
- * its members are fixed.
+ * An entry of `routes()` with members that are not enumerable there, because its own members are
+ * fixed.
  */
 export interface ConstrainedRoute extends ListedRoute {
-  /** What tells it from others of its method and url. Absent: nothing, or it cannot be known. */
+  /** The constraints of the route. Absent: it has none, or they cannot be known. */
   readonly constraints?: RouteConstraints
   /** The policy of a route that no `onRoute` saw. Absent: it was seen, or it cannot be known. */
   readonly early?: PolicyMembers
@@ -54,7 +54,9 @@ export interface ConstrainedRoute extends ListedRoute {
 /** Every route of a guarded scope, with its policy. */
 export function listRoutes(inspected: Pick<RouteRegistry, 'seen' | 'early'>): ConstrainedRoute[] {
   const seen = inspected.seen.flatMap((route) =>
-    routePlaces(route).map((place) => entryOf(place, { ...policyMembers(route.policy), seen: true })),
+    routePlaces(route).map((place) =>
+      entryOf(place, { ...policyMembers(route.policy), seen: true }),
+    ),
   )
   const early = inspected.early?.flatMap((route) =>
     routePlaces(route).map((place) => entryOf(place, NOT_SEEN, earlyPolicy(route.policy))),
@@ -62,7 +64,7 @@ export function listRoutes(inspected: Pick<RouteRegistry, 'seen' | 'early'>): Co
   return [...seen, ...(early ?? [])]
 }
 
-/** An entry of `routes()` with all that is known of it, as members like others. */
+/** An entry of `routes()` with all its members enumerable. */
 export function wholeRoute({
   constraints = {},
   early,

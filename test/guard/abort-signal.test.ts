@@ -92,7 +92,7 @@ test('a token is watched up to the end of its admission', async (t) => {
   revoke?.()
   assert.equal(ends[0]?.signal.reason.reason, 'revoked')
   assert.equal(watched.size, 2)
-  ends[1]?.letGo()
+  ends[1]?.stop()
   assert.equal(watched.size, 1)
   t.mock.timers.tick(60_000)
   assert.deepEqual(
@@ -109,7 +109,7 @@ test('a token that has expired already is not watched', async (t) => {
   t.mock.timers.setTime(1_800_000_034_999)
   const last = new AdmissionSignal(context)
   assert.deepEqual([last.signal.aborted, watched.size], [false, 1])
-  last.letGo()
+  last.stop()
   t.mock.timers.setTime(1_800_000_035_000)
   assert.equal(new AdmissionSignal(context).signal.aborted, true)
   assert.equal(watched.size, 0)
@@ -119,7 +119,7 @@ test('a mock user has no token that could be watched', async (t) => {
   const { isRevoked, watched } = watchedList()
   const end = new AdmissionSignal(await admitted(t, 30, { devMode: true, isRevoked }))
   assert.deepEqual([end.signal.aborted, watched.size], [false, 0])
-  end.letGo()
+  end.stop()
 })
 
 /** Whether the signal of a request is aborted, and how often its listener hears so. */

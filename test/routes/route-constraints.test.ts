@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   constraintWords,
+  jsonConstraints,
   notCompared,
   placeWords,
-  jsonConstraints,
 } from '../../lib/routes/route-constraints.ts'
 
 /** What a route is constrained by, and how JSON holds it. */
