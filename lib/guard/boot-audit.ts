@@ -38,7 +38,7 @@ export function auditRoutes(
   if (names.size > 0) throw conflictError([...names])
   reportUncovered(scope, rules, warn)
   for (const advice of pluginOrder.misplaced(scopes)) warn(advice)
-  reportEarly(registry, warn)
+  reportEarly(early, registry.earlyProblems, warn)
   reportMistaken(routes, rules, warn)
 }
 
@@ -91,7 +91,11 @@ function placesButCors(route: Route): ListedPlace[] {
   return routePlaces(route).filter((place) => !isOfCors(place, route.scope))
 }
 
-function reportEarly({ early, earlyProblems }: RouteRegistry, warn: Warn): void {
+function reportEarly(
+  early: readonly Route[] | undefined,
+  problems: readonly string[],
+  warn: Warn,
+): void {
   if (early === undefined) {
     warn(
       "the application was made before this package was loaded: routes written before the plugin are guarded, and cannot be listed; load it before Fastify() is called, as require('fastify-tenant-auth') at the top",
@@ -100,8 +104,8 @@ function reportEarly({ early, earlyProblems }: RouteRegistry, warn: Warn): void 
   }
   const places = early.flatMap(placesButCors)
   if (places.length === 0) return
-  if (earlyProblems.length > 0) {
-    warn('routes that were written before the plugin had loaded are wrong', earlyProblems)
+  if (problems.length > 0) {
+    warn('routes that were written before the plugin had loaded are wrong', problems)
   }
   warn(
     `${places.length} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes, and before @fastify/autoload`,

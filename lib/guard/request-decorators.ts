@@ -1,43 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
-import type { Authorization } from '../identity/authorization/authorization.ts'
-import type { Declared } from '../routes/declaration.ts'
 import { asConstructor, requestOf } from '../routes/fastify-scope.ts'
 import { authContextOf } from './context.ts'
 
 type Getter = (this: FastifyRequest) => unknown
 
-const declared =
-  <T>(isDeclared: (declared: Declared) => boolean, read: (authorization: Authorization) => T) =>
-  (request: FastifyRequest): T | undefined => {
-    const context = authContextOf(request)
-    if (!context?.authorization || !isDeclared(context.policy.declared)) return undefined
-    return read(context.authorization)
-  }
+const NAMES = ['tenant', 'userInfo', 'resources', 'authorization'] as const
 
 /** For each of our properties of a request, the function that reads it. */
 export const GETTERS: ReadonlyMap<string, Getter> = new Map(
-  Object.entries({
-    tenant: declared(
-      ({ tenant }) => tenant !== false,
-      ({ tenant }) => tenant,
-    ),
-    userInfo: declared(
-      ({ userInfo }) => userInfo,
-      ({ userInfo }) => userInfo,
-    ),
-    resources: declared(
-      ({ resources }) => resources,
-      ({ resources }) => resources,
-    ),
-    authorization: declared(
-      ({ authorization }) => authorization,
-      (authorization) => authorization,
-    ),
-  }).map(([name, read]): [string, Getter] => [
+  NAMES.map((name) => [
     name,
     function getter(this: FastifyRequest) {
-      return read(this)
+      const context = authContextOf(this)
+      if (!context?.authorization || context.policy.declared[name] === false) return undefined
+      return name === 'authorization' ? context.authorization : context.authorization[name]
     },
   ]),
 )
@@ -85,12 +62,11 @@ function propertyOf(object: object, name: string): PropertyDescriptor | undefine
  */
 export function decoratorConflicts(guarded: FastifyInstance, scope: FastifyInstance): string[] {
   const end = requestOf(guarded)
-  const names = [...GETTERS.keys()]
   const found = new Set<string>()
   let maker = requestOf(scope)
   while (maker !== undefined && maker !== end) {
     const { prototype, props } = maker
-    for (const name of names) {
+    for (const name of NAMES) {
       if (Object.hasOwn(prototype, name) || hasKey(props, name)) found.add(name)
     }
     maker = asConstructor(Reflect.getPrototypeOf(maker))

@@ -1,6 +1,7 @@
 import { readDeclaration } from '../routes/declaration.ts'
 import { compilePolicy, type Policy, type PolicyRules } from '../routes/policy.ts'
 import type { Route } from '../routes/route.ts'
+import { endOfExpression } from '../routes/route-path.ts'
 import type { RouteRegistry } from '../routes/route-registry.ts'
 import { type Draft, draft, list } from './operation.ts'
 
@@ -81,7 +82,8 @@ export function documentPath(url: string): string {
       const name = char === ':' ? (NAME.exec(url.slice(i + 1))?.[0] ?? '') : ''
       i += char === ':' ? name.length + 1 : 0
       const isExpression = url[i] === '('
-      const end = isExpression ? endOfExpression(url, i) : i
+      // Escaped parentheses count, as in @fastify/swagger.
+      const end = isExpression ? endOfExpression(url, i, false) : i
       // A parenthesis that is never closed takes in the rest, and the parameter with it.
       if (end === url.length && (isExpression || name === '')) return path
       path += `{${isExpression && name === '' ? `regexp${++unnamed}` : name}}`
@@ -93,19 +95,6 @@ export function documentPath(url: string): string {
     }
   }
   return path
-}
-
-/**
- * The index of the parenthesis that closes the one at `start`. Escaped ones count, as in
- * @fastify/swagger.
- */
-function endOfExpression(url: string, start: number): number {
-  let depth = 0
-  for (let i = start; i < url.length; i++) {
-    if (url[i] === '(') depth++
-    else if (url[i] === ')' && --depth === 0) return i
-  }
-  return url.length
 }
 
 /**

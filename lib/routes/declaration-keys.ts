@@ -84,11 +84,10 @@ function whyHidden({ get, set, enumerable }: PropertyDescriptor): string {
 export function declarationsBeside(options: object, config: object): Hidden {
   if (Object.getOwnPropertyDescriptor(config, 'noauth')?.value === true) return new Map()
   const own = new Map<string, unknown>(Object.entries(options))
-  const keys = DECLARED_KEYS.filter((key) => own.get(key) !== undefined && own.get(key) !== false)
-  return new Map(
-    keys.map((key) => [
-      key,
-      `beside config, where it declares nothing; write { config: { ${key}: … } }`,
-    ]),
-  )
+  const found = new Map<string, string>()
+  for (const key of DECLARED_KEYS) {
+    if (own.get(key) === undefined || own.get(key) === false) continue
+    found.set(key, `beside config, where it declares nothing; write { config: { ${key}: … } }`)
+  }
+  return found
 }

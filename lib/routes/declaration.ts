@@ -19,10 +19,10 @@ export interface RouteDeclaration {
   tenant?: boolean | 'required' | 'optional' | undefined
   /** `true`: `request.userInfo` is who the request acts as. @default false */
   userInfo?: boolean | undefined
-  /** `true`: `request.resources` is what the user holds in the request's tenant. @default false */
+  /** `true`: `request.resources` are the user's in the request's tenant. @default false */
   resources?: boolean | undefined
   /**
-   * `true`: `request.authorization` is all of it, with methods that ask and that refuse.
+   * `true`: `request.authorization` is all of it, with methods that check and that refuse.
    * @default false
    */
   authorization?: boolean | undefined

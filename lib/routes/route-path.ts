@@ -39,11 +39,15 @@ export function pathParameters(path: string): PathParameter[] {
   return found
 }
 
-/** The index of the parenthesis that closes the one at `start`. */
-function endOfExpression(path: string, start: number): number {
+/**
+ * The index of the parenthesis that closes the one at `start`.
+ *
+ * @param escapes whether a backslash escapes the next character, as for the router
+ */
+export function endOfExpression(path: string, start: number, escapes = true): number {
   let depth = 0
   for (let i = start; i < path.length; i++) {
-    if (path[i] === '\\') i++
+    if (escapes && path[i] === '\\') i++
     else if (path[i] === '(') depth++
     else if (path[i] === ')' && --depth === 0) return i
   }

@@ -86,7 +86,11 @@ test('a token is watched up to the end of its admission', async (t) => {
   ageByDate(t)
   const { isRevoked, watched, tokens } = watchedList()
   const context = await admitted(t, 30, { isRevoked })
-  const ends = [new AdmissionSignal(context), new AdmissionSignal(context), new AdmissionSignal(context)]
+  const ends = [
+    new AdmissionSignal(context),
+    new AdmissionSignal(context),
+    new AdmissionSignal(context),
+  ]
   assert.deepEqual(tokens, ['j', 'j', 'j'])
   const [revoke] = watched
   revoke?.()

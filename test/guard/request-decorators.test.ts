@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import {
   decorateRequest,
+  decoratorConflicts,
   GETTERS,
   readsDeclared,
-  decoratorConflicts,
 } from '../../lib/guard/request-decorators.ts'
 import tenantAuth, { authorizationOf, type RouteDeclaration } from '../../lib/index.ts'
 import { configError } from '../helpers/app/config-error.ts'
