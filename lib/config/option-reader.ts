@@ -132,14 +132,14 @@ export class OptionReader<Members extends TProperties> {
 
   /** Each is an own property, given or not: a property of Object.prototype is no option. */
   #ownValues(): unknown {
-    const own: Record<string, unknown> = {}
+    const own: [name: string, value: unknown][] = []
     for (const [name, schema] of Object.entries(this.#members)) {
       const fallback: unknown = Object.hasOwn(schema, 'default') ? schema.default : undefined
       const value = this.#values.has(name) ? this.#values.get(name) : fallback
       // The application may change its own list.
-      own[name] = Array.isArray(value) ? Object.freeze([...value]) : value
+      own.push([name, Array.isArray(value) ? Object.freeze([...value]) : value])
     }
-    return own
+    return Object.fromEntries(own)
   }
 }
 

@@ -33,7 +33,7 @@ async function admitted(
   return context
 }
 
-/** A list that tells whom it watches, and of which the test revokes. */
+/** A deny list that shows the tokens that it watches, and by which the test revokes them. */
 function watchedList() {
   const watched = new Set<() => void>()
   const tokens: (string | null)[] = []
@@ -135,7 +135,7 @@ async function seenOf(request: FastifyRequest): Promise<[isAborted: boolean, hea
   return [signal.aborted, heard]
 }
 
-test('a signal is live where a request goes on, and tells of an end that came before', async (t) => {
+test('a signal is live while a request goes on, and fires after an end that came before', async (t) => {
   const seen: Record<string, unknown> = {}
   const app = bareApp(t)
   app.addHook('onRequest', async (request) => {
@@ -201,33 +201,33 @@ async function pipelined(count: number) {
   socket.on('error', () => {})
   socket.resume().write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(count))
   await until(() => exchanges.length === count)
-  /** How often the end of each response was told. */
-  const told = exchanges.map(() => 0)
+  /** The number of reports of the end of each response. */
+  const reported = exchanges.map(() => 0)
   const watch = (index: number) => {
     const exchange = exchanges[index]
     assert.ok(exchange, `there is request ${index}`)
     onResponseEnd(exchange.request, exchange.response, () => {
-      told[index] = (told[index] ?? 0) + 1
+      reported[index] = (reported[index] ?? 0) + 1
     })
     return exchange
   }
-  return { watch, told, exchanges, socket }
+  return { watch, reported, exchanges, socket }
 }
 
-test('the end of a response is told once', async (t) => {
-  const { watch, told, exchanges, socket } = await pipelined(1)
+test('the end of a response is reported once', async (t) => {
+  const { watch, reported, exchanges, socket } = await pipelined(1)
   t.after(() => socket.destroy())
   const listeners = exchanges[0]?.request.socket.listenerCount('close')
   const { request, response } = watch(0)
   assert.equal(request.socket.listenerCount('close'), listeners, 'none on its connection')
   await new Promise(setImmediate)
-  assert.deepEqual(told, [0])
+  assert.deepEqual(reported, [0])
   response.end('x')
   await closed(response)
-  assert.deepEqual(told, [1])
+  assert.deepEqual(reported, [1])
   request.socket.destroy()
   await closed(request.socket)
-  assert.deepEqual(told, [1])
+  assert.deepEqual(reported, [1])
 })
 
 const ENDED: [what: string, end: (of: Awaited<ReturnType<typeof pipelined>>) => unknown][] = [
@@ -236,33 +236,33 @@ const ENDED: [what: string, end: (of: Awaited<ReturnType<typeof pipelined>>) => 
 ]
 
 for (const [what, end] of ENDED) {
-  test(`the end of ${what} is told at once`, async (t) => {
+  test(`the end of ${what} is reported at once`, async (t) => {
     const exchange = await pipelined(1)
     t.after(() => exchange.socket.destroy())
     await end(exchange)
     exchange.watch(0)
-    assert.deepEqual(exchange.told, [1])
+    assert.deepEqual(exchange.reported, [1])
   })
 }
 
-test('the end of a response that is finished is told at once', async (t) => {
-  const { watch, told, exchanges, socket } = await pipelined(1)
+test('the end of a finished response is reported at once', async (t) => {
+  const { watch, reported, exchanges, socket } = await pipelined(1)
   t.after(() => socket.destroy())
   const { response } = exchanges[0] ?? {}
   assert.ok(response, 'there is a response')
-  const toldAtOnce = new Promise((tell) => {
+  const reportedAtOnce = new Promise((resolve) => {
     response.once('finish', () => {
       assert.equal(response.destroyed, false)
       watch(0)
-      tell([...told])
+      resolve([...reported])
     })
   })
   response.end('x')
-  assert.deepEqual(await toldAtOnce, [1])
+  assert.deepEqual(await reportedAtOnce, [1])
 })
 
 test('a response that waits behind others has ended with its connection', async () => {
-  const { watch, told, exchanges, socket } = await pipelined(4)
+  const { watch, reported, exchanges, socket } = await pipelined(4)
   const connection = exchanges[0]?.request.socket
   assert.ok(connection, 'there is a connection')
   const listeners = connection.listenerCount('close')
@@ -270,20 +270,20 @@ test('a response that waits behind others has ended with its connection', async 
   assert.equal(connection.listenerCount('close'), listeners + 1, 'one listener for all')
   socket.destroy()
   await closed(connection)
-  assert.deepEqual(told, [0, 1, 1, 1])
+  assert.deepEqual(reported, [0, 1, 1, 1])
 })
 
-test('a response that has waited behind others ends by itself, and is told once', async () => {
-  const { watch, told, exchanges, socket } = await pipelined(3)
+test('a response that has waited behind others ends by itself, and is reported once', async () => {
+  const { watch, reported, exchanges, socket } = await pipelined(3)
   const { response } = watch(1)
   watch(2)
   exchanges[0]?.response.end('x')
   response.end('x')
   await closed(response)
-  assert.deepEqual(told, [0, 1, 0])
+  assert.deepEqual(reported, [0, 1, 0])
   const connection = exchanges[0]?.request.socket
   assert.ok(connection, 'there is a connection')
   socket.destroy()
   await closed(connection)
-  assert.deepEqual(told, [0, 1, 1])
+  assert.deepEqual(reported, [0, 1, 1])
 })

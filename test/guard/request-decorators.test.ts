@@ -77,7 +77,7 @@ test('after the decision an assignment to a property of ours fails, and names it
   assert.deepEqual(thrown, KEYS)
 })
 
-test('a scope below that decorates its requests with a function of our name is told so', async (t) => {
+test('a scope below that decorates its requests with a function of our name is refused', async (t) => {
   const app = bareApp(t)
   decorateRequest(app)
   assert.deepEqual([...GETTERS.keys()], KEYS)
@@ -111,7 +111,7 @@ function scopeWith(value: unknown) {
   return Object.assign(Object.create(null), { [Symbol('fastify.Request')]: value })
 }
 
-test('a scope without a usable constructor of requests tells of no name', (t) => {
+test('a scope without a usable constructor of requests has no conflict', (t) => {
   const app = bareApp(t)
   const named = Object.assign(class {}, { props: [{ key: 'tenant', value: null }] })
   const arrow = Object.setPrototypeOf(() => {}, named)

@@ -34,7 +34,7 @@ test('messages of other code on the channel of Fastify change nothing', async (t
   assert.deepEqual(urlsOf(app), ['/one'])
 })
 
-test('an application that is told of twice keeps its routes, each of them once', async (t) => {
+test('an application that is published twice keeps its routes, each of them once', async (t) => {
   const app = Fastify({ exposeHeadRoutes: false })
   t.after(() => app.close())
   app.get('/one', handler)
@@ -65,7 +65,7 @@ test('without a guard, routes are let go when the application is ready', async (
   assert.deepEqual(applicationRoutes(app), [])
 })
 
-test('applications that share a server are told apart', async (t) => {
+test('applications that share a server have their own routes', async (t) => {
   const server = createServer()
   const applications = [1, 2].map(() => Fastify({ serverFactory: () => server }))
   for (const [index, app] of applications.entries()) {
@@ -164,7 +164,7 @@ test('in a scope that no hook of ours is in, nothing is taken', (t) => {
   assert.equal(bound && routeOf(bound), undefined)
 })
 
-test('two hooks that are told of one route know it as one', (t) => {
+test('two hooks that see one route know it as one', (t) => {
   const app = bareApp(t, { exposeHeadRoutes: false })
   const seen: CapturedRoute[] = []
   app.addHook('onRoute', function (options) {

@@ -64,7 +64,7 @@ test('constraints stand in the order of their names, and no constraints are none
   assert.equal(jsonConstraints(Object.create({ version: '1.0.0' })), undefined)
 })
 
-test('a url is told with its constraints, in words that cannot be taken for others', () => {
+test('a url is shown with its constraints, in words that cannot be taken for others', () => {
   const url = '/x'
   assert.equal(placeWords({ url }), '/x')
   assert.equal(placeWords({ url, constraints: { version: '1.0.0' } }), '/x (version 1.0.0)')

@@ -35,7 +35,7 @@ for (const [what, route, isHalf] of REFUSED) {
   })
 }
 
-test('routes that only a constraint tells apart are both added', (t) => {
+test('routes that differ only by a constraint are both added', (t) => {
   const app = bareApp(t, { exposeHeadRoutes: false })
   app.get('/x', handler)
   app.get('/x', { constraints: { version: '2.0.0' } }, handler)
