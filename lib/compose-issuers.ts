@@ -1,4 +1,4 @@
-import { judgeIssuerRules } from './config/issuer-config.ts'
+import { parseIssuerRules } from './config/issuer-config.ts'
 import type { LoadedSettings } from './config/load-settings.ts'
 import type { Settings } from './config/options.ts'
 import { DynamicIssuers } from './identity/authentication/dynamic-issuers.ts'
@@ -19,14 +19,14 @@ import type { OperatorLog } from './operator-log.ts'
 import type { ReportFailure } from './platform/callbacks/call-with-timeout.ts'
 import { FetchPlaces } from './platform/http/fetch-places.ts'
 
-/** What the operator is told of keys, by the name of their issuer. */
-export type EventsOfKeys = (issuer: string) => KeyEvents
+/** The events of keys that an operator's log takes, by the name of their issuer. */
+export type KeyEventsOf = (issuer: string) => KeyEvents
 
-/** Whose tokens are accepted, as the configuration says. */
+/** The issuers of the configuration, whose tokens are accepted. */
 export function composeIssuers(
   { settings, issuers }: LoadedSettings,
   tokens: VerifiedTokens,
-  events: EventsOfKeys,
+  events: KeyEventsOf,
   log: OperatorLog,
 ): Issuers {
   const rulesOf = (entry: IssuerEntry) => issuerRules(entry, settings, log.callback('mapClaims'))
@@ -34,7 +34,7 @@ export function composeIssuers(
   if (typeof issuers !== 'function') {
     return new ListedIssuers(
       issuers.map((entry) => {
-        // Who may speak for every tenant is the operator's own.
+        // An issuer that may speak for every tenant is the operator's own.
         const fetching = { places, isLazy: false, isOwn: entry.tenants === '*' }
         const keys = composeKeys(entry, settings, fetching, events)
         return new Issuer(keys, rulesOf(entry), tokens)
@@ -46,7 +46,7 @@ export function composeIssuers(
   const fetching = { places, isLazy: true, isTold: true, publicOnly: !allowPrivateIssuers }
   return new DynamicIssuers({
     ask: issuers,
-    read: (iss, answer) => judgeIssuerRules(iss, answer, settings),
+    read: (iss, answer) => parseIssuerRules(iss, answer, settings),
     keysOf: (entry) => composeKeys(entry, settings, fetching, events),
     issuerOf: (entry, keys, standing) => new Issuer(keys, rulesOf(entry), tokens, standing),
     report: log.callback('issuers'),
@@ -59,10 +59,10 @@ export function composeIssuers(
   })
 }
 
-/** A fetch may wait for its place so many times as long as it may take. */
+/** A fetch may wait for its place this many times as long as it may take. */
 const LINE = 4
 
-/** Immutable: what decides must be the same for each request. */
+/** Immutable, so that each request is decided by the same rules. */
 function issuerRules(
   entry: IssuerEntry,
   settings: Settings,
@@ -89,14 +89,13 @@ function composeKeys(
   { publicKeys, publicKeysUrl, issuer, name }: IssuerEntry,
   settings: Settings,
   fetching: Pick<RemoteKeysOptions, 'places' | 'isLazy' | 'isOwn' | 'isTold' | 'publicOnly'>,
-  events: EventsOfKeys,
+  events: KeyEventsOf,
 ): KeySource {
   if (publicKeys !== undefined) return new StaticKeys(new KeySet(publicKeys))
   const { keysTimeout: timeout, keysMaxAge: maxAge, keysMaxStale: maxStale } = settings
   const { keysCooldown: cooldown, keysRetry: retry } = settings
   const location =
     publicKeysUrl === undefined ? { issuer: String(issuer?.[0]) } : { url: publicKeysUrl }
-  const line = LINE * timeout
-  const freshness = { timeout, line, maxAge, maxStale, retry, retryMax: cooldown }
+  const freshness = { timeout, line: LINE * timeout, maxAge, maxStale, retry, retryMax: cooldown }
   return new RemoteKeys({ location, cooldown, ...freshness, ...fetching }, events(name))
 }

@@ -1,4 +1,4 @@
-import { composeIssuers, type EventsOfKeys } from './compose-issuers.ts'
+import { composeIssuers, type KeyEventsOf } from './compose-issuers.ts'
 import type { LoadedSettings } from './config/load-settings.ts'
 import type { Settings } from './config/options.ts'
 import { publishInternal } from './guard/decision-events.ts'
@@ -32,38 +32,44 @@ import {
 import type { PendingRequests } from './platform/callbacks/pending-requests.ts'
 import type { RemoteDocumentEvents } from './platform/http/remote-document.ts'
 
-/** What a service rests on. */
+/** The parts of one service, in all its applications. */
 export interface ServiceParts {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
   readonly background: readonly Background[]
-  readonly attendants: readonly Lifecycle[]
-  /** Those of the background that stand for them. */
-  readonly attending: readonly Attending[]
+  /** The functions among the options that work in the background. */
+  readonly lifecycles: readonly Lifecycle[]
+  /** The same functions, as parts of the background. */
+  readonly callbacks: readonly BackgroundCallback[]
   readonly counts: DecisionCounts
-  readonly internalWork: ActAs
+  readonly actAs: ActAs
   readonly log: OperatorLog
 }
 
 export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceParts {
+  const { settings } = loaded
   const authenticator = composeAuthenticator(loaded, (issuer) => log.keys(issuer), log)
-  const knownTenants = composeKnownTenants(loaded.settings, log.document('tenants', 'tenants'), log)
-  const attendants = attendantsOf(loaded)
-  const attending = attendants.map((attendant) => attendingTo(attendant, loaded, log))
-  const background = [authenticator, knownTenants, ...attending]
-  const internalWork = composeInternalWork(loaded.settings, knownTenants)
-  const counts = new DecisionCounts()
-  const working = { background, attendants, attending, counts, internalWork }
-  return { authenticator, knownTenants, ...working, log }
+  const knownTenants = composeKnownTenants(settings, log.document('tenants', 'tenants'), log)
+  const lifecycles = lifecyclesOf(loaded)
+  const callbacks = lifecycles.map((lifecycle) => composeCallback(lifecycle, loaded, log))
+  return {
+    authenticator,
+    knownTenants,
+    background: [authenticator, knownTenants, ...callbacks],
+    lifecycles,
+    callbacks,
+    counts: new DecisionCounts(),
+    actAs: composeActAs(settings, knownTenants),
+    log,
+  }
 }
 
-/** Where nobody listens. */
 const NO_LOG = new OperatorLog(() => undefined)
 
-/** Who asks: in dev mode the mock user, in production the bearer of a token. */
+/** In dev mode the mock user acts, in production the bearer of a token. */
 export function composeAuthenticator(
   loaded: LoadedSettings,
-  events: EventsOfKeys,
+  events: KeyEventsOf,
   log = NO_LOG,
 ): Authenticator {
   const { settings, mockUser } = loaded
@@ -74,11 +80,16 @@ export function composeAuthenticator(
   const jwts = new JwtVerifier(issuers, tokens, maxTokenLength)
   const opaqueTokens = composeOpaqueTokens(settings, { jwts, issuers, tokens }, log)
   const rights = composeRights(loaded, log)
-  const parts = { issuers, tokens, jwts, opaqueTokens, rights }
-  const reportTokenFrom = log.callback('tokenFrom')
-  const reportIsRevoked = log.callback('isRevoked')
-  const asking = { tokenFrom, reportTokenFrom, isRevoked, reportIsRevoked, timeout }
-  return new BearerAuthenticator(parts, asking)
+  return new BearerAuthenticator(
+    { issuers, tokens, jwts, opaqueTokens, rights },
+    {
+      tokenFrom,
+      reportTokenFrom: log.callback('tokenFrom'),
+      isRevoked,
+      reportIsRevoked: log.callback('isRevoked'),
+      timeout,
+    },
+  )
 }
 
 function composeOpaqueTokens(
@@ -108,8 +119,7 @@ function composeRights(
   return new ExternalRights({ ...rules, report, hasSeveralIssuers })
 }
 
-/** Work under an authorization that no request brings. */
-function composeInternalWork(settings: Settings, knownTenants: KnownTenants): ActAs {
+function composeActAs(settings: Settings, knownTenants: KnownTenants): ActAs {
   const { asyncContext, superuserResource } = settings
   if (asyncContext) openContexts()
   const onBegin = ({ userInfo, tenant }: Authorization) =>
@@ -117,7 +127,6 @@ function composeInternalWork(settings: Settings, knownTenants: KnownTenants): Ac
   return new ActAs({ asyncContext, superuserResource, knownTenants, onBegin })
 }
 
-/** What is known of which tenants exist. */
 export function composeKnownTenants(
   settings: Settings,
   events: RemoteDocumentEvents,
@@ -129,13 +138,13 @@ export function composeKnownTenants(
     return new TenantsByFunction(tenants, { timeout, maxAge, report: log.callback('tenants') })
   }
   if (typeof tenants !== 'string') return new ListedTenants(tenants)
-  // Dev mode asks no URL.
+  // Dev mode fetches no document.
   if (devMode) return new AnyTenant()
   const { keysMaxStale: maxStale, keysRetry: retry, keysCooldown: retryMax } = settings
   return new RemoteTenants(tenants, { timeout, maxAge, maxStale, retry, retryMax }, events)
 }
 
-/** What a guard of one application rests on. */
+/** The rules of the guard of one application. */
 export function composeGuardRules(
   settings: Settings,
   { authenticator, knownTenants, counts, log }: ServiceParts,
@@ -143,65 +152,76 @@ export function composeGuardRules(
 ): GuardRules {
   const { resolveTenant, tenantParameter, tenantsTimeout: timeout, isRevoked } = settings
   const { realm, resource, clockTolerance, asyncContext, logBindings } = settings
-  const asked = { authenticator, knownTenants, resolveTenant, tenantParameter, timeout, waits }
-  const told = { counts, logBindings, asyncContext, realm, resource }
-  const reportTenant = log.callback('resolveTenant')
-  const revocation = { denies: denialsOf(isRevoked), watchRevocation: watchOf(isRevoked) }
-  return { ...asked, ...told, ...revocation, reportTenant, clockTolerance }
+  return {
+    authenticator,
+    knownTenants,
+    resolveTenant,
+    reportTenant: log.callback('resolveTenant'),
+    tenantParameter,
+    timeout,
+    waits,
+    clockTolerance,
+    denies: denialsOf(isRevoked),
+    watchRevocation: watchOf(isRevoked),
+    counts,
+    logBindings,
+    asyncContext,
+    realm,
+    resource,
+  }
 }
 
-/** What begins with the first installation of a service, and ends with its last. */
+/** A part that begins with the first installation of a service, and ends with its last. */
 interface Background {
   open(): void
   close(): void
   readonly isReady: boolean
 }
 
-/** The part of it that stands for a function. */
-interface Attending extends Background {
-  /** Before the last application closes its server, and what else it has. */
+interface BackgroundCallback extends Background {
+  /**
+   * Called before the last application closes its server. A pool that the application ends in a
+   * hook waits for the connections that are taken from it.
+   */
   drain(): void
 }
 
-/** Of the functions that were given as options, those that work in the background. */
-function attendantsOf({ settings, mockUser }: LoadedSettings): Lifecycle[] {
-  // Dev mode asks none of them.
+/** The functions among the options that work in the background. Dev mode calls none of them. */
+function lifecyclesOf({ settings, mockUser }: LoadedSettings): Lifecycle[] {
   const functions = mockUser ? [] : [settings.opaqueToken, settings.isRevoked]
-  return functions.map(lifecycleOf).filter((attendant) => attendant !== undefined)
+  return functions.map(lifecycleOf).filter((lifecycle) => lifecycle !== undefined)
 }
 
-/** A service that uses a function counts once, in however many applications it is installed. */
-function attendingTo(attendant: Lifecycle, loaded: LoadedSettings, log: OperatorLog): Attending {
-  const accepted = {
-    issuers: acceptedIssuers(loaded),
-    clockTolerance: loaded.settings.clockTolerance,
-  }
+/** A service that uses a function counts once, however many applications it is installed in. */
+function composeCallback(
+  lifecycle: Lifecycle,
+  { settings, issuers }: LoadedSettings,
+  log: OperatorLog,
+): BackgroundCallback {
+  const accepted: AcceptedIssuers =
+    typeof issuers === 'function'
+      ? 'dynamic'
+      : issuers.flatMap<string | undefined>(({ issuer }) => issuer ?? [undefined])
+  const { clockTolerance } = settings
   let isOpen = false
   const close = (): void => {
-    if (isOpen) attendant.close()
+    if (isOpen) lifecycle.close()
     isOpen = false
   }
   return {
     open() {
-      if (!isOpen) {
-        attendant.open(
-          (reason) => log.error(reason),
-          accepted,
-          (name) => log.callback(name),
-        )
-      }
+      if (isOpen) return
+      lifecycle.open(
+        (reason) => log.error(reason),
+        { issuers: accepted, clockTolerance },
+        (name) => log.callback(name),
+      )
       isOpen = true
     },
     close,
-    // A pool that the application ends in a hook waits for the connections that are taken from it.
     drain: close,
     get isReady() {
-      return attendant.isReady
+      return lifecycle.isReady
     },
   }
-}
-
-function acceptedIssuers({ issuers }: LoadedSettings): AcceptedIssuers {
-  if (typeof issuers === 'function') return 'dynamic'
-  return issuers.flatMap<string | undefined>(({ issuer }) => issuer ?? [undefined])
 }

@@ -10,35 +10,34 @@ const TEST_KEYS =
   'the keys are those of a test authority (npx fastify-tenant-auth authority), which signs what anybody asks for; never use it in production'
 
 /** Milliseconds between two warnings of one function that fails in one way. */
-const WARNED_FOR = 60_000
+const WARNING_INTERVAL = 60_000
 
-/** Most ways to fail of one function that are told apart in that time. */
-const MOST_KINDS = 100
+/** Most reasons for which one function has a warning each in that time. */
+const MAX_REASONS = 100
 
-/** What a service tells its operator between requests, by the log of an application. */
+/** The messages of a service to its operator between requests, in the log of an application. */
 export class OperatorLog {
   readonly #find: () => FastifyBaseLogger | undefined
-  /** By the names of the functions. */
   readonly #warnings = new Map<string, Warnings>()
 
-  /** @param find the log of now; undefined: the service is installed nowhere */
+  /** @param find the current log; undefined: the service is installed nowhere */
   constructor(find: () => FastifyBaseLogger | undefined) {
     this.#find = find
   }
 
-  /** Something does not work until the operator mends it. */
+  /** Logs a failure that needs the operator. */
   error(reason: string): void {
     this.#find()?.error(`tenant auth: ${reason}`)
   }
 
-  /** Something costs more than it need, or comes close to a limit. */
+  /** Logs a cost that can be avoided, or a limit that is close. */
   warn(reason: string): void {
     this.#find()?.warn(`tenant auth: ${reason}`)
   }
 
   /**
-   * What is told of the failures of a function of the application: each at level debug, and each
-   * kind once a minute at level warn.
+   * Logs the failures of a function of the application: each at level debug, and each kind once a
+   * minute at level warn.
    *
    * @param name as the application knows it
    */
@@ -53,7 +52,7 @@ export class OperatorLog {
     }
   }
 
-  /** What is told of the keys of an issuer, by its name. */
+  /** The events of the keys of an issuer, by its name. */
   keys(issuer: string): KeyEvents {
     return {
       ...this.document('keys', issuer, { issuer }),
@@ -64,7 +63,7 @@ export class OperatorLog {
   }
 
   /**
-   * What is told of a document of another server, here and by the channel.
+   * The events of a document of another server, for the log and the channel.
    *
    * @param about members of each line
    */
@@ -78,29 +77,29 @@ export class OperatorLog {
   }
 }
 
-/** The warnings of one function's failures. */
+/** The warnings about the failures of one function. */
 class Warnings {
-  /** When each way to fail was told, by `clock`; the oldest first. */
+  /** The time of the last warning for each reason, by `clock`; the oldest first. */
   readonly #times = new Map<string, number>()
 
-  /** What it names may be a customer's. Of too many names, one failure of each kind is told. */
+  /** A reason may name a customer. After too many reasons, one of each kind is due. */
   isDue({ kind, reason }: CallbackFailure): boolean {
     const now = clock.now()
     for (const [old, time] of this.#times) {
-      if (now - time < WARNED_FOR) break
+      if (now - time < WARNING_INTERVAL) break
       this.#times.delete(old)
     }
-    const isOneTooMany = this.#times.size >= MOST_KINDS && !this.#times.has(reason)
-    const way = isOneTooMany ? kind : reason
-    if (this.#times.has(way)) return false
-    this.#times.set(way, now)
+    const isOneTooMany = this.#times.size >= MAX_REASONS && !this.#times.has(reason)
+    const key = isOneTooMany ? kind : reason
+    if (this.#times.has(key)) return false
+    this.#times.set(key, now)
     return true
   }
 }
 
 /**
- * What was thrown may be anything. Where its members cannot be read, it is left out. A logger that
- * throws costs no request.
+ * Logs a failure, without its error if the members of that cannot be read. A logger that throws
+ * costs no request.
  */
 function write(
   log: FastifyBaseLogger,
@@ -112,12 +111,12 @@ function write(
   const error = ownProperty(failure, 'error')
   const about = { function: name, reason }
   const message = `tenant auth: ${name} ${reason}`
-  for (const told of [error === undefined ? about : { ...about, err: error }, about]) {
+  for (const line of [error === undefined ? about : { ...about, err: error }, about]) {
     try {
-      log[level](told, message)
+      log[level](line, message)
       return
     } catch {
-      // Without the error, if anything.
+      // Next without the error.
     }
   }
 }

@@ -7,9 +7,10 @@ import { withoutRegisterOptions } from './config/problems.ts'
 import { showValue } from './config/redact.ts'
 import { ERR_AUTH_CONFIG_INVALID } from './errors.ts'
 import { installedGuards } from './guard/scopes.ts'
+import type { IssuerEntry } from './identity/authentication/issuer.ts'
 import { isWithin } from './routes/fastify-scope.ts'
 
-/** What `resourceMetadata` takes. */
+/** The options of `resourceMetadata`. */
 export interface ResourceMetadataOptions {
   /**
    * The scopes that clients may ask for (RFC 9728 §2 `scopes_supported`): a list of different ones,
@@ -31,8 +32,8 @@ const MEMBERS = {
 
 /**
  * Adds the document from which clients learn whose tokens the API accepts (RFC 9728 §2), as a
- * `noauth` GET route at the well-known address of the guard's option `resource` (§3.1). Everybody
- * gets the same bytes: it is made once, of the configuration.
+ * `noauth` GET route at the well-known address of the guard's option `resource` (§3.1). It is made
+ * once, of the configuration, so everybody gets the same bytes.
  *
  * @example
  * await app.register(tenantAuth, { issuer, resource: 'https://api.example.com/mcp' })
@@ -55,10 +56,10 @@ export async function resourceMetadata(
   }
   const document = JSON.stringify({
     resource,
-    // RFC 9728 §3.2: a member without values is left out.
+    // A member without values is left out (RFC 9728 §3.2).
     authorization_servers: servers.length > 0 ? servers : undefined,
     scopes_supported: scopes,
-    // Tokens in a body or a query are not read. What `tokenFrom` reads has no name there.
+    // Tokens in a body or a query are not read. The RFC has no name for other places.
     bearer_methods_supported: ['header'],
   })
   // A colon would begin a parameter.
@@ -68,7 +69,7 @@ export async function resourceMetadata(
   )
 }
 
-/** @throws ERR_AUTH_CONFIG_INVALID where there is no guard with a `resource`, or a prefix */
+/** @throws ERR_AUTH_CONFIG_INVALID without a guard that has a `resource`, and with a prefix */
 function protectedResource(app: FastifyInstance): {
   readonly resource: string
   readonly loaded: LoadedSettings
@@ -92,11 +93,11 @@ function misplaced(expected: string, found: string): ERR_AUTH_CONFIG_INVALID {
 }
 
 /**
- * Issuers that serve some tenants only are those of customers, which are not for everybody to know.
- * Those of a function are not known here.
+ * The issuers that everybody may know. One that serves some tenants only is a customer's. Those of
+ * a function are not known here.
  */
 function authorizationServers({ issuers }: LoadedSettings): readonly string[] {
   if (typeof issuers === 'function') return []
-  const told = issuers.length === 1 ? issuers : issuers.filter(({ tenants }) => tenants === '*')
-  return told.flatMap(({ issuer = [] }) => issuer)
+  const isPublic = (entry: IssuerEntry) => issuers.length === 1 || entry.tenants === '*'
+  return issuers.filter(isPublic).flatMap(({ issuer = [] }) => issuer)
 }

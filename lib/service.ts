@@ -10,10 +10,10 @@ import { composeGuardRules, composeParts, type ServiceParts } from './compose.ts
 import { bootWarnings, listeningWarning } from './config/boot-warnings.ts'
 import { type LoadedSettings, loadSettings } from './config/load-settings.ts'
 import type { AuthOptions } from './config/options.ts'
-import { auditRoutes, Neighbours } from './guard/boot-audit.ts'
+import { auditRoutes, PluginOrder } from './guard/boot-audit.ts'
 import { addGuard } from './guard/guard.ts'
 import { decorateRequest } from './guard/request-decorators.ts'
-import { noteGuard } from './guard/scopes.ts'
+import { registerGuard } from './guard/scopes.ts'
 import { type Stats, statsOf } from './guard/stats.ts'
 import {
   EVERYBODY,
@@ -43,7 +43,7 @@ export class AuthService {
   readonly #installations = new Installations()
 
   /**
-   * @param options what the plugin takes
+   * @param options those of the plugin
    * @throws ERR_AUTH_CONFIG_INVALID
    */
   constructor(options: AuthOptions = {}) {
@@ -52,11 +52,11 @@ export class AuthService {
   }
 
   /**
-   * Guards an application, or a scope of one. Keys are fetched from the first installation on,
-   * which neither delays nor fails the boot.
+   * Guards an application, or a scope of one. Keys are fetched from the first installation on. This
+   * neither delays nor fails the boot.
    *
    * @param app the application, or the scope of it that is to be guarded
-   * @throws ERR_AUTH_CONFIG_INVALID where the scope, or one around or below it, is guarded already
+   * @throws ERR_AUTH_CONFIG_INVALID if the scope, or one around or below it, is guarded already
    */
   install<
     Server extends RawServerBase,
@@ -69,29 +69,37 @@ export class AuthService {
     const { settings } = this.#loaded
     const waits = new PendingRequests()
     const rules = composeGuardRules(settings, this.#parts, waits)
-    const register = addGuard(app, settings, rules)
-    const below = register.early?.map(({ scope }) => scope) ?? []
-    const neighbours = new Neighbours(app, below)
+    const registry = addGuard(app, settings, rules)
+    const pluginOrder = new PluginOrder(app, registry.early?.map(({ scope }) => scope) ?? [])
     app.decorate<AuthService>('authService', this)
     decorateRequest(app)
-    reportBoot(app, this.#loaded, { register, neighbours })
+    const warn = (warning: string) => app.log.warn(`tenant auth: ${warning}`)
+    app.addHook('onReady', async () => {
+      registry.compile()
+      auditRoutes(registry, pluginOrder, settings)
+    })
+    app.addHook('onListen', async () => {
+      const warning = listeningWarning(this.#loaded, app.addresses())
+      if (warning !== undefined) warn(warning)
+    })
+    for (const warning of bootWarnings(this.#loaded)) warn(warning)
     app.addHook('preClose', async () => {
       waits.end()
       if (!this.#installations.beginClose(app)) return
-      for (const part of this.#parts.attending) part.drain()
+      for (const part of this.#parts.callbacks) part.drain()
     })
     app.addHook('onClose', async () => {
       if (this.#installations.remove(app)) this.close()
     })
-    this.#installations.add(app, register)
-    noteGuard({ scope: app, register, loaded: this.#loaded })
+    this.#installations.add(app, registry)
+    registerGuard({ scope: app, registry, loaded: this.#loaded })
     for (const part of this.#parts.background) part.open()
   }
 
   /**
-   * Whether requests can be decided now: the tenant list is loaded, where there is one, and the
-   * keys of each configured issuer of all tenants are usable (where each is pinned: those of one),
-   * and a deny list that is `isRevoked` is loaded and not stale.
+   * Whether requests can be decided now: a configured tenant list is loaded, the keys of each
+   * configured issuer of all tenants are usable (if there is no such issuer: those of any), and a
+   * deny list that is `isRevoked` is loaded and not stale.
    */
   isReady(): boolean {
     return this.#parts.background.every(({ isReady }) => isReady)
@@ -100,21 +108,21 @@ export class AuthService {
   /**
    * Fetches keys now, whatever the cooldown.
    *
-   * @param issuer whose: its `iss`; not given: those of all configured issuers
-   * @throws ERR_AUTH_KEYS_UNAVAILABLE where they cannot be had, or there is no such issuer
+   * @param issuer the `iss` of their issuer; not given: all configured issuers
+   * @throws ERR_AUTH_KEYS_UNAVAILABLE if they cannot be had, or there is no such issuer
    */
   refreshKeys(issuer?: string): Promise<void> {
     return this.#parts.authenticator.refreshKeys(issuer)
   }
 
   /**
-   * Makes a change count at once in this process: what the application's functions have told is
-   * asked anew, and so is what `tenants` has said.
+   * Makes a change count at once in this process: the cached answers of the application's functions
+   * are dropped, those of `tenants` too.
    *
-   * @param what whose; not given: everybody's. An issuer without a `sub`: all that is known of it.
-   * `{ tenant }`: what `tenants` has said of it
-   * @throws TypeError where it has no member of its own, one that is `undefined`, or another one:
-   * it must not mean everybody; and where `tenant` is not alone
+   * @param what the user to forget; not given: everybody. An issuer without a `sub`: all its users.
+   * `{ tenant }`: the answer of `tenants` about it
+   * @throws TypeError if it has no member of its own, one that is `undefined`, or an unknown one,
+   * because it must not mean everybody; and if `tenant` is not alone
    */
   forget(what?: Invalidation): void {
     const whose = what === undefined ? EVERYBODY : readInvalidation(what)
@@ -125,24 +133,25 @@ export class AuthService {
   }
 
   /**
-   * Runs work without a request, such as a job of a queue, as a user of one tenant: below it,
-   * `currentAuthorization()` tells who that is. Neither `resourcesOf` nor `isRevoked` is asked.
+   * Runs work without a request, such as a job of a queue, as a user of one tenant. Below it,
+   * `currentAuthorization()` returns that user's authorization. Neither `resourcesOf` nor
+   * `isRevoked` is called.
    *
    * @param who frozen copies of its members are taken
    * @returns what the work returns
-   * @throws ERR_AUTH_CONFIG_INVALID where the option `asyncContext` is off
-   * @throws TypeError where a member of `who` is missing, malformed or unknown
+   * @throws ERR_AUTH_CONFIG_INVALID if the option `asyncContext` is off
+   * @throws TypeError if a member of `who` is missing, malformed or unknown
    * @throws ERR_AUTH_TENANT_INVALID (400), ERR_AUTH_TENANT_UNKNOWN (404),
    * ERR_AUTH_TENANTS_UNAVAILABLE (503) as for a request
    * @example await auth.actAs({ sub: 'job:invoices', tenant, resources: ['order:read'] }, bill)
    */
   actAs<T>(who: InternalUser, work: () => T | Promise<T>): Promise<T> {
-    return this.#parts.internalWork.run(who, work)
+    return this.#parts.actAs.run(who, work)
   }
 
   /**
-   * What the service knows of itself by now: decisions, its cache and documents, ages in seconds.
-   * Nothing is asked to find it.
+   * The figures of the service: decisions, its cache, and its documents with ages in seconds. To
+   * find them, no function is called.
    */
   stats(): Stats {
     return statsOf(this.#parts)
@@ -154,11 +163,11 @@ export class AuthService {
    * @param app the Fastify instance that was given to `install`; not given: all of them
    */
   routes(app?: object): ListedRoute[] {
-    return this.#installations.registers(app).flatMap((register) => listRoutes(register))
+    return this.#installations.registries(app).flatMap(listRoutes)
   }
 
   /**
-   * A copy of an OpenAPI document with what the guard does: the bearer scheme, and each operation's
+   * A copy of an OpenAPI document that describes the guard: the bearer scheme, and each operation's
    * `security`, `tenant` parameter and refusals. An operation of several routes is open if all are.
    *
    * @param document an OpenAPI 3 document, as @fastify/swagger makes it; it stays as it is
@@ -169,8 +178,8 @@ export class AuthService {
   openapi<Document extends object>(document: Document, app?: object): Document {
     const { settings } = this.#loaded
     const routes = this.#installations
-      .registers(app)
-      .flatMap((register) => documentedRoutes(register, settings))
+      .registries(app)
+      .flatMap((registry) => documentedRoutes(registry, settings))
     return describeGuard(document, routes, settings)
   }
 
@@ -182,63 +191,36 @@ export class AuthService {
 
 /** The applications that a service is installed in, until they have closed. */
 class Installations {
-  readonly #registers = new Map<FastifyInstance, RouteRegistry>()
+  readonly #registries = new Map<FastifyInstance, RouteRegistry>()
   readonly #closing = new Set<FastifyInstance>()
 
-  add(app: FastifyInstance, register: RouteRegistry): void {
-    this.#registers.set(app, register)
+  add(app: FastifyInstance, registry: RouteRegistry): void {
+    this.#registries.set(app, registry)
   }
 
   /** @param app not given: all of them */
-  registers(app?: object): RouteRegistry[] {
-    return [...this.#registers]
+  registries(app?: object): RouteRegistry[] {
+    return [...this.#registries]
       .filter(([installed]) => app === undefined || installed === app)
-      .map(([, register]) => register)
+      .map(([, registry]) => registry)
   }
 
-  /** Of the first application: the service has none of its own. */
+  /** The log of the first application: the service has none of its own. */
   get log(): FastifyBaseLogger | undefined {
-    const [app] = this.#registers.keys()
+    const [app] = this.#registries.keys()
     return app?.log
   }
 
-  /** Told when an application begins to close. Returns whether all of them have begun to. */
+  /** Returns whether all applications have begun to close. */
   beginClose(app: FastifyInstance): boolean {
     this.#closing.add(app)
-    return this.#closing.size === this.#registers.size
+    return this.#closing.size === this.#registries.size
   }
 
   /** Returns whether it was the last one. */
   remove(app: FastifyInstance): boolean {
     this.#closing.delete(app)
-    this.#registers.delete(app)
-    return this.#registers.size === 0
+    this.#registries.delete(app)
+    return this.#registries.size === 0
   }
-}
-
-/** What is looked at when the application is ready. */
-interface Inspected {
-  readonly register: RouteRegistry
-  readonly neighbours: Neighbours
-}
-
-/**
- * Tells the operator what should be known: of the settings at once, of the routes when the
- * application is ready, of the network when it listens. What opens a door stops the boot.
- */
-function reportBoot(
-  app: FastifyInstance,
-  loaded: LoadedSettings,
-  { register, neighbours }: Inspected,
-): void {
-  const warn = (warning: string) => app.log.warn(`tenant auth: ${warning}`)
-  app.addHook('onReady', async () => {
-    register.compile()
-    auditRoutes(register, neighbours, loaded.settings)
-  })
-  app.addHook('onListen', async () => {
-    const warning = listeningWarning(loaded, app.addresses())
-    if (warning !== undefined) warn(warning)
-  })
-  for (const warning of bootWarnings(loaded)) warn(warning)
 }

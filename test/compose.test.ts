@@ -24,12 +24,12 @@ describe('which tenants exist', () => {
   const events = { onFailure() {} }
   for (const [name, options, kind] of [
     ['any tenant exists without configuration', {}, AnyTenant],
-    ['a list tells', { tenants: ['a'] }, ListedTenants],
-    ['a URL tells', { tenants: url }, RemoteTenants],
-    ['a function tells', { tenants: () => true }, TenantsByFunction],
-    ['a list tells in dev mode', { tenants: ['a'], devMode: true }, ListedTenants],
-    ['a function tells in dev mode', { tenants: () => true, devMode: true }, TenantsByFunction],
-    ['no URL tells in dev mode', { tenants: url, devMode: true }, AnyTenant],
+    ['a list', { tenants: ['a'] }, ListedTenants],
+    ['a URL', { tenants: url }, RemoteTenants],
+    ['a function', { tenants: () => true }, TenantsByFunction],
+    ['a list in dev mode', { tenants: ['a'], devMode: true }, ListedTenants],
+    ['a function in dev mode', { tenants: () => true, devMode: true }, TenantsByFunction],
+    ['a URL in dev mode, which is not fetched', { tenants: url, devMode: true }, AnyTenant],
   ] as const) {
     test(name, () => {
       const { settings } = loadSettings(options)

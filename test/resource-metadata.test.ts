@@ -88,8 +88,8 @@ for (const scopes of SCOPES) {
   })
 }
 
-/** Options that stop the boot, and what the message tells. */
-const BAD_OPTIONS: readonly [options: object, ...told: string[]][] = [
+/** Options that stop the boot, and parts of the message. */
+const BAD_OPTIONS: readonly [options: object, ...reported: string[]][] = [
   [{ scopes: [] }, 'scopes: expected a list of different scopes', 'found []'],
   [{ scopes: ['a', 'b', 'a'] }, 'found ["a", "b", "a"]'],
   [{ scopes: [''] }, 'found [""]'],
@@ -107,12 +107,12 @@ const BAD_OPTIONS: readonly [options: object, ...told: string[]][] = [
   [{ scope: ['a'] }, 'scope: expected one of scopes', 'did you mean scopes?'],
 ]
 
-for (const [options, ...told] of BAD_OPTIONS) {
+for (const [options, ...reported] of BAD_OPTIONS) {
   test(`the option ${JSON.stringify(options)} stops the boot`, async (t) => {
     const app = bareApp(t)
     await app.register(tenantAuth, one)
     app.register(resourceMetadata, { ...options })
-    await assert.rejects(async () => app.ready(), configError(...told))
+    await assert.rejects(async () => app.ready(), configError(...reported))
   })
 }
 
@@ -123,11 +123,11 @@ test('what register itself takes is no option of the document', async (t) => {
   assert.equal((await app.inject(PATH)).statusCode, 200)
 })
 
-/** Places where the document cannot be, and what the message tells. */
+/** Places where the document cannot be, and parts of the message. */
 const PLACES: readonly [
   what: string,
   register: (app: FastifyInstance) => void,
-  ...told: string[],
+  ...reported: string[],
 ][] = [
   [
     'without a guard',
@@ -189,11 +189,11 @@ const PLACES: readonly [
   ],
 ]
 
-for (const [what, register, ...told] of PLACES) {
+for (const [what, register, ...reported] of PLACES) {
   test(`registered ${what} it stops the boot`, async (t) => {
     const app = bareApp(t)
     register(app)
-    await assert.rejects(async () => app.ready(), configError('resourceMetadata: ', ...told))
+    await assert.rejects(async () => app.ready(), configError('resourceMetadata: ', ...reported))
   })
 }
 

@@ -187,7 +187,7 @@ describe('an installation', () => {
     })
   }
 
-  test('does not fail if no server answers; requests and the log tell', async (t) => {
+  test('does not fail if no server answers; requests and the log show it', async (t) => {
     const { url, close } = await askedServer(() => {})
     await close()
     const log = logLines()
@@ -278,7 +278,7 @@ describe('refreshKeys', () => {
 })
 
 describe('stats', () => {
-  test('tells each document by its kind and name, and asks for none', async (t) => {
+  test('lists each document by its kind and name, and fetches none', async (t) => {
     const server = await KeyServer.start(() => authority.publicKeys)
     const tenants = await askedServer((_request, response) => void response.end('["acme"]'))
     t.after(() => server.close())

@@ -3,15 +3,13 @@ import { EVERY_TENANT } from '../identity/tenants/tenant-name.ts'
 import { isLoopback } from '../platform/http/urls.ts'
 import type { LoadedSettings } from './load-settings.ts'
 
-/** What an operator should know at boot: settings that are allowed, and seldom meant. */
+/** The warnings at boot about settings that are allowed, and seldom meant. */
 export function bootWarnings(loaded: LoadedSettings): string[] {
   const { settings, mockUser } = loaded
   const warnings: string[] = []
   if (mockUser) {
-    const tenants =
-      Object.keys(mockUser.resources ?? {})
-        .filter((name) => name !== EVERY_TENANT)
-        .join(', ') || 'none'
+    const names = Object.keys(mockUser.resources ?? {}).filter((name) => name !== EVERY_TENANT)
+    const tenants = names.join(', ') || 'none'
     const { sub, preferred_username: name = sub } = mockUser
     warnings.push(
       `dev mode: every request acts as the mock user ${name}, with the rights of tenants: ${tenants}; never use it in production`,
@@ -25,7 +23,7 @@ export function bootWarnings(loaded: LoadedSettings): string[] {
   return warnings
 }
 
-/** What an operator should know once the application listens: dev mode, open to the network. */
+/** The warning about dev mode that is open to the network. */
 export function listeningWarning(
   { mockUser }: LoadedSettings,
   addresses: readonly (AddressInfo | string)[],

@@ -10,8 +10,8 @@ export function lettersOf(name: string): string {
 }
 
 /**
- * Whether so many edits make one text of the other: a letter more, a letter less, another letter,
- * or two neighbours in each other's place.
+ * Whether this many edits turn one text into the other: a letter more, a letter less, another
+ * letter, or two neighbours swapped.
  */
 export function isWithin(edits: number, a: string, b: string): boolean {
   if (a === b) return true
@@ -28,8 +28,8 @@ export function isWithin(edits: number, a: string, b: string): boolean {
 }
 
 /**
- * The known name that is meant by a misspelt one: it is cut short, or at most a third of it, and 3
- * letters, differ.
+ * The known name that a misspelt one was meant to be: the misspelt one is cut short, or at most a
+ * third of the letters differ, and at most 3.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const letters = lettersOf(name)
@@ -40,11 +40,11 @@ export function nearestName(name: string, known: readonly string[]): string | un
     })
     if (nearest !== undefined) return nearest
   }
-  return onlyOneThatBeginsWith(letters, known)
+  return completionOf(letters, known)
 }
 
-/** Or the shortest, where all the others begin with that. */
-function onlyOneThatBeginsWith(letters: string, known: readonly string[]): string | undefined {
+/** The only name that begins so, or the shortest if all the others begin with that. */
+function completionOf(letters: string, known: readonly string[]): string | undefined {
   const longer = known.filter((each) => lettersOf(each).startsWith(letters))
   const [shortest] = longer.toSorted((a, b) => a.length - b.length)
   const isClear = shortest !== undefined && longer.every((each) => each.startsWith(shortest))

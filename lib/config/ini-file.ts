@@ -23,7 +23,7 @@ export interface IniEntry {
   readonly kind: 'entry'
   readonly section: SectionName
   readonly key: string
-  /** What follows the `=`, with its quotes and a comment. */
+  /** The text after the `=`, with its quotes and a comment. */
   readonly text: string
   /** File and line, for messages. */
   readonly where: string
@@ -40,7 +40,7 @@ export function* readIniFile(
     if (seen.has(key)) problems.add({ key, where }, 'it once', 'it again')
     return seen.size < seen.add(key).size
   }
-  /** Whose the lines are: above all sections `top`, of the application `other`. */
+  /** The section of the next line: `top` above all sections, `other` in one of the application. */
   let section: SectionName | 'top' | 'other' = 'top'
   for (const [index, row] of readRows(file, problems).entries()) {
     const where = `${file}, line ${index + 1}`
@@ -69,7 +69,7 @@ export function* readIniFile(
       }
     }
   }
-  // Where something is wrong with the file, its section may be what was refused.
+  // After another problem, the missing section may be the one that was refused.
   if (seen.size === 0 && problems.count === before) {
     problems.add({ key: 'configFile', where: file }, `a section ${OUR_SECTIONS}`, 'none')
   }
@@ -96,7 +96,7 @@ function readRows(file: string, problems: Problems): string[] {
 }
 
 /**
- * What an editor shows as a line of its own must not be lost in a comment or a value. The line is
+ * A line that an editor shows as several must not lose one of them in a comment or a value. It is
  * not shown: above all sections it is the application's, and may hold a secret.
  */
 function refuseSeveral(where: string, problems: Problems): void {

@@ -1,7 +1,7 @@
 import ini from 'ini'
 import { showValue } from './redact.ts'
 
-/** What one line of an INI file is. */
+/** One line of an INI file. */
 export type IniLine =
   | { readonly kind: 'blank' }
   | { readonly kind: 'section'; readonly name: string }
@@ -13,12 +13,12 @@ export type IniLine =
 export interface EntryLine {
   readonly kind: 'entry'
   readonly key: string
-  /** What follows the `=`; null where there is none. */
+  /** The text after the `=`; null if there is none. */
   readonly text: string | null
 }
 
-// The time that these expressions take grows as the line does: no two parts of one of them can
-// take the same character.
+// The time of these expressions grows as the line does: no two parts of one of them match the same
+// character.
 
 const COMMENT_OR_BLANK = /^\s*(?:[;#].*)?$/s
 
@@ -74,7 +74,7 @@ function withoutComment(text: string): string {
   return start === -1 ? text : text.slice(0, start).trimEnd()
 }
 
-/** Why a value cannot be read. */
+/** The reason why a value cannot be read. */
 export class UnreadableValue {
   readonly expected: string
   readonly found: string
@@ -85,7 +85,7 @@ export class UnreadableValue {
   }
 }
 
-/** The value of a key. What the ini package would half read in silence is refused first. */
+/** The value of a key. Text that the ini package would silently read in part is refused first. */
 export function readValue(text: string): string | UnreadableValue {
   const quoted = QUOTED.exec(text)?.[1]
   const value = quoted ?? withoutComment(text)
@@ -134,7 +134,7 @@ function decoded(value: string, isQuoted: boolean, text: string): string | Unrea
     )
   }
   const read = String(ini.decode(`value = ${value}`).value)
-  // The package leaves what it cannot unquote as it stands.
+  // The package returns text that it cannot unquote unchanged.
   return (isQuoted ? read === value : /^["']|["']$/.test(value)) ? unquotable(text) : read
 }
 
@@ -148,7 +148,6 @@ function unquotable(text: string): UnreadableValue {
   return new UnreadableValue('both quotes or none', found)
 }
 
-/** The sections of options. */
 export type OptionSection = 'auth' | 'tenants'
 
 /** The section of an issuer. */
@@ -186,7 +185,7 @@ export function meantSection(name: string): OptionSection | 'auth.NAME' | undefi
   return isOneLetterOff(first, 'tenants') ? 'tenants' : undefined
 }
 
-/** Or the same. */
+/** Whether a name is ours, or differs from it by one letter. */
 function isOneLetterOff(name: string, ours: string): boolean {
   let same = 0
   while (same < ours.length && name[same] === ours[same]) same++

@@ -28,7 +28,7 @@ const CODE_ONLY: readonly string[] = [
   'tokenFrom',
 ] satisfies OptionName[]
 
-/** Which option a key gives: of `[auth]` the snake_case of its name, of `[tenants]` one of two. */
+/** Options by their keys: in `[auth]` the snake_case of the name, in `[tenants]` one of two. */
 export const INI_KEYS: Readonly<Record<'auth' | 'tenants', ReadonlyMap<string, OptionName>>> = {
   auth: new Map(
     optionNames()
@@ -43,7 +43,7 @@ export const INI_KEYS: Readonly<Record<'auth' | 'tenants', ReadonlyMap<string, O
 
 const NO_KEYS: readonly string[] = ['name', 'publicKeys', 'mapClaims'] satisfies IssuerMember[]
 
-/** Which member of an issuer's rules a key of `[auth.NAME]` gives. */
+/** Members of an issuer's rules by their keys in `[auth.NAME]`. */
 export const ISSUER_KEYS: ReadonlyMap<string, IssuerMember> = new Map(
   issuerMembers()
     .filter((member) => !NO_KEYS.includes(member))
@@ -51,8 +51,7 @@ export const ISSUER_KEYS: ReadonlyMap<string, IssuerMember> = new Map(
 )
 
 /**
- * Gives the reader of the options what an INI file says. Its sections `[auth.NAME]` are the option
- * `issuers`.
+ * Reads the options of an INI file. Its sections `[auth.NAME]` are the option `issuers`.
  *
  * @returns the readers of these sections
  */
@@ -113,8 +112,8 @@ const BOOLEANS = new Map([
 ])
 
 /**
- * The value that the text of a key stands for, where one of this schema is meant; the text itself
- * where it stands for none, to be refused as such.
+ * The value of a key's text by a schema. A text that is no such value is returned, and will be
+ * refused.
  */
 export function readIniText(schema: TSchema, text: string): unknown {
   const kinds = TypeGuard.IsUnion(schema) ? schema.anyOf : [schema]
@@ -134,7 +133,7 @@ function readList(kinds: readonly TSchema[], text: string): unknown {
   return isWord ? items[0] : items
 }
 
-/** The text of a key as a message shows it, without a comment where it is one value. */
+/** The text of a key as a message shows it. If it is one value, its comment is left out. */
 function writtenText(text: string): string {
   const value = readValue(text)
   return typeof value === 'string' ? value : text

@@ -15,7 +15,7 @@ export type OptionsReader = OptionReader<typeof Options.properties>
 export type IssuerReader = OptionReader<typeof Rules.properties>
 
 /**
- * What the options for issuers must be together. Each by itself is right, or told of.
+ * Checks the options for issuers together. Each by itself is right, or reported already.
  *
  * @param issuerLists the sections of an INI file, and the list in code
  */
@@ -41,7 +41,7 @@ export function checkIssuers(
   }
 }
 
-/** What the rules of one issuer must be together. */
+/** Checks the rules of one issuer together. */
 function checkIssuer(rules: IssuerReader, isAudienceGiven: boolean): void {
   if (!rules.has('issuer')) rules.refuseMissing('issuer')
   if (!rules.has('tenants')) rules.refuseMissing('tenants')
@@ -58,7 +58,7 @@ function checkIssuer(rules: IssuerReader, isAudienceGiven: boolean): void {
   }
 }
 
-/** Keys that the options name would be those of no issuer of the list. */
+/** Keys in the options would belong to no issuer of the list. */
 function refuseBoth(options: OptionsReader): void {
   const issuers = options.sourceOf('issuers').key
   for (const option of ['issuer', 'publicKeysUrl', 'publicKeys'] as const) {
@@ -67,7 +67,7 @@ function refuseBoth(options: OptionsReader): void {
   }
 }
 
-/** The option `issuer` where no option says which keys are its own. */
+/** Checks the option `issuer` if no option gives its keys. */
 function checkKeyless(options: OptionsReader): void {
   const [first, ...others] = [options.right.issuer ?? []].flat()
   if (others.length === 0) {
@@ -81,7 +81,7 @@ function checkKeyless(options: OptionsReader): void {
 
 const KEYS_URL = 'publicKeysUrl (in the INI file public_keys_url)'
 
-/** @param issuer undefined: it is told of already */
+/** @param issuer undefined: it is reported already */
 function checkDiscoverable(reader: OptionsReader | IssuerReader, issuer: string | undefined): void {
   if (issuer === undefined || isDiscoverable(issuer)) return
   const expected = 'an https URL (http on loopback) without credentials, query and fragment'
@@ -102,7 +102,7 @@ function refuseRepeated(list: readonly IssuerReader[]): void {
 /** The options that the rules of an issuer fall back to. */
 type Fallbacks = Pick<Settings, 'audience' | 'algorithms' | 'tokenTypes' | 'mapClaims'>
 
-/** The rules of an issuer, or the options, where they are the rules. */
+/** The rules of an issuer, or the options if they are the rules. */
 interface EntryRules extends Omit<IssuerRules, 'name' | 'issuer' | 'publicKeysUrl'> {
   readonly name?: string | undefined
   readonly issuer?: string | readonly string[]
@@ -110,10 +110,10 @@ interface EntryRules extends Omit<IssuerRules, 'name' | 'issuer' | 'publicKeysUr
 }
 
 /**
- * The entry of an issuer. It is frozen, as its lists are: what decides must be the same for each
- * request.
+ * The entry of an issuer. It is frozen, as its lists are, so that each request is decided by the
+ * same rules.
  *
- * @param rules each of its members is its own, since others would be those of Object.prototype
+ * @param rules each member is its own: an inherited one would be of Object.prototype
  */
 export function issuerEntry(rules: EntryRules, settings: Fallbacks): IssuerEntry {
   const { name, tenants, publicKeys, publicKeysUrl } = rules
@@ -131,29 +131,27 @@ export function issuerEntry(rules: EntryRules, settings: Fallbacks): IssuerEntry
   })
 }
 
-/**
- * As `judgeIssuerRules`; undefined: the answer cannot be used.
- */
+/** As `parseIssuerRules`; undefined: the answer cannot be used. */
 export function readIssuerRules(
   iss: string,
   answer: unknown,
   settings: Fallbacks,
 ): IssuerEntry | null | undefined {
   try {
-    return judgeIssuerRules(iss, answer, settings)
+    return parseIssuerRules(iss, answer, settings)
   } catch {
-    // The application's object may throw where it is read.
+    // A getter of the application's object may throw.
     return undefined
   }
 }
 
 /**
- * The entry of what a function in `issuers` answers of an issuer. Null: the issuer is unknown.
+ * The entry of an issuer by the answer of a function in `issuers`. Null: the issuer is unknown.
  *
- * @throws Unusable where the answer cannot be used, by the rules for a list, or is for another
- * issuer; and what the application's object throws where it is read
+ * @throws Unusable if the answer cannot be used, by the rules for a list, or is for another issuer;
+ * and any error of a getter of the answer
  */
-export function judgeIssuerRules(
+export function parseIssuerRules(
   iss: string,
   answer: unknown,
   settings: Fallbacks,
@@ -173,8 +171,8 @@ export function judgeIssuerRules(
 }
 
 /**
- * Fit for a log: the host of an URL and its path, so that two realms of one host differ, or the
- * issuer itself.
+ * The name of an issuer in a log: the host of its URL and the path, so that two realms of one host
+ * differ, or the issuer itself.
  */
 function nameOf([issuer, ...others]: readonly string[] = []): string {
   if (issuer === undefined || others.length > 0) return 'default'
@@ -183,7 +181,7 @@ function nameOf([issuer, ...others]: readonly string[] = []): string {
   return name.replaceAll(/[^ -~]/g, '?').slice(0, 100)
 }
 
-/** A list of what an option says as one text, or as a list that is frozen already. */
+/** A frozen list of an option that is one text, or a frozen list already. */
 function asList(value: string | readonly string[] | undefined): readonly string[] | undefined {
   return typeof value === 'string' ? Object.freeze([value]) : value
 }

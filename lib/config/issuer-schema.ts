@@ -17,7 +17,7 @@ import {
 /** Every member of an issuer's rules: its type, and what a value must be. */
 export const Rules = Type.Object({
   /**
-   * What logs and `stats()` call the issuer: printable ASCII, at most 100 characters. In the INI
+   * Name of the issuer in logs and `stats()`: printable ASCII, at most 100 characters. In the INI
    * file the NAME of the section `[auth.NAME]`.
    * @default the host of the issuer and its path
    */
@@ -27,14 +27,14 @@ export const Rules = Type.Object({
 
   /**
    * The `iss` claim of its tokens, compared exactly (RFC 7519 §4.1.1); no white space. Required in
-   * a list. A function need not repeat it; where it does, it must be the one that was asked for.
+   * a list. A function need not repeat it; if it does, it must be the one that it was called with.
    */
   issuer: Type.Optional(Text('a string without white space', { pattern: '^\\S+$' })),
 
   /**
-   * The tenants that it may speak for: a list of names, or `'*'` for every one. Of a token of
-   * another issuer than a `'*'` one, rights in all other tenants are dropped, and what it grants in
-   * every tenant counts in these only.
+   * The tenants that it may speak for: a list of names, or `'*'` for every one. With a list, rights
+   * in all other tenants are dropped from its tokens, and rights in every tenant count in these
+   * only.
    */
   tenants: Type.Union([Type.Literal('*'), List(TextThat('', isTenantName))], {
     expected: "'*' or a list of tenant names",
@@ -67,8 +67,8 @@ export const Rules = Type.Object({
   tokenTypes: Type.Optional(TokenTypes),
 
   /**
-   * Turns its verified claims into user info; run once for each token. The token is refused where
-   * it throws, or where its result is no user info.
+   * Turns its verified claims into user info; run once for each token. If it throws, or its result
+   * is no user info, the token is refused.
    * @default the option `mapClaims`
    */
   mapClaims: Type.Optional(MapClaims),
@@ -93,7 +93,7 @@ export interface ListedIssuer extends IssuerRules {
   readonly issuer: string
 }
 
-/** Gives the rules for the tokens of an issuer; null where it is unknown. */
+/** Returns the rules for the tokens of an issuer; null if it is unknown. */
 export type FindIssuer = (issuer: string) => IssuerRules | null | Promise<IssuerRules | null>
 
 /** The members of each issuer are checked one by one, so that a message can name them. */

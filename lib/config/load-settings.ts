@@ -18,22 +18,22 @@ import { showReason } from './redact.ts'
 
 export interface LoadedSettings {
   readonly settings: Settings
-  /** The options that somebody gave; all others have their defaults. */
+  /** The options that were given; all others have their defaults. */
   readonly given: ReadonlySet<OptionName>
   /**
-   * Whose tokens are accepted: a list, of one where the options themselves are the rules, or a
-   * function, whose answers `judgeIssuerRules` reads. Empty in dev mode.
+   * The accepted issuers: a list, of one if the options themselves are the rules, or a function,
+   * whose answers `parseIssuerRules` reads. Empty in dev mode.
    */
   readonly issuers: readonly IssuerEntry[] | FindIssuer
-  /** Who every request acts as in dev mode; null in production. */
+  /** The user of every request in dev mode; null in production. */
   readonly mockUser: UserInfo | null
 }
 
 /**
  * The settings. Later sources win: defaults, then the INI file, then code.
  *
- * The way of an option: `options` says what it may be. `ini-file` finds its line, `ini-values` its
- * name and its value. `door-options` checks each by itself, `check-issuers` some of them together.
+ * The way of an option: `options` defines it. `ini-file` finds its line, `ini-values` its name and
+ * its value. `option-reader` checks each by itself, `issuer-config` some of them together.
  *
  * @throws ERR_AUTH_CONFIG_INVALID with all that is wrong
  */
@@ -55,7 +55,7 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
 }
 
 /**
- * Gives the reader what the INI file says, and then what code does.
+ * Reads the INI file, and then the options in code.
  *
  * @returns each list of issuers; the last one counts
  */
@@ -81,7 +81,7 @@ function readSources(
 
 const CONFIG_FILE = 'configFile'
 
-/** Of a list in code; none where it is a function, or wrong. */
+/** The issuers of a list in code; none if it is a function, or wrong. */
 function listedIssuers(value: Settings['issuers'], problems: Problems): readonly IssuerReader[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : []
   return list.map((rules, index) => {
@@ -118,7 +118,7 @@ function issuersOf(
   return Object.freeze([issuerEntry(rules, settings)])
 }
 
-/** Who acts in dev mode where no file says otherwise. */
+/** The user of dev mode without a file. */
 const BUILT_IN = {
   sub: 'dev',
   preferred_username: 'dev',
@@ -126,9 +126,9 @@ const BUILT_IN = {
 }
 
 /**
- * The mock user of dev mode; null where there is a problem.
+ * The mock user of dev mode; null if there is a problem.
  *
- * @param isConfigured whether somebody named the file, which must exist then
+ * @param isConfigured whether the option was given; then the file must exist
  */
 export function loadMockUser(
   path: string,
@@ -143,7 +143,7 @@ export function loadMockUser(
   } catch (error) {
     if (isAbsent(error) && !isConfigured) return readUserInfo(structuredClone(BUILT_IN))
     const expected = 'a JSON file with user info: sub, preferred_username, resources'
-    problems.add({ key: 'devUserInfoPath', where: file }, expected, whatIsWrong(error, text))
+    problems.add({ key: 'devUserInfoPath', where: file }, expected, fileProblem(error, text))
     return null
   }
 }
@@ -152,8 +152,8 @@ function isAbsent(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
-/** Without anything that stands in the file. */
-function whatIsWrong(error: unknown, text: string): string {
+/** Shows nothing of the file's text. */
+function fileProblem(error: unknown, text: string): string {
   if (isAbsent(error)) return 'none'
   if (error instanceof AuthError)
     return `user info that cannot be used: ${showReason(error.reason)}`

@@ -13,29 +13,28 @@ import { Unusable } from '../platform/http/failure.ts'
 import { ownCopy, ownProperty } from '../platform/runtime/own-property.ts'
 import { UnreadableValue } from './ini-line.ts'
 import { isNameOf, type NameOf, namesOf } from './option-types.ts'
-import { copyOfKeys, isPlainData, ownMembers, Problems, type Source } from './problems.ts'
+import { isPlainData, ownMembers, Problems, type Source } from './problems.ts'
 import { showReason, showValue } from './redact.ts'
 
 /** A value that somebody gave. */
 export interface Given {
   readonly value: unknown
-  /** The value as it was written, where that is another one. */
+  /** The value as a message shows it, if that is another one. */
   readonly written?: unknown
   readonly source: Source
 }
 
 /**
- * Reads options, one by one: those of the guard, the rules of an issuer, or the options of a
- * function of an entry point. Problems are noted, so that all are told at once.
+ * Reads options: those of the guard, the rules of an issuer, or the options of a function of an
+ * entry point. Problems are collected, so that one error lists all.
  */
 export class OptionReader<Members extends TProperties> {
   readonly #members: Members
   readonly #placeOf: (name: string) => Source
   readonly #problems: Problems
-  /** Where each was given last, right or wrong. */
+  /** The last source of each, right or wrong. */
   readonly #sources = new Map<NameOf<Members>, Source>()
-  /** The right ones. */
-  readonly #values = new Map<NameOf<Members>, unknown>()
+  readonly #values = new Map<string, unknown>()
 
   /** @param placeOf the place of an option that is given in code, or that nobody gave */
   constructor(members: Members, placeOf: (name: string) => Source, problems: Problems) {
@@ -99,7 +98,7 @@ export class OptionReader<Members extends TProperties> {
     return this.#sources.get(name) ?? this.#placeOf(name)
   }
 
-  /** @param found what stands there, fit to be shown */
+  /** @param found the value as the message shows it */
   refuse(name: NameOf<Members>, expected: string, found: string, hint?: string): void {
     this.#problems.add(this.sourceOf(name), expected, found, hint)
   }
@@ -108,21 +107,21 @@ export class OptionReader<Members extends TProperties> {
     this.refuse(name, expectedOf(this.schemaOf(name)), 'none', hint)
   }
 
-  /** What is right, and the defaults of the others. */
+  /** The right options, and the defaults of the others. */
   get right(): Static<TPartial<TObject<Members>>> {
     const values = this.#ownValues()
     Value.Assert(Type.Partial(Type.Object(this.#members)), values)
     return values
   }
 
-  /** The same, where none that is required is missing or wrong. */
+  /** The same, if no required option is missing or wrong. */
   get whole(): Static<TObject<Members>> {
     const values = this.#ownValues()
     Value.Assert(Type.Object(this.#members), values)
     return values
   }
 
-  /** @throws ERR_AUTH_CONFIG_INVALID which tells all problems */
+  /** @throws ERR_AUTH_CONFIG_INVALID that lists all problems */
   finish(): Static<TObject<Members>> {
     for (const name of namesOf(this.#members)) {
       if (isRequired(this.schemaOf(name)) && !this.has(name)) this.refuseMissing(name)
@@ -131,26 +130,26 @@ export class OptionReader<Members extends TProperties> {
     return this.whole
   }
 
-  /** Each is an own property, given or not: what is added to Object.prototype is no option. */
+  /** Each is an own property, given or not: a property of Object.prototype is no option. */
   #ownValues(): unknown {
-    return Object.fromEntries(
-      namesOf(this.#members).map((name) => {
-        const fallback = ownProperty(this.schemaOf(name), 'default')
-        const value = this.#values.has(name) ? this.#values.get(name) : fallback
-        // The application may change its own list.
-        return [name, Array.isArray(value) ? Object.freeze([...value]) : value]
-      }),
-    )
+    const own: [name: string, value: unknown][] = []
+    for (const [name, schema] of Object.entries(this.#members)) {
+      const fallback: unknown = Object.hasOwn(schema, 'default') ? schema.default : undefined
+      const value = this.#values.has(name) ? this.#values.get(name) : fallback
+      // The application may change its own list.
+      own.push([name, Array.isArray(value) ? Object.freeze([...value]) : value])
+    }
+    return Object.fromEntries(own)
   }
 }
 
-/** The reader of what a function of an entry point is given. */
+/** The reader of the options of a function of an entry point. */
 export function entryPointOptions<Members extends TProperties>(
-  door: string,
+  name: string,
   given: unknown,
   members: Members,
 ): OptionReader<Members> {
-  const placeOf = (key: string): Source => ({ key, where: `${door}()` })
+  const placeOf = (key: string): Source => ({ key, where: `${name}()` })
   const reader = new OptionReader(members, placeOf, new Problems())
   reader.takeObject(given, placeOf('options'))
   return reader
@@ -163,12 +162,12 @@ export function entryPointOptions<Members extends TProperties>(
  * @throws ERR_AUTH_CONFIG_INVALID
  */
 export function plainOptions<T extends object>(
-  door: string,
+  name: string,
   given: T,
   members: readonly (keyof T & string)[],
 ): T {
-  const anything = members.map((name) => [name, Type.Optional(Type.Unknown())] as const)
-  entryPointOptions(door, given, Object.fromEntries(anything)).finish()
+  const anything = members.map((member) => [member, Type.Optional(Type.Unknown())] as const)
+  entryPointOptions(name, given, Object.fromEntries(anything)).finish()
   return ownCopy(given)
 }
 
@@ -189,11 +188,11 @@ function expectedOf(schema: TSchema): string {
   return String(ownProperty(schema, 'expected'))
 }
 
-/** Why a key set cannot be used. Null where it can, or is no object, which says enough. */
+/** The reason why a key set cannot be used. Null if it can, and if it is no object. */
 function reasonAgainstKeys(keys: unknown): string | null {
   if (typeof keys !== 'object' || keys === null) return null
   try {
-    const copy = copyOfKeys(keys)
+    const copy: object = JSON.parse(JSON.stringify(keys))
     if (!isPlainData(keys)) return 'it is made of other than plain objects and lists'
     new KeySet(copy)
     return null

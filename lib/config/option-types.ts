@@ -10,14 +10,14 @@ import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
 import { isSecureUrl } from '../platform/http/urls.ts'
 
-/** What the option `resource` may be, in the words of a boot error. */
+/** The rule for the option `resource`, in the words of a boot error. */
 export const RESOURCE_EXPECTED =
   'an https URL (http on loopback) as URL parsers spell it, without credentials, query, fragment, % and *, and without a slash at its end'
 
 /**
- * Whether a value can be a protected resource's identifier (RFC 9728 §1.2), which clients compare
- * to the letter. So it has the one spelling that URL parsers give it. What has to be escaped in a
- * path, and `*`, a router may not find again.
+ * Whether a value can be a protected resource's identifier (RFC 9728 §1.2). Clients compare it to
+ * the letter, so it has the spelling that URL parsers give it. A router may not find paths with
+ * escaped characters or `*`.
  */
 export function isResourceAddress(value: string): boolean {
   if (!isSecureUrl(value) || /[?#%*]|\/$/.test(value)) return false
@@ -36,21 +36,19 @@ export function metadataAddress(resource: string): string {
   return `${new URL(resource).origin}${metadataPath(resource)}`
 }
 
-// What an option may be. `expected` are the words of a boot error, and a secret is never shown.
-
 // The registry may be the application's too, so the name is ours alone.
-const JUDGED = 'fastify-tenant-auth/judged'
-interface TJudged extends TSchema {
+const CUSTOM = 'fastify-tenant-auth/judged'
+interface TCustom extends TSchema {
   readonly judge: (value: unknown) => boolean
 }
-TypeRegistry.Set<TJudged>(JUDGED, ({ judge }, value) => judge(value))
+TypeRegistry.Set<TCustom>(CUSTOM, ({ judge }, value) => judge(value))
 
-/** What a function of ours says that it is. */
-export const Judged = <T>(
+/** A value that a function checks. `expected` are the words of a boot error. */
+export const Custom = <T>(
   expected: string,
   judge: (value: unknown) => value is T,
   options: object = {},
-) => Type.Unsafe<T>({ [Kind]: JUDGED, expected, judge, ...options })
+) => Type.Unsafe<T>({ [Kind]: CUSTOM, expected, judge, ...options })
 
 export const TextThat = (
   expected: string,
@@ -58,7 +56,7 @@ export const TextThat = (
   options: object = {},
 ) => {
   const isOne = (value: unknown): value is string => typeof value === 'string' && judge(value)
-  return Judged(expected, isOne, options)
+  return Custom(expected, isOne, options)
 }
 
 export const Seconds = (fallback: number, least = 0) =>

@@ -28,13 +28,13 @@ import {
   TokenTypes,
 } from './option-types.ts'
 
-/** Whose tokens are accepted, what a token must be, and what becomes of it. */
+/** The accepted issuers and tokens. */
 const tokenOptions = {
   /**
    * Address of the authorization server's JWK set (`jwks_uri`, RFC 8414 §2); http or https. Not
-   * used in dev mode, nor where `publicKeys` is given. Not given: one `issuer` is discovered
+   * used in dev mode, nor if `publicKeys` is given. Not given: one `issuer` is discovered
    * (OpenID Connect Discovery §4), and several in `issuer` stop the boot.
-   * @default 'http://localhost:8081/openidconnect/public_keys' where no issuer is given
+   * @default 'http://localhost:8081/openidconnect/public_keys' if no issuer is given
    */
   publicKeysUrl: KeysUrl({ default: 'http://localhost:8081/openidconnect/public_keys' }),
 
@@ -55,22 +55,22 @@ const tokenOptions = {
 
   /**
    * Several issuers, each with its own keys, and with the tenants that it may speak for: a list, or
-   * a function that is asked for the rules of a token's `iss` and gives null for an unknown one. In
-   * the INI file a section `[auth.NAME]` for each. Excludes `issuer`, `publicKeysUrl` and
+   * a function that returns the rules for a token's `iss`, and null for an unknown one. In the INI
+   * file a section `[auth.NAME]` for each. Excludes `issuer`, `publicKeysUrl` and
    * `publicKeys`. Not used in dev mode. A function that is late or throws, and an answer that
    * cannot be used: 503 ERR_AUTH_ISSUERS_UNAVAILABLE.
    */
   issuers: Type.Optional(Issuers),
 
   /**
-   * How long an answer of a function in `issuers` is kept, in seconds from 0. While the function
+   * Time that an answer of a function in `issuers` is cached, in seconds from 0. While the function
    * fails, the last good answer serves `keysMaxStale` longer.
    * @default 300
    */
   issuersMaxAge: Seconds(300),
 
   /**
-   * Most issuers of a function in `issuers` that are held, from 1 to 100 000. One that has proved
+   * Most issuers of a function in `issuers` that are cached, from 1 to 100 000. One that has proved
    * no token displaces none that has. Given beside a function only.
    * @default 1000
    */
@@ -82,9 +82,9 @@ const tokenOptions = {
   }),
 
   /**
-   * Whether addresses that a function in `issuers` gives, and those discovered from them, may lead
-   * to hosts that are not public, such as loopback or 10.0.0.0/8 (RFC 6890). They are https, or
-   * http on loopback, in any case, and no proxy is used.
+   * Whether addresses that a function in `issuers` returns, and those discovered from them, may
+   * lead to hosts that are not public, such as loopback or 10.0.0.0/8 (RFC 6890). They are https,
+   * or http on loopback, in any case, and no proxy is used.
    * @default false
    */
   allowPrivateIssuers: CodeSwitch(false),
@@ -93,14 +93,14 @@ const tokenOptions = {
   keysTimeout: Seconds(5),
 
   /**
-   * How long a key set is fresh, in seconds from 0. A new one is fetched in the background before
-   * that.
+   * Time that a key set is fresh, in seconds from 0. A new one is fetched in the background before
+   * its end.
    * @default 600
    */
   keysMaxAge: Seconds(600),
 
   /**
-   * How long beyond `keysMaxAge` a key set still serves while no newer one can be had, in seconds
+   * Time beyond `keysMaxAge` that a key set still serves while no newer one can be had, in seconds
    * from 0.
    * @default 3600
    */
@@ -127,16 +127,16 @@ const tokenOptions = {
   algorithms: Algorithms({ default: [...supportedAlgorithms] }),
 
   /**
-   * Accepted `typ` headers, compared as media types (RFC 7515 §4.1.9, RFC 8725 §3.11). Where the
-   * list is given, a token without `typ` is refused.
+   * Accepted `typ` headers, compared as media types (RFC 7515 §4.1.9, RFC 8725 §3.11). If the list
+   * is given, a token without `typ` is refused.
    * @default JWT, at+jwt, and no `typ`
    */
   tokenTypes: Type.Optional(TokenTypes),
 
   /**
-   * What becomes of a token that is bound to its sender (a `cnf` claim with members, RFC 7800),
-   * which is no bearer token. `ignore` is for tokens whose binding a gateway in front has checked;
-   * a warning at boot.
+   * Treatment of a token that is bound to its sender (a `cnf` claim with members, RFC 7800), which
+   * is no bearer token. `ignore` is for tokens whose binding a gateway in front has checked; a
+   * warning at boot.
    * @default 'refuse'
    */
   confirmation: Type.Union([Type.Literal('refuse'), Type.Literal('ignore')], {
@@ -151,49 +151,49 @@ const tokenOptions = {
   maxTokenLength: Size(16_384),
 
   /**
-   * Another place for the token, asked only where there is no Authorization header. A cookie brings
-   * CSRF with it.
+   * Another place for the token, read only without an Authorization header. A cookie brings CSRF
+   * with it.
    */
   tokenFrom: Type.Optional(Callable<(request: FastifyRequest) => string | null>()),
 
   /**
-   * Asked for what a token stands for that is no JWT, such as an API key, or one to be introspected
-   * (RFC 7662). An object: its claims, checked as those of a JWT are; a string: a JWT in its place;
-   * null: 401 ERR_AUTH_TOKEN_INVALID. Late, thrown, or any other answer: 503
+   * Resolves a token that is no JWT, such as an API key, or one to be introspected (RFC 7662). An
+   * object: its claims, checked as those of a JWT are; a string: a JWT in its place; null: 401
+   * ERR_AUTH_TOKEN_INVALID. Late, thrown, or any other answer: 503
    * ERR_AUTH_INTROSPECTION_UNAVAILABLE. Not given: a token that is no JWT is refused.
    */
   opaqueToken: Type.Optional(Callable<OpaqueToken>()),
 
   /**
-   * How long an answer of `opaqueToken` is kept, in seconds from 0; never beyond its `exp`.
+   * Time that an answer of `opaqueToken` is cached, in seconds from 0; never beyond its `exp`.
    * @default 30
    */
   opaqueMaxAge: Seconds(30),
 
   /**
-   * Turns the verified claims of another server into user info; run once for each token. The token
-   * is refused where it throws, or where its result is no user info.
+   * Turns the verified claims of another server into user info; run once for each token. If it
+   * throws, or its result is no user info, the token is refused.
    */
   mapClaims: Type.Optional(MapClaims),
 
   /**
-   * Asked on every request, cached token or not, but in dev mode. `true`: 401
+   * Called on every request, cached token or not, except in dev mode. `true`: 401
    * ERR_AUTH_TOKEN_INVALID; late, thrown or no boolean: 503 ERR_AUTH_REVOCATION_UNAVAILABLE.
-   * `token` is what the token itself says, whatever `mapClaims` made of it.
+   * `token` holds what the token itself says, whatever `mapClaims` made of it.
    */
   isRevoked: Type.Optional(
     Callable<(userInfo: UserInfo, token: TokenInfo) => boolean | Promise<boolean>>(),
   ),
 
   /**
-   * Verified tokens that are kept, with at most 2 KiB of text and 8 KiB of memory for each on
-   * average; 0: none.
+   * Number of verified tokens that are cached, with at most 2 KiB of text and 8 KiB of memory for
+   * each on average; 0: none.
    * @default 10000
    */
   tokenCacheSize: Size(10_000),
 }
 
-/** Which tenant a request is for, and which tenants exist. */
+/** The tenant of a request, and the tenants that exist. */
 const tenantOptions = {
   /**
    * Whether routes that declare a tenant and have no tenant segment take it from `?tenant=`.
@@ -210,13 +210,13 @@ const tenantOptions = {
 
   /**
    * A resource id: a user who holds it under `*` passes every requirement and may act for every
-   * tenant that exists. A warning at boot where `tenants` is not given.
+   * tenant that exists. A warning at boot if `tenants` is not given.
    */
   superuserResource: Type.Optional(TextThat('a resource id <name>:<action>', isResourceId)),
 
   /**
-   * Which tenants exist: a list, the URL of a JSON array of names, or a function. Not given: every
-   * tenant that a user may act for is taken to exist.
+   * The tenants that exist: a list, the URL of a JSON array of names, or a function. Not given:
+   * every tenant that a user may act for is taken to exist.
    */
   tenants: Type.Optional(
     Type.Union(
@@ -239,43 +239,43 @@ const tenantOptions = {
   tenantsTimeout: Seconds(5),
 
   /**
-   * How long a list of an URL is fresh, and a function's `true` is kept, in seconds from 0.
+   * Time that a list of an URL is fresh, and a function's `true` is cached, in seconds from 0.
    * @default 60
    */
   tenantsMaxAge: Seconds(60),
 
   /**
-   * Tells what a user may do, in the place of the token's `resources`; not asked in dev mode.
-   * `null`: the user is not known, and has no rights, which is kept for 2 seconds. Late, thrown, or
-   * of another shape: 503 ERR_AUTH_RESOURCES_UNAVAILABLE.
+   * Returns the rights of a user, in the place of the token's `resources`; not called in dev mode.
+   * `null`: the user is not known, and has no rights, which is cached for 2 seconds. Late, thrown,
+   * or of another shape: 503 ERR_AUTH_RESOURCES_UNAVAILABLE.
    */
   resourcesOf: Type.Optional(Callable<ResourcesOf>()),
 
   /**
-   * How long an answer of `resourcesOf` is kept, in seconds from 0: of at most 10 000 users, with
-   * at most 16 KiB of memory for each on average.
+   * Time that an answer of `resourcesOf` is cached, in seconds from 0: of at most 10 000 users,
+   * with at most 16 KiB of memory for each on average.
    * @default 30
    */
   resourcesMaxAge: Seconds(30),
 
   /**
-   * Gives the tenant in place of the query, where the query would be read. `null`: absent; any
-   * other value that is no string: 400; thrown or late: 503.
+   * Returns the tenant in place of `?tenant=`. `null`: absent; any other value that is no string:
+   * 400; thrown or late: 503.
    */
   resolveTenant: Type.Optional(
     Callable<(request: FastifyRequest) => string | null | Promise<string | null>>(),
   ),
 }
 
-/** What the log can name of a decided request. */
+/** The names that log lines of a decided request can have. */
 const LOG_BINDINGS = ['tenant', 'sub', 'issuer'] as const
 
 export type LogBinding = (typeof LOG_BINDINGS)[number]
 
-/** How the guard behaves in its application. */
+/** The guard in its application. */
 const applicationOptions = {
   /**
-   * Whether every request acts as a mock user, without tokens and without network. Refused where
+   * Whether every request acts as a mock user, without tokens and without network. Refused if
    * NODE_ENV is `production`.
    * @default false
    */
@@ -283,13 +283,13 @@ const applicationOptions = {
 
   /**
    * JSON file of the mock user of dev mode. A relative path counts from the INI file's folder, or
-   * from the working directory where it is given in code.
+   * from the working directory if it is given in code.
    * @default '/conf/dev-userinfo.json'
    */
   devUserInfoPath: Text('a path', { default: '/conf/dev-userinfo.json' }),
 
   /**
-   * Whether `currentAuthorization()` tells the authorization of a request anywhere below its
+   * Whether `currentAuthorization()` returns the authorization of a request anywhere below its
    * handler, and `authService.actAs()` may be called.
    * @default false
    */
@@ -301,21 +301,21 @@ const applicationOptions = {
   /**
    * The API's own address as its clients know it, such as `https://api.example.com/mcp`: the
    * resource identifier of RFC 9728 §1.2. https, or http on loopback; no credentials, query,
-   * fragment, `%` or `*`, and no slash at its end. An issuer must be configured. Where `audience`
+   * fragment, `%` or `*`, and no slash at its end. An issuer must be configured. If `audience`
    * is not given, it is the audience. Every challenge names the address of its metadata (RFC 9728
    * §5.1), and that of a 401 the route's `require` as `scope`. See `resourceMetadata`.
    */
   resource: Type.Optional(TextThat(RESOURCE_EXPECTED, isResourceAddress)),
 
-  /** What to do at boot about routes that no guard covers. @default 'refuse' */
+  /** Treatment at boot of routes that no guard covers. @default 'refuse' */
   uncovered: Type.Union([Type.Literal('warn'), Type.Literal('refuse'), Type.Literal('ignore')], {
     default: 'refuse',
     expected: 'warn, refuse or ignore',
   }),
 
   /**
-   * What each line of the log names of a decided request: `tenant`, `sub`, `issuer`, each once. Of
-   * a refused request it is what is known. `sub` and `issuer` are personal data.
+   * Names in each log line of a decided request: `tenant`, `sub`, `issuer`, each once. A refused
+   * request has those that are known. `sub` and `issuer` are personal data.
    * @default none
    */
   logBindings: Type.Optional(
@@ -330,8 +330,8 @@ const applicationOptions = {
 }
 
 /**
- * Every option: its type, its default, and what a value must be. The INI keys are the snake_case of
- * the names, where an INI file can say it at all.
+ * Every option: its type, its default, and the rule for its value. The INI keys are the snake_case
+ * of the names, if an INI file can give the option.
  */
 export const Options: TObject<Groups> = Type.Object({
   ...tokenOptions,
@@ -354,8 +354,8 @@ export function optionNames(): OptionName[] {
 }
 
 /**
- * What the plugin and `AuthService` take. An option that is `undefined` stops the boot: it may be
- * an environment variable that is missing.
+ * The options of the plugin and of `AuthService`. An option that is `undefined` stops the boot: it
+ * may be an environment variable that is missing.
  */
 export interface AuthOptions extends Partial<Settings> {
   /**

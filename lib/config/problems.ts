@@ -3,18 +3,16 @@ import { isObject, isPlain } from '../platform/runtime/own-property.ts'
 import { nearestName } from './did-you-mean.ts'
 import { showName, showPath, showValue } from './redact.ts'
 
-/** Who gave a value: the key and the place that a problem names. */
+/** The key and the place of a value, as a problem names them. */
 export interface Source {
   readonly key: string
   readonly where: string
 }
 
-/** Most problems that one boot error tells. A file of another kind may have thousands. */
-const MOST_TOLD = 50
+/** Most problems in one boot error. A file of another kind may have thousands. */
+const MAX_PROBLEMS = 50
 
-/**
- * What is wrong with a configuration. All of it is told at once, each problem on a line of its own.
- */
+/** The problems of a configuration. One error lists all of them, each on a line of its own. */
 export class Problems {
   readonly #lines: string[] = []
   readonly #listed = new Set<string>()
@@ -29,8 +27,8 @@ export class Problems {
   }
 
   /**
-   * @param found what stands there, fit to be shown
-   * @param hint what may be meant, or what to do
+   * @param found the value as the message shows it
+   * @param hint the probable intention, or the cure
    */
   add({ key, where }: Source, expected: string, found: string, hint?: string): void {
     const problem = `${showName(key)}: expected ${expected}, found ${found} (${showPath(where)})`
@@ -49,7 +47,7 @@ export class Problems {
    * An unknown name in the place of one of the known ones. These are listed once, the nearest one
    * first.
    *
-   * @param given its value; absent where that may be a secret
+   * @param given its value; absent if that may be a secret
    */
   addUnknown(
     name: string,
@@ -58,7 +56,7 @@ export class Problems {
     given?: { readonly value: unknown },
   ): void {
     const nearest = nearestName(name, known)
-    // What other software calls so may be a secret, too.
+    // An option of other software may be a secret, too.
     const isShown = nearest !== undefined && given !== undefined
     const found = isShown ? showValue(given.value) : `"${showName(name)}"`
     const list = known.join(', ')
@@ -71,19 +69,19 @@ export class Problems {
     this.add(source, expected, found, nearest && `did you mean ${nearest}?`)
   }
 
-  /** @throws ERR_AUTH_CONFIG_INVALID where there is a problem */
+  /** @throws ERR_AUTH_CONFIG_INVALID if there is a problem */
   throwIfAny(): void {
     if (this.count === 0) return
-    const told = this.#lines.slice(0, MOST_TOLD)
-    const more = this.count - told.length
-    if (more > 0) told.push(`and ${more} more`)
-    throw new ERR_AUTH_CONFIG_INVALID(told.join('\n'))
+    const lines = this.#lines.slice(0, MAX_PROBLEMS)
+    const more = this.count - lines.length
+    if (more > 0) lines.push(`and ${more} more`)
+    throw new ERR_AUTH_CONFIG_INVALID(lines.join('\n'))
   }
 }
 
 /**
- * The members of an object that configures something, by name. What an object inherits, hides or
- * computes would be left out in silence, so that a default would count. It is told.
+ * The members of an object of options, by name. A member that is inherited, hidden or computed is
+ * reported, because its default would silently count.
  *
  * @param placeOf the place of a member
  */
@@ -113,7 +111,7 @@ export function ownMembers(
   return members
 }
 
-/** Whether all that is within a value is what JSON holds: plain objects with plain members. */
+/** Whether a value consists of plain objects with plain members, as JSON does. */
 export function isPlainData(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return value.every(isPlainData)
@@ -140,7 +138,7 @@ const REGISTER_OPTIONS: readonly unknown[] = ['prefix', 'logLevel', 'logSerializ
  * add these to every plugin's options.
  */
 export function withoutRegisterOptions(options: object): object {
-  // Its reader refuses it.
+  // The reader refuses it.
   if (!isPlain(options)) return options
   const own: object = Object.create(null)
   for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(options))) {

@@ -11,7 +11,7 @@ function showList(list: readonly unknown[]): string {
   const length = Math.min(list.length, MOST_SHOWN)
   const items = Array.from({ length }, (_, i) => list[i])
   const secret = items.findIndex(holdsSecret)
-  // What follows may be the rest of a secret that was split into a list.
+  // The next items may be the rest of a secret that was split into a list.
   const shown = items.map((item, i) => (secret === -1 || i <= secret ? showItem(item) : '***'))
   return `[${shown.join(', ')}]`
 }
@@ -20,10 +20,7 @@ function holdsSecret(value: unknown): boolean {
   return typeof value === 'string' && withoutSecrets(value) !== value
 }
 
-/**
- * A key or a section's name: each character beyond ASCII by its number, since it may look like
- * another.
- */
+/** A key or a section's name. A character beyond ASCII may look like another, so it is a number. */
 export function showName(name: string): string {
   return cut(withoutSecrets(name).replace(/[^ -~]/gu, asNumbers))
 }
@@ -53,7 +50,7 @@ function cut(text: string): string {
   return `${text.slice(0, MOST_SHOWN).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
-/** Characters that nobody sees, or that move the others, by their number. */
+/** Replaces characters that are invisible, or that move others, by their number. */
 export function visible(text: string): string {
   return text.replace(/[\p{C}\p{DI}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, asNumbers)
 }
@@ -69,7 +66,7 @@ function asNumbers(character: string): string {
 }
 
 /**
- * What is left of a text without the credentials and the query of an address, a token, or a key.
+ * A text without credentials and queries of addresses, tokens and keys.
  */
 function withoutSecrets(text: string): string {
   return withoutCredentials(text)

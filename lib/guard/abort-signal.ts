@@ -19,12 +19,12 @@ const signals = new WeakMap<AuthContext, AbortSignal>()
 
 /**
  * A signal that is aborted when the request would not be let through any more: when its token has
- * expired (`expiresAt` and the tolerance), or is revoked, where a deny list is `isRevoked`. For
+ * expired (`expiresAt` and the tolerance), or is revoked, if a deny list is `isRevoked`. For
  * sockets, streams and long queries. Its reason is the error that a new request would get.
  *
  * The wait ends with the response or its connection. A request without a guard (`noauth`) has a
  * signal that is never aborted; one that is not let through, or not yet, has one that is. After the
- * end each call gives a signal of its own, which tells those who listen to it at once.
+ * end each call returns a signal of its own, which fires at once for its listeners.
  */
 export function signalOf<
   RouteGeneric extends RouteGenericInterface,
@@ -35,8 +35,8 @@ export function signalOf(request: FastifyRequest): AbortSignal {
   const context = admittedContextOf(request)
   const signal = signalFor(request, context)
   if (!signal.aborted) return signal
-  // Who only listens would never hear of an end that came before, as during a slow hook. Those who
-  // have heard of it listen to another signal.
+  // A listener would never be called after an end that came before, as during a slow hook. Earlier
+  // listeners have another signal.
   const late = AbortSignal.abort(signal.reason)
   queueMicrotask(() => runInContext(context, () => late.dispatchEvent(new Event('abort'))))
   return late
@@ -48,17 +48,17 @@ function signalFor(request: FastifyRequest, context: AuthContext | undefined): A
 }
 
 function waitingSignal(context: AuthContext): AbortSignal {
-  const end = new AdmissionEnd(context)
+  const end = new AdmissionSignal(context)
   signals.set(context, end.signal)
-  onResponseEnd(context.request.raw, context.reply.raw, () => end.letGo())
+  onResponseEnd(context.request.raw, context.reply.raw, () => end.stop())
   return end.signal
 }
 
-/** Milliseconds between two looks at the wall clock, which may be set. */
-const LOOK_EVERY = 60_000
+/** Milliseconds between two checks of the wall clock, which may be set. */
+const CHECK_INTERVAL = 60_000
 
 /** Ends a signal when its request would not be let through any more. */
-export class AdmissionEnd {
+export class AdmissionSignal {
   readonly #controller = new AbortController()
   readonly #alarm = new Alarm(() => this.#look())
   /** Milliseconds since the epoch. */
@@ -82,8 +82,8 @@ export class AdmissionEnd {
     return this.#controller.signal
   }
 
-  /** The end is not waited for any more. */
-  letGo(): void {
+  /** Stops the wait for the end. */
+  stop(): void {
     this.#alarm.stop()
     this.#unwatch?.()
   }
@@ -91,21 +91,21 @@ export class AdmissionEnd {
   #look(): void {
     const left = this.#endsAt - Date.now()
     if (left <= 0) this.#end('expired')
-    else this.#alarm.set(clock.now() + Math.min(left, LOOK_EVERY))
+    else this.#alarm.set(clock.now() + Math.min(left, CHECK_INTERVAL))
   }
 
   #end(reason: string): void {
-    this.letGo()
+    this.stop()
     const error = withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason))
-    // Who adds an entry to a deny list runs as somebody else.
+    // The code that adds an entry to a deny list may run under another authorization.
     runInContext(this.#context, () => this.#controller.abort(error))
   }
 }
 
 /**
- * Whether a request that was let through has outlived its token, as far as that can be told at
- * once: by the time of the token, and by a deny list that is `isRevoked`. True, too, if the list
- * cannot tell.
+ * Whether an admitted request has outlived its token, as far as that is known without a wait: by
+ * the time of the token, and by a deny list that is `isRevoked`. True, too, if the list does not
+ * know.
  */
 export function hasEnded(context: AuthContext): boolean {
   const { verified, principal, rules } = context
@@ -132,10 +132,10 @@ function endOf({ authorization, verified, rules }: AuthContext): number {
   return (authorization?.expiresAt.getTime() ?? 0) + tolerance * 1000
 }
 
-// Outside: Node tells the end of a response by its connection. A response that waits behind others
-// has none yet, and is not told if the connection ends before its turn.
+// Outside: Node reports the end of a response by its connection. A response that waits behind
+// others has none yet, and gets no event if the connection ends before its turn.
 
-/** What waits for the end of a connection. One listener for all, so that there is no warning. */
+/** The functions that wait for the end of a connection. One listener for all avoids a warning. */
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
 /** Calls a function once when a response, or its connection, has ended; at once if it has. */

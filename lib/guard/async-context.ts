@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { runWithAuthorization } from '../identity/authorization/current-authorization.ts'
 import { contextOf, type RequestContext, rootScope } from '../routes/fastify-scope.ts'
-import { standFor } from '../routes/route-capture.ts'
+import { aliasHandler } from '../routes/route-capture.ts'
 import { type AuthContext, admittedContextOf, type DecisionRules } from './context.ts'
 
 type ContextRules = Pick<DecisionRules, 'asyncContext'>
@@ -21,19 +21,19 @@ export function runInContext<T>(context: AuthContext | undefined, run: () => T):
   return runWithAuthorization(authorization, run)
 }
 
-/** The applications whose steps enter the context. Several guards may stand in one. */
-const kept = new WeakSet<FastifyInstance>()
+/** The applications whose steps enter the context. One may have several guards. */
+const entering = new WeakSet<FastifyInstance>()
 
 /**
  * Enters the context anew at each step of every request of the application, those that no guard
  * covers too. It may be lost by then, or be that of another request: a hook goes on in the callback
- * of a pool, a handler answers in one or injects a request, and Node tells the end of a response in
- * the context of the response before it on the connection.
+ * of a pool, a handler answers in one or injects a request, and Node reports the end of a response
+ * in the context of the response before it on the connection.
  */
 export function keepContext(app: FastifyInstance, rules: ContextRules): void {
   const root = rootScope(app)
-  if (!rules.asyncContext || kept.has(root)) return
-  kept.add(root)
+  if (!rules.asyncContext || entering.has(root)) return
+  entering.add(root)
   root.addHook('onRequest', enter)
   root.addHook('preParsing', enterWithPayload)
   root.addHook('preValidation', enter)
@@ -52,8 +52,8 @@ const handled = new WeakSet<RequestContext>()
 
 /**
  * Lets the handler begin in the context of its request. The last hook before it may go on in the
- * callback of a pool, which another request calls. No hook comes later than all others, and the
- * not-found handler is told to no `onRoute`.
+ * callback of a pool, which another request calls. No hook comes later than all others, and no
+ * `onRoute` sees the not-found handler.
  */
 function keepHandler(request: FastifyRequest): void {
   const context = contextOf(request)
@@ -62,7 +62,7 @@ function keepHandler(request: FastifyRequest): void {
   const { handler } = context
   context.handler = (handling, reply) =>
     runInContext(admittedContextOf(handling), () => handler(handling, reply))
-  standFor(handler, context.handler)
+  aliasHandler(handler, context.handler)
 }
 
 function enter(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {

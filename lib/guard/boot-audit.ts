@@ -6,11 +6,10 @@ import type { Route } from '../routes/route.ts'
 import { applicationRoutes } from '../routes/route-capture.ts'
 import { type ListedPlace, routePlaces } from '../routes/route-list.ts'
 import { added, type RouteRegistry } from '../routes/route-registry.ts'
-import { decoratedAgain, redecorated } from './request-decorators.ts'
+import { conflictError, decoratorConflicts } from './request-decorators.ts'
 import { guardedScopes } from './scopes.ts'
 
 interface AuditRules {
-  /** What to do about routes that no guard covers. */
   readonly uncovered: 'warn' | 'refuse' | 'ignore'
   readonly tenantParameter: string
 }
@@ -18,37 +17,38 @@ interface AuditRules {
 /**
  * Checks that need the whole application. Called after every plugin has loaded.
  *
- * @throws ERR_AUTH_CONFIG_INVALID for uncovered routes if they are to be refused, and for a scope
+ * @throws ERR_AUTH_CONFIG_INVALID for uncovered routes unless they are allowed, and for a scope
  * that decorates requests with our names
  * @throws ERR_AUTH_ROUTE_INVALID for uncovered routes with a declaration that no guard will hold
  */
 export function auditRoutes(
-  register: RouteRegistry,
-  neighbours: Neighbours,
+  registry: RouteRegistry,
+  pluginOrder: PluginOrder,
   rules: AuditRules,
 ): void {
-  const { scope, seen, early } = register
+  const { scope, seen, early } = registry
   const warn = (message: string, routes?: unknown): void => {
     scope.log.warn(routes === undefined ? {} : { routes }, `tenant auth: ${message}`)
   }
-  const written = [...seen, ...(early ?? [])]
-  const scopes = new Set([scope, ...written.map((route) => route.scope)])
-  const below = [...new Set([...scopes, ...scopesWithin(scope)])]
-  const names = new Set(below.flatMap((each) => redecorated(scope, each)))
-  if (names.size > 0) throw decoratedAgain([...names])
+  const routes = [...seen, ...(early ?? [])]
+  const scopes = new Set([scope, ...routes.map((route) => route.scope)])
+  const below = new Set([...scopes, ...scopesWithin(scope)])
+  below.delete(scope)
+  const names = new Set([...below].flatMap((each) => decoratorConflicts(scope, each)))
+  if (names.size > 0) throw conflictError([...names])
   reportUncovered(scope, rules, warn)
-  for (const advice of neighbours.misplaced(scopes)) warn(advice)
-  reportEarly(register, warn)
-  reportMistaken(written, rules, warn)
+  for (const advice of pluginOrder.misplaced(scopes)) warn(advice)
+  reportEarly(early, registry.earlyProblems, warn)
+  reportMistaken(routes, rules, warn)
 }
 
 type Warn = (message: string, routes?: unknown) => void
 
 /**
- * Applications whose uncovered routes were told of. Several guards in one application see the same
+ * Applications whose uncovered routes were reported. Several guards in one application see the same
  * routes.
  */
-const toldOf = new WeakSet<object>()
+const reported = new WeakSet<object>()
 
 function reportUncovered(scope: FastifyInstance, { uncovered }: AuditRules, warn: Warn): void {
   const open = uncoveredRoutes(scope)
@@ -59,15 +59,15 @@ function reportUncovered(scope: FastifyInstance, { uncovered }: AuditRules, warn
     )
   }
   const root = rootScope(scope)
-  if (toldOf.has(root)) return
-  toldOf.add(root)
+  if (reported.has(root)) return
+  reported.add(root)
   warn(`no guard covers these routes; ${UNCOVERED_CURES}`, open)
 }
 
 const UNCOVERED_CURES =
   "wrap the module that registers the guard with fastify-plugin, or say that it is meant: uncovered: 'ignore'"
 
-/** By their scopes. Routes that say that they are open are meant. */
+/** Routes that declare `noauth` are meant to be uncovered. */
 function uncoveredRoutes(scope: FastifyInstance): string[] {
   const guarded = guardedScopes(scope)
   const open = added(applicationRoutes(scope) ?? []).filter(
@@ -86,12 +86,16 @@ function uncoveredRoutes(scope: FastifyInstance): string[] {
     .map(nameOf)
 }
 
-/** Without the route that @fastify/cors writes for itself: it is none of the application. */
+/** Without the route that @fastify/cors adds for itself, which is not the application's. */
 function placesButCors(route: Route): ListedPlace[] {
   return routePlaces(route).filter((place) => !isOfCors(place, route.scope))
 }
 
-function reportEarly({ early, earlyProblems }: RouteRegistry, warn: Warn): void {
+function reportEarly(
+  early: readonly Route[] | undefined,
+  problems: readonly string[],
+  warn: Warn,
+): void {
   if (early === undefined) {
     warn(
       "the application was made before this package was loaded: routes written before the plugin are guarded, and cannot be listed; load it before Fastify() is called, as require('fastify-tenant-auth') at the top",
@@ -100,8 +104,8 @@ function reportEarly({ early, earlyProblems }: RouteRegistry, warn: Warn): void 
   }
   const places = early.flatMap(placesButCors)
   if (places.length === 0) return
-  if (earlyProblems.length > 0) {
-    warn('routes that were written before the plugin had loaded are wrong', earlyProblems)
+  if (problems.length > 0) {
+    warn('routes that were written before the plugin had loaded are wrong', problems)
   }
   warn(
     `${places.length} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes, and before @fastify/autoload`,
@@ -112,9 +116,9 @@ function reportEarly({ early, earlyProblems }: RouteRegistry, warn: Warn): void 
 /** Most early routes that the warning names. */
 const MOST_NAMED = 10
 
-/** A route that declares a tenant is refused for such a name. One warning tells of the others. */
-function reportMistaken(written: readonly Route[], rules: AuditRules, warn: Warn): void {
-  const suspects = written.filter(
+/** A route that declares a tenant is refused for such a name. One warning lists the others. */
+function reportMistaken(routes: readonly Route[], rules: AuditRules, warn: Warn): void {
+  const suspects = routes.filter(
     ({ policy, url }) => policy?.noauth !== true && mistakenSegments(url, rules).length > 0,
   )
   if (suspects.length === 0) return
@@ -128,8 +132,8 @@ function nameOf({ method, url }: ListedPlace): string {
   return `${method} ${url}`
 }
 
-/** Plugins that answer requests themselves, and on which side of the guard they belong. */
-const NEIGHBOURS = [
+/** Plugins that answer requests themselves, and their place before or after the guard. */
+const PLUGINS = [
   {
     name: '@fastify/cors',
     belongs: 'before',
@@ -144,29 +148,31 @@ const NEIGHBOURS = [
   },
 ] as const
 
-/** Which of these plugins were there before the guard. Their hooks run before its own. */
-export class Neighbours {
-  readonly #ofGuarded: readonly string[]
-  readonly #ofBelow: ReadonlyMap<FastifyInstance, readonly string[]>
+/**
+ * The order of these plugins and the guard. Hooks of a plugin before the guard run before its own.
+ */
+export class PluginOrder {
+  readonly #inGuarded: readonly string[]
+  readonly #inBelow: ReadonlyMap<FastifyInstance, readonly string[]>
 
   /**
    * @param guarded the scope that the guard is being installed in
    * @param below scopes below it that are there already
    */
   constructor(guarded: FastifyInstance, below: readonly FastifyInstance[]) {
-    this.#ofGuarded = neighboursIn(guarded)
-    this.#ofBelow = new Map(below.map((scope) => [scope, neighboursIn(scope)]))
+    this.#inGuarded = pluginsIn(guarded)
+    this.#inBelow = new Map(below.map((scope) => [scope, pluginsIn(scope)]))
   }
 
   /** Whether a plugin of a scope answers before the guard does. */
   isBefore(name: string, scope: FastifyInstance): boolean {
-    return (this.#ofBelow.get(scope) ?? this.#ofGuarded).includes(name)
+    return (this.#inBelow.get(scope) ?? this.#inGuarded).includes(name)
   }
 
-  /** Warnings of the plugins that stand on the wrong side of the guard in one of the scopes. */
+  /** Warnings about plugins on the wrong side of the guard in one of the scopes. */
   misplaced(scopes: Iterable<FastifyInstance>): string[] {
     const all = [...scopes]
-    return NEIGHBOURS.filter(({ name, belongs }) =>
+    return PLUGINS.filter(({ name, belongs }) =>
       all.some(
         (scope) => scope.hasPlugin(name) && this.isBefore(name, scope) === (belongs === 'after'),
       ),
@@ -175,7 +181,7 @@ export class Neighbours {
 }
 
 /**
- * Whether a route is the one that @fastify/cors writes for itself, so that Fastify takes preflights
+ * Whether a route is the one that @fastify/cors adds for itself, so that Fastify takes preflights
  * of all urls. The router may spell it with a slash.
  */
 export function isOfCors(
@@ -193,6 +199,6 @@ function hasOwnPlugin(scope: FastifyInstance, name: string): boolean {
   return scope.hasPlugin(name) && !isInherited
 }
 
-function neighboursIn(scope: FastifyInstance): readonly string[] {
-  return NEIGHBOURS.filter(({ name }) => scope.hasPlugin(name)).map(({ name }) => name)
+function pluginsIn(scope: FastifyInstance): readonly string[] {
+  return PLUGINS.filter(({ name }) => scope.hasPlugin(name)).map(({ name }) => name)
 }

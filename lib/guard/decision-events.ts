@@ -16,15 +16,15 @@ export interface DecisionEvent {
   /** The code of the error; null: not refused. */
   readonly code: string | null
   readonly statusCode: number | null
-  /** Why exactly, in the constant words of the log. */
+  /** The exact reason, in the constant words of the log. */
   readonly reason: string | null
-  /** Who has issued the token; null: nobody was authenticated, or the token does not say. */
+  /** The issuer of the token; null: nobody was authenticated, or the token does not name it. */
   readonly issuer: string | null
   /** The user; null: nobody was authenticated. */
   readonly sub: string | null
-  /** The user as the token names it, before `mapClaims`; null: it does not. */
+  /** The `sub` of the token, before `mapClaims`; null: it has none. */
   readonly tokenSub: string | null
-  /** Who acts for the user; null: the user itself. */
+  /** The actor for the user; null: the user itself. */
   readonly actor: Actor | null
   /** The valid name that was asked for. The tenant of a refusal need not exist. */
   readonly tenant: string | null

@@ -16,11 +16,11 @@ export interface ChallengeRules {
 }
 
 /**
- * Adds to the response of a refusal what stands beside its body, and logs it. It is done in
- * `onError`, not where the error is thrown. So an error handler of the application cannot forget
- * it, and an error that a handler catches leaves no trace.
+ * Adds the headers to the response of a refusal, and logs it. It runs in `onError`, not where the
+ * error is thrown. So an error handler of the application cannot omit it, and an error that a
+ * handler catches leaves no trace.
  */
-export function answerWith(rules: ChallengeRules): onErrorHookHandler {
+export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
   const challengeOf = challengesOf(rules)
   return function tenantAuthAnswer(request, reply, error, done) {
     if (isThrown(error, AuthError)) {
@@ -103,11 +103,11 @@ function challengesOf({ realm, resource }: ChallengeRules) {
   return (request: FastifyRequest, { challenge, statusCode }: AuthError): string | null => {
     if (challenge === null) return null
     const { error, scope } = ownCopy(challenge)
-    // Who has no good token yet is told what to ask the authorization server for.
-    const isToldScope = statusCode === 401 && resource !== undefined
-    const ids = isToldScope ? requiredBy(request) : scope
-    const what = error === undefined ? '' : `, error="${error}"`
-    return `${scheme}${what}${scopeOf(ids)}${metadata}`
+    // A client without a valid token needs the scope for its request to the authorization server.
+    const needsScope = statusCode === 401 && resource !== undefined
+    const ids = needsScope ? requiredBy(request) : scope
+    const code = error === undefined ? '' : `, error="${error}"`
+    return `${scheme}${code}${scopeOf(ids)}${metadata}`
   }
 }
 
@@ -117,7 +117,7 @@ function scopeOf(required: readonly string[] = []): string {
   return ids.length === 0 ? '' : `, scope="${ids.join(' ')}"`
 }
 
-/** What the request's route requires. That any of several ids will do, a scope cannot say. */
+/** The ids that the request's route requires. A scope cannot say that any of several will do. */
 function requiredBy(request: FastifyRequest): readonly string[] {
   const requirement = authContextOf(request)?.policy.requirement
   return requirement?.mode === 'all' ? requirement.ids : []

@@ -18,8 +18,8 @@ import { enterContext, keepContext } from './async-context.ts'
 import { AuthContext, authContextOf, type DecisionRules, setAuthContext } from './context.ts'
 import { decide } from './decide.ts'
 import { recordDecision } from './decision-events.ts'
-import { answerWith, type ChallengeRules } from './error-response.ts'
-import { doneUnlessProbed, noteRefusal } from './probe-gate.ts'
+import { type ChallengeRules, errorResponse } from './error-response.ts'
+import { doneUnlessProbed, recordRefusal } from './probe-gate.ts'
 import { readsDeclared } from './request-decorators.ts'
 import { claimScope } from './scopes.ts'
 
@@ -87,7 +87,7 @@ export function addGuard(
     else guard(request, reply, done, context)
   })
 
-  app.addHook('onError', answerWith(rules))
+  app.addHook('onError', errorResponse(rules))
   keepContext(app, rules)
   return register
 }
@@ -101,7 +101,7 @@ function conclude(
   setAuthContext(request, context)
   if (decision instanceof AuthError) {
     context.error = decision
-    noteRefusal(context, decision)
+    recordRefusal(context, decision)
     recordDecision(context)
     done(decision)
   } else {

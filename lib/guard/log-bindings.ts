@@ -4,8 +4,7 @@ import type { AuthContext } from './context.ts'
 import { requestedTenant } from './decide.ts'
 
 /**
- * Names what is known of a decided request in each later line of its log. What is not known is left
- * out.
+ * Adds the known ones of these names to each later log line of a decided request.
  */
 export function bindLog(context: AuthContext, names: readonly LogBinding[]): void {
   const { request, reply, principal } = context
@@ -15,7 +14,7 @@ export function bindLog(context: AuthContext, names: readonly LogBinding[]): voi
     issuer: principal?.issuer ?? null,
   }
   const bindings = names.map((name) => [name, known[name]]).filter(([, value]) => value !== null)
-  // Of a log that is bound twice, each line would have a name twice.
+  // A log that is bound twice would have each name twice in a line.
   const plain = context.plainLog ?? context.before?.plainLog ?? request.log
   const bound = bindings.length === 0 ? plain : childOf(plain, Object.fromEntries(bindings))
   context.plainLog = plain
@@ -34,7 +33,7 @@ export function namesTenant({ request, rules, plainLog }: AuthContext): boolean 
   return rules.logBindings?.includes('tenant') === true
 }
 
-/** What Fastify calls, of a logger of the application too. */
+/** The methods that Fastify calls, of a logger of the application too. */
 const METHODS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'child'] as const
 
 /** A hook of the application may have put any logger there. A decision does not depend on it. */

@@ -8,7 +8,7 @@ import type {
 import type { AuthError } from '../errors.ts'
 import { commonPrototype, contextKey, isContext, isWithin } from '../routes/fastify-scope.ts'
 import type { Policy } from '../routes/policy.ts'
-import { standFor } from '../routes/route-capture.ts'
+import { aliasHandler } from '../routes/route-capture.ts'
 import type { AuthContext } from './context.ts'
 import { guardedScopes } from './scopes.ts'
 
@@ -18,7 +18,7 @@ import { guardedScopes } from './scopes.ts'
  */
 export class ProbedRequest extends Readable {}
 
-/** Where a probed request ended. */
+/** The end of a probed request. */
 export interface ProbeEnd {
   /** The url of its route. Undefined if no route matched. */
   readonly url: string | undefined
@@ -38,22 +38,21 @@ export class ProbeStopped extends Error {
   }
 }
 
-const ends = new WeakMap<object, ProbeEnd>()
+const probeEnds = new WeakMap<object, ProbeEnd>()
 
 /** Undefined if something else than the guard has answered. */
 export function probeEndOf(raw: object): ProbeEnd | undefined {
-  return ends.get(raw)
+  return probeEnds.get(raw)
 }
 
 /** Notes that the guard refused a request, if it is a probed one. */
-export function noteRefusal({ request, policy }: AuthContext, error: AuthError): void {
+export function recordRefusal({ request, policy }: AuthContext, error: AuthError): void {
   if (isProbed(request)) note(request, policy, error)
 }
 
 /**
- * What the last gate calls when it is done with a request: `done`, or for a probed request an
- * answer in the handler's place. So neither the handler nor a hook of the route runs, even if the
- * guard decides wrongly.
+ * The callback of the last gate: `done`, or for a probed request an answer in the handler's place.
+ * So neither the handler nor a hook of the route runs, even if the guard decides wrongly.
  */
 export function doneUnlessProbed(
   request: FastifyRequest,
@@ -68,7 +67,7 @@ export function doneUnlessProbed(
   }
 }
 
-/** How the probes of an application that are under way end, by the prototype of its requests. */
+/** The running probes of an application, by the prototype of its requests. */
 const probing = new WeakMap<object, { count: number; readonly end: () => void }>()
 
 /**
@@ -100,8 +99,8 @@ export async function whileProbing<T>(app: FastifyInstance, run: () => Promise<T
 }
 
 /**
- * Another copy of this package may watch, too, and end in any order: it is passed on to, and what
- * it has put on top stays.
+ * Another copy of this package may watch, too, and end in any order. Its setter is called, and
+ * stays if it is on top.
  */
 function watchRaw(prototype: object): () => void {
   const before = Object.getOwnPropertyDescriptor(prototype, 'raw')
@@ -127,7 +126,7 @@ function setRaw(this: FastifyRequest, raw: unknown): void {
   replaceHandlers(this)
 }
 
-/** Of the route, and of the not-found handler that a hook may call in its place. */
+/** Replaces the handler of the route, and the not-found handler that a hook may call instead. */
 function replaceHandlers(request: FastifyRequest): void {
   const key = contextKey(request)
   if (key === undefined) return
@@ -144,7 +143,7 @@ function withoutHandler(context: unknown): unknown {
   if (!isContext(context)) return context
   const handler = (request: FastifyRequest, reply: FastifyReply) =>
     answerInPlace(request, reply, null)
-  standFor(context.handler, handler)
+  aliasHandler(context.handler, handler)
   return Object.create(context, { handler: { value: handler, writable: true } })
 }
 
@@ -159,6 +158,6 @@ function isProbed({ raw }: FastifyRequest): boolean {
 
 function note(request: FastifyRequest, policy: Policy | null, error: AuthError | null): ProbeEnd {
   const end = { url: request.routeOptions.url, policy, error }
-  ends.set(request.raw, end)
+  probeEnds.set(request.raw, end)
   return end
 }

@@ -43,7 +43,7 @@ declare module 'fastify' {
     readonly tenant: RequestTenant<ContextConfig>
     /** The user that the request acts as, if the route declares `userInfo`. */
     readonly userInfo: Declares<ContextConfig, 'userInfo', UserInfo>
-    /** What the user holds in the request's tenant, if the route declares `resources`. */
+    /** The user's resources in the request's tenant, if the route declares `resources`. */
     readonly resources: Declares<ContextConfig, 'resources', ReadonlySet<string>>
     /** All of it, if the route declares `authorization`. */
     readonly authorization: Declares<ContextConfig, 'authorization', Authorization>

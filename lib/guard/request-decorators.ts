@@ -1,43 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
-import type { Authorization } from '../identity/authorization/authorization.ts'
-import type { Declared } from '../routes/declaration.ts'
 import { asConstructor, requestOf } from '../routes/fastify-scope.ts'
 import { authContextOf } from './context.ts'
 
 type Getter = (this: FastifyRequest) => unknown
 
-const declared =
-  <T>(isDeclared: (declared: Declared) => boolean, read: (authorization: Authorization) => T) =>
-  (request: FastifyRequest): T | undefined => {
-    const context = authContextOf(request)
-    if (!context?.authorization || !isDeclared(context.policy.declared)) return undefined
-    return read(context.authorization)
-  }
+const NAMES = ['tenant', 'userInfo', 'resources', 'authorization'] as const
 
 /** For each of our properties of a request, the function that reads it. */
 export const GETTERS: ReadonlyMap<string, Getter> = new Map(
-  Object.entries({
-    tenant: declared(
-      ({ tenant }) => tenant !== false,
-      ({ tenant }) => tenant,
-    ),
-    userInfo: declared(
-      ({ userInfo }) => userInfo,
-      ({ userInfo }) => userInfo,
-    ),
-    resources: declared(
-      ({ resources }) => resources,
-      ({ resources }) => resources,
-    ),
-    authorization: declared(
-      ({ authorization }) => authorization,
-      (authorization) => authorization,
-    ),
-  }).map(([name, read]): [string, Getter] => [
+  NAMES.map((name) => [
     name,
     function getter(this: FastifyRequest) {
-      return read(this)
+      const context = authContextOf(this)
+      if (!context?.authorization || context.policy.declared[name] === false) return undefined
+      return name === 'authorization' ? context.authorization : context.authorization[name]
     },
   ]),
 )
@@ -52,7 +29,7 @@ export function decorateRequest(app: FastifyInstance): void {
       getter,
       setter(this: FastifyRequest) {
         // A prototype of requests. A scope below decorates its own with a function of this name.
-        if (Object.hasOwn(this, 'constructor')) throw decoratedAgain([name])
+        if (Object.hasOwn(this, 'constructor')) throw conflictError([name])
         // Fastify's constructor assigns the values that a scope below decorates. An exception here
         // would end the process.
         if (authContextOf(this) !== undefined) throw new TypeError(`request.${name} is read-only`)
@@ -62,8 +39,7 @@ export function decorateRequest(app: FastifyInstance): void {
 }
 
 /**
- * Whether a request's properties are those that were decided. A decoration of another scope may
- * hide them.
+ * Whether a request has our getters. A decoration of another scope may hide them.
  */
 export function readsDeclared(request: FastifyRequest): boolean {
   return [...GETTERS].every(([name, getter]) => propertyOf(request, name)?.get === getter)
@@ -80,18 +56,17 @@ function propertyOf(object: object, name: string): PropertyDescriptor | undefine
 }
 
 /**
- * Which of our names a scope below the guard also decorates its requests with. Fastify keeps the
+ * Our names with which a scope below the guard also decorates its requests. Fastify keeps the
  * constructor of requests under a symbol. Without that symbol nothing is found here, and
  * `readsDeclared` refuses the requests.
  */
-export function redecorated(guarded: FastifyInstance, scope: FastifyInstance): string[] {
+export function decoratorConflicts(guarded: FastifyInstance, scope: FastifyInstance): string[] {
   const end = requestOf(guarded)
-  const names = [...GETTERS.keys()]
   const found = new Set<string>()
   let maker = requestOf(scope)
   while (maker !== undefined && maker !== end) {
     const { prototype, props } = maker
-    for (const name of names) {
+    for (const name of NAMES) {
       if (Object.hasOwn(prototype, name) || hasKey(props, name)) found.add(name)
     }
     maker = asConstructor(Reflect.getPrototypeOf(maker))
@@ -104,7 +79,7 @@ function hasKey(props: unknown, name: string): boolean {
 }
 
 /** The error of a boot in which a scope below the guard decorates requests with our names. */
-export function decoratedAgain(names: readonly string[]): ERR_AUTH_CONFIG_INVALID {
+export function conflictError(names: readonly string[]): ERR_AUTH_CONFIG_INVALID {
   return new ERR_AUTH_CONFIG_INVALID(
     `decorateRequest: expected no decoration of the guard's names below it, found ${names.join(', ')} (boot)`,
   )

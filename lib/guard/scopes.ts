@@ -23,23 +23,21 @@ export function claimScope(app: FastifyInstance): void {
   scopesOf.set(rootScope(app), [...guarded, app])
 }
 
-/** The guarded scopes of the whole application. */
 export function guardedScopes(app: FastifyInstance): readonly FastifyInstance[] {
   return scopesOf.get(rootScope(app)) ?? []
 }
 
-/** A guard in its scope, as the tools see it. */
+/** A guard in its scope, for the tools. */
 export interface InstalledGuard {
   readonly scope: FastifyInstance
-  readonly register: RouteRegistry
+  readonly registry: RouteRegistry
   readonly loaded: LoadedSettings
 }
 
-/** The guards of each application, by its root. */
 const installed = new WeakMap<object, readonly InstalledGuard[]>()
 
-/** Lets the tools find a guard. */
-export function noteGuard(guard: InstalledGuard): void {
+/** Registers a guard for the tools. */
+export function registerGuard(guard: InstalledGuard): void {
   const root = rootScope(guard.scope)
   installed.set(root, [...(installed.get(root) ?? []), guard])
 }

@@ -5,12 +5,12 @@ import type { KnownTenants } from '../identity/tenants/known-tenants.ts'
 import type { Lifecycle } from '../platform/callbacks/lifecycle.ts'
 import type { DocumentState } from '../platform/http/document-status.ts'
 
-/** What a service can tell of itself, in plain numbers and words. */
+/** The figures of a service, in plain numbers and words. */
 export interface Stats {
-  /** Of guarded requests, in all applications of the service. */
+  /** The decisions on guarded requests, in all applications of the service. */
   readonly decisions: DecisionStats
   readonly tokenCache: TokenCacheStats
-  /** The documents of other servers that it rests on. */
+  /** The documents of other servers that it depends on. */
   readonly documents: readonly DocumentStats[]
 }
 
@@ -18,14 +18,14 @@ export interface Stats {
 export interface DocumentStats extends DocumentState {
   /** The keys of an issuer, the list of tenants, or a deny list that is `isRevoked`. */
   readonly kind: 'keys' | 'tenants' | 'denyList'
-  /** The issuer's name; of the others their kind. */
+  /** The issuer's name, or the kind of another document. */
   readonly name: string
 }
 
-/** How many guarded requests were admitted, and refused. */
+/** The numbers of guarded requests that were admitted, and refused. */
 export interface DecisionStats {
   readonly admitted: number
-  /** By the code of the error, of those that occurred. */
+  /** By the code of the error, for those that occurred. */
   readonly refused: Readonly<Record<string, number>>
 }
 
@@ -40,26 +40,24 @@ export class DecisionCounts {
     else this.#refused.set(error.code, (this.#refused.get(error.code) ?? 0) + 1)
   }
 
-  /** A copy. */
   get stats(): DecisionStats {
     return { admitted: this.#admitted, refused: Object.fromEntries(this.#refused) }
   }
 }
 
-/** What a service knows of itself. */
-export interface Known {
+/** The parts of a service that have figures. */
+export interface StatsSources {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
-  /** Of the functions that were given as options. */
-  readonly attendants: readonly Lifecycle[]
+  readonly lifecycles: readonly Lifecycle[]
   readonly counts: DecisionCounts
 }
 
-/** A copy of what is known now. Nothing is asked to find it. */
-export function statsOf({ authenticator, knownTenants, attendants, counts }: Known): Stats {
+/** A copy of the figures. To find them, no function is called. */
+export function statsOf({ authenticator, knownTenants, lifecycles, counts }: StatsSources): Stats {
   const keys = authenticator.issuers().map(({ name, keys }) => stats('keys', name, keys.state()))
   const tenants = stats('tenants', 'tenants', knownTenants.state())
-  const lists = attendants.map((each) => stats('denyList', 'denyList', each.state()))
+  const lists = lifecycles.map((each) => stats('denyList', 'denyList', each.state()))
   return {
     decisions: counts.stats,
     tokenCache: { ...authenticator.tokenCache },

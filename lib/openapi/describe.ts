@@ -2,8 +2,6 @@ import { isObject } from '../platform/runtime/own-property.ts'
 import type { Policy } from '../routes/policy.ts'
 import { type DocumentedRoute, indexRoutes } from './match-routes.ts'
 import {
-  type AnswerRules,
-  answerOf,
   type Draft,
   draft,
   errorSchema,
@@ -11,17 +9,18 @@ import {
   list,
   mapValues,
   type OuterParameters,
+  type RefusalRules,
   refusalsOf,
+  responseOf,
   type TenantParameterRules,
   withTenantParameter,
 } from './operation.ts'
 
-export interface OpenapiRules extends AnswerRules, TenantParameterRules {
+export interface OpenapiRules extends RefusalRules, TenantParameterRules {
   /** Tokens may also come from another place than the Authorization header. */
   readonly tokenFrom?: unknown
 }
 
-/** What is used to describe the operations of one path item. */
 interface Description {
   readonly rules: OpenapiRules
   /** Names of the bearer scheme and of the error schema in the document's components. */
@@ -33,9 +32,9 @@ interface Description {
 }
 
 /**
- * A copy of an OpenAPI document that tells what the guard does: the bearer scheme, and for each
- * operation its `security`, its `tenant` parameter and its refusals. What the application has
- * written itself is kept.
+ * A copy of an OpenAPI document that describes the guard: the bearer scheme, and for each operation
+ * its `security`, its `tenant` parameter and its refusals. The application's own descriptions are
+ * kept.
  */
 export function describeGuard<Document extends object>(
   document: Document,
@@ -108,7 +107,7 @@ function describeOperation(
   const answers = guarded
     .flatMap((policy) => refusalsOf(policy, rules))
     .filter((status) => !isAnswered(responses, status))
-    .map((status) => [status, answerOf(status, errors)])
+    .map((status) => [status, responseOf(status, errors)])
   return {
     ...operation,
     security: own.length > 0 ? own : securityOf(description),

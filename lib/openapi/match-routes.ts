@@ -1,6 +1,7 @@
 import { readDeclaration } from '../routes/declaration.ts'
 import { compilePolicy, type Policy, type PolicyRules } from '../routes/policy.ts'
 import type { Route } from '../routes/route.ts'
+import { endOfExpression } from '../routes/route-path.ts'
 import type { RouteRegistry } from '../routes/route-registry.ts'
 import { type Draft, draft, list } from './operation.ts'
 
@@ -16,20 +17,19 @@ export function documentedRoutes(
   { seen, early = [] }: RouteRegistry,
   rules: PolicyRules,
 ): DocumentedRoute[] {
-  const placed = ({ routedMethods: methods, url }: Route, policy: Policy) => ({
-    methods,
-    url,
-    policy,
-  })
+  const documented = (route: Route, policy: Policy) => {
+    const { routedMethods: methods, url } = route
+    return { methods, url, policy }
+  }
   return [
     // A document shows that an early route is guarded, and that its path may have a tenant.
     ...early.map((route) => {
       const undeclared = { url: route.url, ...readDeclaration({}), strict: true }
-      return placed(route, compilePolicy(undeclared, rules).policy)
+      return documented(route, compilePolicy(undeclared, rules).policy)
     }),
     // An application that writes its document to a file may ask before ready, without a policy.
     ...seen.map((route) =>
-      placed(route, route.policy ?? compilePolicy({ ...route, strict: false }, rules).policy),
+      documented(route, route.policy ?? compilePolicy({ ...route, strict: false }, rules).policy),
     ),
   ]
 }
@@ -41,15 +41,15 @@ export function documentedRoutes(
 export type FindPolicies = (method: string, path: string) => readonly Policy[]
 
 /**
- * By method and path. Routes share a place in the document if only a constraint, a base path or a
- * regular expression tells them apart. @fastify/swagger shows the last one that is not hidden, but
+ * By method and path. Routes share a place in the document if they differ only by a constraint, a
+ * base path or a regular expression. @fastify/swagger shows the last one that is not hidden, but
  * a request may reach each of them.
  */
 export function indexRoutes(routes: readonly DocumentedRoute[], document: unknown): FindPolicies {
   const basePaths = basePathsOf(draft(document)['servers'])
   const policies = new Map<string, Policy[]>()
   for (const { url, methods, policy } of routes) {
-    // A document does not tell whether it was written with `stripBasePath: false`. In one of the
+    // A document does not show whether it was written with `stripBasePath: false`. In one of the
     // two readings, a hidden route may have the place of another route.
     const paths = new Set([url, withoutBasePaths(url, basePaths)].map(documentPath))
     for (const place of [...paths].flatMap((path) => methods.map((each) => placeOf(each, path)))) {
@@ -82,7 +82,8 @@ export function documentPath(url: string): string {
       const name = char === ':' ? (NAME.exec(url.slice(i + 1))?.[0] ?? '') : ''
       i += char === ':' ? name.length + 1 : 0
       const isExpression = url[i] === '('
-      const end = isExpression ? endOfExpression(url, i) : i
+      // Escaped parentheses count, as in @fastify/swagger.
+      const end = isExpression ? endOfExpression(url, i, false) : i
       // A parenthesis that is never closed takes in the rest, and the parameter with it.
       if (end === url.length && (isExpression || name === '')) return path
       path += `{${isExpression && name === '' ? `regexp${++unnamed}` : name}}`
@@ -94,19 +95,6 @@ export function documentPath(url: string): string {
     }
   }
   return path
-}
-
-/**
- * The index of the parenthesis that closes the one at `start`. Escaped ones count, as in
- * @fastify/swagger.
- */
-function endOfExpression(url: string, start: number): number {
-  let depth = 0
-  for (let i = start; i < url.length; i++) {
-    if (url[i] === '(') depth++
-    else if (url[i] === ')' && --depth === 0) return i
-  }
-  return url.length
 }
 
 /**

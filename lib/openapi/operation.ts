@@ -2,9 +2,8 @@ import { MAX_TENANT_LENGTH } from '../identity/tenants/tenant-name.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
 import type { Policy } from '../routes/policy.ts'
 
-/** What the answers depend on beside the route. */
-export interface AnswerRules {
-  /** What says which tenants exist, if anything does. */
+export interface RefusalRules {
+  /** The source of the tenants that exist, if there is one. */
   readonly tenants?: unknown
 }
 
@@ -12,7 +11,7 @@ export interface AnswerRules {
  * The statuses of the refusals of a guarded route. They do not depend on where the document is
  * printed, so dev mode has the same ones.
  */
-export function refusalsOf(policy: Policy, { tenants }: AnswerRules): (keyof typeof REFUSALS)[] {
+export function refusalsOf(policy: Policy, { tenants }: RefusalRules): (keyof typeof REFUSALS)[] {
   const hasTenant = policy.tenant !== null
   const { authorization } = policy.declared
   return [
@@ -28,7 +27,7 @@ export function refusalsOf(policy: Policy, { tenants }: AnswerRules): (keyof typ
  * The Response Object (OpenAPI 3.1 §4.8.17) of a refusal. Each call makes a new one, because in
  * YAML one object in two places becomes an alias.
  */
-export function answerOf(status: keyof typeof REFUSALS, schema: string): object {
+export function responseOf(status: keyof typeof REFUSALS, schema: string): object {
   const { description, header } = REFUSALS[status]
   return {
     description,
@@ -82,21 +81,20 @@ export function errorSchema(): object {
 export interface TenantParameterRules {
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
-  /** Whether `resolveTenant` gives the tenant in place of the query. */
   readonly resolveTenant?: unknown
 }
 
 /** The Parameter Objects that stand around an operation. */
 export interface OuterParameters {
-  /** Of its path item. */
+  /** Those of its path item. */
   readonly shared: readonly unknown[]
-  /** Of the document's components, by name. */
+  /** Those of the document's components, by name. */
   readonly named: Draft
 }
 
 /**
  * An operation's own parameters with its tenant among them. A tenant parameter that is there
- * already is kept, and is made required where the guard requires it.
+ * already is kept, and is made required if the guard requires it.
  */
 export function withTenantParameter(
   own: readonly unknown[],
@@ -151,12 +149,12 @@ function dereference(parameter: Draft, named: Draft): Draft {
  */
 export type Draft = Readonly<Record<string, unknown>>
 
-/** A copy of an object; an empty one where there is none. */
+/** A copy of an object; an empty one for any other value. */
 export function draft(value: unknown): Draft {
   return isObject(value) ? { ...value } : {}
 }
 
-/** A list; an empty one where there is none. */
+/** A list; an empty one for any other value. */
 export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }

@@ -6,17 +6,11 @@ export const FLAGS = ['userInfo', 'resources', 'authorization'] as const
 /** The keys of `config` that are ours. */
 const DECLARED_KEYS = ['noauth', 'tenant', ...FLAGS, 'require'] as const
 
-/**
- * What a config declares beside `noauth`, right or wrong. `false` and `undefined` mean not
- * declared.
- */
+const OURS = new Set<string>(DECLARED_KEYS)
+
+/** The keys that a config declares beside `noauth`, right or wrong. */
 export function declaredBeside(values: ReadonlyMap<string, unknown>): readonly string[] {
   return DECLARED_KEYS.filter((key) => key !== 'noauth' && (values.get(key) ?? false) !== false)
-}
-
-/** The key of ours that this one is a slip of. */
-export function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefined {
-  return misspelt(key, DECLARED_KEYS)
 }
 
 /** The values of our keys, by own properties. */
@@ -24,23 +18,17 @@ export function valuesIn(config: object): readonly unknown[] {
   return DECLARED_KEYS.map((key) => Object.getOwnPropertyDescriptor(config, key)?.value)
 }
 
-/**
- * Keys that say what `require` is for, with words of others: `requireAny`, `required`,
- * `requiresAll`.
- */
+/** Other words for `require`: `requireAny`, `required`, `requiresAll`. */
 const REQUIRING = /^require[sd]?(?:any|all|one|some|each)?(?:of)?$/
 
 /**
- * The one of `names` that `word` is a slip of: it differs in case, in `_` or `-`, or in one letter.
- * Undefined if `word` is one of the names, or like no name.
+ * The key of ours that this one is a slip of: it differs in case, in `_` or `-`, or in one letter.
+ * Undefined if it is one of ours, or like none.
  */
-export function misspelt<Name extends string>(
-  word: string,
-  names: readonly Name[],
-): Name | undefined {
-  if (names.some((name) => name === word)) return undefined
-  const plain = plainOf(word)
-  return names.find(
+export function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefined {
+  if (OURS.has(key)) return undefined
+  const plain = plainOf(key)
+  return DECLARED_KEYS.find(
     (name) => isWithin(1, plain, plainOf(name)) || (name === 'require' && REQUIRING.test(plain)),
   )
 }
@@ -71,39 +59,35 @@ export type Hidden = ReadonlyMap<string, string>
 export function hiddenDeclarations(config: object): Hidden {
   const found = new Map<string, string>()
   let holder: object | null = config
-  // What every object inherits is not a declaration of this one.
+  // A property of Object.prototype is no declaration.
   while (holder !== null && !Object.hasOwn(holder, 'hasOwnProperty')) {
     for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(holder))) {
       const why = holder === config ? whyHidden(property) : 'inherited'
       const isNearest = Object.hasOwn(config, key) === (holder === config)
-      if (why !== '' && isNearest && isOurs(key)) found.set(key, why)
+      if (why === '' || !isNearest) continue
+      if (OURS.has(key) || meantKey(key) !== undefined) found.set(key, why)
     }
     holder = Reflect.getPrototypeOf(holder)
   }
   return found
 }
 
+function whyHidden({ get, set, enumerable }: PropertyDescriptor): string {
+  if (get || set) return 'a getter'
+  return enumerable ? '' : 'not enumerable'
+}
+
 /**
- * The keys of ours that stand beside `config` in a route's options, where no compiler tells that
- * they declare nothing. An open route may have those of another plugin.
+ * The keys of ours that stand beside `config` in the options of a route. The compiler accepts them
+ * there, and they declare nothing. An open route may have those of another plugin.
  */
 export function declarationsBeside(options: object, config: object): Hidden {
   if (Object.getOwnPropertyDescriptor(config, 'noauth')?.value === true) return new Map()
   const own = new Map<string, unknown>(Object.entries(options))
-  const keys = DECLARED_KEYS.filter((key) => own.get(key) !== undefined && own.get(key) !== false)
-  return new Map(
-    keys.map((key) => [
-      key,
-      `beside config, where it declares nothing; write { config: { ${key}: … } }`,
-    ]),
-  )
-}
-
-function isOurs(key: string): boolean {
-  return DECLARED_KEYS.some((ours) => ours === key) || meantKey(key) !== undefined
-}
-
-function whyHidden({ get, set, enumerable }: PropertyDescriptor): string {
-  if (get || set) return 'a getter'
-  return enumerable ? '' : 'not enumerable'
+  const found = new Map<string, string>()
+  for (const key of DECLARED_KEYS) {
+    if (own.get(key) === undefined || own.get(key) === false) continue
+    found.set(key, `beside config, where it declares nothing; write { config: { ${key}: … } }`)
+  }
+  return found
 }

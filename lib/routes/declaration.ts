@@ -1,15 +1,9 @@
 import { inspect } from 'node:util'
 import type { Requirement } from '../identity/authorization/principal.ts'
 import { isResourceId } from '../identity/authorization/resources.ts'
-import {
-  declaredBeside,
-  type FLAGS,
-  type Hidden,
-  hiddenDeclarations,
-  meantKey,
-} from './declaration-keys.ts'
+import { declaredBeside, type FLAGS, hiddenDeclarations, meantKey } from './declaration-keys.ts'
 
-/** What a route declares of itself, in its `config`. `false` and `undefined` mean not declared. */
+/** The declaration of a route, in its `config`. `false` and `undefined` mean not declared. */
 export interface RouteDeclaration {
   /**
    * `true`: no authentication, and the request carries nothing. Excludes every other key.
@@ -19,16 +13,16 @@ export interface RouteDeclaration {
   /**
    * `true`: `request.tenant` is the tenant of the path's segment, or, without a segment, of
    * `?tenant=`. `'required'`: the same, and never null. `'optional'`: without a segment only; null
-   * where the query names none.
+   * if the query names none.
    * @default false
    */
   tenant?: boolean | 'required' | 'optional' | undefined
   /** `true`: `request.userInfo` is who the request acts as. @default false */
   userInfo?: boolean | undefined
-  /** `true`: `request.resources` is what the user holds in the request's tenant. @default false */
+  /** `true`: `request.resources` are the user's in the request's tenant. @default false */
   resources?: boolean | undefined
   /**
-   * `true`: `request.authorization` is all of it, with methods that ask and that refuse.
+   * `true`: `request.authorization` is all of it, with methods that check and that refuse.
    * @default false
    */
   authorization?: boolean | undefined
@@ -68,22 +62,25 @@ export const NEVER_MET: Requirement = Object.freeze({
  * Reads a route's `config`, by own properties only. Mistakes are listed in `problems`; a wrong
  * value counts as the strictest one.
  *
- * @param hidden what the config had when it was written, if that is known
+ * @param hidden the declarations that the config has lost, or is about to lose
  */
 export function readDeclaration(
   config: object,
-  hidden: Hidden = new Map(),
+  hidden = hiddenDeclarations(config),
 ): {
   declared: Declared
   problems: string[]
 } {
   const values = new Map<string, unknown>(Object.entries(config))
-  const allHidden = new Map([...hiddenDeclarations(config), ...hidden])
-  const problems = [...values.keys()].flatMap(slipOf)
-  for (const [key, why] of allHidden) problems.push(`${key} is ${why}`)
-  const isLost = [...values.keys(), ...allHidden.keys()].some(
-    (key) => (allHidden.has(key) && key === 'require') || meantKey(key) === 'require',
-  )
+  const problems: string[] = []
+  let isLost = hidden.has('require')
+  for (const key of new Set([...values.keys(), ...hidden.keys()])) {
+    const meant = meantKey(key)
+    // A slip declares nothing, so the route would stay open to those that it was to exclude.
+    if (meant !== undefined && values.has(key)) problems.push(`${key} looks like ${meant}`)
+    if (meant === 'require') isLost = true
+  }
+  for (const [key, why] of hidden) problems.push(`${key} is ${why}`)
   const guarded = {
     tenant: readTenantKey(values.get('tenant'), problems),
     ...readFlags(values, problems),
@@ -143,12 +140,6 @@ function readRequirement(value: unknown, problems: string[]): Requirement | null
 
 function isAnyOf(value: unknown): value is { any: unknown } {
   return typeof value === 'object' && value !== null && Object.keys(value).join() === 'any'
-}
-
-/** A key that is nearly ours. Without this check, the door that it was to close would stay open. */
-function slipOf(key: string): string[] {
-  const meant = meantKey(key)
-  return meant === undefined ? [] : [`${key} looks like ${meant}`]
 }
 
 /** Most characters of a value that a message shows. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-// Outside: Fastify, which cannot be asked how its scopes stand to each other. The prototype of a
-// scope is the scope around it.
+// Outside: Fastify, which has no function for the order of its scopes. The prototype of a scope is
+// the scope around it.
 
 /** The whole application that a scope belongs to. */
 export function rootScope(app: FastifyInstance): FastifyInstance {
@@ -13,7 +13,7 @@ export function rootScope(app: FastifyInstance): FastifyInstance {
   }
 }
 
-/** Whether a scope is the other one, or below it. */
+/** Whether `scope` is `outer`, or below it. */
 export function isWithin(outer: FastifyInstance, scope: FastifyInstance): boolean {
   return outer === scope || Object.prototype.isPrototypeOf.call(outer, scope)
 }
@@ -23,9 +23,7 @@ export function isWithin(outer: FastifyInstance, scope: FastifyInstance): boolea
  * symbol only the scope itself is found.
  */
 export function scopesWithin(scope: FastifyInstance): FastifyInstance[] {
-  const symbol = Object.getOwnPropertySymbols(scope).find(
-    ({ description }) => description === 'fastify.children',
-  )
+  const symbol = symbolOf(scope, 'fastify.children')
   const children: unknown = symbol && Reflect.get(scope, symbol)
   const below = Array.isArray(children) ? children.filter(isScope).flatMap(scopesWithin) : []
   return [scope, ...below]
@@ -35,20 +33,17 @@ export function isScope(value: object): value is FastifyInstance {
   return 'server' in value
 }
 
-// Outside: Fastify, whose public interface has no place that the handlers of all kinds pass: those
-// of routes outside of every guard, and those that answer where no route matches.
+// Outside: Fastify, whose public interface has no place that all handlers pass, also those of
+// routes without a guard and those for requests that match no route.
 
-/** What Fastify knows of a route, or of a not-found handler. It reads it anew at each step. */
+/** Fastify's context of a route, or of a not-found handler. Fastify reads it at each step. */
 export interface RequestContext {
   handler(request: FastifyRequest, reply: FastifyReply): unknown
 }
 
-/** Under this description Fastify keeps the context of a request. */
-const CONTEXT = 'fastify.context'
-
 /** The key of the context of a request. Undefined: this version of Fastify keeps it elsewhere. */
 export function contextKey(request: FastifyRequest): symbol | undefined {
-  return symbolOf(request, CONTEXT)
+  return symbolOf(request, 'fastify.context')
 }
 
 /** Undefined: this version of Fastify keeps it elsewhere. */
@@ -70,7 +65,7 @@ export function isContext(value: unknown): value is RequestContext {
 /** The constructor of the requests of a scope. */
 interface RequestConstructor {
   readonly prototype: object
-  /** What the constructor assigns. */
+  /** The properties that the constructor assigns. */
   readonly props?: unknown
 }
 
@@ -95,5 +90,8 @@ export function commonPrototype(scope: FastifyInstance): object | undefined {
 }
 
 function symbolOf(object: object, description: string): symbol | undefined {
-  return Object.getOwnPropertySymbols(object).find((symbol) => symbol.description === description)
+  for (const symbol of Object.getOwnPropertySymbols(object)) {
+    if (symbol.description === description) return symbol
+  }
+  return undefined
 }

@@ -2,17 +2,16 @@ import type { Requirement } from '../identity/authorization/principal.ts'
 import type { TenantPlace } from '../identity/tenants/resolve-tenant.ts'
 import { type Declared, NEVER_MET, readDeclaration } from './declaration.ts'
 import { resembles } from './declaration-keys.ts'
-import { hasTenantSegment, parameterNames } from './route-path.ts'
+import { parameterNames } from './route-path.ts'
 
-/** What holds for the requests of one route. */
+/** The rules for the requests of one route. */
 export interface Policy {
   /** No authentication. */
   readonly noauth: boolean
-  /** Where the tenant stands. */
+  /** The place of the tenant in the URL. */
   readonly tenant: TenantPlace
-  /** Whether a request may name no tenant where it stands in the query. */
+  /** Whether a request may name no tenant in its query. */
   readonly mayBeAbsent: boolean
-  /** What handlers receive. */
   readonly declared: Declared
   readonly requirement: Requirement | null
 }
@@ -34,16 +33,16 @@ export const CLOSED: Policy = Object.freeze({
 })
 
 /**
- * The policy of a route, and all that is wrong with it.
+ * The policy of a route, and all mistakes in it.
  *
- * @param route.strict whether the stricter reading is taken where a declaration leaves a choice; a
- * contradiction is always read strictly
+ * @param route.problems the mistakes in its declaration
+ * @param route.strict whether a choice that the declaration leaves is read strictly; a
+ * contradiction is in any case
  */
 export function compilePolicy(
   route: {
     readonly url: string
     readonly declared: Declared
-    /** What is wrong with what it declares. */
     readonly problems: readonly string[]
     readonly strict: boolean
   },
@@ -51,7 +50,7 @@ export function compilePolicy(
 ): { policy: Policy; problems: string[] } {
   const { declared } = route
   const problems = [...route.problems]
-  const hasSegment = hasTenantSegment(route.url, rules.tenantParameter)
+  const hasSegment = parameterNames(route.url).includes(rules.tenantParameter)
   if (hasSegment && declared.tenant === 'optional') {
     problems.push("tenant is 'optional' on a path with a tenant segment")
   }
@@ -79,8 +78,9 @@ export function mistakenSegments(
   url: string,
   { tenantParameter }: Pick<PolicyRules, 'tenantParameter'>,
 ): string[] {
-  if (hasTenantSegment(url, tenantParameter)) return []
-  return parameterNames(url)
+  const names = parameterNames(url)
+  if (names.includes(tenantParameter)) return []
+  return names
     .filter((name) => resembles(name, tenantParameter) || resembles(name, 'tenant'))
     .map((name) => `:${name} looks like the tenant segment, which is :${tenantParameter}`)
 }

@@ -8,7 +8,7 @@ import fp from 'fastify-plugin'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 
 /**
- * The same plugin in a scope of its own, where all routes are `noauth`. For plugins whose routes
+ * The same plugin in a scope of its own, in which all routes are `noauth`. For plugins whose routes
  * one cannot edit.
  *
  * @param plugin the plugin to wrap; it may be made by fastify-plugin

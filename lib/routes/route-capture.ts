@@ -8,22 +8,22 @@ import { Route, type RouteFacts } from './route.ts'
 /** The routes of one application, of all its scopes. */
 interface ApplicationRoutes {
   readonly routes: CapturedRoute[]
-  /** Whether a guard of the application needs them. */
+  /** Whether a guard needs them. */
   isKept: boolean
 }
 
 /** By the root of each application. */
 const applications = new WeakMap<object, ApplicationRoutes>()
 
-/** Routes by their options. Two hooks may be told of one route. */
-const known = new WeakMap<RouteOptions, CapturedRoute>()
+/** Routes by their options. Two hooks may see one route. */
+const capturedRoutes = new WeakMap<RouteOptions, CapturedRoute>()
 
-// Fastify tells of each application that it makes. A hook that is added at that moment sees every
+// Fastify publishes each application that it makes. A hook that is added at that moment sees every
 // route, with its scope.
 subscribe('fastify.initialization', (message) => {
   if (!isInitialization(message)) return
   const { fastify } = message
-  // Told of twice, it would lose the routes that it has by now.
+  // Published twice, it would lose the routes that it has by now.
   if (applications.has(fastify)) return
   const application: ApplicationRoutes = { routes: [], isKept: false }
   applications.set(fastify, application)
@@ -55,8 +55,8 @@ export function keepRoutes(app: FastifyInstance): readonly CapturedRoute[] | und
 
 /** The route of these options, always the same one. */
 export function capturedRoute(scope: FastifyInstance, options: RouteOptions): CapturedRoute {
-  const route = known.get(options) ?? new CapturedRoute(scope, options)
-  known.set(options, route)
+  const route = capturedRoutes.get(options) ?? new CapturedRoute(scope, options)
+  capturedRoutes.set(options, route)
   return route
 }
 
@@ -70,7 +70,7 @@ function isInitialization(message: unknown): message is { fastify: FastifyInstan
 type Handler = RouteOptions['handler']
 
 /** The routes that Fastify has taken, each by the handler that it made for it. */
-const taken = new WeakMap<object, Route>()
+const routesByHandler = new WeakMap<object, Route>()
 
 /** The route that Fastify has taken last. It writes the `HEAD` twin of a `GET` route at once. */
 let last:
@@ -85,18 +85,18 @@ const originals = new WeakMap<object, Handler>()
  * it, so that no copy of a config and no change of one leads to another route.
  */
 export function routeOf(handler: object): Route | undefined {
-  return taken.get(handler)
+  return routesByHandler.get(handler)
 }
 
 /** Lets a handler stand for another one, which Fastify made for a route. */
-export function standFor(original: object, handler: object): void {
-  const route = taken.get(original)
-  if (route !== undefined) taken.set(handler, route)
+export function aliasHandler(original: object, handler: object): void {
+  const route = routesByHandler.get(original)
+  if (route !== undefined) routesByHandler.set(handler, route)
 }
 
 /**
- * The option of a route by which the copies of this package in one process share what one of them
- * notices. No copy of the options has it.
+ * The option of a route by which the copies of this package in one process share the routes that
+ * Fastify takes. No copy of the options has it.
  */
 const TAKERS = Symbol.for('fastify-tenant-auth.takers')
 
@@ -116,7 +116,7 @@ export class CapturedRoute {
   constructor(scope: FastifyInstance, options: RouteOptions) {
     this.scope = scope
     this.#options = options
-    // A copy of the config loses what is wrong with it as it was written.
+    // A copy of the config loses them.
     const hidden = hiddenDeclarations(configOf(options))
     const handler = originals.get(options.handler) ?? options.handler
     const isTwin =
@@ -138,7 +138,7 @@ export class CapturedRoute {
   }
 
   /** One for each url: the root of a prefixed scope has two. */
-  get taken(): readonly Route[] {
+  get routes(): readonly Route[] {
     return [...this.#taken.values()]
   }
 
@@ -155,7 +155,7 @@ export class CapturedRoute {
     })
   }
 
-  /** A handler like the given one, by which it is noticed that Fastify takes the route. */
+  /** A handler like the given one, which notices that Fastify takes the route. */
   #standingFor(given: Handler): Handler {
     if (typeof given !== 'function') return given
     const handler = originals.get(given) ?? given
@@ -163,11 +163,11 @@ export class CapturedRoute {
       last = { scope, url: this.#facts.writtenUrl, handler }
       const made: Handler = handler.bind(scope)
       // A function may have a `bind` of its own, which makes nothing new.
-      const bound = taken.has(made) || made === handler ? copyOf(made) : made
+      const bound = routesByHandler.has(made) || made === handler ? copyOf(made) : made
       for (const take of this.#takers) take(scope, bound)
       return bound
     }
-    // Of a property that is fixed, a proxy may tell nothing else.
+    // A proxy must return the value of a property that is fixed.
     const isFixed = Object.getOwnPropertyDescriptor(handler, 'bind')?.configurable === false
     const standing = new Proxy(isFixed ? copyOf(handler) : handler, {
       get: (_, key) => (key === 'bind' ? bind : Reflect.get(handler, key)),
@@ -192,7 +192,7 @@ export class CapturedRoute {
     const beside = declarationsBeside(this.#options, config)
     const route = new Route({ ...this.#facts, hidden, beside }, this.#options)
     this.#taken.set(route.url, route)
-    taken.set(bound, route)
+    routesByHandler.set(bound, route)
   }
 }
 

@@ -1,6 +1,8 @@
 import { inspect } from 'node:util'
 
-/** What tells several routes of one method and url apart, such as `{ version: '1.2.0' }`. */
+/**
+ * The constraints that distinguish routes of one method and url, such as `{ version: '1.2.0' }`.
+ */
 export type RouteConstraints = Readonly<Record<string, string | number | boolean | null>>
 
 interface Constrained {
@@ -19,17 +21,17 @@ const WHOLE = {
 } as const
 
 /**
- * The constraints of a route as JSON holds them, in the order of their names: a regular expression
- * as its source text, such as `/^a\.example$/i`; what is no scalar as Node shows it, and marked
- * where that does not tell two of them apart.
+ * The constraints of a route as JSON holds them, in the order of their names. A value that is no
+ * scalar is shown as Node shows it, such as `/^a\.example$/i`, with a mark if different values may
+ * look the same.
  *
- * @returns undefined where there are none
+ * @returns undefined if there are none
  */
-export function writtenConstraints(given: object): RouteConstraints | undefined {
+export function jsonConstraints(given: object): RouteConstraints | undefined {
   const names = Object.keys(given).sort()
   if (names.length === 0) return undefined
   const values = new Map<string, unknown>(Object.entries(given))
-  return Object.fromEntries(names.map((name) => [name, written(values.get(name))]))
+  return Object.fromEntries(names.map((name) => [name, jsonValue(values.get(name))]))
 }
 
 /** The same text for the same constraints. */
@@ -37,7 +39,7 @@ export function constraintsKey({ constraints = {} }: Constrained): string {
   return JSON.stringify(constraints)
 }
 
-/** What the constraints are: `host a.example, version 1.2.0`, `none`. */
+/** The constraints in words: `host a.example, version 1.2.0`, `none`. */
 export function constraintWords({ constraints = {} }: Constrained): string {
   const words = Object.entries(constraints).map(([name, value]) => `${word(name)} ${word(value)}`)
   return words.join(', ') || 'none'
@@ -48,7 +50,7 @@ export function placeWords(place: Constrained & { readonly url: string }): strin
   return place.constraints === undefined ? place.url : `${place.url} (${constraintWords(place)})`
 }
 
-function written(value: unknown): RouteConstraints[string] {
+function jsonValue(value: unknown): RouteConstraints[string] {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
   const shown = inspect(value, WHOLE)
@@ -74,7 +76,7 @@ function isShownWhole(value: unknown, shown: string): boolean {
   }
 }
 
-/** Quoted where it would not be one word. */
+/** In quotes if it would not be one word. */
 function word(value: RouteConstraints[string]): string {
   const text = String(value)
   return /^[^\s"]+$/.test(text) ? text : JSON.stringify(text)

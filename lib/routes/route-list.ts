@@ -1,7 +1,7 @@
 import type { Requirement } from '../identity/authorization/principal.ts'
 import type { Policy } from './policy.ts'
 import type { Route } from './route.ts'
-import { type RouteConstraints, writtenConstraints } from './route-constraints.ts'
+import { jsonConstraints, type RouteConstraints } from './route-constraints.ts'
 import type { RouteRegistry } from './route-registry.ts'
 
 /** One route, as `authService.routes()` lists it. */
@@ -10,7 +10,7 @@ export interface ListedRoute {
   readonly url: string
   /** Null if the policy is not known. */
   readonly noauth: boolean | null
-  /** Where the tenant stands. Null: nowhere, or the policy is not known. */
+  /** The place of the tenant. Null: there is none, or the policy is not known. */
   readonly tenant: 'path' | 'query' | 'optional' | null
   /**
    * The ids that must be held: all of a list, or any of it. Null: no ids, or the policy is not
@@ -38,44 +38,46 @@ export interface ListedPlace {
   readonly constraints?: RouteConstraints
 }
 
-type ShownPolicy = Omit<ListedRoute, 'method' | 'url' | 'seen'>
+type PolicyMembers = Omit<ListedRoute, 'method' | 'url' | 'seen'>
 
 /**
- * An entry of `routes()` with what more is known of it. In such an entry that is not enumerable:
- * its members are fixed.
+ * An entry of `routes()` with members that are not enumerable there, because its own members are
+ * fixed.
  */
 export interface ConstrainedRoute extends ListedRoute {
-  /** What tells it from others of its method and url. Absent: nothing, or it cannot be known. */
+  /** The constraints of the route. Absent: it has none, or they cannot be known. */
   readonly constraints?: RouteConstraints
   /** The policy of a route that no `onRoute` saw. Absent: it was seen, or it cannot be known. */
-  readonly early?: ShownPolicy
+  readonly early?: PolicyMembers
 }
 
 /** Every route of a guarded scope, with its policy. */
 export function listRoutes(inspected: Pick<RouteRegistry, 'seen' | 'early'>): ConstrainedRoute[] {
   const seen = inspected.seen.flatMap((route) =>
-    routePlaces(route).map((place) => listed(place, { ...shown(route.policy), seen: true })),
+    routePlaces(route).map((place) =>
+      entryOf(place, { ...policyMembers(route.policy), seen: true }),
+    ),
   )
   const early = inspected.early?.flatMap((route) =>
-    routePlaces(route).map((place) => listed(place, UNSEEN, earlyPolicy(route.policy))),
+    routePlaces(route).map((place) => entryOf(place, NOT_SEEN, earlyPolicy(route.policy))),
   )
   return [...seen, ...(early ?? [])]
 }
 
-/** An entry of `routes()` with all that is known of it, as members like others. */
+/** An entry of `routes()` with all its members enumerable. */
 export function wholeRoute({
   constraints = {},
   early,
   ...route
 }: ConstrainedRoute): ConstrainedRoute {
-  const written = writtenConstraints(constraints)
+  const written = jsonConstraints(constraints)
   return { ...route, ...early, ...(written && { constraints: written }) }
 }
 
 /** Each method and url of a route, without those that Fastify refused to add. */
 export function routePlaces(route: Route): readonly ListedPlace[] {
   const { url } = route
-  const constraints = writtenConstraints(route.constraints)
+  const constraints = jsonConstraints(route.constraints)
   return route.routedMethods.map((method) => ({
     method,
     url,
@@ -83,10 +85,10 @@ export function routePlaces(route: Route): readonly ListedPlace[] {
   }))
 }
 
-function listed(
+function entryOf(
   { method, url, constraints }: ListedPlace,
   policy: Omit<ListedRoute, 'method' | 'url'>,
-  early?: ShownPolicy,
+  early?: PolicyMembers,
 ): ConstrainedRoute {
   return Object.defineProperties(
     { method, url, ...policy },
@@ -106,14 +108,14 @@ const UNKNOWN = {
   authorization: null,
 } as const
 
-const UNSEEN = { ...UNKNOWN, seen: false }
+const NOT_SEEN = { ...UNKNOWN, seen: false }
 
 /** In the stricter reading an optional tenant is required. */
-function earlyPolicy(policy: Policy | undefined): ShownPolicy | undefined {
-  return policy && { ...shown(policy), tenant: policy.tenant }
+function earlyPolicy(policy: Policy | undefined): PolicyMembers | undefined {
+  return policy && { ...policyMembers(policy), tenant: policy.tenant }
 }
 
-function shown(policy: Policy | undefined): ShownPolicy {
+function policyMembers(policy: Policy | undefined): PolicyMembers {
   if (policy === undefined) return UNKNOWN
   const { noauth, requirement, declared } = policy
   const { userInfo, resources, authorization } = declared

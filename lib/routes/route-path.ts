@@ -3,19 +3,14 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 const COLON = ':'
 const ENDS_OF_NAME = ['(', '-', '.', '/']
 
-/** A parameter of a path, as it is written there. */
+/** A parameter of a path. */
 interface PathParameter {
   readonly name: string
   /** Its regular expression, in parentheses; empty if there is none. */
   readonly expression: string
-  /** Where it begins in the path, and where it ends. */
+  /** The indexes in the path of its first character, and of the one after its last. */
   readonly start: number
   readonly end: number
-}
-
-/** Whether a path has a parameter named exactly `name`, at any place. */
-export function hasTenantSegment(path: string, name: string): boolean {
-  return parameterNames(path).includes(name)
 }
 
 export function parameterNames(path: string): string[] {
@@ -44,25 +39,29 @@ export function pathParameters(path: string): PathParameter[] {
   return found
 }
 
-/** The index of the parenthesis that closes the one at `start`. */
-function endOfExpression(path: string, start: number): number {
+/**
+ * The index of the parenthesis that closes the one at `start`.
+ *
+ * @param escapes whether a backslash escapes the next character, as for the router
+ */
+export function endOfExpression(path: string, start: number, escapes = true): number {
   let depth = 0
   for (let i = start; i < path.length; i++) {
-    if (path[i] === '\\') i++
+    if (escapes && path[i] === '\\') i++
     else if (path[i] === '(') depth++
     else if (path[i] === ')' && --depth === 0) return i
   }
   return path.length
 }
 
-// Outside: Fastify's router, which can only be asked whether it has a route, and may keep a route
-// under another path than the written one.
+// Outside: Fastify's router, which only says whether it has a route, and may keep a route under
+// another path than the declared one.
 
 const OPTIONAL = /(\/:[^/()]*?)\?(\/?)/
 
 /**
  * The paths under which Fastify's router keeps a route. A route with an optional parameter becomes
- * two. Slashes are left out if the application has told the router to ignore them.
+ * two. Slashes are left out if the router ignores them.
  */
 export function routerSpellings(url: string, app: FastifyInstance): string[] {
   const { ignoreTrailingSlash, ignoreDuplicateSlashes } = routerOptionsOf(app)
@@ -97,18 +96,9 @@ function routerOptionsOf({ initialConfig }: FastifyInstance): RouterOptions {
 }
 
 /** A method, and a path as the router keeps it. */
-interface RouterPlace {
+export interface RouterPlace {
   readonly method: string
   readonly url: string
-}
-
-/** Where the router keeps a route. */
-export function routerPlaces(app: FastifyInstance, method: string, url: string): RouterPlace[] {
-  return routerSpellings(url, app).map((each) => ({ method, url: each }))
-}
-
-export function nameOf({ method, url }: RouterPlace): string {
-  return `${method} ${url}`
 }
 
 export function isRouted(

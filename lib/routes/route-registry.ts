@@ -15,14 +15,13 @@ export class RouteRegistry {
   readonly #isSound: (request: FastifyRequest) => boolean
   readonly #application: readonly CapturedRoute[] | undefined
   readonly #seen = new Set<CapturedRoute>()
-  /** By the config that Fastify made for the route, which nobody can replace. */
+  /** By the config that Fastify made for the route. No code can replace it. */
   readonly #policies = new WeakMap<object, Policy>()
   #earlyProblems: readonly string[] = []
   #isCompiled = false
 
   /**
-   * Learns of the routes that are written from now on. Where it can, it also learns of earlier
-   * ones.
+   * Collects the routes that are written from now on, and earlier ones if they are known.
    *
    * @param isSound whether a request carries what was decided, and no property of another scope
    * hides it
@@ -73,25 +72,21 @@ export class RouteRegistry {
     this.#isCompiled = true
   }
 
-  /** What is wrong with early routes. It did not stop the boot, because they are read strictly. */
+  /** The mistakes in early routes. They do not stop the boot, because these are read strictly. */
   get earlyProblems(): readonly string[] {
     return this.#earlyProblems
   }
 
   #compile(written: readonly CapturedRoute[], strict: boolean): string[] {
-    return routeProblems(
-      written.flatMap(({ taken }) => {
-        const found = taken.map((route) => ({ route, found: this.#compileRoute(route, strict) }))
-        return found.filter(({ found }) => found !== '').slice(0, 1)
-      }),
-    )
-  }
-
-  /** @returns what is wrong with it */
-  #compileRoute(route: Route, strict: boolean): string {
-    const { policy, problems } = compilePolicy({ ...route, strict }, this.#rules)
-    route.policy = policy
-    return problems.join('; ')
+    const mistakes = written.flatMap(({ routes }) => {
+      const found = routes.flatMap((route) => {
+        const { policy, problems } = compilePolicy({ ...route, strict }, this.#rules)
+        route.policy = policy
+        return problems.length > 0 ? [{ route, found: problems.join('; ') }] : []
+      })
+      return found.slice(0, 1)
+    })
+    return routeProblems(mistakes)
   }
 
   /**
@@ -118,13 +113,13 @@ export class RouteRegistry {
     // config can be deleted.
     if (config.url === undefined && exposeHeadRoute === undefined) return null
     if (this.#application !== undefined) return this.#closed(config, 'was not known at boot')
-    // Of an application that was made before this package was loaded, early routes are known by
+    // In an application that was made before this package was loaded, early routes are known by
     // their requests only.
     const { declared, problems } = readDeclaration(config)
     return compilePolicy({ url: config.url, declared, problems, strict: true }, this.#rules).policy
   }
 
-  /** Whoever writes into a live config means to change what is decided, which it cannot. */
+  /** A change of a live config cannot change the policy, so it closes the route. */
   #confirmed(route: Route, config: RouteOptions['config']): Policy {
     if (route.policy === undefined) return this.#closed(config, 'was not known at boot')
     if (route.agreesWith(config)) return route.policy
@@ -139,17 +134,17 @@ export class RouteRegistry {
 
 /** A request for the part of a route that was added ends the process, early or not. */
 function halfAdded(written: readonly CapturedRoute[]): string[] {
-  const halves = written.flatMap(({ taken }) => taken).filter(({ isHalfAdded }) => isHalfAdded)
+  const halves = written.flatMap(({ routes }) => routes).filter(({ isHalfAdded }) => isHalfAdded)
   const found = 'Fastify refused a part of it, since another route is there'
   return routeProblems(halves.map((route) => ({ route, found })))
 }
 
 /** The routes that Fastify has added. */
 export function added(written: readonly CapturedRoute[]): readonly Route[] {
-  return written.flatMap(({ taken }) => taken).filter((route) => route.routedMethods.length > 0)
+  return written.flatMap(({ routes }) => routes).filter((route) => route.routedMethods.length > 0)
 }
 
-/** One line for each route. A mistake in a GET route is also in its HEAD twin, and is told once. */
+/** One line for each route. A mistake of a GET route in its HEAD twin is not repeated. */
 export function routeProblems(
   problems: readonly { readonly route: Route; readonly found: string }[],
 ): string[] {
@@ -157,8 +152,8 @@ export function routeProblems(
     methods: methods.join(', '),
     text: `${url}: ${found}`,
   }))
-  const told = new Set(lines.flatMap(({ methods, text }) => (methods === 'GET' ? [text] : [])))
+  const reported = new Set(lines.flatMap(({ methods, text }) => (methods === 'GET' ? [text] : [])))
   return lines
-    .filter(({ methods, text }) => methods !== 'HEAD' || !told.has(text))
+    .filter(({ methods, text }) => methods !== 'HEAD' || !reported.has(text))
     .map(({ methods, text }) => `${methods} ${text}`)
 }

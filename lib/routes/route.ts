@@ -2,20 +2,20 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import { type Declared, readDeclaration } from './declaration.ts'
 import { declaredBeside, type Hidden, valuesIn } from './declaration-keys.ts'
 import type { Policy } from './policy.ts'
-import { isRouted, routerPlaces } from './route-path.ts'
+import { isRouted, type RouterPlace, routerSpellings } from './route-path.ts'
 
 type Constraints = NonNullable<RouteOptions['constraints']>
 
-/** What is known of a route when Fastify takes it. */
+/** The facts about a route that its options do not hold when Fastify takes it. */
 export interface RouteFacts {
   readonly scope: FastifyInstance
-  /** The url that Fastify tells requests of. An `onRoute` hook cannot change it. */
+  /** The url that Fastify gives to requests. An `onRoute` hook cannot change it. */
   readonly writtenUrl: string
-  /** What is wrong with its config, beyond what a copy of that shows. */
+  /** The declarations that a copy of its config loses. */
   readonly hidden: Hidden
-  /** Whether Fastify has written it: the `HEAD` twin of a `GET` route. */
+  /** Whether it is the `HEAD` twin of a `GET` route, which Fastify adds. */
   readonly isTwin: boolean
-  /** What is declared beside the config. Of an unguarded route, another plugin may read it. */
+  /** The declarations beside its config. Another plugin may read those of an unguarded route. */
   readonly beside: Hidden
 }
 
@@ -24,20 +24,19 @@ export interface RouteFacts {
  * application writes later changes it.
  */
 export class Route {
-  /** The scope that it is written in. */
   readonly scope: FastifyInstance
   readonly writtenUrl: string
-  /** The path that the router has. */
+  /** The path in the router. */
   readonly url: string
   readonly methods: readonly string[]
-  /** What tells it from other routes of its url, such as a version. */
+  /** The constraints that distinguish it from other routes of its url, such as a version. */
   readonly constraints: Constraints
   readonly declared: Declared
-  /** What is wrong with its declaration. */
+  /** The mistakes in its declaration. */
   readonly problems: readonly string[]
   /**
-   * What it declares, apart from being open. If that is nothing: what it may have been meant to
-   * declare.
+   * Its declarations, apart from being open. If there are none: the mistakes that may have been
+   * meant as one.
    */
   readonly declares: readonly string[]
   /** The schema of its path parameters. */
@@ -48,10 +47,11 @@ export class Route {
   policy: Policy | undefined
   /** The values of its declaration, as they are in the config that Fastify took. */
   readonly #values: readonly unknown[]
-  /** How many of its places are free, in the order in which the router adds them. */
+  /** The number of its places that precede the first one that is not free. */
   readonly #free: number
   readonly #isTwin: boolean
-  readonly #places: readonly { readonly method: string; readonly url: string }[]
+  /** In the order in which the router adds them. */
+  readonly #places: readonly RouterPlace[]
 
   constructor({ scope, writtenUrl, hidden, isTwin, beside }: RouteFacts, options: RouteOptions) {
     const { url, method, constraints, schema } = options
@@ -72,11 +72,13 @@ export class Route {
     this.isWebSocket =
       Reflect.get(options, 'websocket') === true || Reflect.has(options, 'wsHandler')
     this.#values = valuesIn(config)
-    this.#places = placesOf(scope, this.methods, url)
+    this.#places = routerSpellings(url, scope).flatMap((each) =>
+      this.methods.map((name) => ({ method: name, url: each })),
+    )
     this.#free = freePlaces(scope, this.#places, this.constraints)
   }
 
-  /** Whether nothing was written into a live config since Fastify took it. */
+  /** Whether our keys in a live config are still those that Fastify took. */
   agreesWith(config: object): boolean {
     const values = valuesIn(config)
     return this.#values.every((value, index) => Object.is(value, values[index]))
@@ -103,22 +105,16 @@ export class Route {
   }
 }
 
-/** In the order in which the router adds them. */
-function placesOf(scope: FastifyInstance, methods: readonly string[], url: string) {
-  const urls = routerPlaces(scope, '', url).map((place) => place.url)
-  return urls.flatMap((each) => methods.map((method) => ({ method, url: each })))
-}
-
-/** How many places precede the first one that is taken, by another route or by itself. */
+/** The number of places before the first one that is taken, by another route or by itself. */
 function freePlaces(
   scope: FastifyInstance,
-  places: readonly { readonly method: string; readonly url: string }[],
+  places: readonly RouterPlace[],
   constraints: Constraints,
 ): number {
-  const names = places.map(({ method, url }) => `${method} ${url}`)
-  const taken = places.findIndex(
-    (place, index) =>
-      isRouted(scope, place, constraints) || names.indexOf(names[index] ?? '') < index,
-  )
+  const own = new Set<string>()
+  const taken = places.findIndex((place, index) => {
+    own.add(`${place.method} ${place.url}`)
+    return own.size === index || isRouted(scope, place, constraints)
+  })
   return taken === -1 ? places.length : taken
 }

@@ -85,9 +85,9 @@ describe('an INI file', () => {
     assert.throws(
       () => entriesOf(file),
       (error: Error) => {
-        const told = error.message.split('\n').map((line) => /line \d+/.exec(line)?.[0])
+        const reported = error.message.split('\n').map((line) => /line \d+/.exec(line)?.[0])
         assert.deepEqual(
-          told,
+          reported,
           [1, 2, 4, 7, 8, 9].map((line) => `line ${line}`),
         )
         return true

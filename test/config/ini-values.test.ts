@@ -167,7 +167,7 @@ describe('a section [auth.NAME]', () => {
     })
   }
 
-  test('tells the nearest key', () => {
+  test('shows the nearest key', () => {
     refuses(`${ACME}publickeys_url = x\n`, 'found "x"', 'did you mean public_keys_url?')
   })
 
@@ -194,7 +194,7 @@ describe('a section [auth.NAME]', () => {
     })
   }
 
-  test('is told of where it lacks a key, by its name and the line that it begins with', () => {
+  test('is reported if it lacks a key, by its name and the line that it begins with', () => {
     refuses(
       '[app]\n[auth.acme]\n',
       /^\[auth\.acme\] issuer: expected a string .*, found none \(.*, line 2\)$/m,
@@ -203,13 +203,13 @@ describe('a section [auth.NAME]', () => {
     )
   })
 
-  test('is told of where its issuer cannot be discovered', () => {
+  test('is reported if its issuer cannot be discovered', () => {
     const text = ACME.replace('https://a.test', 'http://a.test')
     refuses(text, 'issuer: expected an https URL', 'public_keys_url', 'line 2')
     assert.equal(entriesOf(`${text}public_keys_url = http://a.test/keys\n`).length, 1)
   })
 
-  test('is told of where another has the same issuer', () => {
+  test('is reported if another has the same issuer', () => {
     const twice = `${ACME}${ACME.replace('acme]', 'other]')}`
     refuses(twice, 'issuer: expected each issuer once, found "https://a.test" again', 'line 6')
   })

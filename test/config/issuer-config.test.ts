@@ -52,7 +52,7 @@ describe('one issuer without a key option', () => {
     })
   }
 
-  test('is told with its line in the INI file, and without what may be a secret', () => {
+  test('is reported with its line in the INI file, and without what may be a secret', () => {
     const configFile = folder.write('[auth]\nissuer = https://user:secret@a.test/\n')
     assert.throws(
       () => load({ configFile }),
@@ -60,7 +60,7 @@ describe('one issuer without a key option', () => {
     )
   })
 
-  test('is not told of twice where a key option is wrong', () => {
+  test('is not reported twice if a key option is wrong', () => {
     assert.throws(() => load({ issuer: 'a', publicKeysUrl: 'b' }), configError(/^publicKeysUrl.*$/))
     assert.throws(() => load({ issuer: '', realm: 'a' }), configError(/^issuer: .*$/))
   })
@@ -240,7 +240,7 @@ describe('the rules of an issuer', () => {
     assert.deepEqual(load({ ...listOf({}), devMode: true }).issuers, [])
   })
 
-  test('are told of all at once, in the order in which they were written', () => {
+  test('are reported all at once, in the order in which they were written', () => {
     const issuers = [
       { issuer: 'https://a.test', tenant: 'acme', audience: undefined },
       { issuer: 'a', tenants: '*', name: '' },

@@ -37,7 +37,7 @@ function expectDocs(docs: ReadonlyMap<string, string>): void {
   assert.deepEqual(silent, [])
   assert.match(
     docs.get('options.keysMaxStale') ?? '',
-    /^How long beyond `keysMaxAge` a key set still serves/,
+    /^Time beyond `keysMaxAge` that a key set still serves/,
   )
   assert.match(docs.get('options.configFile') ?? '', /^INI file whose `\[auth\]`/)
 }

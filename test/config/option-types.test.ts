@@ -35,7 +35,7 @@ describe('resource without a configured issuer', () => {
     assert.throws(() => loadSettings({ resource, devMode: true }), configError(expected))
   })
 
-  test('is told with its line in the INI file', () => {
+  test('is reported with its line in the INI file', () => {
     const configFile = folder.write(`[auth]\nresource = ${resource}\n`)
     assert.throws(
       () => loadSettings({ configFile }),
@@ -43,7 +43,7 @@ describe('resource without a configured issuer', () => {
     )
   })
 
-  test('is not told where the issuer is wrong, which is told', () => {
+  test('is not reported if the issuer is wrong, which is reported', () => {
     assert.throws(() => loadSettings({ resource, issuer: '' }), configError(/^issuer: .*$/))
     assert.throws(() => loadSettings({ resource, issuers: [] }), configError(/^issuers: .*$/))
   })
@@ -66,7 +66,7 @@ describe('where no audience is given, resource is the audience', () => {
     assert.deepEqual(entries({ issuers }), [[resource], ['lunch']])
   })
 
-  test('of an issuer that a function tells of', () => {
+  test('of an issuer that a function returns', () => {
     const { settings } = loadSettings({ resource, issuers: () => null })
     assert.deepEqual(readIssuerRules(issuer, { tenants: '*' }, settings)?.audience, [resource])
   })

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import { denyList } from '../../lib/entrypoints/revocation/index.ts'
-import { AdmissionEnd, onResponseEnd } from '../../lib/guard/abort-signal.ts'
+import { AdmissionSignal, onResponseEnd } from '../../lib/guard/abort-signal.ts'
 import { type AuthContext, admittedContextOf } from '../../lib/guard/context.ts'
 import { WATCH, type WatchRevocation } from '../../lib/identity/authentication/revocation-check.ts'
 import tenantAuth, { type AuthOptions, signalOf } from '../../lib/index.ts'
@@ -33,7 +33,7 @@ async function admitted(
   return context
 }
 
-/** A list that tells whom it watches, and of which the test revokes. */
+/** A deny list that shows the tokens that it watches, and by which the test revokes them. */
 function watchedList() {
   const watched = new Set<() => void>()
   const tokens: (string | null)[] = []
@@ -48,7 +48,7 @@ function watchedList() {
 test('an admission ends with its token and the tolerance, to the millisecond', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_800_000_000_000 })
   ageByDate(t)
-  const { signal } = new AdmissionEnd(await admitted(t, 30, { clockTolerance: 7 }))
+  const { signal } = new AdmissionSignal(await admitted(t, 30, { clockTolerance: 7 }))
   t.mock.timers.tick(36_999)
   assert.equal(signal.aborted, false)
   t.mock.timers.tick(1)
@@ -61,7 +61,7 @@ test('an admission by an answer without exp ends with the answer, without a tole
   ageByDate(t)
   const claims = { iss: authority.issuer, aud: authority.audience, sub: 'machine' }
   const options = { opaqueToken: async () => claims, opaqueMaxAge: 20, clockTolerance: 7 }
-  const { signal } = new AdmissionEnd(await admitted(t, 30, options, 'key'))
+  const { signal } = new AdmissionSignal(await admitted(t, 30, options, 'key'))
   t.mock.timers.tick(19_999)
   assert.equal(signal.aborted, false)
   t.mock.timers.tick(1)
@@ -72,7 +72,7 @@ test('whether the wall clock was set is looked at once a minute', async (t) => {
   const context = await admitted(t, 86_400)
   t.mock.timers.enable({ apis: ['setTimeout'] })
   t.mock.method(clock, 'now', () => 0)
-  const { signal } = new AdmissionEnd(context)
+  const { signal } = new AdmissionSignal(context)
   const tomorrow = Date.now() + 90_000_000
   t.mock.method(Date, 'now', () => tomorrow)
   t.mock.timers.tick(59_999)
@@ -86,13 +86,17 @@ test('a token is watched up to the end of its admission', async (t) => {
   ageByDate(t)
   const { isRevoked, watched, tokens } = watchedList()
   const context = await admitted(t, 30, { isRevoked })
-  const ends = [new AdmissionEnd(context), new AdmissionEnd(context), new AdmissionEnd(context)]
+  const ends = [
+    new AdmissionSignal(context),
+    new AdmissionSignal(context),
+    new AdmissionSignal(context),
+  ]
   assert.deepEqual(tokens, ['j', 'j', 'j'])
   const [revoke] = watched
   revoke?.()
   assert.equal(ends[0]?.signal.reason.reason, 'revoked')
   assert.equal(watched.size, 2)
-  ends[1]?.letGo()
+  ends[1]?.stop()
   assert.equal(watched.size, 1)
   t.mock.timers.tick(60_000)
   assert.deepEqual(
@@ -107,19 +111,19 @@ test('a token that has expired already is not watched', async (t) => {
   const { isRevoked, watched } = watchedList()
   const context = await admitted(t, 30, { isRevoked })
   t.mock.timers.setTime(1_800_000_034_999)
-  const last = new AdmissionEnd(context)
+  const last = new AdmissionSignal(context)
   assert.deepEqual([last.signal.aborted, watched.size], [false, 1])
-  last.letGo()
+  last.stop()
   t.mock.timers.setTime(1_800_000_035_000)
-  assert.equal(new AdmissionEnd(context).signal.aborted, true)
+  assert.equal(new AdmissionSignal(context).signal.aborted, true)
   assert.equal(watched.size, 0)
 })
 
 test('a mock user has no token that could be watched', async (t) => {
   const { isRevoked, watched } = watchedList()
-  const end = new AdmissionEnd(await admitted(t, 30, { devMode: true, isRevoked }))
+  const end = new AdmissionSignal(await admitted(t, 30, { devMode: true, isRevoked }))
   assert.deepEqual([end.signal.aborted, watched.size], [false, 0])
-  end.letGo()
+  end.stop()
 })
 
 /** Whether the signal of a request is aborted, and how often its listener hears so. */
@@ -131,7 +135,7 @@ async function seenOf(request: FastifyRequest): Promise<[isAborted: boolean, hea
   return [signal.aborted, heard]
 }
 
-test('a signal is live where a request goes on, and tells of an end that came before', async (t) => {
+test('a signal is live while a request goes on, and fires after an end that came before', async (t) => {
   const seen: Record<string, unknown> = {}
   const app = bareApp(t)
   app.addHook('onRequest', async (request) => {
@@ -197,33 +201,33 @@ async function pipelined(count: number) {
   socket.on('error', () => {})
   socket.resume().write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(count))
   await until(() => exchanges.length === count)
-  /** How often the end of each response was told. */
-  const told = exchanges.map(() => 0)
+  /** The number of reports of the end of each response. */
+  const reported = exchanges.map(() => 0)
   const watch = (index: number) => {
     const exchange = exchanges[index]
     assert.ok(exchange, `there is request ${index}`)
     onResponseEnd(exchange.request, exchange.response, () => {
-      told[index] = (told[index] ?? 0) + 1
+      reported[index] = (reported[index] ?? 0) + 1
     })
     return exchange
   }
-  return { watch, told, exchanges, socket }
+  return { watch, reported, exchanges, socket }
 }
 
-test('the end of a response is told once', async (t) => {
-  const { watch, told, exchanges, socket } = await pipelined(1)
+test('the end of a response is reported once', async (t) => {
+  const { watch, reported, exchanges, socket } = await pipelined(1)
   t.after(() => socket.destroy())
   const listeners = exchanges[0]?.request.socket.listenerCount('close')
   const { request, response } = watch(0)
   assert.equal(request.socket.listenerCount('close'), listeners, 'none on its connection')
   await new Promise(setImmediate)
-  assert.deepEqual(told, [0])
+  assert.deepEqual(reported, [0])
   response.end('x')
   await closed(response)
-  assert.deepEqual(told, [1])
+  assert.deepEqual(reported, [1])
   request.socket.destroy()
   await closed(request.socket)
-  assert.deepEqual(told, [1])
+  assert.deepEqual(reported, [1])
 })
 
 const ENDED: [what: string, end: (of: Awaited<ReturnType<typeof pipelined>>) => unknown][] = [
@@ -232,33 +236,33 @@ const ENDED: [what: string, end: (of: Awaited<ReturnType<typeof pipelined>>) => 
 ]
 
 for (const [what, end] of ENDED) {
-  test(`the end of ${what} is told at once`, async (t) => {
+  test(`the end of ${what} is reported at once`, async (t) => {
     const exchange = await pipelined(1)
     t.after(() => exchange.socket.destroy())
     await end(exchange)
     exchange.watch(0)
-    assert.deepEqual(exchange.told, [1])
+    assert.deepEqual(exchange.reported, [1])
   })
 }
 
-test('the end of a response that is finished is told at once', async (t) => {
-  const { watch, told, exchanges, socket } = await pipelined(1)
+test('the end of a finished response is reported at once', async (t) => {
+  const { watch, reported, exchanges, socket } = await pipelined(1)
   t.after(() => socket.destroy())
   const { response } = exchanges[0] ?? {}
   assert.ok(response, 'there is a response')
-  const toldAtOnce = new Promise((tell) => {
+  const reportedAtOnce = new Promise((resolve) => {
     response.once('finish', () => {
       assert.equal(response.destroyed, false)
       watch(0)
-      tell([...told])
+      resolve([...reported])
     })
   })
   response.end('x')
-  assert.deepEqual(await toldAtOnce, [1])
+  assert.deepEqual(await reportedAtOnce, [1])
 })
 
 test('a response that waits behind others has ended with its connection', async () => {
-  const { watch, told, exchanges, socket } = await pipelined(4)
+  const { watch, reported, exchanges, socket } = await pipelined(4)
   const connection = exchanges[0]?.request.socket
   assert.ok(connection, 'there is a connection')
   const listeners = connection.listenerCount('close')
@@ -266,20 +270,20 @@ test('a response that waits behind others has ended with its connection', async 
   assert.equal(connection.listenerCount('close'), listeners + 1, 'one listener for all')
   socket.destroy()
   await closed(connection)
-  assert.deepEqual(told, [0, 1, 1, 1])
+  assert.deepEqual(reported, [0, 1, 1, 1])
 })
 
-test('a response that has waited behind others ends by itself, and is told once', async () => {
-  const { watch, told, exchanges, socket } = await pipelined(3)
+test('a response that has waited behind others ends by itself, and is reported once', async () => {
+  const { watch, reported, exchanges, socket } = await pipelined(3)
   const { response } = watch(1)
   watch(2)
   exchanges[0]?.response.end('x')
   response.end('x')
   await closed(response)
-  assert.deepEqual(told, [0, 1, 0])
+  assert.deepEqual(reported, [0, 1, 0])
   const connection = exchanges[0]?.request.socket
   assert.ok(connection, 'there is a connection')
   socket.destroy()
   await closed(connection)
-  assert.deepEqual(told, [0, 1, 1])
+  assert.deepEqual(reported, [0, 1, 1])
 })

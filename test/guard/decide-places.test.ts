@@ -19,7 +19,7 @@ const RESOLVED: readonly [RouteDeclaration['tenant'], answer: unknown, tenant: s
 ]
 
 for (const [tenant, answer, expected] of RESOLVED) {
-  test(`tenant ${tenant}, resolveTenant tells ${JSON.stringify(answer)}: ${expected}, whatever the query is`, async (t) => {
+  test(`tenant ${tenant}, resolveTenant returns ${JSON.stringify(answer)}: ${expected}, whatever the query is`, async (t) => {
     const app = await guardedApp(t, untyped({ resolveTenant: () => answer }))
     app.get('/x', { config: { tenant } }, async (request) => JSON.stringify(request.tenant))
     for (const url of ['/x', '/x?tenant=quiet-otter']) {

@@ -21,20 +21,21 @@ function decideWith(context: AuthContext, error: typeof REFUSAL | null): void {
   recordDecision(context)
 }
 
-/** Two decisions on one request, and what is told of the second. */
-const TWICE: readonly [what: string, first: Decided | null, second: Decided, told: string[]][] = [
-  ['a first admission', null, [null, 'a'], ['admitted']],
-  ['a first refusal', null, [REFUSAL, 'a'], ['refused']],
-  ['a second admission', [null, 'a'], [null, 'a'], []],
-  ['an admission for another tenant', [null, 'a'], [null, 'b'], ['admitted']],
-  ['a refusal after an admission', [null, 'a'], [REFUSAL, 'a'], ['refused']],
-  ['an admission after a refusal', [REFUSAL, 'a'], [null, 'a'], ['admitted']],
-  ['a second refusal', [REFUSAL, 'a'], [REFUSAL, 'a'], []],
-  ['a second refusal for another tenant', [REFUSAL, 'a'], [REFUSAL, 'b'], []],
-]
+/** Two decisions on one request, and the event of the second. */
+const TWICE: readonly [what: string, first: Decided | null, second: Decided, reported: string[]][] =
+  [
+    ['a first admission', null, [null, 'a'], ['admitted']],
+    ['a first refusal', null, [REFUSAL, 'a'], ['refused']],
+    ['a second admission', [null, 'a'], [null, 'a'], []],
+    ['an admission for another tenant', [null, 'a'], [null, 'b'], ['admitted']],
+    ['a refusal after an admission', [null, 'a'], [REFUSAL, 'a'], ['refused']],
+    ['an admission after a refusal', [REFUSAL, 'a'], [null, 'a'], ['admitted']],
+    ['a second refusal', [REFUSAL, 'a'], [REFUSAL, 'a'], []],
+    ['a second refusal for another tenant', [REFUSAL, 'a'], [REFUSAL, 'b'], []],
+  ]
 
 for (const [what, first, [error, tenant], expected] of TWICE) {
-  test(`of ${what} is told: ${expected.join() || 'nothing'}`, async (t) => {
+  test(`${what}: ${expected.join() || 'nothing'} is published`, async (t) => {
     const { app, context } = await decidedRequest(t, await as())
     const before = decidedAgain(context)
     if (first !== null) {
@@ -43,12 +44,12 @@ for (const [what, first, [error, tenant], expected] of TWICE) {
     }
     const { admitted } = app.authService.stats().decisions
     const refusals = app.authService.stats().decisions.refused[code] ?? 0
-    const told = heard(t, 'decision')
+    const reported = heard(t, 'decision')
     const again = decidedAgain(context, first === null ? null : before)
     again.tenant = tenant
     decideWith(again, error)
     assert.deepEqual(
-      told.map(({ outcome }) => outcome),
+      reported.map(({ outcome }) => outcome),
       expected,
     )
     const { decisions } = app.authService.stats()
@@ -77,8 +78,8 @@ const NOBODY = {
 }
 const NO_ERROR = { code: null, statusCode: null, reason: null }
 
-test('a decision is told with all that is known of it, and is immutable', async (t) => {
-  const told = heard(t, 'decision')
+test('an event holds all that is known of a decision, and is immutable', async (t) => {
+  const reported = heard(t, 'decision')
   const app = await guardedApp(t)
   const requests: FastifyRequest[] = []
   app.addHook('onResponse', async (request) => void requests.push(request))
@@ -91,7 +92,7 @@ test('a decision is told with all that is known of it, and is immutable', async 
   const { issuer } = authority.options
   const actor = { sub: 'desk', issuer: 'https://desk.test' }
   const alice = { issuer, sub: 'alice', tokenSub: 'alice', actor }
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     {
       ...{ request: requests[0], outcome: 'admitted', ...NO_ERROR, ...alice },
       ...{ tenant: 'lazy-raccoon', required: ['order:read'], cached: false },
@@ -112,18 +113,18 @@ test('a decision is told with all that is known of it, and is immutable', async 
     },
   ])
   assert.deepEqual(
-    told.map((event) => Object.isFrozen(event)),
+    reported.map((event) => Object.isFrozen(event)),
     [true, true, true, true],
   )
 })
 
-test('work without a request is told with its user and its tenant', (t) => {
-  const told = heard(t, 'decision')
+test('work without a request is published with its user and its tenant', (t) => {
+  const reported = heard(t, 'decision')
   publishInternal({ sub: 'alice', tenant: 'lazy-raccoon' })
   const user = { sub: 'alice', tokenSub: 'alice', tenant: 'lazy-raccoon' }
   const event = { request: null, outcome: 'internal', ...NO_ERROR, ...NOBODY, ...user }
-  assert.deepEqual(told, [event])
-  assert.equal(Object.isFrozen(told[0]), true)
+  assert.deepEqual(reported, [event])
+  assert.equal(Object.isFrozen(reported[0]), true)
 })
 
 test('without a subscriber no message is made, so that the url is not read for it', async (t) => {
@@ -138,7 +139,7 @@ test('without a subscriber no message is made, so that the url is not read for i
   }
   recordDecision(again)
   assert.equal(reads, 0)
-  const told = heard(t, 'decision')
+  const reported = heard(t, 'decision')
   recordDecision(again)
-  assert.deepEqual([reads, told[0]?.tenant], [1, 'lazy-raccoon'])
+  assert.deepEqual([reads, reported[0]?.tenant], [1, 'lazy-raccoon'])
 })

@@ -77,7 +77,7 @@ for (const [what, headers, connection] of [
   ['an upgrade', UPGRADE, 'close'],
   ['another request', {}, 'keep-alive'],
 ] as const) {
-  test(`after a refusal of ${what} its connection is told to ${connection}`, async (t) => {
+  test(`after a refusal of ${what} the Connection header is ${connection}`, async (t) => {
     const app = await guardedApp(t, {}, { forceCloseConnections: true })
     await app.register(websocket)
     app.get('/x', async () => 'never')
@@ -308,14 +308,14 @@ test('a logger with levels of its own is asked whether it takes debug', async (t
 
 test('a logger of the application’s own is asked for its level', async (t) => {
   for (const level of ['trace', 'debug', 'info']) {
-    const told: object[] = []
+    const reported: object[] = []
     const nothing = () => {}
     const loggerInstance = {
       level,
       fatal: nothing,
       error: nothing,
       warn: nothing,
-      info: (line: object) => void told.push(line),
+      info: (line: object) => void reported.push(line),
       debug: nothing,
       trace: nothing,
       silent: nothing,
@@ -325,7 +325,7 @@ test('a logger of the application’s own is asked for its level', async (t) => 
     app.get('/x', async () => 'never')
     const headers = await authority.headers({}, { issuer: 'other' })
     assertRefused(await app.inject({ url: '/x', headers }), 'ERR_AUTH_TOKEN_INVALID')
-    const refusal = told.find((line) => 'code' in line)
+    const refusal = reported.find((line) => 'code' in line)
     const shown = refusal !== undefined && 'mismatch' in refusal && refusal.mismatch !== undefined
     assert.equal(shown, level !== 'info', level)
   }
@@ -398,7 +398,7 @@ describe('the challenge of an API with a resource', () => {
   })
 })
 
-/** What a route requires, and the scope that a stranger is told. */
+/** The requirement of a route, and the scope in the challenge for a stranger. */
 const REQUIREMENTS = [
   ['nothing', undefined, ''],
   ['one id', 'a:b', ', scope="a:b"'],
@@ -407,13 +407,13 @@ const REQUIREMENTS = [
 ] as const
 
 for (const [what, require, scope] of REQUIREMENTS) {
-  test(`a stranger is told the scope of a route that requires ${what}`, async (t) => {
+  test(`the challenge for a stranger names the scope of a route that requires ${what}`, async (t) => {
     const app = await guardedApp(t, { resource })
     app.get('/x', { config: { require } }, async () => 'never')
     assert.equal(await challengeOf(app, '/x'), `Bearer realm="api"${scope}, ${METADATA}`)
   })
 
-  test(`without a resource no scope is told of a route that requires ${what}`, async (t) => {
+  test(`without a resource the challenge of a route that requires ${what} has no scope`, async (t) => {
     const app = await guardedApp(t)
     app.get('/x', { config: { require } }, async () => 'never')
     assert.equal(await challengeOf(app, '/x'), 'Bearer realm="api"')

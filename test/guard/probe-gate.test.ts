@@ -50,8 +50,8 @@ for (const [url, isUser, status, expected] of ENDS) {
     assert.equal(response.body === '', status !== 401)
     const end = probeEndOf(response.raw.req)
     const { url: route, policy, error } = end ?? assert.fail('nothing was noted')
-    const told = { url: route, noauth: policy?.noauth ?? null, code: error?.code ?? null }
-    assert.deepEqual(told, expected)
+    const reported = { url: route, noauth: policy?.noauth ?? null, code: error?.code ?? null }
+    assert.deepEqual(reported, expected)
   })
 }
 

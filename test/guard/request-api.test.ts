@@ -120,7 +120,7 @@ const CASES: readonly Case[] = [
     refusal: ['ERR_AUTH_TENANT_UNKNOWN', USER, 'lazy-raccoon'],
   },
   {
-    what: 'tenants that cannot be told',
+    what: 'tenants that are unavailable',
     options: untyped({ tenants: late('maybe') }),
     url: '/lazy-raccoon/x',
     isUser: true,

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import {
   decorateRequest,
+  decoratorConflicts,
   GETTERS,
   readsDeclared,
-  redecorated,
 } from '../../lib/guard/request-decorators.ts'
 import tenantAuth, { authorizationOf, type RouteDeclaration } from '../../lib/index.ts'
 import { configError } from '../helpers/app/config-error.ts'
@@ -77,7 +77,7 @@ test('after the decision an assignment to a property of ours fails, and names it
   assert.deepEqual(thrown, KEYS)
 })
 
-test('a scope below that decorates its requests with a function of our name is told so', async (t) => {
+test('a scope below that decorates its requests with a function of our name is refused', async (t) => {
   const app = bareApp(t)
   decorateRequest(app)
   assert.deepEqual([...GETTERS.keys()], KEYS)
@@ -111,14 +111,14 @@ function scopeWith(value: unknown) {
   return Object.assign(Object.create(null), { [Symbol('fastify.Request')]: value })
 }
 
-test('a scope without a usable constructor of requests tells of no name', (t) => {
+test('a scope without a usable constructor of requests has no conflict', (t) => {
   const app = bareApp(t)
   const named = Object.assign(class {}, { props: [{ key: 'tenant', value: null }] })
   const arrow = Object.setPrototypeOf(() => {}, named)
   for (const value of [undefined, null, {}, () => {}, arrow, class {}]) {
-    assert.deepEqual(redecorated(app, scopeWith(value)), [])
+    assert.deepEqual(decoratorConflicts(app, scopeWith(value)), [])
   }
-  assert.deepEqual(redecorated(app, Object.create(null)), [])
+  assert.deepEqual(decoratorConflicts(app, Object.create(null)), [])
 })
 
 test('names are found in a constructor that does not descend from that of the guarded scope', (t) => {
@@ -128,17 +128,17 @@ test('names are found in a constructor that does not descend from that of the gu
       return 'x'
     }
   }
-  assert.deepEqual(redecorated(bareApp(t), scopeWith(Other)), ['tenant', 'resources'])
+  assert.deepEqual(decoratorConflicts(bareApp(t), scopeWith(Other)), ['tenant', 'resources'])
 })
 
 test('a scope below a guard that decorates with no name of ours has none of them', async (t) => {
   const app = await guardedApp(t)
-  assert.deepEqual(redecorated(app, app), [])
+  assert.deepEqual(decoratorConflicts(app, app), [])
   await app.register(async (child) => {
     child.decorateRequest('other', null)
     await child.register(async (inner) => {
       inner.decorateRequest('more', () => 'other')
-      assert.deepEqual([redecorated(app, child), redecorated(app, inner)], [[], []])
+      assert.deepEqual([decoratorConflicts(app, child), decoratorConflicts(app, inner)], [[], []])
     })
   })
   await app.ready()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import { claimScope, guardedScopes, installedGuards } from '../../lib/guard/scopes.ts'
+import { installedGuards } from '../../lib/guard/scopes.ts'
 import tenantAuth, { AuthService, errors } from '../../lib/index.ts'
 import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
@@ -110,24 +110,6 @@ test('two applications are independent, and may share a service', async (t) => {
   assert.equal(outcome(response), '200')
 })
 
-test('all guarded scopes of an application are known', async (t) => {
-  const app = bareApp(t)
-  const claimed: FastifyInstance[] = []
-  assert.deepEqual(guardedScopes(app), [])
-  for (const _ of [1, 2, 3]) {
-    await app.register(async (scope) => {
-      claimScope(scope)
-      claimed.push(scope)
-    })
-  }
-  assert.equal(
-    guardedScopes(app).every((scope, index) => scope === claimed[index]),
-    true,
-  )
-  assert.equal(guardedScopes(app).length, 3)
-  assert.throws(() => claimScope(app), errors.ERR_AUTH_CONFIG_INVALID)
-})
-
 test('the guards of a scope are those in it and below it, or the one around it', async (t) => {
   const app = bareApp(t)
   const names = new Map<FastifyInstance, string>([[app, 'app']])
@@ -156,12 +138,12 @@ test('the guards of a scope are those in it and below it, or the one around it',
   ])
 })
 
-test('an application without a guard has none, and a guard is known with what it rests on', async (t) => {
+test('an application without a guard has none, and a guard is registered with its settings', async (t) => {
   const app = bareApp(t)
   assert.deepEqual(installedGuards(app), [])
   await app.register(tenantAuth, trusting({ realm: 'menus' }))
   const [guard, ...more] = installedGuards(app)
   assert.ok(guard, 'the application is guarded')
-  assert.equal(guard.register.scope === app, true, 'the register of another scope')
+  assert.equal(guard.registry.scope === app, true, 'the register of another scope')
   assert.deepEqual([guard.loaded.settings.realm, more], ['menus', []])
 })

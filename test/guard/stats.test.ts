@@ -48,7 +48,7 @@ test('a code that did not occur is no property, whatever stands on Object.protot
   ])
 })
 
-test('the cache of tokens tells its size, hits, misses and evictions', async (t) => {
+test('the token cache reports its size, hits, misses and evictions', async (t) => {
   const service = serviceOf({ tokenCacheSize: 2 })
   const app = await installed(t, service)
   const ask = async (sub: string) =>

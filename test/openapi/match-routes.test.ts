@@ -163,7 +163,7 @@ test('Only what the guard covers is described', async () => {
   await app.close()
 })
 
-test('One of several applications with the same paths may be told apart', async () => {
+test('One of several applications with the same paths may be selected', async () => {
   const { options } = await createTestAuthority()
   const auth = new AuthService(options)
   const apps = [true, false].map(async (noauth) => {
@@ -217,7 +217,7 @@ const RULES = { multitenancy: true, devMode: false, tenantParameter: 'tenant' }
 const handlerOfFindPolicies = async () => 'x'
 
 for (const when of ['before', 'after'] as const) {
-  test(`each place of a route is told once, ${when} the policies are compiled`, async (t) => {
+  test(`each place of a route is listed once, ${when} the policies are compiled`, async (t) => {
     const app = Fastify({ exposeHeadRoutes: false })
     t.after(() => app.close())
     app.get('/early/:tenant', { config: { noauth: true } }, handlerOfFindPolicies)
@@ -227,11 +227,11 @@ for (const when of ['before', 'after'] as const) {
     app.get('/open', { config: { noauth: true } }, handlerOfFindPolicies)
     await app.ready()
     if (when === 'after') register.compile()
-    const told = documentedRoutes(register, RULES).map(({ methods, url, policy }) => {
+    const reported = documentedRoutes(register, RULES).map(({ methods, url, policy }) => {
       const { noauth, tenant, mayBeAbsent } = policy
       return [methods.join(), url, noauth, tenant, mayBeAbsent]
     })
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       ['GET', '/early/:tenant', false, 'path', false],
       ['PUT,POST', '/several', false, 'query', true],
       ['GET', '/open', true, null, false],

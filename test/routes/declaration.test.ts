@@ -262,7 +262,7 @@ test('a hidden declaration opens nothing, and a member that all objects inherit 
   assert.deepEqual(readDeclaration({}).problems, [])
 })
 
-test('a boot error tells the problems of all routes, and those of a HEAD twin only once', async (t) => {
+test('a boot error lists the problems of all routes, and those of a HEAD twin only once', async (t) => {
   const app = await guardedApp(t)
   const [one, two]: object[] = [{ noauth: 1 }, { requireAny: ['a:b'], tenant: 'yes' }]
   app.get('/one', { config: { ...one } }, async () => 'never')

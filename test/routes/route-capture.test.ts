@@ -16,7 +16,7 @@ import { bareApp } from '../helpers/app/guarded-app.ts'
 const handler = async () => 'x'
 
 const urlsOf = (app: FastifyInstance) =>
-  applicationRoutes(app)?.flatMap(({ taken }) => taken.map(({ url }) => url))
+  applicationRoutes(app)?.flatMap(({ routes }) => routes.map(({ url }) => url))
 
 /** What other code may say on the channel of Fastify. */
 const FOREIGN: unknown[] = [
@@ -34,7 +34,7 @@ test('messages of other code on the channel of Fastify change nothing', async (t
   assert.deepEqual(urlsOf(app), ['/one'])
 })
 
-test('an application that is told of twice keeps its routes, each of them once', async (t) => {
+test('an application that is published twice keeps its routes, each of them once', async (t) => {
   const app = Fastify({ exposeHeadRoutes: false })
   t.after(() => app.close())
   app.get('/one', handler)
@@ -65,7 +65,7 @@ test('without a guard, routes are let go when the application is ready', async (
   assert.deepEqual(applicationRoutes(app), [])
 })
 
-test('applications that share a server are told apart', async (t) => {
+test('applications that share a server have their own routes', async (t) => {
   const server = createServer()
   const applications = [1, 2].map(() => Fastify({ serverFactory: () => server }))
   for (const [index, app] of applications.entries()) {
@@ -88,7 +88,7 @@ test('a route is known by the handler that Fastify calls, and by no other', asyn
   })
   app.get('/one', handler)
   app.get('/two', handler)
-  const [one, two] = written(app).flatMap(({ taken }) => taken)
+  const [one, two] = written(app).flatMap(({ routes }) => routes)
   await app.inject('/two')
   assert.equal(called !== undefined && routeOf(called) === two, true, 'another route')
   assert.equal(one === two, false, 'routes of one handler are one')
@@ -100,7 +100,7 @@ test('the root of a prefixed scope is taken for each of its two urls', async (t)
   await app.register(async (child) => void child.get('/', handler), { prefix: '/in' })
   const [route] = written(app)
   assert.deepEqual(
-    route?.taken.map(({ url }) => url),
+    route?.routes.map(({ url }) => url),
     ['/in', '/in/'],
   )
 })
@@ -130,7 +130,7 @@ test('where a hook gives another handler, or one of another route, that one answ
   app.get('/one', async () => 'one')
   app.get('/new', handler)
   app.get('/first', handler)
-  const urls = written(app).flatMap(({ taken }) => taken.map(({ url }) => url))
+  const urls = written(app).flatMap(({ routes }) => routes.map(({ url }) => url))
   assert.deepEqual(urls, ['/one', '/new', '/first'])
   assert.equal((await app.inject('/new')).body, 'new')
   assert.equal((await app.inject('/first')).body, 'one')
@@ -149,7 +149,7 @@ test('what is taken last counts, since a hook may bind a handler, too', (t) => {
     options.config = { noauth: true }
   })
   app.get('/x', handler)
-  const [route, ...more] = written(app).flatMap(({ taken }) => taken)
+  const [route, ...more] = written(app).flatMap(({ routes }) => routes)
   assert.deepEqual([route?.declared.noauth, more], [true, []])
 })
 
@@ -164,7 +164,7 @@ test('in a scope that no hook of ours is in, nothing is taken', (t) => {
   assert.equal(bound && routeOf(bound), undefined)
 })
 
-test('two hooks that are told of one route know it as one', (t) => {
+test('two hooks that see one route know it as one', (t) => {
   const app = bareApp(t, { exposeHeadRoutes: false })
   const seen: CapturedRoute[] = []
   app.addHook('onRoute', function (options) {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   constraintWords,
+  jsonConstraints,
   notCompared,
   placeWords,
-  writtenConstraints,
 } from '../../lib/routes/route-constraints.ts'
 
 /** What a route is constrained by, and how JSON holds it. */
@@ -40,31 +40,31 @@ const WRITTEN: readonly [given: unknown, written: unknown][] = [
 
 for (const [given, written] of WRITTEN) {
   test(`the constraint ${String(written).slice(0, 40)} is written as JSON can hold it`, () => {
-    assert.deepEqual(writtenConstraints({ given }), { given: written })
+    assert.deepEqual(jsonConstraints({ given }), { given: written })
   })
 }
 
 test('the constraints that cannot be compared are known by their names', () => {
   const given = { host: 'a', geo: () => true, list: ['b'], at: new WeakMap() }
-  const constraints = writtenConstraints(given)
+  const constraints = jsonConstraints(given)
   assert.deepEqual(notCompared({ ...(constraints && { constraints }) }), ['at', 'geo'])
   assert.deepEqual(notCompared({}), [])
 })
 
 test('two values that differ beyond what is usually shown are written differently', () => {
   const long = 'x'.repeat(20_000)
-  const written = [['a'], ['b']].map(([end]) => writtenConstraints({ list: [long + end] }))
+  const written = [['a'], ['b']].map(([end]) => jsonConstraints({ list: [long + end] }))
   assert.notDeepEqual(written[0], written[1])
 })
 
 test('constraints stand in the order of their names, and no constraints are none', () => {
-  const written = writtenConstraints({ version: '1.0.0', host: 'a.example' })
+  const written = jsonConstraints({ version: '1.0.0', host: 'a.example' })
   assert.deepEqual(Object.keys(written ?? {}), ['host', 'version'])
-  assert.equal(writtenConstraints({}), undefined)
-  assert.equal(writtenConstraints(Object.create({ version: '1.0.0' })), undefined)
+  assert.equal(jsonConstraints({}), undefined)
+  assert.equal(jsonConstraints(Object.create({ version: '1.0.0' })), undefined)
 })
 
-test('a url is told with its constraints, in words that cannot be taken for others', () => {
+test('a url is shown with its constraints, in words that cannot be taken for others', () => {
   const url = '/x'
   assert.equal(placeWords({ url }), '/x')
   assert.equal(placeWords({ url, constraints: { version: '1.0.0' } }), '/x (version 1.0.0)')

@@ -4,11 +4,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { FastifyServerOptions } from 'fastify'
 import {
-  hasTenantSegment,
   isRouted,
-  nameOf,
+  parameterNames,
   pathParameters,
-  routerPlaces,
   routerSpellings,
   withAndWithoutOptional,
 } from '../../lib/routes/route-path.ts'
@@ -61,7 +59,7 @@ const PATTERNS_OF_TENANT_SEGMENT: readonly [pattern: string, has: boolean, path:
 
 for (const [pattern, has, path] of PATTERNS_OF_TENANT_SEGMENT) {
   test(`${pattern} has ${has ? 'a' : 'no'} tenant segment, and the router agrees`, async (t) => {
-    assert.equal(hasTenantSegment(pattern, 'tenant'), has)
+    assert.equal(parameterNames(pattern).includes('tenant'), has)
 
     const app = bareApp(t)
     app.get(pattern, async (request) => request.params)
@@ -105,7 +103,7 @@ for (const [path, found] of PARAMETERS) {
 }
 
 test('a regular expression without an end hides what follows, and no router takes it', (t) => {
-  assert.equal(hasTenantSegment('/:id(^((a)$/:tenant', 'tenant'), false)
+  assert.equal(parameterNames('/:id(^((a)$/:tenant').includes('tenant'), false)
   assert.throws(() => bareApp(t).get('/:id(^((a)$/:tenant', async () => 'never'))
 })
 
@@ -136,7 +134,7 @@ test('any pattern that the router takes has the tenant segment that the router f
     fc.pre(names !== null)
     // After other text, a question mark belongs to the name; see the next test.
     const has = names.includes('tenant') || names.includes('tenant?')
-    assert.equal(hasTenantSegment(any, 'tenant'), has, `${any} has ${names}`)
+    assert.equal(parameterNames(any).includes('tenant'), has, `${any} has ${names}`)
   })
   await holds(t, property)
 })
@@ -146,16 +144,6 @@ test('a tenant whose name keeps its question mark is found in no request', async
   app.get('/x-:tenant?', async (request) => request.params)
   const response = await app.inject({ url: '/x-lazy-raccoon', headers: await as() })
   assertRefused(response, 'ERR_AUTH_TENANT_MISSING')
-})
-
-test('a route has a place for each path under which the router keeps it', (t) => {
-  const app = bareApp(t)
-  const places = routerPlaces(app, 'GET', '/menus/:day?')
-  assert.deepEqual(places, [
-    { method: 'GET', url: '/menus/:day' },
-    { method: 'GET', url: '/menus' },
-  ])
-  assert.deepEqual(places.map(nameOf), ['GET /menus/:day', 'GET /menus'])
 })
 
 test('a place is routed by its method, its path and its constraints', (t) => {

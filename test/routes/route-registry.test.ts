@@ -11,13 +11,13 @@ import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
 const handler = async () => 'x'
 
-test('what is wrong with a route is told on one line, and once for it and its HEAD twin', (t) => {
+test('the mistakes of a route are reported on one line, once for it and its HEAD twin', (t) => {
   const app = bareApp(t, { exposeHeadRoutes: true })
   app.get('/one', handler)
   app.post('/two', handler)
   app.head('/two', handler)
   app.route({ method: ['PUT', 'PATCH'], url: '/three', handler })
-  const routes = applicationRoutes(app)?.flatMap(({ taken }) => taken) ?? []
+  const routes = applicationRoutes(app)?.flatMap(({ routes }) => routes) ?? []
   const alike = routes.map((route) => ({ route, found: 'wrong' }))
   assert.deepEqual(routeProblems(alike), [
     'GET /one: wrong',

@@ -8,7 +8,7 @@ import { bareApp } from '../helpers/app/guarded-app.ts'
 const handler = async () => 'x'
 
 function taken(app: FastifyInstance): readonly Route[] {
-  return (applicationRoutes(app) ?? []).flatMap((route) => route.taken)
+  return (applicationRoutes(app) ?? []).flatMap((route) => route.routes)
 }
 
 /** Routes that Fastify is asked to add beside `GET /x`, and whether a part of each is added. */
@@ -35,7 +35,7 @@ for (const [what, route, isHalf] of REFUSED) {
   })
 }
 
-test('routes that only a constraint tells apart are both added', (t) => {
+test('routes that differ only by a constraint are both added', (t) => {
   const app = bareApp(t, { exposeHeadRoutes: false })
   app.get('/x', handler)
   app.get('/x', { constraints: { version: '2.0.0' } }, handler)

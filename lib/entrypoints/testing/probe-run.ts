@@ -49,7 +49,7 @@ export async function askRoutes(
   for (const installed of guards) {
     const guard = await probedGuard(installed, authority, options)
     const tokens = new PersonaTokens(authority, guard, options)
-    for (const place of probedPlaces(guard.register)) {
+    for (const place of probedPlaces(guard.registry)) {
       const asked = await whileProbing(app, () => askPlace(app, place, { guard, tokens, options }))
       if (typeof asked === 'string')
         problems.push(visible(`${place.method} ${placeWords(place)}: ${asked}`))

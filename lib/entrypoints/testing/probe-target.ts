@@ -94,7 +94,7 @@ export async function probedGuard(
   return { ...guard, issuer, tenants: tenants === '*' ? undefined : tenants, foreign }
 }
 
-function whyNot({ loaded, register }: InstalledGuard, options: ProbeOptions): string | undefined {
+function whyNot({ loaded, registry }: InstalledGuard, options: ProbeOptions): string | undefined {
   const { devMode, resourcesOf, opaqueToken, tenants, resolveTenant } = loaded.settings
   if (devMode) return 'in dev mode every request is of the mock user, so no token is looked at'
   if (resourcesOf !== undefined && options.grant === undefined) {
@@ -109,7 +109,7 @@ function whyNot({ loaded, register }: InstalledGuard, options: ProbeOptions): st
   if (tenants !== undefined && options.tenant === undefined) {
     return 'with tenants it needs one that exists: probe(app, authority, { tenant })'
   }
-  const isInQuery = listRoutes(register).some(({ tenant }) => tenant !== null && tenant !== 'path')
+  const isInQuery = listRoutes(registry).some(({ tenant }) => tenant !== null && tenant !== 'path')
   if (resolveTenant !== undefined && isInQuery && options.headers === undefined) {
     return 'with resolveTenant it needs what that reads: probe(app, authority, { headers })'
   }

@@ -1,5 +1,5 @@
 import { entryPointOptions } from '../../../config/option-reader.ts'
-import { CodeSwitch, Judged, TextThat } from '../../../config/option-types.ts'
+import { CodeSwitch, Custom, TextThat } from '../../../config/option-types.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
 import { type DenyList, denyListFunction } from '../deny-list-function.ts'
 import { checkRules, type DenyListRules, RULES } from '../deny-list-options.ts'
@@ -23,7 +23,7 @@ export interface PostgresDenyListOptions extends Partial<DenyListRules> {
 }
 
 const MEMBERS = {
-  pool: Judged('a pool of the package pg', isPool),
+  pool: Custom('a pool of the package pg', isPool),
   table: TextThat('a lower-case SQL identifier of at most 63 characters', isTableName, {
     default: 'tenant_auth_revocations',
   }),

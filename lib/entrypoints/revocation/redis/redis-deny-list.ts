@@ -1,5 +1,5 @@
 import { entryPointOptions } from '../../../config/option-reader.ts'
-import { Judged, Text } from '../../../config/option-types.ts'
+import { Custom, Text } from '../../../config/option-types.ts'
 import { type DenyList, denyListFunction } from '../deny-list-function.ts'
 import { checkRules, type DenyListRules, RULES } from '../deny-list-options.ts'
 import { isRedisClient, type RedisClient, streamOf } from './clients.ts'
@@ -20,7 +20,7 @@ export interface RedisDenyListOptions extends Partial<DenyListRules> {
 }
 
 const MEMBERS = {
-  client: Judged('a client of ioredis, iovalkey or redis', isRedisClient),
+  client: Custom('a client of ioredis, iovalkey or redis', isRedisClient),
   key: Text('a text of 1 to 512 characters', {
     maxLength: 512,
     default: 'tenant-auth:revocations',

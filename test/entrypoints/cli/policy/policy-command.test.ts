@@ -247,7 +247,7 @@ async function routesNear(near: (place: string) => boolean) {
   await app.register(tenantAuth, authority.options)
   app.get('/orders', { constraints: Object({ geo: near }), exposeHeadRoute: false }, () => 'x')
   await app.ready()
-  const routes = installedGuards(app).flatMap(({ register }) => listRoutes(register))
+  const routes = installedGuards(app).flatMap(({ registry }) => listRoutes(registry))
   await app.close()
   return routes.map(wholeRoute)
 }
