@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify from 'fastify'
 import { decodeJwt } from 'jose'
-import { startAuthority } from '../../../lib/entrypoints/testing/local-authority.ts'
+import { startAuthority } from '../../../lib/entrypoints/testing/test-authority.ts'
 import { tenantAuth } from '../../../lib/index.ts'
 import { takenPort } from '../../helpers/processes/running-example.ts'
 
