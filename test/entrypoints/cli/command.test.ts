@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { painting } from '../../../lib/entrypoints/cli/command.ts'
+import { painter } from '../../../lib/entrypoints/cli/command.ts'
 
 const TERMINAL = { isTTY: true, write: () => {} }
 const PIPE = { write: () => {} }
@@ -24,6 +24,6 @@ const CASES = [
 for (const [what, stream, env, isColoured] of CASES) {
   test(`${what} with ${JSON.stringify(env)} has ${isColoured ? '' : 'no '}colours`, () => {
     const expected = isColoured ? '\u001b[31mopens\u001b[39m' : 'opens'
-    assert.equal(painting(stream, env)('red', 'opens'), expected)
+    assert.equal(painter(stream, env)('red', 'opens'), expected)
   })
 }

@@ -13,10 +13,10 @@ type Policy = Partial<ListedRoute>
 function told(
   was: readonly ListedRoute[][],
   is: readonly ListedRoute[][],
-  uncovered?: UncoveredPlaces,
+  uncovered: UncoveredPlaces = { beside: [], unguarded: [] },
 ): string[] {
   return matrixDifferences(policyMatrix(was), policyMatrix(is), uncovered).map(
-    ({ effect, route, told }) => `${effect}: ${route}: ${told}`,
+    ({ effect, route, text }) => `${effect}: ${route}: ${text}`,
   )
 }
 

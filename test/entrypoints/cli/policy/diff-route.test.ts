@@ -7,9 +7,11 @@ import { listed, unknown } from '../../../helpers/app/listed.ts'
 
 type Routes = readonly ConstrainedRoute[]
 
+const NONE = { beside: [], unguarded: [] }
+
 function told(was: Routes, is: Routes): string[] {
-  return matrixDifferences(policyMatrix([was]), policyMatrix([is])).map(
-    ({ effect, route, told }) => `${effect}: ${route}: ${told}`,
+  return matrixDifferences(policyMatrix([was]), policyMatrix([is]), NONE).map(
+    ({ effect, route, text }) => `${effect}: ${route}: ${text}`,
   )
 }
 
@@ -209,5 +211,5 @@ test('a GET route and its twin HEAD are one difference for each version', () => 
 
 test('applications that differ in their hosts alone are matched by them', () => {
   const [a, b] = [[at(HOST, OPEN)], [at({ host: 'b.example' })]]
-  assert.deepEqual(matrixDifferences(policyMatrix([a, b]), policyMatrix([b, a])), [])
+  assert.deepEqual(matrixDifferences(policyMatrix([a, b]), policyMatrix([b, a]), NONE), [])
 })
