@@ -14,9 +14,7 @@ const CASES = [
   ['a terminal', TERMINAL, { FORCE_COLOR: '0' }, false],
   ['a terminal', TERMINAL, { FORCE_COLOR: 'false' }, false],
   ['a terminal', TERMINAL, { FORCE_COLOR: '' }, true],
-  ['a terminal', TERMINAL, { FORCE_COLOR: '', NO_COLOR: '1' }, false],
   ['a pipe', PIPE, {}, false],
-  ['a pipe', PIPE, { FORCE_COLOR: '' }, false],
   ['a pipe', PIPE, { FORCE_COLOR: '1' }, true],
   ['a pipe', PIPE, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
 ] as const

@@ -22,7 +22,7 @@ test('the applications of one process stand in the order in which they were made
   assert.deepEqual(urls(observed(reports)), [['/menu'], ['/admin']])
 })
 
-test('processes that run the same are told once, in an order that does not depend on time', () => {
+test('processes that run the same count once, in an order that does not depend on time', () => {
   const [menu, admin] = [reportOf({ applications: [MENU] }), reportOf({ applications: [ADMIN] })]
   assert.deepEqual(urls(observed([menu, admin, menu])), [['/admin'], ['/menu']])
   assert.deepEqual(urls(observed([admin, menu])), [['/admin'], ['/menu']])

@@ -116,7 +116,7 @@ const VERSIONS = [
   listed('/orders', { method: 'HEAD', constraints: { version: '1.0.0' }, noauth: true }),
 ]
 
-test('a url is told with what its routes are constrained by', () => {
+test('a url is shown with the constraints of its routes', () => {
   assert.equal(
     table([VERSIONS]),
     `\
