@@ -79,18 +79,11 @@ function isRunning({ pid, exitCode }: PolicyReport): boolean {
   }
 }
 
-/** A guarded application that has listened. */
-interface ObservedApplication {
-  readonly routes: readonly ConstrainedRoute[]
-  /** Its places outside of every guard. */
-  readonly beside: readonly ListedPlace[]
-}
-
 /**
- * The guarded applications of all processes. Several processes may run the same ones, which count
- * once, and start in any order.
+ * The guarded applications of all processes, and the places beside their routes that are outside of
+ * every guard. Several processes may run the same ones, which count once, and start in any order.
  */
-export function guardedApplications(reports: readonly PolicyReport[]): ObservedApplication[] {
+export function guardedApplications(reports: readonly PolicyReport[]) {
   const different = groupBy(reports, ({ applications }) => JSON.stringify(applications))
   return [...different]
     .sort(([a], [b]) => Number(a > b) - Number(a < b))
