@@ -34,7 +34,7 @@ test('npm pack in a fresh clone packs what is needed and nothing else', async ()
   const entries = await readdir(join(root, 'lib'), { recursive: true })
   const modules = entries.filter((name) => name.endsWith('.ts')).map((name) => name.slice(0, -3))
   const paths = packed.files.map(({ path }) => path)
-  // Of the declarations, those that an entry point leads to. The type tests compile applications with them.
+  // Declarations that an entry point leads to. The type tests compile applications with them.
   const declarations = modules.map((name) => `dist/${name}.d.ts`)
   const expected = [
     ...['package.json', 'README.md', 'LICENSE'],
