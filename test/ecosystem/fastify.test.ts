@@ -299,7 +299,7 @@ test('initialConfig tells how the router reads slashes', (t) => {
   assert.deepEqual([ignoreTrailingSlash, ignoreDuplicateSlashes], [true, true])
 })
 
-// lib/entrypoints/testing/probe-run.ts asks the root.
+// lib/entrypoints/testing/probe.ts asks the root.
 test('a scope is ready before the onReady hooks run', async (t) => {
   const app = made(t)
   const ran: string[] = []

@@ -6,11 +6,11 @@ import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
 const folder = tempFolder()
 
-test('the API reference has a page for each door, and says what an option does', () => {
+test('the API reference has a page for each entry point, and says what an option does', () => {
   execFileSync('node_modules/.bin/typedoc', ['--skipErrorChecking', '--out', folder.path], {
     stdio: 'ignore',
   })
-  assert.deepEqual(readdirSync(`${folder.path}/modules`).filter(isDoor), [
+  assert.deepEqual(readdirSync(`${folder.path}/modules`).filter(isEntryPoint), [
     'claims.html',
     'index.html',
     'introspection.html',
@@ -22,6 +22,6 @@ test('the API reference has a page for each door, and says what an option does',
 })
 
 /** Not a namespace inside one, such as `index.errors`. */
-function isDoor(page: string): boolean {
+function isEntryPoint(page: string): boolean {
   return page.split('.').length === 2
 }

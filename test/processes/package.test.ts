@@ -34,7 +34,7 @@ test('npm pack in a fresh clone packs what is needed and nothing else', async ()
   const entries = await readdir(join(root, 'lib'), { recursive: true })
   const modules = entries.filter((name) => name.endsWith('.ts')).map((name) => name.slice(0, -3))
   const paths = packed.files.map(({ path }) => path)
-  // Of the declarations, those that a door leads to. The type tests compile applications with them.
+  // Declarations that an entry point leads to. The type tests compile applications with them.
   const declarations = modules.map((name) => `dist/${name}.d.ts`)
   const expected = [
     ...['package.json', 'README.md', 'LICENSE'],
@@ -104,7 +104,7 @@ test('every export of an installed package can be imported, and no other file of
     found.inner = await import('fastify-tenant-auth/dist/plugin.js').catch((error) => error.code)
     console.log(JSON.stringify(found))`,
   )
-  assert.ok(isRecord(found) && isRecord(found['names']), 'the child told what it found')
+  assert.ok(isRecord(found) && isRecord(found['names']), 'the child printed its results')
   assert.equal(found['version'], manifest.version)
   assert.deepEqual(found['names']['fastify-tenant-auth'], [
     ...[
@@ -138,7 +138,7 @@ test('every export of an installed package can be imported, and no other file of
   assert.equal(found['inner'], 'ERR_PACKAGE_PATH_NOT_EXPORTED')
 })
 
-test('without the optional package one door alone cannot be opened, and says what it lacks', async () => {
+test('without the optional package one entry point alone cannot be imported, and says what it lacks', async () => {
   const app = await installIn(folder, packed, 'fastify')
   const names = Object.keys(manifest.exports).map((name) => `fastify-tenant-auth${name.slice(1)}`)
   const modules = names.filter((name) => !name.endsWith('.json'))
@@ -151,7 +151,7 @@ test('without the optional package one door alone cannot be opened, and says wha
     }
     console.log(JSON.stringify(failures))`,
   )
-  assert.ok(isRecord(found), 'the child told what it found')
+  assert.ok(isRecord(found), 'the child printed its results')
   assert.deepEqual(Object.keys(found), ['fastify-tenant-auth/introspection'])
   assert.match(
     String(found['fastify-tenant-auth/introspection']),

@@ -161,7 +161,7 @@ test('each instance of a process is an application, whatever else it holds open'
   assert.equal((await policy(args)).out, out)
 })
 
-/** Programs without a matrix, and what is told of each. */
+/** Programs without a matrix, and the error of each. */
 const FAILING: readonly [what: string, code: string, message: RegExp][] = [
   [
     'does not boot',
@@ -198,7 +198,7 @@ for (const [what, code, message] of FAILING) {
   })
 }
 
-test('what --write wrote holds until a route opens', async () => {
+test('a written file holds until a route opens', async () => {
   const file = program('locked.mjs', `${ESM}await guarded('/menu').listen()`)
   const lock = join(home, 'policy.json')
   assert.equal((await policy(['--write', lock, '--', 'node', file])).code, 0)
@@ -213,7 +213,7 @@ test('what --write wrote holds until a route opens', async () => {
   assert.equal(readFileSync(lock, 'utf8'), written)
 })
 
-test('a route that moves out of the guard opens, and dev mode is told', async () => {
+test('a route that moves out of the guard opens, and dev mode is noted', async () => {
   const at = (scope: string) => `${ESM}const app = Fastify()
   app.register(async (guarded) => {
     await guarded.register(tenantAuth, { devMode: true, uncovered: 'ignore' })
@@ -270,7 +270,7 @@ test('an application that comes late is in the file, and --check waits for it', 
   assert.match(err, /^not in the matrix: .* 2 routes, such as (GET|HEAD) \/admin$/m)
 })
 
-test('what --write wrote does not hold if two versions swap their policies', async () => {
+test('a written file does not hold if two versions swap their policies', async () => {
   const code = (open: string, host: string): string => `${ESM}const app = Fastify()
     await app.register(tenantAuth, { devMode: true })
     for (const version of ['1.0.0', '2.0.0']) {

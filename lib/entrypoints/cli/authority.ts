@@ -2,12 +2,13 @@ import { parseArgs } from 'node:util'
 import { isResourceId } from '../../identity/authorization/resources.ts'
 import { EVERY_TENANT, isTenantName } from '../../identity/tenants/tenant-name.ts'
 import { errorCode } from '../../platform/runtime/error.ts'
-import { type StandingAuthority, startAuthority } from '../testing/local-authority.ts'
+import { type LocalAuthority, startAuthority } from '../testing/test-authority.ts'
 import {
   type Command,
   CommandFailure,
-  checkGivenOnce,
   type ExitCode,
+  readNumber,
+  rejectRepeats,
   type Shell,
   UsageError,
 } from './command.ts'
@@ -39,7 +40,6 @@ const EXPIRES_IN = 12 * 60 * 60
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** Runs a test authority in the foreground. */
 export const authorityCommand: Command = {
   name: 'authority',
   summary: 'run a test authority on this machine, and print tokens of its users',
@@ -54,8 +54,8 @@ async function runAuthority(args: readonly string[], shell: Shell): Promise<Exit
       'it does not run where NODE_ENV is production: it signs what anybody asks for',
     )
   }
-  const authority = await started(options)
-  const ended = signalled(shell)
+  const authority = await startOnPort(options)
+  const ended = untilSignal(shell)
   try {
     shell.stderr.write(introduction(authority, options))
     for (const { name, resources } of options.users) {
@@ -69,18 +69,16 @@ async function runAuthority(args: readonly string[], shell: Shell): Promise<Exit
   return 0
 }
 
-async function started({ port, audience }: AuthorityOptions): Promise<StandingAuthority> {
-  try {
-    return await startAuthority(port, audience)
-  } catch (error) {
+function startOnPort({ port, audience }: AuthorityOptions): Promise<LocalAuthority> {
+  return startAuthority(port, audience).catch((error: unknown) => {
     throw new CommandFailure(
       `port ${port} of localhost cannot be had (${errorCode(error)}); end what listens there, or choose another --port. Another authority has other keys: only its own run can print its tokens`,
     )
-  }
+  })
 }
 
 function introduction(
-  { issuer, audience, keysUrl }: StandingAuthority,
+  { issuer, audience, keysUrl }: LocalAuthority,
   { users }: AuthorityOptions,
 ): string {
   const tokens = users.map(({ name }) => JSON.stringify(name)).join(', ')
@@ -97,7 +95,7 @@ ${users.length === 0 ? 'For a token: --user NAME --resources TENANT=ID,ID' : `To
 }
 
 /** Resolves at the first signal that asks for the end. */
-function signalled(shell: Shell): Promise<void> {
+function untilSignal(shell: Shell): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       for (const signal of SIGNALS) shell.off(signal, end)
@@ -107,28 +105,19 @@ function signalled(shell: Shell): Promise<void> {
   })
 }
 
-/** A user who gets a token. */
-export interface NamedUser {
-  readonly name: string
-  /** Resource ids by tenant. */
-  readonly resources: Readonly<Record<string, readonly string[]>>
-}
+type AuthorityOptions = ReturnType<typeof readAuthorityOptions>
 
-export interface AuthorityOptions {
-  readonly port: number
-  readonly audience: string
-  readonly users: readonly NamedUser[]
-}
-
-/** As in the default of the option `publicKeysUrl`. */
+/** The port in the default of the option `publicKeysUrl`. */
 const DEFAULT_PORT = 8081
 
 const HIGHEST_PORT = 65_535
 
+const PORT = `--port is a number from 0 (any free one) to ${HIGHEST_PORT}`
+
 const EXAMPLE = 'lazy-raccoon=menu:read,menu:write'
 
 /** @throws UsageError, and an error of `parseArgs` */
-export function readAuthorityOptions(args: readonly string[]): AuthorityOptions {
+export function readAuthorityOptions(args: readonly string[]) {
   const { values, tokens } = parseArgs({
     args: [...args],
     tokens: true,
@@ -139,27 +128,25 @@ export function readAuthorityOptions(args: readonly string[]): AuthorityOptions 
       resources: { type: 'string', multiple: true },
     },
   })
-  checkGivenOnce(tokens, ['user', 'resources'])
+  rejectRepeats(tokens, ['user', 'resources'])
   if (values.audience === '') throw new UsageError('the audience is empty')
   const users: { name: string; resources: Map<string, string[]> }[] = []
   for (const token of tokens) {
     if (token.kind !== 'option') continue
-    if (token.name === 'user') users.push({ name: nameOf(token.value), resources: new Map() })
-    if (token.name === 'resources') grant(users.at(-1)?.resources, String(token.value))
+    const value = String(token.value)
+    if (token.name === 'resources') grant(users.at(-1)?.resources, value)
+    if (token.name !== 'user') continue
+    if (value === '') throw new UsageError('the name of the user is empty')
+    users.push({ name: value, resources: new Map() })
   }
   return {
-    port: portOf(values.port),
+    port: readNumber(values.port, PORT, /^\d{1,5}$/, HIGHEST_PORT) ?? DEFAULT_PORT,
     audience: values.audience ?? 'api',
     users: users.map(({ name, resources }) => ({ name, resources: Object.fromEntries(resources) })),
   }
 }
 
-function nameOf(value: string | undefined): string {
-  if (value) return value
-  throw new UsageError('the name of the user is empty')
-}
-
-/** Adds to what a user holds. */
+/** Adds to the resources of a user. */
 function grant(resources: Map<string, string[]> | undefined, text: string): void {
   if (resources === undefined) {
     throw new UsageError('--resources stands behind the --user who holds them')
@@ -172,13 +159,4 @@ function grant(resources: Map<string, string[]> | undefined, text: string): void
     throw new UsageError(`--resources is written as ${EXAMPLE}, not ${JSON.stringify(text)}`)
   }
   resources.set(tenant, [...(resources.get(tenant) ?? []), ...list])
-}
-
-function portOf(given: string | undefined): number {
-  if (given === undefined) return DEFAULT_PORT
-  const port = /^\d{1,5}$/.test(given) ? Number(given) : Number.NaN
-  if (port <= HIGHEST_PORT) return port
-  throw new UsageError(
-    `--port is a number from 0 (any free one) to ${HIGHEST_PORT}, not ${JSON.stringify(given)}`,
-  )
 }

@@ -1,16 +1,16 @@
 import type { EventEmitter } from 'node:events'
 
-/** What a command is given of its process. */
+/** The part of its process that a command uses. */
 export interface Shell {
   readonly env: NodeJS.ProcessEnv
   readonly stdout: Stream
   readonly stderr: Stream
-  /** Told of signals by their names. */
+  /** Signals are events, by their names. */
   on: EventEmitter['on']
   off: EventEmitter['off']
 }
 
-export interface Stream {
+interface Stream {
   readonly isTTY?: boolean
   write(text: string): unknown
 }
@@ -21,12 +21,12 @@ export type ExitCode = number
 /** One sub-command of `fastify-tenant-auth`. */
 export interface Command {
   readonly name: string
-  /** What it does, in one line. */
+  /** One line. */
   readonly summary: string
   /** At most 24 lines of 80 columns. */
   readonly help: string
   /**
-   * @param args what stands behind the command's name, without `--help`
+   * @param args the arguments behind the command's name, without `--help`
    * @throws UsageError, CommandFailure, and an error of `parseArgs`
    */
   run(args: readonly string[], shell: Shell): Promise<ExitCode>
@@ -35,52 +35,64 @@ export interface Command {
 /** The command line is wrong: exit code 2. */
 export class UsageError extends Error {}
 
-/** The command cannot do what it is asked for: exit code 1. The message alone is shown. */
+/** The command cannot do its work: exit code 1. The message alone is shown. */
 export class CommandFailure extends Error {}
 
-/** A part of a command line, as `parseArgs` tells it. */
-interface Token {
-  readonly kind: string
-  readonly name?: string
-}
-
 /**
- * Of an option that is given twice, `parseArgs` keeps the last value, and the other one would say
- * nothing.
+ * `parseArgs` silently keeps the last of repeated options, so repeats are rejected.
  *
+ * @param tokens those of `parseArgs`
  * @param repeatable options of which each counts
- * @throws UsageError that names the first one that is given twice
+ * @throws UsageError that names the first repeated one
  */
-export function checkGivenOnce(tokens: readonly Token[], repeatable: readonly string[] = []): void {
+export function rejectRepeats(
+  tokens: readonly { readonly kind: string; readonly name?: string }[],
+  repeatable: readonly string[] = [],
+): void {
   const options = tokens.filter(({ kind }) => kind === 'option')
   const names = options.flatMap(({ name = '' }) => (repeatable.includes(name) ? [] : name))
   const twice = names.find((name, index) => names.indexOf(name) < index)
   if (twice !== undefined) throw new UsageError(`--${twice} is given twice`)
 }
 
-/** What a terminal is told before and behind a text. */
+/**
+ * Reads an option that is a number.
+ *
+ * @param rule the option and its range in words, such as `--port is a number up to 9`
+ * @param pattern the texts of numbers that are not too small
+ * @throws UsageError that says the rule
+ */
+export function readNumber(
+  text: string | undefined,
+  rule: string,
+  pattern: RegExp,
+  most: number,
+): number | undefined {
+  if (text === undefined) return undefined
+  if (pattern.test(text) && Number(text) <= most) return Number(text)
+  throw new UsageError(`${rule}, not ${JSON.stringify(text)}`)
+}
+
+/** The codes of a terminal before and behind a text. */
 const CODES = { red: [31, 39], green: [32, 39], yellow: [33, 39] } as const
 
-type Colour = keyof typeof CODES
-
 /** Gives a text a colour. */
-export type Paint = (colour: Colour, text: string) => string
+export type Paint = (colour: keyof typeof CODES, text: string) => string
 
 /**
  * Colours for a terminal, and none for a file or a pipe. `NO_COLOR` takes them away, and
  * `FORCE_COLOR` brings them back. An empty variable says nothing.
  */
-export function painting(stream: Stream, env: Shell['env']): Paint {
-  if (!isColoured(stream, env)) return (_colour, text) => text
+export function painter(stream: Stream, env: Shell['env']): Paint {
+  if (!hasColours(stream, env)) return (_colour, text) => text
   return (colour, text) => {
     const [on, off] = CODES[colour]
     return `\u001b[${on}m${text}\u001b[${off}m`
   }
 }
 
-function isColoured(stream: Stream, env: Shell['env']): boolean {
+function hasColours(stream: Stream, env: Shell['env']): boolean {
   const forced = env['FORCE_COLOR']
   if (forced) return forced !== '0' && forced !== 'false'
-  const isRefused = Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb'
-  return stream.isTTY === true && !isRefused
+  return stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
 }

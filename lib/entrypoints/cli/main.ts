@@ -11,12 +11,7 @@ const NAME = 'fastify-tenant-auth'
 /** Every sub-command, in the order of the help text. */
 export const COMMANDS: readonly Command[] = [policyCommand, doctorCommand, authorityCommand]
 
-/**
- * Runs one command line.
- *
- * @param args without the program's own name
- * @param commands those that there are
- */
+/** @param args without the program's own name */
 export async function runCommandLine(
   args: readonly string[],
   commands: readonly Command[],
@@ -26,7 +21,7 @@ export async function runCommandLine(
   const command = commands.find((each) => each.name === name)
   const own = command === undefined ? NAME : `${NAME} ${name}`
   try {
-    if (command === undefined) return runFrame(name, commands, shell)
+    if (command === undefined) return runWithoutCommand(name, commands, shell)
     if (!asksForHelp(rest)) return await command.run(rest, shell)
     shell.stdout.write(command.help)
     return 0
@@ -35,21 +30,20 @@ export async function runCommandLine(
       shell.stderr.write(`${own}: ${visible(error.message)}\n`)
       return 1
     }
-    if (!isOfUsage(error)) throw error
+    if (!isUsageError(error)) throw error
     shell.stderr.write(`${own}: ${visibleLines(error.message)}\nTry '${own} --help'.\n`)
     return 2
   }
 }
 
-function runFrame(name: string, commands: readonly Command[], shell: Shell): ExitCode {
+function runWithoutCommand(name: string, commands: readonly Command[], shell: Shell): ExitCode {
   if (name === '--version') {
     shell.stdout.write(`${version()}\n`)
     return 0
   }
   if (name === '--help' || name === '-h' || name === '') {
-    const isAsked = name !== ''
-    shell[isAsked ? 'stdout' : 'stderr'].write(help(commands))
-    return isAsked ? 0 : 2
+    shell[name === '' ? 'stderr' : 'stdout'].write(help(commands))
+    return name === '' ? 2 : 0
   }
   const kind = name.startsWith('-') ? 'option' : 'command'
   const names = commands.map((command) => command.name)
@@ -58,14 +52,14 @@ function runFrame(name: string, commands: readonly Command[], shell: Shell): Exi
   throw new UsageError(`no ${kind} ${JSON.stringify(name)}${hint}`)
 }
 
-/** What stands behind `--` belongs to the program that it names. */
+/** Arguments behind `--` belong to the program that they name. */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   const own = end === -1 ? args : args.slice(0, end)
   return own.includes('--help') || own.includes('-h')
 }
 
-function isOfUsage(error: unknown): error is Error {
+function isUsageError(error: unknown): error is Error {
   if (error instanceof UsageError) return true
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return code.startsWith('ERR_PARSE_ARGS_')

@@ -3,46 +3,38 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { JWK } from 'jose'
 
-/** Where the keys are, as in the default of the option `publicKeysUrl`. */
+/** The path in the default of the option `publicKeysUrl`. */
 const KEYS_PATH = '/openidconnect/public_keys'
 
 const METADATA_PATH = '/.well-known/openid-configuration'
 
 const NOT_FOUND = `A test authority serves ${KEYS_PATH} and ${METADATA_PATH}. It has no login.\n`
 
-/** What an authority publishes. */
-export interface Published {
+interface AuthorityMetadata {
   readonly issuer: string
   readonly algorithm: string
   readonly publicKeys: { readonly keys: readonly JWK[] }
-}
-
-export interface AuthorityServer {
-  readonly server: Server
-  readonly port: number
-  /** Address of the keys. */
-  readonly keysUrl: string
 }
 
 /**
  * Publishes keys and metadata on loopback. It keeps no process alive.
  *
  * @param port TCP port; 0: any free one
- * @param published what is true at the time of a request, by the port
+ * @param metadataAt the metadata at the time of a request, by the port
  */
 export async function serveAuthority(
   port: number,
-  published: (port: number) => Published,
-): Promise<AuthorityServer> {
+  metadataAt: (port: number) => AuthorityMetadata,
+) {
   const server = createServer(({ url }, response) => {
     const [path] = String(url).split('?')
-    const told = published(portOf(server))
+    const { issuer, algorithm, publicKeys } = metadataAt(portOf(server))
     if (path === KEYS_PATH) {
       response.setHeader('content-type', 'application/jwk-set+json')
-      response.end(JSON.stringify(told.publicKeys))
+      response.end(JSON.stringify(publicKeys))
     } else if (path === METADATA_PATH) {
       response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify(metadataOf(told, originOf(server))))
+      response.end(JSON.stringify(discoveryDocument(issuer, algorithm, originOf(server))))
     } else {
       response.writeHead(404, { 'content-type': 'text/plain' }).end(NOT_FOUND)
     }
@@ -55,10 +47,10 @@ export async function serveAuthority(
 }
 
 /**
- * What OpenID Connect Discovery 1.0 §3 requires. The endpoints for logins are named because clients
- * insist on them; both answer 404.
+ * All that OpenID Connect Discovery 1.0 §3 requires. The endpoints for logins are named because
+ * clients insist on them; both answer 404.
  */
-function metadataOf({ issuer, algorithm }: Published, origin: string): object {
+function discoveryDocument(issuer: string, algorithm: string, origin: string): object {
   return {
     issuer,
     authorization_endpoint: `${origin}/authorize`,

@@ -3,19 +3,21 @@ import { isDeepStrictEqual } from 'node:util'
 import { decodeJwt } from 'jose'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import type { Policy } from '../../routes/policy.ts'
-import type { Persona, PersonaUser, ProbedGuard, ProbeOptions } from './probe-target.ts'
+import type { Persona, PersonaUser, ProbeOptions, ProbeTarget } from './probe-target.ts'
 import type { TestAuthority } from './test-authority.ts'
 
-/** One request of a probe: who asks for which tenant, and how the policy refuses it. */
-export interface AskedPersona {
+type Resources = PersonaUser['resources']
+
+/** One request of a probe: a persona, the tenant it wants, and the refusal by the policy. */
+export interface Attempt {
   readonly persona: Persona
   /** Null: a stranger, who has no token. */
-  readonly resources: PersonaUser['resources'] | null
+  readonly resources: Resources | null
   readonly isExpired: boolean
-  /** The tenant that is asked for. Null: none is named. */
+  /** Null: none is named. */
   readonly tenant: string | null
   readonly status: number
-  /** Of the refusal; any of them. */
+  /** Any of them may be that of the refusal. */
   readonly codes: readonly string[]
 }
 
@@ -27,25 +29,25 @@ const FORBIDDEN = { status: 403, codes: ['ERR_AUTH_TENANT_FORBIDDEN'] }
 const MISSING = { status: 403, codes: ['ERR_AUTH_RESOURCE_MISSING'] }
 
 /**
- * Who a route refuses by its policy, beside those without a good token. Each of them holds all that
- * the policy does not ask for, so that only one check can refuse it.
+ * Attempts with a good token that the policy of a route refuses. Each persona holds all that the
+ * policy does not require, so that only one check can refuse it.
  *
  * @param outside a tenant that the authority may not speak for; undefined: it may for all
  */
-export function refusedPersonas(
+export function forbiddenAttempts(
   policy: Policy,
   { tenant, outside }: { readonly tenant: string; readonly outside: string | undefined },
-  guard: ProbedGuard,
-): AskedPersona[] {
-  const { ids, most, superuser } = requiredBy(policy, guard)
-  const elsewhere = elsewhereThan(tenant, guard)
-  const users: AskedPersona[] = []
+  target: ProbeTarget,
+): Attempt[] {
+  const { ids, most, superuser } = requirementOf(policy, target)
+  const elsewhere = otherTenant(tenant, target)
+  const attempts: Attempt[] = []
   const add = (
     persona: Persona,
-    resources: PersonaUser['resources'],
-    how: typeof FORBIDDEN,
+    resources: Resources,
+    refusal: typeof FORBIDDEN,
     at: string | null = tenant,
-  ) => users.push({ persona, resources, tenant: at, isExpired: false, ...how })
+  ) => attempts.push({ persona, resources, tenant: at, isExpired: false, ...refusal })
   if (policy.tenant !== null) {
     add('foreigner', { '*': ids, [elsewhere]: ids }, FORBIDDEN)
     if (outside !== undefined) {
@@ -57,27 +59,24 @@ export function refusedPersonas(
     const place = policy.tenant === null ? '*' : tenant
     add('without', { [place]: most, [elsewhere]: ids }, MISSING)
     // A resolver may name a tenant where the url names none.
-    if (
-      policy.tenant === 'query' &&
-      policy.mayBeAbsent &&
-      guard.loaded.settings.resolveTenant === undefined
-    ) {
+    const isResolved = target.loaded.settings.resolveTenant !== undefined
+    if (policy.tenant === 'query' && policy.mayBeAbsent && !isResolved) {
       add('without', { '*': most, [tenant]: ids, [elsewhere]: ids }, MISSING, null)
     }
     if (outside !== undefined && policy.tenant === null) {
       add('without', { '*': [...ids, ...superuser], [tenant]: ids }, MISSING)
     }
   }
-  return users
+  return attempts
 }
 
-/** Who each guarded route refuses: a stranger, and a user of all rights whose token has expired. */
-export function unauthenticatedPersonas(
+/** Attempts that each guarded route refuses: of a stranger, and with an expired token. */
+export function unauthenticatedAttempts(
   policy: Policy | undefined,
   tenant: string,
-  guard: ProbedGuard,
-): AskedPersona[] {
-  const { ids } = requiredBy(policy, guard)
+  target: ProbeTarget,
+): Attempt[] {
+  const { ids } = requirementOf(policy, target)
   const resources = { '*': ids, [tenant]: ids }
   return [
     { persona: 'stranger', resources: null, isExpired: false, tenant, ...UNAUTHENTICATED },
@@ -85,8 +84,8 @@ export function unauthenticatedPersonas(
   ]
 }
 
-/** What a route requires, and the most that is not enough. A superuser would need nothing of it. */
-function requiredBy(policy: Policy | undefined, { loaded }: ProbedGuard) {
+/** The ids that a route requires, and the most of them that is not enough, without superusers. */
+function requirementOf(policy: Policy | undefined, { loaded }: ProbeTarget) {
   const { superuserResource } = loaded.settings
   const superuser = superuserResource === undefined ? [] : [superuserResource]
   const { mode, ids = [] } = policy?.requirement ?? {}
@@ -97,7 +96,7 @@ function requiredBy(policy: Policy | undefined, { loaded }: ProbedGuard) {
 }
 
 /** Another tenant, of the same authority if it has one. */
-function elsewhereThan(tenant: string, { issuer, foreign }: ProbedGuard): string {
+function otherTenant(tenant: string, { issuer, foreign }: ProbeTarget): string {
   if (foreign !== undefined && foreign !== tenant) return foreign
   const own = issuer.tenants === '*' ? [] : issuer.tenants
   const other = tenant === ELSEWHERE ? `${ELSEWHERE}-2` : ELSEWHERE
@@ -106,28 +105,26 @@ function elsewhereThan(tenant: string, { issuer, foreign }: ProbedGuard): string
 
 const ELSEWHERE = 'elsewhere'
 
-/** Makes the tokens of those whom a probe asks as. Many routes ask as the same user. */
+/** Makes the tokens of the personas. Many routes are requested with the same one. */
 export class PersonaTokens {
   readonly #authority: TestAuthority
-  readonly #guard: ProbedGuard
-  readonly #claims: NonNullable<ProbeOptions['claims']>
-  readonly #grant: ProbeOptions['grant']
+  readonly #target: ProbeTarget
+  readonly #options: ProbeOptions
   readonly #tokens = new Map<string, Promise<string>>()
 
-  constructor(authority: TestAuthority, guard: ProbedGuard, { claims, grant }: ProbeOptions) {
+  constructor(authority: TestAuthority, target: ProbeTarget, options: ProbeOptions) {
     this.#authority = authority
-    this.#guard = guard
-    this.#claims = claims ?? (({ sub, resources }) => ({ sub, resources }))
-    this.#grant = grant
+    this.#target = target
+    this.#options = options
   }
 
   /**
    * The header with the token; none for a stranger.
    *
-   * @throws Error if `mapClaims` makes another user of the token, or `resourcesOf` does not tell
+   * @throws Error if `mapClaims` makes another user of the token, or `resourcesOf` does not return
    * what was granted
    */
-  async headersOf({ resources, isExpired }: AskedPersona): Promise<Record<string, string>> {
+  async headersOf({ resources, isExpired }: Attempt): Promise<Record<string, string>> {
     if (resources === null) return {}
     const key = JSON.stringify([isExpired, resources])
     const making = this.#tokens.get(key) ?? this.#make(resources, isExpired)
@@ -135,12 +132,13 @@ export class PersonaTokens {
     return { authorization: `Bearer ${await making}` }
   }
 
-  async #make(resources: PersonaUser['resources'], isExpired: boolean): Promise<string> {
-    const { clockTolerance, resourcesOf } = this.#guard.loaded.settings
+  async #make(resources: Resources, isExpired: boolean): Promise<string> {
+    const { clockTolerance, resourcesOf } = this.#target.loaded.settings
+    const { claims = (user) => ({ ...user }), grant } = this.#options
     const expiresIn = isExpired ? -60 - clockTolerance : 300
-    // What an application tells of a user is kept for a while, so that each has to be another one.
-    const sub = this.#grant === undefined ? 'probe' : randomUUID()
-    const token = await this.#authority.token(this.#claims({ sub, resources }), { expiresIn })
+    // The answers of an application are cached for a while, so that each user has to be a new one.
+    const sub = grant === undefined ? 'probe' : randomUUID()
+    const token = await this.#authority.token(claims({ sub, resources }), { expiresIn })
     if (resourcesOf === undefined && !isDeepStrictEqual(this.#rightsIn(token), rights(resources))) {
       throw new Error(
         'probe: mapClaims makes another user of the claims; give them: probe(app, authority, { claims })',
@@ -152,21 +150,21 @@ export class PersonaTokens {
   }
 
   /** @returns the token that the application has made for the user, if it has */
-  async #granted(token: string, resources: PersonaUser['resources']): Promise<string | undefined> {
-    if (this.#grant === undefined) return undefined
+  async #granted(token: string, resources: Resources): Promise<string | undefined> {
+    const { grant } = this.#options
+    if (grant === undefined) return undefined
     const { iss: issuer = '', sub = '' } = decodeJwt(token)
-    const own = await this.#grant({ issuer, sub, resources })
+    const own = await grant({ issuer, sub, resources })
     if (typeof own === 'string') return own
-    const { resourcesOf } = this.#guard.loaded.settings
-    const told: unknown = await resourcesOf?.({ issuer, sub })
-    if (resourcesOf !== undefined && !tells(told, resources)) {
+    const { resourcesOf } = this.#target.loaded.settings
+    if (resourcesOf !== undefined && !includesAll(await resourcesOf({ issuer, sub }), resources)) {
       throw new Error('probe: resourcesOf does not tell what grant was given')
     }
     return undefined
   }
 
   #rightsIn(token: string): unknown {
-    const { mapClaims } = this.#guard.issuer
+    const { mapClaims } = this.#target.issuer
     const claims = decodeJwt(token)
     try {
       return rights(Object((mapClaims?.(claims) ?? claims)['resources']))
@@ -176,20 +174,17 @@ export class PersonaTokens {
   }
 }
 
-/**
- * Whether an answer of `resourcesOf` has what was granted in tenants. An application need not know
- * what is held in all of them.
- */
-function tells(told: unknown, granted: PersonaUser['resources']): boolean {
-  return Object.entries(granted).every(([tenant, ids]) => {
+/** An application need not know what is held in all tenants. */
+function includesAll(answer: unknown, resources: Resources): boolean {
+  return Object.entries(resources).every(([tenant, ids]) => {
     if (tenant === '*') return true
-    const held: unknown = isObject(told) ? ownProperty(told, tenant) : undefined
+    const held: unknown = isObject(answer) ? ownProperty(answer, tenant) : undefined
     return Array.isArray(held) && ids.every((id) => held.includes(id))
   })
 }
 
 /** An empty list under `*` says nothing. Under a tenant it makes a member. */
 function rights(resources: object): unknown {
-  const said = Object.entries(resources).filter(([tenant, ids]) => tenant !== '*' || ids.length > 0)
-  return Object.fromEntries(said)
+  const entries = Object.entries(resources)
+  return Object.fromEntries(entries.filter(([tenant, ids]) => tenant !== '*' || ids.length > 0))
 }

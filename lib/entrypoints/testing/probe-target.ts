@@ -5,18 +5,15 @@ import type { IssuerEntry } from '../../identity/authentication/issuer.ts'
 import { listRoutes } from '../../routes/route-list.ts'
 import type { TestAuthority, TestUserInfo } from './test-authority.ts'
 
-/** Who a probe asks as, where the policy of a route refuses that persona. */
-const PERSONAS = ['stranger', 'expired', 'foreigner', 'without'] as const
+export type Persona = 'stranger' | 'expired' | 'foreigner' | 'without'
 
-export type Persona = (typeof PERSONAS)[number]
-
-/** A user that a probe asks as. */
+/** A user in whose name a probe sends requests. */
 export interface PersonaUser {
   readonly sub: string
   readonly resources: Readonly<Record<string, readonly string[]>>
 }
 
-/** A user that an application is to know. */
+/** A user to add to the data of an application. */
 export interface GrantedUser extends PersonaUser {
   /** The `iss` of its token. */
   readonly issuer: string
@@ -26,33 +23,33 @@ export const PROBE_OPTIONS = ['tenant', 'headers', 'claims', 'grant', 'foreign',
 
 export interface ProbeOptions {
   /**
-   * A tenant that exists, and that the authority may speak for. Required where `tenants` is
+   * A tenant that exists, and that the authority may speak for. Required if `tenants` is
    * configured.
    * @default a name that fits the path
    */
   readonly tenant?: string
   /**
    * Further headers of each request, such as the one that `resolveTenant` or a constraint of routes
-   * reads. Required where `resolveTenant` is configured.
+   * reads. Required if `resolveTenant` is configured.
    *
    * @param tenant the tenant that the request is for
    */
   readonly headers?: (tenant: string) => Readonly<Record<string, string>>
   /**
-   * The claims by which the authorization server would say what this user is. Required where
-   * `mapClaims` reads others than `sub` and `resources`.
+   * The claims that the authorization server would give this user. Required if `mapClaims` reads
+   * others than `sub` and `resources`.
    */
   readonly claims?: (user: PersonaUser) => TestUserInfo
   /**
-   * Writes what a user holds where the application looks for it, such as a table of a test's
-   * database. Required where `resourcesOf` or `opaqueToken` is configured. No user comes twice.
+   * Writes the rights of a user where the application looks for them, such as a table of a test's
+   * database. Required if `resourcesOf` or `opaqueToken` is configured. No user comes twice.
    *
-   * @returns the token to ask with, where it is not one of the authority; otherwise nothing
+   * @returns the token to send, if it is not one of the authority; otherwise nothing
    */
   readonly grant?: (user: GrantedUser) => unknown
   /**
-   * The tenant that is not the one which is asked for, and in which users hold what they should not
-   * need. Give one that exists where `grant` writes into a database that must know it.
+   * Another tenant than that of the requests. Users hold there what does not count. Give one that
+   * exists if `grant` writes into a database that must know it.
    *
    * @default 'elsewhere'
    */
@@ -64,24 +61,24 @@ export interface ProbeOptions {
   readonly params?: Readonly<Record<string, string>>
 }
 
-/** A guard whose routes can be asked with the tokens of one authority. */
-export interface ProbedGuard extends InstalledGuard {
+/** A guard whose routes can be requested with the tokens of one authority. */
+export interface ProbeTarget extends InstalledGuard {
   /** The rules for the authority's tokens. */
   readonly issuer: IssuerEntry
-  /** Tenants to ask for, which the authority may speak for. Undefined: any that fits the path. */
+  /** Tenants that the authority may speak for. Undefined: any that fits the path. */
   readonly tenants: readonly string[] | undefined
-  /** The tenant that is not asked for. Undefined: any. */
+  /** The other tenant. Undefined: any. */
   readonly foreign: string | undefined
 }
 
-/** @throws Error that says why a probe of this guard would tell nothing */
-export async function probedGuard(
+/** @throws Error that says why a probe of this guard would find nothing */
+export async function probeTarget(
   guard: InstalledGuard,
   authority: TestAuthority,
   options: ProbeOptions,
-): Promise<ProbedGuard> {
-  const why = whyNot(guard, options)
-  if (why !== undefined) throw new Error(`probe: ${why}`)
+): Promise<ProbeTarget> {
+  const problem = problemOf(guard, options)
+  if (problem !== undefined) throw new Error(`probe: ${problem}`)
   const issuer = await entryOf(guard.loaded, authority)
   if (issuer === undefined) {
     throw new Error(`probe: the application trusts no issuer ${authority.issuer} and audience`)
@@ -94,7 +91,10 @@ export async function probedGuard(
   return { ...guard, issuer, tenants: tenants === '*' ? undefined : tenants, foreign }
 }
 
-function whyNot({ loaded, registry }: InstalledGuard, options: ProbeOptions): string | undefined {
+function problemOf(
+  { loaded, registry }: InstalledGuard,
+  options: ProbeOptions,
+): string | undefined {
   const { devMode, resourcesOf, opaqueToken, tenants, resolveTenant } = loaded.settings
   if (devMode) return 'in dev mode every request is of the mock user, so no token is looked at'
   if (resourcesOf !== undefined && options.grant === undefined) {

@@ -3,15 +3,15 @@ import type { Route } from '../../routes/route.ts'
 import { type ListedPlace, routePlaces } from '../../routes/route-list.ts'
 import { pathParameters } from '../../routes/route-path.ts'
 import type { RouteRegistry } from '../../routes/route-registry.ts'
-import type { ProbedGuard, ProbeOptions } from './probe-target.ts'
+import type { ProbeOptions, ProbeTarget } from './probe-target.ts'
 
-/** One entry of `routes()`, with its route. */
-export interface ProbedPlace extends ListedPlace {
+/** An entry of `routes()`, with its route. */
+export interface TargetPlace extends ListedPlace {
   readonly route: Route
 }
 
-/** What `routes()` lists of one guard, in the same order. */
-export function probedPlaces({ seen, early = [] }: RouteRegistry): ProbedPlace[] {
+/** In the order of `routes()`. */
+export function targetPlaces({ seen, early = [] }: RouteRegistry): TargetPlace[] {
   return [...seen, ...early].flatMap((route) =>
     routePlaces(route).map((place) => ({ ...place, route })),
   )
@@ -32,7 +32,7 @@ const UPGRADE = {
  * @returns the headers, or why they are not known
  */
 export function headersFor(
-  { method, route }: ProbedPlace,
+  { method, route }: TargetPlace,
   given: Readonly<Record<string, string>>,
 ): Record<string, string> | string {
   const upgrade = method === 'GET' && route.isWebSocket ? Object.entries(UPGRADE) : []
@@ -46,9 +46,8 @@ export function headersFor(
   return Object.fromEntries(headers)
 }
 
-/** How to ask one route. */
-export interface ProbeAddress {
-  /** The tenant to ask for, which the authority may speak for. */
+interface ProbeAddress {
+  /** A tenant that the authority may speak for. */
   readonly tenant: string
   /** A tenant that it may not speak for. Undefined: there is none that fits the path. */
   readonly outside: string | undefined
@@ -59,13 +58,13 @@ export interface ProbeAddress {
 /** Names of tenants that an authority hardly speaks for, in several forms. */
 const OUTSIDE = ['elsewhere', 'elsewhere-2', 'zz', 'zzz', 'ZZ', '77', '777']
 
-/** @returns the address, or why the route cannot be asked */
+/** @returns the address, or why the route cannot be requested */
 export function addressOf(
-  { url, route }: ProbedPlace,
-  guard: ProbedGuard,
+  { url, route }: TargetPlace,
+  { loaded, issuer, tenants: known }: ProbeTarget,
   { foreign, params }: ProbeOptions,
 ): ProbeAddress | string {
-  const { tenantParameter } = guard.loaded.settings
+  const { tenantParameter } = loaded.settings
   const fill = (tenants: readonly string[] | undefined): FilledPath | string =>
     fillPath(url, (name) => {
       if (name === tenantParameter && tenants !== undefined) return tenants
@@ -73,32 +72,27 @@ export function addressOf(
       const samples = samplesOf(route.paramsSchema, name)
       return typeof given === 'string' ? [given, ...samples] : samples
     })
-  const filled = fill(guard.tenants)
+  const filled = fill(known)
   if (typeof filled === 'string') {
     const option = filled === tenantParameter ? 'tenant' : `params: { ${filled} }`
     return `no known value fits :${filled}; give one: probe(app, authority, { ${option} })`
   }
-  const pin = guard.issuer.tenants
-  const others = [foreign ?? [], OUTSIDE].flat().filter((name) => !pin.includes(name))
-  const filledOutside = pin === '*' ? undefined : fill(others)
-  const outside =
-    typeof filledOutside === 'object'
-      ? (filledOutside.values.get(tenantParameter) ?? others[0])
-      : undefined
+  const others = [foreign ?? [], OUTSIDE].flat().filter((name) => !issuer.tenants.includes(name))
+  const result = issuer.tenants === '*' ? '' : fill(others)
+  const filledOutside = typeof result === 'object' ? result : undefined
+  const outside = filledOutside && (filledOutside.values.get(tenantParameter) ?? others[0])
   return {
-    tenant: filled.values.get(tenantParameter) ?? guard.tenants?.[0] ?? PLAIN,
+    tenant: filled.values.get(tenantParameter) ?? known?.[0] ?? PLAIN,
     outside,
     urlFor(tenant) {
-      const { path, values } =
-        tenant === outside && typeof filledOutside === 'object' ? filledOutside : filled
+      const { path, values } = (tenant === outside && filledOutside) || filled
       const isNamed = values.has(tenantParameter) || route.policy?.tenant === null
       return isNamed || tenant === null ? path : `${path}?tenant=${encodeURIComponent(tenant)}`
     },
   }
 }
 
-/** A path of a route with a value for each parameter. */
-export interface FilledPath {
+interface FilledPath {
   readonly path: string
   readonly values: ReadonlyMap<string, string>
 }
@@ -106,7 +100,7 @@ export interface FilledPath {
 /**
  * Fills a path as the router reads it. The parameter of a wildcard is called `*`.
  *
- * @param samplesFor what a parameter may be, the best first
+ * @param samplesFor values for a parameter, the best first
  * @returns the path, or the name of the first parameter that no known value fits
  */
 export function fillPath(
@@ -117,10 +111,10 @@ export function fillPath(
   let path = ''
   let at = 0
   for (const { name, expression, start, end } of pathParameters(url)) {
-    const found = fitting(expression, samplesFor(name))
-    if (found === undefined) return name
-    values.set(name, found)
-    path += literal(url.slice(at, start)) + encodeURIComponent(found)
+    const sample = firstMatch(expression, samplesFor(name))
+    if (sample === undefined) return name
+    values.set(name, sample)
+    path += literal(url.slice(at, start)) + encodeURIComponent(sample)
     at = end
   }
   const rest = url.slice(at)
@@ -131,18 +125,18 @@ export function fillPath(
 }
 
 /** The router does not look at `^` and `$` at the ends of an expression. */
-function fitting(expression: string, samples: readonly string[]): string | undefined {
+function firstMatch(expression: string, samples: readonly string[]): string | undefined {
   const source = expression.slice(1, -1).replace(/^\^/, '').replace(/\$$/, '')
   const whole = expression === '' ? /./s : new RegExp(`^(?:${source})$`)
   return samples.find((sample) => sample !== '' && whole.test(sample))
 }
 
-/** What stands between parameters. There `::` is a colon. */
+/** Text between parameters, in which `::` is a colon. */
 function literal(text: string): string {
   return encodeURI(text.replaceAll('::', ':'))
 }
 
-/** What a parameter is called where its schema says nothing. */
+/** The value of a parameter whose schema says nothing. */
 const PLAIN = 'probe'
 
 /** A value for each format that a path may have, and for each type but string. */
@@ -163,7 +157,7 @@ const SAMPLES: ReadonlyMap<unknown, string> = new Map([
 
 /**
  * Values that a JSON schema of path parameters names or describes for one of them, the best first.
- * Where it says less, the option `params` has to.
+ * If it says less, the option `params` has to.
  */
 export function samplesOf(paramsSchema: unknown, name: string): string[] {
   const schema = memberOf(memberOf(paramsSchema, 'properties'), name)

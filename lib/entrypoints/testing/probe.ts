@@ -7,11 +7,28 @@ import type {
   RawRequestDefaultExpression,
   RawServerBase,
 } from 'fastify'
+import { plainOptions } from '../../config/option-reader.ts'
 import { visible } from '../../config/redact.ts'
-import { placeWords } from '../../routes/route-constraints.ts'
-import { type Answer, isRefused } from './probe-answer.ts'
-import { type AskedRoute, askRoutes } from './probe-run.ts'
-import type { Persona, ProbeOptions } from './probe-target.ts'
+import { isOfCors } from '../../guard/boot-audit.ts'
+import { whileProbing } from '../../guard/probe-gate.ts'
+import { installedGuards } from '../../guard/scopes.ts'
+import { rootScope } from '../../routes/fastify-scope.ts'
+import { placeWords, type RouteConstraints } from '../../routes/route-constraints.ts'
+import {
+  type Attempt,
+  forbiddenAttempts,
+  PersonaTokens,
+  unauthenticatedAttempts,
+} from './personas.ts'
+import { isRefused, otherRouteReached, type ProbeAnswer, sendProbe } from './probe-answer.ts'
+import {
+  type Persona,
+  PROBE_OPTIONS,
+  type ProbeOptions,
+  type ProbeTarget,
+  probeTarget,
+} from './probe-target.ts'
+import { addressOf, headersFor, type TargetPlace, targetPlaces } from './probe-url.ts'
 import type { TestAuthority } from './test-authority.ts'
 
 /** A route, and the statuses of its answers. Null: its policy does not refuse that persona. */
@@ -40,7 +57,7 @@ export interface ProbedRoute {
  * @param app the application, or a scope of it: the guards there or below, or the one around it
  * @param authority one that the application trusts; of several, each needs a probe of its own
  * @returns one entry for each of `routes()`
- * @throws Error in dev mode, with `resourcesOf` or `opaqueToken` without `grant`, and where a route
+ * @throws Error in dev mode, with `resourcesOf` or `opaqueToken` without `grant`, and if a route
  * cannot be asked or does not answer within 10 seconds
  */
 export function probe<
@@ -59,24 +76,22 @@ export async function probe(
   authority: TestAuthority,
   options: ProbeOptions = {},
 ): Promise<ProbedRoute[]> {
-  return (await askRoutes(app, authority, options)).map(rowOf)
-}
-
-function rowOf({ method, url, noauth, answers }: AskedRoute): ProbedRoute {
-  // Where a persona was asked as more than once, the status that should not be counts.
-  const statusOf = (persona: Persona): number | null => {
-    const all = answers.filter(({ asked }) => asked.persona === persona)
-    return (all.find((answer) => !isRefused(answer)) ?? all[0])?.status ?? null
-  }
-  return {
-    method,
-    url,
-    noauth,
-    stranger: statusOf('stranger'),
-    expired: statusOf('expired'),
-    foreigner: statusOf('foreigner'),
-    without: statusOf('without'),
-  }
+  return (await probeRoutes(app, authority, options)).map(({ method, url, noauth, answers }) => {
+    // If a persona made several attempts, the status that should not be counts.
+    const statusOf = (persona: Persona): number | null => {
+      const all = answers.filter(({ attempt }) => attempt.persona === persona)
+      return (all.find((answer) => !isRefused(answer)) ?? all[0])?.status ?? null
+    }
+    return {
+      method,
+      url,
+      noauth,
+      stranger: statusOf('stranger'),
+      expired: statusOf('expired'),
+      foreigner: statusOf('foreigner'),
+      without: statusOf('without'),
+    }
+  })
 }
 
 /**
@@ -105,12 +120,12 @@ export async function assertGuarded(
   authority: TestAuthority,
   options: ProbeOptions = {},
 ): Promise<void> {
-  const routes = await askRoutes(app, authority, options)
+  const routes = await probeRoutes(app, authority, options)
   if (routes.every(({ answers }) => answers.length === 0)) {
     fail('no route was asked: each is open, or there is none')
   }
-  const rows = routes.flatMap(rowsOf)
-  if (rows.length > 0) fail(`not refused as their policies say:\n\n${table(rows)}`)
+  const rows = routes.flatMap(failureRows)
+  if (rows.length > 0) fail(`not refused as their policies say:\n\n${table([HEAD, ...rows])}`)
 }
 
 function fail(message: string): never {
@@ -121,33 +136,113 @@ type Row = readonly [method: string, url: string, persona: string, expected: str
 
 const HEAD: Row = ['method', 'url', 'persona', 'expected', 'got']
 
-function rowsOf(route: AskedRoute): Row[] {
+function failureRows(route: RouteAnswers): Row[] {
   const [method, url] = [visible(route.method), visible(placeWords(route))]
   return route.answers
     .filter((answer) => !isRefused(answer))
     .map((answer) => {
-      const { persona, status, codes } = answer.asked
+      const { persona, status, codes } = answer.attempt
       const expected = codes.length === 1 ? `${status} ${codes}` : `${status}`
-      return [method, url, persona, expected, `${answer.status}${found(answer)}`]
+      return [method, url, persona, expected, `${answer.status}${endWords(answer)}`]
     })
 }
 
-/** What the status alone does not say. */
-function found({ end }: Answer): string {
+function endWords({ end }: ProbeAnswer): string {
   if (end === undefined) return ', not from the guard'
   if (end.error !== null) return ` ${end.error.code}`
   return end.url === undefined ? ', no such route' : ', the handler would have run'
 }
 
 function table(rows: readonly Row[]): string {
-  const all = [HEAD, ...rows]
   const widths = HEAD.map((_head, column) =>
-    Math.max(...all.map((row) => Number(row[column]?.length))),
+    Math.max(...rows.map((row) => Number(row[column]?.length))),
   )
-  const lineOf = (row: Row): string =>
-    row
-      .map((cell, column) => cell.padEnd(Number(widths[column])))
-      .join('  ')
-      .trimEnd()
-  return all.map(lineOf).join('\n')
+  return rows
+    .map((row) => row.map((cell, column) => cell.padEnd(Number(widths[column]))))
+    .map((cells) => cells.join('  ').trimEnd())
+    .join('\n')
+}
+
+/** A route with the answers to those whom its policy refuses. */
+interface RouteAnswers {
+  readonly method: string
+  readonly url: string
+  readonly constraints?: RouteConstraints
+  /** Null if its policy cannot be known. */
+  readonly noauth: boolean | null
+  readonly answers: readonly ProbeAnswer[]
+}
+
+/** @throws Error that says why a probe would find nothing, or names each route it cannot ask */
+async function probeRoutes(
+  app: FastifyInstance,
+  authority: TestAuthority,
+  given: ProbeOptions,
+): Promise<RouteAnswers[]> {
+  const options = plainOptions('probe', given, PROBE_OPTIONS)
+  // A scope is ready before the hooks run by which the application gets ready.
+  await rootScope(app).ready()
+  const guards = installedGuards(app)
+  if (guards.length === 0)
+    throw new Error('probe: found no guard in this scope, around or below it')
+  const problems: string[] = []
+  const routes: RouteAnswers[] = []
+  for (const installed of guards) {
+    const target = await probeTarget(installed, authority, options)
+    const tokens = new PersonaTokens(authority, target, options)
+    for (const place of targetPlaces(target.registry)) {
+      const result = await whileProbing(app, () => probeRoute(app, place, target, tokens, options))
+      if (typeof result === 'string')
+        problems.push(visible(`${place.method} ${placeWords(place)}: ${result}`))
+      else routes.push(result)
+    }
+  }
+  if (problems.length > 0) throw new Error(`probe: cannot ask\n${problems.join('\n')}`)
+  return routes
+}
+
+const CURE = 'give the probe params or headers that fit: probe(app, authority, { params, headers })'
+
+/** @returns the answers, or why the route cannot be asked */
+async function probeRoute(
+  app: FastifyInstance,
+  place: TargetPlace,
+  target: ProbeTarget,
+  tokens: PersonaTokens,
+  options: ProbeOptions,
+): Promise<RouteAnswers | string> {
+  const { route, ...listed } = place
+  const open = { ...listed, noauth: true, answers: [] }
+  if (route.policy?.noauth) return open
+  const { scope } = route
+  if (isOfCors(place, scope)) return { ...listed, noauth: null, answers: [] }
+  const address = addressOf(place, target, options)
+  if (typeof address === 'string') return address
+  const headersOf = (tenant: string) => headersFor(place, options.headers?.(tenant) ?? {})
+  const unknown = headersOf(address.tenant)
+  if (typeof unknown === 'string') return `${unknown}; ${CURE}`
+  const send = async (attempt: Attempt): Promise<ProbeAnswer> =>
+    sendProbe(app, attempt, {
+      method: place.method,
+      url: address.urlFor(attempt.tenant),
+      routeUrl: place.url,
+      headers: {
+        ...Object(headersOf(attempt.tenant ?? address.tenant)),
+        ...(await tokens.headersOf(attempt)),
+      },
+      isBehindCors: place.method === 'OPTIONS' && scope.hasPlugin('@fastify/cors'),
+    })
+  const answers: ProbeAnswer[] = []
+  for (const attempt of unauthenticatedAttempts(route.policy, address.tenant, target)) {
+    answers.push(await send(attempt))
+  }
+  // If the application was made before this package was loaded, only a request shows the policy.
+  const policy = route.policy ?? answers[0]?.end?.policy ?? null
+  if (policy?.noauth) return open
+  for (const attempt of policy === null ? [] : forbiddenAttempts(policy, address, target)) {
+    answers.push(await send(attempt))
+  }
+  const other = otherRouteReached(answers, route)
+  if (other !== undefined) return `the request reached ${other} instead; ${CURE}`
+  return { ...listed, noauth: policy?.noauth ?? null, answers }
 }

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import type { Server } from 'node:http'
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import { plainOptions } from '../../config/option-reader.ts'
 import { TEST_KEY_NAME } from '../../identity/jwks/jwk-set.ts'
 import { ownCopy } from '../../platform/runtime/own-property.ts'
-import { type AuthorityServer, serveAuthority } from './authority-server.ts'
+import { serveAuthority } from './authority-server.ts'
 
 export interface TestAuthorityOptions {
   /** The `iss` claim of the tokens. @default 'https://authority.test' */
@@ -14,7 +15,7 @@ export interface TestAuthorityOptions {
   readonly algorithm?: string | undefined
 }
 
-/** What a test user holds; any further claims too. */
+/** The claims of a test user; any further ones too. */
 export interface TestUserInfo {
   readonly sub?: string
   readonly preferred_username?: string
@@ -23,8 +24,8 @@ export interface TestUserInfo {
 }
 
 /**
- * What a test token says, apart from who the user is. Given as `undefined`, a claim or header is
- * left out.
+ * The claims and headers of a test token, apart from its user's. One given as `undefined` is left
+ * out.
  */
 export interface TestTokenOptions {
   /** Seconds from now until `exp`; negative: expired. @default 300 */
@@ -41,7 +42,7 @@ export interface TestTokenOptions {
   readonly header?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What `issuerRules` gives. */
+/** An entry of the option `issuers`. */
 export interface TestIssuerRules extends Pick<TestAuthority, 'publicKeys' | 'issuer' | 'audience'> {
   readonly tenants: '*' | readonly string[]
 }
@@ -107,35 +108,35 @@ export async function createTestAuthority(
     audience = 'api',
     algorithm = 'ES256',
   } = plainOptions('createTestAuthority', options, ['issuer', 'audience', 'algorithm'])
-  let signing = await createSigningKey(algorithm, 1)
   let serial = 1
-  let endpoint: Promise<AuthorityServer> | undefined
+  let signing = await createSigningKey(algorithm, serial)
+  let endpoint: ReturnType<typeof serveAuthority> | undefined
 
   const publicKeys = () => ({ keys: [signing.publicJwk] })
   const token: TestAuthority['token'] = (userInfo = {}, given = {}) => {
-    const tokenOptions = ownCopy(given)
-    const claims = { ...timesOf(tokenOptions), iss: issuer, aud: audience, sub: 'test-user' }
-    if ('issuer' in tokenOptions) Object.assign(claims, { iss: tokenOptions.issuer })
-    if ('audience' in tokenOptions) Object.assign(claims, { aud: tokenOptions.audience })
-    return new SignJWT({ ...claims, ...userInfo })
-      .setProtectedHeader({
-        alg: algorithm,
-        kid: signing.kid,
-        typ: 'at+jwt',
-        ...tokenOptions.header,
-      })
-      .sign(signing.privateKey)
+    const defaults = { issuer, audience, expiresIn: 300, issuedAt: 0 }
+    const tokenOptions: TestTokenOptions = ownCopy({ ...defaults, ...given })
+    const now = Math.floor(Date.now() / 1000)
+    const at = (seconds: number | undefined) => (seconds === undefined ? undefined : now + seconds)
+    const claims = {
+      exp: at(tokenOptions.expiresIn),
+      nbf: at(tokenOptions.notBefore),
+      iat: at(tokenOptions.issuedAt),
+      iss: tokenOptions.issuer,
+      aud: tokenOptions.audience,
+      sub: 'test-user',
+      ...userInfo,
+    }
+    const header = { alg: algorithm, kid: signing.kid, typ: 'at+jwt', ...tokenOptions.header }
+    return new SignJWT(Object(claims)).setProtectedHeader(header).sign(signing.privateKey)
   }
 
   const close = async (): Promise<void> => {
     const ending = endpoint
     endpoint = undefined
     // A server that does not listen yet cannot be closed. A server that never listens needs no end.
-    const closing = await ending?.then(({ server }) => server).catch(() => undefined)
-    if (closing === undefined) return
-    closing.close()
-    closing.closeAllConnections()
-    await once(closing, 'close')
+    const served = await ending?.catch(() => undefined)
+    if (served !== undefined) await closeServer(served.server)
   }
 
   return {
@@ -176,29 +177,47 @@ export async function createTestAuthority(
   }
 }
 
-/** The times that a test token names, in seconds since the epoch (RFC 7519 §4.1.4 to §4.1.6). */
-function timesOf(options: TestTokenOptions): { exp?: number; nbf?: number; iat?: number } {
-  const now = Math.floor(Date.now() / 1000)
-  const expiresIn = 'expiresIn' in options ? options.expiresIn : 300
-  const issuedAt = 'issuedAt' in options ? options.issuedAt : 0
-  return {
-    ...(expiresIn !== undefined && { exp: now + expiresIn }),
-    ...(options.notBefore !== undefined && { nbf: now + options.notBefore }),
-    ...(issuedAt !== undefined && { iat: now + issuedAt }),
-  }
-}
-
-/** A key pair whose public half a JWKS publishes. */
-interface SigningKey {
-  readonly kid: string
-  readonly privateKey: CryptoKey
-  readonly publicJwk: JWK
-}
-
-/** A fresh key of that algorithm, whose name says what it is. */
-async function createSigningKey(algorithm: string, serial: number): Promise<SigningKey> {
+/** A fresh key pair, whose public half a JWKS publishes. */
+async function createSigningKey(algorithm: string, serial: number) {
   const { publicKey, privateKey } = await generateKeyPair(algorithm)
   const kid = `${TEST_KEY_NAME}${serial}`
-  const publicJwk = { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: 'sig' }
+  const publicJwk: JWK = { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: 'sig' }
   return { kid, privateKey, publicJwk: Object.freeze(publicJwk) }
+}
+
+async function closeServer(server: Server): Promise<void> {
+  server.close()
+  server.closeAllConnections()
+  await once(server, 'close')
+}
+
+/** A test authority whose issuer is its own address, so that it can be discovered. */
+export interface LocalAuthority extends Pick<TestAuthority, 'issuer' | 'audience' | 'token'> {
+  readonly keysUrl: string
+  close(): Promise<void>
+}
+
+/**
+ * Starts an authority on loopback. It keeps the process alive until its `close()`.
+ *
+ * @param port TCP port; 0: any free one
+ * @param audience the `aud` claim of its tokens
+ */
+export async function startAuthority(port: number, audience: string): Promise<LocalAuthority> {
+  const algorithm = 'ES256'
+  const { publicKeys, token } = await createTestAuthority({ audience, algorithm })
+  // The host is that of the default `publicKeysUrl`.
+  const issuerAt = (actual: number) => `http://localhost:${actual}`
+  const served = await serveAuthority(port, (actual) => {
+    return { issuer: issuerAt(actual), algorithm, publicKeys }
+  })
+  const issuer = issuerAt(served.port)
+  served.server.ref()
+  return {
+    issuer,
+    audience,
+    keysUrl: served.keysUrl,
+    token: (userInfo, options) => token(userInfo, { issuer, ...options }),
+    close: () => closeServer(served.server),
+  }
 }

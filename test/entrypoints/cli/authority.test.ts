@@ -69,7 +69,7 @@ test('it refuses to run where NODE_ENV is production', async () => {
   })
 })
 
-test('a port in use is told with the cure, and with what another run is good for', async (t) => {
+test('a port in use is an error with its cure', async (t) => {
   const port = await takenPort(t)
   const { shell, ended } = started(`--port ${port} --user dora`)
   assert.equal(await ended, 1)

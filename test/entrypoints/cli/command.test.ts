@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { painting } from '../../../lib/entrypoints/cli/command.ts'
+import { painter } from '../../../lib/entrypoints/cli/command.ts'
 
 const TERMINAL = { isTTY: true, write: () => {} }
 const PIPE = { write: () => {} }
@@ -14,9 +14,7 @@ const CASES = [
   ['a terminal', TERMINAL, { FORCE_COLOR: '0' }, false],
   ['a terminal', TERMINAL, { FORCE_COLOR: 'false' }, false],
   ['a terminal', TERMINAL, { FORCE_COLOR: '' }, true],
-  ['a terminal', TERMINAL, { FORCE_COLOR: '', NO_COLOR: '1' }, false],
   ['a pipe', PIPE, {}, false],
-  ['a pipe', PIPE, { FORCE_COLOR: '' }, false],
   ['a pipe', PIPE, { FORCE_COLOR: '1' }, true],
   ['a pipe', PIPE, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
 ] as const
@@ -24,6 +22,6 @@ const CASES = [
 for (const [what, stream, env, isColoured] of CASES) {
   test(`${what} with ${JSON.stringify(env)} has ${isColoured ? '' : 'no '}colours`, () => {
     const expected = isColoured ? '\u001b[31mopens\u001b[39m' : 'opens'
-    assert.equal(painting(stream, env)('red', 'opens'), expected)
+    assert.equal(painter(stream, env)('red', 'opens'), expected)
   })
 }

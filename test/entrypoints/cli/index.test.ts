@@ -18,10 +18,10 @@ test('a reader that goes away changes no exit code, and brings no stack', async 
   const args = [...runs('lib/entrypoints/cli/index.ts'), 'policy', '--help']
   const command = spawn(process.execPath, args, { stdio: 'pipe' })
   command.stdout.destroy()
-  let told = ''
+  let errors = ''
   command.stderr.setEncoding('utf8').on('data', (text: string) => {
-    told += text
+    errors += text
   })
   const [code] = await once(command, 'close')
-  assert.deepEqual([code, told], [0, ''])
+  assert.deepEqual([code, errors], [0, ''])
 })

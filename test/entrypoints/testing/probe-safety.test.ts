@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 
-// They are made before the package is loaded, which is not told of them.
+// They are made before the package is loaded, which does not know them.
 const madeBefore = [Fastify(), Fastify()]
 const { default: tenantAuth } = await import('../../../lib/index.ts')
 const { assertGuarded, probe } = await import('../../../lib/entrypoints/testing/index.ts')

@@ -32,7 +32,7 @@ async function linesOf(app: FastifyInstance, options?: ProbeOptions): Promise<st
 
 const handler = async () => assert.fail('a handler has run')
 
-/** An application that the package was not told of, as one that was made before its import. */
+/** An application that the package does not know, as one that was made before its import. */
 function unknownApp(t: TestContext): FastifyInstance {
   const initialization = channel('fastify.initialization')
   const deaf = t.mock.method(initialization, 'publish', () => {})
@@ -259,7 +259,7 @@ test('several authorities are probed one by one, each in its own tenants', async
   await assert.rejects(assertGuarded(app, acme), /GET \/u\/:tenant\(\^zz\$\): no known value fits/)
 })
 
-test('issuers from a function are asked for, and an unknown one is told', async (t) => {
+test('an unknown issuer among those of a function is an error', async (t) => {
   const asked = (tenants: '*' | string[]) => async (issuer: string) => {
     if (issuer !== authority.issuer) return null
     const { issuer: _, ...rules } = authority.issuerRules({ tenants })
@@ -289,7 +289,7 @@ const REFUSED: readonly [options: object, given: ProbeOptions, message: RegExp][
 ]
 
 for (const [options, given, message] of REFUSED) {
-  test(`with ${Object.keys(options)} a probe would tell nothing, and says why`, async (t) => {
+  test(`with ${Object.keys(options)} a probe would find nothing, and says why`, async (t) => {
     const app = await guardedApp(t, untyped(options))
     app.get('/orders', { config: { tenant: true } }, handler)
     await assert.rejects(probe(app, authority, given), { name: 'Error', message })
@@ -324,7 +324,7 @@ test('with resourcesOf each persona is granted what it holds, and is another use
     'POST /:tenant/menus: 401 401 403 403',
     'GET /orders: 401 401 403 -',
   ]
-  // What the application has kept of the first users says nothing of the later ones.
+  // The answers that the application has cached for the first users do not count for later ones.
   for (const _ of [1, 2]) {
     assert.deepEqual(await linesOf(app, given), lines)
     await assertGuarded(app, authority, given)
@@ -350,7 +350,7 @@ test('a guard that lets granted users in is found', async (t) => {
   })
 })
 
-test('a grant that the application does not see is told', async (t) => {
+test('a grant that the application does not see is an error', async (t) => {
   const app = await guardedApp(t, { resourcesOf: () => null })
   app.get('/:tenant/menus', { config: { require: 'menu:read' } }, handler)
   await assert.rejects(assertGuarded(app, authority, { grant: () => {} }), {
@@ -420,7 +420,7 @@ test('an OPTIONS route of the application whose url is like that of cors is aske
   assert.deepEqual(await linesOf(app), ['OPTIONS *: 401 401 - -'])
 })
 
-test('a tenant that the authority may not speak for is told', async (t) => {
+test('a tenant that the authority may not speak for is an error', async (t) => {
   const app = bareApp(t)
   await app.register(tenantAuth, { issuers: [authority.issuerRules({ tenants: ['acme'] })] })
   app.get('/:tenant', handler)

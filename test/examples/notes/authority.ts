@@ -1,4 +1,4 @@
-import { startAuthority } from '../../../lib/entrypoints/testing/local-authority.ts'
+import { startAuthority } from '../../../lib/entrypoints/testing/test-authority.ts'
 
 /** Seconds; long enough for a demo that stays open over a working day. */
 const EXPIRES_IN = 12 * 60 * 60

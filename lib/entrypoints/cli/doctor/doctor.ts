@@ -1,17 +1,26 @@
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
-import { visible } from '../../../config/redact.ts'
+import { bootWarnings } from '../../../config/boot-warnings.ts'
+import { type LoadedSettings, loadSettings } from '../../../config/load-settings.ts'
+import type { Settings } from '../../../config/options.ts'
+import { showPath, visible } from '../../../config/redact.ts'
+import { ERR_AUTH_CONFIG_INVALID } from '../../../errors.ts'
+import { MAX_LIST_BYTES, readTenantList } from '../../../identity/tenants/remote-tenants.ts'
+import { fetchText } from '../../../platform/http/fetch-json.ts'
+import { redactUrl } from '../../../platform/http/urls.ts'
 import {
   type Command,
-  checkGivenOnce,
   type ExitCode,
   type Paint,
-  painting,
+  painter,
+  rejectRepeats,
   type Shell,
   UsageError,
 } from '../command.ts'
-import { examineFile } from './examine-file.ts'
-import type { Finding, Level } from './finding.ts'
+import { examineIssuer } from './examine-issuer.ts'
+import { examineToken } from './examine-token.ts'
+import { Exchange, fetchFinding } from './fetch-advice.ts'
+import { doubtful, type Finding, fine, type Level, wrong } from './finding.ts'
 
 const HELP = `Usage: fastify-tenant-auth doctor [options] app.ini
 
@@ -33,7 +42,6 @@ Exit codes: 0 nothing is wrong; 1 something is; 2 a wrong command line.
 
 const COLOURS = { ok: 'green', warning: 'yellow', wrong: 'red' } as const
 
-/** Says what is wrong with a configuration, and how to mend it. */
 export const doctorCommand: Command = {
   name: 'doctor',
   summary: 'say what is wrong with an INI file and its servers, and the cure',
@@ -43,20 +51,19 @@ export const doctorCommand: Command = {
 
 async function runDoctor(args: readonly string[], shell: Shell): Promise<ExitCode> {
   const { file, token, isJson } = readDoctorOptions(args)
-  const findings = await examineFile(file, await readGivenToken(token, () => process.stdin))
+  const findings = await examineFile(file, await readToken(token, () => process.stdin))
   shell.stdout.write(
     isJson
       ? `${JSON.stringify({ findings }, null, 2)}\n`
-      : told(findings, painting(shell.stdout, shell.env)),
+      : formatFindings(findings, painter(shell.stdout, shell.env)),
   )
   const count = (level: Level) => findings.filter((each) => each.level === level).length
-  const wrong = count('wrong')
-  shell.stderr.write(`${visible(file)}: wrong ${wrong}, warnings ${count('warning')}\n`)
-  return wrong > 0 ? 1 : 0
+  const problems = count('wrong')
+  shell.stderr.write(`${visible(file)}: wrong ${problems}, warnings ${count('warning')}\n`)
+  return problems > 0 ? 1 : 0
 }
 
-/** One line for each. */
-function told(findings: readonly Finding[], paint: Paint): string {
+function formatFindings(findings: readonly Finding[], paint: Paint): string {
   return findings
     .map(({ level, what, cure }) => {
       const mark = paint(COLOURS[level], level.padEnd('warning'.length))
@@ -65,22 +72,15 @@ function told(findings: readonly Finding[], paint: Paint): string {
     .join('')
 }
 
-export interface DoctorOptions {
-  readonly file: string
-  /** `-`: the standard input. */
-  readonly token: string | undefined
-  readonly isJson: boolean
-}
-
 /** @throws UsageError, and an error of `parseArgs` */
-export function readDoctorOptions(args: readonly string[]): DoctorOptions {
+export function readDoctorOptions(args: readonly string[]) {
   const { values, positionals, tokens } = parseArgs({
     tokens: true,
     args: [...args],
     allowPositionals: true,
     options: { token: { type: 'string' }, json: { type: 'boolean' } },
   })
-  checkGivenOnce(tokens)
+  rejectRepeats(tokens)
   const [file, ...more] = positionals
   if (!file) throw new UsageError("the INI file is missing, as in 'doctor app.ini'")
   if (more.length > 0) throw new UsageError('one INI file at a time')
@@ -90,15 +90,95 @@ export function readDoctorOptions(args: readonly string[]): DoctorOptions {
 /**
  * The token alone, without the name of its scheme and the space around it, as it is copied.
  *
- * @throws UsageError where there is none
+ * @param given `-`: the token is read from the input
+ * @throws UsageError if it is empty
  */
-export async function readGivenToken(
+export async function readToken(
   given: string | undefined,
   input: () => AsyncIterable<Buffer | string>,
 ): Promise<string | undefined> {
   if (given === undefined) return undefined
-  const written = given === '-' ? await text(input()) : given
-  const token = written.trim().replace(/^(?:authorization:\s*)?bearer\s+/i, '')
+  const copied = given === '-' ? await text(input()) : given
+  const token = copied.trim().replace(/^(?:authorization:\s*)?bearer\s+/i, '')
   if (token !== '') return token
   throw new UsageError('the token is empty')
+}
+
+async function examineFile(file: string, token?: string): Promise<readonly Finding[]> {
+  let loaded: LoadedSettings
+  try {
+    loaded = loadSettings({ configFile: file })
+  } catch (error) {
+    if (!(error instanceof ERR_AUTH_CONFIG_INVALID)) throw error
+    return error.message.split('\n').map((problem) => wrong(problem, UNBOOTED))
+  }
+  return [fine(`${showPath(file)} can be used`), ...(await examineLoaded(loaded, token))]
+}
+
+/**
+ * All that can be found out about a configuration from the machine that will use it.
+ *
+ * @param token a token that should be accepted; it is sent nowhere
+ */
+export async function examineLoaded(
+  loaded: LoadedSettings,
+  token?: string,
+): Promise<readonly Finding[]> {
+  const { settings, issuers } = loaded
+  const warnings = examineSettings(loaded)
+  if (settings.devMode) return [...warnings, ...(token === undefined ? [] : [UNREAD])]
+  const listed = typeof issuers === 'function' ? [] : issuers
+  const [tenants, ...examined] = await Promise.all([
+    examineTenants(settings),
+    ...listed.map(async (entry) => ({ entry, ...(await examineIssuer(entry, settings)) })),
+  ])
+  return [
+    ...warnings,
+    ...examined.flatMap(({ findings }) => findings),
+    ...tenants,
+    ...(token === undefined ? [] : examineToken(token, examined, settings)),
+  ]
+}
+
+const UNBOOTED = 'the application does not boot before that is mended'
+
+const UNREAD = doubtful('token: dev mode reads none', 'take dev_mode away to look at it')
+
+/** By the beginning of a warning. */
+const CURES: readonly (readonly [start: string, cure: string])[] = [
+  ['dev mode', 'take dev_mode away for production; then keys and tokens are looked at too'],
+  ['superuserResource', 'say which tenants exist: [tenants] ids or tenant_url'],
+  ['publicKeysUrl is not', 'give issuer, whose keys are then discovered, or public_keys_url'],
+  ['publicKeysUrl of', 'use https there'],
+  ['tenants is plain http', 'use https in tenant_url'],
+  ['issuer', 'give issuer, exactly as the tokens name it'],
+  ['audience', 'give audience: the name of this API at the server'],
+  ['confirmation', 'take confirmation away, unless such a gateway stands in front'],
+]
+
+/** The warnings of the boot. */
+export function examineSettings(loaded: LoadedSettings): Finding[] {
+  return bootWarnings(loaded).map((warning) => {
+    const [, cure = 'see the option in the README'] =
+      CURES.find(([start]) => warning.startsWith(start)) ?? []
+    return doubtful(warning, cure)
+  })
+}
+
+/** The list of tenants, if it has an address. */
+async function examineTenants({
+  tenants,
+  tenantsTimeout,
+}: Pick<Settings, 'tenants' | 'tenantsTimeout'>): Promise<Finding[]> {
+  if (typeof tenants !== 'string') return []
+  const exchange = new Exchange(MAX_LIST_BYTES, tenantsTimeout)
+  const source = { what: 'tenants', url: tenants, setting: 'tenant_url', limit: 'tenants_timeout' }
+  try {
+    const { size } = await readTenantList(await fetchText(tenants, exchange.limits))
+    const where = `tenants at ${redactUrl(tenants)}`
+    if (size > 0) return [fine(`${where}: names of ${size}`)]
+    return [doubtful(`${where}: the list is empty`, 'until it has names, every tenant is unknown')]
+  } catch (error) {
+    return [fetchFinding(source, error, exchange)]
+  }
 }

@@ -3,38 +3,44 @@ import { showValue } from '../../../config/redact.ts'
 import type { IssuerEntry } from '../../../identity/authentication/issuer.ts'
 import { isDiscoverable, jwksUriOf, readMetadata } from '../../../identity/jwks/discovery.ts'
 import { MAX_KEYS_BYTES } from '../../../identity/jwks/fetch-jwks.ts'
+import type { KeyFlaw, VerificationKey } from '../../../identity/jwks/jwk.ts'
+import { areTestKeys, KeySet, readMembers } from '../../../identity/jwks/jwk-set.ts'
 import { reasonOf } from '../../../platform/http/failure.ts'
 import { fetchJson } from '../../../platform/http/fetch-json.ts'
 import { isSecureUrl, redactUrl } from '../../../platform/http/urls.ts'
 import { isObject, ownProperty } from '../../../platform/runtime/own-property.ts'
-import { type ExaminedKeys, examineKeys } from './examine-keys.ts'
 import { Exchange, fetchFinding } from './fetch-advice.ts'
 import { doubtful, type Finding, fine, spellingDifference, wrong } from './finding.ts'
 
-/** What is found out about an issuer of the configuration: metadata, clock, and keys. */
+interface Examination {
+  readonly findings: readonly Finding[]
+  /** Undefined: they cannot be used. */
+  readonly keys?: KeySet
+}
+
+/** Examines the metadata, the clock and the keys of an issuer. */
 export async function examineIssuer(
   entry: IssuerEntry,
   { keysTimeout, clockTolerance }: Settings,
-): Promise<ExaminedKeys> {
+): Promise<Examination> {
   const { publicKeysUrl, issuer = [], algorithms } = entry
-  const [only] = issuer
+  const iss = String(issuer[0])
   // One time limit for both steps, as in the guard.
   const exchange = new Exchange(MAX_KEYS_BYTES, keysTimeout)
   const clock = () => examineClock(entry.name, exchange, clockTolerance)
   if (publicKeysUrl !== undefined) {
-    const [first, told] = await Promise.all([
+    const [keys, metadata] = await Promise.all([
       keysAt(publicKeysUrl, 'public_keys_url', exchange, algorithms),
-      issuer.length === 1 ? toldBeside(String(only), keysTimeout) : [],
+      issuer.length === 1 ? examineOptionalMetadata(iss, keysTimeout) : [],
     ])
-    return { ...first, findings: [...told, ...first.findings, ...clock()] }
+    return { ...keys, findings: [...metadata, ...keys.findings, ...clock()] }
   }
-  const iss = String(only)
   let metadata: unknown
   try {
     metadata = await readMetadata(iss, exchange.limits)
   } catch (error) {
-    const fetched = { what: 'discovery', url: iss, setting: 'issuer', limit: 'keys_timeout' }
-    const { level, what, cure = '' } = fetchFinding(fetched, error, exchange)
+    const source = { what: 'discovery', url: iss, setting: 'issuer', limit: 'keys_timeout' }
+    const { level, what, cure = '' } = fetchFinding(source, error, exchange)
     return { findings: [{ level, what, cure: `${cure}; or give public_keys_url` }] }
   }
   let jwksUri: string
@@ -52,30 +58,30 @@ async function keysAt(
   setting: string,
   exchange: Exchange,
   algorithms: readonly string[],
-): Promise<ExaminedKeys> {
+): Promise<Examination> {
   try {
     const jwks = await fetchJson(url, exchange.limits)
     return examineKeys(jwks, `keys at ${redactUrl(url)}`, algorithms)
   } catch (error) {
-    const fetched = { what: 'keys', url, setting, limit: 'keys_timeout' }
-    return { findings: [fetchFinding(fetched, error, exchange)] }
+    const source = { what: 'keys', url, setting, limit: 'keys_timeout' }
+    return { findings: [fetchFinding(source, error, exchange)] }
   }
 }
 
-/** Where the keys have an address of their own, metadata need not be there. */
-async function toldBeside(issuer: string, timeout: number): Promise<Finding[]> {
+/** If the keys have an address of their own, the metadata may be missing. */
+async function examineOptionalMetadata(issuer: string, timeout: number): Promise<Finding[]> {
   if (!isDiscoverable(issuer)) return []
   const exchange = new Exchange(MAX_KEYS_BYTES, timeout)
   const metadata = await readMetadata(issuer, exchange.limits).catch(() => undefined)
   return metadata === undefined ? [] : examineMetadata(metadata, issuer)
 }
 
-/** Why the guard does not take the metadata of an issuer (OpenID Connect Discovery 1.0 §4.3). */
+/** The reason why the guard refuses metadata (OpenID Connect Discovery 1.0 §4.3). */
 function metadataFinding(metadata: unknown, issuer: string, error: unknown): Finding {
   const reason = reasonOf(error)
-  const told = memberOf(metadata, 'issuer')
-  if (told !== issuer && typeof told === 'string') {
-    return wrong(`discovery: ${otherIssuer(told, issuer)}`, `write issuer = ${showValue(told)}`)
+  const named = memberOf(metadata, 'issuer')
+  if (named !== issuer && typeof named === 'string') {
+    return wrong(`discovery: ${otherIssuer(named, issuer)}`, `write issuer = ${showValue(named)}`)
   }
   return wrong(
     `discovery: ${reason}`,
@@ -85,34 +91,29 @@ function metadataFinding(metadata: unknown, issuer: string, error: unknown): Fin
   )
 }
 
-/**
- * What the metadata of an issuer tell beside its keys.
- *
- * @param issuer given where the keys have an address of their own
- */
+/** @param issuer given if the keys have an address of their own */
 function examineMetadata(metadata: unknown, issuer?: string): Finding[] {
-  const told = memberOf(metadata, 'issuer')
-  if (issuer !== undefined && typeof told === 'string' && told !== issuer) {
-    const cure = `write issuer = ${showValue(told)} if the tokens name that one`
-    return [doubtful(`discovery: ${otherIssuer(told, issuer)}`, cure)]
+  const named = memberOf(metadata, 'issuer')
+  if (issuer !== undefined && typeof named === 'string' && named !== issuer) {
+    const cure = `write issuer = ${showValue(named)} if the tokens name that one`
+    return [doubtful(`discovery: ${otherIssuer(named, issuer)}`, cure)]
   }
   const endpoint = memberOf(metadata, 'introspection_endpoint')
-  const address = typeof endpoint === 'string' && isSecureUrl(endpoint) ? redactUrl(endpoint) : null
-  const offered =
-    address === null
-      ? 'none is offered, so that tokens must be JWTs'
-      : `offered at ${address}; tokens that are no JWTs need the option opaqueToken in code`
-  return [fine('discovery: the metadata are there'), fine(`introspection: ${offered}`)]
+  const offer =
+    typeof endpoint === 'string' && isSecureUrl(endpoint)
+      ? `offered at ${redactUrl(endpoint)}; tokens that are no JWTs need the option opaqueToken in code`
+      : 'none is offered, so that tokens must be JWTs'
+  return [fine('discovery: the metadata are there'), fine(`introspection: ${offer}`)]
 }
 
-function otherIssuer(told: string, issuer: string): string {
-  const difference = spellingDifference(told, issuer)
+function otherIssuer(named: string, issuer: string): string {
+  const difference = spellingDifference(named, issuer)
   const why = difference === null ? '' : ` (they differ in ${difference})`
-  return `the server calls itself ${showValue(told)}, and the configuration ${showValue(issuer)}${why}`
+  return `the server calls itself ${showValue(named)}, and the configuration ${showValue(issuer)}${why}`
 }
 
-function memberOf(metadata: unknown, name: string): unknown {
-  return isObject(metadata) ? ownProperty(metadata, name) : undefined
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) ? ownProperty(value, name) : undefined
 }
 
 /** `Date` counts whole seconds (RFC 9110 §5.6.7). */
@@ -121,8 +122,8 @@ const SECOND = 1000
 const CLOCK_CURE = 'set both clocks by NTP; clock_tolerance is for seconds only'
 
 /**
- * The clock of a server against that of this machine. Ahead, its fresh tokens are issued in the
- * future; behind, they end early.
+ * Compares the clock of a server with that of this machine. If it is ahead, fresh tokens are issued
+ * in the future; if it is behind, they end early.
  *
  * @param tolerance seconds
  */
@@ -135,15 +136,103 @@ export function examineClock(
   if (Number.isNaN(date)) return []
   const ahead = (date - answeredAt) / SECOND
   const behind = (beganAt - date - SECOND) / SECOND
-  if (ahead > tolerance) {
-    return [
-      wrong(`the clock of ${server} is ${Math.round(ahead)} seconds ahead of here`, CLOCK_CURE),
-    ]
-  }
-  if (behind > tolerance) {
-    return [
-      doubtful(`the clock of ${server} is ${Math.round(behind)} seconds behind here`, CLOCK_CURE),
-    ]
-  }
+  const finding = (seconds: number, words: string): string =>
+    `the clock of ${server} is ${Math.round(seconds)} seconds ${words} here`
+  if (ahead > tolerance) return [wrong(finding(ahead, 'ahead of'), CLOCK_CURE)]
+  if (behind > tolerance) return [doubtful(finding(behind, 'behind'), CLOCK_CURE)]
   return [fine(`the clock of ${server} agrees with that of this machine`)]
+}
+
+const FLAWS: Readonly<Record<KeyFlaw, string>> = {
+  malformed: 'export the key from the server anew',
+  symmetric: 'let the server sign with an asymmetric key, such as RS256; this one is no secret now',
+  private: 'publish the public half only, and replace the key: it is no secret any more',
+  'for encryption': 'let the server publish the key that signs: "use" must be "sig"',
+  'not for verifying': 'let "use" be "sig", and "key_ops", if given, name "verify"',
+  'of an unknown type': 'let the server sign with an RSA, EC or Ed25519 key',
+  'for no known algorithm': 'let the server sign with an algorithm that this Node has',
+  'too weak': 'make a new key at the server: RSA with 2048 bits or more, or ES256',
+  'too costly': 'make a smaller key at the server: RSA with 2048 to 8192 bits',
+}
+
+/** By the reason for which the guard refuses a set. */
+const SET_CURES: readonly (readonly [reason: RegExp, cure: string])[] = [
+  [/discovery document/, 'write its issuer as issuer without public_keys_url, or that jwks_uri'],
+  [/too many members/, 'let the server publish the keys that are in use only, 100 at most'],
+  [/set is too costly/, 'let it publish 10 keys on P-521 or 20 on P-384 at most, or use ES256'],
+  [/0 members/, 'the server has no key yet: make it one that signs'],
+]
+
+const NO_SET = 'public_keys_url must be the jwks_uri of the server: an object with a list "keys"'
+
+/**
+ * Examines a JWK set.
+ *
+ * @param where the name of the set in the findings
+ * @param algorithms those that are allowed
+ */
+export function examineKeys(
+  jwks: unknown,
+  where: string,
+  algorithms: readonly string[],
+): Examination {
+  let members: readonly (VerificationKey | KeyFlaw)[] = []
+  let keys: KeySet
+  try {
+    members = readMembers(jwks)
+    keys = new KeySet(jwks)
+  } catch (error) {
+    const reason = reasonOf(error)
+    const [, cure] = SET_CURES.find(([pattern]) => pattern.test(reason)) ?? []
+    const flaws = flawsOf(members, jwks)
+    const named = flaws.filter(({ kids }) => kids.length > 0)
+    const words = named.map(({ flaw, kids }) => `${flaw}: ${kids.join(', ')}`).join('; ')
+    const cures = flaws.map(({ flaw }) => FLAWS[flaw]).join('; ')
+    const what = `${where}: ${reason}${words === '' ? '' : ` (${words})`}`
+    return { findings: [wrong(what, cure ?? (cures || NO_SET))] }
+  }
+  const usable = members.flatMap((each) => (typeof each === 'object' ? [...each.algorithms] : []))
+  // A key for encryption beside the others is usual.
+  const odd = flawsOf(members, jwks).filter(({ flaw }) => flaw !== 'for encryption')
+  const findings = [
+    algorithmFinding(where, [...new Set(usable)], algorithms),
+    ...odd.flatMap(({ flaw, kids, hasNameless }) =>
+      [...kids.map((kid) => `the key ${kid}`), ...(hasNameless ? ['a key'] : [])].map((key) =>
+        doubtful(`${where}: ${key} is passed over, since it is ${flaw}`, FLAWS[flaw]),
+      ),
+    ),
+    ...(areTestKeys(keys) ? [TEST_KEYS] : []),
+  ]
+  return { findings, keys }
+}
+
+/** Each flaw with the names of the keys that have it, fit for a terminal. */
+function flawsOf(members: readonly (VerificationKey | KeyFlaw)[], jwks: unknown) {
+  const given = memberOf(jwks, 'keys')
+  const jwkList: readonly unknown[] = Array.isArray(given) ? given : []
+  const flaws = [...new Set(members.filter((each) => typeof each === 'string'))]
+  return flaws.map((flaw) => {
+    const kids = jwkList.flatMap((jwk, i) => (members[i] === flaw ? [memberOf(jwk, 'kid')] : []))
+    const names = kids.filter((kid) => typeof kid === 'string')
+    const hasNameless = names.length < kids.length
+    return { flaw, kids: [...new Set(names.map(showValue))], hasNameless }
+  })
+}
+
+const TEST_KEYS = doubtful(
+  'the keys are those of a test authority (npx fastify-tenant-auth authority)',
+  'name the issuer of production instead, before strangers can reach the application',
+)
+
+function algorithmFinding(
+  where: string,
+  usable: readonly string[],
+  allowed: readonly string[],
+): Finding {
+  const both = usable.filter((name) => allowed.includes(name))
+  if (both.length > 0) return fine(`${where}: usable, for ${both.join(', ')}`)
+  return wrong(
+    `${where}: no key fits the allowed algorithms ${allowed.join(', ')}; they are for ${usable.join(', ')}`,
+    'name the one that the server signs with in algorithms, or take that option away',
+  )
 }

@@ -25,15 +25,14 @@ import { readUserInfo } from '../../../identity/jwt/user-info.ts'
 import { refuseEndless, type VerifyRules } from '../../../identity/jwt/verify.ts'
 import { doubtful, type Finding, fine, spellingDifference, wrong } from './finding.ts'
 
-/** An issuer whose keys were looked at. */
 export interface KnownIssuer {
   readonly entry: IssuerEntry
   readonly keys?: KeySet
 }
 
 /**
- * What the guard would say to a token, all reasons at once. What it holds is not told, but for what
- * was expected otherwise: issuer, audience, algorithm, type, and the name of the key.
+ * All reasons for which the guard would refuse a token. Of its content the findings show only
+ * unexpected values: issuer, audience, algorithm, type, and the name of the key.
  */
 export function examineToken(
   token: string,
@@ -103,7 +102,6 @@ const UNKNOWN = 'the issuer is not accepted'
 
 const KEYLESS = doubtful('token: its signature cannot be checked', 'mend the keys first')
 
-/** By the key that the header chooses. */
 function signatureRefusal(
   { header, signingInput, signature }: CompactJws,
   keys: KeySet,
@@ -120,15 +118,15 @@ function signatureRefusal(
 /** Bytes of the header line around a token. */
 const HEADER_LINE = 'authorization: Bearer \r\n'.length
 
-/** Bytes that browsers and gateways send beside it, on a usual day. */
+/** Usual bytes of the other headers, from browsers and gateways. */
 const OTHERS = 4096
 
 const LENGTH_CURE =
   'raise http.maxHeaderSize of Fastify and of the gateways, or take rights from a database by resourcesOf'
 
 /**
- * The length of a token against both limits: ours, and that of Node for all headers of a request
- * together, beyond which it answers 431 by itself.
+ * Compares the length of a token with both limits: ours, and that of Node for all headers of a
+ * request together, beyond which it answers 431 by itself.
  *
  * @param limit characters
  */
@@ -147,8 +145,8 @@ function examineLength(token: string, limit: number): Finding[] {
 }
 
 /**
- * Every reason for which the guard refuses a token that is not about its key. The guard stops at
- * the first; here each check is run by itself.
+ * All refusals of a token but those of its key. The guard stops at the first; here each check runs
+ * by itself.
  */
 function refusalsOf(
   header: JoseHeader,
@@ -194,7 +192,7 @@ const CLOCK = 'compare the clocks of the server and of this machine'
 
 const COPY = 'give the whole token as it is, without quotes, spaces or line breaks'
 
-/** By the reason of the guard. */
+/** By the reason for which the guard refuses a token. */
 const CURES: ReadonlyMap<string, string> = new Map([
   ['not three parts', COPY],
   ['a part is not base64url', COPY],
@@ -232,7 +230,7 @@ function tokenFinding({ reason, mismatch }: ERR_AUTH_TOKEN_INVALID, detail = '')
   return wrong(`token: ${reason}${detail}: expected ${expected}, found ${unverified}`, cure)
 }
 
-/** How the spelling of a token's issuer misses those that are accepted, in words. */
+/** The difference in spelling between a token's issuer and an accepted one, in words. */
 function issuerDetail(accepted: readonly string[], found: string): string {
   const differences = accepted.map((each) => spellingDifference(each, found))
   const difference = differences.find((each) => each !== null)

@@ -3,11 +3,11 @@ import { visible } from '../../../config/redact.ts'
 /** `ok`: as it should be. `warning`: it works, and is seldom meant. `wrong`: it does not work. */
 export type Level = 'ok' | 'warning' | 'wrong'
 
-/** One thing that was looked at, fit for a terminal. */
+/** The result of one examination, fit for a terminal. */
 export interface Finding {
   readonly level: Level
   readonly what: string
-  /** What to do; nothing where it is ok. */
+  /** Missing if it is ok. */
   readonly cure?: string
 }
 
@@ -23,10 +23,8 @@ export function wrong(what: string, cure: string): Finding {
   return { level: 'wrong', what: visible(what), cure: visible(cure) }
 }
 
-type Unify = (text: string) => string
-
-/** What people take for the same address, by its name. */
-const VARIANTS: readonly (readonly [name: string, unify: Unify])[] = [
+/** Variants that people take for the same address. */
+const VARIANTS: readonly (readonly [name: string, unify: (text: string) => string])[] = [
   ['white space', (text) => text.trim()],
   ['upper and lower case', (text) => text.toLowerCase()],
   ['http and https', (text) => text.replace(/^https?:/i, '')],
@@ -41,15 +39,13 @@ function withoutSlashes(text: string): string {
   return text.slice(0, end)
 }
 
-/** What alone makes two spellings of one address differ, in words; null: they are two. */
+/** The difference of two spellings of one address, in words; null: they are two addresses. */
 export function spellingDifference(one: string, other: string): string | null {
   const isSameBy = (variants: typeof VARIANTS): boolean => {
     const unified = (text: string) => variants.reduce((rest, [, unify]) => unify(rest), text)
     return unified(one) === unified(other)
   }
   if (!isSameBy(VARIANTS)) return null
-  const needed = VARIANTS.filter(
-    (variant) => !isSameBy(VARIANTS.filter((each) => each !== variant)),
-  )
+  const needed = VARIANTS.filter((each) => !isSameBy(VARIANTS.filter((other) => other !== each)))
   return needed.map(([name]) => name).join(', ') || null
 }

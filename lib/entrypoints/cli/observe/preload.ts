@@ -1,11 +1,15 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance } from 'fastify'
+import { installedGuards } from '../../../guard/scopes.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
-import { WatchedApplication } from './fake-listen.ts'
+import { isWithin } from '../../../routes/fastify-scope.ts'
+import { type CapturedRoute, capturedRoute } from '../../../routes/route-capture.ts'
+import { type ListedPlace, type ListedRoute, routePlaces } from '../../../routes/route-list.ts'
+import { added } from '../../../routes/route-registry.ts'
 import {
   COUNT_VARIABLE,
   FOLDER_VARIABLE,
-  observedApplications,
+  guardedApplications,
   type PolicyReport,
   readReports,
   reportFile,
@@ -18,7 +22,7 @@ const QUIET = 1000
 /**
  * Reports the Fastify instances of this process, and ends it when all of them have listened.
  *
- * @param count how many guarded applications of all processes are waited for
+ * @param count the number of guarded applications of all processes to wait for
  */
 function watchProcess(folder: string, count: number): void {
   const file = reportFile(folder)
@@ -32,7 +36,7 @@ function watchProcess(folder: string, count: number): void {
   const endSoon = (): void => {
     // A program that has nothing left to do ends earlier, by itself.
     end = setTimeout(() => {
-      if (observedApplications(readReports(folder)).length < count) endSoon()
+      if (guardedApplications(readReports(folder)).length < count) endSoon()
       else process.exit(0)
     }, QUIET).unref()
   }
@@ -77,6 +81,136 @@ function isInitialization(message: unknown): message is { fastify: FastifyInstan
   return isObject(message) && 'fastify' in message
 }
 
-// `node --import` loads this into each process of an application whose policies are asked for.
+/** The part of a service that is used. The application may have another copy of the package. */
+interface RouteLister {
+  routes(app: object): ListedRoute[]
+}
+
+/**
+ * A Fastify instance of a watched program. To listen, it only becomes ready: then its routes are
+ * known, early ones too, because this package is loaded before the instance is made.
+ */
+class WatchedApplication {
+  readonly #scopes: FastifyInstance[]
+  readonly #captured: CapturedRoute[] = []
+  readonly #onChange: () => void
+  /** The pretended address. */
+  #address = { address: '127.0.0.1', family: 'IPv4', port: 80 }
+  #listening: Promise<string> | undefined
+  #hasListened = false
+  #isReady = false
+  #isClosed = false
+
+  constructor(app: FastifyInstance, onChange: () => void) {
+    this.#scopes = [app]
+    this.#onChange = onChange
+    const captured = this.#captured
+    app.addHook('onRoute', function (options) {
+      captured.push(capturedRoute(this, options))
+    })
+    app.addHook('onRegister', (scope) => void this.#scopes.push(scope))
+    app.addHook('onReady', async () => {
+      this.#isReady = true
+      onChange()
+    })
+    app.addHook('onClose', async () => {
+      this.#isClosed = true
+      onChange()
+    })
+    this.#pretend(app)
+  }
+
+  get hasListened(): boolean {
+    return this.#hasListened
+  }
+
+  /** As far as it is known by now. */
+  get isGuarded(): boolean {
+    return this.#services().length > 0
+  }
+
+  /** True if it may yet listen, and its routes matter. */
+  get isAwaited(): boolean {
+    return !this.#hasListened && !this.#isClosed && !(this.#isReady && !this.isGuarded)
+  }
+
+  /** The routes of all its guarded scopes. */
+  routes(): ListedRoute[] {
+    return this.#services().flatMap(({ scope, service }) => service.routes(scope))
+  }
+
+  /** The places of its routes that are outside of every guard. */
+  uncovered(): ListedPlace[] {
+    const guarded = this.#services().map(({ scope }) => scope)
+    return added(this.#captured)
+      .filter((route) => !guarded.some((scope) => isWithin(scope, route.scope)))
+      .flatMap(routePlaces)
+  }
+
+  /** The guards of another copy of the package do not count. */
+  get isInDevMode(): boolean {
+    return this.#scopes.flatMap(installedGuards).some(({ loaded }) => loaded.settings.devMode)
+  }
+
+  #services(): { scope: FastifyInstance; service: RouteLister }[] {
+    return this.#scopes.flatMap((scope) => {
+      const service = Object.getOwnPropertyDescriptor(scope, 'authService')?.value
+      return isRouteLister(service) ? [{ scope, service }] : []
+    })
+  }
+
+  /** Both ways to listen: Fastify's own, and that of its server after the application is ready. */
+  #pretend(app: FastifyInstance): void {
+    const { server } = app
+    Object.assign(app, {
+      listen: (...args: unknown[]): Promise<string> | undefined => {
+        const listening = this.#listen(app, args)
+        const callback = args.find(isCallback)
+        if (callback === undefined) return listening
+        listening.then(
+          (address) => setImmediate(callback, null, address),
+          (error) => setImmediate(callback, error, null),
+        )
+        return undefined
+      },
+    })
+    Object.assign(server, {
+      listen: (...args: unknown[]) => {
+        const callback = args.find(isCallback)
+        if (callback !== undefined) server.once('listening', callback)
+        this.#listen(app, args).then(
+          () => setImmediate(() => server.emit('listening')),
+          (error) => setImmediate(() => server.emit('error', error)),
+        )
+        return server
+      },
+      address: () => (this.#hasListened ? this.#address : null),
+    })
+  }
+
+  /** A program that listens a second time gets the same address. */
+  #listen(app: FastifyInstance, [where]: readonly unknown[]): Promise<string> {
+    this.#listening ??= Promise.resolve(app.ready()).then(() => {
+      const port = Number(isObject(where) ? where['port'] : where) || this.#address.port
+      this.#address = { ...this.#address, port }
+      this.#hasListened = true
+      this.#onChange()
+      return `http://${this.#address.address}:${port}`
+    })
+    return this.#listening
+  }
+}
+
+type Callback = (...args: unknown[]) => void
+
+function isCallback(value: unknown): value is Callback {
+  return typeof value === 'function'
+}
+
+function isRouteLister(value: unknown): value is RouteLister {
+  return isObject(value) && typeof value['routes'] === 'function'
+}
+
+// `node --import` loads this into each process of the application of `policy`.
 const folder = process.env[FOLDER_VARIABLE]
 if (folder !== undefined) watchProcess(folder, Number(process.env[COUNT_VARIABLE] ?? 0))

@@ -3,20 +3,19 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ConstrainedRoute, type ListedPlace, wholeRoute } from '../../../routes/route-list.ts'
 import { CommandFailure } from '../command.ts'
-import { grouped, type UncoveredPlaces } from '../policy/diff-matrix.ts'
+import { groupBy, type UncoveredPlaces } from '../policy/diff-matrix.ts'
 import { type PolicyMatrix, policyMatrix } from '../policy/matrix.ts'
 
-/** The variable that names the folder in which each process of the application puts its report. */
+/** The variable with the folder for the reports of all processes of the application. */
 export const FOLDER_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY'
 
-/** The variable that says how many guarded applications all processes together wait for. */
+/** The variable with the number of guarded applications to wait for in all processes. */
 export const COUNT_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY_APPLICATIONS'
 
-/** How a program ended, and what was known of it then. */
-export interface Observed {
-  /** Its exit code; null if it had none yet. */
+/** The end of a program, and its reports. */
+export interface Observation {
+  /** Null if it had none yet. */
   readonly exitCode: number | null
-  /** What killed it. */
   readonly signal: NodeJS.Signals | null
   /** A signal to the command itself, which was passed on. */
   readonly passedOn: NodeJS.Signals | undefined
@@ -24,34 +23,33 @@ export interface Observed {
   readonly reports: readonly PolicyReport[]
 }
 
-/** What one process, or one thread, knows of its Fastify instances. */
+/** The Fastify instances of one process, or of one thread. */
 export interface PolicyReport {
   readonly pid: number
-  /** When the first instance was made, in milliseconds. */
+  /** The time of the first instance, in milliseconds. */
   readonly startedAt: number
   /** Undefined while the process runs; null if something killed it. */
   readonly exitCode?: number | null | undefined
-  /** When it ended, in milliseconds. */
+  /** Milliseconds. */
   readonly endedAt?: number | undefined
-  /** How many Fastify instances have been made. */
+  /** The number of Fastify instances. */
   readonly made: number
-  /** How many of them have been told to listen. */
+  /** The number of them that have listened. */
   readonly listened: number
-  /** How many guarded ones have not. */
+  /** The number of guarded ones that have not. */
   readonly silent: number
-  /** How many may yet listen, guarded or not. */
+  /** The number of those that may yet listen, guarded or not. */
   readonly awaited: number
   /** The routes of those that are guarded and have listened. */
   readonly applications: readonly (readonly ConstrainedRoute[])[]
-  /** Of each of these: its places outside of every guard. */
+  /** The places of each of these outside of every guard. */
   readonly beside: readonly (readonly ListedPlace[])[]
   /** The places of each one that has listened without a guard, and serves routes. */
   readonly unguarded: readonly (readonly ListedPlace[])[]
-  /** Whether a guard runs in dev mode. */
   readonly isInDevMode: boolean
 }
 
-/** A new place for the reports of one process, or of one thread. */
+/** A new file for one process, or one thread. */
 export function reportFile(folder: string): string {
   return join(folder, `${randomUUID()}.json`)
 }
@@ -81,19 +79,12 @@ function isRunning({ pid, exitCode }: PolicyReport): boolean {
   }
 }
 
-/** A guarded application that has listened. */
-interface ObservedApplication {
-  readonly routes: readonly ConstrainedRoute[]
-  /** Its places outside of every guard. */
-  readonly beside: readonly ListedPlace[]
-}
-
 /**
- * The guarded applications of all processes. Several processes may run the same ones, which count
- * once. The order in which processes come tells nothing.
+ * The guarded applications of all processes, and the places beside their routes that are outside of
+ * every guard. Several processes may run the same ones, which count once, and start in any order.
  */
-export function observedApplications(reports: readonly PolicyReport[]): ObservedApplication[] {
-  const different = grouped(reports, ({ applications }) => JSON.stringify(applications))
+export function guardedApplications(reports: readonly PolicyReport[]) {
+  const different = groupBy(reports, ({ applications }) => JSON.stringify(applications))
   return [...different]
     .sort(([a], [b]) => Number(a > b) - Number(a < b))
     .flatMap(([, alike]) =>
@@ -106,28 +97,23 @@ export function observedApplications(reports: readonly PolicyReport[]): Observed
     )
 }
 
-/** The policies of a program, and what it serves outside of them. */
 export interface ObservedMatrix {
   readonly matrix: PolicyMatrix
   readonly uncovered: UncoveredPlaces
 }
 
-/** How many guarded applications there should be. */
-interface Expected {
-  /** Fewer are an error. */
-  readonly least: number
-  /** As long as fewer have come, more are waited for. */
-  readonly count: number
-}
-
 /**
- * The matrix of a program.
+ * The policies of a program, and the places that it serves outside of them.
  *
- * @throws CommandFailure where it failed, or not all of its policies are known
+ * @param least fewer guarded applications are an error
+ * @param count as long as fewer have come, more are awaited
+ * @throws CommandFailure if the program failed, or not all of its policies are known
  */
-export function observedMatrix(observed: Observed, expected: Expected): ObservedMatrix {
-  const { exitCode, signal, isLate, reports } = observed
-  const applications = observedApplications(reports)
+export function observedMatrix(
+  { exitCode, signal, isLate, reports }: Observation,
+  { least, count }: { readonly least: number; readonly count: number },
+): ObservedMatrix {
+  const applications = guardedApplications(reports)
   const hasFailed = reports.some((report) => report.exitCode !== undefined && report.exitCode !== 0)
   if (signal !== null) throw new CommandFailure(`the application was ended by ${signal}`)
   if (exitCode !== null && exitCode !== 0) {
@@ -136,10 +122,10 @@ export function observedMatrix(observed: Observed, expected: Expected): Observed
   if (hasFailed) throw new CommandFailure('a process of the application has failed')
   const found = applications.length
   const isSilent = reports.some(({ silent }) => silent > 0)
-  const isUnclear = isLate && !isInVain(reports, found < expected.count)
-  if (isSilent || found === 0 || found < expected.least || isUnclear) {
+  const isUnclear = isLate && !hasWaitedInVain(reports, found < count)
+  if (isSilent || found === 0 || found < least || isUnclear) {
     const end = isLate ? 'within the time limit; --timeout gives it more' : 'before it ended'
-    throw new CommandFailure(whatIsMissing(reports, { found, least: expected.least, end }))
+    throw new CommandFailure(`${shortage(reports, found, least)} ${end}`)
   }
   return {
     matrix: policyMatrix(applications.map(({ routes }) => routes)),
@@ -151,30 +137,23 @@ export function observedMatrix(observed: Observed, expected: Expected): Observed
 }
 
 /**
- * Whether all is known of what has come, and the rest of the time went by for applications that did
- * not come: those that were there once, and those of processes without a guard so far.
+ * True if all is known of the applications that have come, and the time went by for others: for
+ * those of the file, and those of processes without a guard so far.
  */
-function isInVain(reports: readonly PolicyReport[], areFewer: boolean): boolean {
+function hasWaitedInVain(reports: readonly PolicyReport[], areFewer: boolean): boolean {
   const running = reports.filter(({ exitCode }) => exitCode === undefined)
   if (running.some(({ awaited }) => awaited > 0)) return false
   const areUnguarded = running.every(({ applications }) => applications.length === 0)
   return areFewer || (running.length > 0 && areUnguarded)
 }
 
-interface Shortage {
-  readonly found: number
-  readonly least: number
-  /** Until when it was missing. */
-  readonly end: string
-}
-
-function whatIsMissing(reports: readonly PolicyReport[], { found, least, end }: Shortage): string {
+function shortage(reports: readonly PolicyReport[], found: number, least: number): string {
   const total = (count: 'made' | 'listened' | 'silent'): number =>
     reports.reduce((sum, report) => sum + report[count], 0)
-  if (total('made') === 0) return `the application made no Fastify instance ${end}`
-  if (total('listened') === 0) return `the application did not listen ${end}`
-  if (total('silent') > 0) return `one of the guarded Fastify instances did not listen ${end}`
-  if (found === 0) return `no Fastify instance that has the plugin listened ${end}`
-  if (found < least) return `${found} of ${least} guarded applications listened ${end}`
-  return `one of the Fastify instances neither listened nor became ready ${end}`
+  if (total('made') === 0) return 'the application made no Fastify instance'
+  if (total('listened') === 0) return 'the application did not listen'
+  if (total('silent') > 0) return 'one of the guarded Fastify instances did not listen'
+  if (found === 0) return 'no Fastify instance that has the plugin listened'
+  if (found < least) return `${found} of ${least} guarded applications listened`
+  return 'one of the Fastify instances neither listened nor became ready'
 }

@@ -9,43 +9,37 @@ import { CommandFailure, type Shell } from '../command.ts'
 import {
   COUNT_VARIABLE,
   FOLDER_VARIABLE,
-  type Observed,
-  observedApplications,
+  guardedApplications,
+  type Observation,
   type PolicyReport,
   readReports,
 } from './report.ts'
 
-/** Milliseconds between two looks at the reports. */
-const LOOK = 50
+/** Milliseconds between two readings of the reports. */
+const INTERVAL = 50
 
 /** Milliseconds for processes of the same program, after the first of them has reported. */
 const BESIDE = 1500
 
-/** Milliseconds for a process to end after it was told to. */
+/** Milliseconds for a process to end after a signal. */
 const ENDING = 1000
 
 type Program = readonly [file: string, ...args: string[]]
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** How long a program is observed. */
-export interface Patience {
-  /** Milliseconds. */
-  readonly limit: number
-  /** How many guarded applications are waited for; 0: those that come at once. */
-  readonly count: number
-}
-
 /**
  * Runs a program whose Fastify instances only pretend to listen, until all have reported.
  *
- * @throws CommandFailure where the program cannot be started
+ * @param limit milliseconds
+ * @param count the number of guarded applications to wait for; 0: those that come at once
+ * @throws CommandFailure if the program cannot be started
  */
 export async function observeProgram(
   program: Program,
   shell: Shell,
-  { limit, count }: Patience,
-): Promise<Observed> {
+  { limit, count }: { readonly limit: number; readonly count: number },
+): Promise<Observation> {
   const folder = reportFolder()
   let passedOn: NodeJS.Signals | undefined
   let child: ChildProcess | undefined
@@ -54,7 +48,7 @@ export async function observeProgram(
   }
   for (const signal of SIGNALS) shell.on(signal, passOn)
   try {
-    child = await started(program, watchedEnvironment(shell.env, folder, count))
+    child = await startProgram(program, preloadEnvironment(shell.env, folder, count))
     const lateAt = performance.now() + limit
     for (;;) {
       const reports = readReports(folder)
@@ -62,7 +56,7 @@ export async function observeProgram(
       const isLate = !isDone && performance.now() >= lateAt
       const { exitCode, signalCode: signal } = child
       if (isDone || isLate || passedOn) return { exitCode, signal, passedOn, isLate, reports }
-      await delay(LOOK)
+      await delay(INTERVAL)
     }
   } finally {
     if (child !== undefined) await endGroup(child, passedOn ?? 'SIGTERM')
@@ -79,16 +73,19 @@ function reportFolder(): string {
   }
 }
 
-async function started([file, ...args]: Program, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
+async function startProgram(
+  [file, ...args]: Program,
+  env: NodeJS.ProcessEnv,
+): Promise<ChildProcess> {
   try {
     const child = spawn(file, args, {
-      // What the program prints must not mix with the result.
+      // The output of the program must not mix with the result.
       stdio: ['ignore', 2, 2],
-      // A group of its own: what it starts can be ended with it.
+      // A group of its own: its children can be ended with it.
       detached: true,
       env,
     })
-    // Node throws some errors at once, and tells of others by an event.
+    // Node throws some errors at once, and emits others.
     await once(child, 'spawn')
     return child
   } catch (error) {
@@ -96,8 +93,8 @@ async function started([file, ...args]: Program, env: NodeJS.ProcessEnv): Promis
   }
 }
 
-/** Options that are there already stay. A file URL has no space in it. */
-function watchedEnvironment(
+/** Options of the environment stay. A file URL has no space in it. */
+function preloadEnvironment(
   env: NodeJS.ProcessEnv,
   folder: string,
   count: number,
@@ -112,7 +109,7 @@ function watchedEnvironment(
   }
 }
 
-/** Whether nothing more is to be waited for. */
+/** True if there is nothing to wait for any more. */
 function isOver(
   { exitCode, signalCode }: ChildProcess,
   reports: readonly PolicyReport[],
@@ -120,9 +117,9 @@ function isOver(
 ): boolean {
   if (signalCode !== null) return true
   if (exitCode !== null) return exitCode !== 0 || !reports.some(isRunning)
-  if (observedApplications(reports).length < count) return false
+  if (guardedApplications(reports).length < count) return false
   const ends = reports.flatMap(({ endedAt }) => endedAt ?? [])
-  // A program may start a process anew for each that ends. Later ones are not waited for.
+  // A program may start a new process for each that ends. Nobody waits for later ones.
   const until = Math.min(...ends) + BESIDE
   const isEnough = !reports.some((report) => isRunning(report) && report.startedAt <= until)
   return Date.now() >= until && isEnough
@@ -132,12 +129,12 @@ function isRunning({ exitCode }: PolicyReport): boolean {
   return exitCode === undefined
 }
 
-/** The program and all that it has started. */
+/** Ends the program and all its children. */
 async function endGroup(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  const hasEnded = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
-  if (hasEnded) {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exit = once(child, 'exit')
     kill(child, signal)
-    await Promise.race([hasEnded, delay(ENDING)])
+    await Promise.race([exit, delay(ENDING)])
   }
   kill(child, 'SIGKILL')
 }

@@ -1,7 +1,7 @@
 import { visible } from '../../../config/redact.ts'
 import { placeWords } from '../../../routes/route-constraints.ts'
 import type { ConstrainedRoute } from '../../../routes/route-list.ts'
-import { grouped } from './diff-matrix.ts'
+import { groupBy } from './diff-matrix.ts'
 import { requirementWords } from './diff-route.ts'
 import type { MatrixApplication, PolicyMatrix } from './matrix.ts'
 
@@ -10,14 +10,14 @@ type Row = readonly [methods: string, url: string, who: string, ...more: string[
 
 const HEAD: Row = ['method', 'url', 'who may', 'tenant', 'require', 'receives']
 
-/** Who may use an open route. */
 const EVERYBODY = 'everybody'
 
-/** What is made of a line that tells of an open route, such as colour. */
-export type Highlight = (line: string) => string
-
-/** A table in columns, for a terminal. */
-export function matrixTable(matrix: PolicyMatrix, highlight: Highlight = (line) => line): string {
+/**
+ * A table in columns, for a terminal.
+ *
+ * @param highlight such as colour, for the lines of open routes
+ */
+export function matrixTable(matrix: PolicyMatrix, highlight: (line: string) => string): string {
   return sections(matrix, '', (rows) => {
     const widths = HEAD.map((_head, column) =>
       Math.max(...rows.map((row) => String(row[column]).length)),
@@ -34,15 +34,15 @@ export function matrixMarkdown(matrix: PolicyMatrix): string {
   return sections(matrix, '### ', ([head = HEAD, ...rows]) => {
     const lineOf = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
     const body = rows.map(([methods, url, ...cells]) => [
-      escaped(methods),
+      escapeMarkdown(methods),
       codeCell(url),
-      ...cells.map(escaped),
+      ...cells.map(escapeMarkdown),
     ])
     return [head, head.map(() => '---'), ...body].map(lineOf)
   })
 }
 
-/** One table for each application; a title stands above each where there are several. */
+/** One table for each application. If there are several, each has a title. */
 function sections(
   { applications }: PolicyMatrix,
   mark: string,
@@ -58,8 +58,8 @@ function sections(
 
 /** Routes of one url that differ in their methods alone share a row: GET has its twin HEAD. */
 function rowsOf({ routes }: MatrixApplication): Row[] {
-  const alike = grouped(routes, (route) => JSON.stringify(cellsOf(route)))
-  return [...alike.values()].flatMap((group) => {
+  const groups = groupBy(routes, (route) => JSON.stringify(cellsOf(route)))
+  return [...groups.values()].flatMap((group) => {
     const methods = [...new Set(group.map(({ method }) => method))].join(', ')
     return group.slice(0, 1).map((route): Row => [visible(methods), ...cellsOf(route)])
   })
@@ -79,11 +79,11 @@ function cellsOf(route: ConstrainedRoute): readonly [url: string, who: string, .
   ]
 }
 
-/** Characters that would mean something in Markdown, or in HTML, which Markdown may hold. */
+/** The characters of markup in Markdown, and in HTML, which Markdown may hold. */
 const MARKS = /[\\`*_{}[\]<>#|~!&$]/g
 
 /** Text that Markdown shows as it is, in the cell of a table too. */
-export function escaped(text: string): string {
+export function escapeMarkdown(text: string): string {
   return text.replace(MARKS, '\\$&')
 }
 
@@ -96,14 +96,11 @@ export function code(text: string): string {
 }
 
 /**
- * Code in the cell of a table. A bar there has a backslash before it, which a span of code cannot
- * tell from one of the text. HTML can.
+ * Code in the cell of a table. A bar there has a backslash before it, which a span of code does not
+ * distinguish from one of the text. HTML does.
  */
 export function codeCell(text: string): string {
-  if (text.includes('\\|')) return `<code>${text.replace(/\W/gu, entity)}</code>`
-  return code(text).replaceAll('|', '\\|')
-}
-
-function entity(character: string): string {
-  return `&#${character.codePointAt(0)};`
+  if (!text.includes('\\|')) return code(text).replaceAll('|', '\\|')
+  const entities = text.replace(/\W/gu, (character) => `&#${character.codePointAt(0)};`)
+  return `<code>${entities}</code>`
 }

@@ -9,24 +9,19 @@ export interface MatrixApplication {
   readonly routes: readonly ConstrainedRoute[]
 }
 
-/** The policies of all routes of all guarded applications that one program makes. */
+/** The policies of all guarded applications that one program makes. */
 export interface PolicyMatrix {
   readonly applications: readonly MatrixApplication[]
 }
 
-/**
- * @param applications the routes of each application, as `authService.routes()` lists them, with
- * what more is known of them
- */
+/** @param applications the routes of each one, as `authService.routes()` lists them, and more */
 export function policyMatrix(applications: readonly (readonly ConstrainedRoute[])[]): PolicyMatrix {
   return {
-    applications: applications.map((routes) => ({
-      routes: routes.map(wholeRoute).sort(inOrder),
-    })),
+    applications: applications.map((routes) => ({ routes: routes.map(wholeRoute).sort(inOrder) })),
   }
 }
 
-/** The matrix as a file: JSON with a line for each route, so that a reviewer sees what changed. */
+/** JSON with a line for each route, so that a reviewer sees the changes. */
 export function matrixJson({ applications }: PolicyMatrix): string {
   const texts = applications.map(({ routes }) => {
     const lines = routes.map((route) => `        ${routeJson(route)}`)
@@ -40,7 +35,7 @@ function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): s
   const { noauth, tenant, require, seen, userInfo, resources, authorization } = policy
   const place = { method, url, ...(constraints && { constraints }) }
   const receives = { userInfo, resources, authorization }
-  // In JSON only texts have characters that are not seen, and a text may have them by their number.
+  // In JSON only strings have invisible characters, and a string may have them by their number.
   return visible(JSON.stringify({ ...place, noauth, tenant, require, seen, ...receives }))
 }
 
@@ -77,26 +72,21 @@ const Matrix = Type.Object({
 })
 
 /**
- * Reads what `matrixJson` wrote, in any order and layout. Editors of some systems begin a file with
- * a byte order mark.
+ * Reads the JSON of a matrix, in any order and layout. Editors of some systems begin a file with a
+ * byte order mark.
  *
  * @returns the matrix, or words that say what is wrong with the text, and where
  */
 export function readMatrix(text: string): PolicyMatrix | string {
-  const value = parsed(text)
-  if (value === undefined) return 'it is no JSON'
+  let value: unknown
+  try {
+    value = JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch {
+    return 'it is no JSON'
+  }
   if (isMatrix(value)) return policyMatrix(value.applications.map(({ routes }) => routes))
   const path = Value.Errors(Matrix, value).First()?.path
   return `it is no policy matrix: ${path || '/'} is not as --write writes it`
-}
-
-/** Undefined where the text is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\ufeff/, ''))
-  } catch {
-    return undefined
-  }
 }
 
 function isMatrix(value: unknown): value is PolicyMatrix {

@@ -7,10 +7,11 @@ import { notCompared, placeWords } from '../../../routes/route-constraints.ts'
 import {
   type Command,
   CommandFailure,
-  checkGivenOnce,
   type ExitCode,
   type Paint,
-  painting,
+  painter,
+  readNumber,
+  rejectRepeats,
   type Shell,
   UsageError,
 } from '../command.ts'
@@ -19,7 +20,7 @@ import { observeProgram } from '../observe/run-program.ts'
 import { type Difference, matrixDifferences } from './diff-matrix.ts'
 import type { Effect } from './diff-route.ts'
 import { matrixJson, type PolicyMatrix, readMatrix } from './matrix.ts'
-import { code, escaped, matrixMarkdown, matrixTable } from './matrix-table.ts'
+import { code, escapeMarkdown, matrixMarkdown, matrixTable } from './matrix-table.ts'
 
 const HELP = `Usage: fastify-tenant-auth policy [options] -- node app.js
 
@@ -54,7 +55,6 @@ const DEFAULT_TIMEOUT = 60
 /** The longest time that a timer can wait, in seconds. */
 const MOST = 2_147_483
 
-/** Shows, writes or checks the policies of an application. */
 export const policyCommand: Command = {
   name: 'policy',
   summary: 'show, write or check who may use each route of an application',
@@ -65,7 +65,7 @@ export const policyCommand: Command = {
 async function runPolicy(args: readonly string[], shell: Shell): Promise<ExitCode> {
   const options = readPolicyOptions(args)
   const { check, write, format, applications: least = 0 } = options
-  // A file that cannot be used is told before the application is run.
+  // A file that cannot be used fails before the application is run.
   const expected = check === undefined ? undefined : await readMatrixFile(check)
   const count = Math.max(least, expected?.applications.length ?? 0)
   const patience = { limit: options.timeout * 1000, count }
@@ -74,7 +74,7 @@ async function runPolicy(args: readonly string[], shell: Shell): Promise<ExitCod
   const found = observedMatrix(observed, { least, count })
   for (const note of policyNotes(observed.reports)) shell.stderr.write(`${note}\n`)
   if (check !== undefined && expected !== undefined) {
-    return tellDifferences(check, expected, found, format ?? 'table', shell)
+    return reportDifferences(check, expected, found, format ?? 'table', shell)
   }
   const { matrix } = found
   if (write !== undefined) {
@@ -82,12 +82,12 @@ async function runPolicy(args: readonly string[], shell: Shell): Promise<ExitCod
     shell.stderr.write(`${visible(write)} is written: ${sizeOf(matrix)}\n`)
   }
   if (write === undefined || format !== undefined) {
-    shell.stdout.write(shown(matrix, format ?? 'table', shell))
+    shell.stdout.write(formatMatrix(matrix, format ?? 'table', shell))
   }
   return 0
 }
 
-function tellDifferences(
+function reportDifferences(
   file: string,
   was: PolicyMatrix,
   { matrix: is, uncovered }: ObservedMatrix,
@@ -100,16 +100,16 @@ function tellDifferences(
     ? `${file} holds: ${sizeOf(is)}`
     : `${file} does not hold: ${differences.length} differences; if they are meant, --write it anew`
   if (!isSame || format === 'json') {
-    shell.stdout.write(toldDifferences(differences, format, painting(shell.stdout, shell.env)))
+    shell.stdout.write(formatDifferences(differences, format, painter(shell.stdout, shell.env)))
   }
   shell.stderr.write(`${visible(summary)}\n`)
   return isSame ? 0 : 1
 }
 
-function shown(matrix: PolicyMatrix, format: Format, { stdout, env }: Shell): string {
+function formatMatrix(matrix: PolicyMatrix, format: Format, { stdout, env }: Shell): string {
   if (format === 'json') return matrixJson(matrix)
   if (format === 'markdown') return matrixMarkdown(matrix)
-  const paint = painting(stdout, env)
+  const paint = painter(stdout, env)
   return matrixTable(matrix, (line) => paint('yellow', line))
 }
 
@@ -123,53 +123,49 @@ const COLOURS = { opens: 'red', closes: 'green', changes: 'yellow' } as const sa
   string
 >
 
-/** The differences as text; those that open something come first, as they are given. */
-function toldDifferences(differences: readonly Difference[], format: Format, paint: Paint): string {
+function formatDifferences(
+  differences: readonly Difference[],
+  format: Format,
+  paint: Paint,
+): string {
   if (format === 'json') {
-    return `${visibleLines(JSON.stringify({ differences }, null, 2))}\n`
+    const members = differences.map(({ effect, text, route }) => ({ effect, told: text, route }))
+    return `${visibleLines(JSON.stringify({ differences: members }, null, 2))}\n`
   }
-  return differences
-    .map(({ effect, ...words }) => {
-      const [route, told] = [visible(words.route), visible(words.told)]
-      return format === 'markdown'
-        ? `- **${effect}** ${code(route)}: ${escaped(told)}\n`
-        : `${paint(COLOURS[effect], effect.padEnd('changes'.length))}  ${route}: ${told}\n`
-    })
-    .join('')
+  const lines = differences.map(({ effect, ...words }) => {
+    const [route, text] = [visible(words.route), visible(words.text)]
+    return format === 'markdown'
+      ? `- **${effect}** ${code(route)}: ${escapeMarkdown(text)}\n`
+      : `${paint(COLOURS[effect], effect.padEnd('changes'.length))}  ${route}: ${text}\n`
+  })
+  return lines.join('')
 }
 
-/** What the matrix does not say of a program: one line each. */
+/** Notes on a program that the matrix does not hold: one line each. */
 export function policyNotes(reports: readonly PolicyReport[]): string[] {
-  // Several processes may run the same.
-  const unguarded = new Set(
-    reports.flatMap((report) =>
-      report.unguarded.map((places) => {
-        const [first = ''] = places.map(({ method, url }) => `${method} ${url}`)
-        return `not in the matrix: a Fastify instance that listens without a guard, with ${places.length} routes, such as ${visible(first)}`
-      }),
-    ),
-  )
-  const compared = new Set(
-    reports
-      .flatMap(({ applications }) => applications.flat())
-      .flatMap((route) => {
-        const names = notCompared(route).join(', ')
-        const place = `${route.method} ${placeWords(route)}`
-        return names === ''
-          ? []
-          : [`the lock cannot compare ${visible(names)} of ${visible(place)}`]
-      }),
-  )
-  const notes = [...unguarded, ...compared]
   const isInDevMode = reports.some((report) => report.isInDevMode)
-  return isInDevMode ? [DEV_MODE, ...notes] : notes
+  const unguarded = reports
+    .flatMap((report) => report.unguarded)
+    .map((places) => {
+      const [first = ''] = places.map(({ method, url }) => `${method} ${url}`)
+      return `not in the matrix: a Fastify instance that listens without a guard, with ${places.length} routes, such as ${visible(first)}`
+    })
+  const notComparable = reports
+    .flatMap(({ applications }) => applications.flat())
+    .flatMap((route) => {
+      const names = visible(notCompared(route).join(', '))
+      const place = visible(`${route.method} ${placeWords(route)}`)
+      return names === '' ? [] : [`the lock cannot compare ${names} of ${place}`]
+    })
+  // Several processes may run the same.
+  return [...new Set([...(isInDevMode ? [DEV_MODE] : []), ...unguarded, ...notComparable])]
 }
 
 const DEV_MODE =
   'the application runs in dev mode: each request acts as the mock user, without a token; the matrix is what holds outside of dev mode'
 
 /**
- * What is asked for. What stands behind `--` is the program that runs the application.
+ * Reads the options, and behind `--` the program that runs the application.
  *
  * @throws UsageError, and an error of `parseArgs`
  */
@@ -188,7 +184,7 @@ export function readPolicyOptions(args: readonly string[]) {
       timeout: { type: 'string' },
     },
   })
-  checkGivenOnce(tokens)
+  rejectRepeats(tokens)
   const { check, write } = values
   if (check !== undefined && write !== undefined) {
     throw new UsageError('--check and --write exclude each other')
@@ -201,8 +197,8 @@ export function readPolicyOptions(args: readonly string[]) {
     check,
     write,
     format: formatOf(values.format, values.json === true),
-    applications: countOf(values.applications),
-    timeout: secondsOf(values.timeout),
+    applications: readNumber(values.applications, APPLICATIONS, /^[1-9]\d*$/, 999),
+    timeout: readNumber(values.timeout, TIMEOUT, POSITIVE, MOST) ?? DEFAULT_TIMEOUT,
     program: [file, ...rest] as const,
   }
 }
@@ -217,20 +213,12 @@ function formatOf(given: string | undefined, isJson: boolean): Format | undefine
   return format
 }
 
-function countOf(given: string | undefined): number | undefined {
-  if (given === undefined) return undefined
-  if (/^[1-9]\d{0,2}$/.test(given)) return Number(given)
-  throw new UsageError(`--applications is a number from 1 to 999, not ${JSON.stringify(given)}`)
-}
+const APPLICATIONS = '--applications is a number from 1 to 999'
 
-function secondsOf(given: string | undefined): number {
-  if (given === undefined) return DEFAULT_TIMEOUT
-  const seconds = /^\d+(?:\.\d+)?$/.test(given) ? Number(given) : Number.NaN
-  if (seconds > 0 && seconds <= MOST) return seconds
-  throw new UsageError(
-    `--timeout is a number of seconds up to ${MOST}, not ${JSON.stringify(given)}`,
-  )
-}
+const TIMEOUT = `--timeout is a number of seconds up to ${MOST}`
+
+/** A decimal number above 0. */
+const POSITIVE = /^(?=.*[1-9])\d+(?:\.\d+)?$/
 
 const CURE = "make it with 'fastify-tenant-auth policy --write'"
 
@@ -244,7 +232,7 @@ async function readMatrixFile(file: string): Promise<PolicyMatrix> {
   throw new CommandFailure(`${file} cannot be used: ${matrix}; ${CURE}`)
 }
 
-/** Writes into the file that is there, or the one that a link leads to: it keeps mode and owner. */
+/** An existing file, or the target of a link, keeps its mode and owner. */
 async function writeMatrixFile(file: string, matrix: PolicyMatrix): Promise<void> {
   await writeFile(file, matrixJson(matrix)).catch((error: unknown) => {
     throw new CommandFailure(`${file} cannot be written (${errorCode(error)})`)

@@ -1,16 +1,7 @@
 import { placeWords } from '../../../routes/route-constraints.ts'
 import type { ConstrainedRoute, ListedPlace } from '../../../routes/route-list.ts'
 import { withAndWithoutOptional } from '../../../routes/route-path.ts'
-import { policyWords, type RouteDifference, routeDifferences } from './diff-route.ts'
-
-/** The routes that one application has now. */
-interface Remains {
-  readonly guarded: readonly ConstrainedRoute[]
-  /** Beside these, outside of every guard. */
-  readonly uncovered: readonly ListedPlace[]
-  /** What no guard covers in any application. */
-  readonly anywhere: readonly ListedPlace[]
-}
+import { type Effect, policyWords, type RouteDifference, routeDifferences } from './diff-route.ts'
 
 /** A route that may answer for one that is gone. */
 interface Candidate {
@@ -20,12 +11,20 @@ interface Candidate {
   readonly answers: (gone: string) => boolean
 }
 
-/** What there is in the place of a route that is gone: it may have lost its guard only. */
-export class RemainingRoutes {
+/** The routes of one application that may answer for a route that is gone. */
+export class SuccessorRoutes {
   readonly #candidates: readonly Candidate[]
   readonly #uncovered: ReadonlySet<string>
 
-  constructor({ guarded, uncovered, anywhere }: Remains) {
+  /**
+   * @param uncovered the places of the same application outside of every guard
+   * @param anywhere the places of all applications outside of every guard
+   */
+  constructor(
+    guarded: readonly ConstrainedRoute[],
+    uncovered: readonly ListedPlace[],
+    anywhere: readonly ListedPlace[],
+  ) {
     const candidate = (place: ListedPlace, route?: ConstrainedRoute): Candidate => {
       return { place, route, answers: answering(place.url) }
     }
@@ -36,57 +35,56 @@ export class RemainingRoutes {
     this.#uncovered = new Set(anywhere.flatMap(namesOf))
   }
 
-  /** What the loss of a route does. */
+  /** The effect of the loss of a route, which may have lost its guard only. */
   differenceOf(gone: ConstrainedRoute): RouteDifference {
     if (namesOf(gone).some((name) => this.#uncovered.has(name))) {
-      const told = `was ${policyWords(gone)}; now it is there, and no guard covers it`
-      return { effect: gone.noauth === true ? 'changes' : 'opens', told }
+      const text = `was ${policyWords(gone)}; now it is there, and no guard covers it`
+      return { effect: gone.noauth === true ? 'changes' : 'opens', text }
     }
-    const { effect = 'closes', told = '' } = this.successorOf(gone) ?? {}
-    return { effect, told: `is gone: was ${policyWords(gone)}${told}` }
+    const successor = this.successorOf(gone)
+    const text = `is gone: was ${policyWords(gone)}${successor?.text ?? ''}`
+    return { effect: successor?.effect ?? 'closes', text }
   }
 
   /**
-   * What a route does that may answer requests for another one: the one that lets in most.
+   * The effect of the route that answers from now on: of several, of the one that lets in most.
    *
    * @param except a route that does not count
-   * @returns undefined where none answers, or all that do are stricter: that closes
+   * @returns undefined if none answers, or all that do are stricter: that closes
    */
   successorOf(left: ConstrainedRoute, except?: ConstrainedRoute): RouteDifference | undefined {
     const successors = this.#candidates
       .filter(({ place, route }) => place.method === left.method && (route ?? place) !== except)
       .filter(({ answers }) => answers(left.url))
-      .map((each) => successor(left, each))
-    return (
-      successors.find(({ effect }) => effect === 'opens') ??
-      successors.find(({ effect }) => effect === 'changes')
-    )
+      .map((each) => successorDifference(left, each))
+    const first = (wanted: Effect) => successors.find(({ effect }) => effect === wanted)
+    return first('opens') ?? first('changes')
   }
 }
 
-/** What a route does that answers from now on. A stricter one closes, as no route does. */
-function successor(left: ConstrainedRoute, { route, place }: Candidate): RouteDifference {
+/** A stricter route closes, as no route does. */
+function successorDifference(left: ConstrainedRoute, { route, place }: Candidate): RouteDifference {
   const words = route === undefined ? 'no guard covers that' : `that is ${policyWords(route)}`
-  const told = `; now ${placeWords(place)} may answer, and ${words}`
+  const text = `; now ${placeWords(place)} may answer, and ${words}`
   const differences = routeDifferences(left, route ?? { ...left, noauth: true })
   const effects = differences.map(({ effect }) => effect)
-  if (effects.includes('opens')) return { effect: 'opens', told }
-  return { effect: effects.includes('closes') ? 'closes' : 'changes', told }
+  if (effects.includes('opens')) return { effect: 'opens', text }
+  return { effect: effects.includes('closes') ? 'closes' : 'changes', text }
 }
 
-/** The same for a place of another application whose parameters have other names. */
+/** Names that do not depend on those of the parameters. */
 function namesOf({ method, url }: ListedPlace): string[] {
   return withAndWithoutOptional(url).map(
     (each) => `${method} ${roughPath(each).replace(/\/$/, '')}`,
   )
 }
 
-/** Stands for the value of a parameter. No path that is written holds it. */
+/** Stands for the value of a parameter. No path has it. */
 const ANY_VALUE = '\0'
 
 /**
- * Whether a route of this url answers requests for urls of gone routes. Where it cannot be sure the
- * answer is yes: of letter case, a slash at the end, and regular expressions. A route with
+ * Makes a test for urls of gone routes: true if the route of this url answers requests for them.
+ * In doubt it is true: about letter case, a slash at the end, and regular expressions. A route with
  * parameters does not answer for one whose path says more.
  */
 export function answering(url: string): (gone: string) => boolean {

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { loadSettings } from '../../../../lib/config/load-settings.ts'
+import type { AuthOptions } from '../../../../lib/config/options.ts'
 import { UsageError } from '../../../../lib/entrypoints/cli/command.ts'
-import { readDoctorOptions, readGivenToken } from '../../../../lib/entrypoints/cli/doctor/doctor.ts'
+import {
+  examineLoaded,
+  examineSettings,
+  readDoctorOptions,
+  readToken,
+} from '../../../../lib/entrypoints/cli/doctor/doctor.ts'
 
 test('the file and the options are read in any order', () => {
   const options = { file: 'app.ini', token: '-', isJson: true }
@@ -35,15 +42,41 @@ const input =
 const silent = () => assert.fail('the standard input is not read')
 
 test('a token is taken without its scheme and the space around it', async () => {
-  assert.equal(await readGivenToken(undefined, silent), undefined)
-  assert.equal(await readGivenToken('a.b.c', silent), 'a.b.c')
-  assert.equal(await readGivenToken(' bearer  a.b.c\n', silent), 'a.b.c')
-  assert.equal(await readGivenToken('Authorization: Bearer a.b.c', silent), 'a.b.c')
-  assert.equal(await readGivenToken('-', input('Bearer a', '.b.c\n')), 'a.b.c')
+  assert.equal(await readToken(undefined, silent), undefined)
+  assert.equal(await readToken('a.b.c', silent), 'a.b.c')
+  assert.equal(await readToken(' bearer  a.b.c\n', silent), 'a.b.c')
+  assert.equal(await readToken('Authorization: Bearer a.b.c', silent), 'a.b.c')
+  assert.equal(await readToken('-', input('Bearer a', '.b.c\n')), 'a.b.c')
 })
 
 for (const given of ['', ' ', '-']) {
   test(`an empty token is a wrong command line: "${given}"`, async () => {
-    await assert.rejects(readGivenToken(given, input('\n')), { message: 'the token is empty' })
+    await assert.rejects(readToken(given, input('\n')), { message: 'the token is empty' })
+  })
+}
+
+test('issuers that a function knows cannot be asked', async () => {
+  const loaded = loadSettings({ issuers: () => null, audience: 'api' })
+  assert.deepEqual(await examineLoaded(loaded), [])
+})
+
+const publicKeysUrl = 'http://a.test/keys'
+
+/** Options that together cause every warning. */
+const WARNED: readonly AuthOptions[] = [
+  {},
+  { devMode: true },
+  { superuserResource: 'a:b' },
+  { publicKeysUrl, tenants: 'http://a.test/', confirmation: 'ignore' },
+]
+
+for (const options of WARNED) {
+  test(`each warning of ${JSON.stringify(options)} has a cure`, () => {
+    const findings = examineSettings(loadSettings(options))
+    assert.notEqual(findings.length, 0)
+    for (const { level, what, cure } of findings) {
+      assert.equal(level, 'warning')
+      assert.notEqual(cure, 'see the option in the README', what)
+    }
   })
 }

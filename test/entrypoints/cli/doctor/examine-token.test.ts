@@ -20,8 +20,8 @@ const kid = 'fastify-tenant-auth-test-1'
 const sub = 'u-4711-secret'
 const user = { sub, email: 'secret@mail.test', resources: { acme: [] } }
 
-/** What is told of a token under these options. */
-function told(token: string, options: AuthOptions = authority.options): string[] {
+/** The findings for a token under these options. */
+function findingsOf(token: string, options: AuthOptions = authority.options): string[] {
   const { issuers, settings } = loadSettings(options)
   const listed = typeof issuers === 'function' ? [] : issuers
   const known = listed.map((entry): KnownIssuer => {
@@ -30,11 +30,11 @@ function told(token: string, options: AuthOptions = authority.options): string[]
   const findings = examineToken(token, known, settings)
   const text = findings.map(({ level, what, cure }) => `${level} ${what}; ${cure}`)
   const part = new RegExp(`secret|${token.slice(-20)}|eyJ`)
-  assert.doesNotMatch(text.join('\n'), part, 'no part of the token is told')
+  assert.doesNotMatch(text.join('\n'), part, 'no part of the token is shown')
   return text
 }
 
-/** Whether an application with these options answers 200. */
+/** True if an application with these options answers 200. */
 async function isAccepted(token: string, options: AuthOptions): Promise<boolean> {
   const app = Fastify()
   await app.register(tenantAuth, options)
@@ -207,7 +207,7 @@ const ROWS: readonly Row[] = [
 for (const { what, token, options = authority.options, lines } of ROWS) {
   test(`${what}: ${lines.length} lines`, async () => {
     const given = await token()
-    const found = told(given, options)
+    const found = findingsOf(given, options)
     assert.equal(found.length, lines.length, found.join('\n'))
     for (const [index, line] of lines.entries()) assert.match(found[index] ?? '', line)
     const isFine = found.every((line) => line.startsWith('ok'))
@@ -218,12 +218,12 @@ for (const { what, token, options = authority.options, lines } of ROWS) {
 test('a token near the limit of Node is a warning, and beyond it wrong', async () => {
   const near = await authority.token({ ...user, text: 'x'.repeat((maxHeaderSize * 5) / 8) })
   const size = near.length + 'authorization: Bearer \r\n'.length
-  assert.deepEqual(told(near), [
+  assert.deepEqual(findingsOf(near), [
     `warning token: its header takes ${size} of the ${maxHeaderSize} bytes that Node reads; raise http.maxHeaderSize of Fastify and of the gateways, or take rights from a database by resourcesOf`,
     'ok token: it is accepted; undefined',
   ])
   const beyond = await authority.token({ ...user, text: 'x'.repeat(maxHeaderSize) })
-  const [long = '', ours = ''] = told(beyond)
+  const [long = '', ours = ''] = findingsOf(beyond)
   assert.match(
     long,
     /^wrong token: its \d+ characters are more than 16384; raise max_token_length; and/,

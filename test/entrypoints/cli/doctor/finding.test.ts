@@ -34,7 +34,7 @@ for (const [one, other, difference] of PAIRS) {
   })
 }
 
-/** What nobody writes, and a server may call itself. */
+/** Names that nobody writes, and that a server may give itself. */
 const UNITS = ['/', ' ', 'a', '/a', ':443', ':443/', 'http:', 'A/', '\t', '\n', '//?']
 
 for (const unit of UNITS) {

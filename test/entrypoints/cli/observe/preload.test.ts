@@ -16,7 +16,7 @@ import { runs } from '../../../helpers/processes/program.ts'
 const folder = tempFolder()
 const PROGRAM = runs('test/helpers/processes/children/watched-program.ts')
 
-/** What a program of watched-program.ts printed and reported. */
+/** The output and the report of a program of watched-program.ts. */
 async function watched(name: string, env: NodeJS.ProcessEnv = {}) {
   const reports = mkdtempSync(join(folder.path, 'reports-'))
   const child = spawn(process.execPath, [...PROGRAM, name], {
@@ -38,7 +38,7 @@ async function watched(name: string, env: NodeJS.ProcessEnv = {}) {
   return { code, said, report, urls }
 }
 
-/** Programs, what they are told, and the guarded routes of each instance. */
+/** Programs, their output, and the guarded routes of each instance. */
 const PROGRAMS: readonly [name: string, said: unknown[], urls: string[][]][] = [
   [
     'promise',
@@ -64,7 +64,7 @@ const PROGRAMS: readonly [name: string, said: unknown[], urls: string[][]][] = [
 ]
 
 for (const [name, said, urls] of PROGRAMS) {
-  test(`a program of the kind "${name}" tells its routes, listens nowhere, and ends`, async () => {
+  test(`a program of the kind "${name}" reports its routes, listens nowhere, and ends`, async () => {
     const found = await watched(name)
     assert.deepEqual(found.said, said)
     assert.deepEqual(found.urls, urls)
@@ -78,7 +78,7 @@ test('an application that comes late is found where two are waited for, and only
   assert.deepEqual([code, urls], [0, [['/public'], ['/admin']]])
 })
 
-test('what listens outside of every guard is told, and what does not listen is not', async () => {
+test('routes that listen outside of every guard are reported, and no others', async () => {
   const { report, urls } = await watched('outside of the guard')
   const both = (url: string) => ['GET', 'HEAD'].map((method) => ({ method, url }))
   const places = (lists: readonly (readonly object[])[] | undefined) =>
@@ -98,20 +98,20 @@ test('early routes of a guarded application are not outside of its guard', async
   assert.deepEqual([report?.beside, report?.unguarded], [[[], []], []])
 })
 
-test('dev mode is told', async () => {
+test('dev mode is reported', async () => {
   const { report } = await watched('promise')
   assert.deepEqual([report?.isInDevMode, report?.unguarded], [true, []])
 })
 
 for (const name of ['broken promise', 'broken callback', 'broken server']) {
-  test(`a boot error is told to the program as ever: ${name}`, async () => {
+  test(`a boot error reaches the program as ever: ${name}`, async () => {
     const { said, report } = await watched(name)
     assert.deepEqual(said, [['no database']])
     assert.deepEqual([report?.made, report?.listened, report?.applications], [1, 0, []])
   })
 }
 
-test('a guarded instance that never listens is told of', async () => {
+test('a guarded instance that never listens is reported', async () => {
   const { report, urls } = await watched('silent')
   assert.deepEqual([report?.made, report?.listened, report?.silent], [2, 1, 1])
   assert.deepEqual(urls, [['/menu']])
@@ -131,7 +131,7 @@ test('without a folder for reports nothing is watched', async () => {
   assert.equal(report, undefined)
 })
 
-test('routes of one url are reported with what tells them apart', async () => {
+test('routes of one url are reported with their constraints', async () => {
   const { report } = await watched('versions')
   assert.deepEqual(
     report?.applications[0]?.map(({ url, seen, constraints }) => [url, seen, constraints]),

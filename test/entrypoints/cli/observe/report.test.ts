@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Observed } from '../../../../lib/entrypoints/cli/observe/report.ts'
+import type { Observation } from '../../../../lib/entrypoints/cli/observe/report.ts'
 import { observedMatrix } from '../../../../lib/entrypoints/cli/observe/report.ts'
 import { listed } from '../../../helpers/app/listed.ts'
 import { reportOf } from '../../../helpers/processes/reporting-program.ts'
@@ -8,13 +8,13 @@ import { reportOf } from '../../../helpers/processes/reporting-program.ts'
 const MENU = [listed('/menu')]
 const ADMIN = [listed('/admin')]
 
-function observed(reports: Observed['reports'], more: Partial<Observed> = {}): Observed {
+function observed(reports: Observation['reports'], more: Partial<Observation> = {}): Observation {
   return { exitCode: 0, signal: null, passedOn: undefined, isLate: false, reports, ...more }
 }
 
 const ANY = { least: 0, count: 0 }
 
-const urls = (given: Observed): string[][] =>
+const urls = (given: Observation): string[][] =>
   observedMatrix(given, ANY).matrix.applications.map(({ routes }) => routes.map(({ url }) => url))
 
 test('the applications of one process stand in the order in which they were made', () => {
@@ -22,7 +22,7 @@ test('the applications of one process stand in the order in which they were made
   assert.deepEqual(urls(observed(reports)), [['/menu'], ['/admin']])
 })
 
-test('processes that run the same are told once, in an order that does not depend on time', () => {
+test('processes that run the same count once, in an order that does not depend on time', () => {
   const [menu, admin] = [reportOf({ applications: [MENU] }), reportOf({ applications: [ADMIN] })]
   assert.deepEqual(urls(observed([menu, admin, menu])), [['/admin'], ['/menu']])
   assert.deepEqual(urls(observed([admin, menu])), [['/admin'], ['/menu']])
@@ -56,7 +56,7 @@ test('places outside of the guards stay with their application, of all processes
 })
 
 /** Programs that stay until the time limit, although all is known of what has come. */
-const IN_VAIN: readonly [what: string, reports: Observed['reports'], count: number][] = [
+const IN_VAIN: readonly [what: string, reports: Observation['reports'], count: number][] = [
   [
     'fewer applications have come than are waited for',
     [reportOf({ exitCode: undefined, applications: [MENU] })],
@@ -96,7 +96,7 @@ test('fewer applications than there should be are an error', () => {
 
 const GOOD = reportOf({ applications: [MENU] })
 
-const FAILURES: readonly [what: string, given: Observed, message: string][] = [
+const FAILURES: readonly [what: string, given: Observation, message: string][] = [
   [
     'that ends with another exit code than 0',
     observed([GOOD], { exitCode: 3 }),

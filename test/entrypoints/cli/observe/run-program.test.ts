@@ -19,42 +19,34 @@ function sh(script: string): readonly [string, ...string[]] {
   return ['sh', '-c', script]
 }
 
-test('a program that ends is told with its exit code', async () => {
+test('a program that ends is reported with its exit code', async () => {
   const { exitCode, signal, isLate, reports } = await observeProgram(
     sh('exit 3'),
     recordedShell(),
     LONG,
   )
-  assert.deepEqual(
-    { exitCode, signal, isLate, reports },
-    {
-      exitCode: 3,
-      signal: null,
-      isLate: false,
-      reports: [],
-    },
-  )
+  assert.deepEqual([exitCode, signal, isLate, reports], [3, null, false, []])
 })
 
-test('a program that a signal kills is told with it', async () => {
+test('a program that a signal kills is reported with it', async () => {
   const { exitCode, signal } = await observeProgram(sh('kill -9 $$'), recordedShell(), LONG)
   assert.deepEqual([exitCode, signal], [null, 'SIGKILL'])
 })
 
-test('a program that cannot be started is told by its name', async () => {
+test('a program that cannot be started is named', async () => {
   await assert.rejects(observeProgram(['/no/such/program'], recordedShell(), LONG), {
     message: 'cannot start /no/such/program: ENOENT',
   })
 })
 
-test('a program whose name Node refuses at once is told by its name', async () => {
+test('a program whose name Node refuses at once is named', async () => {
   const program = join(import.meta.filename, 'program')
   await assert.rejects(observeProgram([program], recordedShell(), LONG), {
     message: `cannot start ${program}: ENOTDIR`,
   })
 })
 
-test('a folder for temporary files that is not there is told by its name', async (t) => {
+test('a missing folder for temporary files is named', async (t) => {
   const { TMPDIR } = process.env
   t.after(() => {
     if (TMPDIR === undefined) delete process.env['TMPDIR']
@@ -75,7 +67,7 @@ test('a program that reports and stays is ended, with what it started', async ()
   await until(() => !isRunning(Number(readFileSync(pids, 'utf8'))))
 })
 
-test('a program that ignores being told to end is killed', async () => {
+test('a program that ignores the signal to end is killed', async () => {
   const pids = join(folder.path, 'stubborn')
   const script = `trap '' TERM; echo $$ >${pids}; for i in $(seq 100); do sleep 1; done`
   const { isLate } = await observeProgram(sh(script), recordedShell(), { ...LONG, limit: 500 })
@@ -137,7 +129,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     await until(() => existsSync(ready))
     shell.emit(signal, signal)
     assert.equal((await observed).passedOn, signal)
-    assert.equal(existsSync(trapped), true, 'the program was told')
+    assert.equal(existsSync(trapped), true, 'the signal reached the program')
     assert.deepEqual(shell.eventNames(), [])
   })
 }

@@ -10,13 +10,13 @@ import { listed, unknown } from '../../../helpers/app/listed.ts'
 
 type Policy = Partial<ListedRoute>
 
-function told(
+function differences(
   was: readonly ListedRoute[][],
   is: readonly ListedRoute[][],
-  uncovered?: UncoveredPlaces,
+  uncovered: UncoveredPlaces = { beside: [], unguarded: [] },
 ): string[] {
   return matrixDifferences(policyMatrix(was), policyMatrix(is), uncovered).map(
-    ({ effect, route, told }) => `${effect}: ${route}: ${told}`,
+    ({ effect, route, text }) => `${effect}: ${route}: ${text}`,
   )
 }
 
@@ -27,7 +27,7 @@ const ALL = { require: ['a:b', 'c:d'] }
 const ANY = { require: { any: ['a:b', 'c:d'] } }
 const ONE = { require: ['a:b'] }
 
-/** What a route was, what it is, and what is told of it; backwards too. */
+/** A route before and after, and the difference; backwards too. */
 const CHANGES: readonly [was: Policy, is: Policy, forth: string, back: string][] = [
   [GUARDED, OPEN, 'opens: was guarded, is open', 'closes: was open, is guarded'],
   [ONE, OPEN, 'opens: was guarded, is open', 'closes: was open, is guarded'],
@@ -104,17 +104,17 @@ const CHANGES: readonly [was: Policy, is: Policy, forth: string, back: string][]
 ]
 
 for (const [was, is, forth, back] of CHANGES) {
-  test(`a route that changes is told: ${forth}`, () => {
+  test(`a route that changes is a difference: ${forth}`, () => {
     const at = (text: string): string[] => [text.replace(': ', ': GET /orders: ')]
     const [before, after] = [[[listed('/orders', was)]], [[listed('/orders', is)]]]
-    assert.deepEqual(told(before, after), at(forth))
-    assert.deepEqual(told(after, before), at(back))
-    assert.deepEqual(told(before, before), [])
-    assert.deepEqual(told(after, after), [])
+    assert.deepEqual(differences(before, after), at(forth))
+    assert.deepEqual(differences(after, before), at(back))
+    assert.deepEqual(differences(before, before), [])
+    assert.deepEqual(differences(after, after), [])
   })
 }
 
-test('what opens something is told first, then what closes, then what changes otherwise', () => {
+test('differences that open something come first, then those that close, then the others', () => {
   const was = [listed('/a'), listed('/b', { noauth: true }), listed('/c', { tenant: 'path' })]
   const is = [
     listed('/a', ONE),
@@ -123,7 +123,7 @@ test('what opens something is told first, then what closes, then what changes ot
     listed('/d'),
     listed('/e', { noauth: true }),
   ]
-  assert.deepEqual(told([was], [is]), [
+  assert.deepEqual(differences([was], [is]), [
     'opens: GET /e: is new: open',
     'closes: GET /a: require was none, is a:b',
     'closes: GET /b: was open, is guarded',
@@ -132,17 +132,17 @@ test('what opens something is told first, then what closes, then what changes ot
   ])
 })
 
-test('a route that changes in two ways is told of twice', () => {
+test('a route that changes in two ways is two differences', () => {
   const was = [listed('/x', { tenant: 'query', require: ['a:b'] })]
-  assert.deepEqual(told([was], [[listed('/x', { require: ['a:b', 'c:d'] })]]), [
+  assert.deepEqual(differences([was], [[listed('/x', { require: ['a:b', 'c:d'] })]]), [
     'opens: GET /x: tenant was in the query, is none',
     'closes: GET /x: require was a:b, is a:b and c:d',
   ])
 })
 
-test('a route that is gone is told with what it was', () => {
+test('a route that is gone is shown with its policy', () => {
   const was = [listed('/x', { tenant: 'path', ...ALL }), listed('/y', OPEN)]
-  assert.deepEqual(told([was], [[]]), [
+  assert.deepEqual(differences([was], [[]]), [
     'closes: GET /x: is gone: was guarded, tenant in the path, require a:b and c:d',
     'closes: GET /y: is gone: was open',
   ])
@@ -150,7 +150,9 @@ test('a route that is gone is told with what it was', () => {
 
 test('a GET route and its twin HEAD are one difference', () => {
   const twins = (more: Policy) => [listed('/x', more), listed('/x', { method: 'HEAD', ...more })]
-  assert.deepEqual(told([twins({})], [twins(OPEN)]), ['opens: GET, HEAD /x: was guarded, is open'])
+  assert.deepEqual(differences([twins({})], [twins(OPEN)]), [
+    'opens: GET, HEAD /x: was guarded, is open',
+  ])
 })
 
 test('order, repetition and what a route declares to receive make no difference', () => {
@@ -160,16 +162,18 @@ test('order, repetition and what a route declares to receive make no difference'
     listed('/y', { require: { any: ['c:d', 'a:b', 'c:d'] }, resources: true }),
     listed('/x', { require: ['c:d', 'a:b'] }),
   ]
-  assert.deepEqual(told([was], [is]), [])
+  assert.deepEqual(differences([was], [is]), [])
 })
 
-test('of several routes of one place, such as versions, the one that changed is told', () => {
+test('the one that changed of several routes of one place is the difference', () => {
   const was = [listed('/x', ONE), listed('/x', ALL)]
-  assert.deepEqual(told([was], [[listed('/x', OPEN), listed('/x', ALL)]]), [
+  assert.deepEqual(differences([was], [[listed('/x', OPEN), listed('/x', ALL)]]), [
     'opens: GET /x: was guarded, is open',
   ])
-  assert.deepEqual(told([was], [[...was, listed('/x', OPEN)]]), ['opens: GET /x: is new: open'])
-  assert.deepEqual(told([was], [[listed('/x', ALL)]]), [
+  assert.deepEqual(differences([was], [[...was, listed('/x', OPEN)]]), [
+    'opens: GET /x: is new: open',
+  ])
+  assert.deepEqual(differences([was], [[listed('/x', ALL)]]), [
     'closes: GET /x: is gone: was guarded, tenant none, require a:b',
   ])
 })
@@ -178,19 +182,22 @@ const PUBLIC = [listed('/menu'), listed('/orders')]
 const ADMIN = [listed('/users'), listed('/orders', ONE)]
 
 test('applications are matched by their routes, in any order', () => {
-  assert.deepEqual(told([PUBLIC, ADMIN], [ADMIN, PUBLIC]), [])
-  assert.deepEqual(told([PUBLIC, ADMIN], [ADMIN, [listed('/menu', OPEN), listed('/orders')]]), [
-    'opens: application 2: GET /menu: was guarded, is open',
-  ])
+  assert.deepEqual(differences([PUBLIC, ADMIN], [ADMIN, PUBLIC]), [])
+  assert.deepEqual(
+    differences([PUBLIC, ADMIN], [ADMIN, [listed('/menu', OPEN), listed('/orders')]]),
+    ['opens: application 2: GET /menu: was guarded, is open'],
+  )
 })
 
-test('an application that is new or gone is told, with its routes', () => {
-  assert.deepEqual(told([PUBLIC], [PUBLIC, [listed('/metrics', OPEN)]]), [
+test('an application that is new or gone is a difference, with its routes', () => {
+  assert.deepEqual(differences([PUBLIC], [PUBLIC, [listed('/metrics', OPEN)]]), [
     'opens: application 2: GET /metrics: is new: open',
     'changes: guarded applications: were 1, are 2',
   ])
-  assert.deepEqual(told([PUBLIC, []], [PUBLIC]), ['changes: guarded applications: were 2, are 1'])
-  assert.deepEqual(told([ADMIN, PUBLIC], [PUBLIC]), [
+  assert.deepEqual(differences([PUBLIC, []], [PUBLIC]), [
+    'changes: guarded applications: were 2, are 1',
+  ])
+  assert.deepEqual(differences([ADMIN, PUBLIC], [PUBLIC]), [
     'closes: application 2: GET /orders: is gone: was guarded, tenant none, require a:b',
     'closes: application 2: GET /users: is gone: was guarded, tenant none, require none',
     'changes: guarded applications: were 2, are 1',
@@ -202,7 +209,7 @@ const place = (url: string, method = 'GET') => ({ method, url })
 test('a route that has lost its guard opens, and one that was open only changes', () => {
   const was = [listed('/x', ONE), listed('/y', { noauth: true }), listed('/z')]
   const beside = [[place('/x'), place('/y'), place('/z', 'POST')]]
-  assert.deepEqual(told([was], [[]], { beside, unguarded: [] }), [
+  assert.deepEqual(differences([was], [[]], { beside, unguarded: [] }), [
     'opens: GET /x: was guarded, tenant none, require a:b; now it is there, and no guard covers it',
     'closes: GET /z: is gone: was guarded, tenant none, require none',
     'changes: GET /y: was open; now it is there, and no guard covers it',
@@ -213,11 +220,11 @@ test('a route that has moved to an instance without a guard opens', () => {
   const was = [listed('/x'), listed('/y')]
   const opens = 'was guarded, tenant none, require none; now it is there, and no guard covers it'
   const unguarded = [place('/y')]
-  assert.deepEqual(told([was], [[listed('/x')]], { beside: [], unguarded }), [
+  assert.deepEqual(differences([was], [[listed('/x')]], { beside: [], unguarded }), [
     `opens: GET /y: ${opens}`,
   ])
   const others = { beside: [[], [place('/y')]], unguarded: [] }
-  assert.deepEqual(told([was, PUBLIC], [[listed('/x')], PUBLIC], others), [
+  assert.deepEqual(differences([was, PUBLIC], [[listed('/x')], PUBLIC], others), [
     `opens: application 1: GET /y: ${opens}`,
   ])
 })
@@ -225,7 +232,7 @@ test('a route that has moved to an instance without a guard opens', () => {
 test('a route that has moved to an instance without a guard opens in another spelling too', () => {
   const was = [listed('/users/:id/:part?'), listed('/y')]
   for (const url of ['/users/:user', '/Users/:id/:part', '/users/:user/']) {
-    const lines = told([was], [[listed('/y')]], { beside: [], unguarded: [place(url)] })
+    const lines = differences([was], [[listed('/y')]], { beside: [], unguarded: [place(url)] })
     assert.match(
       String(lines),
       /^opens: GET \/users.*now it is there, and no guard covers it$/,
@@ -238,11 +245,11 @@ test('a route that has moved to another application opens if it is less strict t
   const was = [[listed('/x'), listed('/y', ONE)], PUBLIC]
   const gone = 'closes: application 1: GET /y: is gone: was guarded, tenant none, require a:b'
   const isNew = 'application 2: GET /y: is new: guarded, tenant none, require'
-  assert.deepEqual(told(was, [[listed('/x')], [...PUBLIC, listed('/y')]]), [
+  assert.deepEqual(differences(was, [[listed('/x')], [...PUBLIC, listed('/y')]]), [
     `opens: ${isNew} none`,
     gone,
   ])
-  assert.deepEqual(told(was, [[listed('/x')], [...PUBLIC, listed('/y', ALL)]]), [
+  assert.deepEqual(differences(was, [[listed('/x')], [...PUBLIC, listed('/y', ALL)]]), [
     gone,
     `changes: ${isNew} a:b and c:d`,
   ])
@@ -251,13 +258,13 @@ test('a route that has moved to another application opens if it is less strict t
 test('an application that has lost its guard opens, whatever its parameters are called now', () => {
   const was = [listed('/users/:id')]
   const lost = { beside: [[]], unguarded: [place('/users/:user')] }
-  assert.deepEqual(told([PUBLIC, was], [PUBLIC], lost), [
+  assert.deepEqual(differences([PUBLIC, was], [PUBLIC], lost), [
     'opens: guarded applications: were 2, are 1',
     'opens: application 2: GET /users/:id: was guarded, tenant none, require none; now it is there, and no guard covers it',
   ])
 })
 
-/** What answers in the place of `GET /x/:id`, which asked for a:b in the path's tenant. */
+/** Successors of `GET /x/:id`, which required a:b. */
 const SUCCESSORS: readonly [
   is: ListedRoute[],
   uncovered: string[],
@@ -278,9 +285,9 @@ for (const [is, uncovered, effect, more] of SUCCESSORS) {
   const now = [...is.map(({ method, url }) => `${method} ${url}`), ...uncovered].join(', ')
   test(`a route that is gone beside ${now} ${effect}`, () => {
     const beside = [uncovered.map((url) => place(url))]
-    // The other routes were there before: what they say is not told again.
+    // The other routes were there before: they are no differences.
     const was = [listed('/x/:id', ONE), ...is]
-    const [first = '', ...others] = told([was], [is], { beside, unguarded: [] })
+    const [first = '', ...others] = differences([was], [is], { beside, unguarded: [] })
     assert.deepEqual(others, [])
     assert.match(first, new RegExp(`^${effect}: GET /x/:id: is gone: was guarded, tenant none, re`))
     assert.equal(first.includes(more), true, first)
@@ -290,7 +297,7 @@ for (const [is, uncovered, effect, more] of SUCCESSORS) {
 
 test('an open route that is gone beside an open wildcard changes', () => {
   const rest = listed('/*', OPEN)
-  assert.deepEqual(told([[listed('/health', OPEN), rest]], [[rest]]), [
+  assert.deepEqual(differences([[listed('/health', OPEN), rest]], [[rest]]), [
     'changes: GET /health: is gone: was open; now /* may answer, and that is open',
   ])
 })

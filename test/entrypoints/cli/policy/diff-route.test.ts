@@ -7,9 +7,11 @@ import { listed, unknown } from '../../../helpers/app/listed.ts'
 
 type Routes = readonly ConstrainedRoute[]
 
-function told(was: Routes, is: Routes): string[] {
-  return matrixDifferences(policyMatrix([was]), policyMatrix([is])).map(
-    ({ effect, route, told }) => `${effect}: ${route}: ${told}`,
+const NONE = { beside: [], unguarded: [] }
+
+function differences(was: Routes, is: Routes): string[] {
+  return matrixDifferences(policyMatrix([was]), policyMatrix([is]), NONE).map(
+    ({ effect, route, text }) => `${effect}: ${route}: ${text}`,
   )
 }
 
@@ -23,7 +25,7 @@ const V2 = { version: '2.0.0' }
 const HOST = { host: 'a.example' }
 const GUARDED = 'guarded, tenant none, require'
 
-/** What the routes of one url were and are, and all that is told of it. */
+/** Routes of one url, before and after, and all their differences. */
 const CASES: readonly [what: string, was: Routes, is: Routes, lines: string[]][] = [
   ['the same, in another order', [at(V1, OPEN), at(V2)], [at(V2), at(V1, OPEN)], []],
   [
@@ -162,7 +164,7 @@ const CASES: readonly [what: string, was: Routes, is: Routes, lines: string[]][]
     [`opens: GET /x (version 2.0.0): is new: ${GUARDED} none`],
   ],
   [
-    'versions that differ alike are told one by one',
+    'versions that differ alike are differences of their own',
     [at(V1), at(V2)],
     [at(V1, OPEN), at(V2, OPEN)],
     [
@@ -193,15 +195,15 @@ const CASES: readonly [what: string, was: Routes, is: Routes, lines: string[]][]
 
 for (const [what, was, is, lines] of CASES) {
   test(`routes of one url, where ${what}`, () => {
-    assert.deepEqual(told(was, is), lines)
-    assert.deepEqual(told(is, is), [])
+    assert.deepEqual(differences(was, is), lines)
+    assert.deepEqual(differences(is, is), [])
   })
 }
 
 test('a GET route and its twin HEAD are one difference for each version', () => {
   const twins = (more: object) =>
     [V1, V2].flatMap((each) => [at(each, more), at(each, { method: 'HEAD', ...more })])
-  assert.deepEqual(told(twins({}), twins(OPEN)), [
+  assert.deepEqual(differences(twins({}), twins(OPEN)), [
     'opens: GET, HEAD /x (version 1.0.0): was guarded, is open',
     'opens: GET, HEAD /x (version 2.0.0): was guarded, is open',
   ])
@@ -209,5 +211,5 @@ test('a GET route and its twin HEAD are one difference for each version', () => 
 
 test('applications that differ in their hosts alone are matched by them', () => {
   const [a, b] = [[at(HOST, OPEN)], [at({ host: 'b.example' })]]
-  assert.deepEqual(matrixDifferences(policyMatrix([a, b]), policyMatrix([b, a])), [])
+  assert.deepEqual(matrixDifferences(policyMatrix([a, b]), policyMatrix([b, a]), NONE), [])
 })

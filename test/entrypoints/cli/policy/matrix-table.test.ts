@@ -4,11 +4,15 @@ import { policyMatrix } from '../../../../lib/entrypoints/cli/policy/matrix.ts'
 import {
   code,
   codeCell,
-  escaped,
+  escapeMarkdown,
   matrixMarkdown,
   matrixTable,
 } from '../../../../lib/entrypoints/cli/policy/matrix-table.ts'
 import { listed, unknown } from '../../../helpers/app/listed.ts'
+
+const plain = (line: string) => line
+const table = (applications: Parameters<typeof policyMatrix>[0]) =>
+  matrixTable(policyMatrix(applications), plain)
 
 /** A text, how it is escaped, and how it is code in a cell. */
 const TEXTS: readonly [text: string, escaped: string, cell: string][] = [
@@ -27,9 +31,9 @@ const TEXTS: readonly [text: string, escaped: string, cell: string][] = [
   ],
 ]
 
-for (const [text, plain, cell] of TEXTS) {
+for (const [text, escaped, cell] of TEXTS) {
   test(`Markdown shows ${text} as it is`, () => {
-    assert.equal(escaped(text), plain)
+    assert.equal(escapeMarkdown(text), escaped)
     assert.equal(codeCell(text), cell)
   })
 }
@@ -54,7 +58,7 @@ const routes = [
 
 test('the table has a row for each policy of a url, and says who may', () => {
   assert.equal(
-    matrixTable(policyMatrix([routes])),
+    table([routes]),
     `\
 method     url            who may    tenant    require                 receives
 GET, HEAD  /:tenant/menu  users      path      menu:all and menu:read  resources
@@ -67,9 +71,9 @@ POST       /orders        users      query                             userInfo,
 })
 
 test('the lines of open routes are highlighted, and no other ones', () => {
-  const table = matrixTable(policyMatrix([routes]), (line) => `<${line}>`)
+  const text = matrixTable(policyMatrix([routes]), (line) => `<${line}>`)
   assert.deepEqual(
-    table.split('\n').filter((line) => line.startsWith('<')),
+    text.split('\n').filter((line) => line.startsWith('<')),
     ['<GET        /health        everybody>'],
   )
 })
@@ -77,7 +81,7 @@ test('the lines of open routes are highlighted, and no other ones', () => {
 test('each of several applications has a title', () => {
   const matrix = policyMatrix([[listed('/a')], [listed('/b')]])
   assert.equal(
-    matrixTable(matrix),
+    matrixTable(matrix, plain),
     `Application 1
 
 method  url  who may  tenant  require  receives
@@ -112,9 +116,9 @@ const VERSIONS = [
   listed('/orders', { method: 'HEAD', constraints: { version: '1.0.0' }, noauth: true }),
 ]
 
-test('a url is told with what its routes are constrained by', () => {
+test('a url is shown with the constraints of its routes', () => {
   assert.equal(
-    matrixTable(policyMatrix([VERSIONS])),
+    table([VERSIONS]),
     `\
 method     url                                      who may    tenant  require  receives
 GET        /orders (host /^(a|b)$/, version 2.0.0)  users
@@ -132,9 +136,9 @@ test('characters that nobody sees, or that move others, are shown by their numbe
     constraints: { version: '\u200b1' },
     require: ['a:\u2066b'],
   })
-  const table = matrixTable(policyMatrix([[odd]]))
-  assert.match(table, /\/a\\u202e\\u000a\\u001b\[31m \(version \\u200b1\) +users +a:\\u2066b\n$/)
-  assert.doesNotMatch(table + matrixMarkdown(policyMatrix([[odd]])), /[^\n -~]/)
+  const text = table([[odd]])
+  assert.match(text, /\/a\\u202e\\u000a\\u001b\[31m \(version \\u200b1\) +users +a:\\u2066b\n$/)
+  assert.doesNotMatch(text + matrixMarkdown(policyMatrix([[odd]])), /[^\n -~]/)
 })
 
 test('in Markdown no requirement can be markup, or end its cell', () => {

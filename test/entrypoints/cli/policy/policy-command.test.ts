@@ -74,7 +74,7 @@ test('--write writes the JSON, and prints the matrix only if a format is given',
   assert.deepEqual(again, { code: 0, out: JSON_TEXT, err: said })
 })
 
-test('what was written holds', async () => {
+test('a file that --write wrote holds', async () => {
   const file = folder.write(JSON_TEXT, 'holds.json')
   const said = `${file} holds: applications 1, routes 2\n`
   assert.deepEqual(await ran(['--check', file]), { code: 0, out: '', err: said })
@@ -82,7 +82,7 @@ test('what was written holds', async () => {
   assert.deepEqual(json, { code: 0, out: '{\n  "differences": []\n}\n', err: said })
 })
 
-test('a difference is told in words, in red if it opens something, and the exit code is 1', async () => {
+test('a difference is printed in words, in red if it opens something, and the exit code is 1', async () => {
   const file = folder.write(matrixJson(policyMatrix([CLOSED])), 'differs.json')
   const words = 'GET /health: was guarded, is open'
   const said = `${file} does not hold: 1 differences; if they are meant, --write it anew\n`
@@ -97,7 +97,7 @@ test('a difference is told in words, in red if it opens something, and the exit 
   })
 })
 
-test('what a file or an application says cannot move, hide or mark up what is told', async () => {
+test('no text of a file or an application can move, hide or mark up the output', async () => {
   const odd = '/a\u202eb\n\u001b[31m|`c`'
   const was = [listed(odd, { require: ['<b>:\u2066c\n'] })]
   const file = folder.write(matrixJson(policyMatrix([was])), 'odd\u202e.json')
@@ -131,18 +131,13 @@ test('what a file or an application says cannot move, hide or mark up what is to
   assert.match(table.err + json.out + json.err, seen)
 })
 
-test('a file that a name cannot be seen of is told by the numbers of its characters', async () => {
+test('invisible characters in the name of a file are shown by their numbers', async () => {
   const { code, err } = await ran(['--check', join(folder.path, 'not\u202e\nthere')])
   assert.equal(code, 1)
   assert.match(
     err,
     /^fastify-tenant-auth policy: .*not\\u202e\\u000athere cannot be read \(ENOENT\);.*\n$/,
   )
-})
-
-test('a file with a byte order mark holds', async () => {
-  const file = folder.write(`\ufeff${JSON_TEXT}`, 'marked.json')
-  assert.equal((await ran(['--check', file])).code, 0)
 })
 
 /** Files that cannot be checked, by their content; null: there is none. */
@@ -161,7 +156,7 @@ const UNUSABLE: readonly [what: string, content: string | null, message: RegExp]
 ]
 
 for (const [what, content, message] of UNUSABLE) {
-  test(`a file that is ${what} is told before the application runs`, async () => {
+  test(`a file that is ${what} is refused before the application runs`, async () => {
     const name = `${what}.json`
     const file = content === null ? join(folder.path, name) : folder.write(content, name)
     const trace = join(folder.path, `${what}.ran`)
@@ -171,7 +166,7 @@ for (const [what, content, message] of UNUSABLE) {
   })
 }
 
-test('a file that cannot be written is told, and nothing is left beside it', async () => {
+test('a file that cannot be written is an error, and nothing is left beside it', async () => {
   const file = join(folder.path, 'is-a-folder')
   mkdirSync(join(file, 'x'), { recursive: true })
   const before = readdirSync(folder.path)
@@ -196,7 +191,7 @@ test('a link stays a link, and the file that it leads to keeps its mode', async 
   assert.deepEqual(readdirSync(folder.path), before)
 })
 
-test('what another name leads to is written: a file that is not there yet, and a file of two names', async () => {
+test('the target of a link is written: a new file, and a file of two names', async () => {
   const [link, target] = [join(folder.path, 'new-link.json'), join(folder.path, 'new.json')]
   symlinkSync(target, link)
   assert.equal((await ran(['--write', link])).code, 0)
@@ -218,14 +213,14 @@ async function observing(args: readonly string[], report: Partial<PolicyReport>)
   return { code, ...shell.printed }
 }
 
-test('what the matrix does not say is told on the standard error alone', async () => {
+test('notes go to the standard error alone', async () => {
   const more = { isInDevMode: true, unguarded: [[{ method: 'GET', url: '/metrics' }]] }
   const { code, out, err } = await observing(['--json'], { applications: [ROUTES], ...more })
   assert.deepEqual([code, out], [0, JSON_TEXT])
   assert.match(err, /^the application runs in dev mode: .*\nnot in the matrix: .* GET \/metrics\n$/)
 })
 
-/** The routes of an application that tells two of one url apart by functions. */
+/** The routes of an application with a function as a constraint. */
 async function routesNear(near: (place: string) => boolean) {
   const geo = {
     name: 'geo',
@@ -291,7 +286,7 @@ test('fewer applications than --applications says are an error', async () => {
   assert.match(err, /policy: 1 of 2 guarded applications listened before it ended\n$/)
 })
 
-test('of an application that fails nothing is written', async () => {
+test('nothing is written if the application fails', async () => {
   const file = folder.write('as it was', 'kept.json')
   const shell = recordedShell()
   const args = ['policy', '--write', file, '--', 'sh', '-c', 'exit 3']
@@ -318,10 +313,6 @@ const METRICS = [
 ]
 const without = (routes: number, first: string) =>
   `not in the matrix: a Fastify instance that listens without a guard, with ${routes} routes, such as ${first}`
-
-test('of a program whose instances are all guarded there is nothing to note', () => {
-  assert.deepEqual(policyNotes([reportOf(), reportOf()]), [])
-})
 
 test('dev mode is noted, and each instance without a guard, once', () => {
   const unguarded = [METRICS, [{ method: 'GET', url: '/\u001b[2J' }]]
@@ -378,9 +369,6 @@ const WRONG: readonly [args: string[], message: RegExp][] = [
   [['--check', ...NODE], /--check/],
   [['--check', 'x', '--write', 'y', ...NODE], /^--check and --write exclude each other$/],
   [['--check', 'x', '--check', 'x', ...NODE], /^--check is given twice$/],
-  [['--write', 'x', '--write=y', ...NODE], /^--write is given twice$/],
-  [['--format', 'json', '--format', 'markdown', ...NODE], /^--format is given twice$/],
-  [['--timeout', '1', '--timeout', '2', ...NODE], /^--timeout is given twice$/],
   [['--check=', ...NODE], /^the name of the file is empty$/],
   [['--write=', ...NODE], /^the name of the file is empty$/],
   [['--format', 'yaml', ...NODE], /^--format is one of table, json, markdown, not "yaml"$/],
