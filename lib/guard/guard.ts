@@ -5,7 +5,7 @@ import type {
   HookHandlerDoneFunction,
 } from 'fastify'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
-import type { Authorization } from '../identity/authorization/authorization.ts'
+import { Authorization } from '../identity/authorization/authorization.ts'
 import {
   currentAuthorization,
   runWithAuthorization,
@@ -99,15 +99,15 @@ function conclude(
 ): void {
   const { request } = context
   setAuthContext(request, context)
-  if (decision instanceof AuthError) {
+  if (decision instanceof Authorization) {
+    context.authorization = decision
+    recordDecision(context)
+    enterContext(request, done)
+  } else {
     context.error = decision
     recordRefusal(context, decision)
     recordDecision(context)
     done(decision)
-  } else {
-    context.authorization = decision
-    recordDecision(context)
-    enterContext(request, done)
   }
 }
 

@@ -357,6 +357,25 @@ test('an application that closes waits for no answer', async (t) => {
   assert.equal((await response).statusCode, 503)
 })
 
+test('a good token whose question has failed once is not shut out by invented ones', async (t) => {
+  let isFailing = false
+  const { app, pass } = await start(t, (token) => {
+    if (token !== 'key') return new Promise(() => {})
+    if (isFailing) throw new Error('away')
+    return GOOD
+  })
+  assert.equal((await get(app, 'key')).statusCode, 200)
+  pass(31)
+  isFailing = true
+  assertRefused(await get(app, 'key'), 'ERR_AUTH_INTROSPECTION_UNAVAILABLE')
+  isFailing = false
+  const strangers = Array.from({ length: 1100 }, (_, i) => get(app, `invented-${i}`))
+  await new Promise(setImmediate)
+  assert.equal((await get(app, 'key')).statusCode, 200)
+  await app.close()
+  await Promise.all(strangers)
+})
+
 test('100 000 invented tokens leave the good one known, and the memory as it was', async () => {
   let asked = 0
   const opaqueToken = (token: string) => {

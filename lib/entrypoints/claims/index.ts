@@ -1,3 +1,5 @@
+/** @module claims */
+
 export { type Auth0Options, auth0 } from './auth0.ts'
 export { type CognitoOptions, cognito } from './cognito.ts'
 export { type EntraIdOptions, entraId } from './entra-id.ts'

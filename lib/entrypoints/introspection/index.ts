@@ -1,3 +1,5 @@
+/** @module introspection */
+
 export type { OpaqueAnswer, OpaqueToken } from '../../identity/authentication/opaque-tokens.ts'
 export { introspection } from './introspection.ts'
 export type { IntrospectionOptions } from './introspection-options.ts'

@@ -19,9 +19,9 @@ import { DenyListFailure, type DenyListFailureCode } from './memory/overflow.ts'
 import { failureOf, inTime, Poller } from './poller.ts'
 
 /**
- * A deny list, for the option `isRevoked`: returns whether an entry fits a token, and throws if that
- * is not known. Several services may have one list. It begins with the first installation of them,
- * and ends with the last.
+ * A deny list, for the option `isRevoked`: returns whether an entry fits a token, and throws if
+ * that is not known. Several services may have one list. It begins with the first installation of
+ * them, and ends with the last.
  */
 export interface DenyList {
   (userInfo: UserInfo, token: TokenInfo): boolean

@@ -12,8 +12,8 @@ export interface DenyListRules {
    */
   readonly maxStale: number
   /**
-   * While the list is not loaded, or older than `maxStale`, `refuse` answers 503, and `admit` admits
-   * tokens that may be revoked. @default 'refuse'
+   * While the list is not loaded, or older than `maxStale`, `refuse` answers 503, and `admit`
+   * admits tokens that may be revoked. @default 'refuse'
    */
   readonly whenStale: 'refuse' | 'admit'
   /**

@@ -1,3 +1,5 @@
+/** @module revocation */
+
 export { type DenyListOptions, denyList } from './deny-list.ts'
 export type { DenyList } from './deny-list-function.ts'
 export type { DenyListRules } from './deny-list-options.ts'

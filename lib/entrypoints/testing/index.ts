@@ -1,3 +1,5 @@
+/** @module testing */
+
 export { assertGuarded, type ProbedRoute, probe } from './probe.ts'
 export type { GrantedUser, PersonaUser, ProbeOptions } from './probe-target.ts'
 export {

@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto'
-import { AuthError, ERR_AUTH_INTROSPECTION_UNAVAILABLE } from '../../errors.ts'
+import {
+  AuthError,
+  ERR_AUTH_INTROSPECTION_UNAVAILABLE,
+  ERR_AUTH_TOKEN_INVALID,
+} from '../../errors.ts'
 import { CachedCallback } from '../../platform/callbacks/cached-callback.ts'
 import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
 import { RecentKeys } from '../../platform/callbacks/line.ts'
@@ -133,7 +137,8 @@ export class OpaqueTokens {
       },
       (error) => {
         this.#forgotten.delete(since)
-        if (isThrown(error, AuthError)) this.#good.delete(digest)
+        // A failure of others says nothing of the token.
+        if (isThrown(error, ERR_AUTH_TOKEN_INVALID)) this.#good.delete(digest)
         throw error
       },
     )

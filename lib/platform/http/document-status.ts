@@ -90,7 +90,8 @@ export interface DocumentEvent {
   readonly kind: 'keys' | 'issuer' | 'tenants' | 'denyList'
   /**
    * The name of an issuer for its keys, the issuer that was asked about for an answer, and the kind
-   * for the others. An issuer that the function has not answered for is that of an unverified token.
+   * for the others. An issuer that the function has not answered for is that of an unverified
+   * token.
    */
   readonly name: string
   /** `stale`: it serves beyond its age while no new one can be had. `gone`: it serves no more. */

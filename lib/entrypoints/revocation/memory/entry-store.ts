@@ -225,7 +225,8 @@ export class EntryStore {
         if (issuer !== null && part > most) [greediest, most] = [held, part]
       }
       const [oldest] = greediest?.entries ?? []
-      if (oldest === undefined) return
+      // An entry without a user has no room but that of its whole issuer.
+      if (oldest === undefined || oldest.user === null) return
       const margin = this.#partFor(1, bytesOf(oldest)) + this.#partFor(1, bytesOf(entry))
       if (most < this.#partOf(entry.issuer) + margin) return
       this.#delete(oldest)
