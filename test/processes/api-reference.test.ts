@@ -18,7 +18,7 @@ test('the API reference has a page for each entry point, and says what an option
     'testing.html',
   ])
   const options = readFileSync(`${folder.path}/interfaces/index.AuthOptions.html`, 'utf8')
-  assert.match(options, /How long beyond <code>keysMaxAge<\/code> a key set still serves/)
+  assert.match(options, /Time beyond <code>keysMaxAge<\/code> that a key set still serves/)
 })
 
 /** Not a namespace inside one, such as `index.errors`. */
