@@ -1,6 +1,6 @@
-import { Unusable } from '../../platform/http/failure.ts'
+import { reasonOf, Unusable } from '../../platform/http/failure.ts'
 import { type FetchLimits, fetchJson } from '../../platform/http/fetch-json.ts'
-import type { FetchPlaces } from '../../platform/http/fetch-places.ts'
+import { type FetchPlaces, NO_PLACE } from '../../platform/http/fetch-places.ts'
 import type { DocumentSource } from '../../platform/http/remote-document.ts'
 import { isPublicAddress } from '../../platform/http/ssrf-safe-request.ts'
 import { isSecureUrl } from '../../platform/http/urls.ts'
@@ -58,7 +58,7 @@ export class FetchedKeys implements DocumentSource<KeySet> {
       set = await this.#load(this.#limits(signal, limit))
       this.#isProved = true
     } catch (error) {
-      this.#isProved = false
+      if (reasonOf(error) !== NO_PLACE) this.#isProved = false
       throw error
     }
     // The same keys stay the same object: what was verified with them stays verified.

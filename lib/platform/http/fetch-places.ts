@@ -47,6 +47,7 @@ interface Placed extends Omit<PlacedFetch, 'url'> {
 
 interface Waiting extends Placed {
   begin(): void
+  giveUp(): void
 }
 
 /** Places for fetches. Those that have none wait in a line. */
@@ -103,9 +104,9 @@ export class FetchPlaces {
     const { limit } = fetch
     const { signal } = limit
     return new Promise((resolve, reject) => {
-      const isFull = fetch.standing === 'new' && this.#newOnes >= MOST_NEW
-      if (signal.aborted || isFull) throw noPlace()
+      if (signal.aborted || !this.#mayWait(fetch)) throw noPlace()
       const giveUp = () => {
+        signal.removeEventListener('abort', giveUp)
         this.#unqueue(waiting)
         reject(noPlace())
       }
@@ -114,11 +115,22 @@ export class FetchPlaces {
         limit.spend('work')
         resolve()
       }
-      const waiting: Waiting = { ...fetch, begin }
+      const waiting: Waiting = { ...fetch, begin, giveUp }
       signal.addEventListener('abort', giveUp, { once: true })
       limit.spend('wait')
       this.#queue(waiting)
     })
+  }
+
+  /** In a full line, the newest fetch of the host with most gives way to a host with fewer. */
+  #mayWait({ standing, host }: Placed): boolean {
+    if (standing !== 'new' || this.#newOnes < MOST_NEW) return true
+    const lines = this.#lines.new
+    let longest: Waiting[] = []
+    for (const line of lines.values()) if (line.length > longest.length) longest = line
+    if (longest.length < (lines.get(host)?.length ?? 0) + 2) return false
+    longest.at(-1)?.giveUp()
+    return true
   }
 
   #queue(waiting: Waiting): void {
@@ -185,6 +197,9 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url
 }
 
+/** Reason of a fetch that never began. It says nothing of the host. */
+export const NO_PLACE = 'too many other fetches were under way'
+
 function noPlace(): Unusable {
-  return new Unusable('too many other fetches were under way')
+  return new Unusable(NO_PLACE)
 }

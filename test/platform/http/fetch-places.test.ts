@@ -139,6 +139,14 @@ test('ten thousand that wait at one host cost each the same', async () => {
   assert.ok(many < 4 * few, `${many} µs each, and ${few} µs of a thousand`)
 })
 
+test('in a full line, a host that nobody knows gives way to one with fewer', async (t) => {
+  const { many, run, end, begun } = begin(t)
+  await many(1024, (i) => `${i % 24}.test`)
+  await run('honest.test/1')
+  for (const i of [0, 1, 2]) await end(`${i}.test/new${i}`)
+  assert.ok(begun.includes('honest.test/1'), begun.join())
+})
+
 test('a place is free again after work that failed, at once or later', async (t) => {
   const { places, begun, run, many } = begin(t)
   await many(15, () => 'a.test')

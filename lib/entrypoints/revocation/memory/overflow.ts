@@ -33,7 +33,10 @@ export class Overflow {
   /** @param circle the smallest that counts; if the entry names none, the next wider one does */
   add(entry: ActiveEntry, circle: 'user' | 'issuer'): void {
     const { user, issuer } = entry
-    if (circle === 'user' && user !== null && this.#widen(this.#users, user, entry)) return
+    if (circle === 'user' && user !== null) {
+      if (this.#widen(this.#users, user, entry)) return
+      if (this.#makeRoom(issuer) && this.#widen(this.#users, user, entry)) return
+    }
     if (issuer !== null && this.#widen(this.#issuers, issuer, entry)) return
     this.#everybody = this.#later(entry, this.#everybody)
   }
@@ -55,6 +58,30 @@ export class Overflow {
       for (const [key, entry] of circles) if (this.#hasEnded(entry)) circles.delete(key)
     }
     if (this.#everybody && this.#hasEnded(this.#everybody)) this.#everybody = undefined
+  }
+
+  /**
+   * The issuer of most users in a full table has one circle in their place, unless the newcomer is of
+   * an issuer that has about as many, or one circle already.
+   */
+  #makeRoom(newcomer: string | null): boolean {
+    if (newcomer !== null && this.#issuers.has(newcomer)) return false
+    const counts = new Map<string | null, number>()
+    for (const { issuer } of this.#users.values()) {
+      counts.set(issuer, (counts.get(issuer) ?? 0) + 1)
+    }
+    let greediest: string | null = null
+    let most = (counts.get(newcomer) ?? 0) + 1
+    for (const [issuer, count] of counts) {
+      if (issuer !== null && count > most) [greediest, most] = [issuer, count]
+    }
+    if (greediest === null) return false
+    for (const [user, entry] of this.#users) {
+      if (entry.issuer === greediest && this.#widen(this.#issuers, greediest, entry)) {
+        this.#users.delete(user)
+      }
+    }
+    return true
   }
 
   /** Returns whether there was room. */

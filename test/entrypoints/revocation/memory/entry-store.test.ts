@@ -221,6 +221,30 @@ test('a list that is read anew, and has no room for all, makes no room again', a
   for (let again = 0; again < 10; again++) assert.deepEqual(await read(), first)
 })
 
+test('an entry without a user makes no room, since its whole issuer would have to pay', async (t) => {
+  stopClocks(t)
+  const list = denyList({ maxEntries: 100 })
+  const others = ['c0', 'c1', 'c2', 'c3']
+  attend(t, list, { issuers: [ISSUER_A, ISSUER_B, ...others], clockTolerance: 0 })
+  for (let i = 0; i < 24; i++) await list.add({ sid: `s${i}`, issuer: ISSUER_A })
+  for (let i = 0; i < 76; i++) await list.add({ sub: `u${i}`, issuer: others[i % 4] ?? '' })
+  await list.add({ sub: 'late', issuer: ISSUER_B })
+  assert.equal(verdictOf(list, tokenOf({ issuer: ISSUER_A, sub: 'x', sid: 'other' })), false)
+  const late = tokenOf({ issuer: ISSUER_B, sub: 'late' })
+  assert.equal(verdictOf(list, late), 'ERR_DENY_LIST_USER_FULL')
+})
+
+test('users without room of one issuer take no circle from those of another', async () => {
+  const list = denyList({ maxEntries: 1 })
+  await list.add({ jti: 'a' })
+  for (let i = 0; i < 4000; i++) await list.add({ sub: `user-${i}`, issuer: ISSUER_A })
+  await list.add({ sub: 'alice', issuer: ISSUER_B })
+  const verdict = (sub: string, issuer: string) => verdictOf(list, tokenOf({ sub, issuer }))
+  assert.equal(verdict('alice', ISSUER_B), 'ERR_DENY_LIST_USER_FULL')
+  assert.equal(verdict('bob', ISSUER_B), false)
+  assert.equal(verdict('user-0', ISSUER_A), 'ERR_DENY_LIST_ISSUER_FULL')
+})
+
 test('beyond so many users that had no room, their issuer gets 503', async () => {
   const list = denyList({ maxEntries: 1 })
   await list.add({ jti: 'a' })
