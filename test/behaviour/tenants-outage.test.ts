@@ -98,3 +98,26 @@ test('in dev mode no URL is asked, and every tenant of the mock user exists', as
   assert.equal(server.count, 0)
   assert.equal(app.authService.isReady(), true)
 })
+
+test('requests that waited for one answer have an error each, which hooks may write into', async (t) => {
+  let fail = (_: Error) => {}
+  const tenants = () =>
+    new Promise<boolean>((_, reject) => {
+      fail = reject
+    })
+  const app = await guardedApp(t, { tenants })
+  app.setErrorHandler((error, request, reply) => {
+    const noted = Object(error)
+    noted.seen ??= request.id
+    return reply.code(503).send({ seen: noted.seen, id: request.id })
+  })
+  app.get('/:tenant/x', async () => 'never')
+  await app.ready()
+  const get = () => app.inject({ url: '/real/x', headers: USER })
+  const together = [get(), get()]
+  await new Promise(setImmediate)
+  fail(new Error('away'))
+  for (const { seen, id } of (await Promise.all(together)).map((response) => response.json())) {
+    assert.equal(seen, id)
+  }
+})

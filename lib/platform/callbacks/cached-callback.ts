@@ -1,4 +1,5 @@
 import { clock } from '../runtime/clock.ts'
+import { withoutStack } from '../runtime/error.ts'
 import { attempt, ignoreRejection, type MaybePromise } from '../runtime/maybe-promise.ts'
 import { ownCopy } from '../runtime/own-property.ts'
 import { AnswerCache, type AnswerTable, type CachedAnswer } from './answer-cache.ts'
@@ -15,6 +16,12 @@ const REST = 1
 
 /** The part of its time after which an answer that renews is asked for anew. */
 const RENEW_AT = 0.8
+
+/**
+ * A question has no answer, for a constant reason. Requests that wait for it together get an error
+ * each, which hooks of the application may write into.
+ */
+class NoAnswer extends Error {}
 
 /** A question that waits for its place, or for its answer. */
 interface OpenQuestion<K> {
@@ -81,8 +88,18 @@ export class CachedCallback<A, K = A> {
     if (cached !== undefined) return cached.answer
     const question = this.#open.get(key)
     question?.waits.add(waits)
-    const answer = question?.answer ?? this.#ask(key, waits, about)
+    const answer = attempt(
+      () => question?.answer ?? this.#ask(key, waits, about),
+      (value) => value,
+      (error) => {
+        throw this.#refusalOf(error)
+      },
+    )
     return waits.waitFor(answer, () => this.#rules.refuse(CLOSED))
+  }
+
+  #refusalOf(error: unknown): unknown {
+    return error instanceof NoAnswer ? this.#rules.refuse(error.message) : error
   }
 
   /** The cached answer for a key that serves now; undefined: it has to be asked for. */
@@ -165,7 +182,8 @@ export class CachedCallback<A, K = A> {
   }
 
   #visitOf(question: OpenQuestion<K>) {
-    const { timeout, refuse, ask, read, report } = this.#rules
+    const { timeout, ask, read, report } = this.#rules
+    const refuse = (reason: string) => withoutStack(() => new NoAnswer(reason))
     return {
       key: question.key,
       refuse,
@@ -220,7 +238,7 @@ export class CachedCallback<A, K = A> {
     // To throw, and to be late, is an outage. A wrong answer is none: the right one may have said
     // less than before.
     const isOver = isUnusable && !isForgotten
-    this.#rules.failed?.(error, key, this.#answers.get(key)?.answer, isOver)
+    this.#rules.failed?.(this.#refusalOf(error), key, this.#answers.get(key)?.answer, isOver)
     if (isOver) this.#drop(key)
     return this.#lastGood(key, error)
   }

@@ -1,4 +1,3 @@
-import type { AuthError } from '../../errors.ts'
 import { Unusable } from '../http/failure.ts'
 import { errorCode, isThrown } from '../runtime/error.ts'
 import { after, attempt, isThenable, type MaybePromise } from '../runtime/maybe-promise.ts'
@@ -37,7 +36,7 @@ export interface AnswerRules<T> {
    * The error of a constant reason: it failed, is late, gave no usable answer, or is not waited
    * for.
    */
-  refuse(reason: string): AuthError
+  refuse(reason: string): Error
   /** Called before the refusal. */
   readonly report?: ReportFailure | undefined
 }
@@ -113,7 +112,7 @@ function failed<T>(
   failure: CallbackFailure,
   { report, refuse }: Question<T>,
   reason = failure.reason,
-): AuthError {
+): Error {
   report?.(failure)
   return refuse(reason)
 }
