@@ -42,9 +42,12 @@ function decideIn(
   if (authorization === undefined) return withoutStack(() => principal.mayNotAct()) // 403
   const { knownTenants, waits } = context.rules
   const exists = tenant === null || knownTenants.has(tenant, waits) // 404, 503
-  const finish = (doesExist: boolean) =>
-    doesExist ? meetRequirement(authorization, principal, context) : unknownTenant()
-  return exists instanceof Promise ? exists.then(finish) : finish(exists)
+  if (exists instanceof Promise) {
+    return exists.then((doesExist) =>
+      doesExist ? meetRequirement(authorization, principal, context) : unknownTenant(),
+    )
+  }
+  return exists ? meetRequirement(authorization, principal, context) : unknownTenant()
 }
 
 function unknownTenant(): AuthError {

@@ -83,8 +83,9 @@ export function addGuard(
     const context = authContextOf(request)
     // A body may have taken an hour. If its token has ended since, everything is asked anew.
     const isOpen = context?.authorization ? !hasEnded(context) : context === null
-    if (isOpen) enterContext(request, done)
-    else guard(request, reply, done, context)
+    if (!isOpen) guard(request, reply, done, context)
+    else if (rules.asyncContext || currentAuthorization() !== null) enterContext(request, done)
+    else done()
   })
 
   app.addHook('onError', errorResponse(rules))
@@ -102,7 +103,8 @@ function conclude(
   if (decision instanceof Authorization) {
     context.authorization = decision
     recordDecision(context)
-    enterContext(request, done)
+    if (context.rules.asyncContext) enterContext(request, done)
+    else done()
   } else {
     context.error = decision
     recordRefusal(context, decision)
