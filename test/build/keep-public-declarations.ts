@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import ts from 'typescript'
 
-// A step of `npm run build`: declarations that no door of the package leads to describe what
+// A step of `npm run build`: declarations that no entry point leads to describe what
 // no application can import. They would be a fifth of what is published.
 
-const doors = Object.values<{ readonly types?: string }>(
+const entryPoints = Object.values<{ readonly types?: string }>(
   JSON.parse(readFileSync('package.json', 'utf8')).exports,
 ).flatMap(({ types }) => (types === undefined ? [] : [normalize(types)]))
 
@@ -19,10 +20,19 @@ function importsOf(file: string): string[] {
 }
 
 // A set that grows while it is walked is walked to its end.
-const kept = new Set(doors)
+const kept = new Set(entryPoints)
 for (const file of kept) for (const imported of importsOf(file)) kept.add(imported)
 
 for (const name of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
   const file = join('dist', name)
   if (file.endsWith('.d.ts') && !kept.has(file)) rmSync(file)
+}
+
+// Comments help who writes an application: those of what an entry point exports.
+const exported = new Set([...entryPoints, ...entryPoints.flatMap(importsOf)])
+const printer = ts.createPrinter({ removeComments: true })
+for (const file of kept) {
+  if (exported.has(file)) continue
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest)
+  writeFileSync(file, printer.printFile(source))
 }
