@@ -29,7 +29,8 @@ for (const fault of faults) {
     after(() => server.close())
     await server.fail(fault)
     const options = JSON.stringify({ keysTimeout: 600 })
-    const told = await runChild('closing-app', [server.url, options])
+    const isGood = fault === null ? 'yes' : 'no'
+    const told = await runChild('closing-app', [server.url, options, isGood])
     assert.deepEqual(told['left'], [])
     assert.equal(told['refreshed'], fault === null ? 'refreshed' : 'ERR_AUTH_KEYS_UNAVAILABLE')
   })
