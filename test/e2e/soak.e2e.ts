@@ -41,8 +41,8 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
     'the signature',
     [
       'identity/jwt/verify.ts',
-      '!verifySignature(jws.header.alg, key.key, jws.signingInput, jws.signature)',
-      'false',
+      'return verifySignature(header.alg, key, signingInput, signature)',
+      'return true',
     ],
     /^(?:forged signature|changed payload): \d+ .*in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],
@@ -111,7 +111,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the age of rights',
-    ['identity/authorization/external-rights.ts', 'told.isKnown ? maxAge : UNKNOWN_FOR', '100_000'],
+    ['identity/authorization/external-rights.ts', 'rights.isKnown ? maxAge : UNKNOWN_FOR', '100_000'],
     /^user.*: \d/,
   ],
 ]

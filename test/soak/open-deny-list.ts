@@ -15,7 +15,7 @@ const LIMIT = 5000
 /** The deny list of a process, in Redis or at the soak's own server. */
 export async function openDenyList({ lib, storeUrl }: Task): Promise<OpenDenyList> {
   const { denyList, redisDenyList }: typeof import('../../lib/entrypoints/revocation/index.ts') =
-    await import(`${lib}/revocation.ts`)
+    await import(`${lib}/entrypoints/revocation/index.ts`)
   if (!storeUrl.startsWith('redis:')) {
     return { list: denyList({ ...DENY_LIST, ...serverAt(storeUrl) }), close: () => {} }
   }
