@@ -111,7 +111,11 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the age of rights',
-    ['identity/authorization/external-rights.ts', 'rights.isKnown ? maxAge : UNKNOWN_FOR', '100_000'],
+    [
+      'identity/authorization/external-rights.ts',
+      'rights.isKnown ? maxAge : UNKNOWN_FOR',
+      '100_000',
+    ],
     /^user.*: \d/,
   ],
 ]

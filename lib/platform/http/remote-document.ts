@@ -176,6 +176,7 @@ export class RemoteDocument<T> {
   }
 
   #failed(reason: string): false {
+    this.#quietUntil = Number.NEGATIVE_INFINITY
     this.#schedule.failed()
     this.#status.failed(reason)
     this.#setAlarm()

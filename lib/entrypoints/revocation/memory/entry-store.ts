@@ -225,8 +225,9 @@ export class EntryStore {
         if (issuer !== null && part > most) [greediest, most] = [held, part]
       }
       const [oldest] = greediest?.entries ?? []
-      // An entry without a user has no room but that of its whole issuer.
-      if (oldest === undefined || oldest.user === null) return
+      if (oldest === undefined) return
+      // A whole issuer would pay for an entry without a user. One user pays for the newcomer.
+      if (oldest.user === null && entry.user !== null) return
       const margin = this.#partFor(1, bytesOf(oldest)) + this.#partFor(1, bytesOf(entry))
       if (most < this.#partOf(entry.issuer) + margin) return
       this.#delete(oldest)
