@@ -61,8 +61,8 @@ export class Overflow {
   }
 
   /**
-   * The issuer of most users in a full table has one circle in their place, unless the newcomer is of
-   * an issuer that has about as many, or one circle already.
+   * The issuer of most users in a full table has one circle in their place, unless the newcomer is
+   * of an issuer that has about as many, or one circle already.
    */
   #makeRoom(newcomer: string | null): boolean {
     if (newcomer !== null && this.#issuers.has(newcomer)) return false
