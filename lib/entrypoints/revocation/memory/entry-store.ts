@@ -30,11 +30,11 @@ export interface EntryStoreRules {
   readonly maxLifetime: number
 }
 
-/** What an answer says beside its entries. */
+/** An answer without its entries. */
 export interface Telling {
   /** Which answer it is, counted. */
   readonly serial: number
-  /** Whether it tells all entries, rather than those of late. */
+  /** Whether it holds all entries, rather than those of late. */
   readonly isAnew: boolean
 }
 
@@ -48,10 +48,7 @@ interface Held {
 /** Entries of the same names. The latest `issuedBefore` is first. */
 type Steps = readonly ActiveEntry[]
 
-/**
- * The entries in memory. None is given up before its end: what has no room is remembered by what it
- * named.
- */
+/** The entries in memory. None is given up before its end: the names of those without room stay. */
 export class EntryStore {
   readonly #rules: EntryStoreRules
   readonly #accepted: AcceptedTokens
@@ -147,7 +144,7 @@ export class EntryStore {
         this.#sweep = undefined
         return false
       }
-      // One without an end that is told again and again is no new one when it has ended.
+      // One without an end that comes again and again is no new one when it has ended.
       const isTold = !entry.isNamed && entry.lastAnswer >= this.#serial - 1
       if (!isTold && this.#hasEnded(entry)) this.#delete(entry)
     }
@@ -276,8 +273,8 @@ function byReach(a: ActiveEntry, b: ActiveEntry): number {
 }
 
 /**
- * Whether an entry that names no end was told before. It ends when the one before it does, unless
- * that one was not told of late: then it was added once more.
+ * Whether an entry that names no end has come before. It ends when the one before it does, unless
+ * that one has not come of late: then it was added once more.
  */
 function isRepeated(others: Steps, entry: ActiveEntry, { serial, isAnew }: Telling): boolean {
   const same = others.find((other) => !other.isNamed && other.issuedBefore === entry.issuedBefore)
