@@ -78,7 +78,7 @@ export function composeAuthenticator(
   const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance)
   const issuers = composeIssuers(loaded, tokens, events, log)
   const jwts = new JwtVerifier(issuers, tokens, maxTokenLength)
-  const opaqueTokens = composeOpaqueTokens(settings, { jwts, issuers, tokens }, log)
+  const opaqueTokens = composeOpaqueTokens(loaded, { jwts, issuers, tokens }, log)
   const rights = composeRights(loaded, log)
   return new BearerAuthenticator(
     { issuers, tokens, jwts, opaqueTokens, rights },
@@ -93,14 +93,15 @@ export function composeAuthenticator(
 }
 
 function composeOpaqueTokens(
-  settings: Settings,
+  { settings, issuers }: LoadedSettings,
   known: { readonly jwts: JwtVerifier; readonly issuers: Issuers; readonly tokens: VerifiedTokens },
   log: OperatorLog,
 ): OpaqueTokens | undefined {
   const { opaqueToken, opaqueMaxAge: maxAge, tenantsTimeout: timeout, maxTokenLength } = settings
   if (opaqueToken === undefined) return undefined
   const report = log.callback('opaqueToken')
-  return new OpaqueTokens({ opaqueToken, maxAge, timeout, maxTokenLength, report }, known)
+  const rules = { opaqueToken, maxAge, timeout, maxTokenLength, report }
+  return new OpaqueTokens({ ...rules, hasSeveralIssuers: hasSeveral(issuers) }, known)
 }
 
 function composeRights(
@@ -111,12 +112,14 @@ function composeRights(
   if (resourcesOf === undefined) return undefined
   const { superuserResource } = settings
   const report = log.callback('resourcesOf')
-  // An entry may have several identifiers, or accept any.
-  const hasSeveralIssuers =
-    typeof issuers === 'function' ||
-    issuers.flatMap(({ issuer }) => issuer ?? ['any', 'other']).length > 1
   const rules = { resourcesOf, timeout, maxAge, superuserResource }
-  return new ExternalRights({ ...rules, report, hasSeveralIssuers })
+  return new ExternalRights({ ...rules, report, hasSeveralIssuers: hasSeveral(issuers) })
+}
+
+/** Whether tokens may name several issuers. An entry may have several identifiers, or accept any. */
+function hasSeveral(issuers: LoadedSettings['issuers']): boolean {
+  if (typeof issuers === 'function') return true
+  return issuers.flatMap(({ issuer }) => issuer ?? ['any', 'other']).length > 1
 }
 
 function composeActAs(settings: Settings, knownTenants: KnownTenants): ActAs {

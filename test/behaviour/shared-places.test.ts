@@ -58,6 +58,40 @@ test('invented opaque tokens shut out no user who was known before', async (t) =
   assert.deepEqual([...new Set(answers.map(({ headers }) => headers['retry-after']))], ['1'])
 })
 
+test('opaque tokens of an issuer that answers no more shut out none of another one', async (t) => {
+  const { audience: aud } = authority
+  const issuers = [authority, other].map((each) => each.issuerRules({ tenants: '*' }))
+  let hangs = false
+  const opaqueToken = (token: string) => {
+    const [whose] = token.split('-')
+    if (whose === 'other' && hangs) return never()
+    const iss = whose === 'other' ? other.issuer : authority.issuer
+    return { iss, aud, sub: token, resources: { acme: [] } }
+  }
+  const rules = { issuers, audience: aud, opaqueToken, opaqueMaxAge: 0.5 }
+  const { app, log, pass } = await start(t, rules)
+  const tokens = Array.from({ length: 1100 }, (_, at) => `other-${at}`)
+  for (const token of [...tokens, 'mine']) {
+    assert.equal((await get(app, token)).statusCode, 200)
+  }
+  hangs = true
+  pass(0.5)
+  const hanging = tokens.map((token) => get(app, token))
+  await settled()
+  const full = 'opaqueToken was not asked: its line is full'
+  assert.deepEqual(
+    log.lines('request refused').map(({ reason }) => reason),
+    Array.from({ length: 68 }, () => full),
+  )
+  assert.equal((await get(app, 'mine')).statusCode, 200)
+  pass(5)
+  await settled()
+  assert.deepEqual(
+    [...new Set((await Promise.all(hanging)).map(({ statusCode }) => statusCode))],
+    [503],
+  )
+})
+
 test('users of one issuer hold half of the places of resourcesOf', async (t) => {
   const asked: string[] = []
   const resourcesOf = ({ sub }: { sub: string }) => {

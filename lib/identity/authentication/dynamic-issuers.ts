@@ -119,7 +119,7 @@ export class DynamicIssuers implements Issuers {
       maxStale: rules.maxStale,
       renews: true,
       line: { places: MOST_OPEN },
-      isKnown: (iss) => this.#table.isKnown(iss),
+      known: { has: (iss) => this.#table.isKnown(iss) },
     })
   }
 

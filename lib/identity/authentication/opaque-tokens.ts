@@ -28,6 +28,8 @@ interface OpaqueTokensRules {
   readonly maxAge: number
   /** Most characters of a token that is asked for. */
   readonly maxTokenLength: number
+  /** Whether tokens may name several issuers, of which none may use up all places. */
+  readonly hasSeveralIssuers?: boolean
   /** Reports why there is no answer. */
   readonly report?: ReportFailure
 }
@@ -61,7 +63,7 @@ export class OpaqueTokens {
   readonly #jwts: JwtVerifier
   readonly #issuers: Issuers
   readonly #tokens: VerifiedTokens
-  /** The digests of those that were good. */
+  /** The digests of those that were good, and their issuers. */
   readonly #good = new RecentKeys()
   /** For each request that waits: what has been forgotten since it asked. */
   readonly #forgotten = new Set<Invalidation[]>()
@@ -91,7 +93,12 @@ export class OpaqueTokens {
       refusals: { is: ({ answer }) => answer === null, maxKept: MOST_REFUSED },
       ...(rules.report && { report: rules.report }),
       line: { places: MOST_OPEN },
-      isKnown: (digest) => this.#good.has(digest),
+      known: {
+        has: (digest) => this.#good.has(digest),
+        ...(rules.hasSeveralIssuers === true && {
+          shareOf: (digest) => this.#good.shareOf(digest),
+        }),
+      },
     })
   }
 
@@ -157,7 +164,7 @@ export class OpaqueTokens {
       const until = askedAt + this.#rules.maxAge * 1000
       return after(this.#believe(answer, until, waits), (verified) => {
         if (verified instanceof AuthError) return verified
-        this.#good.note(digest, until)
+        this.#good.note(digest, until, digestOf(verified.names.issuer ?? ''))
         const known = asOpaque(verified, until)
         if (since.every((what) => !isInvalidated(known.names, what))) this.#tokens.set(token, known)
         return known
@@ -190,9 +197,9 @@ function asOpaque(verified: Verified, until: number): Verified {
   return { ...verified, validity: new UntilThen(verified.validity, end), isOpaque: true }
 }
 
-/** A token that is refused may be long. What is kept of it is short. */
-function digestOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url')
+/** A text of others may be long. What is kept of it is short. */
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
 }
 
 /** A proof, for some time. */

@@ -61,7 +61,8 @@ export class CachedCallback<A, K = A> {
     const { line = { places: Number.POSITIVE_INFINITY }, timeout, weight } = own
     this.#rules = own
     this.#line = new Line(line, timeout)
-    this.#lineOfKnown = own.isKnown === undefined ? this.#line : new Line(line, timeout)
+    this.#lineOfKnown =
+      own.known === undefined ? this.#line : new Line({ ...line, ...own.known }, timeout)
     this.#answers = own.table ?? new AnswerCache(own.maxKept, (value) => own.drop?.(value), weight)
     this.#refusals = new AnswerCache(own.refusals?.maxKept ?? 0, () => {}, weight)
   }
@@ -165,7 +166,7 @@ export class CachedCallback<A, K = A> {
       if (this.#open.get(key) === question) this.#open.delete(key)
     }
     this.#open.set(key, question)
-    const line = this.#rules.isKnown?.(key) === true ? this.#lineOfKnown : this.#line
+    const line = this.#rules.known?.has(key) === true ? this.#lineOfKnown : this.#line
     const answer = attempt(
       () => line.enter(this.#visitOf(question)),
       (given) => {

@@ -65,7 +65,11 @@ export interface CallbackRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
    * If given, known keys have places and a line of their own, of the same length, so that strangers
    * cannot use them up.
    */
-  isKnown?(key: string): boolean
+  readonly known?: {
+    has(key: string): boolean
+    /** Whose a known key is, as in the rules of a line. */
+    shareOf?(key: string): string
+  }
   /** The cache of the answers, but of those that say no. Default: a table of `maxKept`. */
   readonly table?: AnswerTable<K>
 }

@@ -209,8 +209,8 @@ const MOST = 10_000
 
 /** Keys that were good within the last hour; of too many, the latest. */
 export class RecentKeys {
-  /** Until when each was good, by `clock`; the first that were noted come first. */
-  readonly #times = new Map<string, number>()
+  /** The first that were noted come first. */
+  readonly #keys = new Map<string, { readonly until: number; readonly share: string }>()
   readonly #most: number
 
   constructor(most = MOST) {
@@ -218,21 +218,29 @@ export class RecentKeys {
   }
 
   has(key: string): boolean {
-    const time = this.#times.get(key)
-    return time !== undefined && clock.now() - time < HOUR
+    const known = this.#keys.get(key)
+    return known !== undefined && clock.now() - known.until < HOUR
   }
 
-  /** @param until when it is good, by `clock` */
-  note(key: string, until = clock.now()): void {
-    this.#times.delete(key)
-    this.#times.set(key, until)
-    if (this.#times.size <= this.#most) return
-    const [oldest] = this.#times.keys()
-    if (oldest !== undefined) this.#times.delete(oldest)
+  /** Whose a key is. */
+  shareOf(key: string): string {
+    return this.#keys.get(key)?.share ?? ''
+  }
+
+  /**
+   * @param until when it is good, by `clock`
+   * @param share whose it is
+   */
+  note(key: string, until = clock.now(), share = ''): void {
+    this.#keys.delete(key)
+    this.#keys.set(key, { until, share })
+    if (this.#keys.size <= this.#most) return
+    const [oldest] = this.#keys.keys()
+    if (oldest !== undefined) this.#keys.delete(oldest)
   }
 
   /** It is good no more. */
   delete(key: string): void {
-    this.#times.delete(key)
+    this.#keys.delete(key)
   }
 }

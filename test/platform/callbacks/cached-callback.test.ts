@@ -461,7 +461,7 @@ test('a known key has its last good answer where no place is free in time', asyn
   const rules = {
     maxStale: 6,
     line: { places: 1, longest: 1 },
-    isKnown: (key: string) => key === 'known',
+    known: { has: (key: string) => key === 'known' },
   }
   const { get, pass } = start(t, (key) => (key === 'a' ? key : ask()), rules)
   void get('a')
@@ -575,7 +575,7 @@ test('known keys have places and a line of their own, where that is said', async
   const { ask, open } = byHand()
   const rules = {
     line: { places: 1, longest: 1 },
-    isKnown: (key: string) => key === 'a' || key === 'known',
+    known: { has: (key: string) => key === 'a' || key === 'known' },
   }
   const { get, asked, pass } = start(t, ask, rules)
   const first = get('a')
@@ -623,12 +623,12 @@ test('what is forgotten is asked for anew, one key or all, and serves no more', 
 })
 
 for (const how of ['', ', where known keys are counted apart']) {
-  const isKnown = how === '' ? {} : { isKnown: () => false }
+  const known = how === '' ? {} : { known: { has: () => false } }
   test(`an answer that was on its way when it was forgotten is not kept${how}`, async (t) => {
     const { ask, open } = byHand()
     const learnt: unknown[] = []
     const { get, asked, answers } = start(t, ask, {
-      ...isKnown,
+      ...known,
       learn: (answer, _key, before) => {
         learnt.push(before)
         return answer

@@ -79,6 +79,21 @@ test('the wait after a failure holds for those who ask', async (t) => {
   assert.equal(loads.length, 2)
 })
 
+test('a refresh that fails is tried again after the wait, who asked meanwhile or not', async (t) => {
+  const { document, loads, pass, succeed, fail } = lazyDocument(t, { retry: 0.2, timeout: 2 })
+  document.open()
+  document.current()
+  await succeed('one')
+  await pass(480)
+  for (const tries of [2, 3]) {
+    assert.equal(document.current(), 'one')
+    assert.equal(loads.length, tries)
+    assert.equal(document.current(), 'one', 'while it is loaded')
+    await fail()
+    await pass(0.2)
+  }
+})
+
 test('unused beyond its age, it serves no more before its server was asked', async (t) => {
   const { document, pass, succeed } = lazyDocument(t)
   document.open()

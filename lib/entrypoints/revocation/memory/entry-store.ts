@@ -42,6 +42,8 @@ export interface Telling {
 interface Held {
   /** The oldest one is first. */
   readonly entries: Set<ActiveEntry>
+  /** Those of them that name a user. */
+  readonly ofUsers: Set<ActiveEntry>
   bytes: number
 }
 
@@ -165,8 +167,9 @@ export class EntryStore {
     // A list that grows is made for more than one, which most are not.
     this.#setSteps(entry, others.length === 0 ? [entry] : [...others, entry].sort(byReach))
     const bytes = bytesOf(entry)
-    const held = this.#ofIssuer.get(entry.issuer) ?? { entries: new Set(), bytes: 0 }
+    const held = this.#ofIssuer.get(entry.issuer) ?? heldNothing()
     held.entries.add(entry)
+    if (entry.user !== null) held.ofUsers.add(entry)
     held.bytes += bytes
     this.#ofIssuer.set(entry.issuer, held)
     if (entry.user !== null) this.#ofUser.set(entry.user, this.#countOf(entry) + 1)
@@ -198,6 +201,7 @@ export class EntryStore {
     )
     const bytes = bytesOf(entry)
     const held = this.#ofIssuer.get(entry.issuer)
+    held?.ofUsers.delete(entry)
     if (held?.entries.delete(entry)) held.bytes -= bytes
     if (held?.entries.size === 0) this.#ofIssuer.delete(entry.issuer)
     if (entry.user !== null) {
@@ -221,10 +225,11 @@ export class EntryStore {
         const part = this.#partFor(held.entries.size, held.bytes)
         if (issuer !== null && part > most) [greediest, most] = [held, part]
       }
-      const [oldest] = greediest?.entries ?? []
-      if (oldest === undefined) return
+      const [ofUser] = greediest?.ofUsers ?? []
+      const [anyone] = greediest?.entries ?? []
       // A whole issuer would pay for an entry without a user. One user pays for the newcomer.
-      if (oldest.user === null && entry.user !== null) return
+      const oldest = ofUser ?? (entry.user === null ? anyone : undefined)
+      if (oldest === undefined) return
       const margin = this.#partFor(1, bytesOf(oldest)) + this.#partFor(1, bytesOf(entry))
       if (most < this.#partOf(entry.issuer) + margin) return
       this.#delete(oldest)
@@ -266,6 +271,10 @@ export class EntryStore {
     if (table.size > 0) this.#tables.set(shape, table)
     else this.#tables.delete(shape)
   }
+}
+
+function heldNothing(): Held {
+  return { entries: new Set(), ofUsers: new Set(), bytes: 0 }
 }
 
 function byReach(a: ActiveEntry, b: ActiveEntry): number {

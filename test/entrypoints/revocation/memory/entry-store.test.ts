@@ -234,6 +234,39 @@ test('an entry without a user makes no room, since its whole issuer would have t
   assert.equal(verdictOf(list, late), 'ERR_DENY_LIST_USER_FULL')
 })
 
+for (const [entry, whose] of [
+  [{ sub: 'late', issuer: ISSUER_B }, 'a user'],
+  [{ sid: 'late', issuer: ISSUER_B }, 'nobody by name'],
+] as const) {
+  test(`an entry of ${whose} gets the room of a user of whoever holds most, old sessions or not`, async (t) => {
+    const list = fullList(t, 'sub')
+    await list.add(entry)
+    assert.equal(verdictOf(list, tokenOf({ issuer: ISSUER_B, sub: 'late', sid: 'late' })), true)
+    const first = tokenOf({ issuer: ISSUER_A, sub: 'u0' })
+    assert.equal(verdictOf(list, first), 'ERR_DENY_LIST_USER_FULL')
+    assert.equal(verdictOf(list, tokenOf({ issuer: ISSUER_A, sub: 'x' })), false)
+  })
+}
+
+test('an entry without a user gets the room of one, since a whole issuer would have to pay for either', async (t) => {
+  const list = fullList(t, 'sid')
+  await list.add({ sid: 'late', issuer: ISSUER_B })
+  assert.equal(verdictOf(list, tokenOf({ issuer: ISSUER_B, sub: 'x', sid: 'late' })), true)
+  assert.equal(verdictOf(list, tokenOf({ issuer: ISSUER_B, sub: 'x' })), false)
+})
+
+/** Issuer A holds most: an old session, and 23 later entries of one kind. */
+function fullList(t: TestContext, kind: 'sub' | 'sid') {
+  stopClocks(t)
+  const list = denyList({ maxEntries: 100 })
+  const others = ['c0', 'c1', 'c2', 'c3']
+  attend(t, list, { issuers: [ISSUER_A, ISSUER_B, ...others], clockTolerance: 0 })
+  void list.add({ sid: 'old', issuer: ISSUER_A })
+  for (let i = 0; i < 23; i++) void list.add({ [kind]: `u${i}`, issuer: ISSUER_A })
+  for (let i = 0; i < 76; i++) void list.add({ sub: `o${i}`, issuer: others[i % 4] ?? '' })
+  return list
+}
+
 test('users without room of one issuer take no circle from those of another', async () => {
   const list = denyList({ maxEntries: 1 })
   await list.add({ jti: 'a' })
