@@ -116,7 +116,7 @@ function composeRights(
   return new ExternalRights({ ...rules, report, hasSeveralIssuers: hasSeveral(issuers) })
 }
 
-/** Whether tokens may name several issuers. An entry may have several identifiers, or accept any. */
+/** If tokens may name several issuers. An entry may have several identifiers, or accept any. */
 function hasSeveral(issuers: LoadedSettings['issuers']): boolean {
   if (typeof issuers === 'function') return true
   return issuers.flatMap(({ issuer }) => issuer ?? ['any', 'other']).length > 1
