@@ -1,11 +1,10 @@
 import { AuthError, ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
 import type { Authorization } from '../identity/authorization/authorization.ts'
 import type { Principal } from '../identity/authorization/principal.ts'
-import { askForTenant, readNoTenant, readTenant } from '../identity/tenants/resolve-tenant.ts'
-import { isTenantName } from '../identity/tenants/tenant-name.ts'
+import { askForTenant } from '../identity/tenants/resolve-tenant.ts'
+import { isTenantName, readNoTenant, readTenant } from '../identity/tenants/tenant-name.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import type { MaybePromise } from '../platform/runtime/maybe-promise.ts'
-import { isObject } from '../platform/runtime/own-property.ts'
 import type { AuthContext } from './context.ts'
 
 type Decision = Authorization | AuthError
@@ -100,5 +99,6 @@ export function requestedTenant(context: AuthContext): string | null {
 
 /** By own properties, because a query parser or a router may give any object. */
 function property(holder: unknown, name: string): unknown {
-  return isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined
+  if (typeof holder !== 'object' || holder === null || Array.isArray(holder)) return undefined
+  return Object.hasOwn(holder, name) ? Reflect.get(holder, name) : undefined
 }

@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import type { FastifyRequest } from 'fastify'
+import type { AuthError } from '../errors.ts'
 import type { Actor } from '../identity/jwt/token-info.ts'
 import type { AuthContext } from './context.ts'
 import { requestedTenant } from './decide.ts'
@@ -88,4 +89,27 @@ function eventOf(context: AuthContext): DecisionEvent {
     required: policy.requirement?.ids ?? null,
     cached,
   })
+}
+
+/** The numbers of guarded requests that were admitted, and refused. */
+export interface DecisionStats {
+  readonly admitted: number
+  /** By the code of the error, for those that occurred. */
+  readonly refused: Readonly<Record<string, number>>
+}
+
+/** The decisions of one service, in all its applications. */
+export class DecisionCounts {
+  #admitted = 0
+  readonly #refused = new Map<string, number>()
+
+  /** @param error null: the request was admitted */
+  count(error: AuthError | null): void {
+    if (error === null) this.#admitted++
+    else this.#refused.set(error.code, (this.#refused.get(error.code) ?? 0) + 1)
+  }
+
+  get stats(): DecisionStats {
+    return { admitted: this.#admitted, refused: Object.fromEntries(this.#refused) }
+  }
 }

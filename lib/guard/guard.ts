@@ -8,6 +8,7 @@ import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
 import { Authorization } from '../identity/authorization/authorization.ts'
 import {
   currentAuthorization,
+  hasContexts,
   runWithAuthorization,
 } from '../identity/authorization/current-authorization.ts'
 import { errorCode, isThrown, withoutStack } from '../platform/runtime/error.ts'
@@ -19,7 +20,7 @@ import { AuthContext, authContextOf, type DecisionRules, setAuthContext } from '
 import { decide } from './decide.ts'
 import { recordDecision } from './decision-events.ts'
 import { type ChallengeRules, errorResponse } from './error-response.ts'
-import { doneUnlessProbed, recordRefusal } from './probe-gate.ts'
+import { doneInPlace, noteRefusal, ProbedRequest } from './probe-gate.ts'
 import { readsDeclared } from './request-decorators.ts'
 import { claimScope } from './scopes.ts'
 
@@ -37,20 +38,18 @@ export function addGuard(
   claimScope(app)
   const register = new RouteRegistry(app, policies, readsDeclared)
 
-  const policyOf = (request: FastifyRequest) => register.policyOf(request)
-
   function guard(
     request: FastifyRequest,
     reply: FastifyReply,
     done: HookHandlerDoneFunction,
     before: AuthContext | null = null,
   ): void {
-    if (currentAuthorization() !== null) {
+    if (hasContexts && currentAuthorization() !== null) {
       // A handler has injected the request, or it follows another one on its connection.
       runWithAuthorization(null, () => guard(request, reply, done, before))
       return
     }
-    const policy = policyOf(request)
+    const policy = register.policyOf(request)
     if (policy === null || policy.noauth) {
       // If an error handler calls the not-found handler, a refused request comes here again.
       if (authContextOf(request) === undefined) setAuthContext(request, null)
@@ -79,12 +78,13 @@ export function addGuard(
   })
 
   app.addHook('preHandler', function tenantAuthGate(request, reply, next) {
-    const done = doneUnlessProbed(request, reply, next, policyOf)
+    const isProbe = request.raw instanceof ProbedRequest
+    const done = isProbe ? doneInPlace(request, reply, next, register) : next
     const context = authContextOf(request)
     // A body may have taken an hour. If its token has ended since, everything is asked anew.
     const isOpen = context?.authorization ? !hasEnded(context) : context === null
     if (!isOpen) guard(request, reply, done, context)
-    else if (rules.asyncContext || currentAuthorization() !== null) enterContext(request, done)
+    else if (hasContexts) enterContext(request, done)
     else done()
   })
 
@@ -107,7 +107,7 @@ function conclude(
     else done()
   } else {
     context.error = decision
-    recordRefusal(context, decision)
+    if (request.raw instanceof ProbedRequest) noteRefusal(context, decision)
     recordDecision(context)
     done(decision)
   }

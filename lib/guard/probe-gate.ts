@@ -9,6 +9,7 @@ import type { AuthError } from '../errors.ts'
 import { commonPrototype, contextKey, isContext, isWithin } from '../routes/fastify-scope.ts'
 import type { Policy } from '../routes/policy.ts'
 import { aliasHandler } from '../routes/route-capture.ts'
+import type { RouteRegistry } from '../routes/route-registry.ts'
 import type { AuthContext } from './context.ts'
 import { guardedScopes } from './scopes.ts'
 
@@ -45,25 +46,24 @@ export function probeEndOf(raw: object): ProbeEnd | undefined {
   return probeEnds.get(raw)
 }
 
-/** Notes that the guard refused a request, if it is a probed one. */
-export function recordRefusal({ request, policy }: AuthContext, error: AuthError): void {
-  if (isProbed(request)) note(request, policy, error)
+/** Notes that the guard refused a probed request. */
+export function noteRefusal({ request, policy }: AuthContext, error: AuthError): void {
+  note(request, policy, error)
 }
 
 /**
- * The callback of the last gate: `done`, or for a probed request an answer in the handler's place.
- * So neither the handler nor a hook of the route runs, even if the guard decides wrongly.
+ * The callback of the last gate for a probed request: an answer in the handler's place. So neither
+ * the handler nor a hook of the route runs, even if the guard decides wrongly.
  */
-export function doneUnlessProbed(
+export function doneInPlace(
   request: FastifyRequest,
   reply: FastifyReply,
   done: HookHandlerDoneFunction,
-  policyOf: (request: FastifyRequest) => Policy | null,
+  routes: Pick<RouteRegistry, 'policyOf'>,
 ): HookHandlerDoneFunction {
-  if (!isProbed(request)) return done
   return (error) => {
     if (error !== undefined) done(error)
-    else answerInPlace(request, reply, policyOf(request))
+    else answerInPlace(request, reply, routes.policyOf(request))
   }
 }
 
@@ -150,10 +150,6 @@ function withoutHandler(context: unknown): unknown {
 function answerInPlace(request: FastifyRequest, reply: FastifyReply, policy: Policy | null): void {
   if (probeEndOf(request.raw) === undefined) note(request, policy, null)
   reply.code(request.is404 ? 404 : 204).send()
-}
-
-function isProbed({ raw }: FastifyRequest): boolean {
-  return raw instanceof ProbedRequest
 }
 
 function note(request: FastifyRequest, policy: Policy | null, error: AuthError | null): ProbeEnd {

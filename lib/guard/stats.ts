@@ -1,9 +1,9 @@
-import type { AuthError } from '../errors.ts'
 import type { Authenticator } from '../identity/authentication/authenticator.ts'
 import type { TokenCacheStats } from '../identity/authentication/token-cache.ts'
 import type { KnownTenants } from '../identity/tenants/known-tenants.ts'
 import type { Lifecycle } from '../platform/callbacks/lifecycle.ts'
 import type { DocumentState } from '../platform/http/document-status.ts'
+import type { DecisionCounts, DecisionStats } from './decision-events.ts'
 
 /** The figures of a service, in plain numbers and words. */
 export interface Stats {
@@ -20,29 +20,6 @@ export interface DocumentStats extends DocumentState {
   readonly kind: 'keys' | 'tenants' | 'denyList'
   /** The issuer's name, or the kind of another document. */
   readonly name: string
-}
-
-/** The numbers of guarded requests that were admitted, and refused. */
-export interface DecisionStats {
-  readonly admitted: number
-  /** By the code of the error, for those that occurred. */
-  readonly refused: Readonly<Record<string, number>>
-}
-
-/** The decisions of one service, in all its applications. */
-export class DecisionCounts {
-  #admitted = 0
-  readonly #refused = new Map<string, number>()
-
-  /** @param error null: the request was admitted */
-  count(error: AuthError | null): void {
-    if (error === null) this.#admitted++
-    else this.#refused.set(error.code, (this.#refused.get(error.code) ?? 0) + 1)
-  }
-
-  get stats(): DecisionStats {
-    return { admitted: this.#admitted, refused: Object.fromEntries(this.#refused) }
-  }
 }
 
 /** The parts of a service that have figures. */

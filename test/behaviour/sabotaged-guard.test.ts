@@ -180,7 +180,7 @@ for (const [what, replacements, lines] of SABOTAGES) {
 }
 
 const SILENT: Replacement[] = [
-  ['guard/guard.ts', 'doneUnlessProbed(request, reply, next, policyOf)', 'next'],
+  ['guard/guard.ts', 'doneInPlace(request, reply, next, register)', 'next'],
   ['guard/probe-gate.ts', '  replaceHandlers(this)\n', ''],
 ]
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { doneUnlessProbed, ProbedRequest, probeEndOf } from '../../lib/guard/probe-gate.ts'
+import { doneInPlace, ProbedRequest, probeEndOf } from '../../lib/guard/probe-gate.ts'
 import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 
 /** What a gate is done with, for a probed request and for another one. */
@@ -13,7 +13,9 @@ for (const [error, probed, other] of DONE) {
   test(`done with ${error}, a gate answers a probe with ${probed}, and others with ${other}`, async (t) => {
     const app = bareApp(t)
     app.addHook('preHandler', (request, reply, done) => {
-      doneUnlessProbed(request, reply, done, () => null)(error)
+      const isProbe = request.raw instanceof ProbedRequest
+      const end = isProbe ? doneInPlace(request, reply, done, { policyOf: () => null }) : done
+      end(error)
     })
     let handled = 0
     app.get('/x', async () => {

@@ -1,9 +1,4 @@
-import {
-  type AuthError,
-  ERR_AUTH_TENANT_INVALID,
-  ERR_AUTH_TENANT_MISSING,
-  ERR_AUTH_TENANTS_UNAVAILABLE,
-} from '../../errors.ts'
+import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../errors.ts'
 import {
   callWithTimeout,
   type ReportFailure,
@@ -13,25 +8,12 @@ import type { PendingRequests } from '../../platform/callbacks/pending-requests.
 import { unexpected } from '../../platform/http/failure.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import { after } from '../../platform/runtime/maybe-promise.ts'
-import { isTenantName } from './tenant-name.ts'
 
 /**
  * Where a route's tenant stands: in a segment of the path, or in the query. Null: the route
  * declares no tenant. Whether the tenant may be absent is another question.
  */
 export type TenantPlace = 'path' | 'query' | null
-
-/** ERR_AUTH_TENANT_INVALID unless the value is one tenant's name. */
-export function readTenant(value: unknown): string | AuthError {
-  if (isTenantName(value)) return value
-  return withoutStack(() => new ERR_AUTH_TENANT_INVALID('not one tenant name'))
-}
-
-/** ERR_AUTH_TENANT_MISSING unless the tenant may be absent. */
-export function readNoTenant(mayBeAbsent: boolean): null | AuthError {
-  if (mayBeAbsent) return null
-  return withoutStack(() => new ERR_AUTH_TENANT_MISSING('no tenant is given'))
-}
 
 /**
  * The answer of the application's own function, in place of the query: a string, or null for

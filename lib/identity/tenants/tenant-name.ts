@@ -1,3 +1,6 @@
+import { type AuthError, ERR_AUTH_TENANT_INVALID, ERR_AUTH_TENANT_MISSING } from '../../errors.ts'
+import { withoutStack } from '../../platform/runtime/error.ts'
+
 /** Most characters of a tenant's name. */
 export const MAX_TENANT_LENGTH = 255
 
@@ -18,4 +21,16 @@ export function isTenantName(value: unknown): value is string {
     value.length <= MAX_TENANT_LENGTH &&
     !CONTROL.test(value)
   )
+}
+
+/** ERR_AUTH_TENANT_INVALID unless the value is one tenant's name. */
+export function readTenant(value: unknown): string | AuthError {
+  if (isTenantName(value)) return value
+  return withoutStack(() => new ERR_AUTH_TENANT_INVALID('not one tenant name'))
+}
+
+/** ERR_AUTH_TENANT_MISSING unless the tenant may be absent. */
+export function readNoTenant(mayBeAbsent: boolean): null | AuthError {
+  if (mayBeAbsent) return null
+  return withoutStack(() => new ERR_AUTH_TENANT_MISSING('no tenant is given'))
 }
