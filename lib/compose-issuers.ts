@@ -5,8 +5,6 @@ import { DynamicIssuers } from './identity/authentication/dynamic-issuers.ts'
 import { Issuer, type IssuerEntry, type IssuerRules } from './identity/authentication/issuer.ts'
 import { type Issuers, ListedIssuers } from './identity/authentication/issuers.ts'
 import type { VerifiedTokens } from './identity/authentication/verified-tokens.ts'
-import { ImmutableSet } from './identity/authorization/immutable-set.ts'
-import { KeySet } from './identity/jwks/jwk-set.ts'
 import {
   type KeyEvents,
   type KeySource,
@@ -14,7 +12,7 @@ import {
   type RemoteKeysOptions,
   StaticKeys,
 } from './identity/jwks/key-source.ts'
-import { acceptedTypes } from './identity/jwt/jose-header.ts'
+import { acceptedTypes } from './identity/jwt/verify.ts'
 import type { OperatorLog } from './operator-log.ts'
 import type { ReportFailure } from './platform/callbacks/call-with-timeout.ts'
 import { FetchPlaces } from './platform/http/fetch-places.ts'
@@ -62,7 +60,7 @@ export function composeIssuers(
 /** A fetch may wait for its place this many times as long as it may take. */
 const LINE = 4
 
-/** Immutable, so that each request is decided by the same rules. */
+/** Frozen, and its sets are handed to nobody: each request is decided by the same rules. */
 function issuerRules(
   entry: IssuerEntry,
   settings: Settings,
@@ -74,11 +72,11 @@ function issuerRules(
     name,
     issuer,
     audience,
-    algorithms: new ImmutableSet(algorithms),
-    tokenTypes: new ImmutableSet(acceptedTypes(tokenTypes)),
+    algorithms: new Set(algorithms),
+    tokenTypes: new Set(acceptedTypes(tokenTypes)),
     mapClaims,
     reportMapClaims,
-    tenants: tenants === '*' ? tenants : new ImmutableSet(tenants),
+    tenants: tenants === '*' ? tenants : new Set(tenants),
     clockTolerance,
     confirmation,
     superuserResource,
@@ -86,12 +84,12 @@ function issuerRules(
 }
 
 function composeKeys(
-  { publicKeys, publicKeysUrl, issuer, name }: IssuerEntry,
+  { keySet, publicKeysUrl, issuer, name }: IssuerEntry,
   settings: Settings,
   fetching: Pick<RemoteKeysOptions, 'places' | 'isLazy' | 'isOwn' | 'isTold' | 'publicOnly'>,
   events: KeyEventsOf,
 ): KeySource {
-  if (publicKeys !== undefined) return new StaticKeys(new KeySet(publicKeys))
+  if (keySet !== undefined) return new StaticKeys(keySet)
   const { keysTimeout: timeout, keysMaxAge: maxAge, keysMaxStale: maxStale } = settings
   const { keysCooldown: cooldown, keysRetry: retry } = settings
   const location =

@@ -1,5 +1,6 @@
 import type { IssuerEntry } from '../identity/authentication/issuer.ts'
 import { isDiscoverable } from '../identity/jwks/discovery.ts'
+import type { KeySet } from '../identity/jwks/jwk-set.ts'
 import { Unusable, unexpected } from '../platform/http/failure.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
 import { type IssuerRules, Rules } from './issuer-schema.ts'
@@ -114,8 +115,13 @@ interface EntryRules extends Omit<IssuerRules, 'name' | 'issuer' | 'publicKeysUr
  * same rules.
  *
  * @param rules each member is its own: an inherited one would be of Object.prototype
+ * @param keySet the keys of `publicKeys`
  */
-export function issuerEntry(rules: EntryRules, settings: Fallbacks): IssuerEntry {
+export function issuerEntry(
+  rules: EntryRules,
+  settings: Fallbacks,
+  keySet: KeySet | undefined,
+): IssuerEntry {
   const { name, tenants, publicKeys, publicKeysUrl } = rules
   const issuer = asList(rules.issuer)
   return Object.freeze({
@@ -124,6 +130,7 @@ export function issuerEntry(rules: EntryRules, settings: Fallbacks): IssuerEntry
     tenants,
     audience: asList(rules.audience ?? settings.audience),
     publicKeys: publicKeys && copyOfKeys(publicKeys),
+    keySet,
     publicKeysUrl,
     algorithms: rules.algorithms ?? settings.algorithms,
     tokenTypes: rules.tokenTypes ?? settings.tokenTypes,
@@ -166,7 +173,7 @@ export function parseIssuerRules(
   checkIssuer(reader, settings.audience !== undefined)
   if (problems.first !== undefined) throw new Unusable(problems.first)
   const rules = reader.whole
-  if (rules.issuer === iss) return issuerEntry(rules, settings)
+  if (rules.issuer === iss) return issuerEntry(rules, settings, reader.keySet)
   throw new Unusable('issuer: expected the one that was asked for, found another one')
 }
 

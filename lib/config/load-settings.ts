@@ -51,7 +51,7 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
     ? loadMockUser(settings.devUserInfoPath, given.has('devUserInfoPath'), problems)
     : null
   problems.throwIfAny()
-  return { settings, given, issuers: issuersOf(settings, given, issuerLists.at(-1)), mockUser }
+  return { settings, given, issuers: issuersOf(settings, reader, issuerLists.at(-1)), mockUser }
 }
 
 /**
@@ -105,17 +105,19 @@ function withAudience(settings: Settings): Settings {
 
 function issuersOf(
   settings: Settings,
-  given: ReadonlySet<OptionName>,
+  options: OptionsReader,
   listed: readonly IssuerReader[] | undefined,
 ): LoadedSettings['issuers'] {
   if (settings.devMode) return Object.freeze([])
   if (typeof settings.issuers === 'function') return settings.issuers
-  if (listed) return Object.freeze(listed.map(({ whole }) => issuerEntry(whole, settings)))
-  const isDiscovered = settings.issuer !== undefined && !given.has('publicKeysUrl')
+  if (listed) {
+    return Object.freeze(listed.map(({ whole, keySet }) => issuerEntry(whole, settings, keySet)))
+  }
+  const isDiscovered = settings.issuer !== undefined && !options.has('publicKeysUrl')
   const hasUrl = settings.publicKeys === undefined && !isDiscovered
   const publicKeysUrl = hasUrl ? settings.publicKeysUrl : undefined
   const rules = { ...settings, name: undefined, tenants: '*', publicKeysUrl } as const
-  return Object.freeze([issuerEntry(rules, settings)])
+  return Object.freeze([issuerEntry(rules, settings, options.keySet)])
 }
 
 /** The user of dev mode without a file. */

@@ -35,6 +35,7 @@ export class OptionReader<Members extends TProperties> {
   /** The last source of each, right or wrong. */
   readonly #sources = new Map<NameOf<Members>, Source>()
   readonly #values = new Map<string, unknown>()
+  #keySet: KeySet | undefined
 
   /** @param placeOf the place of an option that is given in code, or that nobody gave */
   constructor(members: Members, placeOf: (name: string) => Source, problems: Problems) {
@@ -67,11 +68,12 @@ export class OptionReader<Members extends TProperties> {
     this.#sources.set(name, source)
     this.#values.delete(name)
     const schema = this.schemaOf(name)
-    const reason = name === 'publicKeys' ? reasonAgainstKeys(value) : null
+    const keys = name === 'publicKeys' ? readKeys(value) : undefined
+    if (keys instanceof KeySet) this.#keySet = keys
     if (value instanceof UnreadableValue) {
       this.refuse(name, value.expected, value.found)
-    } else if (reason !== null) {
-      this.refuse(name, expectedOf(schema), `${showValue(written)}: ${showReason(reason)}`)
+    } else if (typeof keys === 'string') {
+      this.refuse(name, expectedOf(schema), `${showValue(written)}: ${showReason(keys)}`)
     } else if (isRight(schema, value)) {
       this.#values.set(name, value)
     } else if (isSecret(schema)) {
@@ -79,6 +81,11 @@ export class OptionReader<Members extends TProperties> {
     } else {
       this.#problems.addValue(source, expectedOf(schema), written)
     }
+  }
+
+  /** The keys of `publicKeys`, if somebody gave them and they are right. */
+  get keySet(): KeySet | undefined {
+    return this.#keySet
   }
 
   /** Whether somebody gave it, right or wrong. A member that is undefined is given, too. */
@@ -188,14 +195,13 @@ function expectedOf(schema: TSchema): string {
   return String(ownProperty(schema, 'expected'))
 }
 
-/** The reason why a key set cannot be used. Null if it can, and if it is no object. */
-function reasonAgainstKeys(keys: unknown): string | null {
-  if (typeof keys !== 'object' || keys === null) return null
+/** The keys of a set; the reason why it cannot be used; undefined if it is no object. */
+function readKeys(keys: unknown): KeySet | string | undefined {
+  if (typeof keys !== 'object' || keys === null) return undefined
   try {
     const copy: object = JSON.parse(JSON.stringify(keys))
     if (!isPlainData(keys)) return 'it is made of other than plain objects and lists'
-    new KeySet(copy)
-    return null
+    return new KeySet(copy)
   } catch (error) {
     return error instanceof Unusable ? error.message : 'it cannot be read'
   }

@@ -1,6 +1,7 @@
 import { AuthError, ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
 import type { Authorization } from '../identity/authorization/authorization.ts'
 import type { Principal } from '../identity/authorization/principal.ts'
+import { AnyTenant } from '../identity/tenants/known-tenants.ts'
 import { askForTenant } from '../identity/tenants/resolve-tenant.ts'
 import { isTenantName, readNoTenant, readTenant } from '../identity/tenants/tenant-name.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
@@ -40,7 +41,8 @@ function decideIn(
   const authorization = principal.find(tenant)
   if (authorization === undefined) return withoutStack(() => principal.mayNotAct()) // 403
   const { knownTenants, waits } = context.rules
-  const exists = tenant === null || knownTenants.has(tenant, waits) // 404, 503
+  const areAsked = tenant !== null && !(knownTenants instanceof AnyTenant)
+  const exists = !areAsked || knownTenants.has(tenant, waits) // 404, 503
   if (exists instanceof Promise) {
     return exists.then((doesExist) =>
       doesExist ? meetRequirement(authorization, principal, context) : unknownTenant(),

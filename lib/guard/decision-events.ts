@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import type { FastifyRequest } from 'fastify'
 import type { AuthError } from '../errors.ts'
-import type { Actor } from '../identity/jwt/token-info.ts'
+import type { Actor } from '../identity/jwt/registered-claims.ts'
 import type { AuthContext } from './context.ts'
 import { requestedTenant } from './decide.ts'
 import { bindLog } from './log-bindings.ts'

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onErrorHookHandler } from 'fastify'
 import { metadataAddress } from '../config/option-types.ts'
-import { AuthError, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
+import { AuthError, type Challenge, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
 import { isResourceId } from '../identity/authorization/resources.ts'
 import { isThrown } from '../platform/runtime/error.ts'
 import { ownCopy } from '../platform/runtime/own-property.ts'
@@ -24,16 +24,21 @@ export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
   const challengeOf = challengesOf(rules)
   return function tenantAuthAnswer(request, reply, error, done) {
     if (isThrown(error, AuthError)) {
-      writeHeaders(reply, error, challengeOf(request, error))
-      log(request, error)
+      // Read once: they are getters.
+      const { reason, challenge, retryAfter } = error
+      writeHeaders(reply, retryAfter, challengeOf(request, challenge, error.statusCode))
+      log(request, error, { reason, required: challenge?.scope })
       if (isUpgraded(request)) endAfterAnswer(request, reply)
     }
     done()
   }
 }
 
-function writeHeaders(reply: FastifyReply, error: AuthError, challenge: string | null): void {
-  const { retryAfter } = error
+function writeHeaders(
+  reply: FastifyReply,
+  retryAfter: number | null,
+  challenge: string | null,
+): void {
   reply.header('cache-control', 'no-store')
   if (challenge !== null) reply.header('www-authenticate', challenge)
   // RFC 9110 §10.2.3: whole seconds.
@@ -44,8 +49,8 @@ function writeHeaders(reply: FastifyReply, error: AuthError, challenge: string |
  * One line for each refusal. It names no user by itself. An application that wants the user has
  * `logBindings` and `refusalOf`.
  */
-function log(request: FastifyRequest, error: AuthError): void {
-  const { code, reason, statusCode, challenge } = error
+function log(request: FastifyRequest, error: AuthError, { reason, required }: Why): void {
+  const { code, statusCode } = error
   const context = authContextOf(request)
   const line = {
     code,
@@ -53,10 +58,15 @@ function log(request: FastifyRequest, error: AuthError): void {
     method: request.method,
     route: request.routeOptions.url,
     tenant: tenantFor(context),
-    required: challenge?.scope,
+    required,
     mismatch: mismatchOf(request.log, error),
   }
   request.log[statusCode < 500 ? 'info' : 'warn'](line, 'request refused')
+}
+
+interface Why {
+  readonly reason: AuthError['reason']
+  readonly required: Challenge['scope']
 }
 
 /** The tenant of a line of the log, unless each line names it already. */
@@ -100,7 +110,11 @@ function challengesOf({ realm, resource }: ChallengeRules) {
   // RFC 9728 §5.1.
   const metadata =
     resource === undefined ? '' : `, resource_metadata=${quoted(metadataAddress(resource))}`
-  return (request: FastifyRequest, { challenge, statusCode }: AuthError): string | null => {
+  return (
+    request: FastifyRequest,
+    challenge: Challenge | null,
+    statusCode: number,
+  ): string | null => {
     if (challenge === null) return null
     const { error, scope } = ownCopy(challenge)
     // A client without a valid token needs the scope for its request to the authorization server.

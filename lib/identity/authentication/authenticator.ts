@@ -4,7 +4,7 @@ import type { PendingRequests } from '../../platform/callbacks/pending-requests.
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { isObject, isPlain, ownCopy } from '../../platform/runtime/own-property.ts'
 import type { Principal } from '../authorization/principal.ts'
-import type { TokenNames } from '../jwt/token-info.ts'
+import type { TokenNames } from '../jwt/registered-claims.ts'
 import type { Issuer } from './issuer.ts'
 import type { TokenCacheStats } from './token-cache.ts'
 import type { Verified } from './verified-tokens.ts'

@@ -194,7 +194,7 @@ export class DynamicIssuers implements Issuers {
   /** An answer that has changed as data makes another issuer, whose tokens are proved anew. */
   #learn(entry: IssuerEntry | null, iss: string, before: Held | undefined): Held | null {
     if (entry === null) return null
-    const { mapClaims, name, ...rest } = entry
+    const { mapClaims, name, keySet: _, ...rest } = entry
     const data = JSON.stringify({ name, ...rest })
     if (before?.data === data) {
       before.issuer.mapBy(mapClaims)

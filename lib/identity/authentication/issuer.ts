@@ -1,7 +1,7 @@
 import type { AuthError } from '../../errors.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
-import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
+import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { Principal } from '../authorization/principal.ts'
 import type { AllowedTenants, RightsRules } from '../authorization/rights.ts'
 import type { KeySet } from '../jwks/jwk-set.ts'
@@ -135,14 +135,18 @@ export class Issuer {
     const refused = refusedUnproved(jws, this.#rules)
     if (refused !== undefined) return refused
     const found = findSigningKey(this.keys, jws.header, (key) => isSigned(jws, key))
-    const proved = after(found, ({ keys }) => {
-      const accepted = acceptToken(jws, this.#rules)
-      const verified = this.#verified(accepted, Number.POSITIVE_INFINITY, this.#validityBy(keys))
-      this.#tokens.set(token, verified)
-      return verified
-    })
-    if (proved instanceof Promise) this.#await(proved)
+    if (!(found instanceof Promise)) return this.#accept(token, jws, found.keys)
+    const proved = found.then(({ keys }) => this.#accept(token, jws, keys))
+    this.#await(proved)
     return waits.waitFor(proved, () => withoutStack(() => keysUnavailable(this.keys)))
+  }
+
+  /** @param keys those that have proved the token */
+  #accept(token: string, jws: CompactJws, keys: KeySet): Verified {
+    const accepted = acceptToken(jws, this.#rules)
+    const verified = this.#verified(accepted, Number.POSITIVE_INFINITY, this.#validityBy(keys))
+    this.#tokens.set(token, verified)
+    return verified
   }
 
   /**
@@ -196,6 +200,8 @@ export interface IssuerEntry {
   readonly audience: readonly string[] | undefined
   /** The JWK set itself. */
   readonly publicKeys: object | undefined
+  /** The keys of that set. */
+  readonly keySet: KeySet | undefined
   /** Address of the JWK set. Without it, and without `publicKeys`: the issuer is discovered. */
   readonly publicKeysUrl: string | undefined
   readonly algorithms: readonly string[]

@@ -1,9 +1,8 @@
 import { AuthError, ERR_AUTH_ISSUERS_UNAVAILABLE } from '../../errors.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
-import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
-import { type CompactJws, parseCompactJws } from '../jwt/compact-jws.ts'
-import { JoseHeaders } from '../jwt/jose-header.ts'
+import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
+import { type CompactJws, JoseHeaders, parseCompactJws } from '../jwt/compact-jws.ts'
 import { refuseUnprovable } from '../jwt/verify.ts'
 import type { Issuer } from './issuer.ts'
 import type { Issuers } from './issuers.ts'
@@ -45,21 +44,27 @@ export class JwtVerifier {
 
   #prove(proving: Proving, turns: number): MaybePromise<Verified | AuthError> {
     const { token, jws, waits } = proving
-    return after(this.#issuers.find(jws.payload, waits), (issuer) => {
-      // An issuer that had to be asked for may have proved this token before.
-      const verified = this.#tokens.get(token) ?? issuer.verify(token, jws, waits)
-      if (!(verified instanceof Promise)) return verified
-      const again = () => this.#again(proving, turns - 1)
-      return verified.then(
-        (proved) => (holds(proved, issuer) ? proved : again()),
-        (error) => (issuer.isRetired ? again() : Promise.reject(error)),
-      )
-    })
+    const issuer = this.#issuers.find(jws.payload, waits)
+    if (!(issuer instanceof Promise)) return this.#proveBy(issuer, proving, turns)
+    // An issuer that had to be asked for may have proved this token before.
+    return issuer.then((late) => this.#tokens.get(token) ?? this.#proveBy(late, proving, turns))
+  }
+
+  #proveBy(issuer: Issuer, proving: Proving, turns: number): MaybePromise<Verified | AuthError> {
+    const { token, jws, waits } = proving
+    const verified = issuer.verify(token, jws, waits)
+    if (!(verified instanceof Promise)) return verified
+    const again = () => this.#again(proving, turns - 1)
+    return verified.then(
+      (proved) => (holds(proved, issuer) ? proved : again()),
+      (error) => (issuer.isRetired ? again() : Promise.reject(error)),
+    )
   }
 
   /** While keys were waited for, the issuer has changed, or is trusted no more. */
   #again(proving: Proving, turns: number): MaybePromise<Verified | AuthError> {
-    if (turns > 0) return this.#prove(proving, turns)
+    // Another request that waited may have proved it.
+    if (turns > 0) return this.#tokens.get(proving.token) ?? this.#prove(proving, turns)
     throw withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, 'the issuer changes all the time'))
   }
 }

@@ -1,10 +1,10 @@
 import { ERR_AUTH_KEYS_UNAVAILABLE } from '../../errors.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
-import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
+import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { VerificationKey } from '../jwks/jwk.ts'
 import type { KeySet } from '../jwks/jwk-set.ts'
 import type { KeySource } from '../jwks/key-source.ts'
-import type { JoseHeader } from '../jwt/jose-header.ts'
+import type { JoseHeader } from '../jwt/compact-jws.ts'
 import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
 
 export interface FoundKey {
@@ -33,11 +33,22 @@ export function findSigningKey(
   header: JoseHeader,
   isSignedBy: (key: VerificationKey) => boolean,
 ): MaybePromise<FoundKey> {
-  return after(findKey(source, header), (found) => {
-    if (isSignedBy(found.key)) return found
-    if (header.kid !== undefined) throw refuseToken(FORGED)
-    return findNewerSigningKey(source, header, isSignedBy, found.keys)
-  })
+  const found = findKey(source, header)
+  if (found instanceof Promise) {
+    return found.then((late) => signingKey(source, header, isSignedBy, late))
+  }
+  return signingKey(source, header, isSignedBy, found)
+}
+
+function signingKey(
+  source: KeySource,
+  header: JoseHeader,
+  isSignedBy: (key: VerificationKey) => boolean,
+  found: FoundKey,
+): MaybePromise<FoundKey> {
+  if (isSignedBy(found.key)) return found
+  if (header.kid !== undefined) throw refuseToken(FORGED)
+  return findNewerSigningKey(source, header, isSignedBy, found.keys)
 }
 
 /** Reason of a forgery, or, without a `kid`, of another key's signature. */

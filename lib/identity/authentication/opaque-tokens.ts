@@ -13,7 +13,7 @@ import { clock } from '../../platform/runtime/clock.ts'
 import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { after, attempt, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { isObject, isPlain, ownProperty } from '../../platform/runtime/own-property.ts'
-import { isJwt } from '../jwt/jose-header.ts'
+import { isJwt } from '../jwt/compact-jws.ts'
 import { refuseToken } from '../jwt/refuse-token.ts'
 import { type Invalidation, isInvalidated } from './authenticator.ts'
 import type { Issuers } from './issuers.ts'
@@ -179,7 +179,9 @@ export class OpaqueTokens {
     waits: PendingRequests,
   ): MaybePromise<Verified | AuthError> {
     if (answer === null) throw refuseToken('opaqueToken does not know the token')
-    if (typeof answer === 'string') return this.#jwts.verify(answer, waits)
+    if (typeof answer === 'string') {
+      return this.#tokens.get(answer) ?? this.#jwts.verify(answer, waits)
+    }
     const end = Math.max(until, clock.now() + LEAST_LIFE)
     const iss = ownProperty(answer, 'iss')
     const claimed = { iss: typeof iss === 'string' ? iss : undefined }

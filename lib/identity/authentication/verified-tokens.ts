@@ -2,8 +2,8 @@ import { AuthError } from '../../errors.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
 import type { Principal } from '../authorization/principal.ts'
 import type { AllowedTenants } from '../authorization/rights.ts'
+import type { TokenNames } from '../jwt/registered-claims.ts'
 import { type Lifetime, refusedLifetime } from '../jwt/registered-claims.ts'
-import type { TokenNames } from '../jwt/token-info.ts'
 import { TokenCache, type TokenCacheStats } from './token-cache.ts'
 
 /** A verified token. */

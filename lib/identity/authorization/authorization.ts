@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { type ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_INVALID } from '../../errors.ts'
 import { flatString } from '../../platform/runtime/flat-string.ts'
-import type { Actor } from '../jwt/token-info.ts'
+import type { Actor } from '../jwt/registered-claims.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
 import { isResourceId } from './resources.ts'

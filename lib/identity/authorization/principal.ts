@@ -1,6 +1,7 @@
 import { ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_FORBIDDEN } from '../../errors.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
-import { type Actor, dateOf } from '../jwt/token-info.ts'
+import type { Actor } from '../jwt/registered-claims.ts'
+import { dateOf } from '../jwt/token-info.ts'
 import type { Resources, UserInfo } from '../jwt/user-info.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import { Authorization, type AuthorizedUser } from './authorization.ts'
@@ -46,6 +47,7 @@ export class Principal implements AuthorizedUser {
   readonly issuer: string | null
   readonly actor: Actor | null
   readonly tokenSub: string | null
+  readonly isSuperuser: boolean
   readonly #vouched: TokenSubject
   readonly #claims: UserInfo
   /** The rights that count in the place of those of the claims; null: those of the claims. */
@@ -90,6 +92,7 @@ export class Principal implements AuthorizedUser {
     this.actor = vouched.actor
     this.tokenSub = Object.hasOwn(vouched, 'tokenSub') ? (vouched.tokenSub ?? null) : claims.sub
     this.#vouched = vouched
+    this.isSuperuser = rights.isSuperuser
     this.#rights = rights
     Object.freeze(this)
   }
@@ -153,12 +156,8 @@ export class Principal implements AuthorizedUser {
    * rather too high.
    */
   get keptSize(): number {
-    const given = keptBytes(this.#claims) + keptBytes(this.actor) + (this.#resources?.size ?? 0)
-    return given + MAX_KEPT * AUTHORIZATION
-  }
-
-  get isSuperuser(): boolean {
-    return this.#rights.isSuperuser
+    const given = keptBytes(this.#claims) + (this.actor ? keptBytes(this.actor) : 0)
+    return given + (this.#resources?.size ?? 0) + MAX_KEPT * AUTHORIZATION
   }
 
   get tenants(): ReadonlySet<string> {

@@ -128,7 +128,7 @@ export function verifySignature(
   const { hash, padding, signatureLength } = algorithm
   if (signature.length !== (signatureLength ?? modulusBytes(key))) return false
   try {
-    const keyAndForm = ownCopy({ key, ...(padding === 'pss' ? PSS : P1363) })
+    const keyAndForm = { __proto__: null, key, ...(padding === 'pss' ? PSS : P1363) }
     return verify(hash, signed.of(input), keyAndForm, signature)
   } catch {
     return false

@@ -1,9 +1,17 @@
+import { isUtf8 } from 'node:buffer'
+import { flatString } from '../../platform/runtime/flat-string.ts'
 import { isTooComplex } from '../../platform/runtime/json-complexity.ts'
-import { ownProperty } from '../../platform/runtime/own-property.ts'
-import { decodeBase64url, parseObject, utf8Text } from './decode.ts'
-import type { JoseHeader, JoseHeaders } from './jose-header.ts'
+import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import { refuseToken } from './refuse-token.ts'
+import { type RegisteredClaims, registeredClaims } from './registered-claims.ts'
 import { scanClaim } from './scan-claim.ts'
+
+/** The parameters of a token's header (RFC 7515 §4) that name its key and type. Immutable. */
+export interface JoseHeader {
+  readonly alg: string
+  readonly kid: string | undefined
+  readonly typ: string | undefined
+}
 
 /** A token in JWS compact serialization (RFC 7515 §3.1), taken apart and not yet believed. */
 export interface CompactJws {
@@ -52,6 +60,7 @@ export class UnverifiedPayload {
   readonly #isCheap: boolean
   /** Nobody has changed them; undefined: they have to be parsed. */
   #parsed: Record<string, unknown> | undefined
+  #registered: RegisteredClaims | undefined
 
   /** @throws ERR_AUTH_TOKEN_INVALID where it was cheap to find out that it is no JSON object */
   constructor(bytes: Buffer) {
@@ -62,16 +71,17 @@ export class UnverifiedPayload {
   }
 
   /** Only to be read. Undefined where parsing may cost more than verifying the signature. */
-  get claims(): Readonly<Record<string, unknown>> | undefined {
-    if (this.#isCheap) this.#parsed ??= this.#parse()
-    return this.#parsed
+  get claims(): RegisteredClaims | undefined {
+    if (!this.#isCheap) return undefined
+    this.#parsed ??= this.#parse()
+    this.#registered ??= registeredClaims(this.#parsed)
+    return this.#registered
   }
 
   /** Who says to have issued the token (RFC 7519 §4.1.1); undefined: no string. */
   get iss(): string | undefined {
     const { claims } = this
-    if (claims === undefined) return scanClaim(this.#bytes, 'iss')
-    const iss = ownProperty(claims, 'iss')
+    const iss = claims === undefined ? scanClaim(this.#bytes, 'iss') : claims.iss
     return typeof iss === 'string' ? iss : undefined
   }
 
@@ -84,10 +94,128 @@ export class UnverifiedPayload {
   read(): Record<string, unknown> {
     const claims = this.#parsed ?? this.#parse()
     this.#parsed = undefined
+    this.#registered = undefined
     return claims
   }
 
   #parse(): Record<string, unknown> {
     return parseObject(utf8Text(this.#bytes))
   }
+}
+
+/** Longest header, in characters. It is read before anything is proven. */
+export const MAX_HEADER_LENGTH = 2048
+
+/** Most headers that are kept, and the longest, in characters. */
+const MAX_KEPT = 100
+const MAX_KEPT_LENGTH = 512
+
+/**
+ * Reads the headers of tokens. Authorization servers sign with very few, and so they are kept by
+ * their text. A stranger who sends many others makes a request wait for no more than reading one
+ * anew.
+ */
+export class JoseHeaders {
+  readonly #read = new Map<string, JoseHeader>()
+
+  /**
+   * The header that a token's first part holds.
+   *
+   * @throws ERR_AUTH_TOKEN_INVALID where it is none
+   */
+  read(part: string): JoseHeader {
+    if (part.length > MAX_HEADER_LENGTH) throw refuseToken('the header is too long')
+    const known = this.#read.get(part)
+    if (known) return known
+    const text = utf8Text(decodeBase64url(part))
+    if (isTooComplex(text)) throw refuseToken('the header is crowded')
+    const header = readHeader(parseObject(text))
+    if (part.length <= MAX_KEPT_LENGTH) this.#keep(part, header)
+    return header
+  }
+
+  #keep(part: string, header: JoseHeader): void {
+    if (this.#read.size >= MAX_KEPT) this.#read.clear()
+    this.#read.set(flatString(part), header)
+  }
+}
+
+function readHeader(header: object): JoseHeader {
+  // RFC 7515 §4.1.11: an extension that is not understood must be refused; none is understood here.
+  if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) {
+    throw refuseToken('header extensions are not supported')
+  }
+  const alg = text(header, 'alg')
+  if (alg === undefined) throw refuseToken('the alg is missing')
+  return Object.freeze({ alg, kid: text(header, 'kid'), typ: text(header, 'typ') })
+}
+
+function text(header: object, name: 'alg' | 'kid' | 'typ'): string | undefined {
+  const value = ownProperty(header, name)
+  if (value === undefined || typeof value === 'string') return value
+  throw refuseToken(`the ${name} is not a string`)
+}
+
+/**
+ * Whether a token is a JWT, good or bad: three parts, the first of which decodes to an object with
+ * `alg` (RFC 7515 §4.1.1). It reads more spellings than we accept, and takes a header for one that
+ * is too long to be read: a bad JWT is refused, and never asked for as another kind of token.
+ */
+export function isJwt(token: string): boolean {
+  const parts = token.split('.', 4)
+  const [header = ''] = parts
+  if (parts.length !== 3) return false
+  return header.length > MAX_HEADER_LENGTH || namesAlgorithm(Buffer.from(header, 'base64url'))
+}
+
+function namesAlgorithm(bytes: Buffer): boolean {
+  try {
+    // This decoder skips a byte order mark.
+    const header: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return isObject(header) && Object.hasOwn(header, 'alg')
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The bytes of one part of a token, in the one spelling that encoding them gives (RFC 7515 §2, RFC
+ * 4648 §3.5). Node reads other letters, padding, white space and set pad bits too; such a second
+ * spelling of a token would be one that a cache or a deny list does not know.
+ *
+ * @throws ERR_AUTH_TOKEN_INVALID
+ */
+export function decodeBase64url(part: string): Buffer {
+  const bytes = Buffer.from(part, 'base64url')
+  if (part === '' || bytes.toString('base64url') !== part) {
+    throw refuseToken('a part is not base64url')
+  }
+  return bytes
+}
+
+/**
+ * The text of a token's part, which is UTF-8 (RFC 7515 §2) without a fault: Node would read others
+ * with letters in place of the faults. It keeps a byte order mark.
+ *
+ * @throws ERR_AUTH_TOKEN_INVALID
+ */
+export function utf8Text(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw refuseToken('a part is not UTF-8')
+  return bytes.toString()
+}
+
+/**
+ * The text of a token's part as a JSON object: no byte order mark before it, no array, no null.
+ *
+ * @throws ERR_AUTH_TOKEN_INVALID
+ */
+export function parseObject(text: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw refuseToken('a part is not JSON')
+  }
+  if (!isObject(value)) throw refuseToken('a part is not a JSON object')
+  return value
 }

@@ -2,6 +2,44 @@ import type { AuthError } from '../../errors.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import { mismatch, refuseToken } from './refuse-token.ts'
 
+/**
+ * The claims that this package reads, as they stand in a token: by its own properties only, and of
+ * any type. `constructor` and all else that Object.prototype holds would answer too.
+ */
+export interface RegisteredClaims {
+  /** RFC 7519 §4.1. */
+  readonly iss: unknown
+  readonly sub: unknown
+  readonly aud: unknown
+  readonly exp: unknown
+  readonly nbf: unknown
+  readonly iat: unknown
+  readonly jti: unknown
+  /** OpenID Connect Front-Channel Logout §3. */
+  readonly sid: unknown
+  /** RFC 7800 §3.1. */
+  readonly cnf: unknown
+  /** RFC 8693 §4.1. */
+  readonly act: unknown
+}
+
+/** @param claims data, such as JSON, without getters */
+export function registeredClaims(claims: Readonly<Record<string, unknown>>): RegisteredClaims {
+  const own = (name: string) => (Object.hasOwn(claims, name) ? claims[name] : undefined)
+  return {
+    iss: own('iss'),
+    sub: own('sub'),
+    aud: own('aud'),
+    exp: own('exp'),
+    nbf: own('nbf'),
+    iat: own('iat'),
+    jti: own('jti'),
+    sid: own('sid'),
+    cnf: own('cnf'),
+    act: own('act'),
+  }
+}
+
 export interface ClaimRules {
   /** Accepted `iss`; undefined: not checked. */
   readonly issuer?: readonly string[] | undefined
@@ -19,30 +57,40 @@ export interface Lifetime {
 }
 
 /**
- * Whose token it is, and for whom. Each claim is an own property of the right type. What a stranger
+ * Whose token it is, and for whom. Each claim is of the right type. What a stranger
  * can cause for nothing is given back, since to throw it costs more than to find it.
  *
  * @returns undefined: the rules accept it
  */
-export function refusedClaims(claims: object, rules: ClaimRules): AuthError | undefined {
+export function refusedClaims(
+  { iss, aud, cnf }: RegisteredClaims,
+  rules: ClaimRules,
+): AuthError | undefined {
   const { issuer, audience } = rules
-  const iss = ownProperty(claims, 'iss')
-  if (issuer && !issuer.some((accepted) => accepted === iss)) {
+  if (issuer && !(typeof iss === 'string' && issuer.includes(iss))) {
     return refuseToken('the issuer is not accepted', mismatch('iss', issuer, iss))
   }
-  const aud = ownProperty(claims, 'aud')
   if (audience && !names(aud, audience)) {
     return refuseToken('the audience is not accepted', mismatch('aud', audience, aud))
   }
-  if (rules.confirmation !== 'ignore' && isBound(ownProperty(claims, 'cnf'))) {
+  if (rules.confirmation !== 'ignore' && isBound(cnf)) {
     return refuseToken('bound to its sender')
   }
   return undefined
 }
 
 /** @throws ERR_AUTH_TOKEN_INVALID where one of them is no time */
-export function readLifetime(claims: object): Lifetime {
-  return { exp: time(claims, 'exp'), nbf: time(claims, 'nbf'), iat: time(claims, 'iat') }
+export function readLifetime({ exp, nbf, iat }: RegisteredClaims): Lifetime {
+  return { exp: time('exp', exp), nbf: time('nbf', nbf), iat: time('iat', iat) }
+}
+
+/**
+ * A JWT says itself when it ends.
+ *
+ * @throws ERR_AUTH_TOKEN_INVALID
+ */
+export function refuseEndless({ exp }: Lifetime): void {
+  if (exp === undefined) throw refuseToken('exp is missing')
 }
 
 /**
@@ -64,8 +112,7 @@ export function refusedLifetime(
 }
 
 /** JSON has no Infinity, but `1e999` parses to it. */
-function time(claims: object, name: 'exp' | 'nbf' | 'iat'): number | undefined {
-  const value = ownProperty(claims, name)
+function time(name: 'exp' | 'nbf' | 'iat', value: unknown): number | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     throw refuseToken(`${name} is not a time`)
@@ -89,4 +136,57 @@ function names(aud: unknown, accepted: readonly string[]): boolean {
   const audiences = Array.isArray(aud) ? aud : [aud]
   if (!audiences.every((item) => typeof item === 'string')) return false
   return audiences.some((item) => accepted.includes(item))
+}
+
+/** The names in a token: claims of its own, if they are strings. Immutable. */
+export interface TokenNames {
+  /** `iss` (RFC 7519 §4.1.1). */
+  readonly issuer: string | null
+  /** `sub` (RFC 7519 §4.1.2). */
+  readonly sub: string | null
+  /** `jti` (RFC 7519 §4.1.7). */
+  readonly jti: string | null
+  /** `sid`, the session at the authorization server (OpenID Connect Front-Channel Logout §3). */
+  readonly sid: string | null
+}
+
+export function readTokenNames({ iss, sub, jti, sid }: RegisteredClaims): TokenNames {
+  return Object.freeze({ issuer: text(iss), sub: text(sub), jti: text(jti), sid: text(sid) })
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+/** Who acts for the user, such as a support agent or another service. Immutable. */
+export interface Actor {
+  /** The actor's identifier at its issuer. Never empty. */
+  readonly sub: string
+  /** The actor's own issuer; null where the token names none. */
+  readonly issuer: string | null
+}
+
+/**
+ * The outermost `act` of a token (RFC 8693 §4.1); null: it has none, and the user acts itself. The
+ * actors before it, which are nested in it, are for information only.
+ *
+ * @throws ERR_AUTH_TOKEN_INVALID where it names no actor
+ */
+export function readActor({ act }: RegisteredClaims): Actor | null {
+  if (act === undefined) return null
+  const { sub, iss } = isObject(act) ? namesIn(act) : NO_NAMES
+  if (!isName(sub) || (iss !== undefined && !isName(iss))) {
+    throw refuseToken('act is malformed')
+  }
+  return Object.freeze({ sub, issuer: iss ?? null })
+}
+
+const NO_NAMES = { sub: undefined, iss: undefined }
+
+function namesIn(act: object): { readonly sub: unknown; readonly iss: unknown } {
+  return { sub: ownProperty(act, 'sub'), iss: ownProperty(act, 'iss') }
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
 }

@@ -1,18 +1,4 @@
-import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
-import { refuseToken } from './refuse-token.ts'
-import type { Lifetime } from './registered-claims.ts'
-
-/** The names in a token: claims of its own, if they are strings. Immutable. */
-export interface TokenNames {
-  /** `iss` (RFC 7519 §4.1.1). */
-  readonly issuer: string | null
-  /** `sub` (RFC 7519 §4.1.2). */
-  readonly sub: string | null
-  /** `jti` (RFC 7519 §4.1.7). */
-  readonly jti: string | null
-  /** `sid`, the session at the authorization server (OpenID Connect Front-Channel Logout §3). */
-  readonly sid: string | null
-}
+import type { Lifetime, TokenNames } from './registered-claims.ts'
 
 /**
  * The token's own claims, whatever `mapClaims` made of them; null if it has none of that name.
@@ -23,15 +9,6 @@ export interface TokenInfo extends TokenNames {
   readonly issuedAt: Date | null
   /** `exp` (RFC 7519 §4.1.4). */
   readonly expiresAt: Date | null
-}
-
-export function readTokenNames(claims: object): TokenNames {
-  return Object.freeze({
-    issuer: text(claims, 'iss'),
-    sub: text(claims, 'sub'),
-    jti: text(claims, 'jti'),
-    sid: text(claims, 'sid'),
-  })
 }
 
 /**
@@ -67,11 +44,6 @@ export function outlivesDenyList(token: TokenInfo): boolean {
   return outliving.has(token)
 }
 
-function text(claims: object, name: string): string | null {
-  const value = ownProperty(claims, name)
-  return typeof value === 'string' ? value : null
-}
-
 /**
  * The last moment of a Date, in milliseconds since the epoch; the first is as far before
  * it.
@@ -84,38 +56,4 @@ const END_OF_TIME = 8.64e15
  */
 export function dateOf(seconds: number): Date {
   return new Date(Math.max(-END_OF_TIME, Math.min(seconds * 1000, END_OF_TIME)))
-}
-
-/** Who acts for the user, such as a support agent or another service. Immutable. */
-export interface Actor {
-  /** The actor's identifier at its issuer. Never empty. */
-  readonly sub: string
-  /** The actor's own issuer; null where the token names none. */
-  readonly issuer: string | null
-}
-
-/**
- * The outermost `act` of a token (RFC 8693 §4.1); null: it has none, and the user acts itself. The
- * actors before it, which are nested in it, are for information only.
- *
- * @throws ERR_AUTH_TOKEN_INVALID where it names no actor
- */
-export function readActor(claims: object): Actor | null {
-  const act = ownProperty(claims, 'act')
-  if (act === undefined) return null
-  const { sub, iss } = isObject(act) ? namesIn(act) : NO_NAMES
-  if (!isName(sub) || (iss !== undefined && !isName(iss))) {
-    throw refuseToken('act is malformed')
-  }
-  return Object.freeze({ sub, issuer: iss ?? null })
-}
-
-const NO_NAMES = { sub: undefined, iss: undefined }
-
-function namesIn(act: object): { readonly sub: unknown; readonly iss: unknown } {
-  return { sub: ownProperty(act, 'sub'), iss: ownProperty(act, 'iss') }
-}
-
-function isName(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
 }

@@ -44,13 +44,16 @@ const SHOWN = 100
  * @throws ERR_AUTH_TOKEN_INVALID
  */
 export function readUserInfo(claims: unknown): UserInfo {
-  if (!isObject(claims)) throw refuseToken('the claims are no object')
-  if (!isUserInfo(claims)) throw refuseToken('sub, resources or preferred_username is malformed')
+  if (!isUserInfo(claims)) {
+    throw refuseToken(isObject(claims) ? MALFORMED : 'the claims are no object')
+  }
   freezeDeep(claims)
   return claims
 }
 
-function isUserInfo(claims: object): claims is UserInfo {
+const MALFORMED = 'sub, resources or preferred_username is malformed'
+
+function isUserInfo(claims: unknown): claims is UserInfo {
   return problemOf(claims) === undefined
 }
 

@@ -3,18 +3,28 @@ import { type ReportFailure, thrown, unusable } from '../../platform/callbacks/c
 import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { supportedAlgorithms, verifySignature } from '../jwks/algorithms.ts'
 import type { VerificationKey } from '../jwks/jwk.ts'
-import type { CompactJws } from './compact-jws.ts'
-import { checkHeader, type HeaderRules } from './jose-header.ts'
+import type { CompactJws, JoseHeader } from './compact-jws.ts'
 import { mismatch, refuseToken } from './refuse-token.ts'
 import {
+  type Actor,
   type ClaimRules,
   type Lifetime,
+  readActor,
   readLifetime,
+  readTokenNames,
   refusedClaims,
   refusedLifetime,
+  refuseEndless,
+  registeredClaims,
+  type TokenNames,
 } from './registered-claims.ts'
-import { type Actor, readActor, readTokenNames, type TokenNames } from './token-info.ts'
 import { problemOf, readUserInfo, type UserInfo } from './user-info.ts'
+
+export interface HeaderRules {
+  readonly algorithms: ReadonlySet<string>
+  /** Accepted `typ` values, normalized; `undefined` among them: the header may be absent. */
+  readonly tokenTypes: ReadonlySet<string | undefined>
+}
 
 export interface VerifyRules extends HeaderRules, AcceptRules {}
 
@@ -45,10 +55,11 @@ export function refusedUnproved(
 ): AuthError | undefined {
   checkHeader(header, rules)
   if (signature.length === 0) throw refuseToken('there is no signature')
-  if (payload.claims === undefined) return undefined
-  const refused = refusedClaims(payload.claims, rules)
+  const { claims } = payload
+  if (claims === undefined) return undefined
+  const refused = refusedClaims(claims, rules)
   if (refused !== undefined) return refused
-  const lifetime = readLifetime(payload.claims)
+  const lifetime = readLifetime(claims)
   refuseEndless(lifetime)
   return refusedLifetime(lifetime, rules.clockTolerance)
 }
@@ -68,18 +79,10 @@ export function isSigned(
  * @throws ERR_AUTH_TOKEN_INVALID
  */
 export function acceptToken({ payload }: CompactJws, rules: VerifyRules): AcceptedClaims {
-  const accepted = acceptClaims(payload.read(), rules)
+  const { claims } = payload
+  const accepted = acceptClaims(payload.read(), rules, claims)
   refuseEndless(accepted.lifetime)
   return accepted
-}
-
-/**
- * A JWT says itself when it ends.
- *
- * @throws ERR_AUTH_TOKEN_INVALID
- */
-export function refuseEndless({ exp }: Lifetime): void {
-  if (exp === undefined) throw refuseToken('exp is missing')
 }
 
 export interface AcceptRules extends ClaimRules {
@@ -102,15 +105,21 @@ export interface AcceptedClaims {
  * The user of proven claims. They become the user info, or the argument of `mapClaims`, and are
  * frozen.
  *
+ * @param registered of these claims, if they have been read before
  * @throws ERR_AUTH_TOKEN_INVALID
  */
-export function acceptClaims(claims: Record<string, unknown>, rules: AcceptRules): AcceptedClaims {
-  const lifetime = readLifetime(claims)
-  const refused = refusedClaims(claims, rules) ?? refusedLifetime(lifetime, rules.clockTolerance)
+export function acceptClaims(
+  claims: Record<string, unknown>,
+  rules: AcceptRules,
+  registered = registeredClaims(claims),
+): AcceptedClaims {
+  const lifetime = readLifetime(registered)
+  const refused =
+    refusedClaims(registered, rules) ?? refusedLifetime(lifetime, rules.clockTolerance)
   if (refused !== undefined) throw refused
   // Before the application's function, which may change the claims.
-  const names = readTokenNames(claims)
-  const actor = readActor(claims)
+  const names = readTokenNames(registered)
+  const actor = readActor(registered)
   const { mapClaims, reportMapClaims } = rules
   const userInfo = mapClaims ? mapped(claims, mapClaims, reportMapClaims) : readUserInfo(claims)
   return { userInfo, names, lifetime, actor }
@@ -140,3 +149,29 @@ function mapped(
   if (problem !== undefined) report?.(unusable(problem))
   return readUserInfo(copy)
 }
+
+/** @throws ERR_AUTH_TOKEN_INVALID where the rules do not allow the header */
+export function checkHeader({ alg, typ }: JoseHeader, rules: HeaderRules): void {
+  if (!rules.algorithms.has(alg)) {
+    throw refuseToken('the algorithm is not allowed', mismatch('alg', rules.algorithms, alg))
+  }
+  if (!rules.tokenTypes.has(typ === undefined ? typ : normalizeTokenType(typ))) {
+    throw refuseToken('the token type is not allowed', mismatch('typ', rules.tokenTypes, typ))
+  }
+}
+
+/** Accepted `typ` values, normalized: the given ones, or those of an access token, or none. */
+export function acceptedTypes(given: readonly string[] | undefined): (string | undefined)[] {
+  return given?.map(normalizeTokenType) ?? ACCESS_TOKEN_TYPES
+}
+
+const ASCII = /^[\0-\x7f]*$/
+
+/** RFC 7515 §4.1.9: media types without regard to case, and `application/` goes without saying. */
+export function normalizeTokenType(type: string): string {
+  // Of ASCII only: in Unicode other letters become these too.
+  const lower = ASCII.test(type) ? type.toLowerCase() : type
+  return lower.includes('/') ? lower : `application/${lower}`
+}
+
+const ACCESS_TOKEN_TYPES = [normalizeTokenType('JWT'), normalizeTokenType('at+jwt'), undefined]

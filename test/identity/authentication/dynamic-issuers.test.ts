@@ -25,6 +25,7 @@ const ENTRY: IssuerEntry = {
   tenants: '*',
   audience: undefined,
   publicKeys: { keys: [1] },
+  keySet: undefined,
   publicKeysUrl: undefined,
   algorithms: ['ES256'],
   tokenTypes: undefined,

@@ -6,7 +6,7 @@ import { findSigningKey } from '../../../lib/identity/authentication/key-lookup.
 import type { VerificationKey } from '../../../lib/identity/jwks/jwk.ts'
 import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import type { KeySource } from '../../../lib/identity/jwks/key-source.ts'
-import type { JoseHeader } from '../../../lib/identity/jwt/jose-header.ts'
+import type { JoseHeader } from '../../../lib/identity/jwt/compact-jws.ts'
 import { forgeKey } from '../../helpers/tokens/forge.ts'
 
 const [SET_ONE, SET_TWO] = [setOf('one'), setOf('two')]

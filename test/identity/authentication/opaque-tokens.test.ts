@@ -96,6 +96,13 @@ for (const [what, answer, milliseconds] of KEPT) {
   })
 }
 
+test('a JWT that has been verified stands for other tokens as it is', async (t) => {
+  const jwt = tokenWith({})
+  const { verify } = start(t, () => jwt)
+  const { principal } = await verify('key')
+  assert.equal((await verify('other')).principal, principal)
+})
+
 test('claims without an end last from their question for as long as they are kept', async (t) => {
   const { open, answer } = byHand()
   const { verify, at } = start(t, answer)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { inspect } from 'node:util'
 import type { Authorization } from '../../../lib/identity/authorization/authorization.ts'
 import { Principal } from '../../../lib/identity/authorization/principal.ts'
-import type { Actor } from '../../../lib/identity/jwt/token-info.ts'
+import type { Actor } from '../../../lib/identity/jwt/registered-claims.ts'
 import { readUserInfo } from '../../../lib/identity/jwt/user-info.ts'
 import { errors } from '../../../lib/index.ts'
 

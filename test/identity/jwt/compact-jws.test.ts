@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthError } from '../../../lib/errors.ts'
-import { parseCompactJws, UnverifiedPayload } from '../../../lib/identity/jwt/compact-jws.ts'
-import { JoseHeaders } from '../../../lib/identity/jwt/jose-header.ts'
+import {
+  JoseHeaders,
+  parseCompactJws,
+  UnverifiedPayload,
+} from '../../../lib/identity/jwt/compact-jws.ts'
 import { encode, partsOf } from '../../helpers/tokens/forge.ts'
 import { assertTokenRefused, goodToken, startProbe } from '../../helpers/tokens/probe.ts'
 
@@ -128,11 +131,16 @@ const sized = (bytes: number) => `{"iss":"a","x":"${'x'.repeat(bytes - 18)}"}`
 /** An object with that many brackets and commas. */
 const marked = (marks: number) => `{"iss":"a","x":[${','.repeat(marks - 3)}]}`
 
-test('a payload that is cheap to read is read once, unless somebody has got its claims', () => {
+test('a payload that is cheap to read is read once, unless somebody has got its claims', (t) => {
+  const parse = t.mock.method(JSON, 'parse')
   const read = payload('{"iss":"a","sub":"b"}')
   const { claims } = read
-  assert.deepEqual(claims, { iss: 'a', sub: 'b' })
-  assert.equal(read.read(), claims)
+  assert.deepEqual([claims?.iss, claims?.sub], ['a', 'b'])
+  assert.equal(read.claims, claims)
+  assert.deepEqual(read.read(), { iss: 'a', sub: 'b' })
+  assert.equal(parse.mock.callCount(), 1)
+  assert.deepEqual(read.claims, claims)
+  assert.equal(parse.mock.callCount(), 2)
 })
 
 test('each reader of the claims gets its own, and what it does to them nobody else sees', () => {
@@ -142,7 +150,7 @@ test('each reader of the claims gets its own, and what it does to them nobody el
     first['iss'] = 'changed'
     delete first['x']
     assert.equal(read.iss, 'a')
-    assert.deepEqual(read.claims?.['iss'], json.length > 4096 ? undefined : 'a')
+    assert.deepEqual(read.claims?.iss, json.length > 4096 ? undefined : 'a')
     const second = read.read()
     assert.equal(second['iss'], 'a')
     assert.notEqual(read.read(), second)
@@ -156,10 +164,10 @@ test('what is cheap and no JSON object is refused at once', () => {
 })
 
 test('up to 4096 bytes and 64 marks are cheap, and not one more', () => {
-  assert.equal(payload(sized(4096)).claims?.['iss'], 'a')
+  assert.equal(payload(sized(4096)).claims?.iss, 'a')
   assert.equal(payload(sized(4097)).claims, undefined)
   const list = JSON.stringify({ iss: 'a', x: Array.from({ length: 62 }, () => 0) })
-  assert.equal(payload(list).claims?.['iss'], 'a')
+  assert.equal(payload(list).claims?.iss, 'a')
   assert.equal(payload(list.replace('0', '0,0')).claims, undefined)
 })
 
@@ -172,7 +180,7 @@ test('a payload that is dear to read tells its issuer, and is no JSON until it i
 
 test('of two issuers the last one counts, as in the claims', () => {
   const twice = payload('{"iss":"a","iss":"b"}')
-  assert.deepEqual([twice.iss, twice.claims?.['iss']], ['b', 'b'])
+  assert.deepEqual([twice.iss, twice.claims?.iss], ['b', 'b'])
 })
 
 test('an issuer that is no string, or not its own, is none', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthError } from '../../../lib/errors.ts'
-import { decodeBase64url, parseObject, utf8Text } from '../../../lib/identity/jwt/decode.ts'
+import { decodeBase64url, parseObject, utf8Text } from '../../../lib/identity/jwt/compact-jws.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthError } from '../../../lib/errors.ts'
+import { isJwt, JoseHeaders } from '../../../lib/identity/jwt/compact-jws.ts'
 import {
   checkHeader,
   type HeaderRules,
-  isJwt,
-  JoseHeaders,
   normalizeTokenType,
-} from '../../../lib/identity/jwt/jose-header.ts'
+} from '../../../lib/identity/jwt/verify.ts'
 import { usedHeap } from '../../helpers/processes/used-heap.ts'
 import { encode, forge, type Part, partsOf } from '../../helpers/tokens/forge.ts'
 import {

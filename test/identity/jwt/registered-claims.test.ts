@@ -7,6 +7,7 @@ import {
   readLifetime,
   refusedClaims,
   refusedLifetime,
+  registeredClaims,
 } from '../../../lib/identity/jwt/registered-claims.ts'
 import { forge } from '../../helpers/tokens/forge.ts'
 import {
@@ -19,7 +20,8 @@ import {
 } from '../../helpers/tokens/probe.ts'
 
 /** The times of accepted claims; a refusal is thrown. */
-function checkClaims(claims: object, rules: ClaimRules): Lifetime {
+function checkClaims(given: Record<string, unknown>, rules: ClaimRules): Lifetime {
+  const claims = registeredClaims(given)
   const refused = refusedClaims(claims, rules)
   if (refused !== undefined) throw refused
   return readLifetime(claims)
@@ -162,9 +164,12 @@ for (const name of ['iss', 'aud'] as const) {
   test(`claims without ${name} are refused, and so are those that only inherit it`, () => {
     const { [name]: value, ...others } = GOOD
     assert.throws(() => checkClaims(others, RULES), AuthError)
-    const inheriting: object = Object.assign(Object.create({ [name]: value }), others)
+    const inheriting: Record<string, unknown> = Object.assign(
+      Object.create({ [name]: value }),
+      others,
+    )
     assert.throws(() => checkClaims(inheriting, RULES), AuthError)
-    const under: object = JSON.parse(
+    const under: Record<string, unknown> = JSON.parse(
       JSON.stringify(others).replace('{', `{"__proto__":{"${name}":1},`),
     )
     assert.throws(() => checkClaims(under, RULES), AuthError)

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthError } from '../../../lib/errors.ts'
 import {
-  dateOf,
   readActor,
   readTokenNames,
-  tokenInfo,
-} from '../../../lib/identity/jwt/token-info.ts'
+  registeredClaims,
+} from '../../../lib/identity/jwt/registered-claims.ts'
+import { dateOf, tokenInfo } from '../../../lib/identity/jwt/token-info.ts'
 
 const ACTORS: [act: string, actor: object | null][] = [
   ['{}', null],
@@ -18,7 +18,7 @@ const ACTORS: [act: string, actor: object | null][] = [
 
 for (const [claims, actor] of ACTORS) {
   test(`the actor of ${claims} is ${JSON.stringify(actor)}`, () => {
-    const read = readActor(JSON.parse(claims))
+    const read = readActor(registeredClaims(JSON.parse(claims)))
     assert.deepEqual(read, actor)
     assert.equal(Object.isFrozen(read), true)
   })
@@ -44,14 +44,14 @@ const MALFORMED = [
 for (const act of MALFORMED) {
   test(`a token with the actor ${act} is refused`, () => {
     assert.throws(
-      () => readActor(JSON.parse(`{"act":${act}}`)),
+      () => readActor(registeredClaims(JSON.parse(`{"act":${act}}`))),
       (error) => error instanceof AuthError && error.reason === 'act is malformed',
     )
   })
 }
 
 test('an actor is not inherited', () => {
-  assert.equal(readActor(Object.create({ act: { sub: 'admin' } })), null)
+  assert.equal(readActor(registeredClaims(Object.create({ act: { sub: 'admin' } }))), null)
 })
 
 const DATES: readonly [seconds: number, milliseconds: number][] = [
@@ -76,7 +76,9 @@ for (const [seconds, milliseconds] of DATES) {
 const LIFETIME = { exp: 1_800_000_300, nbf: undefined, iat: 1_800_000_000 }
 
 test('token info has the token’s own claims', () => {
-  const names = readTokenNames({ iss: 'i', sub: 's', jti: 'j', sid: 'd', other: 1 })
+  const names = readTokenNames(
+    registeredClaims({ iss: 'i', sub: 's', jti: 'j', sid: 'd', other: 1 }),
+  )
   assert.deepEqual(tokenInfo(names, LIFETIME), {
     issuer: 'i',
     sub: 's',
@@ -89,15 +91,21 @@ test('token info has the token’s own claims', () => {
 
 test('a claim that the token lacks, inherits, or has as another type is null', () => {
   const none = { issuer: null, sub: null, jti: null, sid: null }
-  assert.deepEqual(readTokenNames({}), none)
-  assert.deepEqual(readTokenNames({ iss: 1, sub: null, jti: ['j'], sid: {} }), none)
-  assert.deepEqual(readTokenNames(Object.create({ iss: 'i', sub: 's', jti: 'j', sid: 'd' })), none)
+  assert.deepEqual(readTokenNames(registeredClaims({})), none)
+  assert.deepEqual(
+    readTokenNames(registeredClaims({ iss: 1, sub: null, jti: ['j'], sid: {} })),
+    none,
+  )
+  assert.deepEqual(
+    readTokenNames(registeredClaims(Object.create({ iss: 'i', sub: 's', jti: 'j', sid: 'd' }))),
+    none,
+  )
   const timeless = tokenInfo(none, { exp: undefined, nbf: undefined, iat: undefined })
   assert.deepEqual([timeless.issuedAt, timeless.expiresAt], [null, null])
 })
 
 test('a reader cannot change what another reader gets', () => {
-  const names = readTokenNames({ jti: 'j' })
+  const names = readTokenNames(registeredClaims({ jti: 'j' }))
   const info = tokenInfo(names, LIFETIME)
   assert.throws(() => Object.assign(names, { jti: 'k' }), TypeError)
   assert.throws(() => Object.assign(info, { jti: 'k' }), TypeError)

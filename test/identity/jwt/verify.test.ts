@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthError } from '../../../lib/errors.ts'
 import type { VerificationKey } from '../../../lib/identity/jwks/jwk.ts'
-import { parseCompactJws } from '../../../lib/identity/jwt/compact-jws.ts'
-import { JoseHeaders } from '../../../lib/identity/jwt/jose-header.ts'
+import { JoseHeaders, parseCompactJws } from '../../../lib/identity/jwt/compact-jws.ts'
 import type { UserInfo } from '../../../lib/identity/jwt/user-info.ts'
 import {
   acceptClaims,

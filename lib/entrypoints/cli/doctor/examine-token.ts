@@ -5,24 +5,29 @@ import type { IssuerEntry } from '../../../identity/authentication/issuer.ts'
 import { FORGED } from '../../../identity/authentication/key-lookup.ts'
 import { verifySignature } from '../../../identity/jwks/algorithms.ts'
 import type { KeySet } from '../../../identity/jwks/jwk-set.ts'
-import { type CompactJws, parseCompactJws } from '../../../identity/jwt/compact-jws.ts'
 import {
-  acceptedTypes,
-  checkHeader,
+  type CompactJws,
   isJwt,
   type JoseHeader,
   JoseHeaders,
-  normalizeTokenType,
-} from '../../../identity/jwt/jose-header.ts'
+  parseCompactJws,
+} from '../../../identity/jwt/compact-jws.ts'
 import { mismatch, refuseToken } from '../../../identity/jwt/refuse-token.ts'
 import {
+  readActor,
   readLifetime,
   refusedClaims,
   refusedLifetime,
+  refuseEndless,
+  registeredClaims,
 } from '../../../identity/jwt/registered-claims.ts'
-import { readActor } from '../../../identity/jwt/token-info.ts'
 import { readUserInfo } from '../../../identity/jwt/user-info.ts'
-import { refuseEndless, type VerifyRules } from '../../../identity/jwt/verify.ts'
+import {
+  acceptedTypes,
+  checkHeader,
+  normalizeTokenType,
+  type VerifyRules,
+} from '../../../identity/jwt/verify.ts'
 import { doubtful, type Finding, fine, spellingDifference, wrong } from './finding.ts'
 
 export interface KnownIssuer {
@@ -160,15 +165,16 @@ function refusalsOf(
     tokenTypes: new Set([typ === undefined ? typ : normalizeTokenType(typ)]),
   }
   const anybody = { confirmation: 'ignore' } as const
+  const registered = registeredClaims(claims)
   const checks: readonly (() => unknown)[] = [
     () => checkHeader(header, { ...own, algorithms }),
     () => checkHeader(header, { ...own, tokenTypes }),
-    () => refusedClaims(claims, { ...anybody, issuer }),
-    () => refusedClaims(claims, { ...anybody, audience }),
-    () => refusedClaims(claims, { confirmation }),
-    () => refusedLifetime(readLifetime(claims), clockTolerance),
-    () => refuseEndless(readLifetime(claims)),
-    () => readActor(claims),
+    () => refusedClaims(registered, { ...anybody, issuer }),
+    () => refusedClaims(registered, { ...anybody, audience }),
+    () => refusedClaims(registered, { confirmation }),
+    () => refusedLifetime(readLifetime(registered), clockTolerance),
+    () => refuseEndless(readLifetime(registered)),
+    () => readActor(registered),
     // The last: it freezes the claims.
     () => readUserInfo(claims),
   ]
