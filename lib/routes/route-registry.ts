@@ -62,12 +62,10 @@ export class RouteRegistry {
 
   /** @throws ERR_AUTH_ROUTE_INVALID with the problems of every route that was seen */
   compile(): void {
-    const early = this.#early ?? []
+    const early = routesOf(this.#early ?? [])
+    const seen = routesOf([...this.#seen])
     this.#earlyProblems = this.#compile(early, true)
-    const problems = [
-      ...this.#compile([...this.#seen], false),
-      ...halfAdded([...early, ...this.#seen]),
-    ]
+    const problems = [...this.#compile(seen, false), ...halfAdded([...early, ...seen].flat())]
     if (problems.length > 0) throw new ERR_AUTH_ROUTE_INVALID(problems.join('\n'))
     this.#isCompiled = true
   }
@@ -77,8 +75,8 @@ export class RouteRegistry {
     return this.#earlyProblems
   }
 
-  #compile(written: readonly CapturedRoute[], strict: boolean): string[] {
-    const mistakes = written.flatMap(({ routes }) => {
+  #compile(written: readonly (readonly Route[])[], strict: boolean): string[] {
+    const mistakes = written.flatMap((routes) => {
       const found = routes.flatMap((route) => {
         const { policy, problems } = compilePolicy({ ...route, strict }, this.#rules)
         route.policy = policy
@@ -133,15 +131,22 @@ export class RouteRegistry {
 }
 
 /** A request for the part of a route that was added ends the process, early or not. */
-function halfAdded(written: readonly CapturedRoute[]): string[] {
-  const halves = written.flatMap(({ routes }) => routes).filter(({ isHalfAdded }) => isHalfAdded)
+function halfAdded(routes: readonly Route[]): string[] {
+  const halves = routes.filter(({ isHalfAdded }) => isHalfAdded)
   const found = 'Fastify refused a part of it, since another route is there'
   return routeProblems(halves.map((route) => ({ route, found })))
 }
 
 /** The routes that Fastify has added. */
 export function added(written: readonly CapturedRoute[]): readonly Route[] {
-  return written.flatMap(({ routes }) => routes).filter((route) => route.routedMethods.length > 0)
+  return routesOf(written)
+    .flat()
+    .filter((route) => route.routedMethods.length > 0)
+}
+
+/** The routes of each, since the root of a prefixed scope has two. */
+function routesOf(written: readonly CapturedRoute[]): (readonly Route[])[] {
+  return written.map(({ routes }) => routes)
 }
 
 /** One line for each route. A mistake of a GET route in its HEAD twin is not repeated. */

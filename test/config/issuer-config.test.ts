@@ -4,6 +4,7 @@ import { readIssuerRules } from '../../lib/config/issuer-config.ts'
 import { loadSettings } from '../../lib/config/load-settings.ts'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import type { IssuerEntry } from '../../lib/identity/authentication/issuer.ts'
+import { KeySet } from '../../lib/identity/jwks/jwk-set.ts'
 import { configError } from '../helpers/app/config-error.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
@@ -292,6 +293,7 @@ describe('where the options themselves are the rules', () => {
       tenants: '*',
       audience: ['api'],
       publicKeys,
+      keySet: new KeySet(publicKeys),
       publicKeysUrl: undefined,
       algorithms,
       tokenTypes,
@@ -307,6 +309,7 @@ describe('where the options themselves are the rules', () => {
       tenants: '*',
       audience: undefined,
       publicKeys: undefined,
+      keySet: undefined,
       publicKeysUrl: DEFAULT_URL,
       algorithms: settings.algorithms,
       tokenTypes: undefined,
@@ -379,7 +382,12 @@ describe('an issuer of a list', () => {
       tokenTypes: ['at+jwt'],
       mapClaims: () => ({ sub: 'b' }),
     }
-    const expected = { ...all, issuer: ['https://a.test'], publicKeys: undefined }
+    const expected = {
+      ...all,
+      issuer: ['https://a.test'],
+      publicKeys: undefined,
+      keySet: undefined,
+    }
     assert.deepEqual(onlyEntry({ ...options, issuers: [all] }), expected)
   })
 
@@ -398,6 +406,7 @@ describe('an issuer of a list', () => {
       issuer: ['https://a.test'],
       audience: ['other'],
       publicKeys: undefined,
+      keySet: undefined,
       publicKeysUrl: undefined,
     })
   })
@@ -418,6 +427,7 @@ describe('an issuer of a list', () => {
     keys.keys.pop()
     assert.deepEqual(entry.tenants, ['acme'])
     assert.deepEqual(entry.publicKeys, publicKeys)
+    assert.deepEqual(entry.keySet, new KeySet(publicKeys))
     for (const value of [entry, ...Object.values(entry)]) {
       assert.equal(Object.isFrozen(value), true)
     }
@@ -445,6 +455,7 @@ describe('an answer of a function in issuers', () => {
       tenants: ['acme'],
       audience: ['lunch'],
       publicKeys: undefined,
+      keySet: undefined,
       publicKeysUrl: undefined,
       algorithms: ['ES256'],
       tokenTypes: undefined,

@@ -45,6 +45,7 @@ export class KeySet {
     }
     this.kids = Object.freeze([...this.#byKid.keys()])
     this.fingerprint = this.#all.map(({ fingerprint }) => fingerprint).join('\n')
+    Object.freeze(this)
   }
 
   /**
