@@ -70,9 +70,10 @@ const UNCOVERED_CURES =
 /** Routes that declare `noauth` are meant to be uncovered. */
 function uncoveredRoutes(scope: FastifyInstance): string[] {
   const guarded = guardedScopes(scope)
-  const open = added(applicationRoutes(scope) ?? []).filter(
+  const outside = (applicationRoutes(scope) ?? []).filter(
     (route) => !guarded.some((each) => isWithin(each, route.scope)),
   )
+  const open = added(outside)
   const declaring = open
     .filter(({ declares }) => declares.length > 0)
     .map(

@@ -100,6 +100,7 @@ describe('a section [auth.NAME]', () => {
       tenants: ['acme', 'acme-test'],
       audience: ['lunch', 'lunch-admin'],
       publicKeys: undefined,
+      keySet: undefined,
       publicKeysUrl: 'https://keys.a.test/',
       algorithms: ['ES256'],
       tokenTypes: ['at+jwt'],

@@ -43,16 +43,16 @@ export class JwtVerifier {
   }
 
   #prove(proving: Proving, turns: number): MaybePromise<Verified | AuthError> {
-    const { token, jws, waits } = proving
-    const issuer = this.#issuers.find(jws.payload, waits)
+    const issuer = this.#issuers.find(proving.jws.payload, proving.waits)
     if (!(issuer instanceof Promise)) return this.#proveBy(issuer, proving, turns)
-    // An issuer that had to be asked for may have proved this token before.
-    return issuer.then((late) => this.#tokens.get(token) ?? this.#proveBy(late, proving, turns))
+    return issuer.then((late) => this.#proveBy(late, proving, turns))
   }
 
   #proveBy(issuer: Issuer, proving: Proving, turns: number): MaybePromise<Verified | AuthError> {
     const { token, jws, waits } = proving
-    const verified = issuer.verify(token, jws, waits)
+    // An issuer that had to be asked for may have proved this token before.
+    const known = this.#issuers.areAsked ? this.#tokens.get(token) : undefined
+    const verified = known ?? issuer.verify(token, jws, waits)
     if (!(verified instanceof Promise)) return verified
     const again = () => this.#again(proving, turns - 1)
     return verified.then(
@@ -63,8 +63,7 @@ export class JwtVerifier {
 
   /** While keys were waited for, the issuer has changed, or is trusted no more. */
   #again(proving: Proving, turns: number): MaybePromise<Verified | AuthError> {
-    // Another request that waited may have proved it.
-    if (turns > 0) return this.#tokens.get(proving.token) ?? this.#prove(proving, turns)
+    if (turns > 0) return this.#prove(proving, turns)
     throw withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, 'the issuer changes all the time'))
   }
 }
