@@ -349,14 +349,6 @@ test('what the function does to its answer later changes nothing', async (t) => 
   assert.equal(Object.isFrozen(shared.resources), false)
 })
 
-test('an application that closes waits for no answer', async (t) => {
-  const { app } = await start(t, () => new Promise(() => {}))
-  const response = get(app, 'key')
-  await new Promise(setImmediate)
-  await app.close()
-  assert.equal((await response).statusCode, 503)
-})
-
 test('a good token whose question has failed once is not shut out by invented ones', async (t) => {
   let isFailing = false
   const { app, pass } = await start(t, (token) => {

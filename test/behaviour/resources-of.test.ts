@@ -466,14 +466,6 @@ test('a known user costs no promise and no new object', async (t) => {
   assert.equal(asked, 1)
 })
 
-test('an application that closes waits for no answer', async (t) => {
-  const { app } = await start(t, () => new Promise(() => {}))
-  const response = get(app, await as())
-  await new Promise(setImmediate)
-  await app.close()
-  assertRefused(await response, 'ERR_AUTH_RESOURCES_UNAVAILABLE')
-})
-
 test('with a resourcesMaxAge of 0 each request asks', async (t) => {
   const { app, asked } = await start(t, async () => READER, { resourcesMaxAge: 0 })
   const alice = await as()

@@ -90,15 +90,6 @@ test('a bad answer never replaces a good list', async (t) => {
   }
 })
 
-test('in dev mode no URL is asked, and every tenant of the mock user exists', async (t) => {
-  const server = await tenantServer(t, '[]')
-  const app = await guardedApp(t, { devMode: true, tenants: server.url })
-  app.get('/:tenant/x', async () => 'x')
-  assert.equal(outcome(await app.inject('/default/x')), '200')
-  assert.equal(server.count, 0)
-  assert.equal(app.authService.isReady(), true)
-})
-
 test('requests that waited for one answer have an error each, which hooks may write into', async (t) => {
   let fail = (_: Error) => {}
   const tenants = () =>

@@ -6,15 +6,9 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { AuthService, publicScope } from '../../lib/index.ts'
 import { describeGuard } from '../../lib/openapi/describe.ts'
-import {
-  type DocumentedRoute,
-  documentedRoutes,
-  documentPath,
-  withoutBasePaths,
-} from '../../lib/openapi/match-routes.ts'
+import { type DocumentedRoute, documentPath, withoutBasePaths } from '../../lib/openapi/match-routes.ts'
 import { readDeclaration } from '../../lib/routes/declaration.ts'
 import { compilePolicy } from '../../lib/routes/policy.ts'
-import { RouteRegistry } from '../../lib/routes/route-registry.ts'
 import { PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
 import { documentedApp, documentOf, type Operation } from '../helpers/documents/documented.ts'
 
@@ -211,33 +205,6 @@ test('An unfinished document is described as far as it goes', async () => {
   assert.deepEqual(Object.keys(Object(paths['/menus'].get).responses), ['401', '503'])
   await app.close()
 })
-
-const RULES = { multitenancy: true, devMode: false, tenantParameter: 'tenant' }
-
-const handlerOfFindPolicies = async () => 'x'
-
-for (const when of ['before', 'after'] as const) {
-  test(`each place of a route is listed once, ${when} the policies are compiled`, async (t) => {
-    const app = Fastify({ exposeHeadRoutes: false })
-    t.after(() => app.close())
-    app.get('/early/:tenant', { config: { noauth: true } }, handlerOfFindPolicies)
-    const register = new RouteRegistry(app, RULES, () => true)
-    const config = { tenant: 'optional' } as const
-    app.route({ method: ['PUT', 'POST'], url: '/several', config, handler: handlerOfFindPolicies })
-    app.get('/open', { config: { noauth: true } }, handlerOfFindPolicies)
-    await app.ready()
-    if (when === 'after') register.compile()
-    const reported = documentedRoutes(register, RULES).map(({ methods, url, policy }) => {
-      const { noauth, tenant, mayBeAbsent } = policy
-      return [methods.join(), url, noauth, tenant, mayBeAbsent]
-    })
-    assert.deepEqual(reported, [
-      ['GET', '/early/:tenant', false, 'path', false],
-      ['PUT,POST', '/several', false, 'query', true],
-      ['GET', '/open', true, null, false],
-    ])
-  })
-}
 
 const info = { title: 'test', version: '1' }
 const rules = { tenantParameter: 'tenant', multitenancy: true, devMode: false }

@@ -4,31 +4,8 @@ import { createServer, type Server } from 'node:http'
 import { test } from 'node:test'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import tenantAuth, { type RouteDeclaration } from '../../lib/index.ts'
-import { applicationRoutes } from '../../lib/routes/route-capture.ts'
-import { routeProblems } from '../../lib/routes/route-registry.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
-
-const handler = async () => 'x'
-
-test('the mistakes of a route are reported on one line, once for it and its HEAD twin', (t) => {
-  const app = bareApp(t, { exposeHeadRoutes: true })
-  app.get('/one', handler)
-  app.post('/two', handler)
-  app.head('/two', handler)
-  app.route({ method: ['PUT', 'PATCH'], url: '/three', handler })
-  const routes = applicationRoutes(app)?.flatMap(({ routes }) => routes) ?? []
-  const alike = routes.map((route) => ({ route, found: 'wrong' }))
-  assert.deepEqual(routeProblems(alike), [
-    'GET /one: wrong',
-    'POST /two: wrong',
-    'HEAD /two: wrong',
-    'PUT, PATCH /three: wrong',
-  ])
-  const apart = routes.slice(0, 2).map((route) => ({ route, found: route.methods.join() }))
-  assert.deepEqual(routeProblems(apart).sort(), ['GET /one: GET', 'HEAD /one: HEAD'])
-  assert.deepEqual(routeProblems([]), [])
-})
 
 test('if a later onRoute hook replaces the config, the new config holds', async (t) => {
   const app = await guardedApp(t)

@@ -73,14 +73,6 @@ function verified(token: string, rules: Partial<VerifyRules> = {}) {
     : assert.fail(FORGED)
 }
 
-test('a good token gives its claims, deeply frozen, and its lifetime', () => {
-  const claims = goodClaims({ nbf: 1 })
-  const { userInfo, lifetime } = verified(forge(KEY, { payload: claims }))
-  assert.deepEqual(userInfo, claims)
-  assert.equal(Object.isFrozen(userInfo.resources?.['acme']), true)
-  assert.deepEqual(lifetime, { exp: claims['exp'], nbf: 1, iat: claims['iat'] })
-})
-
 test('the signature is checked before the payload is read', () => {
   const [header, , signature] = partsOf(goodToken())
   for (const payload of ['{}', '{"sub":1}', `${' '.repeat(4096)}no JSON`]) {
@@ -132,10 +124,6 @@ test('a token without a signature is refused by that name', () => {
   const [header, payload] = partsOf(goodToken())
   const reason = 'there is no signature'
   assert.throws(() => refuseUnproved(`${header}.${payload}.`, RULES), { reason })
-})
-
-test('nothing of a fit token is refused', () => {
-  refuseUnproved(goodToken(), RULES)
 })
 
 test('mapClaims gives the user info, and what it returned stays the application’s own', () => {
