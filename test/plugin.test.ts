@@ -3,8 +3,7 @@ import { describe, test } from 'node:test'
 import Fastify from 'fastify'
 import tenantAuth, { AuthService, tenantAuth as named } from '../lib/index.ts'
 import { configError } from './helpers/app/config-error.ts'
-import { as, bareApp, trusting } from './helpers/app/guarded-app.ts'
-import { untyped } from './helpers/app/untyped-options.ts'
+import { as, bareApp, trusting, untyped } from './helpers/app/guarded-app.ts'
 import { tempFolder } from './helpers/documents/temp-folder.ts'
 
 const folder = tempFolder()

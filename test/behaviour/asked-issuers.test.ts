@@ -4,8 +4,9 @@ import type { FastifyInstance } from 'fastify'
 import { composeAuthenticator } from '../../lib/compose.ts'
 import { loadSettings } from '../../lib/config/load-settings.ts'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
-import tenantAuth, { type AuthOptions, AuthService } from '../../lib/index.ts'
+import { type AuthOptions, AuthService } from '../../lib/index.ts'
 import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.ts'
+import { askedApp } from '../helpers/app/asked-app.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
@@ -18,29 +19,8 @@ const authority = await createTestAuthority({ issuer: 'https://acme.test', audie
 const { publicKeys, issuer: ACME } = authority
 const RULES = { publicKeys, audience: 'lunch', tenants: ['acme'] }
 
-/** An application whose issuers are rows that the test changes, on a clock that it moves. */
-async function start(t: TestContext, answer: (iss: string) => unknown, more: AuthOptions = {}) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
-  const asked: string[] = []
-  const app = bareApp(t)
-  const given: object = {
-    ...more,
-    issuers: (iss: string) => {
-      asked.push(iss)
-      return answer(iss)
-    },
-  }
-  await app.register(tenantAuth, given)
-  app.get('/t/:tenant', async () => 'ok')
-  app.get('/me', { config: { authorization: true } }, async ({ authorization }) => authorization)
-  await app.ready()
-  return {
-    app,
-    asked: () => asked.splice(0),
-    pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
-  }
-}
+const start = (t: TestContext, answer: (iss: string) => unknown, more: AuthOptions = {}) =>
+  askedApp(t, 'issuers', answer, more)
 
 const get = async (app: FastifyInstance, url: string, headers: { authorization: string }) =>
   app.inject({ url, headers })
@@ -140,16 +120,8 @@ test('another mapping is no change: it counts for the tokens that come', async (
 /** What is no answer: 503, and never a guess. */
 const NO_ANSWERS: [what: string, answer: () => unknown][] = [
   ['nothing', () => undefined],
-  ['true', () => true],
-  ['a list', () => [RULES]],
-  ['no tenants', () => ({ ...RULES, tenants: undefined })],
-  ['an empty list of tenants', () => ({ ...RULES, tenants: [] })],
-  ['another issuer', () => ({ ...RULES, issuer: 'https://other.test' })],
-  ['an unknown member', () => ({ ...RULES, tenant: 'acme' })],
   ['no audience', () => ({ publicKeys, tenants: ['acme'] })],
-  ['keys that are none', () => ({ ...RULES, publicKeys: { keys: [] } })],
   ['two places of keys', () => ({ ...RULES, publicKeysUrl: 'https://a.test/keys' })],
-  ['rules that are inherited', () => Object.create(RULES)],
   ['an error', () => assert.fail('secret')],
   ['a rejection', () => Promise.reject(new Error('secret'))],
 ]

@@ -59,17 +59,23 @@ test('close() does not wait for a list of tenants', HANGS, async (t) => {
   await assertEnded(app, 'ERR_AUTH_TENANTS_UNAVAILABLE', app.ask('/acme/x'))
 })
 
-const functions: [option: string, path: string, code: string][] = [
+const OPAQUE = { authorization: 'Bearer opaque' }
+
+const functions: [option: string, path: string, code: string, headers?: typeof OPAQUE][] = [
   ['tenants', '/acme/x', 'ERR_AUTH_TENANTS_UNAVAILABLE'],
   ['resolveTenant', '/x', 'ERR_AUTH_TENANTS_UNAVAILABLE'],
   ['isRevoked', '/acme/x', 'ERR_AUTH_REVOCATION_UNAVAILABLE'],
+  ['resourcesOf', '/acme/x', 'ERR_AUTH_RESOURCES_UNAVAILABLE'],
+  ['opaqueToken', '/acme/x', 'ERR_AUTH_INTROSPECTION_UNAVAILABLE', OPAQUE],
+  ['issuers', '/acme/x', 'ERR_AUTH_ISSUERS_UNAVAILABLE'],
 ]
 
-for (const [option, path, code] of functions) {
+for (const [option, path, code, headers] of functions) {
   test(`close() does not wait for the function ${option}`, HANGS, async (t) => {
-    const options = { [option]: hangingFunction().ask, ...LONG }
-    const app = await listening(t, new AuthService(trusting(options)))
-    await assertEnded(app, code, app.ask(path))
+    const options: object = { [option]: hangingFunction().ask, ...LONG }
+    const service = new AuthService(option === 'issuers' ? options : trusting(options))
+    const app = await listening(t, service)
+    await assertEnded(app, code, app.ask(path, headers))
   })
 }
 

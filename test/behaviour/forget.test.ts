@@ -131,7 +131,7 @@ for (const what of [undefined, { tenant: 'acme' }]) {
 }
 
 test('forget() ends what a list at an address has said', async (t) => {
-  const server = await tenantServer(t, '["acme"]')
+  const server = await tenantServer('["acme"]')
   const app = await start(t, { tenants: server.url })
   const headers = await as({ acme: [] })
   assert.equal(await get(app, headers), '200')

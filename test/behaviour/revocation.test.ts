@@ -139,7 +139,7 @@ for (const [what, isRevoked] of NO_ANSWERS) {
 
 for (const answer of [true, false]) {
   test(`isRevoked is asked about a token that had to wait for its key (revoked: ${answer})`, async (t) => {
-    const published = await publishKeys(t, KEY)
+    const published = await publishKeys(KEY)
     for (const isRevoked of [() => answer, async () => answer]) {
       const probe = await startProbe(t, { publicKeysUrl: published.url, isRevoked })
       const response = await probe.ask(TOKEN)

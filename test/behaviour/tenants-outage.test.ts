@@ -10,7 +10,7 @@ const USER = await as({ real: [], ghost: [] })
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
 
 test('the list of a URL is fetched once, and knows the tenants on it', async (t) => {
-  const server = await tenantServer(t, '["real","other"]')
+  const server = await tenantServer('["real","other"]')
   const app = await guardedApp(t, { tenants: server.url })
   app.get('/:tenant/x', async () => 'x')
   await app.ready()
@@ -23,7 +23,7 @@ test('the list of a URL is fetched once, and knows the tenants on it', async (t)
 })
 
 test('an empty list is a list: no tenant exists', async (t) => {
-  const server = await tenantServer(t, '[]')
+  const server = await tenantServer('[]')
   const app = await guardedApp(t, { tenants: server.url })
   app.get('/:tenant/x', async () => 'x')
   assert.equal(outcome(await app.inject({ url: '/real/x', headers: USER })), UNKNOWN)
@@ -49,7 +49,7 @@ const BAD_ANSWERS: readonly [what: string, answer: (response: ServerResponse) =>
 
 for (const [what, answer] of BAD_ANSWERS) {
   test(`a list that ${what} is a 503 with Retry-After, never an open door`, async (t) => {
-    const server = await tenantServer(t, '')
+    const server = await tenantServer('')
     server.answer = answer
     const tenantsTimeout = what === 'hangs' ? 0.2 : 5
     const app = await guardedApp(t, { tenants: server.url, tenantsTimeout, keysRetry: 60 })
@@ -69,7 +69,7 @@ for (const [what, answer] of BAD_ANSWERS) {
 }
 
 test('a user who may not act for a tenant gets 403, even while the list cannot be had', async (t) => {
-  const server = await tenantServer(t, 'junk')
+  const server = await tenantServer('junk')
   const app = await guardedApp(t, { tenants: server.url })
   app.get('/:tenant/x', async () => 'never')
   const response = await app.inject({ url: '/other/x', headers: USER })
@@ -77,7 +77,7 @@ test('a user who may not act for a tenant gets 403, even while the list cannot b
 })
 
 test('a bad answer never replaces a good list', async (t) => {
-  const server = await tenantServer(t, '["real"]')
+  const server = await tenantServer('["real"]')
   const app = await guardedApp(t, { tenants: server.url, tenantsMaxAge: 0.05, keysRetry: 0.02 })
   app.get('/:tenant/x', async () => 'x')
   const get = () => app.inject({ url: '/real/x', headers: USER })

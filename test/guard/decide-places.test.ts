@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import tenantAuth, { type RouteDeclaration } from '../../lib/index.ts'
-import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { as, bareApp, guardedApp, trusting, untyped } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
-import { untyped } from '../helpers/app/untyped-options.ts'
 
 const MISSING = '400 ERR_AUTH_TENANT_MISSING'
 

@@ -10,7 +10,15 @@ import tenantAuth, {
   type RouteDeclaration,
   refusalOf,
 } from '../../lib/index.ts'
-import { as, authority, bareApp, guardedApp, RIGHTS, trusting } from '../helpers/app/guarded-app.ts'
+import {
+  as,
+  authority,
+  bareApp,
+  guardedApp,
+  RIGHTS,
+  trusting,
+  untyped,
+} from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'
 
@@ -53,7 +61,6 @@ const late = (answer: unknown) => async () => {
   await setTimeout(1)
   return answer
 }
-const untyped = (options: object): AuthOptions => options
 
 const CASES: readonly Case[] = [
   {

@@ -6,7 +6,11 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { AuthService, publicScope } from '../../lib/index.ts'
 import { describeGuard } from '../../lib/openapi/describe.ts'
-import { type DocumentedRoute, documentPath, withoutBasePaths } from '../../lib/openapi/match-routes.ts'
+import {
+  type DocumentedRoute,
+  documentPath,
+  withoutBasePaths,
+} from '../../lib/openapi/match-routes.ts'
 import { readDeclaration } from '../../lib/routes/declaration.ts'
 import { compilePolicy } from '../../lib/routes/policy.ts'
 import { PROPERTY_SEED } from '../helpers/arbitraries/property.ts'

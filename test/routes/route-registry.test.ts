@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import { test } from 'node:test'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import tenantAuth, { type RouteDeclaration } from '../../lib/index.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
+import { portOf } from '../helpers/servers/asked-server.ts'
 
 test('if a later onRoute hook replaces the config, the new config holds', async (t) => {
   const app = await guardedApp(t)
@@ -187,11 +187,11 @@ test('a request before the policies are compiled is refused, and only that reque
   const app = bareApp(t)
   const server = createServer((request, response) => app.routing(request, response))
   t.after(() => server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const port = await portOf(server)
   const headers = await as()
   let early = 0
   app.addHook('onReady', async () => {
-    const response = await fetch(`http://127.0.0.1:${portOf(server)}/x`, { headers })
+    const response = await fetch(`http://127.0.0.1:${port}/x`, { headers })
     await response.text()
     early = response.status
   })
@@ -204,9 +204,3 @@ test('a request before the policies are compiled is refused, and only that reque
   const response = await app.inject({ url: '/x', headers })
   assert.deepEqual(response.json(), { tenant: null })
 })
-
-function portOf(server: Server): number {
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null, 'the server listens')
-  return address.port
-}

@@ -259,6 +259,9 @@ test('an address that has brought nothing yet is looked for anew', async (t) => 
 })
 
 const DISCOVERABLE = [
+  'HTTPS://A.TEST:444/realms/staff@home',
+  'https://[2001:db8::1]/x',
+  'http://127.9.8.7:1/',
   'https://login.test',
   'https://login.test/',
   'https://login.test:8443/realms/staff',
@@ -294,6 +297,14 @@ const NOT_DISCOVERABLE = [
   'http://0.0.0.0',
   'ftp://login.test',
   'urn:example:issuer',
+  'https:',
+  'https://[::1',
+  'https://a.test:99999',
+  'http://127.0.0.1.a.test',
+  'http://[::]',
+  'https://@a.test',
+  'https://a\n.test',
+  'https://a.test/a b',
 ]
 
 test('what is an https URL, or http on this machine, can be discovered', () => {

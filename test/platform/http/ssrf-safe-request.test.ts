@@ -14,7 +14,7 @@ import {
   ssrfSafeRequest,
 } from '../../../lib/platform/http/ssrf-safe-request.ts'
 import { until } from '../../helpers/processes/until.ts'
-import { askedServer } from '../../helpers/servers/asked-server.ts'
+import { askedServer, portOf } from '../../helpers/servers/asked-server.ts'
 import { hangingFaults, keyFaults } from '../../helpers/servers/key-faults.ts'
 import { type FaultName, faultNames, KeyServer } from '../../helpers/servers/key-server.ts'
 import { nameServer } from '../../helpers/servers/name-server.ts'
@@ -320,11 +320,8 @@ test('a server that switches protocols gives no answer', async (t) => {
     socket.on('error', () => {})
     socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   t.after(() => server.close())
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const port = await portOf(server)
   assert.equal(await failure(read(`http://127.0.0.1:${port}/`)), 'no answer')
 })
 
@@ -380,11 +377,8 @@ async function rawServer(t: TestContext, answer: (send: (text: string) => boolea
     socket.on('error', () => {})
     socket.once('data', () => answer((text) => !socket.destroyed && socket.write(text)))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   t.after(() => server.close())
-  const address = server.address()
-  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`
+  return `http://127.0.0.1:${await portOf(server)}/`
 }
 
 test('a server that sends informational answers without end is given up', async (t) => {
