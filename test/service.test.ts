@@ -55,15 +55,6 @@ async function asksNothing(server: KeyServer): Promise<void> {
 }
 
 describe('a service', () => {
-  test('needs no options', () => {
-    assert.equal(new AuthService().isReady(), false)
-  })
-
-  test('throws at once on a bad configuration', () => {
-    const options = { configFile: '/nowhere/app.ini' }
-    assert.throws(() => new AuthService(options), configError('configFile: ', '/nowhere/app.ini'))
-  })
-
   test('asks no server before it is installed', async (t) => {
     const { server, service } = await remote(t, { tenants: 'http://127.0.0.1:1/' })
     assert.equal(service.isReady(), false)

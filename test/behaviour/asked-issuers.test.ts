@@ -10,7 +10,6 @@ import { askedApp } from '../helpers/app/asked-app.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
-import { askedServer } from '../helpers/servers/asked-server.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
 import { accepted } from '../helpers/tokens/accepted.ts'
 import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
@@ -115,30 +114,6 @@ test('another mapping is no change: it counts for the tokens that come', async (
   pass(300)
   sub = 'two'
   assert.deepEqual([await subOf(known), await subOf(fresh)], ['one', 'two'])
-})
-
-/** What is no answer: 503, and never a guess. */
-const NO_ANSWERS: [what: string, answer: () => unknown][] = [
-  ['nothing', () => undefined],
-  ['no audience', () => ({ publicKeys, tenants: ['acme'] })],
-  ['two places of keys', () => ({ ...RULES, publicKeysUrl: 'https://a.test/keys' })],
-  ['an error', () => assert.fail('secret')],
-  ['a rejection', () => Promise.reject(new Error('secret'))],
-]
-
-for (const [what, answer] of NO_ANSWERS) {
-  test(`a function that answers ${what} gives 503`, async (t) => {
-    const { app } = await start(t, answer)
-    assertRefused(await get(app, '/me', await as()), 'ERR_AUTH_ISSUERS_UNAVAILABLE')
-  })
-}
-
-test('an answer that is late gives 503, and its request waits no longer', async (t) => {
-  const { app, pass } = await start(t, () => new Promise(() => {}))
-  const response = get(app, '/me', await as())
-  await new Promise(setImmediate)
-  pass(5)
-  assertRefused(await response, 'ERR_AUTH_ISSUERS_UNAVAILABLE')
 })
 
 test('10 000 invented issuers are asked for once each, and known ones never wait', async (t) => {
@@ -259,31 +234,6 @@ test('a service with a function is ready at once, and refreshes the keys of issu
   assert.deepEqual(authService.stats().documents, [
     { kind: 'keys', name: 'acme.test', state: 'fresh', age: null, failure: null },
   ])
-})
-
-test('a host that hangs with the keys of 40 issuers holds up no issuer of another host', async (t) => {
-  const hanging = await askedServer(() => {})
-  const server = await KeyServer.start(() => publicKeys)
-  t.after(() => server.close())
-  const issuers = (iss: string) => ({
-    audience: 'lunch',
-    tenants: ['acme'],
-    publicKeysUrl: iss === ACME ? server.url : hanging.url,
-  })
-  const authenticator = composeAuthenticator(
-    loadSettings({ issuers, allowPrivateIssuers: true }),
-    () => ({ onFailure: () => {} }),
-  )
-  authenticator.open()
-  const ask = async (token: string) =>
-    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new PendingRequests()))
-  const waiting = Array.from({ length: 40 }, (_, i) => ask(inventedToken(i)))
-  const ended = Promise.allSettled(waiting)
-  const principal = await ask(await authority.token({ resources: { acme: [] } }))
-  assert.deepEqual([...principal.tenants], ['acme'])
-  assert.equal(hanging.count <= 16, true, `${hanging.count} fetches from one host`)
-  authenticator.close()
-  for (const { status } of await ended) assert.equal(status, 'rejected')
 })
 
 test('with issuersMaxAge 0 each request asks anew, and the keys are not fetched each time', async (t) => {

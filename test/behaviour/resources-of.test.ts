@@ -166,14 +166,6 @@ for (const [what, answer] of MALFORMED) {
   })
 }
 
-test('a late answer gives 503', async (t) => {
-  const { app, pass } = await start(t, () => new Promise(() => {}))
-  const response = get(app, await as())
-  await new Promise(setImmediate)
-  pass(5)
-  assertRefused(await response, 'ERR_AUTH_RESOURCES_UNAVAILABLE')
-})
-
 test('names that objects have, and *, count as they do in the claim', async (t) => {
   const told = '{"__proto__":["a:b"],"constructor":[],"*":["menu:read"]}'
   const { app } = await start(t, () => JSON.parse(told))

@@ -1,32 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import tenantAuth, { type RouteDeclaration } from '../../lib/index.ts'
-import { as, bareApp, guardedApp, trusting, untyped } from '../helpers/app/guarded-app.ts'
+import tenantAuth from '../../lib/index.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 
 const MISSING = '400 ERR_AUTH_TENANT_MISSING'
-
-/** A route's declaration, the answer of `resolveTenant`, and the resulting tenant. */
-const RESOLVED: readonly [RouteDeclaration['tenant'], answer: unknown, tenant: string][] = [
-  [true, 'lazy-raccoon', '"lazy-raccoon"'],
-  ['optional', 'lazy-raccoon', '"lazy-raccoon"'],
-  [true, null, MISSING],
-  ['optional', null, 'null'],
-  ['optional', undefined, '400 ERR_AUTH_TENANT_INVALID'],
-  ['optional', '', '400 ERR_AUTH_TENANT_INVALID'],
-  [true, 'ghost', '403 ERR_AUTH_TENANT_FORBIDDEN'],
-]
-
-for (const [tenant, answer, expected] of RESOLVED) {
-  test(`tenant ${tenant}, resolveTenant returns ${JSON.stringify(answer)}: ${expected}, whatever the query is`, async (t) => {
-    const app = await guardedApp(t, untyped({ resolveTenant: () => answer }))
-    app.get('/x', { config: { tenant } }, async (request) => JSON.stringify(request.tenant))
-    for (const url of ['/x', '/x?tenant=quiet-otter']) {
-      const response = await app.inject({ url, headers: await as() })
-      assert.equal(response.statusCode === 200 ? response.body : outcome(response), expected)
-    }
-  })
-}
 
 /** Settings under which the absent tenant of a path stays absent. */
 for (const options of [

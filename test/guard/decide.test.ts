@@ -80,21 +80,6 @@ const QUERIES: readonly [object, RouteDeclaration['tenant'], query: string, tena
   [{ multitenancy: false }, true, '?tenant=other', 'null'],
   [{ multitenancy: false }, true, '?tenant=', 'null'],
   [{ multitenancy: false }, 'optional', '?tenant=other', 'null'],
-  [{ devMode: true }, true, '?tenant=test-tenant', '"test-tenant"'],
-  [{ devMode: true }, true, '', 'null'],
-  [{ devMode: true }, true, '?tenant=', '400 ERR_AUTH_TENANT_INVALID'],
-  [{ devMode: true }, true, '?tenant=other', '403 ERR_AUTH_TENANT_FORBIDDEN'],
-  [{ devMode: true }, 'optional', '', 'null'],
-  [{ devMode: true }, 'required', '', '400 ERR_AUTH_TENANT_MISSING'],
-  [{ devMode: true }, 'required', '?tenant=default', '"default"'],
-  [{ devMode: true, multitenancy: false }, true, '?tenant=default', '"default"'],
-  [{ devMode: true, multitenancy: false }, true, '?tenant=other', '403 ERR_AUTH_TENANT_FORBIDDEN'],
-  [
-    { devMode: true, tenants: ['test-tenant'] },
-    true,
-    '?tenant=default',
-    '404 ERR_AUTH_TENANT_UNKNOWN',
-  ],
 ]
 
 for (const [settings, tenant, query, expected] of QUERIES) {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import type { AuthContext } from '../../lib/guard/context.ts'
+import { type TestContext, test } from 'node:test'
+import { AuthContext, authContextOf } from '../../lib/guard/context.ts'
 import { recordDecision } from '../../lib/guard/decision-events.ts'
 import { errors } from '../../lib/index.ts'
-import { decidedAgain, decidedRequest } from '../helpers/app/decided-request.ts'
-import { as } from '../helpers/app/guarded-app.ts'
+import { as, guardedApp } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 
 const REFUSAL = new errors.ERR_AUTH_TENANT_FORBIDDEN()
@@ -12,6 +11,26 @@ const { code } = REFUSAL
 
 /** How a request was decided: with which error, and for which tenant. */
 type Decided = readonly [error: typeof REFUSAL | null, tenant: string]
+
+/** A request for the tenant `lazy-raccoon`, as the guard of an application has decided it. */
+async function decidedRequest(t: TestContext) {
+  const app = await guardedApp(t)
+  let context: AuthContext | null | undefined
+  app.addHook('onSend', async (request) => {
+    context = authContextOf(request)
+  })
+  app.get('/:tenant/x', async () => 'x')
+  await app.inject({ url: '/lazy-raccoon/x', headers: await as() })
+  assert.ok(context, 'the request was decided')
+  return { app, context }
+}
+
+/** The same request and its user, not decided yet. */
+function decidedAgain(context: AuthContext, before: AuthContext | null = null): AuthContext {
+  const again = new AuthContext(context, context.policy, context.rules, before)
+  again.principal = context.principal
+  return again
+}
 
 /** Records a decision. */
 function decideWith(context: AuthContext, error: typeof REFUSAL | null): void {
@@ -34,7 +53,7 @@ const TWICE: readonly [what: string, first: Decided | null, second: Decided, rep
 
 for (const [what, first, [error, tenant], expected] of TWICE) {
   test(`${what}: ${expected.join() || 'nothing'} is published`, async (t) => {
-    const { app, context } = await decidedRequest(t, await as())
+    const { app, context } = await decidedRequest(t)
     const before = decidedAgain(context)
     if (first !== null) {
       before.tenant = first[1]

@@ -106,17 +106,6 @@ for (const [what, request, own] of BAD_REQUESTS) {
   })
 }
 
-test('a path that no route matches stays 404, with a token and without', async (t) => {
-  const app = await guardedApp(t)
-  app.get('/x', async () => 'x')
-  for (const headers of [{}, await as(), { authorization: 'Bearer junk' }]) {
-    for (const url of ['/y', '/x/y', '/', '/x?tenant=*']) {
-      const method = url.startsWith('/x?') ? 'DELETE' : 'GET'
-      assert.equal((await app.inject({ method, url, headers })).statusCode, 404)
-    }
-  }
-})
-
 /** Configs of a 404 handler. They are not a route's declaration. */
 for (const config of [{ noauth: true }, { noauth: false }, { require: 'a:b' }, { tenant: 'x' }]) {
   test(`a 404 handler with config ${JSON.stringify(config)} stays 404 and opens nothing`, async (t) => {
@@ -172,36 +161,4 @@ test('an error inside the guard opens nothing, and the answer is not 500', async
     lines('request refused').map(({ level, code, reason }) => ({ level, code, reason })),
     [{ level: 30, code: 'ERR_AUTH_TOKEN_INVALID', reason: 'the guard failed (Error)' }],
   )
-})
-
-test('the log says why a request was refused: as a warning if the cause is on our side, else as info', async (t) => {
-  const { logger, lines } = logLines()
-  const tenants = () => {
-    throw new TypeError('the database is down')
-  }
-  const app = await guardedApp(t, { tenants }, { logger })
-  app.get('/:tenant/x', async () => 'never')
-  await app.inject('/lazy-raccoon/x')
-  await app.inject({ url: '/lazy-raccoon/x', headers: await as() })
-  assert.deepEqual(
-    lines('request refused').map(({ level, code, reason }) => [level, code, reason]),
-    [
-      [30, 'ERR_AUTH_TOKEN_MISSING', 'no bearer token'],
-      [40, 'ERR_AUTH_TENANTS_UNAVAILABLE', 'the tenants function failed (TypeError)'],
-    ],
-  )
-})
-
-test('errors of other code pass the guard unchanged', async (t) => {
-  const app = await guardedApp(t)
-  app.get('/x', async () => {
-    throw Object.assign(new Error('teapot'), { statusCode: 418 })
-  })
-  app.get('/ours', { config: { noauth: true } }, async () => {
-    throw new errors.ERR_AUTH_TOKEN_MISSING()
-  })
-  const response = await app.inject({ url: '/x', headers: await as() })
-  assert.equal(response.statusCode, 418)
-  assert.equal(response.headers['www-authenticate'], undefined)
-  assertRefused(await app.inject('/ours'), 'ERR_AUTH_TOKEN_MISSING')
 })

@@ -4,26 +4,6 @@ import type { FastifyInstance } from 'fastify'
 import { installedGuards } from '../../lib/guard/scopes.ts'
 import tenantAuth from '../../lib/index.ts'
 import { bareApp, trusting } from '../helpers/app/guarded-app.ts'
-import { assertRefused, outcome } from '../helpers/app/refusals.ts'
-
-const guard = async (app: FastifyInstance) => {
-  await app.register(tenantAuth, trusting())
-}
-
-test('a guard in a child covers that child only, and 404 of the child stays open', async (t) => {
-  const app = bareApp(t)
-  app.get('/open', { config: { noauth: true } }, async () => 'x')
-  await app.register(
-    async (child) => {
-      await guard(child)
-      child.get('/x', async () => 'x')
-    },
-    { prefix: '/in' },
-  )
-  assert.equal(outcome(await app.inject('/open')), '200')
-  assertRefused(await app.inject('/in/x'), 'ERR_AUTH_TOKEN_MISSING')
-  assert.equal((await app.inject('/in/y')).statusCode, 404)
-})
 
 test('the guards of a scope are those in it and below it, or the one around it', async (t) => {
   const app = bareApp(t)

@@ -16,25 +16,6 @@ import { compilePolicy } from '../../lib/routes/policy.ts'
 import { PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
 import { documentedApp, documentOf, type Operation } from '../helpers/documents/documented.ts'
 
-const FORMS = [
-  ['/menus', '/menus'],
-  ['/:tenant/menus', '/{tenant}/menus'],
-  ['/:tenant?', '/{tenant}?'],
-  ['/files/*', '/files/{*}'],
-  ['/:tenant(^[a-z(-)]+$)/menus', '/{tenant}/menus'],
-  ['/at/:hour(^\\d{2})h:minute(^\\d{2})m', '/at/{hour}h{minute}m'],
-  ['/:from-:to', '/{from}-{to}'],
-  ['/picture/:id(^\\d+).png', '/picture/{id}.png'],
-  ['/orders::cancel', '/orders:cancel'],
-] as const
-
-for (const [url, path] of FORMS) {
-  test(`${url} is ${path} in a document`, () => {
-    assert.equal(documentPath(url), path)
-    assert.equal(formatParamUrl(url), path)
-  })
-}
-
 test('Any url becomes what @fastify/swagger makes of it', () => {
   const part = fc.constantFrom(...':()/*-.?^\\{}_é', '::', 'a', '7', ':tenant', '(^a$)')
   const url = fc.array(part, { maxLength: 12 }).map((parts) => `/${parts.join('')}`)
@@ -96,32 +77,6 @@ test('Every form of a path is found in the document, except hidden routes', asyn
   assertDescribed(operations)
   await app.close()
 })
-
-for (const stripBasePath of [true, false]) {
-  test(`Every path is found if base paths are ${stripBasePath ? '' : 'not '}stripped`, async () => {
-    const servers = [
-      { url: 'https://eu.example/{name}', variables: { name: { default: 'api' } } },
-      { url: '/v2' },
-      { url: 'https://example.org' },
-    ]
-    const app = await documentedApp(
-      (root) => {
-        root.get('/health', { config: { noauth: true } }, handler)
-        root.register(async (scope) => write(scope), { prefix: '/api/v2' })
-      },
-      {
-        swagger: {
-          openapi: { openapi: '3.1.0', info: { title: 'test', version: '1' }, servers },
-          stripBasePath,
-        },
-      },
-    )
-    const operations = operationsOf(app).filter(([name]) => name !== 'get /health')
-    assert.equal(operations.length, PATHS.length + 3)
-    assertDescribed(operations)
-    await app.close()
-  })
-}
 
 test('Early routes are described as guarded, with their tenant if the path has one', async () => {
   const app = Fastify()

@@ -107,19 +107,6 @@ for (const [early, late] of TWINS) {
   })
 }
 
-for (const config of [undefined, {}, { tenant: 'optional' }] as const) {
-  test(`a hook before the guard that writes noauth into ${JSON.stringify(config)} opens nothing`, async (t) => {
-    const app = bareApp(t)
-    app.addHook('onRequest', async (request) => {
-      request.routeOptions.config.noauth = true
-    })
-    await app.register(tenantAuth, trusting())
-    app.get('/x', { ...(config && { config }) }, async () => 'never')
-    assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
-    assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
-  })
-}
-
 test('a contradiction from a later onRoute hook stops the boot', async (t) => {
   const app = await guardedApp(t)
   app.addHook('onRoute', (route) => {
@@ -127,18 +114,6 @@ test('a contradiction from a later onRoute hook stops the boot', async (t) => {
   })
   app.get('/x', { config: { tenant: true } }, async () => 'never')
   await assert.rejects(async () => app.ready(), { code: 'ERR_AUTH_ROUTE_INVALID' })
-})
-
-test('a hook that writes into the config of one route reaches no route that shares the config', async (t) => {
-  const app = await guardedApp(t)
-  const shared = {}
-  app.addHook('onRoute', ({ url, config }) => {
-    if (config && url === '/opened') config.noauth = true
-  })
-  app.get('/opened', { config: shared }, async () => 'x')
-  app.get('/other', { config: shared }, async () => 'x')
-  assert.equal(outcome(await app.inject('/opened')), '200')
-  assertRefused(await app.inject('/other'), 'ERR_AUTH_TOKEN_MISSING')
 })
 
 for (const when of ['before', 'after'] as const) {

@@ -1,22 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  isInvalidated,
-  readInvalidation,
-} from '../../../lib/identity/authentication/authenticator.ts'
+import { readInvalidation } from '../../../lib/identity/authentication/authenticator.ts'
 
 const GIVEN = [
   ...[{ issuer: 'i' }, { sub: 's' }, { issuer: 'i', sub: '' }],
   ...[{ issuer: null }, { issuer: null, sub: 's' }, { tenant: 't' }],
 ]
-
-for (const what of GIVEN) {
-  test(`what is forgotten: ${JSON.stringify(what)}`, () => {
-    const read = readInvalidation(what)
-    assert.deepEqual({ ...read }, what)
-    assert.equal(Object.getPrototypeOf(read), null)
-  })
-}
 
 class User {
   get sub() {
@@ -55,25 +44,3 @@ for (const [what, given] of MISTAKES) {
     assert.throws(() => readInvalidation(given), TypeError)
   })
 }
-
-const USER = { issuer: 'i', sub: 's' }
-
-const FITS: [what: object, doesFit: boolean][] = [
-  [{}, true],
-  [{ issuer: 'i' }, true],
-  [{ sub: 's' }, true],
-  [USER, true],
-  [{ issuer: null }, false],
-  [{ issuer: 'i', sub: '' }, false],
-  [{ issuer: '', sub: 's' }, false],
-]
-
-for (const [what, doesFit] of FITS) {
-  test(`${JSON.stringify(what)} is ${doesFit ? '' : 'not '}about the user ${JSON.stringify(USER)}`, () => {
-    assert.equal(isInvalidated(USER, what), doesFit)
-  })
-}
-
-test('null is about the user without an issuer', () => {
-  assert.equal(isInvalidated({ issuer: null, sub: 's' }, { issuer: null, sub: 's' }), true)
-})

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { DevAuthenticator } from '../../../lib/identity/authentication/dev-authenticator.ts'
 import tenantAuth, { type AuthOptions, errors } from '../../../lib/index.ts'
 import { bareApp } from '../../helpers/app/guarded-app.ts'
 import { logLines } from '../../helpers/app/log-lines.ts'
@@ -47,19 +46,6 @@ async function devApp(t: TestContext, options: AuthOptions = {}): Promise<Fastif
   }
   return app
 }
-
-describe('the mock user', () => {
-  test('holds the superuser resource only under *', () => {
-    const rules = { superuserResource: 'authz:superuser' }
-    const under = (key: string) =>
-      new DevAuthenticator(
-        { sub: 'u', resources: { [key]: ['authz:superuser'] } },
-        rules,
-      ).authenticate()
-    assert.equal(under('*').in('any').tenant, 'any')
-    assert.throws(() => under('acme').in('any'), errors.ERR_AUTH_TENANT_FORBIDDEN)
-  })
-})
 
 test('every request acts as the user of the file, deeply immutable', async (t) => {
   const app = await devApp(t)

@@ -34,15 +34,6 @@ test('a kid that two keys have for different algorithms is not ambiguous', () =>
   for (const alg of ['ES256', 'RS256', 'EdDSA']) assert.equal(found(set, alg, 'es'), 'es')
 })
 
-test('without a kid exactly one usable key must fit', () => {
-  assert.equal(found(setOf(es, rs, ed), 'ES256'), 'es')
-  assert.equal(found(setOf(without(es, 'kid'), rs), 'ES256'), undefined)
-  assert.equal(found(setOf(es, otherEs), 'ES256'), 'unfit')
-  assert.equal(found(setOf(es, without(otherEs, 'kid')), 'ES256'), 'unfit')
-  assert.equal(found(setOf(es, { ...otherEs, use: 'enc' }), 'ES256'), 'es')
-  assert.equal(found(setOf(rs), 'ES256'), 'unknown', 'a newer set may have one')
-})
-
 test('a key without a kid does not serve a token with one', () => {
   const set = setOf(without(es, 'kid'))
   assert.equal(found(set, 'ES256', 'es'), 'unknown')

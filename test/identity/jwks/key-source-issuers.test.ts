@@ -64,20 +64,6 @@ test('the metadata is read with a refresh, hourly, and then the new address coun
   assert.deepEqual(source.current()?.kids, ['two'])
 })
 
-test('an outage of the metadata costs no keys before they are too old', async (t) => {
-  const { issuer, published, failures, source, pass } = await issuerKeys(t)
-  source.open()
-  await source.settled()
-  delete published[OPENID]
-  pass(3600)
-  source.current()
-  await until(() => failures.length === 1)
-  const reason = 'no discovery document: answered with status 500'
-  assert.deepEqual(failures, [`${reason} @ ${issuer}${OPENID}`])
-  assert.deepEqual(source.current()?.kids, ['one'])
-  assert.deepEqual(source.state(), { state: 'stale', age: 3600, failure: reason })
-})
-
 for (const path of [OPENID, '/keys']) {
   test(`one time limit holds for both steps: ${path} hangs`, async (t) => {
     const { published, source } = await issuerKeys(t, { timeout: 0.1 })
@@ -129,15 +115,6 @@ test('closing ends the wait for a place, in silence', async (t) => {
   assert.equal(await waiting, undefined)
   await free()
   assert.deepEqual([asked, failures], [[], []])
-})
-
-test('addresses that are not public are keys that cannot be had', async (t) => {
-  const { asked, source } = await issuerKeys(t, { publicOnly: true, isLazy: true })
-  source.open()
-  assert.equal(await source.settled(), undefined)
-  const failure = 'no discovery document: the address is not public'
-  assert.deepEqual(source.state(), { state: 'none', age: null, failure })
-  assert.deepEqual(asked, [])
 })
 
 /**

@@ -92,13 +92,6 @@ test('a token over maxTokenLength is refused by the whole application', async (t
   assert.equal((await long.ask(longest)).statusCode, 200)
 })
 
-test('an empty signature is none, and refused by the whole application', async (t) => {
-  const token = `${HEADER}.${PAYLOAD}.`
-  assert.equal(parseCompactJws(token, MAX_LENGTH, HEADERS).signature.length, 0)
-  const probe = await startProbe(t)
-  assertTokenRefused(await probe.ask(token), 'an empty signature')
-})
-
 const payload = (json: string) => new UnverifiedPayload(Buffer.from(json))
 
 /** An object with one more member, so that it has that many bytes. */

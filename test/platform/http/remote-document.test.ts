@@ -5,30 +5,6 @@ import { controlledDocument, FRESHNESS } from '../../helpers/servers/controlled-
 
 const URL = 'https://login.test/keys'
 
-test('opening again begins no load before its time', async (t) => {
-  const { document, loads, fail } = controlledDocument(t)
-  document.open()
-  await fail()
-  document.open()
-  assert.equal(loads.length, 1)
-})
-
-test('a new document is loaded once, before the old one is no longer fresh', async (t) => {
-  const { document, loads, pass, succeed } = controlledDocument(t)
-  document.open()
-  await succeed('one')
-  await pass(479)
-  assert.equal(loads.length, 1)
-  await pass(1)
-  document.current()
-  assert.equal(loads.length, 2)
-  assert.equal(document.current(), 'one')
-  await succeed('two')
-  assert.equal(document.current(), 'two')
-  await pass(479)
-  assert.equal(loads.length, 2)
-})
-
 test('after a failed refresh the document serves for its stale time, to the second', async (t) => {
   const { document, loads, pass, succeed, fail } = controlledDocument(t)
   document.open()
@@ -54,13 +30,6 @@ test('the limit of a load that came in time does not end the next one', async (t
     loads.map(({ signal }) => signal.aborted),
     [false, false],
   )
-})
-
-test('an error from other code than the fetch is reported in constant words', async (t) => {
-  const { document, failures, fail } = controlledDocument(t)
-  document.open()
-  await fail(new TypeError('secret'))
-  assert.deepEqual(failures, ['the answer cannot be used'])
 })
 
 test('a load that is under way keeps no process alive', () => {
@@ -99,14 +68,4 @@ test('a listener that throws ends neither the process nor the attempts', async (
   assert.equal(await document.reload(), false)
   assert.equal(document.current(), undefined)
   document.close()
-})
-
-test('reload after a running load that fails still loads', async (t) => {
-  const { document, loads, succeed, fail } = controlledDocument(t)
-  document.open()
-  const reloaded = document.reload()
-  await fail()
-  assert.equal(loads.length, 2)
-  await succeed('one')
-  assert.equal(await reloaded, true)
 })
