@@ -121,13 +121,10 @@ const MALFORMED: [what: string, answer: () => unknown][] = [
   ['true', () => true],
   ['text', () => 'menu:read'],
   ['a list', () => [['acme', ['menu:read']]]],
-  ['a Map', () => new Map([['acme', ['menu:read']]])],
-  ['an object of a class', () => new Date()],
   ['a text in the place of ids', () => ({ acme: 'menu:read' })],
   ['a Set in the place of ids', () => ({ acme: new Set(['menu:read']) })],
   ['null in the place of ids', () => ({ acme: null })],
   ['an id that is no text', () => ({ acme: ['menu:read', 1] })],
-  ['ids with a hole', () => ({ acme: sparse() })],
   [
     'a getter that throws',
     () => ({
@@ -137,15 +134,7 @@ const MALFORMED: [what: string, answer: () => unknown][] = [
       },
     }),
   ],
-  ['an error', () => assert.fail('secret')],
-  ['a rejection', () => Promise.reject(new Error('secret'))],
 ]
-
-function sparse(): string[] {
-  const ids = ['menu:read']
-  ids[2] = 'order:read'
-  return ids
-}
 
 for (const [what, answer] of MALFORMED) {
   test(`a function that answers ${what} gives 503, and never an old right`, async (t) => {

@@ -105,21 +105,18 @@ test('isRevoked is not asked about a token that is refused for another reason', 
 })
 
 const NO_ANSWERS: [what: string, isRevoked: () => unknown][] = [
-  ['throws', () => assert.fail('on purpose')],
-  ['rejects', () => Promise.reject(new Error('on purpose'))],
   ['rejects without an error', () => Promise.reject(null)],
   ['gives nothing', () => undefined],
   ['gives null', () => null],
   ['gives 0', () => 0],
   ['gives "false"', () => 'false'],
   ['promises no boolean', async () => 'no'],
-  ['never answers', () => new Promise(() => {})],
 ]
 
 for (const [what, isRevoked] of NO_ANSWERS) {
   test(`if isRevoked ${what}, the answer is 503`, async (t) => {
     // A value that a JavaScript application may give all the same.
-    const options: object = { isRevoked, tenantsTimeout: 0.05 }
+    const options: object = { isRevoked }
     const probe = await startProbe(t, options)
     for (let again = 0; again < 2; again++) {
       const response = await probe.ask(TOKEN)

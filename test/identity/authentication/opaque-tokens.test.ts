@@ -75,9 +75,6 @@ test('claims that come when their time is over last a second for who asked for t
   assert.equal(principal.expiresAt.getTime(), NOW * 1000 + 41_000)
 })
 
-const circular: Record<string, unknown> = {}
-circular['self'] = circular
-
 test('a thousand tokens are known as not known, and a further one takes the place of one', (t) => {
   const { verify, asked } = start(t, () => null)
   const askAll = (count: number) => {
