@@ -15,7 +15,8 @@ export interface AskedApp<About> {
 
 /**
  * A guarded application with one function that the test writes, on a clock that the test moves. The
- * options may be anything, as in JavaScript. The authority is trusted unless they name keys or issuers.
+ * options may be anything, as in JavaScript. The authority is trusted unless they name keys or
+ * issuers.
  */
 export async function askedApp<About>(
   t: TestContext,

@@ -6,8 +6,8 @@ export type Callback = () => never
 const OPAQUE = { authorization: 'Bearer no-jwt' }
 
 /**
- * The functions that an application may give, the outcome of a request for which each fails, and the
- * headers of that request, where they are not those of a user. The last two are not waited for.
+ * The functions that an application may give, the outcome of a request for which each fails, and
+ * the headers of that request, where they are not those of a user. The last two are not waited for.
  */
 export const CALLBACKS: readonly (readonly [
   name: string,

@@ -83,7 +83,8 @@ test('only so many load from a host at once, and each fetch of a load takes a pl
     const limit = new TimeLimit(times)
     limits.push(limit)
     const location = url === issuer ? { issuer } : { url }
-    return { limit, keys: new FetchedKeys({ location, places }).load(limit.signal, limit) }
+    const source = new FetchedKeys({ location, places })
+    return { limit, source, keys: source.load(limit.signal, limit) }
   }
   const ended = Array.from({ length: 16 }, () =>
     assert.rejects(load(hanging.url).keys, { message: 'no answer in time' }),
@@ -94,7 +95,7 @@ test('only so many load from a host at once, and each fetch of a load takes a pl
   published[OPENID] = { issuer, jwks_uri: `${hanging.url}keys` }
   const second = load(issuer)
   const refused = assert.rejects(second.keys, { message: 'too many other fetches were under way' })
-  await until(() => asked.includes(OPENID))
+  await until(() => second.source.url === `${hanging.url}keys`)
   second.limit.abort()
   await refused
   published[OPENID] = { issuer, jwks_uri: `${issuer}/keys` }
