@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { STATUS_CODES } from 'node:http'
 import { test } from 'node:test'
 import { errors } from '../lib/index.ts'
-import { guardedApp } from './helpers/app/guarded-app.ts'
 import { REFUSALS, type Refusal, type RefusalCode } from './helpers/app/refusals.ts'
 
 const REASON = 'a reason for the log'
@@ -58,17 +56,6 @@ for (const [code, error] of Object.entries(ERRORS)) {
     }
     assert.equal(error.name, 'AuthError')
     assert.equal(error.cause, undefined)
-  })
-
-  test(`${code} reaches the client as its code, its status and its message`, async (t) => {
-    const app = await guardedApp(t)
-    app.get('/x', { config: { noauth: true } }, async () => {
-      throw error
-    })
-    const response = await app.inject('/x')
-    const { status, message } = refusalNamed(code)
-    const phrase = STATUS_CODES[status]
-    assert.deepEqual(response.json(), { statusCode: status, code, error: phrase, message })
   })
 }
 

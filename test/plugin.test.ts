@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import Fastify from 'fastify'
-import tenantAuth, { AuthService, tenantAuth as named } from '../lib/index.ts'
+import tenantAuth, { AuthService } from '../lib/index.ts'
 import { configError } from './helpers/app/config-error.ts'
-import { as, bareApp, trusting } from './helpers/app/guarded-app.ts'
-import { untyped } from './helpers/app/untyped-options.ts'
+import { as, bareApp, trusting, untyped } from './helpers/app/guarded-app.ts'
 import { tempFolder } from './helpers/documents/temp-folder.ts'
 
 const folder = tempFolder()
-
-test('the default export is the named one', () => {
-  assert.equal(tenantAuth, named)
-})
 
 test('an application knows the plugin by its name', async (t) => {
   const app = bareApp(t)

@@ -55,40 +55,10 @@ async function asksNothing(server: KeyServer): Promise<void> {
 }
 
 describe('a service', () => {
-  test('needs no options', () => {
-    assert.equal(new AuthService().isReady(), false)
-  })
-
-  test('throws at once on a bad configuration', () => {
-    const options = { configFile: '/nowhere/app.ini' }
-    assert.throws(() => new AuthService(options), configError('configFile: ', '/nowhere/app.ini'))
-  })
-
   test('asks no server before it is installed', async (t) => {
     const { server, service } = await remote(t, { tenants: 'http://127.0.0.1:1/' })
     assert.equal(service.isReady(), false)
     assert.equal(server.fetches, 0)
-  })
-
-  test('is the decoration of its application', async (t) => {
-    const service = new AuthService(trusting())
-    assert.equal((await installed(t, service)).authService, service)
-  })
-
-  test('lists the routes of one application, or of all', async (t) => {
-    const service = new AuthService(trusting())
-    const first = await installed(t, service)
-    const second = await installed(t, service)
-    second.get('/:tenant', async () => 'ok')
-    await Promise.all([first.ready(), second.ready()])
-    const urls = (app?: FastifyInstance) =>
-      service.routes(app).map(({ method, url }) => method + url)
-    assert.deepEqual(urls(first), ['GET/', 'HEAD/'])
-    assert.deepEqual(urls(second), ['GET/', 'HEAD/', 'GET/:tenant', 'HEAD/:tenant'])
-    assert.deepEqual(urls(), [...urls(first), ...urls(second)])
-    assert.deepEqual(urls(Fastify()), [])
-    await first.close()
-    assert.deepEqual(urls(), urls(second))
   })
 })
 
@@ -248,35 +218,6 @@ describe('isReady', () => {
   })
 })
 
-describe('refreshKeys', () => {
-  test('asks at once, even within the cooldown, and the new keys count', async (t) => {
-    const { authority, server, service } = await remote(t, { keysCooldown: 1000 })
-    const app = await installed(t, service)
-    await until(() => service.isReady())
-    for (const fetches of [2, 3]) {
-      await authority.rotate()
-      await service.refreshKeys()
-      assert.equal(server.fetches, fetches)
-      const headers = await authority.headers()
-      assert.equal((await app.inject({ url: '/', headers })).statusCode, 200)
-    }
-  })
-
-  test('rejects while there are no keys, with a time to try again', async (t) => {
-    const { server, service } = await remote(t)
-    await server.close()
-    await assert.rejects(service.refreshKeys(), (error) => {
-      assert.ok(error instanceof errors.ERR_AUTH_KEYS_UNAVAILABLE, `${error}`)
-      assert.equal(typeof error.retryAfter, 'number')
-      return true
-    })
-  })
-
-  test('asks no server if the keys are given in code', async () => {
-    await new AuthService(trusting()).refreshKeys()
-  })
-})
-
 describe('stats', () => {
   test('lists each document by its kind and name, and fetches none', async (t) => {
     const server = await KeyServer.start(() => authority.publicKeys)
@@ -340,11 +281,6 @@ describe('actAs', () => {
       const held = await service.actAs(JOB, () => [...(currentAuthorization()?.resources ?? [])])
       assert.deepEqual(held, JOB.resources)
     }
-  })
-
-  test('is refused without the option', async () => {
-    const service = new AuthService(trusting())
-    await assert.rejects(service.actAs(JOB, tenant), configError('asyncContext: ', 'actAs()'))
   })
 
   test('within a request has its own authorization, and then the request has its own', async (t) => {

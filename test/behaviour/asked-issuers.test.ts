@@ -4,12 +4,12 @@ import type { FastifyInstance } from 'fastify'
 import { composeAuthenticator } from '../../lib/compose.ts'
 import { loadSettings } from '../../lib/config/load-settings.ts'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
-import tenantAuth, { type AuthOptions, AuthService } from '../../lib/index.ts'
+import { type AuthOptions, AuthService } from '../../lib/index.ts'
 import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.ts'
+import { askedApp } from '../helpers/app/asked-app.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
-import { askedServer } from '../helpers/servers/asked-server.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
 import { accepted } from '../helpers/tokens/accepted.ts'
 import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
@@ -18,29 +18,8 @@ const authority = await createTestAuthority({ issuer: 'https://acme.test', audie
 const { publicKeys, issuer: ACME } = authority
 const RULES = { publicKeys, audience: 'lunch', tenants: ['acme'] }
 
-/** An application whose issuers are rows that the test changes, on a clock that it moves. */
-async function start(t: TestContext, answer: (iss: string) => unknown, more: AuthOptions = {}) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
-  const asked: string[] = []
-  const app = bareApp(t)
-  const given: object = {
-    ...more,
-    issuers: (iss: string) => {
-      asked.push(iss)
-      return answer(iss)
-    },
-  }
-  await app.register(tenantAuth, given)
-  app.get('/t/:tenant', async () => 'ok')
-  app.get('/me', { config: { authorization: true } }, async ({ authorization }) => authorization)
-  await app.ready()
-  return {
-    app,
-    asked: () => asked.splice(0),
-    pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
-  }
-}
+const start = (t: TestContext, answer: (iss: string) => unknown, more: AuthOptions = {}) =>
+  askedApp(t, 'issuers', answer, more)
 
 const get = async (app: FastifyInstance, url: string, headers: { authorization: string }) =>
   app.inject({ url, headers })
@@ -135,50 +114,6 @@ test('another mapping is no change: it counts for the tokens that come', async (
   pass(300)
   sub = 'two'
   assert.deepEqual([await subOf(known), await subOf(fresh)], ['one', 'two'])
-})
-
-/** What is no answer: 503, and never a guess. */
-const NO_ANSWERS: [what: string, answer: () => unknown][] = [
-  ['nothing', () => undefined],
-  ['true', () => true],
-  ['a list', () => [RULES]],
-  ['no tenants', () => ({ ...RULES, tenants: undefined })],
-  ['an empty list of tenants', () => ({ ...RULES, tenants: [] })],
-  ['another issuer', () => ({ ...RULES, issuer: 'https://other.test' })],
-  ['an unknown member', () => ({ ...RULES, tenant: 'acme' })],
-  ['no audience', () => ({ publicKeys, tenants: ['acme'] })],
-  ['keys that are none', () => ({ ...RULES, publicKeys: { keys: [] } })],
-  ['two places of keys', () => ({ ...RULES, publicKeysUrl: 'https://a.test/keys' })],
-  ['rules that are inherited', () => Object.create(RULES)],
-  ['an error', () => assert.fail('secret')],
-  ['a rejection', () => Promise.reject(new Error('secret'))],
-]
-
-for (const [what, answer] of NO_ANSWERS) {
-  test(`a function that answers ${what} gives 503`, async (t) => {
-    const { app } = await start(t, answer)
-    assertRefused(await get(app, '/me', await as()), 'ERR_AUTH_ISSUERS_UNAVAILABLE')
-  })
-}
-
-test('an answer that is late gives 503, and its request waits no longer', async (t) => {
-  const { app, pass } = await start(t, () => new Promise(() => {}))
-  const response = get(app, '/me', await as())
-  await new Promise(setImmediate)
-  pass(5)
-  assertRefused(await response, 'ERR_AUTH_ISSUERS_UNAVAILABLE')
-})
-
-test('while the function fails, its last good answer serves for keysMaxStale', async (t) => {
-  let isDown = false
-  const { app, pass } = await start(t, () => (isDown ? assert.fail('down') : RULES))
-  const headers = await authority.headers({ resources: { acme: [] } }, { expiresIn: 7200 })
-  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
-  isDown = true
-  pass(300 + 3599)
-  assert.equal((await get(app, '/t/acme', headers)).statusCode, 200)
-  pass(1)
-  assertRefused(await get(app, '/t/acme', headers), 'ERR_AUTH_ISSUERS_UNAVAILABLE')
 })
 
 test('10 000 invented issuers are asked for once each, and known ones never wait', async (t) => {
@@ -299,31 +234,6 @@ test('a service with a function is ready at once, and refreshes the keys of issu
   assert.deepEqual(authService.stats().documents, [
     { kind: 'keys', name: 'acme.test', state: 'fresh', age: null, failure: null },
   ])
-})
-
-test('a host that hangs with the keys of 40 issuers holds up no issuer of another host', async (t) => {
-  const hanging = await askedServer(() => {})
-  const server = await KeyServer.start(() => publicKeys)
-  t.after(() => server.close())
-  const issuers = (iss: string) => ({
-    audience: 'lunch',
-    tenants: ['acme'],
-    publicKeysUrl: iss === ACME ? server.url : hanging.url,
-  })
-  const authenticator = composeAuthenticator(
-    loadSettings({ issuers, allowPrivateIssuers: true }),
-    () => ({ onFailure: () => {} }),
-  )
-  authenticator.open()
-  const ask = async (token: string) =>
-    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new PendingRequests()))
-  const waiting = Array.from({ length: 40 }, (_, i) => ask(inventedToken(i)))
-  const ended = Promise.allSettled(waiting)
-  const principal = await ask(await authority.token({ resources: { acme: [] } }))
-  assert.deepEqual([...principal.tenants], ['acme'])
-  assert.equal(hanging.count <= 16, true, `${hanging.count} fetches from one host`)
-  authenticator.close()
-  for (const { status } of await ended) assert.equal(status, 'rejected')
 })
 
 test('with issuersMaxAge 0 each request asks anew, and the keys are not fetched each time', async (t) => {

@@ -8,7 +8,14 @@ import websocket from '@fastify/websocket'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { publishInternal } from '../../lib/guard/decision-events.ts'
 import tenantAuth, { type AuthOptions, refusalOf } from '../../lib/index.ts'
-import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import {
+  as,
+  authority,
+  bareApp,
+  guardedApp,
+  trusting,
+  untyped,
+} from '../helpers/app/guarded-app.ts'
 import { heard, listen } from '../helpers/app/heard.ts'
 import { outcome, REFUSALS, type RefusalCode } from '../helpers/app/refusals.ts'
 import { greeting, refusal, socketTo } from '../helpers/app/sockets.ts'
@@ -18,7 +25,6 @@ const ISSUER = authority.options.issuer
 const USER = 'test-user'
 const handler = async () => 'x'
 const never = () => new Promise<never>(() => {})
-const untyped = (options: object): AuthOptions => options
 
 /** What is told of a stranger, with the differences of a case. */
 const STRANGER = {

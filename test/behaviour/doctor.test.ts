@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import { type AddressInfo, createServer as createTcp, type Server } from 'node:net'
+import { createServer as createTcp } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { COMMANDS, runCommandLine } from '../../lib/entrypoints/cli/main.ts'
@@ -12,6 +12,7 @@ import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 import { runs } from '../helpers/processes/program.ts'
 import { recordedShell } from '../helpers/processes/recorded-shell.ts'
+import { portOf } from '../helpers/servers/asked-server.ts'
 import { hangingFaults, keyFaults } from '../helpers/servers/key-faults.ts'
 import { type Paths, servePaths } from '../helpers/servers/path-server.ts'
 import { selfSigned } from '../helpers/servers/self-signed.ts'
@@ -280,8 +281,8 @@ function assertOurs({ lines, err }: { readonly lines: readonly string[]; readonl
 }
 
 for (const { what, odd, ini = discovered, line } of BROKEN) {
-  test(`${what}: one line says so, and names the cure`, async (t) => {
-    const origin = await servePaths(t, (own) => healthy(own, odd?.(own)))
+  test(`${what}: one line says so, and names the cure`, async (_t) => {
+    const origin = await servePaths((own) => healthy(own, odd?.(own)))
     const found = await examined(ini(origin))
     assertOurs(found)
     const told = found.lines.filter((each) => !each.startsWith('ok'))
@@ -291,17 +292,9 @@ for (const { what, odd, ini = discovered, line } of BROKEN) {
   })
 }
 
-/** Starts a server on any free port. */
-async function listening(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port }: Partial<AddressInfo> = Object(server.address())
-  return Number(port)
-}
-
 test('a server where nothing listens is told, and the cure', async () => {
   const server = createTcp()
-  const port = await listening(server)
+  const port = await portOf(server)
   server.close()
   await once(server, 'close')
   const { out, code } = await examined(discovered(`http://127.0.0.1:${port}`))
@@ -314,7 +307,7 @@ test('a server where nothing listens is told, and the cure', async () => {
 
 test('a certificate that nobody vouches for is told', async (t) => {
   const server = createServer(selfSigned('localhost'), (_request, response) => response.end('{}'))
-  const port = await listening(server)
+  const port = await portOf(server)
   t.after(() => void server.close())
   const { out, code } = await examined(atUrl(`https://localhost:${port}/keys`))
   assert.match(
@@ -344,8 +337,8 @@ test('a file that is missing is told', async () => {
   assert.equal(shell.printed.err, '/nowhere/app.ini: wrong 1, warnings 0\n')
 })
 
-test('a healthy configuration is ok in each line, and the exit code is 0', async (t) => {
-  const origin = await servePaths(t, (own) =>
+test('a healthy configuration is ok in each line, and the exit code is 0', async (_t) => {
+  const origin = await servePaths((own) =>
     healthy(own, metadata({ introspection_endpoint: `${own}/introspect` })(own)),
   )
   const ini = `${discovered(origin)}[tenants]\ntenant_url = ${origin}/tenants\n`
@@ -369,15 +362,15 @@ test('a healthy configuration is ok in each line, and the exit code is 0', async
   assert.match(err, /: wrong 0, warnings 0\n$/)
 })
 
-test('beside the address of the keys, metadata need not be there', async (t) => {
-  const origin = await servePaths(t, () => ({ '/keys': { keys } }))
+test('beside the address of the keys, metadata need not be there', async (_t) => {
+  const origin = await servePaths(() => ({ '/keys': { keys } }))
   const { code, lines } = await examined(`${discovered(origin)}public_keys_url = ${origin}/keys\n`)
   assert.equal(code, 0)
   assert.equal(lines.length, 3)
 })
 
-test('without issuer and audience there are warnings, and the exit code is 0', async (t) => {
-  const origin = await servePaths(t, healthy)
+test('without issuer and audience there are warnings, and the exit code is 0', async (_t) => {
+  const origin = await servePaths(healthy)
   const found = await examined(`[auth]\npublic_keys_url = ${origin}/keys\n`)
   assertOurs(found)
   assert.equal(found.code, 0)
@@ -389,9 +382,9 @@ test('without issuer and audience there are warnings, and the exit code is 0', a
   )
 })
 
-test('each issuer of several is examined', async (t) => {
-  const good = await servePaths(t, healthy)
-  const bad = await servePaths(t, () => ({}))
+test('each issuer of several is examined', async (_t) => {
+  const good = await servePaths(healthy)
+  const bad = await servePaths(() => ({}))
   const section = (name: string, issuer: string) =>
     `[auth.${name}]\nissuer = ${issuer}\naudience = api\ntenants = ${name}\n`
   const { code, out } = await examined(section('a', good) + section('b', bad))
@@ -400,9 +393,9 @@ test('each issuer of several is examined', async (t) => {
   assert.match(out, new RegExp(`^wrong .* discovery: ${bad}/: no discovery document`, 'm'))
 })
 
-test('a token is looked at, and neither it nor its claims are told or sent', async (t) => {
+test('a token is looked at, and neither it nor its claims are told or sent', async (_t) => {
   const heard: string[] = []
-  const origin = await servePaths(t, (own) =>
+  const origin = await servePaths((own) =>
     healthy(own, {
       '/keys': (response) => {
         heard.push(JSON.stringify([response.req.url, response.req.rawHeaders, response.req.method]))
@@ -436,8 +429,8 @@ test('a server that only the token names is never asked', async (t) => {
     socket.destroy()
   })
   t.after(() => other.close())
-  const issuer = `http://127.0.0.1:${await listening(other)}`
-  const origin = await servePaths(t, (own) => healthy(own))
+  const issuer = `http://127.0.0.1:${await portOf(other)}`
+  const origin = await servePaths((own) => healthy(own))
   const { code, out } = await examined(
     discovered(origin),
     '--token',
@@ -454,16 +447,16 @@ test('in dev mode no token is read', async () => {
   assert.match(out, /^warning {2}token: dev mode reads none; take dev_mode away to look at it$/m)
 })
 
-test('what a server says cannot move the cursor of a terminal', async (t) => {
-  const origin = await servePaths(t, (own) =>
+test('what a server says cannot move the cursor of a terminal', async (_t) => {
+  const origin = await servePaths((own) =>
     healthy(own, metadata({ issuer: 'https://a.test/\u001b[2J\u009b2J\u202e' })(own)),
   )
   const { out } = await examined(discovered(origin))
   assert.match(out, /calls itself "https:\/\/a\.test\/\\u001b\[2J\\u009b2J\\u202e"/)
 })
 
-test('a token comes from the standard input, and the marks have colours on a terminal', async (t) => {
-  const origin = await servePaths(t, (own) => healthy(own, { '/keys': authority.publicKeys }))
+test('a token comes from the standard input, and the marks have colours on a terminal', async (_t) => {
+  const origin = await servePaths((own) => healthy(own, { '/keys': authority.publicKeys }))
   const file = folder.write(discovered(origin))
   const token = await authority.token({}, { issuer: origin, expiresIn: -60 })
   const child = spawn(

@@ -3,41 +3,20 @@ import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
 import type { LightMyRequestResponse } from 'fastify'
 import { denyList } from '../../lib/entrypoints/revocation/index.ts'
-import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import tenantAuth from '../../lib/index.ts'
+import { CALLBACKS, type Callback } from '../helpers/app/callbacks.ts'
 import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
 
-const OPAQUE = { authorization: 'Bearer no-jwt' }
-
-/** A function that the test writes. */
-type Callback = () => never
-
-/** Each function of the application, and the outcome of a request for which it fails. */
-const FUNCTIONS: Record<
-  string,
-  [options: (callback: Callback) => AuthOptions, outcome: string, headers?: Record<string, string>]
-> = {
-  tenants: [(tenants) => ({ tenants }), '503 ERR_AUTH_TENANTS_UNAVAILABLE'],
-  isRevoked: [(isRevoked) => ({ isRevoked }), '503 ERR_AUTH_REVOCATION_UNAVAILABLE'],
-  resolveTenant: [(resolveTenant) => ({ resolveTenant }), '503 ERR_AUTH_TENANTS_UNAVAILABLE'],
-  resourcesOf: [(resourcesOf) => ({ resourcesOf }), '503 ERR_AUTH_RESOURCES_UNAVAILABLE'],
-  opaqueToken: [
-    (opaqueToken) => ({ opaqueToken }),
-    '503 ERR_AUTH_INTROSPECTION_UNAVAILABLE',
-    OPAQUE,
-  ],
-  issuers: [(issuers) => ({ issuers }), '503 ERR_AUTH_ISSUERS_UNAVAILABLE'],
-  mapClaims: [(mapClaims) => ({ mapClaims }), '401 ERR_AUTH_TOKEN_INVALID'],
-  tokenFrom: [(tokenFrom) => ({ tokenFrom }), '401 ERR_AUTH_TOKEN_INVALID', {}],
-}
+const callbackOf = (name: string) => CALLBACKS.find(([each]) => each === name) ?? assert.fail(name)
 
 /** A guarded application with one such function, and a request. The test moves the clock. */
 async function start(t: TestContext, name: string, callback: () => unknown) {
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
   ageByDate(t)
-  const [optionsOf, , headers] = FUNCTIONS[name] ?? assert.fail(name)
+  const [, optionsOf, , headers] = callbackOf(name)
   const log = logLines()
   const app = bareApp(t, { logger: log.logger })
   const options = optionsOf(callback as Callback)
@@ -54,7 +33,7 @@ async function start(t: TestContext, name: string, callback: () => unknown) {
 
 const SECRET = 'relation "member" does not exist'
 
-for (const [name, [, expected]] of Object.entries(FUNCTIONS)) {
+for (const [name, , expected] of CALLBACKS) {
   test(`what ${name} throws is told once a minute, each time at level debug, and not to the caller`, async (t) => {
     const { log, ask, levels, pass } = await start(t, name, () => {
       throw Object.assign(new TypeError(SECRET), { code: '42P01', hint: 'a typo' })
@@ -143,14 +122,14 @@ const WRONG: [name: string, answer: unknown, member: string, outcome?: string][]
 for (const [name, answer, member, instead] of WRONG) {
   test(`of an answer of ${name} that is ${inspect(answer)} the log names the member`, async (t) => {
     const { ask, levels } = await start(t, name, () => answer)
-    assert.equal(outcome(await ask()), instead ?? FUNCTIONS[name]?.[1])
+    assert.equal(outcome(await ask()), instead ?? callbackOf(name)[2])
     await ask()
     const message = `tenant auth: ${name} gave no usable answer: ${member}`
     assert.deepEqual(levels(message), [40, 20, 20])
   })
 }
 
-for (const name of Object.keys(FUNCTIONS).slice(0, 6)) {
+for (const [name, , expected] of CALLBACKS.slice(0, 6)) {
   test(`that ${name} is late is told`, async (t) => {
     let note = (): void => {}
     const isAsked = new Promise<void>((resolve) => {
@@ -164,7 +143,7 @@ for (const name of Object.keys(FUNCTIONS).slice(0, 6)) {
     await isAsked
     await new Promise(setImmediate)
     pass(5)
-    assert.equal(outcome(await answer), FUNCTIONS[name]?.[1])
+    assert.equal(outcome(await answer), expected)
     assert.deepEqual(levels(`tenant auth: ${name} is late`), [40, 20])
   })
 }

@@ -131,7 +131,7 @@ for (const what of [undefined, { tenant: 'acme' }]) {
 }
 
 test('forget() ends what a list at an address has said', async (t) => {
-  const server = await tenantServer(t, '["acme"]')
+  const server = await tenantServer('["acme"]')
   const app = await start(t, { tenants: server.url })
   const headers = await as({ acme: [] })
   assert.equal(await get(app, headers), '200')
@@ -152,19 +152,45 @@ test('a logout route does not fail in dev mode, where no user has an issuer', as
   assert.equal((await app.inject({ method: 'POST', url: '/logout' })).body, 'bye')
 })
 
-const MISTAKES: readonly object[] = [
-  { tenant: 'acme', issuer: null },
-  { tenant: 'acme', sub: 'alice' },
-  { tenant: null },
-  { tenant: undefined },
-  { issuer: undefined },
-  { sub: null },
-  Object.create({ tenant: 'acme' }),
+class User {
+  get sub() {
+    return 's'
+  }
+}
+
+const MISTAKES: [what: string, given: unknown][] = [
+  ['a tenant that is undefined', { tenant: undefined }],
+  ['an issuer that is undefined', { issuer: undefined }],
+  ['a sub that is undefined', { issuer: 'i', sub: undefined }],
+  ['a sub that is null', { sub: null }],
+  ['a sub that is a number', { sub: 5 }],
+  ['a member that is misspelt', { subject: 's' }],
+  ['a member that is not enumerable', Object.defineProperty({}, 'sub', { value: 5 })],
+  ['a tenant that is null', { tenant: null }],
+  ['a tenant beside an issuer', { tenant: 't', issuer: 'i' }],
+  ['a tenant beside a sub', { tenant: 't', sub: 's' }],
+  ['a member that every object has', { constructor: 's' }],
+  ['an inherited tenant', Object.create({ tenant: 't' })],
+  [
+    'an inherited tenant without more',
+    Object.create(Object.assign(Object.create(null), { issuer: 'i' })),
+  ],
+  [
+    'an inherited sub beside an issuer',
+    Object.assign(Object.create({ sub: 's' }), { issuer: 'i' }),
+  ],
+  ['an object with getters of its class', new User()],
+  ['a Map', new Map([['sub', 's']])],
+  ['null', null],
+  ['a string', 'i'],
+  ['a number', 5],
+  ['true', true],
+  ['a list', ['i']],
 ]
 
-test('what cannot be meant is a TypeError', async (t) => {
-  const app = await start(t, {})
-  for (const what of MISTAKES) {
-    assert.throws(() => app.authService.forget(what), TypeError, JSON.stringify(what))
+test('what cannot be meant is a TypeError, and does not mean everybody', async (t) => {
+  const { authService } = await start(t, {})
+  for (const [what, given] of MISTAKES) {
+    assert.throws(() => Reflect.apply(authService.forget, authService, [given]), TypeError, what)
   }
 })

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
@@ -7,6 +6,7 @@ import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { until } from '../helpers/processes/until.ts'
+import { portOf } from '../helpers/servers/asked-server.ts'
 import { encode } from '../helpers/tokens/forge.ts'
 
 // Fetches of keys share 32 places. Hosts that hang must not keep the others from theirs.
@@ -36,14 +36,11 @@ async function hosts(t: TestContext, answer: (response: ServerResponse, host: st
     })
     answer(response, host)
   })
-  server.listen(0, '0.0.0.0')
-  await once(server, 'listening')
+  const port = await portOf(server, '0.0.0.0')
   t.after(() => {
     server.close()
     server.closeAllConnections()
   })
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
   return {
     at: (host: string, path = '/keys') => `http://${host}:${port}${path}`,
     most: (host: string) => most.get(host) ?? 0,

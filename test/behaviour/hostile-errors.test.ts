@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { denyList } from '../../lib/entrypoints/revocation/index.ts'
-import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import tenantAuth from '../../lib/index.ts'
+import { CALLBACKS } from '../helpers/app/callbacks.ts'
 import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
@@ -33,27 +34,9 @@ const THROWN: readonly [what: string, error: unknown][] = [
   ['an object without a prototype', Object.create(null)],
 ]
 
-const OPAQUE = { authorization: 'Bearer no-jwt' }
-
-/** Each function of the application, with the outcome of a request for which it fails. */
-const FUNCTIONS: readonly [
-  name: string,
-  options: (fail: () => never) => AuthOptions,
-  outcome: string,
-  headers?: Record<string, string>,
-][] = [
-  ['tenants', (tenants) => ({ tenants }), '503 ERR_AUTH_TENANTS_UNAVAILABLE'],
-  ['isRevoked', (isRevoked) => ({ isRevoked }), '503 ERR_AUTH_REVOCATION_UNAVAILABLE'],
-  ['resolveTenant', (resolveTenant) => ({ resolveTenant }), '503 ERR_AUTH_TENANTS_UNAVAILABLE'],
-  ['resourcesOf', (resourcesOf) => ({ resourcesOf }), '503 ERR_AUTH_RESOURCES_UNAVAILABLE'],
-  [
-    'opaqueToken',
-    (opaqueToken) => ({ opaqueToken }),
-    '503 ERR_AUTH_INTROSPECTION_UNAVAILABLE',
-    OPAQUE,
-  ],
-  ['mapClaims', (mapClaims) => ({ mapClaims }), '401 ERR_AUTH_TOKEN_INVALID'],
-  ['tokenFrom', (tokenFrom) => ({ tokenFrom }), '401 ERR_AUTH_TOKEN_INVALID', {}],
+/** But for that of issuers, which are not trusted then. */
+const FUNCTIONS: typeof CALLBACKS = [
+  ...CALLBACKS.filter(([name]) => name !== 'issuers'),
   [
     'changes',
     (changes) => ({ isRevoked: denyList({ changes }) }),

@@ -3,12 +3,10 @@ import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
-import tenantAuth, { type AuthOptions, AuthService } from '../../lib/index.ts'
+import { type AuthOptions, AuthService } from '../../lib/index.ts'
+import { askedApp } from '../helpers/app/asked-app.ts'
 import { configError } from '../helpers/app/config-error.ts'
-import { bareApp } from '../helpers/app/guarded-app.ts'
-import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
 
@@ -24,25 +22,10 @@ async function start(
   more: AuthOptions = {},
   answer: (iss: string) => unknown = () => RULES,
 ) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
-  const asked: string[] = []
-  const log = logLines()
-  const app = bareApp(t, { logger: log.logger, disableRequestLogging: true })
-  const given: object = {
-    ...more,
-    issuers: (iss: string) => {
-      asked.push(iss)
-      return answer(iss)
-    },
-  }
-  await app.register(tenantAuth, given)
-  app.get('/me', async () => 'ok')
-  await app.ready()
+  const started = await askedApp(t, 'issuers', answer, more)
+  const { app, log } = started
   return {
-    app,
-    /** The issuers that were asked about since the last call. */
-    asked: () => asked.splice(0),
+    ...started,
     /** The warnings of displaced issuers since the last call. */
     warnings() {
       const found = log.lines('issuersMax').map(({ level, msg }) => [level, msg])
@@ -50,7 +33,6 @@ async function start(
       return found
     },
     held: () => app.authService.stats().documents.length,
-    pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
   }
 }
 

@@ -151,23 +151,3 @@ test('keys are refreshed for one issuer, for all, and not for a stranger', async
   const unknown = { code: 'ERR_AUTH_KEYS_UNAVAILABLE' }
   await assert.rejects(app.authService.refreshKeys('https://c.test'), unknown)
 })
-
-test('at most 32 issuers are fetched at one time, and 16 of them from one host', async (t) => {
-  const servers = await Promise.all(
-    Array.from({ length: 3 }, () => KeyServer.start(() => a.publicKeys)),
-  )
-  t.after(() => Promise.all(servers.map((server) => server.close())))
-  await Promise.all(servers.map((server) => server.fail('no answer')))
-  const issuers = Array.from({ length: 60 }, (_, i) => ({
-    issuer: `https://${i}.test`,
-    tenants: '*' as const,
-    publicKeysUrl: `${servers[i % 3]?.url}?${i}`,
-  }))
-  const app = await guarded(t, { issuers, audience: 'lunch', keysTimeout: 5 })
-  const fetches = () => servers.reduce((sum, server) => sum + server.fetches, 0)
-  await until(() => fetches() === 32)
-  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
-  assert.equal(fetches(), 32)
-  for (const { mostAtOnce } of servers) assert.ok(mostAtOnce <= 16, `${mostAtOnce} of one host`)
-  await app.close()
-})

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
-import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
-import { bareApp } from '../helpers/app/guarded-app.ts'
+import type { AuthOptions } from '../../lib/index.ts'
+import { askedApp } from '../helpers/app/asked-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
@@ -15,22 +15,8 @@ const { publicKeys } = authority
 const RULES = { audience: 'lunch', tenants: ['acme', 'b'] }
 
 /** An application whose issuer the test answers for. */
-async function start(t: TestContext, answer: (iss: string) => unknown, more: AuthOptions = {}) {
-  const asked: string[] = []
-  const app = bareApp(t)
-  const given: object = {
-    ...{ allowPrivateIssuers: true, ...more },
-    issuers: (iss: string) => {
-      asked.push(iss)
-      return answer(iss)
-    },
-  }
-  await app.register(tenantAuth, given)
-  app.get('/t/:tenant', async () => 'ok')
-  app.get('/me', { config: { authorization: true } }, async ({ authorization }) => authorization)
-  await app.ready()
-  return { app, asked: () => asked.splice(0) }
-}
+const start = (t: TestContext, answer: (iss: string) => unknown, more: AuthOptions = {}) =>
+  askedApp(t, 'issuers', answer, { allowPrivateIssuers: true, ...more })
 
 /** Keys that come when the test says so. */
 async function lateKeys(t: TestContext) {
@@ -232,14 +218,12 @@ for (const [what, mapClaims] of MAPPINGS) {
 
 test('with issuersMaxAge 0 a token whose keys are waited for is proved all the same', async (t) => {
   const slow = await lateKeys(t)
-  const { app } = await start(
-    t,
-    async () => {
-      await new Promise((resolve) => setTimeout(resolve, 3))
-      return { ...RULES, publicKeysUrl: slow.url }
-    },
-    { issuersMaxAge: 0 },
-  )
+  const rules = async () => {
+    await new Promise(setImmediate)
+    pass(0.003)
+    return { ...RULES, publicKeysUrl: slow.url }
+  }
+  const { app, pass } = await start(t, rules, { issuersMaxAge: 0 })
   const waiting = get(app, '/t/acme')
   await slow.isAsked()
   slow.come()

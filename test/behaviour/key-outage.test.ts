@@ -40,7 +40,7 @@ const MALFORMED: readonly [what: string, token: string][] = [
 ]
 
 test('a cold request waits for the keys', async (t) => {
-  const published = await publishKeys(t, KEY)
+  const published = await publishKeys(KEY)
   const held: ServerResponse[] = []
   published.answer = (response) => void held.push(response)
   const { ask, service } = await startProbe(t, { publicKeysUrl: published.url })

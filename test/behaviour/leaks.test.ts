@@ -124,7 +124,7 @@ test('the answer of a tenant server is not repeated', async (t) => {
   const { logger, raw } = logLines()
   sent = await authority.token(CANARY_CLAIMS)
   for (const body of [JSON.stringify(secrets()), `<html>${sent} ${CANARY_CLAIMS.sub}</html>`]) {
-    const server = await tenantServer(t, body)
+    const server = await tenantServer(body)
     const app = await guardedApp(t, { tenants: server.url }, { logger })
     writeRoutes(app)
     const headers = { authorization: `Bearer ${sent}` }

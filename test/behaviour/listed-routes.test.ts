@@ -79,19 +79,6 @@ test('routes() lists each method, HEAD twins, prefixes, and routes of public sco
   ])
 })
 
-test("routes() lists both paths of a prefixed '/' as seen", async (t) => {
-  const { logger, messages } = logLines()
-  const app = await guardedApp(t, {}, { logger, exposeHeadRoutes: false })
-  await app.register(async (child) => void child.get('/', handler), { prefix: '/:tenant' })
-  await app.ready()
-  const found = app.authService.routes().map(({ url, tenant, seen }) => [url, tenant, seen])
-  assert.deepEqual(found, [
-    ['/:tenant', 'path', true],
-    ['/:tenant/', 'path', true],
-  ])
-  assert.deepEqual(messages(40), [])
-})
-
 test("routes() lists a prefixed '/' and its HEAD twins once for each path", async (t) => {
   const app = await guardedApp(t)
   await app.register(async (child) => void child.get('/', handler), { prefix: '/in' })
@@ -228,15 +215,6 @@ test('routes() lists paths that the router keeps in a spelling of its own', asyn
     listed,
     urls.map((url) => `GET ${url}`),
   )
-})
-
-test('routes() has the same members for routes with constraints', async (t) => {
-  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
-  app.get('/x', { constraints: { version: '1.0.0' } }, handler)
-  app.get('/x', { constraints: { host: /^a$/ } }, handler)
-  await app.ready()
-  const entry = { method: 'GET', url: '/x', ...SEEN }
-  assert.deepEqual(app.authService.routes(), [entry, entry])
 })
 
 test('a route that a later hook constrains is listed, and read with these constraints', async (t) => {

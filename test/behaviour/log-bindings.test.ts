@@ -3,10 +3,8 @@ import { type TestContext, test } from 'node:test'
 import { type FastifyBaseLogger, type FastifyServerOptions, LogController } from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
-import { configError } from '../helpers/app/config-error.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { type LogLine, logLines } from '../helpers/app/log-lines.ts'
-import { untyped } from '../helpers/app/untyped-options.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 import { until } from '../helpers/processes/until.ts'
 
@@ -220,13 +218,3 @@ test('without a logger the option does no harm', async (t) => {
   assert.equal((await app.inject({ url: '/acme/x', headers })).statusCode, 200)
   assert.equal((await app.inject({ url: '/ghost/x', headers })).statusCode, 403)
 })
-
-for (const value of [[], ['tenant', 'tenant'], ['user'], ['sub', 'email'], 'tenant', true]) {
-  test(`logBindings ${JSON.stringify(value)} stops the boot`, async (t) => {
-    const app = bareApp(t)
-    const expected = configError('logBindings', 'a list of tenant, sub, issuer, each once')
-    await assert.rejects(async () => {
-      await app.register(tenantAuth, untyped({ ...trusting(), logBindings: value }))
-    }, expected)
-  })
-}

@@ -27,6 +27,8 @@ const MISTAKEN: readonly [path: string, parameter: string, tenantParameter: stri
   ['/:Org/x', 'Org', 'org'],
   ['/:tenant/x', 'tenant', 'org'],
   ['/:tenantId/x', 'tenantId', 'org'],
+  ['/:tenantId/x', 'tenantId', 'tenant_id'],
+  ['/:spaces/x', 'spaces', 'space'],
 ]
 
 for (const [path, parameter, tenantParameter] of MISTAKEN) {
@@ -62,6 +64,10 @@ const PLAIN: readonly [path: string, tenantParameter: string][] = [
   ['/:id/x', 'tenant'],
   ['/:tenantsOfMine/x', 'tenant'],
   ['/:lieutenant/x', 'tenant'],
+  ['/:idTenant/x', 'tenant'],
+  ['/:tenantCode/x', 'tenant'],
+  ['/:tenents/x', 'tenant'],
+  ['/:teams/x', 'team'],
   ['/::tenantId/x', 'tenant'],
   ['/tenantId', 'tenant'],
   ['/:org/x/:tenantId', 'org'],
@@ -109,11 +115,3 @@ test('tenantParameter names the path parameter, and the query keeps its name', a
   const [listed] = app.authService.routes()
   assert.deepEqual([listed?.url, listed?.tenant], ['/orgs/:org/x', 'path'])
 })
-
-for (const tenantParameter of ['', 'a-b', ':org', 'a/b', 'org?', ' org']) {
-  test(`tenantParameter ${JSON.stringify(tenantParameter)} stops the boot`, async (t) => {
-    await assert.rejects(async () => guardedApp(t, { tenantParameter }), {
-      code: 'ERR_AUTH_CONFIG_INVALID',
-    })
-  })
-}

@@ -4,12 +4,11 @@ import type { FastifyInstance } from 'fastify'
 import { composeAuthenticator } from '../../lib/compose.ts'
 import { loadSettings } from '../../lib/config/load-settings.ts'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
-import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import tenantAuth from '../../lib/index.ts'
 import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.ts'
+import { askedApp } from '../helpers/app/asked-app.ts'
 import { authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
-import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { settledHeap } from '../helpers/processes/used-heap.ts'
 import { accepted } from '../helpers/tokens/accepted.ts'
 import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
@@ -18,32 +17,8 @@ import { partsOf } from '../helpers/tokens/forge.ts'
 const { issuer: iss, audience: aud } = authority
 const GOOD = { iss, aud, sub: 'machine', resources: { acme: ['menu:read'] } }
 
-/** An application behind a function that the test writes, on a clock that it moves. */
-async function start(t: TestContext, answer: (token: string) => unknown, more: object = {}) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
-  const asked: string[] = []
-  const log = logLines()
-  const app = bareApp(t, { logger: log.logger })
-  const given: object = {
-    opaqueToken: (token: string) => {
-      asked.push(token)
-      return answer(token)
-    },
-    ...more,
-  }
-  const options: AuthOptions = 'issuers' in more ? given : trusting(given)
-  await app.register(tenantAuth, options)
-  app.get('/t/:tenant', async () => 'ok')
-  app.get('/me', { config: { authorization: true } }, async ({ authorization }) => authorization)
-  await app.ready()
-  return {
-    app,
-    log,
-    asked: () => asked.splice(0),
-    pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
-  }
-}
+const start = (t: TestContext, answer: (token: string) => unknown, more: object = {}) =>
+  askedApp(t, 'opaqueToken', answer, more)
 
 const get = async (app: FastifyInstance, token: string, url = '/t/acme') =>
   app.inject({ url, headers: { authorization: `Bearer ${token}` } })
@@ -347,14 +322,6 @@ test('what the function does to its answer later changes nothing', async (t) => 
   Object.assign(shared.resources, { other: [] })
   assert.deepEqual((await get(app, 'key', '/me')).json().tenants, ['acme'])
   assert.equal(Object.isFrozen(shared.resources), false)
-})
-
-test('an application that closes waits for no answer', async (t) => {
-  const { app } = await start(t, () => new Promise(() => {}))
-  const response = get(app, 'key')
-  await new Promise(setImmediate)
-  await app.close()
-  assert.equal((await response).statusCode, 503)
 })
 
 test('a good token whose question has failed once is not shut out by invented ones', async (t) => {

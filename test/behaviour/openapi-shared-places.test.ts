@@ -119,10 +119,7 @@ for (const { by, twins, swagger } of SHARED) {
 
 for (const order of [
   [0, 1, 2],
-  [0, 2, 1],
-  [1, 0, 2],
   [1, 2, 0],
-  [2, 0, 1],
   [2, 1, 0],
 ]) {
   test(`A client that meets the strictest of three versions meets all, in order ${order}`, async () => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -16,6 +15,7 @@ import tenantAuth, { type AuthOptions, type TokenUser } from '../../lib/index.ts
 import { authority, RIGHTS } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
+import { portOf } from '../helpers/servers/asked-server.ts'
 import { CLIENT, introspectionServer } from '../helpers/servers/introspection-server.ts'
 
 // Code that merges the JSON of others into objects writes into Object.prototype, from where each
@@ -256,10 +256,7 @@ async function keyServer(t: TestContext) {
     server.close()
     server.closeAllConnections()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null, 'it listens')
-  const origin = `http://127.0.0.1:${address.port}`
+  const origin = `http://127.0.0.1:${await portOf(server)}`
   const keys = JSON.stringify(authority.publicKeys)
   const metadata = JSON.stringify({ issuer: origin, jwks_uri: `${origin}/keys` })
   return { origin, publicKeysUrl: `${origin}/keys`, tenants: `${origin}/tenants` }

@@ -141,21 +141,6 @@ test('a challenge survives error handlers, also one that answers by itself', asy
   assert.equal(headers['www-authenticate'], lacking)
 })
 
-test('an error that a handler catches leaves no challenge', async (t) => {
-  const app = await guardedApp(t, { resource })
-  app.get('/x', { config: { authorization: true } }, async ({ authorization }) => {
-    try {
-      authorization.require('menu:edit')
-    } catch {
-      return 'caught'
-    }
-    return 'not reached'
-  })
-  const response = await app.inject({ url: '/x', headers: await as() })
-  assert.equal(response.body, 'caught')
-  assert.equal(response.headers['www-authenticate'], undefined)
-})
-
 test('a token for another API is refused, where no audience is given', async (t) => {
   const { publicKeys, issuer } = authority.options
   const app = bareApp(t)

@@ -4,54 +4,18 @@ import type { FastifyInstance } from 'fastify'
 import { composeAuthenticator } from '../../lib/compose.ts'
 import { loadSettings } from '../../lib/config/load-settings.ts'
 import { createTestAuthority, type TestUserInfo } from '../../lib/entrypoints/testing/index.ts'
-import tenantAuth, { type AuthOptions, type TokenUser } from '../../lib/index.ts'
+import tenantAuth, { type TokenUser } from '../../lib/index.ts'
 import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.ts'
+import { askedApp } from '../helpers/app/asked-app.ts'
 import { authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
-import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
 import { accepted } from '../helpers/tokens/accepted.ts'
 import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
 
 const { issuer: iss, audience: aud } = authority
 
-/** An application behind a function that the test writes, on a clock that it moves. */
-async function start(
-  t: TestContext,
-  answer: (user: TokenUser) => unknown,
-  more: object = {},
-  trusted?: AuthOptions,
-): Promise<{
-  app: FastifyInstance
-  log: ReturnType<typeof logLines>
-  asked: () => TokenUser[]
-  pass: (seconds: number) => void
-}> {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
-  const asked: TokenUser[] = []
-  const log = logLines()
-  const app = bareApp(t, { logger: log.logger })
-  const given: object = {
-    resourcesOf: (user: TokenUser) => {
-      asked.push(user)
-      return answer(user)
-    },
-    ...more,
-  }
-  const options: AuthOptions =
-    'issuers' in more ? given : trusted ? { ...trusted, ...given } : trusting(given)
-  await app.register(tenantAuth, options)
-  app.get('/t/:tenant', { config: { require: 'menu:read' } }, async () => 'ok')
-  app.get('/me', { config: { authorization: true } }, async ({ authorization }) => authorization)
-  await app.ready()
-  return {
-    app,
-    log,
-    asked: () => asked.splice(0),
-    pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
-  }
-}
+const start = (t: TestContext, answer: (user: TokenUser) => unknown, more: object = {}) =>
+  askedApp(t, 'resourcesOf', answer, more)
 
 const LONG = { expiresIn: 3600 }
 
@@ -62,7 +26,7 @@ const as = async (claims: TestUserInfo = {}, by = authority) =>
     LONG,
   )
 
-const get = async (app: FastifyInstance, headers: { authorization: string }, url = '/t/acme') =>
+const get = async (app: FastifyInstance, headers: { authorization: string }, url = '/needs/acme') =>
   app.inject({ url, headers })
 
 const READER = { acme: ['menu:read'] }
@@ -71,7 +35,7 @@ test('the application tells the rights, and those of the token do not count', as
   const { app, asked } = await start(t, async () => READER)
   const alice = await as()
   assert.equal((await get(app, alice)).statusCode, 200)
-  assertRefused(await get(app, alice, '/t/stale'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  assertRefused(await get(app, alice, '/needs/stale'), 'ERR_AUTH_TENANT_FORBIDDEN')
   const me = (await get(app, alice, '/me')).json()
   assert.deepEqual([me.userInfo.resources, me.tenants, me.resources], [READER, ['acme'], []])
   assert.deepEqual([me.userInfo.sub, me.userInfo.iss], ['alice', iss])
@@ -102,7 +66,7 @@ for (const [what, named] of [
 ] as const) {
   test(`of ${what} the users of one have half of the places`, async (t) => {
     const given = { publicKeys: authority.publicKeys, audience: aud, ...named }
-    const { app, asked } = await start(t, () => new Promise(() => {}), {}, given)
+    const { app, asked } = await start(t, () => new Promise(() => {}), given)
     const users = Array.from({ length: 70 }, (_, i) => `user-${i}`)
     const others = ['https://other.test', iss].map((by) => users.map((sub) => as({ sub, iss: by })))
     for (const tokens of others) {
@@ -157,13 +121,10 @@ const MALFORMED: [what: string, answer: () => unknown][] = [
   ['true', () => true],
   ['text', () => 'menu:read'],
   ['a list', () => [['acme', ['menu:read']]]],
-  ['a Map', () => new Map([['acme', ['menu:read']]])],
-  ['an object of a class', () => new Date()],
   ['a text in the place of ids', () => ({ acme: 'menu:read' })],
   ['a Set in the place of ids', () => ({ acme: new Set(['menu:read']) })],
   ['null in the place of ids', () => ({ acme: null })],
   ['an id that is no text', () => ({ acme: ['menu:read', 1] })],
-  ['ids with a hole', () => ({ acme: sparse() })],
   [
     'a getter that throws',
     () => ({
@@ -173,15 +134,7 @@ const MALFORMED: [what: string, answer: () => unknown][] = [
       },
     }),
   ],
-  ['an error', () => assert.fail('secret')],
-  ['a rejection', () => Promise.reject(new Error('secret'))],
 ]
-
-function sparse(): string[] {
-  const ids = ['menu:read']
-  ids[2] = 'order:read'
-  return ids
-}
 
 for (const [what, answer] of MALFORMED) {
   test(`a function that answers ${what} gives 503, and never an old right`, async (t) => {
@@ -202,23 +155,15 @@ for (const [what, answer] of MALFORMED) {
   })
 }
 
-test('a late answer gives 503', async (t) => {
-  const { app, pass } = await start(t, () => new Promise(() => {}))
-  const response = get(app, await as())
-  await new Promise(setImmediate)
-  pass(5)
-  assertRefused(await response, 'ERR_AUTH_RESOURCES_UNAVAILABLE')
-})
-
 test('names that objects have, and *, count as they do in the claim', async (t) => {
   const told = '{"__proto__":["a:b"],"constructor":[],"*":["menu:read"]}'
   const { app } = await start(t, () => JSON.parse(told))
   const alice = await as()
   for (const [url, status] of [
-    ['/t/__proto__', 200],
-    ['/t/constructor', 200],
-    ['/t/toString', 403],
-    ['/t/acme', 403],
+    ['/needs/__proto__', 200],
+    ['/needs/constructor', 200],
+    ['/needs/toString', 403],
+    ['/needs/acme', 403],
   ] as const) {
     assert.equal((await get(app, alice, url)).statusCode, status, url)
   }
@@ -232,7 +177,7 @@ test('a user may have 10 000 tenants', async (t) => {
   const { app, asked } = await start(t, () => all)
   const alice = await as()
   for (const name of [names[0], names[9999], ...names.slice(0, 9)]) {
-    assert.equal((await get(app, alice, `/t/${name}`)).statusCode, 200)
+    assert.equal((await get(app, alice, `/needs/${name}`)).statusCode, 200)
   }
   assert.equal((await get(app, alice, '/me')).json().tenants.length, 10_000)
   assert.equal(asked().length, 1)
@@ -246,7 +191,7 @@ test('what the application does to its answer later changes nothing', async (t) 
   shared['other'] = ['menu:read']
   shared['acme']?.pop()
   assert.equal((await get(app, alice)).statusCode, 200)
-  assertRefused(await get(app, alice, '/t/other'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  assertRefused(await get(app, alice, '/needs/other'), 'ERR_AUTH_TENANT_FORBIDDEN')
   assert.equal(Object.isFrozen(shared), false)
 })
 
@@ -276,11 +221,11 @@ test('two issuers with one sub are two users, each with the pin of its issuer', 
   const { app, asked } = await start(t, ({ issuer }) => grants.get(issuer ?? '') ?? null, more)
   const [pinned, free] = [await as(), await as({}, other)]
   assert.equal((await get(app, pinned)).statusCode, 200)
-  assertRefused(await get(app, pinned, '/t/free'), 'ERR_AUTH_TENANT_FORBIDDEN')
-  assertRefused(await get(app, pinned, '/t/both'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  assertRefused(await get(app, pinned, '/needs/free'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  assertRefused(await get(app, pinned, '/needs/both'), 'ERR_AUTH_TENANT_FORBIDDEN')
   const me = (await get(app, pinned, '/me')).json()
   assert.deepEqual(me.userInfo.resources, { acme: ['menu:read', superuserResource] })
-  assert.equal((await get(app, free, '/t/free')).statusCode, 200)
+  assert.equal((await get(app, free, '/needs/free')).statusCode, 200)
   assertRefused(await get(app, free), 'ERR_AUTH_TENANT_FORBIDDEN')
   assert.deepEqual(asked(), [
     { issuer: iss, sub: 'alice' },
@@ -295,13 +240,13 @@ test('an issuer that is pinned in another way since has the rights of the new pi
   const { app, asked } = await start(t, () => everywhere, { issuers, resourcesMaxAge: 1000 })
   const alice = await as()
   assert.equal((await get(app, alice)).statusCode, 200)
-  assertRefused(await get(app, alice, '/t/busy'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  assertRefused(await get(app, alice, '/needs/busy'), 'ERR_AUTH_TENANT_FORBIDDEN')
   tenants = ['busy']
   app.authService.forget({ issuer: 'https://other.test' })
   assert.equal((await get(app, alice)).statusCode, 200)
   app.authService.forget({ issuer: iss })
   assertRefused(await get(app, alice), 'ERR_AUTH_TENANT_FORBIDDEN')
-  assert.equal((await get(app, alice, '/t/busy')).statusCode, 200)
+  assert.equal((await get(app, alice, '/needs/busy')).statusCode, 200)
   assert.equal(asked().length, 2)
 })
 
@@ -315,7 +260,7 @@ test('a token without iss asks for an issuer of null', async (t) => {
       return READER
     },
   })
-  app.get('/t/:tenant', async () => 'ok')
+  app.get('/needs/:tenant', async () => 'ok')
   const headers = await authority.headers({ sub: 'alice', iss: undefined })
   assert.equal((await get(app, headers)).statusCode, 200)
   app.authService.forget({ issuer: 'null' })
@@ -348,7 +293,7 @@ test('opaque tokens have the rights that the application tells', async (t) => {
   const { app, asked, pass } = await start(t, () => READER, { opaqueToken, resourcesMaxAge: 100 })
   const key = { authorization: 'Bearer key-1' }
   assert.equal((await get(app, key)).statusCode, 200)
-  assertRefused(await get(app, key, '/t/stale'), 'ERR_AUTH_TENANT_FORBIDDEN')
+  assertRefused(await get(app, key, '/needs/stale'), 'ERR_AUTH_TENANT_FORBIDDEN')
   pass(50)
   assert.equal((await get(app, key)).statusCode, 200)
   assert.deepEqual(asked(), [{ issuer: iss, sub: 'machine' }])
@@ -464,14 +409,6 @@ test('a known user costs no promise and no new object', async (t) => {
   assert.equal(another instanceof Promise, false, 'another token of the same user')
   assert.notEqual(another, principal)
   assert.equal(asked, 1)
-})
-
-test('an application that closes waits for no answer', async (t) => {
-  const { app } = await start(t, () => new Promise(() => {}))
-  const response = get(app, await as())
-  await new Promise(setImmediate)
-  await app.close()
-  assertRefused(await response, 'ERR_AUTH_RESOURCES_UNAVAILABLE')
 })
 
 test('with a resourcesMaxAge of 0 each request asks', async (t) => {

@@ -105,21 +105,18 @@ test('isRevoked is not asked about a token that is refused for another reason', 
 })
 
 const NO_ANSWERS: [what: string, isRevoked: () => unknown][] = [
-  ['throws', () => assert.fail('on purpose')],
-  ['rejects', () => Promise.reject(new Error('on purpose'))],
   ['rejects without an error', () => Promise.reject(null)],
   ['gives nothing', () => undefined],
   ['gives null', () => null],
   ['gives 0', () => 0],
   ['gives "false"', () => 'false'],
   ['promises no boolean', async () => 'no'],
-  ['never answers', () => new Promise(() => {})],
 ]
 
 for (const [what, isRevoked] of NO_ANSWERS) {
   test(`if isRevoked ${what}, the answer is 503`, async (t) => {
     // A value that a JavaScript application may give all the same.
-    const options: object = { isRevoked, tenantsTimeout: 0.05 }
+    const options: object = { isRevoked }
     const probe = await startProbe(t, options)
     for (let again = 0; again < 2; again++) {
       const response = await probe.ask(TOKEN)
@@ -139,7 +136,7 @@ for (const [what, isRevoked] of NO_ANSWERS) {
 
 for (const answer of [true, false]) {
   test(`isRevoked is asked about a token that had to wait for its key (revoked: ${answer})`, async (t) => {
-    const published = await publishKeys(t, KEY)
+    const published = await publishKeys(KEY)
     for (const isRevoked of [() => answer, async () => answer]) {
       const probe = await startProbe(t, { publicKeysUrl: published.url, isRevoked })
       const response = await probe.ask(TOKEN)

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import tenantAuth, { type AuthOptions, AuthService, errors } from '../../lib/index.ts'
-import { as, authority, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
+import { as, authority, bareApp, guardedApp, untyped } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import type { RefusalCode } from '../helpers/app/refusals.ts'
 
-const untyped = (options: object): AuthOptions => options
 const fail = () => {
   throw new Error('on purpose')
 }

@@ -10,7 +10,7 @@ const USER = await as({ real: [], ghost: [] })
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
 
 test('the list of a URL is fetched once, and knows the tenants on it', async (t) => {
-  const server = await tenantServer(t, '["real","other"]')
+  const server = await tenantServer('["real","other"]')
   const app = await guardedApp(t, { tenants: server.url })
   app.get('/:tenant/x', async () => 'x')
   await app.ready()
@@ -23,7 +23,7 @@ test('the list of a URL is fetched once, and knows the tenants on it', async (t)
 })
 
 test('an empty list is a list: no tenant exists', async (t) => {
-  const server = await tenantServer(t, '[]')
+  const server = await tenantServer('[]')
   const app = await guardedApp(t, { tenants: server.url })
   app.get('/:tenant/x', async () => 'x')
   assert.equal(outcome(await app.inject({ url: '/real/x', headers: USER })), UNKNOWN)
@@ -36,12 +36,7 @@ const BAD_ANSWERS: readonly [what: string, answer: (response: ServerResponse) =>
   ['is no JSON', json('<html>real</html>')],
   ['breaks off', json('["real"')],
   ['is an object', json('{"real":true}')],
-  ['is a string', json('"real"')],
-  ['is null', json('null')],
   ['holds *', json('["real","*"]')],
-  ['holds the empty string', json('["real",""]')],
-  ['holds a number', json('["real",7]')],
-  ['holds a list', json('["real",["ghost"]]')],
   ['holds a control character', json('["real","a\\u0000"]')],
   ['is no answer', (response) => response.destroy()],
   ['hangs', () => {}],
@@ -49,7 +44,7 @@ const BAD_ANSWERS: readonly [what: string, answer: (response: ServerResponse) =>
 
 for (const [what, answer] of BAD_ANSWERS) {
   test(`a list that ${what} is a 503 with Retry-After, never an open door`, async (t) => {
-    const server = await tenantServer(t, '')
+    const server = await tenantServer('')
     server.answer = answer
     const tenantsTimeout = what === 'hangs' ? 0.2 : 5
     const app = await guardedApp(t, { tenants: server.url, tenantsTimeout, keysRetry: 60 })
@@ -69,7 +64,7 @@ for (const [what, answer] of BAD_ANSWERS) {
 }
 
 test('a user who may not act for a tenant gets 403, even while the list cannot be had', async (t) => {
-  const server = await tenantServer(t, 'junk')
+  const server = await tenantServer('junk')
   const app = await guardedApp(t, { tenants: server.url })
   app.get('/:tenant/x', async () => 'never')
   const response = await app.inject({ url: '/other/x', headers: USER })
@@ -77,7 +72,7 @@ test('a user who may not act for a tenant gets 403, even while the list cannot b
 })
 
 test('a bad answer never replaces a good list', async (t) => {
-  const server = await tenantServer(t, '["real"]')
+  const server = await tenantServer('["real"]')
   const app = await guardedApp(t, { tenants: server.url, tenantsMaxAge: 0.05, keysRetry: 0.02 })
   app.get('/:tenant/x', async () => 'x')
   const get = () => app.inject({ url: '/real/x', headers: USER })
@@ -88,15 +83,6 @@ test('a bad answer never replaces a good list', async (t) => {
     await until(() => server.count >= count + asked)
     assert.equal(outcome(await get()), '200')
   }
-})
-
-test('in dev mode no URL is asked, and every tenant of the mock user exists', async (t) => {
-  const server = await tenantServer(t, '[]')
-  const app = await guardedApp(t, { devMode: true, tenants: server.url })
-  app.get('/:tenant/x', async () => 'x')
-  assert.equal(outcome(await app.inject('/default/x')), '200')
-  assert.equal(server.count, 0)
-  assert.equal(app.authService.isReady(), true)
 })
 
 test('requests that waited for one answer have an error each, which hooks may write into', async (t) => {

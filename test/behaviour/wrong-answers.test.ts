@@ -2,11 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
-import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
-import { bareApp } from '../helpers/app/guarded-app.ts'
-import { logLines } from '../helpers/app/log-lines.ts'
+import { askedApp } from '../helpers/app/asked-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
 
 const authority = await createTestAuthority({ issuer: 'https://acme.test', audience: 'lunch' })
 const { publicKeys } = authority
@@ -41,25 +38,15 @@ const WRONG: readonly [what: string, answer: unknown][] = [
 ]
 
 /** An application whose issuer is a row that the test changes, on a clock that it moves. */
-async function start(t: TestContext, isLater: boolean, more: AuthOptions = {}) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
+async function start(t: TestContext, isLater: boolean) {
   const row: { answer: () => unknown } = { answer: () => RULES }
-  const log = logLines()
-  const app = bareApp(t, { logger: log.logger })
-  const given: object = {
-    ...more,
-    issuers: isLater ? async () => row.answer() : () => row.answer(),
-  }
-  await app.register(tenantAuth, given)
-  app.get('/t/:tenant', async () => 'ok')
-  await app.ready()
+  const answer = isLater ? async () => row.answer() : () => row.answer()
+  const { app, log, pass } = await askedApp(t, 'issuers', answer)
   const headers = await authority.headers({ resources: { acme: [], b: [] } }, { expiresIn: 7200 })
   return {
-    ...{ app, row, log },
+    ...{ app, row, log, pass },
     ask: async () => app.inject({ url: '/t/b', headers }),
     askFresh: async () => askFresh(app),
-    pass: (seconds: number) => t.mock.timers.tick(seconds * 1000),
   }
 }
 
@@ -163,13 +150,9 @@ for (const [what, fail] of OUTAGES) {
 }
 
 test('a wrong answer that was asked for before forget() does not end the newer one', async (t) => {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
   const open: ((answer: unknown) => void)[] = []
-  const app = bareApp(t)
-  const issuers: object = { issuers: () => new Promise((resolve) => void open.push(resolve)) }
-  await app.register(tenantAuth, issuers)
-  app.get('/t/:tenant', async () => 'ok')
+  const answer = () => new Promise((resolve) => void open.push(resolve))
+  const { app } = await askedApp(t, 'issuers', answer)
   const first = askFresh(app)
   while (open.length < 1) await turn()
   app.authService.forget()

@@ -366,31 +366,6 @@ describe('where the options themselves are the rules', () => {
 describe('an issuer of a list', () => {
   const rules = { issuer: 'https://a.test', tenants: ['acme'], audience: 'api' }
 
-  test('has what its rules say', () => {
-    const all = {
-      ...rules,
-      name: 'acme',
-      audience: ['a', 'b'],
-      publicKeysUrl,
-      algorithms: ['ES256'],
-      tokenTypes: ['JWT'],
-      mapClaims,
-    }
-    const options = {
-      audience: 'other',
-      algorithms: ['RS256'],
-      tokenTypes: ['at+jwt'],
-      mapClaims: () => ({ sub: 'b' }),
-    }
-    const expected = {
-      ...all,
-      issuer: ['https://a.test'],
-      publicKeys: undefined,
-      keySet: undefined,
-    }
-    assert.deepEqual(onlyEntry({ ...options, issuers: [all] }), expected)
-  })
-
   test('falls back to the options, and to its host for a name', () => {
     const options = {
       audience: 'other',
@@ -409,14 +384,6 @@ describe('an issuer of a list', () => {
       keySet: undefined,
       publicKeysUrl: undefined,
     })
-  })
-
-  test('stands in the order of the list', () => {
-    const issuers = ['https://b.test', 'https://a.test'].map((issuer) => ({ ...rules, issuer }))
-    assert.deepEqual(
-      entriesOf({ issuers }).map(({ name }) => name),
-      ['b.test', 'a.test'],
-    )
   })
 
   test('is a copy, frozen, with its lists and its keys', () => {
@@ -475,39 +442,6 @@ describe('an answer of a function in issuers', () => {
     assert.equal(Object.isFrozen(entry?.tenants), true)
     assert.equal(Object.isFrozen(entry?.publicKeys), true)
   })
-
-  test('is none where it is null: the issuer is unknown', () => assert.equal(read(null), null))
-
-  const throwing = {
-    get tenants() {
-      throw new Error('no connection')
-    },
-  }
-  for (const [name, answer] of [
-    ['nothing', undefined],
-    ['false', false],
-    ['a text', 'https://a.test'],
-    ['a list', [{ tenants: '*' }]],
-    ['a function', () => null],
-    ['no member', {}],
-    ['no tenants', { issuer: ISS, audience: 'a' }],
-    ['inherited tenants', Object.create({ tenants: '*' })],
-    ['no list of tenants', { tenants: 'acme' }],
-    ['an empty list of tenants', { tenants: [] }],
-    ['every tenant within a list', { tenants: ['*'] }],
-    ['another issuer', { tenants: '*', issuer: `${ISS}/` }],
-    ['an issuer that is undefined', { tenants: '*', issuer: undefined }],
-    ['an unknown member', { tenants: '*', id: 7 }],
-    ['a member that is undefined', { tenants: '*', algorithms: undefined }],
-    ['a member that is null', { tenants: '*', publicKeysUrl: null }],
-    ['a bad address', { tenants: '*', publicKeysUrl: 'ftp://a.test' }],
-    ['both key members', { tenants: '*', publicKeys, publicKeysUrl: 'https://a.test' }],
-    ['keys that cannot be used', { tenants: '*', publicKeys: { keys: [] } }],
-    ['a secret algorithm', { tenants: '*', algorithms: ['HS256'] }],
-    ['what throws', throwing],
-  ] as const) {
-    test(`cannot be used: ${name}`, () => assert.equal(read(answer), undefined))
-  }
 
   test('cannot be used without an audience', () => {
     assert.equal(readIssuerRules(ISS, { tenants: '*' }, withoutAudience), undefined)

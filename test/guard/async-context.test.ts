@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { AsyncResource } from 'node:async_hooks'
 import { type TestContext, test } from 'node:test'
-import { enterContext, keepContext } from '../../lib/guard/async-context.ts'
+import { keepContext } from '../../lib/guard/async-context.ts'
 import { currentAuthorization } from '../../lib/index.ts'
 import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 import { until } from '../helpers/processes/until.ts'
@@ -71,20 +71,6 @@ for (const [what, answer, status, after] of ANSWERS) {
     )
   })
 }
-
-test('with the option of its service off a request goes on for nobody', async (t) => {
-  const seen: string[] = []
-  for (const asyncContext of [true, false]) {
-    const app = await guardedApp(t, { asyncContext })
-    app.get('/x', async (request) => {
-      const enter = () => enterContext(request, () => void seen.push(current()))
-      enter()
-      lose(enter)
-    })
-    await app.inject({ url: '/x', headers: ALICE })
-  }
-  assert.deepEqual(seen, ['alice', 'alice', 'nobody', 'nobody'])
-})
 
 test('hooks are added once for an application, and only with the option', (t) => {
   const app = bareApp(t)

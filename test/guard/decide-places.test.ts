@@ -1,33 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import tenantAuth, { type RouteDeclaration, refusalOf } from '../../lib/index.ts'
+import tenantAuth from '../../lib/index.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
-import { untyped } from '../helpers/app/untyped-options.ts'
 
 const MISSING = '400 ERR_AUTH_TENANT_MISSING'
-
-/** A route's declaration, the answer of `resolveTenant`, and the resulting tenant. */
-const RESOLVED: readonly [RouteDeclaration['tenant'], answer: unknown, tenant: string][] = [
-  [true, 'lazy-raccoon', '"lazy-raccoon"'],
-  ['optional', 'lazy-raccoon', '"lazy-raccoon"'],
-  [true, null, MISSING],
-  ['optional', null, 'null'],
-  ['optional', undefined, '400 ERR_AUTH_TENANT_INVALID'],
-  ['optional', '', '400 ERR_AUTH_TENANT_INVALID'],
-  [true, 'ghost', '403 ERR_AUTH_TENANT_FORBIDDEN'],
-]
-
-for (const [tenant, answer, expected] of RESOLVED) {
-  test(`tenant ${tenant}, resolveTenant returns ${JSON.stringify(answer)}: ${expected}, whatever the query is`, async (t) => {
-    const app = await guardedApp(t, untyped({ resolveTenant: () => answer }))
-    app.get('/x', { config: { tenant } }, async (request) => JSON.stringify(request.tenant))
-    for (const url of ['/x', '/x?tenant=quiet-otter']) {
-      const response = await app.inject({ url, headers: await as() })
-      assert.equal(response.statusCode === 200 ? response.body : outcome(response), expected)
-    }
-  })
-}
 
 /** Settings under which the absent tenant of a path stays absent. */
 for (const options of [
@@ -82,40 +59,8 @@ for (const [what, holder] of HOLDERS) {
   })
 }
 
-/** What a route requires of a user who holds `menu:read` and `order:read`. */
-const REQUIREMENTS: readonly [require: RouteDeclaration['require'], isMet: boolean][] = [
-  ['menu:read', true],
-  [['menu:read', 'order:read'], true],
-  [['menu:read', 'order:erase'], false],
-  [['order:erase', 'menu:read'], false],
-  [{ any: ['menu:read', 'order:erase'] }, true],
-  [{ any: ['order:erase', 'menu:read'] }, true],
-  [{ any: ['order:erase', 'order:cook'] }, false],
-]
-
-for (const [require, isMet] of REQUIREMENTS) {
-  test(`${JSON.stringify(require)} is ${isMet ? '' : 'not '}met`, async (t) => {
-    const app = await guardedApp(t)
-    app.get('/:tenant/x', { config: { require } }, async () => 'x')
-    const response = await app.inject({ url: '/lazy-raccoon/x', headers: await as() })
-    assert.equal(outcome(response), isMet ? '200' : '403 ERR_AUTH_RESOURCE_MISSING')
-  })
-}
-
 test('a request without a tenant does not ask for one that exists', async (t) => {
   const app = await guardedApp(t, { tenants: ['real'] })
   app.get('/x', async () => 'x')
   assert.equal(outcome(await app.inject({ url: '/x', headers: await as() })), '200')
-})
-
-test('a refusal knows its user and the tenant that was found, but not from the URL', async (t) => {
-  const app = await guardedApp(t, { resolveTenant: () => 'ghost' })
-  const seen: unknown[] = []
-  app.addHook('onError', async (request) => {
-    const refusal = refusalOf(request)
-    seen.push(refusal?.authorization?.userInfo.sub, refusal?.tenant)
-  })
-  app.get('/x', { config: { tenant: true } }, async () => 'never')
-  await app.inject({ url: '/x', headers: await as() })
-  assert.deepEqual(seen, ['test-user', 'ghost'])
 })

@@ -1,59 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { authContextOf } from '../../lib/guard/context.ts'
-import { requestedTenant } from '../../lib/guard/decide.ts'
-import tenantAuth, { type AuthOptions, type RouteDeclaration } from '../../lib/index.ts'
-import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import type { RouteDeclaration } from '../../lib/index.ts'
+import { as, guardedApp } from '../helpers/app/guarded-app.ts'
 import { outcome, type RefusalCode } from '../helpers/app/refusals.ts'
-
-const resolveTenant = () => 'quiet-otter'
-
-const ASKED: [what: string, url: string, options: AuthOptions, tenant: string | null][] = [
-  ['no tenant', '/query', {}, null],
-  ['a tenant in the path', '/lazy-raccoon/x', {}, 'lazy-raccoon'],
-  ['a tenant in the query', '/query?tenant=lazy-raccoon', {}, 'lazy-raccoon'],
-  ['a name that is no tenant’s', '/query?tenant=*', {}, null],
-  ['two tenants', '/query?tenant=a&tenant=b', {}, null],
-  ['a tenant of a function', '/query', { resolveTenant }, 'quiet-otter'],
-]
-
-for (const [what, url, options, tenant] of ASKED) {
-  test(`the tenant of a request for ${what} is ${tenant}`, async (t) => {
-    const app = bareApp(t)
-    const found: (string | null)[] = []
-    await app.register(tenantAuth, trusting(options))
-    app.addHook('onResponse', async (request) => {
-      const context = authContextOf(request)
-      if (context) found.push(requestedTenant(context))
-    })
-    app.get('/:tenant/x', async () => 'x')
-    app.get('/query', { config: { tenant: true } }, async () => 'x')
-    await app.inject({ url, headers: await as() })
-    assert.deepEqual(found, [tenant])
-  })
-}
-
-test('the tenant of a stranger is the one in the url, and none if the url cannot be read', async (t) => {
-  const found: (string | null)[] = []
-  let isBroken = false
-  const querystringParser = () => ({
-    get tenant() {
-      if (isBroken) throw new Error('a parser of the application that breaks')
-      return 'lazy-raccoon'
-    },
-  })
-  const app = bareApp(t, { routerOptions: { querystringParser } })
-  await app.register(tenantAuth, trusting())
-  app.addHook('onResponse', async (request) => {
-    const context = authContextOf(request)
-    if (context) found.push(requestedTenant(context))
-  })
-  app.get('/query', { config: { tenant: true } }, async () => 'x')
-  await app.inject('/query?tenant=a')
-  isBroken = true
-  await app.inject('/query?tenant=a')
-  assert.deepEqual(found, ['lazy-raccoon', null])
-})
 
 /**
  * Each row mends what the row before was refused for. All later steps are still wrong, in their
@@ -131,21 +80,6 @@ const QUERIES: readonly [object, RouteDeclaration['tenant'], query: string, tena
   [{ multitenancy: false }, true, '?tenant=other', 'null'],
   [{ multitenancy: false }, true, '?tenant=', 'null'],
   [{ multitenancy: false }, 'optional', '?tenant=other', 'null'],
-  [{ devMode: true }, true, '?tenant=test-tenant', '"test-tenant"'],
-  [{ devMode: true }, true, '', 'null'],
-  [{ devMode: true }, true, '?tenant=', '400 ERR_AUTH_TENANT_INVALID'],
-  [{ devMode: true }, true, '?tenant=other', '403 ERR_AUTH_TENANT_FORBIDDEN'],
-  [{ devMode: true }, 'optional', '', 'null'],
-  [{ devMode: true }, 'required', '', '400 ERR_AUTH_TENANT_MISSING'],
-  [{ devMode: true }, 'required', '?tenant=default', '"default"'],
-  [{ devMode: true, multitenancy: false }, true, '?tenant=default', '"default"'],
-  [{ devMode: true, multitenancy: false }, true, '?tenant=other', '403 ERR_AUTH_TENANT_FORBIDDEN'],
-  [
-    { devMode: true, tenants: ['test-tenant'] },
-    true,
-    '?tenant=default',
-    '404 ERR_AUTH_TENANT_UNKNOWN',
-  ],
 ]
 
 for (const [settings, tenant, query, expected] of QUERIES) {

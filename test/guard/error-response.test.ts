@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { Agent, request } from 'node:http'
-import { connect } from 'node:net'
 import { describe, test } from 'node:test'
-import websocket from '@fastify/websocket'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { errors } from '../../lib/index.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
-import { until } from '../helpers/processes/until.ts'
 
 test('a realm with quotes and backslashes is escaped', async (t) => {
   const app = await guardedApp(t, { realm: 'the "api" of a\\b, x="y"' })
@@ -64,50 +59,6 @@ test('an error of other code gets no header, and no line of a refusal', async (t
   const response = await app.inject({ url: '/x', headers: await as() })
   assert.deepEqual([response.statusCode, response.headers['cache-control']], [500, undefined])
   assert.deepEqual(lines('request refused'), [])
-})
-
-const UPGRADE = {
-  connection: 'Upgrade',
-  upgrade: 'websocket',
-  'sec-websocket-version': '13',
-  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-}
-
-for (const [what, headers, connection] of [
-  ['an upgrade', UPGRADE, 'close'],
-  ['another request', {}, 'keep-alive'],
-] as const) {
-  test(`after a refusal of ${what} the Connection header is ${connection}`, async (t) => {
-    const app = await guardedApp(t, {}, { forceCloseConnections: true })
-    await app.register(websocket)
-    app.get('/x', async () => 'never')
-    await app.listen({ port: 0, host: '127.0.0.1' })
-    const agent = new Agent({ keepAlive: true })
-    t.after(() => agent.destroy())
-    const sent = request(`${app.listeningOrigin}/x`, { agent, headers })
-    sent.end()
-    const [response] = await once(sent, 'response')
-    assert.deepEqual([response.statusCode, response.headers.connection], [401, connection])
-    response.resume()
-    await once(response, 'end')
-    if (connection === 'close' && !response.socket.destroyed) await once(response.socket, 'close')
-  })
-}
-
-test('after the refusal of an upgrade the server ends the connection', async (t) => {
-  const app = await guardedApp(t, {}, { forceCloseConnections: true })
-  await app.register(websocket)
-  app.get('/x', async () => 'never')
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const socket = connect(Number(new URL(app.listeningOrigin).port), '127.0.0.1')
-  t.after(() => socket.destroy())
-  const fields = Object.entries({ host: 'x', ...UPGRADE }).map((field) => field.join(': '))
-  socket.write(`${['GET /x HTTP/1.1', ...fields].join('\r\n')}\r\n\r\n`)
-  let isEnded = false
-  socket.resume().once('end', () => {
-    isEnded = true
-  })
-  await until(() => isEnded, 3000)
 })
 
 test('an error that is ours to mend is a warning in the log', async (t) => {
@@ -200,17 +151,6 @@ test('the log says in one line what was refused, where, and for which tenant', a
       },
     ],
   )
-})
-
-test('a log that names the tenant in each line names it once in a refusal', async (t) => {
-  for (const logBindings of [['tenant'], ['sub']] as const) {
-    const { logger, raw } = logLines()
-    const app = await guardedApp(t, { logBindings }, { logger })
-    app.get('/:tenant/x', async () => 'never')
-    await app.inject('/lazy-raccoon/x')
-    const [line = ''] = raw.filter((each) => each.includes('request refused'))
-    assert.equal(line.split('"tenant":').length - 1, 1, line)
-  }
 })
 
 /** What is wrong with a token, and what the log shows of it at level debug. */

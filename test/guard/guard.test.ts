@@ -1,16 +1,8 @@
 import assert from 'node:assert/strict'
-import { AsyncResource } from 'node:async_hooks'
 import { test } from 'node:test'
 import type { FastifyRequest, InjectOptions } from 'fastify'
 import { type AuthContext, authContextOf, setAuthContext } from '../../lib/guard/context.ts'
-import { ProbedRequest, probeEndOf } from '../../lib/guard/probe-gate.ts'
-import tenantAuth, {
-  authorizationOf,
-  currentAuthorization,
-  errors,
-  refusalOf,
-  signalOf,
-} from '../../lib/index.ts'
+import tenantAuth, { authorizationOf, errors } from '../../lib/index.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
@@ -73,83 +65,6 @@ test('a request is asked about once, also where two routes share its place', asy
   }
 })
 
-test('a request that a handler injects is decided for its own user, and asked about for nobody', async (t) => {
-  const askedFor: unknown[] = []
-  const resolveTenant = () => {
-    askedFor.push(currentAuthorization())
-    return 'lazy-raccoon'
-  }
-  const app = await guardedApp(t, { asyncContext: true, resolveTenant })
-  const current = () => currentAuthorization()?.userInfo.sub
-  app.get('/x', { config: { tenant: true } }, async () => current())
-  const alice = await as(undefined, { sub: 'alice' })
-  app.get('/around', async () => {
-    const inner = await app.inject({ url: '/x', headers: alice })
-    return [inner.body, current()]
-  })
-  const response = await app.inject({ url: '/around', headers: await as() })
-  assert.deepEqual(response.json(), ['alice', 'test-user'])
-  assert.deepEqual(askedFor, [null])
-})
-
-test('a handler runs for its request, wherever the last hook of its route went on', async (t) => {
-  const outside = new AsyncResource('outside')
-  const app = await guardedApp(t, { asyncContext: true })
-  const preHandler = (_request: unknown, _reply: unknown, done: () => void) =>
-    void outside.runInAsyncScope(done)
-  app.get('/x', { preHandler }, async () => currentAuthorization()?.userInfo.sub)
-  assert.equal((await app.inject({ url: '/x', headers: await as() })).body, 'test-user')
-})
-
-test('the context of a request is entered anew for its later hooks', async (t) => {
-  const outside = new AsyncResource('outside')
-  const app = await guardedApp(t, { asyncContext: true })
-  const seen: unknown[] = []
-  app.addHook('onRequest', (_request, _reply, done) => outside.runInAsyncScope(done))
-  app.addHook('preValidation', async () => void seen.push(currentAuthorization()?.userInfo.sub))
-  app.get('/x', async () => 'x')
-  await app.inject({ url: '/x', headers: await as() })
-  assert.deepEqual(seen, ['test-user'])
-})
-
-test('a refusal stays one where the not-found handler answers, and an open request goes on', async (t) => {
-  const app = await guardedApp(t)
-  app.setErrorHandler((_error, _request, reply) => reply.callNotFound())
-  app.setNotFoundHandler(async (request) => ({
-    code: refusalOf(request)?.error.code ?? null,
-    isOver: signalOf(request).aborted,
-  }))
-  app.get('/x', async () => 'never')
-  app.get('/open', { config: { noauth: true } }, async (request) => ({
-    isOver: signalOf(request).aborted,
-  }))
-  const refused = { code: 'ERR_AUTH_TOKEN_MISSING', isOver: true }
-  assert.deepEqual((await app.inject('/x')).json(), refused)
-  assert.deepEqual((await app.inject('/none')).json(), { code: null, isOver: false })
-  assert.deepEqual((await app.inject('/open')).json(), { isOver: false })
-})
-
-test('each decision is counted', async (t) => {
-  const app = await guardedApp(t)
-  app.get('/x', async () => 'x')
-  app.get('/open', { config: { noauth: true } }, async () => 'x')
-  for (const url of ['/x', '/open', '/none']) {
-    for (const headers of [{}, await as()]) await app.inject({ url, headers })
-  }
-  const refused = { ERR_AUTH_TOKEN_MISSING: 1 }
-  assert.deepEqual(app.authService.stats().decisions, { admitted: 1, refused })
-})
-
-test('a probe ends with the refusal of the guard', async (t) => {
-  const app = await guardedApp(t)
-  app.get('/x', async () => assert.fail('a handler ran'))
-  const refused = await app.inject({ url: '/x', Request: ProbedRequest })
-  assert.equal(probeEndOf(refused.raw.req)?.error?.code, 'ERR_AUTH_TOKEN_MISSING')
-  const headers = await as()
-  const admitted = await app.inject({ url: '/x', headers, Request: ProbedRequest })
-  assert.deepEqual([outcome(admitted), probeEndOf(admitted.raw.req)?.error], ['204', null])
-})
-
 /** Requests that the application itself would refuse, and the status of that refusal. */
 const BAD_REQUESTS: readonly [what: string, request: InjectOptions, own: string][] = [
   [
@@ -190,17 +105,6 @@ for (const [what, request, own] of BAD_REQUESTS) {
     assert.equal(parsings, 1)
   })
 }
-
-test('a path that no route matches stays 404, with a token and without', async (t) => {
-  const app = await guardedApp(t)
-  app.get('/x', async () => 'x')
-  for (const headers of [{}, await as(), { authorization: 'Bearer junk' }]) {
-    for (const url of ['/y', '/x/y', '/', '/x?tenant=*']) {
-      const method = url.startsWith('/x?') ? 'DELETE' : 'GET'
-      assert.equal((await app.inject({ method, url, headers })).statusCode, 404)
-    }
-  }
-})
 
 /** Configs of a 404 handler. They are not a route's declaration. */
 for (const config of [{ noauth: true }, { noauth: false }, { require: 'a:b' }, { tenant: 'x' }]) {
@@ -257,36 +161,4 @@ test('an error inside the guard opens nothing, and the answer is not 500', async
     lines('request refused').map(({ level, code, reason }) => ({ level, code, reason })),
     [{ level: 30, code: 'ERR_AUTH_TOKEN_INVALID', reason: 'the guard failed (Error)' }],
   )
-})
-
-test('the log says why a request was refused: as a warning if the cause is on our side, else as info', async (t) => {
-  const { logger, lines } = logLines()
-  const tenants = () => {
-    throw new TypeError('the database is down')
-  }
-  const app = await guardedApp(t, { tenants }, { logger })
-  app.get('/:tenant/x', async () => 'never')
-  await app.inject('/lazy-raccoon/x')
-  await app.inject({ url: '/lazy-raccoon/x', headers: await as() })
-  assert.deepEqual(
-    lines('request refused').map(({ level, code, reason }) => [level, code, reason]),
-    [
-      [30, 'ERR_AUTH_TOKEN_MISSING', 'no bearer token'],
-      [40, 'ERR_AUTH_TENANTS_UNAVAILABLE', 'the tenants function failed (TypeError)'],
-    ],
-  )
-})
-
-test('errors of other code pass the guard unchanged', async (t) => {
-  const app = await guardedApp(t)
-  app.get('/x', async () => {
-    throw Object.assign(new Error('teapot'), { statusCode: 418 })
-  })
-  app.get('/ours', { config: { noauth: true } }, async () => {
-    throw new errors.ERR_AUTH_TOKEN_MISSING()
-  })
-  const response = await app.inject({ url: '/x', headers: await as() })
-  assert.equal(response.statusCode, 418)
-  assert.equal(response.headers['www-authenticate'], undefined)
-  assertRefused(await app.inject('/ours'), 'ERR_AUTH_TOKEN_MISSING')
 })

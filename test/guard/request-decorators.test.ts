@@ -1,50 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FastifyRequest } from 'fastify'
-import {
-  decorateRequest,
-  decoratorConflicts,
-  GETTERS,
-  readsDeclared,
-} from '../../lib/guard/request-decorators.ts'
-import tenantAuth, { authorizationOf, type RouteDeclaration } from '../../lib/index.ts'
-import { configError } from '../helpers/app/config-error.ts'
+import { decoratorConflicts, readsDeclared } from '../../lib/guard/request-decorators.ts'
+import tenantAuth from '../../lib/index.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 
 const KEYS = ['tenant', 'userInfo', 'resources', 'authorization'] as const
-
-/** What each property of a request gives, where it is declared. */
-function valuesOf(request: FastifyRequest): Record<(typeof KEYS)[number], unknown> {
-  const authorization = authorizationOf(request)
-  assert.ok(authorization, 'the request was let through')
-  const { tenant, userInfo, resources } = authorization
-  return { tenant, userInfo, resources, authorization }
-}
-
-const CONFIGS: readonly [config: RouteDeclaration, declared: string[]][] = [
-  [{}, []],
-  [{ tenant: true }, ['tenant']],
-  [{ tenant: 'optional' }, ['tenant']],
-  [{ userInfo: true }, ['userInfo']],
-  [{ resources: true }, ['resources']],
-  [{ authorization: true }, ['authorization']],
-]
-
-for (const [config, declared] of CONFIGS) {
-  test(`with ${JSON.stringify(config)} a request has ${declared.join() || 'no property of ours'}`, async (t) => {
-    const app = await guardedApp(t)
-    const wrong: string[] = []
-    app.get('/x', { config }, async (request) => {
-      const values = valuesOf(request)
-      for (const key of KEYS) {
-        const expected = declared.includes(key) ? values[key] : undefined
-        if (request[key] !== expected) wrong.push(key)
-      }
-    })
-    const response = await app.inject({ url: '/x?tenant=lazy-raccoon', headers: await as() })
-    assert.deepEqual([response.statusCode, wrong], [200, []])
-  })
-}
 
 test('before the decision a request gives nothing, and what is assigned to it is not kept', async (t) => {
   const app = bareApp(t)
@@ -75,21 +35,6 @@ test('after the decision an assignment to a property of ours fails, and names it
   })
   await app.inject({ url: '/x', headers: await as() })
   assert.deepEqual(thrown, KEYS)
-})
-
-test('a scope below that decorates its requests with a function of our name is refused', async (t) => {
-  const app = bareApp(t)
-  decorateRequest(app)
-  assert.deepEqual([...GETTERS.keys()], KEYS)
-  await app.register(async (child) => {
-    for (const name of GETTERS.keys()) {
-      assert.throws(
-        () => child.decorateRequest(name, () => 'other'),
-        configError(`found ${name} (boot)`),
-      )
-    }
-  })
-  await app.ready()
 })
 
 test('a request reads as declared unless one of our properties is hidden', async (t) => {
@@ -129,17 +74,4 @@ test('names are found in a constructor that does not descend from that of the gu
     }
   }
   assert.deepEqual(decoratorConflicts(bareApp(t), scopeWith(Other)), ['tenant', 'resources'])
-})
-
-test('a scope below a guard that decorates with no name of ours has none of them', async (t) => {
-  const app = await guardedApp(t)
-  assert.deepEqual(decoratorConflicts(app, app), [])
-  await app.register(async (child) => {
-    child.decorateRequest('other', null)
-    await child.register(async (inner) => {
-      inner.decorateRequest('more', () => 'other')
-      assert.deepEqual([decoratorConflicts(app, child), decoratorConflicts(app, inner)], [[], []])
-    })
-  })
-  await app.ready()
 })

@@ -8,34 +8,13 @@ import tenantAuth, { AuthService, publicScope } from '../../lib/index.ts'
 import { describeGuard } from '../../lib/openapi/describe.ts'
 import {
   type DocumentedRoute,
-  documentedRoutes,
   documentPath,
   withoutBasePaths,
 } from '../../lib/openapi/match-routes.ts'
 import { readDeclaration } from '../../lib/routes/declaration.ts'
 import { compilePolicy } from '../../lib/routes/policy.ts'
-import { RouteRegistry } from '../../lib/routes/route-registry.ts'
 import { PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
 import { documentedApp, documentOf, type Operation } from '../helpers/documents/documented.ts'
-
-const FORMS = [
-  ['/menus', '/menus'],
-  ['/:tenant/menus', '/{tenant}/menus'],
-  ['/:tenant?', '/{tenant}?'],
-  ['/files/*', '/files/{*}'],
-  ['/:tenant(^[a-z(-)]+$)/menus', '/{tenant}/menus'],
-  ['/at/:hour(^\\d{2})h:minute(^\\d{2})m', '/at/{hour}h{minute}m'],
-  ['/:from-:to', '/{from}-{to}'],
-  ['/picture/:id(^\\d+).png', '/picture/{id}.png'],
-  ['/orders::cancel', '/orders:cancel'],
-] as const
-
-for (const [url, path] of FORMS) {
-  test(`${url} is ${path} in a document`, () => {
-    assert.equal(documentPath(url), path)
-    assert.equal(formatParamUrl(url), path)
-  })
-}
 
 test('Any url becomes what @fastify/swagger makes of it', () => {
   const part = fc.constantFrom(...':()/*-.?^\\{}_é', '::', 'a', '7', ':tenant', '(^a$)')
@@ -98,32 +77,6 @@ test('Every form of a path is found in the document, except hidden routes', asyn
   assertDescribed(operations)
   await app.close()
 })
-
-for (const stripBasePath of [true, false]) {
-  test(`Every path is found if base paths are ${stripBasePath ? '' : 'not '}stripped`, async () => {
-    const servers = [
-      { url: 'https://eu.example/{name}', variables: { name: { default: 'api' } } },
-      { url: '/v2' },
-      { url: 'https://example.org' },
-    ]
-    const app = await documentedApp(
-      (root) => {
-        root.get('/health', { config: { noauth: true } }, handler)
-        root.register(async (scope) => write(scope), { prefix: '/api/v2' })
-      },
-      {
-        swagger: {
-          openapi: { openapi: '3.1.0', info: { title: 'test', version: '1' }, servers },
-          stripBasePath,
-        },
-      },
-    )
-    const operations = operationsOf(app).filter(([name]) => name !== 'get /health')
-    assert.equal(operations.length, PATHS.length + 3)
-    assertDescribed(operations)
-    await app.close()
-  })
-}
 
 test('Early routes are described as guarded, with their tenant if the path has one', async () => {
   const app = Fastify()
@@ -211,33 +164,6 @@ test('An unfinished document is described as far as it goes', async () => {
   assert.deepEqual(Object.keys(Object(paths['/menus'].get).responses), ['401', '503'])
   await app.close()
 })
-
-const RULES = { multitenancy: true, devMode: false, tenantParameter: 'tenant' }
-
-const handlerOfFindPolicies = async () => 'x'
-
-for (const when of ['before', 'after'] as const) {
-  test(`each place of a route is listed once, ${when} the policies are compiled`, async (t) => {
-    const app = Fastify({ exposeHeadRoutes: false })
-    t.after(() => app.close())
-    app.get('/early/:tenant', { config: { noauth: true } }, handlerOfFindPolicies)
-    const register = new RouteRegistry(app, RULES, () => true)
-    const config = { tenant: 'optional' } as const
-    app.route({ method: ['PUT', 'POST'], url: '/several', config, handler: handlerOfFindPolicies })
-    app.get('/open', { config: { noauth: true } }, handlerOfFindPolicies)
-    await app.ready()
-    if (when === 'after') register.compile()
-    const reported = documentedRoutes(register, RULES).map(({ methods, url, policy }) => {
-      const { noauth, tenant, mayBeAbsent } = policy
-      return [methods.join(), url, noauth, tenant, mayBeAbsent]
-    })
-    assert.deepEqual(reported, [
-      ['GET', '/early/:tenant', false, 'path', false],
-      ['PUT,POST', '/several', false, 'query', true],
-      ['GET', '/open', true, null, false],
-    ])
-  })
-}
 
 const info = { title: 'test', version: '1' }
 const rules = { tenantParameter: 'tenant', multitenancy: true, devMode: false }

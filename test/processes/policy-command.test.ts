@@ -213,24 +213,6 @@ test('a written file holds until a route opens', async () => {
   assert.equal(readFileSync(lock, 'utf8'), written)
 })
 
-test('a route that moves out of the guard opens, and dev mode is noted', async () => {
-  const at = (scope: string) => `${ESM}const app = Fastify()
-  app.register(async (guarded) => {
-    await guarded.register(tenantAuth, { devMode: true, uncovered: 'ignore' })
-    guarded.get('/me', async () => 'me')
-    ${scope}.get('/orders/:id', { exposeHeadRoute: false }, async () => 'orders')
-  })
-  await app.listen()`
-  const file = program('moved.mjs', at('guarded'))
-  const lock = join(home, 'moved.json')
-  const written = await policy(['--write', lock, '--', 'node', file])
-  assert.match(written.err, /^the application runs in dev mode: /m)
-  program(file, at('app'))
-  const { code, out } = await policy(['--check', lock, '--', 'node', file])
-  const words = 'was guarded, tenant none, require none; now it is there, and no guard covers it'
-  assert.deepEqual([code, out], [1, `opens    GET /orders/:id: ${words}\n`])
-})
-
 test('a route that was written before the plugin has its policy, and opens', async () => {
   const code = (config: string): string => `const app = require('fastify')()
   app.get('/menu', { config: { ${config} }, exposeHeadRoute: false }, async () => 'menu')

@@ -73,6 +73,7 @@ const SLIPS: readonly [slip: string, meant: string][] = [
   ['xnoauth', 'noauth'],
   ['noauth_', 'noauth'],
   ['Tenant', 'tenant'],
+  ['ten_ant', 'tenant'],
   ['tenants', 'tenant'],
   ['tennant', 'tenant'],
   ['tenent', 'tenant'],
@@ -90,7 +91,9 @@ const SLIPS: readonly [slip: string, meant: string][] = [
   ['requir', 'require'],
   ['requireAny', 'require'],
   ['require_any', 'require'],
+  ['require_any_of', 'require'],
   ['requireAll', 'require'],
+  ['requiresEach', 'require'],
 ]
 
 const ALL_REFUSED: readonly (readonly [config: object, problem: string])[] = [
@@ -136,6 +139,9 @@ const ACCEPTED: readonly object[] = [
     permissions: [],
     requirement: 1,
     tenancy: 1,
+    tenantss: 1,
+    requireAnything: 1,
+    notRequired: 1,
     '': true,
   },
 ]

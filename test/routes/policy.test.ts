@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TenantPlace } from '../../lib/identity/tenants/resolve-tenant.ts'
-import { NEVER_MET, readDeclaration } from '../../lib/routes/declaration.ts'
-import { CLOSED, compilePolicy } from '../../lib/routes/policy.ts'
+import { readDeclaration } from '../../lib/routes/declaration.ts'
+import { compilePolicy } from '../../lib/routes/policy.ts'
 import { guardedApp } from '../helpers/app/guarded-app.ts'
 
 const ON = { tenantParameter: 'tenant', multitenancy: true, devMode: false }
@@ -91,58 +91,3 @@ for (const [url, tenant, rules, problem] of CONTRADICTIONS) {
     })
   })
 }
-
-/** Paths without a tenant segment, the name of one, and the parameters that look like it. */
-const LOOK_ALIKES: readonly [url: string, name: string, alike: string[]][] = [
-  ['/:tenantId/x', 'tenant', ['tenantId']],
-  ['/:id/:tenent', 'tenant', ['tenent']],
-  ['/:id/x', 'tenant', []],
-  ['/:tenant/:tenantId', 'tenant', []],
-  ['/:orgId/:id', 'org', ['orgId']],
-  ['/:orgId/:tenant', 'org', ['orgId', 'tenant']],
-]
-
-for (const [url, tenantParameter, alike] of LOOK_ALIKES) {
-  const found = alike.length > 0
-  test(`${url} ${found ? 'lets nobody in' : 'is good'} where the tenant is :${tenantParameter}`, () => {
-    const config = { tenant: true, require: 'a:b' }
-    const rules = { ...ON, tenantParameter }
-    const { policy, problems } = compilePolicy(
-      { url, ...readDeclaration(config), strict: false },
-      rules,
-    )
-    assert.deepEqual(
-      problems,
-      alike.map((name) => `:${name} looks like the tenant segment, which is :${tenantParameter}`),
-    )
-    assert.deepEqual(policy.requirement, found ? NEVER_MET : { mode: 'all', ids: ['a:b'] })
-    const undeclared = { url, ...readDeclaration({ ...config, tenant: false }), strict: false }
-    assert.deepEqual(compilePolicy(undeclared, rules).problems, [])
-  })
-}
-
-test('noauth is allowed on a path with a tenant segment, and declares no tenant', () => {
-  const route = { url: '/:tenant/logo', ...readDeclaration({ noauth: true }), strict: false }
-  const { policy, problems } = compilePolicy(route, ON)
-  assert.deepEqual([policy.noauth, policy.tenant, problems], [true, null, []])
-})
-
-test('a policy and what it holds cannot be changed', () => {
-  const { policy } = compilePolicy(
-    { url: '/x', ...readDeclaration({ require: ['a:b'] }), strict: false },
-    ON,
-  )
-  for (const part of [policy, policy.declared, policy.requirement, policy.requirement?.ids]) {
-    assert.equal(Object.isFrozen(part), true)
-  }
-})
-
-test('a closed policy declares nothing, lets nobody in, and cannot be opened', () => {
-  const flags = { noauth: false, userInfo: false, resources: false, authorization: false }
-  assert.deepEqual(CLOSED, {
-    ...{ noauth: false, tenant: null, mayBeAbsent: false },
-    declared: { ...flags, tenant: false, requirement: null },
-    requirement: NEVER_MET,
-  })
-  assert.equal(Object.isFrozen(CLOSED), true)
-})

@@ -4,13 +4,7 @@ import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
-import {
-  applicationRoutes,
-  type CapturedRoute,
-  capturedRoute,
-  keepRoutes,
-  routeOf,
-} from '../../lib/routes/route-capture.ts'
+import { applicationRoutes, type CapturedRoute } from '../../lib/routes/route-capture.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 
 const handler = async () => 'x'
@@ -43,20 +37,6 @@ test('an application that is published twice keeps its routes, each of them once
   assert.deepEqual(urlsOf(app), ['/one', '/two'])
 })
 
-test('all routes of an application are known, in the order of writing, with their scopes', async (t) => {
-  const app = Fastify({ exposeHeadRoutes: false })
-  t.after(() => app.close())
-  app.get('/one', handler)
-  await app.register(async (child) => void child.get('/two', handler), { prefix: '/in' })
-  const routes = keepRoutes(app) ?? []
-  app.get('/three', handler)
-  assert.equal(applicationRoutes(app) === routes, true)
-  assert.deepEqual(urlsOf(app), ['/one', '/in/two', '/three'])
-  assert.equal(routes[0]?.scope === app, true)
-  await app.ready()
-  assert.equal(applicationRoutes(app)?.length, 3)
-})
-
 test('without a guard, routes are let go when the application is ready', async (t) => {
   const app = Fastify()
   t.after(() => app.close())
@@ -79,31 +59,6 @@ test('applications that share a server have their own routes', async (t) => {
 function written(app: FastifyInstance): readonly CapturedRoute[] {
   return applicationRoutes(app) ?? []
 }
-
-test('a route is known by the handler that Fastify calls, and by no other', async (t) => {
-  const app = bareApp(t, { exposeHeadRoutes: false })
-  let called: object | undefined
-  app.addHook('onRequest', async ({ routeOptions }) => {
-    called = routeOptions.handler
-  })
-  app.get('/one', handler)
-  app.get('/two', handler)
-  const [one, two] = written(app).flatMap(({ routes }) => routes)
-  await app.inject('/two')
-  assert.equal(called !== undefined && routeOf(called) === two, true, 'another route')
-  assert.equal(one === two, false, 'routes of one handler are one')
-  assert.equal(routeOf(handler), undefined)
-})
-
-test('the root of a prefixed scope is taken for each of its two urls', async (t) => {
-  const app = bareApp(t, { exposeHeadRoutes: false })
-  await app.register(async (child) => void child.get('/', handler), { prefix: '/in' })
-  const [route] = written(app)
-  assert.deepEqual(
-    route?.routes.map(({ url }) => url),
-    ['/in', '/in/'],
-  )
-})
 
 test('a handler stands for itself in the options, and keeps its name, kind and context', async (t) => {
   const app = bareApp(t, { exposeHeadRoutes: false })
@@ -140,36 +95,4 @@ test('a handler that is no function stops Fastify, as without us', async (t) => 
   const app = bareApp(t, { exposeHeadRoutes: false })
   app.addHook('onRoute', (options) => void Object.assign(options, { handler: 'none' }))
   assert.throws(() => app.get('/x', handler), TypeError)
-})
-
-test('what is taken last counts, since a hook may bind a handler, too', (t) => {
-  const app = bareApp(t, { exposeHeadRoutes: false })
-  app.addHook('onRoute', function (options) {
-    options.handler.bind(this)
-    options.config = { noauth: true }
-  })
-  app.get('/x', handler)
-  const [route, ...more] = written(app).flatMap(({ routes }) => routes)
-  assert.deepEqual([route?.declared.noauth, more], [true, []])
-})
-
-test('in a scope that no hook of ours is in, nothing is taken', (t) => {
-  const app = bareApp(t, { exposeHeadRoutes: false })
-  let options: RouteOptions | undefined
-  app.addHook('onRoute', (given) => {
-    options = given
-  })
-  app.get('/x', handler)
-  const bound = options?.handler.bind(bareApp(t))
-  assert.equal(bound && routeOf(bound), undefined)
-})
-
-test('two hooks that see one route know it as one', (t) => {
-  const app = bareApp(t, { exposeHeadRoutes: false })
-  const seen: CapturedRoute[] = []
-  app.addHook('onRoute', function (options) {
-    seen.push(capturedRoute(this, options))
-  })
-  app.get('/x', handler)
-  assert.equal(seen[0] === written(app)[0], true, 'another one')
 })

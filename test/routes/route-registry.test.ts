@@ -1,34 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import { test } from 'node:test'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import tenantAuth, { type RouteDeclaration } from '../../lib/index.ts'
-import { applicationRoutes } from '../../lib/routes/route-capture.ts'
-import { routeProblems } from '../../lib/routes/route-registry.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
-
-const handler = async () => 'x'
-
-test('the mistakes of a route are reported on one line, once for it and its HEAD twin', (t) => {
-  const app = bareApp(t, { exposeHeadRoutes: true })
-  app.get('/one', handler)
-  app.post('/two', handler)
-  app.head('/two', handler)
-  app.route({ method: ['PUT', 'PATCH'], url: '/three', handler })
-  const routes = applicationRoutes(app)?.flatMap(({ routes }) => routes) ?? []
-  const alike = routes.map((route) => ({ route, found: 'wrong' }))
-  assert.deepEqual(routeProblems(alike), [
-    'GET /one: wrong',
-    'POST /two: wrong',
-    'HEAD /two: wrong',
-    'PUT, PATCH /three: wrong',
-  ])
-  const apart = routes.slice(0, 2).map((route) => ({ route, found: route.methods.join() }))
-  assert.deepEqual(routeProblems(apart).sort(), ['GET /one: GET', 'HEAD /one: HEAD'])
-  assert.deepEqual(routeProblems([]), [])
-})
+import { portOf } from '../helpers/servers/asked-server.ts'
 
 test('if a later onRoute hook replaces the config, the new config holds', async (t) => {
   const app = await guardedApp(t)
@@ -130,19 +107,6 @@ for (const [early, late] of TWINS) {
   })
 }
 
-for (const config of [undefined, {}, { tenant: 'optional' }] as const) {
-  test(`a hook before the guard that writes noauth into ${JSON.stringify(config)} opens nothing`, async (t) => {
-    const app = bareApp(t)
-    app.addHook('onRequest', async (request) => {
-      request.routeOptions.config.noauth = true
-    })
-    await app.register(tenantAuth, trusting())
-    app.get('/x', { ...(config && { config }) }, async () => 'never')
-    assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
-    assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
-  })
-}
-
 test('a contradiction from a later onRoute hook stops the boot', async (t) => {
   const app = await guardedApp(t)
   app.addHook('onRoute', (route) => {
@@ -150,18 +114,6 @@ test('a contradiction from a later onRoute hook stops the boot', async (t) => {
   })
   app.get('/x', { config: { tenant: true } }, async () => 'never')
   await assert.rejects(async () => app.ready(), { code: 'ERR_AUTH_ROUTE_INVALID' })
-})
-
-test('a hook that writes into the config of one route reaches no route that shares the config', async (t) => {
-  const app = await guardedApp(t)
-  const shared = {}
-  app.addHook('onRoute', ({ url, config }) => {
-    if (config && url === '/opened') config.noauth = true
-  })
-  app.get('/opened', { config: shared }, async () => 'x')
-  app.get('/other', { config: shared }, async () => 'x')
-  assert.equal(outcome(await app.inject('/opened')), '200')
-  assertRefused(await app.inject('/other'), 'ERR_AUTH_TOKEN_MISSING')
 })
 
 for (const when of ['before', 'after'] as const) {
@@ -210,11 +162,11 @@ test('a request before the policies are compiled is refused, and only that reque
   const app = bareApp(t)
   const server = createServer((request, response) => app.routing(request, response))
   t.after(() => server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const port = await portOf(server)
   const headers = await as()
   let early = 0
   app.addHook('onReady', async () => {
-    const response = await fetch(`http://127.0.0.1:${portOf(server)}/x`, { headers })
+    const response = await fetch(`http://127.0.0.1:${port}/x`, { headers })
     await response.text()
     early = response.status
   })
@@ -227,9 +179,3 @@ test('a request before the policies are compiled is refused, and only that reque
   const response = await app.inject({ url: '/x', headers })
   assert.deepEqual(response.json(), { tenant: null })
 })
-
-function portOf(server: Server): number {
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null, 'the server listens')
-  return address.port
-}

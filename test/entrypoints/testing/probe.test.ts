@@ -16,8 +16,7 @@ import {
   probe,
 } from '../../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions, AuthService } from '../../../lib/index.ts'
-import { authority, bareApp, guardedApp, trusting } from '../../helpers/app/guarded-app.ts'
-import { untyped } from '../../helpers/app/untyped-options.ts'
+import { authority, bareApp, guardedApp, trusting, untyped } from '../../helpers/app/guarded-app.ts'
 
 /** `GET /me: 401 401 - -`; an open route is `GET /health: open`. */
 function lineOf(row: ProbedRoute): string {

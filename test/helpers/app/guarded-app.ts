@@ -47,3 +47,8 @@ export async function guardedApp(
   await app.register(tenantAuth, options.devMode ? options : trusting(options))
   return app
 }
+
+/** Options as JavaScript gives them: their names and types are not checked. */
+export function untyped(options: object): AuthOptions {
+  return { ...options }
+}

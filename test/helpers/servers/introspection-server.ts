@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
+import { portOf } from './asked-server.ts'
 
 export const CLIENT = { clientId: 'menu-api', clientSecret: 'secret-of-the-menu-api:9Zq+/ü' }
 
@@ -43,10 +43,7 @@ export async function introspectionServer(t: TestContext): Promise<Introspection
     listener.close()
     listener.closeAllConnections()
   })
-  await once(listener.listen(0, '127.0.0.1'), 'listening')
-  const address = listener.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  const issuer = `http://127.0.0.1:${port}`
+  const issuer = `http://127.0.0.1:${await portOf(listener)}`
   const server: IntrospectionServer = {
     issuer,
     url: `${issuer}/introspect`,

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import { type ClientMetadata, Provider } from 'oidc-provider'
+import { portOf } from './asked-server.ts'
 
 export const API = 'https://menu.test/api'
 /** Another API, whose access tokens are opaque. */
@@ -43,11 +44,7 @@ export async function startOidcServer(
     if (request.url?.startsWith('/interaction/')) return logIn(provider, request, response)
     return provider.callback()(request, response)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  const issuer = `http://127.0.0.1:${port}`
+  const issuer = `http://127.0.0.1:${await portOf(server)}`
 
   // Another provider at the same address stands for a restart with another configuration. Its data
   // is in the memory of the process, and outlives it.

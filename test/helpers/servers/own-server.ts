@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { portOf } from './asked-server.ts'
 import { findCommand, serverUser } from './commands.ts'
 
 /** Milliseconds within which a server answers. */
@@ -35,12 +36,11 @@ export function serverFolder(): string {
 
 /** A port of loopback on which no server listens. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
+  const server = createServer()
+  const port = await portOf(server)
   server.close()
   await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : assert.fail('no port')
+  return port
 }
 
 /** A server that a test starts, kills, and starts again on the same data. */

@@ -1,6 +1,5 @@
-import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { portOf } from './asked-server.ts'
 
 /**
  * Stands on the way to a server. While it is silent, it accepts connections and bytes, and lets
@@ -37,12 +36,9 @@ export async function startStandIn(target: number): Promise<StandIn> {
     socket.once('close', () => sockets.delete(socket))
     return socket
   }
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null, 'it listens on a port')
+  const port = await portOf(server)
   return {
-    port: address.port,
+    port,
     fallSilent() {
       isSilent = true
       for (const socket of sockets) {

@@ -1,6 +1,5 @@
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import type { TestContext } from 'node:test'
+import type { ServerResponse } from 'node:http'
+import { askedServer } from './asked-server.ts'
 
 export interface TenantServer {
   readonly url: string
@@ -11,31 +10,16 @@ export interface TenantServer {
 }
 
 /** A server of tenant lists on loopback that ends with its test. */
-export async function tenantServer(t: TestContext, body: string): Promise<TenantServer> {
-  const state = { count: 0, answer: json(body) }
-  const server = createServer((_request, response) => {
-    state.count++
-    state.answer(response)
-  })
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  return {
-    url: `http://127.0.0.1:${port}/tenants`,
+export async function tenantServer(body: string): Promise<TenantServer> {
+  const server = await askedServer((_request, response) => tenants.answer(response))
+  const tenants: TenantServer = {
+    url: `${server.url}tenants`,
     get count() {
-      return state.count
+      return server.count
     },
-    get answer() {
-      return state.answer
-    },
-    set answer(answer) {
-      state.answer = answer
-    },
+    answer: json(body),
   }
+  return tenants
 }
 
 export function json(body: string, status = 200): (response: ServerResponse) => void {

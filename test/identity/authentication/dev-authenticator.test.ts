@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import { basename } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { DevAuthenticator } from '../../../lib/identity/authentication/dev-authenticator.ts'
 import tenantAuth, { type AuthOptions, errors } from '../../../lib/index.ts'
-import { configError } from '../../helpers/app/config-error.ts'
 import { bareApp } from '../../helpers/app/guarded-app.ts'
 import { logLines } from '../../helpers/app/log-lines.ts'
 import { outcome } from '../../helpers/app/refusals.ts'
@@ -50,37 +46,6 @@ async function devApp(t: TestContext, options: AuthOptions = {}): Promise<Fastif
   }
   return app
 }
-
-describe('the mock user', () => {
-  const mockUser = new DevAuthenticator(USER, {})
-
-  test('is the user of every request, and the rights never end', () => {
-    const principal = mockUser.authenticate()
-    assert.equal(principal, mockUser.authenticate())
-    assert.deepEqual(principal.userInfo, USER)
-    assert.equal(principal.expiresAt.getTime() > Date.now() + 1e12, true)
-    assert.deepEqual([...principal.tenants], ['acme', 'zoo'])
-  })
-
-  test('is always ready, and has no keys to fetch', async () => {
-    mockUser.open()
-    assert.equal(mockUser.isReady, true)
-    await mockUser.refreshKeys()
-    mockUser.close()
-    assert.equal(mockUser.isReady, true)
-  })
-
-  test('holds the superuser resource only under *', () => {
-    const rules = { superuserResource: 'authz:superuser' }
-    const under = (key: string) =>
-      new DevAuthenticator(
-        { sub: 'u', resources: { [key]: ['authz:superuser'] } },
-        rules,
-      ).authenticate()
-    assert.equal(under('*').in('any').tenant, 'any')
-    assert.throws(() => under('acme').in('any'), errors.ERR_AUTH_TENANT_FORBIDDEN)
-  })
-})
 
 test('every request acts as the user of the file, deeply immutable', async (t) => {
   const app = await devApp(t)
@@ -162,16 +127,6 @@ test('a required tenant without a source stops the boot here too', async () => {
   await app.close()
 })
 
-test('resolveTenant is asked where the query would be read', async (t) => {
-  const app = await devApp(t, {
-    resolveTenant: ({ headers }) => String(headers['x-tenant'] ?? '') || null,
-  })
-  assert.equal((await app.inject('/query?tenant=acme')).json().tenant, null)
-  const headers = { 'x-tenant': 'zoo' }
-  assert.equal((await app.inject({ url: '/query', headers })).json().tenant, 'zoo')
-  assert.equal((await app.inject({ url: '/acme/path', headers })).json().tenant, 'acme')
-})
-
 test('no URL is asked, for keys or for tenants', async (t) => {
   const server = await askedServer((_request, response) => response.end('[]'))
   const app = await devApp(t, { publicKeysUrl: server.url, tenants: server.url })
@@ -195,44 +150,7 @@ for (const [name, tenants] of [
   })
 }
 
-test('the mock user has no tokens to keep', () => {
-  const { tokenCache } = new DevAuthenticator({ sub: 'u' }, {})
-  assert.deepEqual(tokenCache, { size: 0, hits: 0, misses: 0, evictions: 0 })
-})
-
 describe('the file of the mock user', () => {
-  const tenantsOf = async (options: AuthOptions) => {
-    const app = Fastify()
-    await app.register(tenantAuth, options)
-    app.get('/', { config: { userInfo: true } }, async (request) => request.userInfo)
-    const user = (await app.inject('/')).json()
-    await app.close()
-    return Object.keys(user.resources)
-  }
-
-  test('may be named in the INI file, and its path counts from there', async () => {
-    const ini = `[auth]\ndev_mode = yes\ndev_user_info_path = ${basename(devUserInfoPath)}\n`
-    assert.deepEqual(await tenantsOf({ configFile: folder.write(ini) }), ['*', 'acme', 'zoo'])
-  })
-
-  test('may be missing if it was not configured: the built-in user acts', {
-    skip: existsSync('/conf/dev-userinfo.json') && 'this machine has the default file',
-  }, async () => {
-    assert.deepEqual(await tenantsOf({ devMode: true }), ['default', 'test-tenant'])
-  })
-
-  for (const [name, path] of [
-    ['missing', 'missing.json'],
-    ['malformed', folder.write('{ "resources": {} }')],
-  ] as const) {
-    test(`must not be ${name} where it is configured`, async () => {
-      const ini = `[auth]\ndev_mode = yes\ndev_user_info_path = ${path}\n`
-      const refused = configError('devUserInfoPath: expected a JSON file', basename(path))
-      await assert.rejects(tenantsOf({ configFile: folder.write(ini) }), refused)
-      await assert.rejects(tenantsOf({ devMode: true, devUserInfoPath: path }), refused)
-    })
-  }
-
   test('is not looked at without dev mode', async (t) => {
     const app = bareApp(t)
     await app.register(tenantAuth, { devUserInfoPath: 'missing.json' })

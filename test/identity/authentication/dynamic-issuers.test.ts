@@ -11,7 +11,6 @@ import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { isObject } from '../../../lib/platform/runtime/own-property.ts'
-import { heard } from '../../helpers/app/heard.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
 import { forgeKey } from '../../helpers/tokens/forge.ts'
 
@@ -31,12 +30,6 @@ const ENTRY: IssuerEntry = {
   tokenTypes: undefined,
   mapClaims: undefined,
 }
-
-const unavailable = (reason: string) => ({
-  code: 'ERR_AUTH_ISSUERS_UNAVAILABLE',
-  retryAfter: 1,
-  reason: `the issuers function ${reason}`,
-})
 
 /** A function's issuers, on a clock that the test moves. Each is believed until it is retired. */
 function start(
@@ -94,8 +87,6 @@ function start(
   }
 }
 
-const never = () => new Promise(() => {})
-
 const withReason = (reason: string) => (error: unknown) =>
   error instanceof AuthError && error.reason === reason
 
@@ -104,28 +95,6 @@ const NOT_ACCEPTED = withReason('the issuer is not accepted')
 /** Whether what an issuer says now is believed. */
 const proofOf = async (found: Issuer | Promise<Issuer>) =>
   (await found).accept({ sub: 'u' }, 1000).validity
-
-test('an answer is kept for its time, and asked for anew in the background before its end', (t) => {
-  const { find, asked, at } = start(t, () => ENTRY)
-  const issuer = find()
-  for (const milliseconds of [0, 79_999]) {
-    at(milliseconds)
-    assert.equal(find(), issuer)
-  }
-  assert.deepEqual(asked(), [A])
-  at(80_000)
-  assert.equal(find(), issuer)
-  assert.deepEqual(asked(), [A])
-})
-
-test('an answer that is not to be kept is kept for a millisecond, as its keys are', (t) => {
-  const { find, asked, at } = start(t, () => ENTRY, { maxAge: 0 })
-  assert.equal(find(), find())
-  assert.deepEqual(asked(), [A])
-  at(1)
-  assert.notEqual(find(), undefined)
-  assert.deepEqual(asked(), [A])
-})
 
 test('an issuer that is not known is refused, and asked for anew after the cooldown', (t) => {
   const { find, asked, at } = start(t, () => null)
@@ -163,49 +132,6 @@ for (const [what, answer] of [
     assert.notEqual(findAll(1001), 0)
   })
 }
-
-test('strangers wait in a line of their own, and hold no place of a proved issuer', async (t) => {
-  let isLate = false
-  const { find, asked, at } = start(t, (iss) => (iss === A && !isLate ? ENTRY : never()))
-  await proofOf(find())
-  isLate = true
-  at(100_000)
-  asked()
-  for (let i = 0; i < 1016; i++) void find(`i${i}`)
-  assert.throws(() => find('next'), unavailable('was not asked: its line is full'))
-  assert.equal(asked().length, 16)
-  assert.equal(find() instanceof Promise, true)
-  assert.deepEqual(asked(), [A])
-})
-
-test('what no issuer can be called is not asked for', (t) => {
-  const { issuers, find, asked } = start(t, () => ENTRY)
-  for (const iss of ['', ' a', 'a ', 'a b', 'a\0', '\0a', 'a\ud800', 'x'.repeat(2049)]) {
-    assert.throws(() => find(iss), NOT_ACCEPTED, JSON.stringify(iss))
-  }
-  const missing = withReason('the issuer is missing')
-  assert.throws(() => issuers.find({ iss: undefined }, WAITS), missing)
-  assert.deepEqual(asked(), [])
-  const names = ['x', 'x'.repeat(2048)]
-  for (const iss of names) void find(iss)
-  assert.deepEqual(asked(), names)
-})
-
-test('an answer that says the same keeps its issuer, and another mapping counts from then on', async (t) => {
-  let sub = 'one'
-  const answer = () => {
-    const mapped = { sub }
-    return { mapClaims: () => mapped }
-  }
-  const { issuers, find, notes } = start(t, answer)
-  const issuer = await find()
-  const proof = await proofOf(issuer)
-  sub = 'two'
-  issuers.forget()
-  assert.equal(find(), issuer)
-  assert.deepEqual([proof.isValid, notes()], [true, ['keys 1 opened']])
-  assert.equal(issuer.accept({}, 1000).principal.userInfo.sub, 'two')
-})
 
 const BY_URL = { publicKeys: undefined, publicKeysUrl: `${A}/keys` }
 const DISCOVERED = { publicKeys: undefined }
@@ -250,121 +176,6 @@ test('an issuer that the function knows no more is retired, and its keys are clo
   assert.throws(find, NOT_ACCEPTED)
   assert.deepEqual([proof.isValid, notes()], [false, ['keys 1 opened', 'keys 1 closed']])
   assert.deepEqual(issuers.all(), [])
-})
-
-test('one issuer is asked for anew, or all are', (t) => {
-  const { issuers, find, asked } = start(t, () => ENTRY)
-  const findAll = () => {
-    for (const iss of ['a', 'b']) void find(iss)
-    return asked()
-  }
-  assert.deepEqual(findAll(), ['a', 'b'])
-  issuers.forget('b')
-  assert.deepEqual(findAll(), ['b'])
-  issuers.forget()
-  assert.deepEqual(findAll(), ['a', 'b'])
-})
-
-test('it is ready without issuers, and gets the keys of a known one anew', async (t) => {
-  const { issuers, find, notes, asked } = start(t, (iss) => (iss === A ? ENTRY : null))
-  assert.equal(issuers.isReady, true)
-  await issuers.refreshKeys()
-  void find()
-  assert.throws(() => find('b'), NOT_ACCEPTED)
-  notes()
-  asked()
-  await issuers.refreshKeys(A)
-  await issuers.refreshKeys()
-  assert.deepEqual([notes(), asked()], [['keys 1 loaded'], []])
-  for (const iss of ['b', 'c']) {
-    await assert.rejects(issuers.refreshKeys(iss), {
-      ...{ code: 'ERR_AUTH_KEYS_UNAVAILABLE', retryAfter: 1, reason: 'the issuer is not known' },
-    })
-  }
-})
-
-test('closing ends what is open, the keys too, and opening begins again', async (t) => {
-  const open: ((answer: unknown) => void)[] = []
-  const { issuers, find, notes } = start(t, (iss) =>
-    iss === A ? ENTRY : new Promise((resolve) => void open.push(resolve)),
-  )
-  void find()
-  const ended = assert.rejects(
-    async () => find('b'),
-    unavailable('had not answered when the application closed'),
-  )
-  issuers.close()
-  await ended
-  issuers.open()
-  assert.deepEqual(notes(), ['keys 1 opened', 'keys 1 closed', 'keys 1 opened'])
-  const found = find('b')
-  open[1]?.({ name: 'b' })
-  assert.equal((await found).name, 'b')
-})
-
-/** What the channel was told, in short. */
-function changesIn(t: TestContext) {
-  const told = heard(t, 'document')
-  return () => told.splice(0).map(({ event, age, reason }) => [event, age, reason])
-}
-
-test('what becomes of an answer is told: that it came, failed, grew old, and is gone', (t) => {
-  const changes = changesIn(t)
-  let answer: () => unknown = () => ENTRY
-  const { issuers, find, at } = start(t, () => answer())
-  const issuer = find()
-  assert.deepEqual(changes(), [['fetched', 0, null]])
-  answer = () => {
-    throw new TypeError('secret')
-  }
-  const failure = 'the issuers function failed (TypeError)'
-  at(90_000)
-  assert.equal(find(), issuer)
-  assert.deepEqual(changes(), [['failed', 90, failure]])
-  at(101_000)
-  assert.equal(find(), issuer)
-  assert.deepEqual(changes(), [
-    ['failed', 101, failure],
-    ['stale', 101, failure],
-  ])
-  answer = () => ({ tenants: ['acme'] })
-  issuers.forget()
-  void find()
-  assert.deepEqual(changes(), [['fetched', 0, null]])
-  answer = () => null
-  issuers.forget()
-  assert.throws(find, NOT_ACCEPTED)
-  assert.deepEqual(changes(), [['gone', null, null]])
-})
-
-test('the age of an answer counts from its question', async (t) => {
-  const changes = changesIn(t)
-  const open: ((answer: unknown) => void)[] = []
-  const { find, at } = start(t, () => new Promise((resolve) => void open.push(resolve)))
-  const found = find()
-  at(4000)
-  open[0]?.(ENTRY)
-  await found
-  assert.deepEqual(changes(), [['fetched', 4, null]])
-})
-
-test('of a stranger is told that the function has failed, and nothing else', (t) => {
-  const changes = changesIn(t)
-  const { find } = start(t, (iss) => (iss === A ? null : 'no rules'))
-  assert.throws(find, NOT_ACCEPTED)
-  assert.deepEqual(changes(), [])
-  assert.throws(() => find('b'), unavailable('gave no usable answer'))
-  assert.deepEqual(changes(), [['failed', null, 'the issuers function gave no usable answer']])
-})
-
-test('of an answer that cannot be read no words of others are told', (t) => {
-  const changes = changesIn(t)
-  const read = () => {
-    throw new RangeError('secret')
-  }
-  const { find } = start(t, () => ENTRY, { read })
-  assert.throws(find, unavailable('gave no usable answer'))
-  assert.deepEqual(changes(), [['failed', null, 'the issuers function gave no usable answer']])
 })
 
 test('an issuer that had to go is told of again after the service was closed, and a logger may throw', async (t) => {

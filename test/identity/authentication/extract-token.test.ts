@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { AuthError } from '../../../lib/errors.ts'
 import { extractToken } from '../../../lib/identity/authentication/extract-token.ts'
@@ -90,57 +89,8 @@ test('a made-up request without raw headers repeats no header', () => {
   assert.equal(extractToken(requestWith('Bearer a', undefined)), 'a')
 })
 
-test('without an Authorization header, the function of the application is asked', () => {
-  const request = requestWith()
-  const asked: unknown[] = []
-  const tokenFrom = (given: unknown) => {
-    asked.push(given)
-    return 'a.b.c'
-  }
-  assert.equal(extractToken(request, tokenFrom), 'a.b.c')
-  assert.deepEqual(asked, [request])
-  assert.equal(extractToken(requestWith('Bearer x'), tokenFrom), 'x')
-  assert.equal(extractToken(requestWith(''), tokenFrom), null)
-  assert.equal(asked.length, 1)
-})
-
-test('without an Authorization header and without a function there is no token', () => {
-  assert.equal(extractToken(requestWith()), null)
-})
-
 test('a repeated header is refused, even if the function has given a token', () => {
   const request = requestWith(undefined, ['Authorization', 'a', 'authorization', 'b'])
   const ask = () => extractToken(request, () => 'a.b.c')
   assert.throws(ask, refused('several Authorization headers'))
-})
-
-/** Values that a function gives and that are not tokens. The type promises a string or null. */
-const NO_TOKENS: readonly [what: string, tokenFrom: () => unknown, isAbsent: boolean][] = [
-  ['null', () => null, true],
-  ['undefined', () => undefined, true],
-  ['the empty string', () => '', true],
-  ['a number', () => 7, false],
-  ['a list', () => ['a.b.c'], false],
-  ['a promise', async () => 'a.b.c', false],
-  ['a promise that rejects', () => Promise.reject(new Error('on purpose')), false],
-]
-
-for (const [what, tokenFrom, isAbsent] of NO_TOKENS) {
-  test(`a function that gives ${what} gives ${isAbsent ? 'no token' : 'what is refused'}`, () => {
-    const ask = () => Reflect.apply(extractToken, undefined, [requestWith(), tokenFrom])
-    if (isAbsent) assert.equal(ask(), null)
-    else assert.throws(ask, refused('tokenFrom gave no string'))
-  })
-}
-
-test('a promise that a function gives may reject when its request is refused', async (t) => {
-  const unhandled: unknown[] = []
-  const note = (error: unknown) => void unhandled.push(error)
-  process.on('unhandledRejection', note)
-  t.after(() => process.off('unhandledRejection', note))
-  const tokenFrom = () => Promise.reject(new Error('on purpose'))
-  const ask = () => Reflect.apply(extractToken, undefined, [requestWith(), tokenFrom])
-  assert.throws(ask, refused('tokenFrom gave no string'))
-  await setImmediate()
-  assert.deepEqual(unhandled, [])
 })

@@ -11,11 +11,6 @@ import { forgeKey } from '../../helpers/tokens/forge.ts'
 
 const [SET_ONE, SET_TWO] = [setOf('one'), setOf('two')]
 const NAMELESS: JoseHeader = { alg: 'ES256', kid: undefined, typ: undefined }
-const NO_KEYS = {
-  code: 'ERR_AUTH_KEYS_UNAVAILABLE',
-  retryAfter: 7,
-  reason: 'no usable key set can be had',
-}
 
 function setOf(kid: string): KeySet {
   return new KeySet({ keys: [forgeKey('ES256', kid).publicJwk] })
@@ -66,17 +61,6 @@ const named = (kid: string): JoseHeader => ({ ...NAMELESS, kid })
 const withReason = (reason: string) => (error: unknown) =>
   error instanceof AuthError && error.reason === reason
 
-test('a key that is there is found at once, with its set', () => {
-  const keys = keysOf(SET_ONE, SET_TWO)
-  const { isSignedBy } = find(keys, 'one')
-  for (const header of [named('one'), NAMELESS]) {
-    const found = findSigningKey(keys.source, header, isSignedBy)
-    assert.ok(!(found instanceof Promise), 'it is there at once')
-    assert.equal(found.keys, SET_ONE)
-  }
-  assert.equal(keys.looks(), 0)
-})
-
 /** Sets of keys, and how many looks for newer ones lead to the key `two`. */
 const WAYS: readonly [what: string, sets: (KeySet | undefined)[], looks: number][] = [
   ['the first keys have it', [undefined, SET_TWO], 0],
@@ -106,40 +90,10 @@ test('after two looks a key is unknown, and the refusal says which keys there ar
   assert.equal(keys.looks(), 2)
 })
 
-test('a look that may not be taken now is not asked for again', async () => {
-  const keys = keysOf(SET_ONE)
-  await assert.rejects(find(keys, 'two').found, withReason('the key is unknown'))
-  assert.equal(keys.looks(), 1)
-})
-
 test('a set that has refused a signature is not tried again, and the refusal stays', async () => {
   for (const next of [[], [SET_ONE], [SET_ONE, SET_ONE]]) {
     const { found, tried } = find(keysOf(SET_ONE, ...next), 'forger', NAMELESS)
     await assert.rejects(found, withReason('the signature does not match'))
     assert.deepEqual(tried, ['one'])
   }
-})
-
-test('without keys, and where they grow too old meanwhile, the answer is 503', async () => {
-  await assert.rejects(find(keysOf(undefined), 'one').found, NO_KEYS)
-  for (const header of [named('two'), NAMELESS]) {
-    const keys = keysOf(SET_ONE, undefined, SET_TWO)
-    await assert.rejects(find(keys, 'two', header).found, NO_KEYS)
-  }
-})
-
-test('a key of that name for another algorithm is refused at once', () => {
-  const keys = keysOf(SET_ONE, SET_TWO)
-  const { isSignedBy, tried } = find(keys, 'one')
-  const header = { ...named('one'), alg: 'RS256' }
-  assert.throws(() => findSigningKey(keys.source, header, isSignedBy), withReason('no key fits'))
-  assert.deepEqual([tried, keys.looks()], [[], 0])
-})
-
-test('a signature that is not of the named key is refused at once', () => {
-  const keys = keysOf(SET_ONE, SET_TWO)
-  const { isSignedBy } = find(keys, 'forger')
-  const reason = withReason('the signature does not match')
-  assert.throws(() => findSigningKey(keys.source, named('one'), isSignedBy), reason)
-  assert.equal(keys.looks(), 0)
 })

@@ -33,14 +33,6 @@ function verified(sub: string, claims: object = {}, validity = { isValid: true }
   }
 }
 
-test('a token is known by its text, and by no other', () => {
-  const tokens = new VerifiedTokens(10, 5)
-  const alice = verified('alice')
-  assert.equal(tokens.get('a'), undefined)
-  tokens.set('a', alice)
-  assert.deepEqual([tokens.get('a'), tokens.get('b')], [alice, undefined])
-})
-
 test('a token is known as long as its proof holds', () => {
   const tokens = new VerifiedTokens(10, 5)
   const proof = { isValid: false }
@@ -49,24 +41,6 @@ test('a token is known as long as its proof holds', () => {
   assert.equal(tokens.get('a'), undefined)
   proof.isValid = true
   assert.equal(tokens.get('a'), alice)
-})
-
-test('what is proved anew takes the place of what was known', () => {
-  const tokens = new VerifiedTokens(10, 5)
-  tokens.set('a', verified('alice', {}, { isValid: false }))
-  const bob = verified('bob')
-  tokens.set('a', bob)
-  assert.equal(tokens.get('a'), bob)
-})
-
-test('a known token is refused when its time is over, with the tolerance', (t) => {
-  t.mock.timers.enable({ apis: ['Date'], now: (EXP + 5) * 1000 - 1 })
-  const tokens = new VerifiedTokens(10, 5)
-  const alice = verified('alice')
-  tokens.set('a', alice)
-  assert.equal(tokens.get('a'), alice)
-  t.mock.timers.tick(1)
-  assert.deepEqual(tokens.get('a'), refuseToken('expired'))
 })
 
 test('an entry counts with all that it keeps alive', () => {
@@ -86,12 +60,6 @@ test('the names of an entry count too', () => {
     tokens.set(`t${i}`, { ...alice, names: { ...alice.names, sid } })
   }
   assert.equal(tokens.stats.size < 10, true, `${tokens.stats.size} are kept`)
-})
-
-test('with size 0 none is kept', () => {
-  const tokens = new VerifiedTokens(0, 5)
-  tokens.set('a', verified('alice'))
-  assert.equal(tokens.get('a'), undefined)
 })
 
 test('the first look of a request is a hit or a miss, and no other look counts', (t) => {

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Principal } from '../../../lib/identity/authorization/principal.ts'
-import { Rights } from '../../../lib/identity/authorization/rights.ts'
 import { readUserInfo } from '../../../lib/identity/jwt/user-info.ts'
-import { errors } from '../../../lib/index.ts'
 
 const RESOURCES = { '*': ['menu:read'], a: ['order:read', 'order:cancel'], b: ['order:read'] }
 const EXP = 1_900_000_000
@@ -18,39 +16,11 @@ function principalOf(resources: object | undefined, superuserResource?: string):
   )
 }
 
-test('a user may act for the tenants that its resources name, and a superuser for each', () => {
-  const user = principalOf(RESOURCES)
-  const root = principalOf({ '*': ['authz:superuser'] }, 'authz:superuser')
-  for (const [tenant, may] of [
-    [null, true],
-    ['a', true],
-    ['b', true],
-    ['c', false],
-    ['constructor', false],
-  ] as const) {
-    assert.equal(user.find(tenant)?.tenant, may ? tenant : undefined)
-    if (may) assert.equal(user.in(tenant), user.find(tenant))
-    else assert.throws(() => user.in(tenant), errors.ERR_AUTH_TENANT_FORBIDDEN)
-    assert.equal(root.in(tenant).tenant, tenant)
-    assert.equal(root.in(tenant).isSuperuser, true)
-  }
-})
-
-test('without the option the same resource makes no superuser', () => {
-  const user = principalOf({ '*': ['authz:superuser'] })
-  assert.equal(user.find('a'), undefined)
-  assert.equal(user.in(null).isSuperuser, false)
-})
-
 test('tenants are the own keys of resources except *', () => {
   assert.deepEqual([...principalOf(RESOURCES).tenants], ['a', 'b'])
   assert.deepEqual([...principalOf(undefined).tenants], [])
   const odd = principalOf(JSON.parse('{"__proto__":[],"*":[],"toString":[]}'))
   assert.deepEqual([...odd.tenants], ['__proto__', 'toString'])
-})
-
-test('a principal is in no tenant with the name *', () => {
-  assert.throws(() => principalOf(RESOURCES).in('*'), errors.ERR_AUTH_TENANT_FORBIDDEN)
 })
 
 test('expiresAt is the exp claim, or the last moment of Date if exp is beyond it', () => {
@@ -59,22 +29,6 @@ test('expiresAt is the exp claim, or the last moment of Date if exp is beyond it
   for (const exp of [Number.POSITIVE_INFINITY, 1e300]) {
     const { expiresAt } = Principal.of(info, { exp, issuer: null, actor: null }, {})
     assert.equal(expiresAt.getTime(), 8.64e15)
-  }
-})
-
-test('the rights of the last few tenants are kept', () => {
-  const tenants = Array.from({ length: 50 }, (_, i) => `tenant-${i}`)
-  const many = principalOf(Object.fromEntries(tenants.map((tenant) => [tenant, []])))
-  const superuser = principalOf({ '*': ['authz:superuser'], a: [] }, 'authz:superuser')
-  for (const principal of [many, superuser]) {
-    const first = principal.in('tenant-0')
-    assert.equal(principal.in('tenant-0'), first)
-    assert.equal(principal.in(null), principal.in(null))
-    const second = principal.in('tenant-1')
-    for (const tenant of tenants) assert.equal(principal.in(tenant), principal.in(tenant))
-    assert.equal(principal.in('tenant-0'), first)
-    assert.notEqual(principal.in('tenant-1'), second)
-    assert.deepEqual(principal.in('tenant-1'), second)
   }
 })
 
@@ -107,12 +61,6 @@ test('rights that user info inherits do not count', () => {
 test('a principal cannot be changed, and no method of it can be replaced', () => {
   const principal = principalOf(RESOURCES)
   assert.deepEqual([principal, Principal.prototype].map(Object.isFrozen), [true, true])
-})
-
-test('with rights of which none were told, a user has no resources', () => {
-  const principal = principalOf(RESOURCES).withRights(new Rights(undefined, {}), () => undefined)
-  assert.deepEqual(Object.keys(principal.userInfo), ['sub'])
-  assert.equal(Object.isFrozen(principal.userInfo), true)
 })
 
 test('four authorizations are kept, and a fifth takes the place of all but the first', () => {

@@ -71,11 +71,6 @@ test('what a pin leaves is deeply frozen, since a handler gets it', () => {
   assert.deepEqual([resources, resources['a']].map(Object.isFrozen), [true, true])
 })
 
-test('every other claim stays as it is', () => {
-  const alice = { sub: 'u', resources: { a: [] }, n: { m: 1 } }
-  assert.deepEqual(pinned(alice, new Set(['a'])), alice)
-})
-
 test('each grant counts in tenants of the pin alone, and only where it was granted', async (t) => {
   const names = fc.constantFrom('a', 'b', 'c', '*', '__proto__', 'constructor')
   const ids = fc.array(fc.constantFrom('x:y', 'z:y', 'authz:superuser'))
@@ -109,8 +104,4 @@ test('a tenant whose name looks like no tenant gives no rights where there is no
   const rights = new Rights({ null: ['x:y'], undefined: ['x:y'] }, {})
   assert.deepEqual([...rights.in(null)], [])
   assert.deepEqual([...rights.in('null')], ['x:y'])
-})
-
-test('no method of rights can be replaced', () => {
-  assert.equal(Object.isFrozen(Rights.prototype), true)
 })

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { FetchedKeys } from '../../../lib/identity/jwks/fetch-jwks.ts'
 import type { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
-import { Unusable } from '../../../lib/platform/http/failure.ts'
 import { FetchPlaces } from '../../../lib/platform/http/fetch-places.ts'
 import { TimeLimit } from '../../../lib/platform/runtime/time-limit.ts'
 import { until } from '../../helpers/processes/until.ts'
@@ -31,24 +30,6 @@ beforeEach(() => {
 })
 
 const soon = () => AbortSignal.timeout(10_000)
-const NOT_PUBLIC = new Unusable('the address is not public')
-
-test('keys at an address of their own are fetched there', async () => {
-  const source = new FetchedKeys({ location: { url: `${issuer}/keys` } })
-  assert.deepEqual((await source.load(soon())).kids, ['one'])
-  assert.deepEqual(asked, ['/keys'])
-  assert.equal(source.url, `${issuer}/keys`)
-})
-
-test('keys of an issuer are fetched where its metadata says, in one load', async () => {
-  const source = new FetchedKeys({ location: { issuer } })
-  assert.equal(source.url, `${issuer}${OPENID}`)
-  assert.deepEqual((await source.load(soon())).kids, ['one'])
-  assert.deepEqual(asked, [OPENID, '/keys'])
-  assert.equal(source.url, `${issuer}/keys`)
-  await source.load(soon())
-  assert.deepEqual(asked, [OPENID, '/keys', '/keys'])
-})
 
 for (const location of [{ url: `${issuer}/keys` }, { issuer }]) {
   const [what] = Object.keys(location)
@@ -91,31 +72,6 @@ for (const path of [OPENID, '/keys']) {
   })
 }
 
-test('which of the two addresses failed is told', async () => {
-  const source = new FetchedKeys({ location: { issuer } })
-  const { [OPENID]: metadata } = published
-  delete published[OPENID]
-  const undiscovered = new Unusable('no discovery document: answered with status 500')
-  await assert.rejects(source.load(soon()), { message: undiscovered.message })
-  assert.equal(source.url, `${issuer}${OPENID}`)
-  published = { [OPENID]: metadata }
-  await assert.rejects(source.load(soon()), { message: 'answered with status 500' })
-  assert.equal(source.url, `${issuer}/keys`)
-})
-
-for (const [what, location] of [
-  ['keys', { url: `${issuer}/keys` }],
-  ['an issuer', { issuer }],
-] as const) {
-  test(`where only public addresses are allowed, ${what} on loopback is not asked`, async () => {
-    const source = new FetchedKeys({ location, publicOnly: true })
-    await assert.rejects(source.load(soon()), (error: Unusable) =>
-      error.message.endsWith(NOT_PUBLIC.message),
-    )
-    assert.deepEqual(asked, [])
-  })
-}
-
 test('only so many load from a host at once, and each fetch of a load takes a place', async (t) => {
   const places = new FetchPlaces()
   const hanging = await askedServer(() => {})
@@ -127,7 +83,8 @@ test('only so many load from a host at once, and each fetch of a load takes a pl
     const limit = new TimeLimit(times)
     limits.push(limit)
     const location = url === issuer ? { issuer } : { url }
-    return { limit, keys: new FetchedKeys({ location, places }).load(limit.signal, limit) }
+    const source = new FetchedKeys({ location, places })
+    return { limit, source, keys: source.load(limit.signal, limit) }
   }
   const ended = Array.from({ length: 16 }, () =>
     assert.rejects(load(hanging.url).keys, { message: 'no answer in time' }),
@@ -138,7 +95,7 @@ test('only so many load from a host at once, and each fetch of a load takes a pl
   published[OPENID] = { issuer, jwks_uri: `${hanging.url}keys` }
   const second = load(issuer)
   const refused = assert.rejects(second.keys, { message: 'too many other fetches were under way' })
-  await until(() => asked.includes(OPENID))
+  await until(() => second.source.url === `${hanging.url}keys`)
   second.limit.abort()
   await refused
   published[OPENID] = { issuer, jwks_uri: `${issuer}/keys` }

@@ -2,12 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
-import {
-  RemoteKeys,
-  type RemoteKeysOptions,
-  StaticKeys,
-} from '../../../lib/identity/jwks/key-source.ts'
+import { RemoteKeys, type RemoteKeysOptions } from '../../../lib/identity/jwks/key-source.ts'
 import { FetchPlaces } from '../../../lib/platform/http/fetch-places.ts'
 import { TimeLimit } from '../../../lib/platform/runtime/time-limit.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
@@ -69,20 +64,6 @@ test('the metadata is read with a refresh, hourly, and then the new address coun
   assert.deepEqual(source.current()?.kids, ['two'])
 })
 
-test('an outage of the metadata costs no keys before they are too old', async (t) => {
-  const { issuer, published, failures, source, pass } = await issuerKeys(t)
-  source.open()
-  await source.settled()
-  delete published[OPENID]
-  pass(3600)
-  source.current()
-  await until(() => failures.length === 1)
-  const reason = 'no discovery document: answered with status 500'
-  assert.deepEqual(failures, [`${reason} @ ${issuer}${OPENID}`])
-  assert.deepEqual(source.current()?.kids, ['one'])
-  assert.deepEqual(source.state(), { state: 'stale', age: 3600, failure: reason })
-})
-
 for (const path of [OPENID, '/keys']) {
   test(`one time limit holds for both steps: ${path} hangs`, async (t) => {
     const { published, source } = await issuerKeys(t, { timeout: 0.1 })
@@ -134,46 +115,6 @@ test('closing ends the wait for a place, in silence', async (t) => {
   assert.equal(await waiting, undefined)
   await free()
   assert.deepEqual([asked, failures], [[], []])
-})
-
-test('keys on demand are never asked for while nobody uses them', async (t) => {
-  const { issuer, asked, source, pass } = await issuerKeys(t, { isLazy: true })
-  /** A request of the test's own, which comes after what was sent before it. */
-  const ping = () => fetch(`${issuer}/ping`)
-  source.open()
-  pass(100_000)
-  await ping()
-  assert.deepEqual(asked, ['/ping'])
-  assert.deepEqual((await source.settled())?.kids, ['one'])
-  pass(100_000)
-  await ping()
-  assert.deepEqual(asked, ['/ping', OPENID, '/keys', '/ping'])
-  assert.equal(source.state().state, 'none')
-})
-
-test('keys on demand that are used are refreshed in the background', async (t) => {
-  const { asked, published, source, pass } = await issuerKeys(t, { isLazy: true })
-  source.open()
-  await source.settled()
-  published['/keys'] = { keys: [two] }
-  pass(480)
-  assert.deepEqual(source.current()?.kids, ['one'])
-  await until(() => source.current()?.kids[0] === 'two')
-  assert.deepEqual(asked, [OPENID, '/keys', '/keys'])
-})
-
-test('addresses that are not public are keys that cannot be had', async (t) => {
-  const { asked, source } = await issuerKeys(t, { publicOnly: true, isLazy: true })
-  source.open()
-  assert.equal(await source.settled(), undefined)
-  const failure = 'no discovery document: the address is not public'
-  assert.deepEqual(source.state(), { state: 'none', age: null, failure })
-  assert.deepEqual(asked, [])
-})
-
-test('keys given in code have no age, and never fail', () => {
-  const source = new StaticKeys(new KeySet({ keys: [one] }))
-  assert.deepEqual(source.state(), { state: 'fresh', age: null, failure: null })
 })
 
 /**

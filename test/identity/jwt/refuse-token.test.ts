@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mismatch, refuseToken } from '../../../lib/identity/jwt/refuse-token.ts'
+import { mismatch } from '../../../lib/identity/jwt/refuse-token.ts'
 
 test('the expected text is computed when it is read, and not before', () => {
   let readings = 0
@@ -32,21 +32,10 @@ test('a second reader gets the texts that the first one got', () => {
   }
 })
 
-test('the texts are short, and frozen', () => {
-  const long = ['x'.repeat(500), 'y'.repeat(500)]
-  const texts = mismatch('aud', long, long)()
-  assert.deepEqual([texts.expected.length, texts.unverified.length], [100, 100])
-  assert.equal(Object.isFrozen(texts), true)
-})
-
 const FOUND: [what: string, found: unknown, shown: string][] = [
-  ['a text', 'bc', '"bc"'],
   ['an empty text', '', '""'],
   ['a text that is one of the words', 'nothing', '"nothing"'],
-  ['nothing', undefined, 'nothing'],
-  ['null', null, 'null'],
   ['a number', 7, 'a value of type number'],
-  ['an object', { iss: 'secret' }, 'a value of type object'],
   ['an empty list', [], '[]'],
   ['a list', ['a', null, 7], '["a", null, a value of type number]'],
   ['a list in a list', [['a']], '[a value of type object]'],
@@ -56,7 +45,6 @@ const FOUND: [what: string, found: unknown, shown: string][] = [
   ['letters of other scripts', 'é狸', '"\\u00e9\\u72f8"'],
   ['a text that just fits', 'x'.repeat(98), `"${'x'.repeat(98)}"`],
   ['a text of one letter more', 'x'.repeat(99), `"${'x'.repeat(96)}...`],
-  ['a text that is much too long', 'x'.repeat(5000), `"${'x'.repeat(96)}...`],
   ['a list that is much too long', Array(5000).fill('x'), `[${'"x", '.repeat(19)}"...`],
 ]
 
@@ -65,15 +53,3 @@ for (const [what, found, shown] of FOUND) {
     assert.equal(mismatch('iss', ['a'], found)().unverified, shown)
   })
 }
-
-test('a refusal has its reason, its mismatch if there is one, and no stack', () => {
-  const found = { of: 'iss', expected: '"a"', unverified: '"b"' } as const
-  const refusals = [refuseToken('expired'), refuseToken('expired', () => found)]
-  assert.deepEqual(
-    refusals.map(({ reason, mismatch, stack }) => [reason, mismatch, stack?.includes('\n')]),
-    [
-      ['expired', undefined, false],
-      ['expired', found, false],
-    ],
-  )
-})

@@ -73,24 +73,6 @@ test('whether a token is bound is read from its own claims, before mapClaims may
   assert.equal(checkClaims(inherited, RULES).exp, GOOD.exp)
 })
 
-test('the times are read, and absent ones are undefined', () => {
-  assert.deepEqual(checkClaims(GOOD, RULES), { exp: NOW + 60, nbf: undefined, iat: undefined })
-  assert.deepEqual(checkClaims({ exp: 1.5, nbf: -1, iat: 0 }, {}), { exp: 1.5, nbf: -1, iat: 0 })
-})
-
-const ACCEPTED: [what: string, claims: object][] = [
-  ['the other issuer', { iss: 'https://b.test' }],
-  ['the other audience', { aud: 'web' }],
-  ['a list with one of the audiences', { aud: ['other', 'web'] }],
-  ['a list with all of the audiences', { aud: ['web', 'api'] }],
-]
-
-for (const [what, claims] of ACCEPTED) {
-  test(`claims with ${what} are accepted`, () => {
-    assert.ok(checkClaims({ ...GOOD, ...claims }, RULES), 'accepted')
-  })
-}
-
 /** JSON text, because many values for `iss` cannot be written in an object literal. */
 const ISSUERS = [
   '"https://c.test"',
@@ -153,29 +135,6 @@ const REFUSED: [what: string, claims: string][] = [
   ),
 ]
 
-for (const [what, claims] of REFUSED) {
-  test(`claims with ${what} are refused`, () => {
-    const parsed: object = JSON.parse(`{${claims}}`)
-    assert.throws(() => checkClaims({ ...GOOD, ...parsed }, RULES), AuthError)
-  })
-}
-
-for (const name of ['iss', 'aud'] as const) {
-  test(`claims without ${name} are refused, and so are those that only inherit it`, () => {
-    const { [name]: value, ...others } = GOOD
-    assert.throws(() => checkClaims(others, RULES), AuthError)
-    const inheriting: Record<string, unknown> = Object.assign(
-      Object.create({ [name]: value }),
-      others,
-    )
-    assert.throws(() => checkClaims(inheriting, RULES), AuthError)
-    const under: Record<string, unknown> = JSON.parse(
-      JSON.stringify(others).replace('{', `{"__proto__":{"${name}":1},`),
-    )
-    assert.throws(() => checkClaims(under, RULES), AuthError)
-  })
-}
-
 test('claims without exp do not end, and those that only inherit it neither', () => {
   const { exp, ...endless } = GOOD
   const under: object = JSON.parse(JSON.stringify(endless).replace('{', '{"__proto__":{"exp":1},'))
@@ -183,10 +142,6 @@ test('claims without exp do not end, and those that only inherit it neither', ()
     assert.equal(checkClaims(claims, RULES).exp, undefined)
   }
   checkLifetime({ exp: undefined, nbf: undefined, iat: undefined }, 5)
-})
-
-test('without an issuer or an audience in the rules neither is looked at', () => {
-  assert.ok(checkClaims({ exp: 1, iss: ['x'], aud: { api: 1 } }, {}), 'accepted')
 })
 
 /**

@@ -80,18 +80,6 @@ const MALFORMED: [what: string, members: string][] = [
   ].map((resources): [string, string] => [`resources ${resources}`, `"resources":${resources}`]),
 ]
 
-for (const [what, members] of MALFORMED) {
-  test(`claims with ${what} are refused`, () => {
-    assert.throws(() => readUserInfo(JSON.parse(`{"sub":"alice",${members}}`)), AuthError)
-  })
-}
-
-for (const value of [null, undefined, 1, 'alice', true, [], [{ sub: 'alice' }]]) {
-  test(`${JSON.stringify(value)} is not user info`, () => {
-    assert.throws(() => readUserInfo(value), AuthError)
-  })
-}
-
 test('members under __proto__, and inherited ones, are not the user’s', () => {
   assert.throws(() => readUserInfo(JSON.parse('{"__proto__":{"sub":"alice"}}')), AuthError)
   assert.throws(() => readUserInfo(Object.create({ sub: 'alice' })), AuthError)
@@ -132,17 +120,6 @@ test('7 000 levels fit into a token and are refused', async (t) => {
     assertTokenRefused(await probe.ask(forge(KEY, { payload: `${good},"x":${deep}}` })), open)
     const token = forge(KEY, { payload: `${good},"resources":${deep}}` })
     assertTokenRefused(await probe.ask(token, '/t/acme'), open)
-  }
-})
-
-test('a user without resources may act for no tenant', async (t) => {
-  const probe = await startProbe(t)
-  const token = goodToken({ resources: undefined })
-  assert.equal((await probe.ask(token)).statusCode, 200)
-  for (const tenant of ['acme', 'toString', '__proto__', 'constructor']) {
-    const response = await probe.ask(token, `/t/${tenant}`)
-    assert.equal(response.statusCode, 403, tenant)
-    assert.equal(response.json().code, 'ERR_AUTH_TENANT_FORBIDDEN')
   }
 })
 

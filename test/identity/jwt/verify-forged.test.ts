@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
-import { startAttacker } from '../../helpers/servers/attacker.ts'
+import { askedServer } from '../../helpers/servers/asked-server.ts'
 import { encode, forge, forgeKey, partsOf, signatureOf } from '../../helpers/tokens/forge.ts'
 import {
   assertTokenRefused,
@@ -133,8 +133,11 @@ test('public data does not serve as a secret of an HMAC', async (t) => {
 })
 
 test('a key in the token is not used, and its address is not asked', async (t) => {
-  const attacker = await startAttacker(t, 'mallory')
-  const { key, url } = attacker
+  const key = forgeKey('ES256', 'mallory')
+  const attacker = await askedServer((_request, response) => {
+    response.end(JSON.stringify({ keys: [key.publicJwk] }))
+  })
+  const { url } = attacker
   const probe = await startProbe(t)
   const jwk = key.publicKey.export({ format: 'jwk' })
   const x5c = [key.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')]
@@ -152,5 +155,5 @@ test('a key in the token is not used, and its address is not asked', async (t) =
   }
   const issuedThere = forge(key, { payload: goodClaims({ iss: url }) })
   assertTokenRefused(await probe.ask(issuedThere), 'another issuer')
-  assert.equal(attacker.hits(), 0)
+  assert.equal(attacker.count, 0)
 })

@@ -5,7 +5,6 @@ import type { VerificationKey } from '../../../lib/identity/jwks/jwk.ts'
 import { JoseHeaders, parseCompactJws } from '../../../lib/identity/jwt/compact-jws.ts'
 import type { UserInfo } from '../../../lib/identity/jwt/user-info.ts'
 import {
-  acceptClaims,
   acceptToken,
   isSigned,
   refusedUnproved,
@@ -20,32 +19,6 @@ import {
   startProbe,
 } from '../../helpers/tokens/probe.ts'
 import { readKey } from '../../helpers/tokens/read-key.ts'
-
-/** What a JavaScript application may give for a user. */
-const mapping = (given: () => unknown) => (): UserInfo => Object(given())
-
-const accept = (given: () => unknown) =>
-  acceptClaims({ sub: 'alice' }, { clockTolerance: 5, mapClaims: mapping(given) })
-
-const FAILING: [how: string, given: () => unknown][] = [
-  ['throws', () => assert.fail('on purpose')],
-  ['gives what is no JSON', () => ({ sub: 'alice', n: 1n })],
-]
-
-for (const [how, given] of FAILING) {
-  test(`the log says that mapClaims failed where it ${how}`, () => {
-    assert.throws(() => accept(given), { reason: 'mapClaims failed' })
-  })
-}
-
-test('a promise of mapClaims that is broken does not reach the process', async (t) => {
-  const unhandled = t.mock.fn()
-  process.on('unhandledRejection', unhandled)
-  t.after(() => process.off('unhandledRejection', unhandled))
-  assert.throws(() => accept(async () => assert.fail('on purpose')))
-  for (let round = 0; round < 3; round++) await new Promise(setImmediate)
-  assert.equal(unhandled.mock.callCount(), 0)
-})
 
 const KEY_OF_PROBE = importedKey()
 
@@ -71,14 +44,6 @@ function verified(token: string, rules: Partial<VerifyRules> = {}) {
     ? acceptToken(jws, { ...RULES, ...rules })
     : assert.fail(FORGED)
 }
-
-test('a good token gives its claims, deeply frozen, and its lifetime', () => {
-  const claims = goodClaims({ nbf: 1 })
-  const { userInfo, lifetime } = verified(forge(KEY, { payload: claims }))
-  assert.deepEqual(userInfo, claims)
-  assert.equal(Object.isFrozen(userInfo.resources?.['acme']), true)
-  assert.deepEqual(lifetime, { exp: claims['exp'], nbf: 1, iat: claims['iat'] })
-})
 
 test('the signature is checked before the payload is read', () => {
   const [header, , signature] = partsOf(goodToken())
@@ -133,10 +98,6 @@ test('a token without a signature is refused by that name', () => {
   assert.throws(() => refuseUnproved(`${header}.${payload}.`, RULES), { reason })
 })
 
-test('nothing of a fit token is refused', () => {
-  refuseUnproved(goodToken(), RULES)
-})
-
 test('mapClaims gives the user info, and what it returned stays the application’s own', () => {
   const shared = { acme: ['menu:read'] }
   const mapClaims = (claims: Record<string, unknown>): UserInfo => ({
@@ -178,12 +139,8 @@ test('changes of mapClaims in the claims cannot make a token last longer', () =>
 
 const UNUSABLE_MAPS: [what: string, mapClaims: (claims: Record<string, unknown>) => unknown][] = [
   ['throws', () => assert.fail('on purpose')],
-  ['gives nothing', () => undefined],
-  ['gives null', () => null],
-  ['gives a list', () => [{ sub: 'alice' }]],
   ['gives a string', () => 'alice'],
   ['gives no sub', () => ({ resources: {} })],
-  ['gives an empty sub', () => ({ sub: '' })],
   ['gives a BigInt', () => ({ sub: 'alice', n: 1n })],
   ['gives a function for sub', () => ({ sub: () => 'alice' })],
   ['gives a Map for resources and no sub', () => ({ resources: new Map() })],
@@ -191,7 +148,6 @@ const UNUSABLE_MAPS: [what: string, mapClaims: (claims: Record<string, unknown>)
   ['gives itself in itself', () => circular()],
   ['gives 7 000 levels', () => ({ sub: 'alice', deep: nested(7000) })],
   ['promises an answer', async () => ({ sub: 'alice' })],
-  ['promises an answer and fails', async () => assert.fail('on purpose')],
 ]
 
 function circular(): object {

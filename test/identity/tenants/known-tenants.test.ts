@@ -1,26 +1,37 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import {
-  AnyTenant,
-  ListedTenants,
-  TenantsByFunction,
-} from '../../../lib/identity/tenants/known-tenants.ts'
+import { type TestContext, test } from 'node:test'
+import { TenantsByFunction } from '../../../lib/identity/tenants/known-tenants.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { clock } from '../../../lib/platform/runtime/clock.ts'
+import { as, guardedApp } from '../../helpers/app/guarded-app.ts'
 import { assertRefused, outcome } from '../../helpers/app/refusals.ts'
-import { tenantRoute } from '../../helpers/app/tenant-route.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
-import { until } from '../../helpers/processes/until.ts'
-
-test('without configuration each tenant exists, and no request waits', () => {
-  const known = new AnyTenant()
-  known.open()
-  assert.deepEqual([known.isReady, known.has()], [true, true])
-  known.close()
-})
 
 const WAITS = new PendingRequests()
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
+
+const USER = await as({ real: [], ghost: [], constructor: [] })
+
+/** Gets the answers to a user of these tenants. */
+async function tenantRoute(t: TestContext, options: object) {
+  const app = await guardedApp(t, options)
+  app.get('/:tenant/x', async () => 'x')
+  return (tenant: string) => app.inject({ url: `/${tenant}/x`, headers: USER })
+}
+
+test('without configuration, every tenant that a user may act for exists', async (t) => {
+  const get = await tenantRoute(t, {})
+  assert.equal(outcome(await get('ghost')), '200')
+})
+
+test('a list knows the tenants on it, and is copied', async (t) => {
+  const tenants = ['real']
+  const get = await tenantRoute(t, { tenants })
+  tenants.push('ghost')
+  assert.equal(outcome(await get('real')), '200')
+  assert.equal(outcome(await get('ghost')), UNKNOWN)
+  assert.equal(outcome(await get('constructor')), UNKNOWN)
+})
 
 for (const [how, answer] of [
   ['at once', (name: string) => name === 'real'],
@@ -42,9 +53,7 @@ for (const [how, answer] of [
 
 /** Answers that decide nothing. */
 const BAD_ANSWERS: readonly [what: string, tenants: () => unknown][] = [
-  ['throws', () => JSON.parse('')],
   ['rejects', () => Promise.reject(new Error('down'))],
-  ['is late', () => new Promise(() => {})],
   ['gives undefined', () => undefined],
   ['gives null', async () => null],
   ['gives 1', () => 1],
@@ -59,41 +68,12 @@ for (const [what, tenants] of BAD_ANSWERS) {
       asked++
       return tenants()
     }
-    const get = await tenantRoute(t, { tenants: counted, tenantsTimeout: 0.02 })
+    const get = await tenantRoute(t, { tenants: counted })
     assertRefused(await get('real'), 'ERR_AUTH_TENANTS_UNAVAILABLE')
     assertRefused(await get('real'), 'ERR_AUTH_TENANTS_UNAVAILABLE')
     assert.equal(asked, 2)
   })
 }
-
-test('requests that arrive together ask once, each tenant for itself', async (t) => {
-  const asked: string[] = []
-  const answers: (() => void)[] = []
-  const get = await tenantRoute(t, {
-    tenants(name: string) {
-      asked.push(name)
-      return new Promise((resolve) => answers.push(() => resolve(name === 'real')))
-    },
-  })
-  const together = ['real', 'ghost', 'real', 'real', 'ghost'].map((name) => get(name))
-  await until(() => answers.length === 2)
-  for (const answer of answers) answer()
-  const outcomes = (await Promise.all(together)).map(outcome)
-  assert.deepEqual(outcomes, ['200', UNKNOWN, '200', '200', UNKNOWN])
-  assert.deepEqual(asked, ['real', 'ghost'])
-})
-
-test('a failure is shared by the requests that wait for it, but not by later ones', async (t) => {
-  let asked = 0
-  const get = await tenantRoute(t, {
-    tenants: () => (asked++ === 0 ? Promise.reject(new Error('down')) : true),
-  })
-  for (const response of await Promise.all([get('real'), get('real')])) {
-    assertRefused(response, 'ERR_AUTH_TENANTS_UNAVAILABLE')
-  }
-  assert.equal(outcome(await get('real')), '200')
-  assert.equal(asked, 2)
-})
 
 test("a function's true is kept for tenantsMaxAge, its false never", (t) => {
   t.mock.timers.enable({ apis: ['Date'] })
@@ -116,17 +96,6 @@ test("a function's true is kept for tenantsMaxAge, its false never", (t) => {
   t.mock.timers.tick(1)
   void known.has('real', WAITS)
   assert.deepEqual(asked, ['real'])
-})
-
-test('a tenant that ceases to exist is unknown at the next answer', (t) => {
-  t.mock.timers.enable({ apis: ['Date'] })
-  ageByDate(t)
-  let exists = true
-  const known = new TenantsByFunction(() => exists, { timeout: 5, maxAge: 60 })
-  assert.equal(known.has('real', WAITS), true)
-  exists = false
-  t.mock.timers.tick(60_000)
-  assert.equal(known.has('real', WAITS), false)
 })
 
 test('a tenant is known for the same time if the wall clock is set', (t) => {
@@ -154,22 +123,6 @@ test('with tenantsMaxAge 0 every request asks', async (t) => {
   assert.equal(asked, 3)
 })
 
-test('closing ends the questions that are open, and opening again asks anew', async () => {
-  const answers: ((exists: boolean) => void)[] = []
-  const exists = () => new Promise<boolean>((resolve) => void answers.push(resolve))
-  const known = new TenantsByFunction(exists, { timeout: 60, maxAge: 60 })
-  known.open()
-  const ended = assert.rejects(async () => known.has('real', WAITS), {
-    code: 'ERR_AUTH_TENANTS_UNAVAILABLE',
-  })
-  known.close()
-  await ended
-  known.open()
-  const asked = known.has('real', WAITS)
-  answers[1]?.(true)
-  assert.equal(await asked, true)
-})
-
 test('no more than 100 000 tenants are remembered, and the oldest goes first', () => {
   let asked = 0
   const known = new TenantsByFunction(() => ++asked > 0, { timeout: 5, maxAge: 60 })
@@ -182,40 +135,10 @@ test('no more than 100 000 tenants are remembered, and the oldest goes first', (
   assert.equal(asked, 100_002)
 })
 
-test('it is ready from the first, and a refusal names the second after which to ask again', () => {
-  const known = new TenantsByFunction(() => JSON.parse(''), { timeout: 5, maxAge: 60 })
-  assert.equal(known.isReady, true)
-  assert.throws(() => known.has('real', WAITS), {
-    code: 'ERR_AUTH_TENANTS_UNAVAILABLE',
-    retryAfter: 1,
-  })
-})
-
 test('the function gets the name alone, and no object of ours', (t) => {
   const exists = t.mock.fn((_name: string) => true)
   const known = new TenantsByFunction(exists, { timeout: 5, maxAge: 60 })
   void known.has('real', WAITS)
   assert.deepEqual(exists.mock.calls[0]?.arguments, ['real'])
   assert.equal(exists.mock.calls[0]?.this, undefined)
-})
-
-test('a list knows the tenants on it, and no others', () => {
-  const known = new ListedTenants(['real', 'real', 'quiet-otter'])
-  known.open()
-  assert.equal(known.isReady, true)
-  assert.deepEqual(
-    ['real', 'quiet-otter'].map((name) => known.has(name)),
-    [true, true],
-  )
-  for (const name of ['ghost', 'Real', 'constructor', '__proto__', '', 'length', '0']) {
-    assert.equal(known.has(name), false, name)
-  }
-  known.close()
-})
-
-test('the list is copied', () => {
-  const names = ['real']
-  const known = new ListedTenants(names)
-  names.push('ghost')
-  assert.equal(known.has('ghost'), false)
 })

@@ -53,46 +53,6 @@ function byHand() {
 
 const turn = () => new Promise(setImmediate)
 
-test('an answer is kept for its time, without a promise, and asked for anew after it', (t) => {
-  let version = 1
-  const { get, asked, pass } = start(t, (key) => `${key}${version}`)
-  assert.deepEqual([get('a'), get('a'), get('b')], ['a1', 'a1', 'b1'])
-  assert.equal(asked(), 'a b')
-  version = 2
-  pass(59.999)
-  assert.equal(get('a'), 'a1')
-  pass(0.001)
-  assert.equal(get('a'), 'a2')
-  assert.equal(asked(), 'a')
-})
-
-test('an answer that comes later is kept from then on', async (t) => {
-  const { get, asked, pass } = start(t, async (key) => key)
-  assert.equal(await get('a'), 'a')
-  pass(59)
-  assert.equal(get('a'), 'a')
-  assert.equal(asked(), 'a')
-})
-
-test('each answer says for itself how long it is kept; 0 and less: not at all', (t) => {
-  const { get, asked, pass } = start(t, (key) => key, { keptFor: (answer) => Number(answer) })
-  for (const key of ['0', '0', '-5', '-5', '2', '2', '9']) void get(key)
-  assert.equal(asked(), '0 0 -5 -5 2 9')
-  pass(2)
-  for (const key of ['2', '9']) void get(key)
-  assert.equal(asked(), '2')
-})
-
-test('requests that arrive together ask once, each key for itself', async (t) => {
-  const { ask, open } = byHand()
-  const { get, asked } = start(t, ask)
-  const together = ['a', 'b', 'a', 'a', 'b'].map((key) => get(key))
-  assert.equal(asked(), 'a b')
-  open[0]?.resolve('1')
-  open[1]?.resolve('2')
-  assert.deepEqual(await Promise.all(together), ['1', '2', '1', '1', '2'])
-})
-
 test('a failure is shared by the requests that wait for it, and not kept', async (t) => {
   const { ask, open } = byHand()
   const { get, asked } = start(t, ask)
@@ -105,28 +65,6 @@ test('a failure is shared by the requests that wait for it, and not kept', async
   open[1]?.resolve('1')
   assert.equal(await again, '1')
   assert.equal(asked(), 'a a')
-})
-
-test('a question is given up at its time limit, and may be asked again', async (t) => {
-  const { get, asked, pass } = start(t, () => new Promise(() => {}))
-  for (const _ of [1, 2]) {
-    const outcome = assert.rejects(async () => get('a'), refused('is late'))
-    pass(5)
-    await outcome
-  }
-  assert.equal(asked(), 'a a')
-})
-
-test('what is no answer is refused, and not kept', (t) => {
-  const { get, asked } = start(t, () => 7)
-  for (const _ of [1, 2]) assert.throws(() => get('a'), refused('gave no usable answer'))
-  assert.equal(asked(), 'a a')
-})
-
-test('no more than maxKept answers are kept: the oldest goes', (t) => {
-  const { get, asked } = start(t, (key) => key, { maxKept: 2 })
-  for (const key of ['a', 'b', 'c', 'c', 'b', 'a']) void get(key)
-  assert.equal(asked(), 'a b c a')
 })
 
 /** Upper-case keys are unknown. */
@@ -163,27 +101,6 @@ test('a no takes the place of a yes, and a yes that of a no', (t) => {
   assert.throws(() => get('a'), refused('gave no usable answer'), 'the yes of before is gone')
   answer = 'yes'
   assert.deepEqual([get('a'), get('a')], ['yes', 'yes'])
-})
-
-test('questions beyond the places wait, but not what is kept or asked already', async (t) => {
-  const { ask, open } = byHand()
-  const { get, asked } = start(t, (key) => (key === 'kept' ? key : ask()), { line: { places: 2 } })
-  void get('kept')
-  const answers = Promise.allSettled(['a', 'b', 'c', 'a', 'c', 'd'].map((key) => get(key)))
-  assert.equal(get('kept'), 'kept')
-  assert.equal(asked(), 'kept a b')
-  open[0]?.resolve('1')
-  await turn()
-  assert.equal(asked(), 'c', 'those who ask together share a place')
-  open[1]?.reject(new Error('down'))
-  open[2]?.resolve('3')
-  await turn()
-  assert.equal(asked(), 'd')
-  open[3]?.resolve('4')
-  assert.deepEqual(
-    (await answers).map((end) => end.status === 'fulfilled' && end.value),
-    ['1', false, '3', '1', '3', '4'],
-  )
 })
 
 test('an answer that waited for its place counts from when it was asked for', async (t) => {
@@ -229,105 +146,6 @@ test('nothing in the line is asked after the application has closed', async (t) 
     (await left).map((end) => end.status === 'rejected' && end.reason.reason),
     Array(2).fill('had not answered when the application closed'),
   )
-})
-
-test('the end of a service refuses all that wait', async (t) => {
-  const { ask } = byHand()
-  const { answers, get, asked } = start(t, ask, { line: { places: 1 } })
-  const all = Promise.allSettled([get('a'), get('b')])
-  answers.close()
-  for (const end of await all) {
-    assert.equal(
-      end.status === 'rejected' && end.reason.reason,
-      'had not answered when the application closed',
-    )
-  }
-  await turn()
-  assert.equal(asked(), 'a')
-})
-
-for (const [how, fail] of [
-  ['at once', () => JSON.parse('')],
-  ['later', () => Promise.reject(new Error('down'))],
-] as const) {
-  test(`if the function fails ${how}, the last good answer serves for maxStale`, async (t) => {
-    let isDown = false
-    const { get, pass } = start(t, (key) => (isDown ? fail() : key), { maxStale: 100 })
-    assert.equal(get('a'), 'a')
-    isDown = true
-    pass(60)
-    assert.equal(await get('a'), 'a')
-    pass(99.999)
-    assert.equal(await get('a'), 'a')
-    pass(0.001)
-    await assert.rejects(async () => get('a'), { code: 'ERR_AUTH_TENANTS_UNAVAILABLE' })
-    isDown = false
-    assert.equal(await get('a'), 'a')
-  })
-}
-
-for (const [how, give] of [
-  ['at once', () => 7],
-  ['later', async () => 7],
-] as const) {
-  test(`what is no answer, given ${how}, is no outage: the last good one serves no more`, async (t) => {
-    let answer = (key: string): unknown => key
-    const dropped: unknown[] = []
-    const { get, asked, pass, answers } = start(t, (key) => answer(key), {
-      ...{ maxStale: 100, renews: true },
-      drop: (kept) => void dropped.push(kept),
-    })
-    const noAnswer = refused('gave no usable answer')
-    for (const [seconds, isWaitedFor] of [
-      [60, true],
-      [48, false],
-    ] as const) {
-      answer = (key) => key
-      await get('a')
-      asked()
-      answer = give
-      pass(seconds)
-      if (!isWaitedFor && how === 'later') assert.equal(get('a'), 'a', 'found in the background')
-      else await assert.rejects(async () => get('a'), noAnswer)
-      await turn()
-      assert.deepEqual(
-        [answers.fresh('a'), answers.values(), dropped.splice(0)],
-        [undefined, [], ['a']],
-      )
-      answer = () => JSON.parse('')
-      await assert.rejects(async () => get('a'), refused('failed (SyntaxError)'))
-    }
-  })
-}
-
-test('a new answer that comes at once in the background serves at once', (t) => {
-  let answer = 'old'
-  const { get, pass, answers } = start(t, () => answer, { renews: true })
-  assert.equal(get('a'), 'old')
-  answer = 'new'
-  pass(48)
-  assert.equal(answers.fresh('a'), 'new')
-  answer = 'newer'
-  pass(48)
-  assert.equal(get('a'), 'newer')
-})
-
-test('what was forgotten on its way is dropped, and no answer of then ends what is kept', async (t) => {
-  const { ask, open } = byHand()
-  const dropped: unknown[] = []
-  const { get, answers } = start(t, ask, { drop: (kept) => void dropped.push(kept) })
-  const asked = [get('a')]
-  answers.forget()
-  asked.push(get('a'))
-  answers.forget()
-  asked.push(get('a'))
-  open[2]?.resolve('new')
-  await asked[2]
-  open[0]?.resolve('old')
-  assert.equal(await asked[0], 'old')
-  open[1]?.resolve(7)
-  assert.equal(await asked[1], 'new')
-  assert.deepEqual([get('a'), dropped], ['new', ['old']])
 })
 
 test('after a failure the function rests for a second, and then is asked again', (t) => {
@@ -418,19 +236,6 @@ test('after a failure the last good answer is fresh up to the end of the next qu
   assert.equal(answers.fresh('a'), undefined)
 })
 
-test('an answer that is slow is kept from when it was asked for', async (t) => {
-  const { ask, open } = byHand()
-  const { get, pass } = start(t, ask)
-  const first = get('a')
-  pass(4)
-  open[0]?.resolve('1')
-  assert.equal(await first, '1')
-  pass(55.999)
-  assert.equal(get('a'), '1')
-  pass(0.001)
-  assert.equal(get('a') instanceof Promise, true)
-})
-
 test('a failure that comes when the last good answer is too old disturbs nobody', async (t) => {
   const unhandled = t.mock.fn()
   process.on('unhandledRejection', unhandled)
@@ -474,18 +279,6 @@ test('a known key has its last good answer where no place is free in time', asyn
   assert.throws(() => get('a'), refused('was not asked: its line is full'))
 })
 
-test('a no never serves beyond its time', (t) => {
-  let isDown = false
-  const { get, pass } = start(t, () => (isDown ? JSON.parse('') : null), {
-    ...APART,
-    maxStale: 1000,
-  })
-  assert.equal(get('X'), null)
-  isDown = true
-  pass(2)
-  assert.throws(() => get('X'), refused('failed (SyntaxError)'))
-})
-
 test('closing ends the questions that are open, and opening again asks anew', async (t) => {
   const { ask, open } = byHand()
   const { answers, get } = start(t, ask)
@@ -498,19 +291,6 @@ test('closing ends the questions that are open, and opening again asks anew', as
   const again = get('a')
   open[1]?.resolve('1')
   assert.equal(await again, '1')
-})
-
-test('an application that closes ends its own waits, and those of another go on', async (t) => {
-  const { ask, open } = byHand()
-  const { answers } = start(t, ask)
-  const closing = new PendingRequests()
-  const reason = 'had not answered when the application closed'
-  const ended = assert.rejects(async () => answers.get('a', closing), refused(reason))
-  const other = answers.get('a', WAITS)
-  closing.end()
-  await ended
-  open[0]?.resolve('1')
-  assert.equal(await other, '1')
 })
 
 test('an answer that renews is asked for in the background before its time is over', async (t) => {
@@ -541,14 +321,6 @@ test('a no does not renew: it is asked for anew when its time is over', (t) => {
   assert.equal(asked(), 'X')
 })
 
-test('an answer that nobody uses is not asked for anew', async (t) => {
-  const { get, asked, pass } = start(t, async (key) => key, { renews: true })
-  await get('a')
-  asked()
-  pass(3600)
-  assert.equal(asked(), '')
-})
-
 test('a background question that fails changes nothing before the time is over', async (t) => {
   let isDown = false
   const { get, asked, pass } = start(t, (key) => (isDown ? JSON.parse('') : key), { renews: true })
@@ -559,109 +331,6 @@ test('a background question that fails changes nothing before the time is over',
   assert.equal(asked(), 'a a')
   pass(0.1)
   assert.throws(() => get('a'), refused('failed (SyntaxError)'))
-})
-
-test('what serves now is returned without a question', (t) => {
-  const { get, asked, pass, answers } = start(t, known, APART)
-  assert.deepEqual([answers.fresh('a'), asked()], [undefined, ''])
-  void get('a')
-  void get('X')
-  assert.deepEqual([answers.fresh('a'), answers.fresh('X'), answers.values()], ['a', null, ['a']])
-  pass(60)
-  assert.equal(answers.fresh('a'), undefined)
-})
-
-test('known keys have places and a line of their own, where that is said', async (t) => {
-  const { ask, open } = byHand()
-  const rules = {
-    line: { places: 1, longest: 1 },
-    known: { has: (key: string) => key === 'a' || key === 'known' },
-  }
-  const { get, asked, pass } = start(t, ask, rules)
-  const first = get('a')
-  open[0]?.resolve('a')
-  await first
-  pass(60)
-  const strangers = [get('x'), get('y')]
-  assert.throws(() => get('z'), refused('was not asked: its line is full'))
-  asked()
-  const waiting = [get('a'), get('known')]
-  assert.equal(asked(), 'a', 'strangers do not use up the places of known keys')
-  strangers.push(get('x'))
-  waiting.push(get('a'))
-  assert.equal(asked(), '', 'each question that is open is joined')
-  open[1]?.resolve('new')
-  open[2]?.resolve('new')
-  await turn()
-  assert.equal(asked(), 'y known')
-  open[3]?.resolve('new')
-  open[4]?.resolve('new')
-  assert.deepEqual(new Set(await Promise.all([...strangers, ...waiting])), new Set(['new']))
-})
-
-test('what is forgotten is asked for anew, one key or all, and serves no more', (t) => {
-  let isDown = false
-  const { get, asked, answers } = start(t, (key) => (isDown ? JSON.parse('') : known(key)), {
-    ...APART,
-    maxStale: 100,
-  })
-  for (const key of ['a', 'b', 'X']) void get(key)
-  asked()
-  answers.forget((key) => key === 'a')
-  for (const key of ['a', 'b', 'X']) void get(key)
-  assert.equal(asked(), 'a')
-  answers.forget()
-  for (const key of ['a', 'b', 'X']) void get(key)
-  assert.equal(asked(), 'a b X')
-  answers.forget()
-  isDown = true
-  assert.throws(
-    () => get('a'),
-    refused('failed (SyntaxError)'),
-    'the last good answer is forgotten',
-  )
-})
-
-for (const how of ['', ', where known keys are counted apart']) {
-  const known = how === '' ? {} : { known: { has: () => false } }
-  test(`an answer that was on its way when it was forgotten is not kept${how}`, async (t) => {
-    const { ask, open } = byHand()
-    const learnt: unknown[] = []
-    const { get, asked, answers } = start(t, ask, {
-      ...known,
-      learn: (answer, _key, before) => {
-        learnt.push(before)
-        return answer
-      },
-    })
-    const first = get('a')
-    answers.forget()
-    const second = get('a')
-    assert.equal(asked(), 'a a')
-    open[0]?.resolve('old')
-    assert.equal(await first, 'old')
-    assert.equal(get('a') instanceof Promise, true)
-    open[1]?.resolve('new')
-    assert.deepEqual([await second, get('a')], ['new', 'new'])
-    answers.forget()
-    const third = get('a')
-    answers.forget()
-    const fourth = get('a')
-    assert.equal(asked(), 'a a')
-    open[2]?.resolve('older')
-    await third
-    open[3]?.resolve('newer')
-    await fourth
-    assert.deepEqual(learnt, [undefined, undefined, undefined, 'new'])
-  })
-}
-
-test('an answer that is pushed out is dropped', (t) => {
-  const dropped: unknown[] = []
-  const { get } = start(t, known, { maxKept: 1, drop: (kept) => void dropped.push(kept) })
-  void get('a')
-  void get('b')
-  assert.deepEqual(dropped, ['a'])
 })
 
 const REPLACED: [by: string, answer: string | null, keptFor: number, isDropped: boolean][] = [
@@ -692,26 +361,3 @@ for (const [by, next, keptFor, isDropped] of REPLACED) {
     assert.deepEqual(answers.values(), isDropped ? [] : ['new'])
   })
 }
-
-test('a function is asked about something else than the key if that is said', (t) => {
-  const { answers, asked } = start(t, (about) => about)
-  assert.deepEqual(
-    [answers.get('key', WAITS, 'thing'), answers.get('key', WAITS)],
-    ['thing', 'thing'],
-  )
-  assert.equal(asked(), 'thing')
-})
-
-test('rules that are not given are not those of Object.prototype', (t) => {
-  const all = { maxStale: 1000, line: { places: 0, longest: 0 }, isKnown: () => true }
-  for (const [name, value] of Object.entries(all)) {
-    Reflect.set(Object.prototype, name, value)
-    t.after(() => Reflect.deleteProperty(Object.prototype, name))
-  }
-  let isDown = false
-  const { get, pass } = start(t, (key) => (isDown ? assert.fail('down') : key))
-  assert.equal(get('a'), 'a')
-  isDown = true
-  pass(61)
-  assert.throws(() => get('a'), refused('failed (ERR_ASSERTION)'))
-})

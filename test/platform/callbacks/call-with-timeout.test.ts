@@ -20,22 +20,6 @@ const failing = (error: unknown) => () => {
   throw error
 }
 
-test('an answer that is there at once is not a promise', () => {
-  assert.equal(
-    asking(() => true),
-    true,
-  )
-  assert.equal(
-    asking(() => false),
-    false,
-  )
-})
-
-test('an answer that comes later is waited for', async () => {
-  assert.equal(await asking(async () => true), true)
-  assert.equal(await asking(() => new Promise((resolve) => setImmediate(resolve, false))), false)
-})
-
 /** Thrown values, and all that their refusals say. */
 const THROWN: readonly [thrown: unknown, reason: string][] = [
   [new Error('secret'), 'failed (Error)'],

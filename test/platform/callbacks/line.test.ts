@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type TestContext, test } from 'node:test'
 import { Line, type LineRules, RecentKeys } from '../../../lib/platform/callbacks/line.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
 
 /** A line on a clock that the test moves, and questions that the test answers by their keys. */
 function start(t: TestContext, rules: LineRules, patience = 5) {
@@ -45,28 +44,6 @@ const turn = () => new Promise(setImmediate)
 const FULL = { message: 'was not asked: its line is full' }
 const LATE = { message: 'was not asked: no place in time' }
 
-test('who finds no place waits for one: first come, first served', async (t) => {
-  const { enter, asked, answer } = start(t, { places: 2 })
-  const all = ['a', 'b', 'c', 'd', 'e'].map((key) => enter(key))
-  assert.equal(asked(), 'a b')
-  await answer('b')
-  assert.equal(asked(), 'c')
-  for (const key of ['a', 'c', 'd', 'e']) await answer(key)
-  assert.equal(asked(), 'd e')
-  assert.deepEqual(await Promise.all(all), ['a', 'b', 'c', 'd', 'e'])
-})
-
-test('a line has an end: who comes then is refused at once, and never asked', async (t) => {
-  const { enter, asked, answer } = start(t, { places: 1, longest: 2 })
-  for (const key of ['a', 'b', 'c']) void enter(key)
-  assert.throws(() => enter('d'), FULL)
-  await answer('a')
-  void enter('e')
-  assert.throws(() => enter('f'), FULL)
-  for (const key of ['b', 'c', 'e']) await answer(key)
-  assert.equal(asked(), 'a b c e')
-})
-
 test('a line is as long as a thousand, where nothing else is said', async (t) => {
   const { enter } = start(t, { places: 1 })
   for (let at = 0; at <= 1000; at++) void enter(String(at))
@@ -89,38 +66,8 @@ test('who waits too long is refused, and its place in the line is free', async (
   assert.equal(await next, 'd', 'who has a place does not wait for one')
 })
 
-test('what nobody waits for any more is not asked', async (t) => {
-  const { enter, asked, answer } = start(t, { places: 1 })
-  void enter('a')
-  const left = assert.rejects(async () => enter('b', false))
-  void enter('c')
-  await answer('a')
-  assert.equal(asked(), 'a c')
-  await left
-})
-
-test('the end refuses all that wait, and a place that becomes free asks nobody', async (t) => {
-  const { line, enter, asked, answer } = start(t, { places: 1 })
-  void enter('a')
-  const ended = ['b', 'c'].map((key) => assert.rejects(async () => enter(key), { message: 'over' }))
-  line.end('over')
-  await Promise.all(ended)
-  await answer('a')
-  assert.equal(asked(), 'a')
-})
-
 /** The first letter says whose question it is. */
 const SHARES = { shareOf: (key: string) => key.charAt(0) }
-
-test('one share gets half of the places, and waits in its own order', async (t) => {
-  const { enter, asked, answer } = start(t, { places: 4, ...SHARES })
-  for (const key of ['a1', 'a2', 'a3', 'a4', 'a5', 'b1']) void enter(key)
-  assert.equal(asked(), 'a1 a2 b1', 'who comes later, of another share, does not wait behind it')
-  await answer('b1')
-  assert.equal(asked(), '', 'a is at its half still')
-  for (const key of ['a1', 'a2', 'a3']) await answer(key)
-  assert.equal(asked(), 'a3 a4 a5', 'the oldest first')
-})
 
 test('a place that becomes free is for the share that has fewest', async (t) => {
   const { enter, asked, answer } = start(t, { places: 4, ...SHARES })
@@ -219,31 +166,6 @@ test('a question runs in the context of the one who asks', async (t) => {
   const seen = who.run('bob', () => line.enter({ ...visit, run: () => who.getStore() }))
   await answer('a')
   assert.equal(await seen, 'bob')
-})
-
-test('a line that names no length and no shares has not those of Object.prototype', (t) => {
-  for (const [name, value] of Object.entries({ longest: 0, shareOf: () => 'all' })) {
-    Reflect.set(Object.prototype, name, value)
-    t.after(() => Reflect.deleteProperty(Object.prototype, name))
-  }
-  const { enter, asked } = start(t, { places: 2 })
-  for (const key of ['a', 'b', 'c']) void enter(key)
-  assert.equal(asked(), 'a b')
-})
-
-test('a key that was good is known for an hour', (t) => {
-  t.mock.timers.enable({ apis: ['Date'] })
-  ageByDate(t)
-  const keys = new RecentKeys()
-  keys.note('a')
-  t.mock.timers.tick(3_599_999)
-  assert.deepEqual([keys.has('a'), keys.has('b')], [true, false])
-  t.mock.timers.tick(1)
-  assert.equal(keys.has('a'), false)
-  keys.note('a')
-  assert.equal(keys.has('a'), true)
-  keys.delete('a')
-  assert.equal(keys.has('a'), false)
 })
 
 test('of too many keys those are known that were good last', () => {

@@ -5,14 +5,6 @@ import { PendingRequests } from '../../../lib/platform/callbacks/pending-request
 const closed = () => new Error('closed')
 const never = () => new Promise<string>(() => {})
 
-test('a wait gives the result that it waits for, or its failure', async () => {
-  const waits = new PendingRequests()
-  assert.equal(await waits.waitFor(Promise.resolve('here'), closed), 'here')
-  await assert.rejects(waits.waitFor(Promise.reject(new Error('down')), closed), {
-    message: 'down',
-  })
-})
-
 test('the end fails every wait with its own error, and later waits too', async () => {
   const waits = new PendingRequests()
   const all = [waits.waitFor(never(), closed), waits.waitFor(never(), () => new Error('shut'))]
@@ -38,27 +30,6 @@ test('a promise may fail after the end of its wait, without any effect', async (
   await new Promise(setImmediate)
 })
 
-test('a wait that is over is not ended', async () => {
-  const waits = new PendingRequests()
-  const refuse = () => assert.fail('asked for an error that nobody waits for')
-  await waits.waitFor(Promise.resolve('here'), refuse)
-  await assert.rejects(waits.waitFor(Promise.reject(new Error('down')), refuse), {
-    message: 'down',
-  })
-  await new Promise(setImmediate)
-  waits.end()
-})
-
-test('a wait is ended once', async (t) => {
-  const waits = new PendingRequests()
-  const refuse = t.mock.fn(closed)
-  const ended = assert.rejects(waits.waitFor(never(), refuse), { message: 'closed' })
-  waits.end()
-  await ended
-  waits.end()
-  assert.equal(refuse.mock.callCount(), 1)
-})
-
 test('a wait that was ended takes nothing away from those after it', async () => {
   const waits = new PendingRequests()
   let come = (_value: string): void => {}
@@ -80,21 +51,6 @@ test('a wait that was ended takes nothing away from those after it', async () =>
   )
 })
 
-test('after resume, waits last again', async () => {
-  const waits = new PendingRequests()
-  waits.end()
-  waits.resume()
-  assert.equal(await waits.waitFor(Promise.resolve('here'), closed), 'here')
-})
-
-test('a value that is there is not waited for, even after the end', () => {
-  const waits = new PendingRequests()
-  const value: string | Promise<string> = 'here'
-  assert.equal(waits.waitFor(value, closed), 'here')
-  waits.end()
-  assert.equal(waits.waitFor(value, closed), 'here')
-})
-
 /** Waits of one second, of which the process does not wait for the end. */
 const LIMIT = {
   milliseconds: 1000,
@@ -102,26 +58,6 @@ const LIMIT = {
   ended: closed,
   keepsAlive: false,
 }
-
-test('a wait within a time gives the result that it waits for, or its failure', async () => {
-  const waits = new PendingRequests()
-  assert.equal(await waits.waitWithin(Promise.resolve('here'), LIMIT), 'here')
-  await assert.rejects(waits.waitWithin(Promise.reject(new Error('down')), LIMIT), {
-    message: 'down',
-  })
-})
-
-test('an answer that does not come in time is late', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const isOver = t.mock.fn()
-  const waiting = new PendingRequests().waitWithin(never(), LIMIT)
-  const outcome = assert.rejects(waiting, { message: 'late' }).then(isOver)
-  t.mock.timers.tick(999)
-  await new Promise(setImmediate)
-  assert.equal(isOver.mock.callCount(), 0)
-  t.mock.timers.tick(1)
-  await outcome
-})
 
 test('the timer of a wait ends with it, and keeps the process alive only if that is said', async (t) => {
   const cleared = t.mock.method(globalThis, 'clearTimeout')

@@ -189,16 +189,6 @@ test('what is aborted before its turn, or in the moment of it, never begins', as
   assert.deepEqual(begun, ['a.test/next'])
 })
 
-test('a host that has hung gets two places until it answers', async (t) => {
-  const { begun, many, end, pass } = begin(t)
-  assert.equal(await many(60, () => 'a.test'), 16)
-  await pass(5)
-  assert.equal(begun.splice(0).length, 2)
-  assert.equal(await many(40, (i) => `${i}.test`), 22)
-  await end('a.test/new16')
-  assert.equal(begun.length, 1, 'it is as any host again, and has one that runs')
-})
-
 test('a hang that came after the time was spent elsewhere is not that of the host', async (t) => {
   const { places, begun, many, pass } = begin(t)
   const limit = new TimeLimit({ work: 5000, wait: 5000 })

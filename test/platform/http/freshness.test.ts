@@ -26,61 +26,11 @@ function begin(t: TestContext, freshness: Partial<Freshness> = {}) {
   return { schedule, at, serves, servesFor }
 }
 
-test('before its first load a document is due, has rested, and does not serve', (t) => {
-  for (const isLazy of [false, true]) {
-    const { schedule, serves } = begin(t, { isLazy })
-    assert.deepEqual([schedule.isDue(0), schedule.hasRested, serves()], [true, true, false])
-    t.mock.timers.reset()
-  }
-})
-
-test('while a load is under way, none is due before its time limit', (t) => {
-  const { schedule } = begin(t)
-  schedule.began()
-  assert.equal(schedule.retryAfter, 5)
-  assert.deepEqual([schedule.isDue(4999), schedule.isDue(5000)], [false, true])
-})
-
-test('after a success the next load is due at four fifths of the age, and it serves for both times', (t) => {
-  const { schedule, servesFor } = begin(t)
-  schedule.succeeded()
-  assert.deepEqual([schedule.retryAfter, schedule.hasRested], [480, true])
-  servesFor(4200)
-})
-
 test('a document that is old at once is due after a moment', (t) => {
   const { schedule, servesFor } = begin(t, { maxAge: 0, isLazy: true })
   schedule.succeeded()
   assert.equal(schedule.retryAfter, 0.02)
   servesFor(0.02)
-})
-
-test('what is loaded on demand serves for its age without another look', (t) => {
-  const { schedule, servesFor } = begin(t, { isLazy: true })
-  schedule.succeeded()
-  servesFor(600)
-})
-
-test('after a failure a document rests, and what is loaded on demand serves for one more attempt', (t) => {
-  const { schedule, at, servesFor } = begin(t, { isLazy: true })
-  schedule.succeeded()
-  at(700)
-  schedule.failed()
-  assert.deepEqual([schedule.retryAfter, schedule.hasRested], [1, false])
-  at(700.999)
-  assert.equal(schedule.hasRested, false)
-  at(701)
-  assert.deepEqual([schedule.retryAfter, schedule.hasRested], [0, true])
-  servesFor(5)
-})
-
-test('a failure takes nothing from a document that is fresh', (t) => {
-  const { schedule, at, servesFor } = begin(t, { isLazy: true })
-  schedule.succeeded()
-  at(10)
-  schedule.failed()
-  assert.equal(schedule.retryAfter, 470)
-  servesFor(590)
 })
 
 test('a success within the rest after a failure ends it', (t) => {

@@ -56,13 +56,6 @@ test('a document that comes after closing begins no timer', async (t) => {
   assert.equal(loads.length, 1)
 })
 
-test('closing twice, and before opening, does no harm', (t) => {
-  const { document, loads } = controlledDocument(t)
-  document.close()
-  document.close()
-  assert.equal(loads.length, 0)
-})
-
 test('a reload that waits for its turn does not begin after closing', async (t) => {
   const { document, loads, pass } = controlledDocument(t)
   document.open()
@@ -130,15 +123,6 @@ test('opened again before the ended load has settled, it begins its own load', a
   assert.notEqual(document.running, undefined, 'the new load is under way')
   await succeed('one')
   assert.equal(document.current(), 'one')
-})
-
-test('closing ends the timer of the refresh', async (t) => {
-  const { document, succeed } = controlledDocument(t)
-  document.open()
-  await succeed('one')
-  const cleared = t.mock.method(globalThis, 'clearTimeout')
-  document.close()
-  assert.equal(cleared.mock.callCount(), 1)
 })
 
 test('a late result of a load before closing does not replace a newer document', async () => {

@@ -20,12 +20,6 @@ test('opening loads nothing; whoever asks first begins the load', async (t) => {
   }
 })
 
-test('not opened, it loads nothing even where it is asked for', async (t) => {
-  const { document, loads } = lazyDocument(t)
-  assert.equal(await document.settled(), undefined)
-  assert.equal(loads.length, 0)
-})
-
 test('while it is not used, it is never asked for again', async (t) => {
   const { document, loads, pass, succeed } = lazyDocument(t)
   document.open()
@@ -35,15 +29,6 @@ test('while it is not used, it is never asked for again', async (t) => {
   assert.equal(loads.length, 1)
   assert.equal(document.state().state, 'none')
   assert.equal(loads.length, 1, 'to look at its state is no use of it')
-})
-
-test('after a failure, too', async (t) => {
-  const { document, loads, pass, fail } = lazyDocument(t)
-  document.open()
-  document.current()
-  await fail()
-  for (let hour = 0; hour < 48; hour++) await pass(3600)
-  assert.equal(loads.length, 1)
 })
 
 test('while it is used, it is refreshed in the background, and nobody waits', async (t) => {
@@ -104,16 +89,6 @@ test('unused beyond its age, it serves no more before its server was asked', asy
   const waiting = document.settled()
   await succeed('two')
   assert.equal(await waiting, 'two')
-})
-
-test('unused up to the end of its age, it serves at once', async (t) => {
-  const { document, loads, pass, succeed } = lazyDocument(t)
-  document.open()
-  document.current()
-  await succeed('one')
-  await pass(599.9)
-  assert.equal(document.current(), 'one')
-  assert.equal(loads.length, 2)
 })
 
 test('where its server fails then, the old one serves, as far as it may be stale', async (t) => {

@@ -2,9 +2,6 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { controlledDocument } from '../../helpers/servers/controlled-document.ts'
 
-/** A wait without jitter: `retry` doubled per failure, at most `retryMax`. */
-const NOMINAL = [1, 2, 4, 8, 16, 30, 30, 30]
-
 /** The waits between this many loads in a row that all fail at once. */
 async function waits(t: TestContext, count: number): Promise<number[]> {
   const { document, loads, pass, fail } = controlledDocument(t)
@@ -15,31 +12,6 @@ async function waits(t: TestContext, count: number): Promise<number[]> {
   }
   return loads.slice(1).map(({ at }, i) => at - (loads[i]?.at ?? 0))
 }
-
-const jitters: [random: number, waits: number[]][] = [
-  [0, [1, 1, 2, 4, 8, 15, 15, 15]],
-  [0.5, [1, 1.5, 3, 6, 12, 22.5, 22.5, 22.5]],
-  [1 - 2 ** -53, NOMINAL],
-]
-
-for (const [random, expected] of jitters) {
-  test(`with a jitter of ${random} the waits are ${expected.join(', ')} seconds`, async (t) => {
-    t.mock.method(Math, 'random', () => random)
-    const actual = await waits(t, expected.length)
-    for (const [i, wait] of actual.entries()) {
-      assert.ok(Math.abs(wait - (expected[i] ?? 0)) < 0.03, `wait ${i} was ${wait} s`)
-    }
-  })
-}
-
-test('a wait is never below retry, and never above the doubled one', async (t) => {
-  for (let round = 0; round < 20; round++) {
-    t.mock.timers.reset()
-    for (const [i, wait] of (await waits(t, NOMINAL.length)).entries()) {
-      assert.ok(wait >= 1 && wait < (NOMINAL[i] ?? 0) + 0.03, `wait ${i} was ${wait} s`)
-    }
-  }
-})
 
 test('many processes that fail together do not come back together', async (t) => {
   const sixth = new Set<number>()
@@ -67,30 +39,6 @@ test('after a success the waits begin anew', async (t) => {
   assert.equal(loads.length, count + 1)
 })
 
-test('if retryMax is below retry, retry holds', async (t) => {
-  const { document, loads, pass, fail } = controlledDocument(t, { retry: 10, retryMax: 1 })
-  document.open()
-  for (let i = 1; i < 5; i++) {
-    await fail()
-    await pass(9.99)
-    assert.equal(loads.length, i)
-    await pass(0.01)
-    assert.equal(loads.length, i + 1)
-  }
-})
-
-test('retryAfter counts down to the attempt that then takes place', async (t) => {
-  const { document, loads, pass, fail } = controlledDocument(t, { retry: 10 })
-  document.open()
-  await fail()
-  assert.equal(document.retryAfter, 10)
-  await pass(7.5)
-  assert.equal(document.retryAfter, 2.5)
-  assert.equal(loads.length, 1)
-  await pass(2.5)
-  assert.equal(loads.length, 2)
-})
-
 test('during a load, the next attempt is after its time limit', async (t) => {
   const { document, pass, succeed } = controlledDocument(t)
   document.open()
@@ -114,36 +62,5 @@ test('mayLoad is false during a load, and until the wait is over', async (t) => 
   await pass(0.999)
   assert.equal(document.mayLoad, false)
   await pass(0.001)
-  assert.equal(document.mayLoad, true)
-})
-
-test('a failed look at a fresh document brings its refresh no nearer', async (t) => {
-  const { document, loads, pass, succeed, fail } = controlledDocument(t)
-  document.open()
-  await succeed('one')
-  void document.reload()
-  await fail()
-  await pass(479)
-  assert.equal(loads.length, 2)
-  await pass(1)
-  assert.equal(loads.length, 3)
-})
-
-test('without a wait between attempts it survives thousands of failures', async (t) => {
-  const { document, loads, pass, succeed, fail } = controlledDocument(t, { retry: 0 })
-  document.open()
-  for (let i = 0; i < 2000; i++) {
-    await fail()
-    assert.ok(Number.isFinite(document.retryAfter), `retryAfter is ${document.retryAfter}`)
-    await pass(0.02)
-    assert.equal(loads.length, i + 2)
-  }
-  await fail()
-  const count = loads.length
-  await pass(0.01)
-  assert.equal(loads.length, count, 'no busy loop')
-  await pass(0.01)
-  await succeed('one')
-  assert.equal(document.current(), 'one')
   assert.equal(document.mayLoad, true)
 })

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:https'
 import { after, test } from 'node:test'
 import { tempFolder } from '../../helpers/documents/temp-folder.ts'
 import { runChild } from '../../helpers/processes/child.ts'
-import { askedServer } from '../../helpers/servers/asked-server.ts'
+import { askedServer, portOf } from '../../helpers/servers/asked-server.ts'
 import { selfSigned } from '../../helpers/servers/self-signed.ts'
 
 const LIMIT = 60_000
@@ -13,11 +12,8 @@ const { cert, key } = selfSigned('localhost')
 const NODE_EXTRA_CA_CERTS = folder.write(cert)
 
 const server = createServer({ cert, key }, (_, response) => response.end('{"a":1}'))
-server.listen(0, '127.0.0.1')
-await once(server, 'listening')
+const port = await portOf(server)
 after(() => server.close())
-const address = server.address()
-const port = typeof address === 'object' && address !== null ? address.port : 0
 
 const fetchFrom = (host: string, env: NodeJS.ProcessEnv) =>
   runChild('judged-fetch', [`https://${host}:${port}/`], [], LIMIT, env)

@@ -56,6 +56,15 @@ const OPEN: [what: string, address: string][] = [
   ['a port that cannot be', 'https://login.test:99999/'],
   ['nothing', ''],
   ['no address', 'login.test'],
+  ['a name that is none', 'urn:example:issuer'],
+  ['no scheme', '//login.test'],
+  ['no slash', 'https:login.test'],
+  ['a password alone', 'https://:secret@login.test'],
+  ['an empty name', 'https://@login.test'],
+  ['a host that breaks off', 'https://[::1'],
+  ['plain http to the whole machine', 'http://0.0.0.0'],
+  ['plain http to the whole machine in IPv6', 'http://[::]'],
+  ['plain http to a private address', 'http://10.0.0.1'],
 ]
 
 for (const [what, address] of OPEN) {

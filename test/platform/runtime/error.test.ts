@@ -37,27 +37,6 @@ for (const [what, error, code] of codes) {
   })
 }
 
-test('an error has no stack, but its message', () => {
-  const error = withoutStack(() => new TypeError('what is wrong'))
-  assert.equal(error.stack, 'TypeError: what is wrong')
-})
-
-test('the limit is restored to any earlier value', () => {
-  const before = Error.stackTraceLimit
-  try {
-    for (const limit of [0, 3, 10, Number.POSITIVE_INFINITY]) {
-      Error.stackTraceLimit = limit
-      assert.equal(
-        withoutStack(() => Error.stackTraceLimit),
-        0,
-      )
-      assert.equal(Error.stackTraceLimit, limit)
-    }
-  } finally {
-    Error.stackTraceLimit = before
-  }
-})
-
 test('the limit is restored if the function throws, and if it calls itself', () => {
   const before = Error.stackTraceLimit
   assert.throws(
