@@ -1,8 +1,10 @@
 import type { TokenInfo } from '../../../identity/jwt/token-info.ts'
+import type { Lifecycle } from '../../../platform/callbacks/lifecycle.ts'
 import { clock } from '../../../platform/runtime/clock.ts'
+import type { DenyListRules } from '../deny-list-options.ts'
 import { type Names, namesOfToken } from '../entry.ts'
 import { ActiveEntry, type Ending, keyOf } from './active-entry.ts'
-import { type AcceptedTokens, type DenyListFailureCode, Overflow } from './overflow.ts'
+import { type DenyListFailureCode, Overflow } from './overflow.ts'
 import { WatchedTokens } from './watchers.ts'
 
 /** Most entries that name one user, so that its troubles stay its own. */
@@ -23,12 +25,6 @@ const ENTRY_BYTES = 448
 
 /** Bytes of a text beside its characters, with its place in a table. */
 const TEXT_BYTES = 64
-
-export interface EntryStoreRules {
-  readonly maxEntries: number
-  readonly maxBytes: number
-  readonly maxLifetime: number
-}
 
 /** An answer without its entries. */
 export interface Telling {
@@ -52,8 +48,8 @@ type Steps = readonly ActiveEntry[]
 
 /** The entries in memory. None is given up before its end: the names of those without room stay. */
 export class EntryStore {
-  readonly #rules: EntryStoreRules
-  readonly #accepted: AcceptedTokens
+  readonly #rules: DenyListRules
+  readonly #accepted: Lifecycle
   readonly #watched = new WatchedTokens()
   /** By the names that are set, and by these names. */
   readonly #tables = new Map<number, Map<string, Steps>>()
@@ -68,7 +64,7 @@ export class EntryStore {
   /** A reading of `clock`. */
   #sweptAt = clock.now()
 
-  constructor(rules: EntryStoreRules, accepted: AcceptedTokens) {
+  constructor(rules: DenyListRules, accepted: Lifecycle) {
     this.#rules = rules
     this.#accepted = accepted
     this.#overflow = new Overflow(accepted)
@@ -166,15 +162,7 @@ export class EntryStore {
     const others = this.#stepsOf(entry)
     // A list that grows is made for more than one, which most are not.
     this.#setSteps(entry, others.length === 0 ? [entry] : [...others, entry].sort(byReach))
-    const bytes = bytesOf(entry)
-    const held = this.#ofIssuer.get(entry.issuer) ?? heldNothing()
-    held.entries.add(entry)
-    if (entry.user !== null) held.ofUsers.add(entry)
-    held.bytes += bytes
-    this.#ofIssuer.set(entry.issuer, held)
-    if (entry.user !== null) this.#ofUser.set(entry.user, this.#countOf(entry) + 1)
-    this.#size += 1
-    this.#bytes += bytes
+    this.#count(entry, 1)
   }
 
   /** Who has no room for an entry; undefined: there is room. */
@@ -199,18 +187,22 @@ export class EntryStore {
       entry,
       this.#stepsOf(entry).filter((other) => other !== entry),
     )
-    const bytes = bytesOf(entry)
-    const held = this.#ofIssuer.get(entry.issuer)
-    held?.ofUsers.delete(entry)
-    if (held?.entries.delete(entry)) held.bytes -= bytes
-    if (held?.entries.size === 0) this.#ofIssuer.delete(entry.issuer)
-    if (entry.user !== null) {
-      const left = this.#countOf(entry) - 1
-      if (left > 0) this.#ofUser.set(entry.user, left)
-      else this.#ofUser.delete(entry.user)
+    this.#count(entry, -1)
+  }
+
+  #count(entry: ActiveEntry, by: 1 | -1): void {
+    const { user, issuer } = entry
+    const held = this.#ofIssuer.get(issuer) ?? { entries: new Set(), ofUsers: new Set(), bytes: 0 }
+    for (const set of user === null ? [held.entries] : [held.entries, held.ofUsers]) {
+      if (by === 1) set.add(entry)
+      else set.delete(entry)
     }
-    this.#size -= 1
-    this.#bytes -= bytes
+    held.bytes += by * bytesOf(entry)
+    setOrDelete(this.#ofIssuer, issuer, held, held.entries.size > 0)
+    const ofUser = this.#countOf(entry) + by
+    if (user !== null) setOrDelete(this.#ofUser, user, ofUser, ofUser > 0)
+    this.#size += by
+    this.#bytes += by * bytesOf(entry)
   }
 
   /**
@@ -266,15 +258,14 @@ export class EntryStore {
 
   #setSteps({ shape, key }: ActiveEntry, steps: Steps): void {
     const table = this.#tables.get(shape) ?? new Map<string, Steps>()
-    if (steps.length > 0) table.set(key, steps)
-    else table.delete(key)
-    if (table.size > 0) this.#tables.set(shape, table)
-    else this.#tables.delete(shape)
+    setOrDelete(table, key, steps, steps.length > 0)
+    setOrDelete(this.#tables, shape, table, table.size > 0)
   }
 }
 
-function heldNothing(): Held {
-  return { entries: new Set(), ofUsers: new Set(), bytes: 0 }
+function setOrDelete<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, stays: boolean) {
+  if (stays) map.set(key, value)
+  else map.delete(key)
 }
 
 function byReach(a: ActiveEntry, b: ActiveEntry): number {
@@ -299,9 +290,5 @@ function bytesOf({ key, user }: ActiveEntry): number {
 }
 
 function bytesOfText(text: string): number {
-  return 1.2 * text.length * (isLatin1(text) ? 1 : 2)
-}
-
-function isLatin1(text: string): boolean {
-  return !/[^\0-\xff]/.test(text)
+  return 1.2 * text.length * (/[^\0-\xff]/.test(text) ? 2 : 1)
 }

@@ -62,15 +62,21 @@ function hasMethods(value: unknown, names: readonly string[]): boolean {
 }
 
 export function streamOf(client: RedisClient, key: string): RedisStream {
-  return isIoredisClient(client) ? ioredisStream(client, key) : nodeRedisStream(client, key)
-}
-
-function ioredisStream(client: IoredisClient, key: string): RedisStream {
+  if (isIoredisClient(client)) {
+    return {
+      range: async (from, most) =>
+        readReply(await client.xrange(key, from, '+', 'COUNT', most), readIoredisItem),
+      add: async (text) => readId(await client.xadd(key, '*', FIELD, text)),
+      delete: (ids) => client.xdel(key, ...ids),
+    }
+  }
+  // Their answers hold texts and objects, even if the application wants others.
+  const commands = client.withTypeMapping({})
   return {
     range: async (from, most) =>
-      readReply(await client.xrange(key, from, '+', 'COUNT', most)).map(readIoredisItem),
-    add: async (text) => readId(await client.xadd(key, '*', FIELD, text)),
-    delete: (ids) => client.xdel(key, ...ids),
+      readReply(await commands.xRange(key, from, '+', { COUNT: most }), readNodeRedisItem),
+    add: async (text) => readId(await commands.xAdd(key, '*', { [FIELD]: text })),
+    delete: (ids) => commands.xDel(key, [...ids]),
   }
 }
 
@@ -78,19 +84,7 @@ function ioredisStream(client: IoredisClient, key: string): RedisStream {
 function readIoredisItem(item: unknown): StreamItem {
   if (!Array.isArray(item) || !Array.isArray(item[1])) throw new Unusable('no item of a stream')
   const [field, text] = item[1]
-  const isOurs = field === FIELD && typeof text === 'string'
-  return { id: readId(item[0]), text: isOurs ? text : null }
-}
-
-function nodeRedisStream(client: NodeRedisClient, key: string): RedisStream {
-  // Their answers hold texts and objects, even if the application wants others.
-  const commands = client.withTypeMapping({})
-  return {
-    range: async (from, most) =>
-      readReply(await commands.xRange(key, from, '+', { COUNT: most })).map(readNodeRedisItem),
-    add: async (text) => readId(await commands.xAdd(key, '*', { [FIELD]: text })),
-    delete: (ids) => commands.xDel(key, [...ids]),
-  }
+  return { id: readId(item[0]), text: field === FIELD && typeof text === 'string' ? text : null }
 }
 
 /** An id with an object of fields. */
@@ -107,7 +101,7 @@ function readId(value: unknown): string {
 }
 
 /** @throws Unusable */
-function readReply(reply: unknown): unknown[] {
-  if (Array.isArray(reply)) return reply
+function readReply(reply: unknown, readItem: (item: unknown) => StreamItem): StreamItem[] {
+  if (Array.isArray(reply)) return reply.map(readItem)
   throw new Unusable('no items of a stream')
 }
