@@ -126,7 +126,10 @@ export async function examineLoaded(
 ): Promise<readonly Finding[]> {
   const { settings, issuers } = loaded
   const warnings = examineSettings(loaded)
-  if (settings.devMode) return [...warnings, ...(token === undefined ? [] : [UNREAD])]
+  if (settings.devMode) {
+    const unread = doubtful('token: dev mode reads none', 'take dev_mode away to look at it')
+    return token === undefined ? warnings : [...warnings, unread]
+  }
   const listed = typeof issuers === 'function' ? [] : issuers
   const [tenants, ...examined] = await Promise.all([
     examineTenants(settings),
@@ -141,8 +144,6 @@ export async function examineLoaded(
 }
 
 const UNBOOTED = 'the application does not boot before that is mended'
-
-const UNREAD = doubtful('token: dev mode reads none', 'take dev_mode away to look at it')
 
 /** By the beginning of a warning. */
 const CURES: readonly (readonly [start: string, cure: string])[] = [
@@ -166,10 +167,7 @@ export function examineSettings(loaded: LoadedSettings): Finding[] {
 }
 
 /** The list of tenants, if it has an address. */
-async function examineTenants({
-  tenants,
-  tenantsTimeout,
-}: Pick<Settings, 'tenants' | 'tenantsTimeout'>): Promise<Finding[]> {
+async function examineTenants({ tenants, tenantsTimeout }: Settings): Promise<Finding[]> {
   if (typeof tenants !== 'string') return []
   const exchange = new Exchange(MAX_LIST_BYTES, tenantsTimeout)
   const source = { what: 'tenants', url: tenants, setting: 'tenant_url', limit: 'tenants_timeout' }

@@ -116,9 +116,6 @@ function memberOf(value: unknown, name: string): unknown {
   return isObject(value) ? ownProperty(value, name) : undefined
 }
 
-/** `Date` counts whole seconds (RFC 9110 §5.6.7). */
-const SECOND = 1000
-
 const CLOCK_CURE = 'set both clocks by NTP; clock_tolerance is for seconds only'
 
 /**
@@ -129,13 +126,13 @@ const CLOCK_CURE = 'set both clocks by NTP; clock_tolerance is for seconds only'
  */
 export function examineClock(
   server: string,
-  { head, beganAt, answeredAt }: Exchange,
+  { date, beganAt, answeredAt }: Exchange,
   tolerance: number,
 ): Finding[] {
-  const date = head?.date ?? Number.NaN
   if (Number.isNaN(date)) return []
-  const ahead = (date - answeredAt) / SECOND
-  const behind = (beganAt - date - SECOND) / SECOND
+  const ahead = (date - answeredAt) / 1000
+  // `Date` counts whole seconds (RFC 9110 §5.6.7).
+  const behind = (beganAt - date) / 1000 - 1
   const finding = (seconds: number, words: string): string =>
     `the clock of ${server} is ${Math.round(seconds)} seconds ${words} here`
   if (ahead > tolerance) return [wrong(finding(ahead, 'ahead of'), CLOCK_CURE)]
