@@ -101,7 +101,6 @@ const DEFAULT_PORT = 8081
 
 const PORT = '--port is a number from 0 (any free one) to 65535'
 
-/** @throws UsageError, and an error of `parseArgs` */
 export function readAuthorityOptions(args: readonly string[]) {
   const { values, tokens } = parseArgs({
     args: [...args],
@@ -131,7 +130,6 @@ export function readAuthorityOptions(args: readonly string[]) {
   }
 }
 
-/** Adds to the resources of a user. */
 function grant(resources: Map<string, string[]> | undefined, text: string): void {
   if (resources === undefined) {
     throw new UsageError('--resources stands behind the --user who holds them')

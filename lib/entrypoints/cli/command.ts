@@ -1,7 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import { styleText } from 'node:util'
 
-/** The part of its process that a command uses. */
 export interface Shell {
   readonly env: NodeJS.ProcessEnv
   readonly stdout: Stream
@@ -19,17 +18,11 @@ interface Stream {
 /** 0: done, and all is well. 1: it is not well. 2: the command line is wrong. */
 export type ExitCode = number
 
-/** One sub-command of `fastify-tenant-auth`. */
 export interface Command {
   readonly name: string
-  /** One line. */
   readonly summary: string
   /** At most 24 lines of 80 columns. */
   readonly help: string
-  /**
-   * @param args the arguments behind the command's name, without `--help`
-   * @throws UsageError, CommandFailure, and an error of `parseArgs`
-   */
   run(args: readonly string[], shell: Shell): Promise<ExitCode>
 }
 
@@ -56,13 +49,6 @@ export function rejectRepeats(
   if (twice !== undefined) throw new UsageError(`--${twice} is given twice`)
 }
 
-/**
- * Reads an option that is a number.
- *
- * @param rule the option and its range in words, such as `--port is a number up to 9`
- * @param pattern the texts of numbers that are not too small
- * @throws UsageError that says the rule
- */
 export function readNumber(
   text: string | undefined,
   rule: string,
@@ -74,7 +60,6 @@ export function readNumber(
   throw new UsageError(`${rule}, not ${JSON.stringify(text)}`)
 }
 
-/** Gives a text a colour. */
 export type Paint = (colour: 'red' | 'green' | 'yellow', text: string) => string
 
 /**

@@ -19,7 +19,6 @@ import type { Exchanges } from './exchanges.ts'
 import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
 import type { ClientKey, IntrospectionRules } from './introspection-options.ts'
 
-/** The metadata of the server that answers. */
 export interface ServerMetadata extends AuthorizationServer {
   readonly introspection_endpoint: string
 }
@@ -32,7 +31,6 @@ const ACCESS_TOKEN = { token_type_hint: 'access_token' }
 /** Error codes that speak of the client, and not of the token (RFC 6749 §5.2). */
 const OF_THE_CLIENT: readonly unknown[] = ['invalid_client', 'unauthorized_client']
 
-/** An introspection endpoint (RFC 7662), and one way to prove oneself to it. */
 export class IntrospectionEndpoint {
   readonly #rules: IntrospectionRules
   readonly #server: ServerMetadata

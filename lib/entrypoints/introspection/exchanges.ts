@@ -14,7 +14,6 @@ export interface ExchangeRequest {
   readonly body?: URLSearchParams | undefined
 }
 
-/** HTTP exchanges with the servers that decide about tokens. */
 export class Exchanges {
   readonly #limits = new Set<TimeLimit>()
 

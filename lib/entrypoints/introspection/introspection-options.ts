@@ -60,13 +60,11 @@ type KeyOfClient = {
   readonly clientSecret?: never
 }
 
-/** Options that have been checked. */
 export interface IntrospectionRules {
   readonly issuer: string
   readonly url: string | undefined
   readonly clientId: string
   readonly signed: boolean
-  /** The secret, or the key. */
   readonly credentials: string | ClientKey
 }
 
@@ -79,7 +77,6 @@ const MEMBERS = {
   signed: CodeSwitch(false),
 }
 
-/** @throws ERR_AUTH_CONFIG_INVALID which names all problems */
 export function readIntrospectionOptions(given: unknown): IntrospectionRules {
   const options = entryPointOptions('introspection', given, MEMBERS)
   const { privateKey } = options.right

@@ -16,7 +16,6 @@ import type { DenyListRules, DenyListSource, Page } from './deny-list-options.ts
 import { readEntry } from './entry.ts'
 import type { EntryStore, Telling } from './memory/entry-store.ts'
 
-/** Milliseconds for one answer of a source. */
 export const TIMEOUT = 10_000
 
 /** Milliseconds after which requests have their turn while entries are taken. */
@@ -89,7 +88,6 @@ export function startPoller<Cursor>(
     }
   }
 
-  /** Returns whether there are more. */
   async function takePage(by: Telling, waits: PendingRequests): Promise<boolean> {
     const page = ownCopy(await inTime(() => source.changes(cursor), waits))
     if (page.notice !== undefined) onNotice(page.notice)

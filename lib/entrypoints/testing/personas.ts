@@ -8,7 +8,6 @@ import type { TestAuthority } from './test-authority.ts'
 
 type Resources = PersonaUser['resources']
 
-/** One request of a probe: a persona, the tenant it wants, and the refusal by the policy. */
 export interface Attempt {
   readonly persona: Persona
   /** Null: a stranger, who has no token. */
@@ -17,7 +16,6 @@ export interface Attempt {
   /** Null: none is named. */
   readonly tenant: string | null
   readonly status: number
-  /** Any of them may be that of the refusal. */
   readonly codes: readonly string[]
 }
 
@@ -95,7 +93,6 @@ function requirementOf(policy: Policy | undefined, { loaded }: ProbeTarget) {
   return { ids: plain, most: mode === 'all' ? most : [], superuser }
 }
 
-/** Another tenant, of the same authority if it has one. */
 function otherTenant(tenant: string, { issuer, foreign }: ProbeTarget): string {
   if (foreign !== undefined && foreign !== tenant) return foreign
   const own = issuer.tenants === '*' ? [] : issuer.tenants

@@ -37,7 +37,6 @@ export interface ProbedRoute {
   readonly url: string
   /** True: the route is open, and was not asked. Null: its policy cannot be known. */
   readonly noauth: boolean | null
-  /** Without a token. */
   readonly stranger: number | null
   /** With an expired token of a user who holds everything. */
   readonly expired: number | null
@@ -163,12 +162,10 @@ function table(rows: readonly Row[]): string {
     .join('\n')
 }
 
-/** A route with the answers to those whom its policy refuses. */
 interface RouteAnswers {
   readonly method: string
   readonly url: string
   readonly constraints?: RouteConstraints
-  /** Null if its policy cannot be known. */
   readonly noauth: boolean | null
   readonly answers: readonly ProbeAnswer[]
 }
@@ -203,7 +200,6 @@ async function probeRoutes(
 
 const CURE = 'give the probe params or headers that fit: probe(app, authority, { params, headers })'
 
-/** @returns the answers, or why the route cannot be asked */
 async function probeRoute(
   app: FastifyInstance,
   place: TargetPlace,

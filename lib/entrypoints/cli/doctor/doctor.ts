@@ -72,7 +72,6 @@ function formatFindings(findings: readonly Finding[], paint: Paint): string {
     .join('')
 }
 
-/** @throws UsageError, and an error of `parseArgs` */
 export function readDoctorOptions(args: readonly string[]) {
   const { values, positionals, tokens } = parseArgs({
     tokens: true,
@@ -145,7 +144,6 @@ export async function examineLoaded(
 
 const UNBOOTED = 'the application does not boot before that is mended'
 
-/** By the beginning of a warning. */
 const CURES: readonly (readonly [start: string, cure: string])[] = [
   ['dev mode', 'take dev_mode away for production; then keys and tokens are looked at too'],
   ['superuserResource', 'say which tenants exist: [tenants] ids or tenant_url'],
@@ -157,7 +155,6 @@ const CURES: readonly (readonly [start: string, cure: string])[] = [
   ['confirmation', 'take confirmation away, unless such a gateway stands in front'],
 ]
 
-/** The warnings of the boot. */
 export function examineSettings(loaded: LoadedSettings): Finding[] {
   return bootWarnings(loaded).map((warning) => {
     const [, cure = 'see the option in the README'] =
@@ -166,7 +163,6 @@ export function examineSettings(loaded: LoadedSettings): Finding[] {
   })
 }
 
-/** The list of tenants, if it has an address. */
 async function examineTenants({ tenants, tenantsTimeout }: Settings): Promise<Finding[]> {
   if (typeof tenants !== 'string') return []
   const exchange = new Exchange(MAX_LIST_BYTES, tenantsTimeout)

@@ -18,7 +18,6 @@ interface Examination {
   readonly keys?: KeySet
 }
 
-/** Examines the metadata, the clock and the keys of an issuer. */
 export async function examineIssuer(
   entry: IssuerEntry,
   { keysTimeout, clockTolerance }: Settings,
@@ -152,7 +151,6 @@ const FLAWS: Readonly<Record<KeyFlaw, string>> = {
   'too costly': 'make a smaller key at the server: RSA with 2048 to 8192 bits',
 }
 
-/** By the reason for which the guard refuses a set. */
 const SET_CURES: readonly (readonly [reason: RegExp, cure: string])[] = [
   [/discovery document/, 'write its issuer as issuer without public_keys_url, or that jwks_uri'],
   [/too many members/, 'let the server publish the keys that are in use only, 100 at most'],
@@ -162,12 +160,6 @@ const SET_CURES: readonly (readonly [reason: RegExp, cure: string])[] = [
 
 const NO_SET = 'public_keys_url must be the jwks_uri of the server: an object with a list "keys"'
 
-/**
- * Examines a JWK set.
- *
- * @param where the name of the set in the findings
- * @param algorithms those that are allowed
- */
 export function examineKeys(
   jwks: unknown,
   where: string,

@@ -165,7 +165,6 @@ function refusalsOf(
   return [...new Map(refusals.map((refusal) => [refusal.reason, refusal])).values()]
 }
 
-/** What a function gives, or its refusal. */
 export function orRefusal<T>(make: () => T): T | ERR_AUTH_TOKEN_INVALID {
   try {
     return make()
@@ -179,7 +178,6 @@ const CLOCK = 'compare the clocks of the server and of this machine'
 
 const COPY = 'give the whole token as it is, without quotes, spaces or line breaks'
 
-/** By the reason for which the guard refuses a token. */
 const CURES: ReadonlyMap<string, string> = new Map([
   ['not three parts', COPY],
   ['a part is not base64url', COPY],
@@ -208,7 +206,6 @@ const MALFORMED = 'sub, resources or preferred_username is malformed'
 const MAPPING =
   'give mapClaims in code, if it is not there: a recipe of fastify-tenant-auth/claims may fit'
 
-/** A reason for which the guard refuses a token, and what to do. */
 function tokenFinding({ reason, mismatch }: ERR_AUTH_TOKEN_INVALID, detail = ''): Finding {
   if (reason === MALFORMED) return doubtful(`token: ${reason}`, MAPPING)
   const cure = CURES.get(reason) ?? 'let the server make its tokens otherwise'

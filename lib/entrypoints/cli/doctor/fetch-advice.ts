@@ -43,7 +43,6 @@ const TEST_AUTHORITY = 'start your server, or npx fastify-tenant-auth authority'
 const TLS =
   'give the server a certificate of a known authority for this name, or trust its own by NODE_EXTRA_CA_CERTS'
 
-/** By the reason that the guard gives, the first that fits. */
 const CURES: readonly (readonly [reason: RegExp, cure: string])[] = [
   [/status 3\d\d$/, 'no redirect is followed: SETTING must name the last address itself'],
   [/status 40[13]$/, 'it must answer without credentials: look at the gateway in front of it'],
@@ -62,7 +61,6 @@ const CURES: readonly (readonly [reason: RegExp, cure: string])[] = [
   [/\((?:HPE_\w+|HTTPParserError)\)$/, 'what listens there speaks no HTTP: correct the port'],
 ]
 
-/** The reason why a document cannot be had, and the cure. */
 export function fetchFinding(
   { what, url, setting, limit }: DocumentSource,
   error: unknown,

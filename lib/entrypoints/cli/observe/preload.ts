@@ -124,7 +124,6 @@ class WatchedApplication {
     return this.#hasListened
   }
 
-  /** As far as it is known by now. */
   get isGuarded(): boolean {
     return this.#services().length > 0
   }
@@ -134,12 +133,10 @@ class WatchedApplication {
     return !this.#hasListened && !this.#isClosed && !(this.#isReady && !this.isGuarded)
   }
 
-  /** The routes of all its guarded scopes. */
   routes(): ListedRoute[] {
     return this.#services().flatMap(({ scope, service }) => service.routes(scope))
   }
 
-  /** The places of its routes that are outside of every guard. */
   uncovered(): ListedPlace[] {
     const guarded = this.#services().map(({ scope }) => scope)
     return added(this.#captured)

@@ -12,7 +12,6 @@ export const FOLDER_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY'
 /** The variable with the number of guarded applications to wait for in all processes. */
 export const COUNT_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY_APPLICATIONS'
 
-/** The end of a program, and its reports. */
 export interface Observation {
   /** Null if it had none yet. */
   readonly exitCode: number | null
@@ -30,13 +29,9 @@ export interface PolicyReport {
   readonly startedAt: number
   /** Undefined while the process runs; null if something killed it. */
   readonly exitCode?: number | null | undefined
-  /** Milliseconds. */
   readonly endedAt?: number | undefined
-  /** The number of Fastify instances. */
   readonly made: number
-  /** The number of them that have listened. */
   readonly listened: number
-  /** The number of guarded ones that have not. */
   readonly silent: number
   /** The number of those that may yet listen, guarded or not. */
   readonly awaited: number
@@ -49,7 +44,6 @@ export interface PolicyReport {
   readonly isInDevMode: boolean
 }
 
-/** A new file for one process, or one thread. */
 export function reportFile(folder: string): string {
   return join(folder, `${randomUUID()}.json`)
 }

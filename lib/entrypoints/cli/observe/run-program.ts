@@ -109,7 +109,6 @@ function preloadEnvironment(
   }
 }
 
-/** True if there is nothing to wait for any more. */
 function isOver(
   { exitCode, signalCode }: ChildProcess,
   reports: readonly PolicyReport[],

@@ -4,7 +4,6 @@ import { type Effect, policyWords, type RouteDifference, routeDifferences } from
 import type { MatrixApplication, PolicyMatrix } from './matrix.ts'
 import { SuccessorRoutes } from './successors.ts'
 
-/** One difference between the policies of two matrices. */
 export interface Difference extends RouteDifference {
   /**
    * `GET, HEAD /orders`, or `GET /orders (version 1.2.0)`. If there are several applications,
@@ -89,7 +88,6 @@ function sharedPlaces(was: MatrixApplication, is: MatrixApplication): number {
   return is.routes.flatMap(names).filter((name) => places.has(name)).length
 }
 
-/** Routes of places that the application does not have any more. */
 function lostRoutes(was?: MatrixApplication, is?: MatrixApplication): Routes {
   const places = new Set(is?.routes.map(placeOf))
   return was?.routes.filter((route) => !places.has(placeOf(route))) ?? []
@@ -179,7 +177,6 @@ function isLooser(others: Routes, route: ConstrainedRoute): boolean {
   return others.some((was) => routeDifferences(was, route).some(({ effect }) => effect === 'opens'))
 }
 
-/** The items of each key, in their order. */
 export function groupBy<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,

@@ -164,11 +164,6 @@ export function policyNotes(reports: readonly PolicyReport[]): string[] {
 const DEV_MODE =
   'the application runs in dev mode: each request acts as the mock user, without a token; the matrix is what holds outside of dev mode'
 
-/**
- * Reads the options, and behind `--` the program that runs the application.
- *
- * @throws UsageError, and an error of `parseArgs`
- */
 export function readPolicyOptions(args: readonly string[]) {
   const end = args.indexOf('--')
   const [file, ...rest] = end === -1 ? [] : args.slice(end + 1)
@@ -222,7 +217,6 @@ const POSITIVE = /^(?=.*[1-9])\d+(?:\.\d+)?$/
 
 const CURE = "make it with 'fastify-tenant-auth policy --write'"
 
-/** @throws CommandFailure that says why the file cannot be read */
 async function readMatrixFile(file: string): Promise<PolicyMatrix> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new CommandFailure(`${file} cannot be read (${errorCode(error)}); ${CURE}`)

@@ -3,7 +3,6 @@ import type { ConstrainedRoute, ListedPlace } from '../../../routes/route-list.t
 import { withAndWithoutOptional } from '../../../routes/route-path.ts'
 import { type Effect, policyWords, type RouteDifference, routeDifferences } from './diff-route.ts'
 
-/** A route that may answer for one that is gone. */
 interface Candidate {
   readonly place: ListedPlace
   /** Undefined: no guard covers it. */
@@ -72,7 +71,6 @@ function successorDifference(left: ConstrainedRoute, { route, place }: Candidate
   return { effect: effects.includes('closes') ? 'closes' : 'changes', text }
 }
 
-/** Names that do not depend on those of the parameters. */
 function namesOf({ method, url }: ListedPlace): string[] {
   return withAndWithoutOptional(url).map(
     (each) => `${method} ${roughPath(each).replace(/\/$/, '')}`,

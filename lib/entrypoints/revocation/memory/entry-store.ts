@@ -26,15 +26,12 @@ const ENTRY_BYTES = 448
 /** Bytes of a text beside its characters, with its place in a table. */
 const TEXT_BYTES = 64
 
-/** An answer without its entries. */
 export interface Telling {
-  /** Which answer it is, counted. */
   readonly serial: number
   /** Whether it holds all entries, rather than those of late. */
   readonly isAnew: boolean
 }
 
-/** The entries that name one issuer, or none. */
 interface Held {
   /** The oldest one is first. */
   readonly entries: Set<ActiveEntry>
@@ -58,7 +55,6 @@ export class EntryStore {
   readonly #overflow: Overflow
   #size = 0
   #bytes = 0
-  /** Of the answer that came last. */
   #serial = 0
   #sweep: Iterator<ActiveEntry, undefined> | undefined
   /** A reading of `clock`. */
@@ -74,7 +70,6 @@ export class EntryStore {
     return this.#size
   }
 
-  /** Whether an entry fits. */
   has(token: TokenInfo): boolean {
     if (this.#size === 0) return false
     const names = namesOfToken(token)
@@ -104,7 +99,6 @@ export class EntryStore {
     return this.#overflow.failureFor(namesOfToken(token))
   }
 
-  /** Whether entries had no room that have not ended yet. */
   get hasLost(): boolean {
     return !this.#overflow.isEmpty
   }
@@ -234,7 +228,6 @@ export class EntryStore {
     return this.#size < maxEntries && this.#bytes + bytesOf(entry) <= maxBytes
   }
 
-  /** The part of all room that an issuer holds. */
   #partOf(issuer: string | null): number {
     const held = this.#ofIssuer.get(issuer)
     return held === undefined ? 0 : this.#partFor(held.entries.size, held.bytes)
@@ -283,7 +276,6 @@ function isRepeated(others: Steps, entry: ActiveEntry, { serial, isAnew }: Telli
   return true
 }
 
-/** An estimate, rather too high. */
 function bytesOf({ key, user }: ActiveEntry): number {
   const ofUser = user === null || user === key ? 0 : TEXT_BYTES + bytesOfText(user)
   return ENTRY_BYTES + bytesOfText(key) + ofUser

@@ -46,7 +46,6 @@ export class Overflow {
     return lasts(this.#everybody) ? 'ERR_DENY_LIST_FULL' : undefined
   }
 
-  /** Drops entries that have ended. */
   sweep(): void {
     for (const circles of [this.#users, this.#issuers]) {
       for (const [key, entry] of circles) if (this.#hasEnded(entry)) circles.delete(key)
@@ -78,7 +77,6 @@ export class Overflow {
     return true
   }
 
-  /** Returns whether there was room. */
   #widen(circles: Map<string, ActiveEntry>, key: string, entry: ActiveEntry): boolean {
     const known = circles.get(key)
     if (known === undefined && circles.size >= MOST_CIRCLES) return false
@@ -105,7 +103,6 @@ const MESSAGES = {
 
 export type DenyListFailureCode = keyof typeof MESSAGES
 
-/** A deny list does not know whether a token is revoked. */
 export class DenyListFailure extends Error {
   readonly code: DenyListFailureCode
 

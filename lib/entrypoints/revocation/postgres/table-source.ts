@@ -6,7 +6,6 @@ import type { KeptEntry } from '../entry.ts'
 import { TIMEOUT } from '../poller.ts'
 import { PAGE, revocationsSql } from './sql.ts'
 
-/** Milliseconds between two deletions of what has ended. */
 const SWEEP_EVERY = 60_000
 
 /** A row, by its transaction, its number, and when it was added. */
@@ -102,7 +101,6 @@ function nextOf(row: Record<string, unknown>): Cursor {
   return { xid, id, newest, next: null }
 }
 
-/** @throws Unusable */
 function text(row: Record<string, unknown>, name: string): string {
   const value = row[name]
   if (typeof value === 'string') return value

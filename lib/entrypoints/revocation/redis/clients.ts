@@ -16,10 +16,8 @@ export interface StreamItem {
   readonly text: string | null
 }
 
-/** The field of an item that holds an entry. */
 const FIELD = 'entry'
 
-/** Before all ids. */
 export const FIRST_ID = '0-0'
 
 /** The needed part of a client of ioredis or iovalkey, also of a cluster. */
@@ -80,27 +78,23 @@ export function streamOf(client: RedisClient, key: string): RedisStream {
   }
 }
 
-/** An id with a list of fields and values. */
 function readIoredisItem(item: unknown): StreamItem {
   if (!Array.isArray(item) || !Array.isArray(item[1])) throw new Unusable('no item of a stream')
   const [field, text] = item[1]
   return { id: readId(item[0]), text: field === FIELD && typeof text === 'string' ? text : null }
 }
 
-/** An id with an object of fields. */
 function readNodeRedisItem(item: unknown): StreamItem {
   const { id, message }: Record<string, unknown> = Object(item)
   const text = ownProperty(Object(message), FIELD)
   return { id: readId(id), text: typeof text === 'string' ? text : null }
 }
 
-/** @throws Unusable */
 function readId(value: unknown): string {
   if (typeof value === 'string' && /^\d{1,20}-\d{1,20}$/.test(value)) return value
   throw new Unusable('no id of a stream')
 }
 
-/** @throws Unusable */
 function readReply(reply: unknown, readItem: (item: unknown) => StreamItem): StreamItem[] {
   if (Array.isArray(reply)) return reply.map(readItem)
   throw new Unusable('no items of a stream')

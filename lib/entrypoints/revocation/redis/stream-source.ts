@@ -5,7 +5,6 @@ import { type DenyListSource, LONGEST_LIFETIME, type Page } from '../deny-list-o
 import { type KeptEntry, readEntry } from '../entry.ts'
 import { FIRST_ID, type RedisStream, type StreamItem } from './clients.ts'
 
-/** Items of one answer of the server. */
 const PAGE = 1000
 
 /** Most entries on their way to the server: a client that is offline queues them all. */
@@ -116,7 +115,6 @@ function parsed(text: string | null): unknown {
   }
 }
 
-/** When the server took it. */
 function timeOf({ id }: StreamItem): number {
   return Number.parseInt(id, 10)
 }
