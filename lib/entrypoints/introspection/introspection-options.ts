@@ -107,20 +107,14 @@ export interface ClientKey {
 /** The key of a private JWK (RFC 7517). Null if it is none, or one that is too weak. */
 function readClientKey(jwk: unknown): ClientKey | null {
   if (!isObject(jwk)) return null
-  const [kty, crv, alg, kid] = ['kty', 'crv', 'alg', 'kid'].map((name) => textIn(jwk, name))
-  const [fitting] = algorithmsOf({
-    ...(kty !== undefined && { kty }),
-    ...(crv !== undefined && { crv }),
-    ...(alg !== undefined && { alg }),
-  })
+  const names = ['kty', 'crv', 'alg', 'kid'].filter((name) => ownProperty(jwk, name) !== undefined)
+  const { kid, ...kind }: Record<string, string> = Object.fromEntries(
+    names.map((name) => [name, String(ownProperty(jwk, name))]),
+  )
+  const [fitting] = algorithmsOf(kind)
   const key = importPrivateKey(jwk)
   if (fitting === undefined || key === null || isWeakKey(createPublicKey(key))) return null
   return { key, alg: fitting, kid }
-}
-
-function textIn(jwk: object, name: string): string | undefined {
-  const value = ownProperty(jwk, name)
-  return value === undefined ? undefined : String(value)
 }
 
 function importPrivateKey(jwk: JsonWebKey): KeyObject | null {

@@ -91,11 +91,6 @@ export function guardedApplications(reports: readonly PolicyReport[]) {
     )
 }
 
-export interface ObservedMatrix {
-  readonly matrix: PolicyMatrix
-  readonly uncovered: UncoveredPlaces
-}
-
 /**
  * The policies of a program, and the places that it serves outside of them.
  *
@@ -106,7 +101,7 @@ export interface ObservedMatrix {
 export function observedMatrix(
   { exitCode, signal, isLate, reports }: Observation,
   { least, count }: { readonly least: number; readonly count: number },
-): ObservedMatrix {
+): { readonly matrix: PolicyMatrix; readonly uncovered: UncoveredPlaces } {
   const applications = guardedApplications(reports)
   const hasFailed = reports.some((report) => report.exitCode !== undefined && report.exitCode !== 0)
   if (signal !== null) throw new CommandFailure(`the application was ended by ${signal}`)
