@@ -17,7 +17,7 @@ import { placeWords, type RouteConstraints } from '../../routes/route-constraint
 import {
   type Attempt,
   forbiddenAttempts,
-  PersonaTokens,
+  personaHeaders,
   unauthenticatedAttempts,
 } from './personas.ts'
 import { isRefused, otherRouteReached, type ProbeAnswer, sendProbe } from './probe-answer.ts'
@@ -186,9 +186,9 @@ async function probeRoutes(
   const routes: RouteAnswers[] = []
   for (const installed of guards) {
     const target = await probeTarget(installed, authority, options)
-    const tokens = new PersonaTokens(authority, target, options)
+    const tokenOf = personaHeaders(authority, target, options)
     for (const place of targetPlaces(target.registry)) {
-      const result = await whileProbing(app, () => probeRoute(app, place, target, tokens, options))
+      const result = await whileProbing(app, () => probeRoute(app, place, target, tokenOf, options))
       if (typeof result === 'string')
         problems.push(visible(`${place.method} ${placeWords(place)}: ${result}`))
       else routes.push(result)
@@ -204,7 +204,7 @@ async function probeRoute(
   app: FastifyInstance,
   place: TargetPlace,
   target: ProbeTarget,
-  tokens: PersonaTokens,
+  tokenOf: ReturnType<typeof personaHeaders>,
   options: ProbeOptions,
 ): Promise<RouteAnswers | string> {
   const { route, ...listed } = place
@@ -224,7 +224,7 @@ async function probeRoute(
       routeUrl: place.url,
       headers: {
         ...Object(headersOf(attempt.tenant ?? address.tenant)),
-        ...(await tokens.headersOf(attempt)),
+        ...(await tokenOf(attempt)),
       },
       isBehindCors: place.method === 'OPTIONS' && scope.hasPlugin('@fastify/cors'),
     })
