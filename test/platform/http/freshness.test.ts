@@ -34,31 +34,11 @@ test('before its first load a document is due, has rested, and does not serve', 
   }
 })
 
-test('while a load is under way, none is due before its time limit', (t) => {
-  const { schedule } = begin(t)
-  schedule.began()
-  assert.equal(schedule.retryAfter, 5)
-  assert.deepEqual([schedule.isDue(4999), schedule.isDue(5000)], [false, true])
-})
-
 test('after a success the next load is due at four fifths of the age, and it serves for both times', (t) => {
   const { schedule, servesFor } = begin(t)
   schedule.succeeded()
   assert.deepEqual([schedule.retryAfter, schedule.hasRested], [480, true])
   servesFor(4200)
-})
-
-test('a document that is old at once is due after a moment', (t) => {
-  const { schedule, servesFor } = begin(t, { maxAge: 0, isLazy: true })
-  schedule.succeeded()
-  assert.equal(schedule.retryAfter, 0.02)
-  servesFor(0.02)
-})
-
-test('what is loaded on demand serves for its age without another look', (t) => {
-  const { schedule, servesFor } = begin(t, { isLazy: true })
-  schedule.succeeded()
-  servesFor(600)
 })
 
 test('after a failure a document rests, and what is loaded on demand serves for one more attempt', (t) => {
@@ -72,15 +52,6 @@ test('after a failure a document rests, and what is loaded on demand serves for 
   at(701)
   assert.deepEqual([schedule.retryAfter, schedule.hasRested], [0, true])
   servesFor(5)
-})
-
-test('a failure takes nothing from a document that is fresh', (t) => {
-  const { schedule, at, servesFor } = begin(t, { isLazy: true })
-  schedule.succeeded()
-  at(10)
-  schedule.failed()
-  assert.equal(schedule.retryAfter, 470)
-  servesFor(590)
 })
 
 test('a success within the rest after a failure ends it', (t) => {

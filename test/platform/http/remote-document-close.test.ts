@@ -132,15 +132,6 @@ test('opened again before the ended load has settled, it begins its own load', a
   assert.equal(document.current(), 'one')
 })
 
-test('closing ends the timer of the refresh', async (t) => {
-  const { document, succeed } = controlledDocument(t)
-  document.open()
-  await succeed('one')
-  const cleared = t.mock.method(globalThis, 'clearTimeout')
-  document.close()
-  assert.equal(cleared.mock.callCount(), 1)
-})
-
 test('a late result of a load before closing does not replace a newer document', async () => {
   const resolves: ((value: string) => void)[] = []
   const load = () => new Promise<string>((resolve) => void resolves.push(resolve))

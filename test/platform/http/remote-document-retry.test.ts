@@ -67,18 +67,6 @@ test('after a success the waits begin anew', async (t) => {
   assert.equal(loads.length, count + 1)
 })
 
-test('if retryMax is below retry, retry holds', async (t) => {
-  const { document, loads, pass, fail } = controlledDocument(t, { retry: 10, retryMax: 1 })
-  document.open()
-  for (let i = 1; i < 5; i++) {
-    await fail()
-    await pass(9.99)
-    assert.equal(loads.length, i)
-    await pass(0.01)
-    assert.equal(loads.length, i + 1)
-  }
-})
-
 test('retryAfter counts down to the attempt that then takes place', async (t) => {
   const { document, loads, pass, fail } = controlledDocument(t, { retry: 10 })
   document.open()
