@@ -101,12 +101,12 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the revocation',
-    ['entrypoints/revocation/deny-list-function.ts', 'if (this.#store.has(token)) return true', ''],
+    ['entrypoints/revocation/deny-list-function.ts', 'if (store.has(token)) return true', ''],
     /^user.*: .* in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],
   [
     'the entries of other processes',
-    ['entrypoints/revocation/poller.ts', 'this.#add(entry, keptAt?.[index], by)', ''],
+    ['entrypoints/revocation/poller.ts', 'add(entry, keptAt?.[index], by)', ''],
     /^user.*: .* in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],
   [

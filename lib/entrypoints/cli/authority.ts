@@ -54,8 +54,17 @@ async function runAuthority(args: readonly string[], shell: Shell): Promise<Exit
       'it does not run where NODE_ENV is production: it signs what anybody asks for',
     )
   }
-  const authority = await startOnPort(options)
-  const ended = untilSignal(shell)
+  const { port, audience } = options
+  const authority = await startAuthority(port, audience).catch((error: unknown) => {
+    throw new CommandFailure(
+      `port ${port} of localhost cannot be had (${errorCode(error)}); end what listens there, or choose another --port. Another authority has other keys: only its own run can print its tokens`,
+    )
+  })
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  for (const signal of SIGNALS) shell.on(signal, end)
   try {
     shell.stderr.write(introduction(authority, options))
     for (const { name, resources } of options.users) {
@@ -64,22 +73,15 @@ async function runAuthority(args: readonly string[], shell: Shell): Promise<Exit
     }
     await ended
   } finally {
+    for (const signal of SIGNALS) shell.off(signal, end)
     await authority.close()
   }
   return 0
 }
 
-function startOnPort({ port, audience }: AuthorityOptions): Promise<LocalAuthority> {
-  return startAuthority(port, audience).catch((error: unknown) => {
-    throw new CommandFailure(
-      `port ${port} of localhost cannot be had (${errorCode(error)}); end what listens there, or choose another --port. Another authority has other keys: only its own run can print its tokens`,
-    )
-  })
-}
-
 function introduction(
   { issuer, audience, keysUrl }: LocalAuthority,
-  { users }: AuthorityOptions,
+  { users }: ReturnType<typeof readAuthorityOptions>,
 ): string {
   const tokens = users.map(({ name }) => JSON.stringify(name)).join(', ')
   return `The test authority listens at ${issuer}, for this machine only. Ctrl-C ends it.
@@ -94,29 +96,11 @@ ${users.length === 0 ? 'For a token: --user NAME --resources TENANT=ID,ID' : `To
 `
 }
 
-/** Resolves at the first signal that asks for the end. */
-function untilSignal(shell: Shell): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      for (const signal of SIGNALS) shell.off(signal, end)
-      resolve()
-    }
-    for (const signal of SIGNALS) shell.on(signal, end)
-  })
-}
-
-type AuthorityOptions = ReturnType<typeof readAuthorityOptions>
-
 /** The port in the default of the option `publicKeysUrl`. */
 const DEFAULT_PORT = 8081
 
-const HIGHEST_PORT = 65_535
+const PORT = '--port is a number from 0 (any free one) to 65535'
 
-const PORT = `--port is a number from 0 (any free one) to ${HIGHEST_PORT}`
-
-const EXAMPLE = 'lazy-raccoon=menu:read,menu:write'
-
-/** @throws UsageError, and an error of `parseArgs` */
 export function readAuthorityOptions(args: readonly string[]) {
   const { values, tokens } = parseArgs({
     args: [...args],
@@ -140,23 +124,23 @@ export function readAuthorityOptions(args: readonly string[]) {
     users.push({ name: value, resources: new Map() })
   }
   return {
-    port: readNumber(values.port, PORT, /^\d{1,5}$/, HIGHEST_PORT) ?? DEFAULT_PORT,
+    port: readNumber(values.port, PORT, /^\d{1,5}$/, 65_535) ?? DEFAULT_PORT,
     audience: values.audience ?? 'api',
     users: users.map(({ name, resources }) => ({ name, resources: Object.fromEntries(resources) })),
   }
 }
 
-/** Adds to the resources of a user. */
 function grant(resources: Map<string, string[]> | undefined, text: string): void {
   if (resources === undefined) {
     throw new UsageError('--resources stands behind the --user who holds them')
   }
   const [tenant = '', ids, ...more] = text.split('=')
-  const list = ids === undefined || ids === '' ? [] : ids.split(',')
+  const list = ids ? ids.split(',') : []
   // Much code would find the own members of each object under such a name.
   const isTenant = tenant === EVERY_TENANT || (isTenantName(tenant) && !(tenant in {}))
   if (!isTenant || ids === undefined || more.length > 0 || !list.every(isResourceId)) {
-    throw new UsageError(`--resources is written as ${EXAMPLE}, not ${JSON.stringify(text)}`)
+    const example = 'lazy-raccoon=menu:read,menu:write'
+    throw new UsageError(`--resources is written as ${example}, not ${JSON.stringify(text)}`)
   }
   resources.set(tenant, [...(resources.get(tenant) ?? []), ...list])
 }

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
+import { styleText } from 'node:util'
 
-/** The part of its process that a command uses. */
 export interface Shell {
   readonly env: NodeJS.ProcessEnv
   readonly stdout: Stream
@@ -18,17 +18,11 @@ interface Stream {
 /** 0: done, and all is well. 1: it is not well. 2: the command line is wrong. */
 export type ExitCode = number
 
-/** One sub-command of `fastify-tenant-auth`. */
 export interface Command {
   readonly name: string
-  /** One line. */
   readonly summary: string
   /** At most 24 lines of 80 columns. */
   readonly help: string
-  /**
-   * @param args the arguments behind the command's name, without `--help`
-   * @throws UsageError, CommandFailure, and an error of `parseArgs`
-   */
   run(args: readonly string[], shell: Shell): Promise<ExitCode>
 }
 
@@ -55,13 +49,6 @@ export function rejectRepeats(
   if (twice !== undefined) throw new UsageError(`--${twice} is given twice`)
 }
 
-/**
- * Reads an option that is a number.
- *
- * @param rule the option and its range in words, such as `--port is a number up to 9`
- * @param pattern the texts of numbers that are not too small
- * @throws UsageError that says the rule
- */
 export function readNumber(
   text: string | undefined,
   rule: string,
@@ -73,26 +60,16 @@ export function readNumber(
   throw new UsageError(`${rule}, not ${JSON.stringify(text)}`)
 }
 
-/** The codes of a terminal before and behind a text. */
-const CODES = { red: [31, 39], green: [32, 39], yellow: [33, 39] } as const
-
-/** Gives a text a colour. */
-export type Paint = (colour: keyof typeof CODES, text: string) => string
+export type Paint = (colour: 'red' | 'green' | 'yellow', text: string) => string
 
 /**
  * Colours for a terminal, and none for a file or a pipe. `NO_COLOR` takes them away, and
  * `FORCE_COLOR` brings them back. An empty variable says nothing.
  */
 export function painter(stream: Stream, env: Shell['env']): Paint {
-  if (!hasColours(stream, env)) return (_colour, text) => text
-  return (colour, text) => {
-    const [on, off] = CODES[colour]
-    return `\u001b[${on}m${text}\u001b[${off}m`
-  }
-}
-
-function hasColours(stream: Stream, env: Shell['env']): boolean {
-  const forced = env['FORCE_COLOR']
-  if (forced) return forced !== '0' && forced !== 'false'
-  return stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
+  const { FORCE_COLOR: forced, NO_COLOR: refused, TERM: terminal } = env
+  const hasColours = forced
+    ? forced !== '0' && forced !== 'false'
+    : stream.isTTY === true && !refused && terminal !== 'dumb'
+  return (colour, text) => (hasColours ? styleText(colour, text, { validateStream: false }) : text)
 }

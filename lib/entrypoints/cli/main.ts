@@ -8,10 +8,8 @@ import { policyCommand } from './policy/policy-command.ts'
 
 const NAME = 'fastify-tenant-auth'
 
-/** Every sub-command, in the order of the help text. */
 export const COMMANDS: readonly Command[] = [policyCommand, doctorCommand, authorityCommand]
 
-/** @param args without the program's own name */
 export async function runCommandLine(
   args: readonly string[],
   commands: readonly Command[],

@@ -19,7 +19,6 @@ import type { Exchanges } from './exchanges.ts'
 import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
 import type { ClientKey, IntrospectionRules } from './introspection-options.ts'
 
-/** The metadata of the server that answers. */
 export interface ServerMetadata extends AuthorizationServer {
   readonly introspection_endpoint: string
 }
@@ -32,62 +31,44 @@ const ACCESS_TOKEN = { token_type_hint: 'access_token' }
 /** Error codes that speak of the client, and not of the token (RFC 6749 §5.2). */
 const OF_THE_CLIENT: readonly unknown[] = ['invalid_client', 'unauthorized_client']
 
+/**
+ * An endpoint's answer about a token, signed if that is configured.
+ *
+ * @throws OpaqueFailure
+ */
+export type AskEndpoint = (token: string) => Promise<object>
+
 /** An introspection endpoint (RFC 7662), and one way to prove oneself to it. */
-export class IntrospectionEndpoint {
-  readonly #rules: IntrospectionRules
-  readonly #server: ServerMetadata
-  readonly #authentication: ClientAuth
-  readonly #fetch: Exchanges['fetch']
-  readonly #fetchKeys: Exchanges['fetch']
-
-  constructor(
-    rules: IntrospectionRules,
-    server: ServerMetadata,
-    authentication: ClientAuth,
-    exchanges: Exchanges,
-  ) {
-    this.#rules = rules
-    this.#server = server
-    this.#authentication = authentication
-    const { fetch } = exchanges
-    this.#fetch = fetch
-    this.#fetchKeys = async (url, request) => withoutUnusableKeys(await fetch(url, request))
-  }
-
-  /**
-   * The endpoint's answer about a token, signed if that is configured.
-   *
-   * @throws OpaqueFailure
-   */
-  async ask(token: string): Promise<object> {
-    try {
-      return await this.#ask(token)
-    } catch (error) {
-      throw asOpaqueFailure(error)
-    }
-  }
-
-  async #ask(token: string): Promise<object> {
-    const { clientId, signed } = this.#rules
-    const client: Client = { client_id: clientId }
-    // All addresses have been checked: http is on loopback.
-    const options = { [customFetch]: this.#fetch, [allowInsecureRequests]: true }
-    const response = await introspectionRequest(this.#server, client, this.#authentication, token, {
+export function endpointOf(
+  { clientId, signed }: IntrospectionRules,
+  server: ServerMetadata,
+  authentication: ClientAuth,
+  { fetch }: Exchanges,
+): AskEndpoint {
+  const client: Client = { client_id: clientId }
+  // All addresses have been checked: http is on loopback.
+  const options = { [customFetch]: fetch, [allowInsecureRequests]: true }
+  const fetchKeys: typeof fetch = async (url, request) =>
+    withoutUnusableKeys(await fetch(url, request))
+  const ask: AskEndpoint = async (token) => {
+    const response = await introspectionRequest(server, client, authentication, token, {
       ...options,
       requestJwtResponse: signed,
       additionalParameters: ACCESS_TOKEN,
     })
     if (response.status !== 200) throw await failureOf(response)
     if (isSigned(response) !== signed) throw new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
-    const answer = await processIntrospectionResponse(this.#server, client, response)
+    const answer = await processIntrospectionResponse(server, client, response)
     if (signed) {
-      await validateApplicationLevelSignature(this.#server, response, {
-        ...options,
-        [customFetch]: this.#fetchKeys,
-      })
+      const keyOptions = { ...options, [customFetch]: fetchKeys }
+      await validateApplicationLevelSignature(server, response, keyOptions)
     }
     return answer
   }
+  return (token) =>
+    ask(token).catch((error: unknown) => {
+      throw asOpaqueFailure(error)
+    })
 }
 
 /**

@@ -8,13 +8,12 @@ export const TIMEOUT = 5000
 /** Most bytes of a body, counted after decompression. */
 export const MAX_BYTES = 512 * 1024
 
-export interface ExchangeRequest {
+interface ExchangeRequest {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: URLSearchParams | undefined
+  readonly body?: URLSearchParams | null | undefined
 }
 
-/** HTTP exchanges with the servers that decide about tokens. */
 export class Exchanges {
   readonly #limits = new Set<TimeLimit>()
 
@@ -24,11 +23,19 @@ export class Exchanges {
    *
    * @throws OpaqueFailure
    */
-  readonly fetch = async (url: string, request: ExchangeRequest): Promise<Response> => {
+  readonly fetch = async (
+    url: string,
+    { method, headers, body = null }: ExchangeRequest,
+  ): Promise<Response> => {
     const limit = new TimeLimit({ work: TIMEOUT })
+    const { signal } = limit
     this.#limits.add(limit)
     try {
-      return await exchange(url, request, limit.signal)
+      // Answers are cached, so that an idle socket is not worth outliving the service.
+      const own = { ...headers, connection: 'close' }
+      const response = await fetch(url, { method, body, redirect: 'manual', signal, headers: own })
+      const text = response.body && (await readBody(response.body, { maxBytes: MAX_BYTES, signal }))
+      return new Response(text, { status: response.status, headers: response.headers })
     } catch {
       // The message of the error may hold a header, and so the token.
       throw new OpaqueFailure('ERR_INTROSPECTION_NO_ANSWER')
@@ -42,21 +49,4 @@ export class Exchanges {
   end(): void {
     for (const limit of this.#limits) limit.abort()
   }
-}
-
-async function exchange(
-  url: string,
-  { method, headers, body }: ExchangeRequest,
-  signal: AbortSignal,
-): Promise<Response> {
-  const response = await fetch(url, {
-    method,
-    body: body ?? null,
-    redirect: 'manual',
-    signal,
-    // Answers are cached, so that an idle socket is not worth outliving the service.
-    headers: { ...headers, connection: 'close' },
-  })
-  const text = response.body && (await readBody(response.body, { maxBytes: MAX_BYTES, signal }))
-  return new Response(text, { status: response.status, headers: response.headers })
 }

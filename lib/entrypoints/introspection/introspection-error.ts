@@ -28,18 +28,15 @@ export class OpaqueFailure extends Error {
     return this.refusesClient || this.code === 'ERR_INTROSPECTION_ALL_ACTIVE'
   }
 
-  /** The endpoint refuses the credentials of this client. */
   get refusesClient(): boolean {
     return this.code === 'ERR_INTROSPECTION_CREDENTIALS'
   }
 
-  /** The endpoint answers nobody now, and has to be left alone for a while. */
   get isBusy(): boolean {
     return this.code === 'ERR_INTROSPECTION_BUSY'
   }
 }
 
-/** Any error of an exchange, as one of ours. */
 export function asOpaqueFailure(
   error: unknown,
   code: OpaqueFailureCode = 'ERR_INTROSPECTION_ANSWER',

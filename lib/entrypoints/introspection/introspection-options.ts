@@ -60,13 +60,11 @@ type KeyOfClient = {
   readonly clientSecret?: never
 }
 
-/** Options that have been checked. */
 export interface IntrospectionRules {
   readonly issuer: string
   readonly url: string | undefined
   readonly clientId: string
   readonly signed: boolean
-  /** The secret, or the key. */
   readonly credentials: string | ClientKey
 }
 
@@ -79,7 +77,6 @@ const MEMBERS = {
   signed: CodeSwitch(false),
 }
 
-/** @throws ERR_AUTH_CONFIG_INVALID which names all problems */
 export function readIntrospectionOptions(given: unknown): IntrospectionRules {
   const options = entryPointOptions('introspection', given, MEMBERS)
   const { privateKey } = options.right
@@ -110,20 +107,14 @@ export interface ClientKey {
 /** The key of a private JWK (RFC 7517). Null if it is none, or one that is too weak. */
 function readClientKey(jwk: unknown): ClientKey | null {
   if (!isObject(jwk)) return null
-  const [kty, crv, alg, kid] = ['kty', 'crv', 'alg', 'kid'].map((name) => textIn(jwk, name))
-  const [fitting] = algorithmsOf({
-    ...(kty !== undefined && { kty }),
-    ...(crv !== undefined && { crv }),
-    ...(alg !== undefined && { alg }),
-  })
+  const names = ['kty', 'crv', 'alg', 'kid'].filter((name) => ownProperty(jwk, name) !== undefined)
+  const { kid, ...kind }: Record<string, string> = Object.fromEntries(
+    names.map((name) => [name, String(ownProperty(jwk, name))]),
+  )
+  const [fitting] = algorithmsOf(kind)
   const key = importPrivateKey(jwk)
   if (fitting === undefined || key === null || isWeakKey(createPublicKey(key))) return null
   return { key, alg: fitting, kid }
-}
-
-function textIn(jwk: object, name: string): string | undefined {
-  const value = ownProperty(jwk, name)
-  return value === undefined ? undefined : String(value)
 }
 
 function importPrivateKey(jwk: JsonWebKey): KeyObject | null {

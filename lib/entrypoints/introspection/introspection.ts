@@ -4,7 +4,7 @@ import { ownProperty } from '../../platform/runtime/own-property.ts'
 import { Exchanges } from './exchanges.ts'
 import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
 import { type IntrospectionOptions, readIntrospectionOptions } from './introspection-options.ts'
-import { findEndpoint, ProvedEndpoint } from './proved-endpoint.ts'
+import { findEndpoint, provedEndpoint } from './proved-endpoint.ts'
 
 /**
  * For the option `opaqueToken`: asks the introspection endpoint of an authorization server (RFC
@@ -27,14 +27,15 @@ export function introspection(
   const rules = readIntrospectionOptions(options)
   const exchanges = new Exchanges()
   const lifecycle = new Lifecycle(exchanges)
-  const endpoint = new ProvedEndpoint(() => findEndpoint(rules, exchanges), {
-    onFault: ({ message }) => lifecycle.logFailure(`${message}, so that opaque tokens get 503`),
-    onProved: () => lifecycle.logSuccess(),
-  })
+  const endpoint = provedEndpoint(
+    () => findEndpoint(rules, exchanges),
+    ({ message }) => lifecycle.logFailure(`${message}, so that opaque tokens get 503`),
+    () => lifecycle.logSuccess(),
+  )
   const ask = async (token: string): Promise<OpaqueAnswer> => {
     const proved = await endpoint.get()
     try {
-      return answeredClaims(await proved.ask(token), rules.issuer)
+      return answeredClaims(await proved(token), rules.issuer)
     } catch (error) {
       const failure = asOpaqueFailure(error)
       // It may be the token that is refused so. A random one shows it.

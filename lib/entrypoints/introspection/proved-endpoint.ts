@@ -6,7 +6,12 @@ import { clock } from '../../platform/runtime/clock.ts'
 import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
 import { BackOff } from '../../platform/runtime/timer.ts'
-import { clientAuthentications, IntrospectionEndpoint, type ServerMetadata } from './endpoint.ts'
+import {
+  type AskEndpoint,
+  clientAuthentications,
+  endpointOf,
+  type ServerMetadata,
+} from './endpoint.ts'
 import type { Exchanges } from './exchanges.ts'
 import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
 import { type IntrospectionRules, isServerAddress } from './introspection-options.ts'
@@ -20,90 +25,68 @@ const MAX_STALE = 3_600_000
 /** Seconds until an endpoint that is at fault is tried again. */
 const REST = { retry: 1, retryMax: 30 }
 
-interface ProvedEndpointEvents {
-  /** The endpoint itself is at fault: every token is refused until it has been proved. */
-  onFault(failure: OpaqueFailure): void
-  onProved(): void
-}
-
 /**
  * The endpoint that real tokens are sent to. It is proved before the first use, and each hour
  * again; one proof at a time, in the background if there is an endpoint. An endpoint that is
  * found at fault serves no more, and rests before the next proof.
+ *
+ * @param onFault the endpoint itself is at fault: every token is refused until it has been proved
  */
-export class ProvedEndpoint {
-  readonly #prove: () => Promise<IntrospectionEndpoint>
-  readonly #events: ProvedEndpointEvents
-  readonly #backOff = new BackOff(REST)
-  #endpoint: IntrospectionEndpoint | undefined
-  #failure = new OpaqueFailure('ERR_INTROSPECTION_NO_ANSWER')
-  #running: Promise<IntrospectionEndpoint> | undefined
+export function provedEndpoint(
+  prove: () => Promise<AskEndpoint>,
+  onFault: (failure: OpaqueFailure) => void,
+  onProved: () => void,
+) {
+  const backOff = new BackOff(REST)
+  let endpoint: AskEndpoint | undefined
+  let failure = new OpaqueFailure('ERR_INTROSPECTION_NO_ANSWER')
+  let running: Promise<AskEndpoint> | undefined
   // Readings of `clock`, in milliseconds.
-  #provedAt = Number.NEGATIVE_INFINITY
-  #dueAt = Number.NEGATIVE_INFINITY
-  /** Until then nothing is asked. */
-  #busyUntil = Number.NEGATIVE_INFINITY
+  let provedAt = Number.NEGATIVE_INFINITY
+  let dueAt = Number.NEGATIVE_INFINITY
+  /** Many requests may find together that the endpoint is busy. Until then nothing is asked. */
+  let busyUntil = Number.NEGATIVE_INFINITY
 
-  constructor(prove: () => Promise<IntrospectionEndpoint>, events: ProvedEndpointEvents) {
-    this.#prove = prove
-    this.#events = events
-  }
-
-  /** @throws OpaqueFailure */
-  async get(): Promise<IntrospectionEndpoint> {
-    const now = clock.now()
-    if (this.#isResting) throw new OpaqueFailure('ERR_INTROSPECTION_BUSY')
-    if (now >= this.#dueAt) ignoreRejection(this.proveAgain())
-    if (this.#endpoint !== undefined && now - this.#provedAt < MAX_AGE + MAX_STALE) {
-      return this.#endpoint
+  async function attempt(): Promise<AskEndpoint> {
+    try {
+      endpoint = await prove()
+    } catch (error) {
+      failure = asOpaqueFailure(error)
+      if (failure.isFault) endpoint = undefined
+      // An outage is not remembered: without an endpoint, the next token asks again.
+      const rests = failure.isFault || failure.isBusy || endpoint !== undefined
+      dueAt = clock.now() + (rests ? backOff.next() : 0)
+      if (failure.isBusy) busyUntil = dueAt
+      if (failure.isFault) onFault(failure)
+      throw failure
     }
-    if (this.#running === undefined) throw this.#failure
-    return this.#running
+    provedAt = clock.now()
+    dueAt = provedAt + MAX_AGE
+    backOff.reset()
+    onProved()
+    return endpoint
   }
 
   /** A proof that is under way, or begins. @throws OpaqueFailure */
-  proveAgain(): Promise<IntrospectionEndpoint> {
-    if (this.#isResting) return Promise.reject(new OpaqueFailure('ERR_INTROSPECTION_BUSY'))
-    this.#running ??= this.#attempt().finally(() => {
-      this.#running = undefined
+  async function proveAgain(): Promise<AskEndpoint> {
+    if (clock.now() < busyUntil) throw new OpaqueFailure('ERR_INTROSPECTION_BUSY')
+    running ??= attempt().finally(() => {
+      running = undefined
     })
-    return this.#running
+    return running
   }
 
-  /** Many requests may find together that the endpoint is busy. One proof is enough. */
-  get #isResting(): boolean {
-    return clock.now() < this.#busyUntil
+  /** @throws OpaqueFailure */
+  async function get(): Promise<AskEndpoint> {
+    const now = clock.now()
+    if (now < busyUntil) throw new OpaqueFailure('ERR_INTROSPECTION_BUSY')
+    if (now >= dueAt) ignoreRejection(proveAgain())
+    if (endpoint !== undefined && now - provedAt < MAX_AGE + MAX_STALE) return endpoint
+    if (running === undefined) throw failure
+    return running
   }
 
-  async #attempt(): Promise<IntrospectionEndpoint> {
-    try {
-      const endpoint = await this.#prove()
-      this.#succeeded(endpoint)
-      return endpoint
-    } catch (error) {
-      const failure = asOpaqueFailure(error)
-      this.#failed(failure)
-      throw failure
-    }
-  }
-
-  #succeeded(endpoint: IntrospectionEndpoint): void {
-    this.#endpoint = endpoint
-    this.#provedAt = clock.now()
-    this.#dueAt = this.#provedAt + MAX_AGE
-    this.#backOff.reset()
-    this.#events.onProved()
-  }
-
-  #failed(failure: OpaqueFailure): void {
-    this.#failure = failure
-    if (failure.isFault) this.#endpoint = undefined
-    // An outage is not remembered: without an endpoint, the next token asks again.
-    const rests = failure.isFault || failure.isBusy || this.#endpoint !== undefined
-    this.#dueAt = clock.now() + (rests ? this.#backOff.next() : 0)
-    if (failure.isBusy) this.#busyUntil = this.#dueAt
-    if (failure.isFault) this.#events.onFault(failure)
-  }
+  return { get, proveAgain }
 }
 
 /**
@@ -115,20 +98,17 @@ export class ProvedEndpoint {
 export async function findEndpoint(
   rules: IntrospectionRules,
   exchanges: Exchanges,
-): Promise<IntrospectionEndpoint> {
+): Promise<AskEndpoint> {
   const server = await serverMetadata(rules, exchanges)
   const methods =
     server.introspection_endpoint_auth_methods_supported ??
     server.token_endpoint_auth_methods_supported
   for (const authentication of clientAuthentications(rules.credentials, methods)) {
-    const endpoint = new IntrospectionEndpoint(rules, server, authentication, exchanges)
-    if (await isProved(endpoint)) return endpoint
+    const ask = endpointOf(rules, server, authentication, exchanges)
+    if (await isProved(ask)) return ask
   }
   throw new OpaqueFailure('ERR_INTROSPECTION_CREDENTIALS')
 }
-
-/** Bytes of the random token: as many as nobody guesses. */
-const LENGTH = 32
 
 /**
  * Asks about a random token, before any real one is sent. There are endpoints that call every token
@@ -136,9 +116,9 @@ const LENGTH = 32
  *
  * @throws OpaqueFailure
  */
-async function isProved(endpoint: IntrospectionEndpoint): Promise<boolean> {
-  const token = randomBytes(LENGTH).toString('base64url')
-  const answer = await endpoint.ask(token).catch((error: unknown) => asOpaqueFailure(error))
+async function isProved(ask: AskEndpoint): Promise<boolean> {
+  const token = randomBytes(32).toString('base64url')
+  const answer = await ask(token).catch((error: unknown) => asOpaqueFailure(error))
   if (answer instanceof OpaqueFailure) {
     if (answer.refusesClient) return false
     throw answer

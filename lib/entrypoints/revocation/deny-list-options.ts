@@ -32,7 +32,6 @@ export interface DenyListRules {
   readonly maxBytes: number
 }
 
-/** The rules among the options of an entry point. */
 export const RULES = {
   interval: Seconds(1, 0.1),
   maxStale: Seconds(60, 0.1),
@@ -45,10 +44,8 @@ export const RULES = {
   maxBytes: Size(64 * 1024 * 1024, 1),
 }
 
-/** Seconds of the longest `maxLifetime` that a process may have. */
 export const LONGEST_LIFETIME = LONGEST_SECONDS
 
-/** Refuses rules that are wrong together. */
 export function checkRules(options: {
   readonly right: Partial<DenyListRules>
   refuse(name: 'maxStale', expected: string, found: string): void
@@ -57,7 +54,6 @@ export function checkRules(options: {
   if (maxStale <= interval) options.refuse('maxStale', 'more than interval', `${maxStale}`)
 }
 
-/** Some entries of a store. */
 export interface Page<Cursor> {
   /** Unchecked: an entry that cannot be read is a failure. */
   readonly entries: Iterable<unknown>
@@ -71,7 +67,6 @@ export interface Page<Cursor> {
   readonly notice?: string | undefined
 }
 
-/** The store of the entries of all processes. */
 export interface DenyListSource<Cursor> {
   /**
    * Entries that were added since a cursor, or all; may repeat earlier ones.

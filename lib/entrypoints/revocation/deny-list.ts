@@ -57,7 +57,6 @@ export function denyList<Cursor = unknown>(given: DenyListOptions<Cursor> = {}):
   return denyListFunction(rules, source)
 }
 
-/** Other members of an answer do not count. Its list may change while it is read. */
 function readAnswer<Cursor>(answer: unknown): Page<Cursor> {
   if (!isAnswer<Cursor>(answer)) throw new Unusable('no entries with a cursor')
   return { entries: [...answer.entries], cursor: answer.cursor }

@@ -163,7 +163,6 @@ export function keptName(name: string | null): string | null {
   return `${name.length}:${createHash('sha256').update(name, 'utf16le').digest('base64')}`
 }
 
-/** The names of a token, to be compared with those of entries. */
 export function namesOfToken(token: {
   readonly jti: string | null
   readonly sid: string | null

@@ -16,7 +16,6 @@ import type { DenyListRules, DenyListSource, Page } from './deny-list-options.ts
 import { readEntry } from './entry.ts'
 import type { EntryStore, Telling } from './memory/entry-store.ts'
 
-/** Milliseconds for one answer of a source. */
 export const TIMEOUT = 10_000
 
 /** Milliseconds after which requests have their turn while entries are taken. */
@@ -25,7 +24,7 @@ const SLICE = 5
 /** Milliseconds by which the clocks may drift apart before all entries are read anew. */
 const DRIFT = 2000
 
-export interface PollerEvents {
+interface PollerEvents {
   onFailure(error: unknown): void
   /** @param at when the question began: a reading of `clock` */
   onSuccess(at: number): void
@@ -34,118 +33,66 @@ export interface PollerEvents {
 }
 
 /** Brings the entries of a source into memory: one question at a time, again and again. */
-export class Poller<Cursor> {
-  readonly #source: DenyListSource<Cursor>
-  readonly #rules: DenyListRules
-  readonly #store: EntryStore
-  readonly #events: PollerEvents
-  readonly #alarm = new Alarm(() => ignoreRejection(this.#pull()))
+export function startPoller<Cursor>(
+  source: DenyListSource<Cursor>,
+  { interval, maxLifetime }: DenyListRules,
+  store: EntryStore,
+  { onFailure, onSuccess, onNotice }: PollerEvents,
+) {
+  const alarm = new Alarm(() => ignoreRejection(pull()))
   /** Null: all entries are asked for. */
-  #cursor: Cursor | null = null
-  #serial = 0
-  #running: Promise<void> | undefined
-  #waits = new PendingRequests()
-  #isOpen = false
-  #isWoken = false
+  let cursor: Cursor | null = null
+  let serial = 0
+  let running: Promise<void> | undefined
+  let current = new PendingRequests()
+  let isOpen = false
+  let isWoken = false
   /** How far the wall clock was ahead of `clock` at most since all entries were asked for. */
-  #apart = Number.NEGATIVE_INFINITY
+  let apart = Number.NEGATIVE_INFINITY
   // Readings of `clock`, in milliseconds.
-  #dueAt = Number.POSITIVE_INFINITY
+  let dueAt = Number.POSITIVE_INFINITY
   /** When the question began that was answered last. */
-  #currentAt = Number.NEGATIVE_INFINITY
+  let currentAt = Number.NEGATIVE_INFINITY
 
-  constructor(
-    source: DenyListSource<Cursor>,
-    rules: DenyListRules,
-    store: EntryStore,
-    events: PollerEvents,
-  ) {
-    this.#source = source
-    this.#rules = rules
-    this.#store = store
-    this.#events = events
-  }
-
-  begin(): void {
-    this.#isOpen = true
-    ignoreRejection(this.#pull())
-  }
-
-  /** Ends a question that is under way, and asks no further ones. */
-  end(): void {
-    this.#isOpen = false
-    this.#alarm.stop()
-    this.#dueAt = Number.POSITIVE_INFINITY
-    this.#waits.end()
-    this.#running = undefined
-    // Its answer may have been taken in part.
-    this.#cursor = null
-  }
-
-  /** There may be changes. A question that is under way may have come too early for them. */
-  wake(): void {
-    if (!this.#isOpen) return
-    this.#isWoken = true
-    if (this.#running === undefined) this.#schedule(clock.now())
-  }
-
-  /** Resolves when a question has been answered that began after this call. */
-  async ready(): Promise<void> {
-    await this.#running?.catch(() => {})
-    await this.#pull()
-  }
-
-  /** Milliseconds since the list was that of the source. Infinity: it never was. */
-  get age(): number {
-    const now = clock.now()
-    // An alarm does this too, but the timers of a machine that slept are late.
-    if (now >= this.#dueAt) ignoreRejection(this.#pull())
-    return now - this.#currentAt
-  }
-
-  #pull(): Promise<void> {
-    if (this.#running !== undefined) return this.#running
-    const running = this.#ask().finally(() => {
-      if (this.#running !== running) return
-      this.#running = undefined
-      if (this.#isWoken) this.wake()
+  function pull(): Promise<void> {
+    if (running !== undefined) return running
+    const asking = ask().finally(() => {
+      if (running !== asking) return
+      running = undefined
+      if (isWoken) wake()
     })
-    this.#running = running
-    return running
+    running = asking
+    return asking
   }
 
-  async #ask(): Promise<void> {
+  async function ask(): Promise<void> {
     const startedAt = clock.now()
     const waits = new PendingRequests()
-    this.#waits = waits
-    this.#isWoken = false
-    this.#alarm.stop()
-    this.#dueAt = Number.POSITIVE_INFINITY
-    if (this.#wasSetBack()) this.#cursor = null
-    this.#serial += 1
-    const by = { serial: this.#serial, isAnew: this.#cursor === null }
+    current = waits
+    isWoken = false
+    stopAlarm()
+    if (wasSetBack()) cursor = null
+    serial += 1
+    const by = { serial, isAnew: cursor === null }
     try {
-      while (await this.#takePage(by, waits));
-      this.#currentAt = startedAt
-      this.#events.onSuccess(startedAt)
+      while (await takePage(by, waits));
+      currentAt = startedAt
+      onSuccess(startedAt)
     } catch (error) {
       // The next answers of a server that failed may not go on from where it was.
-      if (this.#waits === waits) this.#cursor = null
-      if (!waits.isOver) this.#events.onFailure(error)
+      if (current === waits) cursor = null
+      if (!waits.isOver) onFailure(error)
       throw error
     } finally {
-      if (this.#waits === waits && this.#isOpen) {
-        this.#schedule(startedAt + this.#rules.interval * 1000)
-      }
+      if (current === waits && isOpen) dueAt = alarm.set(startedAt + interval * 1000)
     }
   }
 
-  /** Returns whether there are more. */
-  async #takePage(by: Telling, waits: PendingRequests): Promise<boolean> {
-    const page = ownCopy(await inTime(() => this.#source.changes(this.#cursor), waits))
-    if (page.notice !== undefined) this.#events.onNotice(page.notice)
-    await this.#take(page, by, waits)
-    this.#cursor = page.cursor
+  async function takePage(by: Telling, waits: PendingRequests): Promise<boolean> {
+    const page = ownCopy(await inTime(() => source.changes(cursor), waits))
+    if (page.notice !== undefined) onNotice(page.notice)
+    await take(page, by, waits)
+    cursor = page.cursor
     return page.hasMore === true
   }
 
@@ -153,7 +100,7 @@ export class Poller<Cursor> {
    * In slices, so that requests have their turn. If one entry cannot be read, all others count, and
    * the answer is a failure all the same, so that it is asked for again.
    */
-  async #take(
+  async function take(
     { entries, keptAt }: Page<Cursor>,
     by: Telling,
     waits: PendingRequests,
@@ -163,7 +110,7 @@ export class Poller<Cursor> {
     let index = 0
     for (const entry of entries) {
       try {
-        this.#add(entry, keptAt?.[index], by)
+        add(entry, keptAt?.[index], by)
       } catch (error) {
         failure ??= error
       }
@@ -177,27 +124,62 @@ export class Poller<Cursor> {
     if (failure !== undefined) throw failure
   }
 
-  #add(entry: unknown, keptAt: number | undefined, by: Telling): void {
+  function add(entry: unknown, keptAt: number | undefined, by: Telling): void {
     const { names, issuedBefore, until } = readEntry(entry)
-    const life = this.#rules.maxLifetime * 1000
-    const end = until ?? (keptAt === undefined ? null : keptAt + life)
-    const ending = end === null ? null : { end, isNamed: until !== null }
-    this.#store.add(names, issuedBefore, ending, by)
+    const end = until ?? (keptAt === undefined ? null : keptAt + maxLifetime * 1000)
+    store.add(names, issuedBefore, end === null ? null : { end, isNamed: until !== null }, by)
   }
 
   /**
    * The wall clock may be set back in small steps. Then entries that had ended may be missing. A
    * clock that goes forward, and back again, was set back.
    */
-  #wasSetBack(): boolean {
-    const apart = Date.now() - clock.now()
-    const isBack = apart < this.#apart - DRIFT
-    this.#apart = isBack ? apart : Math.max(this.#apart, apart)
+  function wasSetBack(): boolean {
+    const now = Date.now() - clock.now()
+    const isBack = now < apart - DRIFT
+    apart = isBack ? now : Math.max(apart, now)
     return isBack
   }
 
-  #schedule(at: number): void {
-    this.#dueAt = this.#alarm.set(at)
+  function stopAlarm(): void {
+    alarm.stop()
+    dueAt = Number.POSITIVE_INFINITY
+  }
+
+  /** There may be changes. A question that is under way may have come too early for them. */
+  function wake(): void {
+    if (!isOpen) return
+    isWoken = true
+    if (running === undefined) dueAt = alarm.set(clock.now())
+  }
+
+  return {
+    begin(): void {
+      isOpen = true
+      ignoreRejection(pull())
+    },
+    /** Ends a question that is under way, and asks no further ones. */
+    end(): void {
+      isOpen = false
+      stopAlarm()
+      current.end()
+      running = undefined
+      // Its answer may have been taken in part.
+      cursor = null
+    },
+    wake,
+    /** Resolves when a question has been answered that began after this call. */
+    async ready(): Promise<void> {
+      await running?.catch(() => {})
+      await pull()
+    },
+    /** Milliseconds since the list was that of the source. Infinity: it never was. */
+    get age(): number {
+      const now = clock.now()
+      // An alarm does this too, but the timers of a machine that slept are late.
+      if (now >= dueAt) ignoreRejection(pull())
+      return now - currentAt
+    },
   }
 }
 

@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { JWK } from 'jose'
 
-/** The path in the default of the option `publicKeysUrl`. */
 const KEYS_PATH = '/openidconnect/public_keys'
 
 const METADATA_PATH = '/.well-known/openid-configuration'

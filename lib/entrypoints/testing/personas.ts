@@ -8,7 +8,6 @@ import type { TestAuthority } from './test-authority.ts'
 
 type Resources = PersonaUser['resources']
 
-/** One request of a probe: a persona, the tenant it wants, and the refusal by the policy. */
 export interface Attempt {
   readonly persona: Persona
   /** Null: a stranger, who has no token. */
@@ -17,7 +16,6 @@ export interface Attempt {
   /** Null: none is named. */
   readonly tenant: string | null
   readonly status: number
-  /** Any of them may be that of the refusal. */
   readonly codes: readonly string[]
 }
 
@@ -95,7 +93,6 @@ function requirementOf(policy: Policy | undefined, { loaded }: ProbeTarget) {
   return { ids: plain, most: mode === 'all' ? most : [], superuser }
 }
 
-/** Another tenant, of the same authority if it has one. */
 function otherTenant(tenant: string, { issuer, foreign }: ProbeTarget): string {
   if (foreign !== undefined && foreign !== tenant) return foreign
   const own = issuer.tenants === '*' ? [] : issuer.tenants
@@ -105,72 +102,56 @@ function otherTenant(tenant: string, { issuer, foreign }: ProbeTarget): string {
 
 const ELSEWHERE = 'elsewhere'
 
-/** Makes the tokens of the personas. Many routes are requested with the same one. */
-export class PersonaTokens {
-  readonly #authority: TestAuthority
-  readonly #target: ProbeTarget
-  readonly #options: ProbeOptions
-  readonly #tokens = new Map<string, Promise<string>>()
+/**
+ * Gives the header with the token of a persona; none for a stranger. Many routes are requested with
+ * the same token. It throws if `mapClaims` makes another user of the token, or `resourcesOf` does
+ * not return what was granted.
+ */
+export function personaHeaders(
+  authority: TestAuthority,
+  { loaded, issuer }: ProbeTarget,
+  { grant, claims = (user) => ({ ...user }) }: ProbeOptions,
+) {
+  const tokens = new Map<string, Promise<string>>()
+  const { clockTolerance, resourcesOf } = loaded.settings
 
-  constructor(authority: TestAuthority, target: ProbeTarget, options: ProbeOptions) {
-    this.#authority = authority
-    this.#target = target
-    this.#options = options
+  const rightsIn = (token: string): unknown => {
+    const given = decodeJwt(token)
+    try {
+      return rights(Object((issuer.mapClaims?.(given) ?? given)['resources']))
+    } catch {
+      return undefined
+    }
   }
 
-  /**
-   * The header with the token; none for a stranger.
-   *
-   * @throws Error if `mapClaims` makes another user of the token, or `resourcesOf` does not return
-   * what was granted
-   */
-  async headersOf({ resources, isExpired }: Attempt): Promise<Record<string, string>> {
-    if (resources === null) return {}
-    const key = JSON.stringify([isExpired, resources])
-    const making = this.#tokens.get(key) ?? this.#make(resources, isExpired)
-    this.#tokens.set(key, making)
-    return { authorization: `Bearer ${await making}` }
-  }
-
-  async #make(resources: Resources, isExpired: boolean): Promise<string> {
-    const { clockTolerance, resourcesOf } = this.#target.loaded.settings
-    const { claims = (user) => ({ ...user }), grant } = this.#options
+  async function make(resources: Resources, isExpired: boolean): Promise<string> {
     const expiresIn = isExpired ? -60 - clockTolerance : 300
     // The answers of an application are cached for a while, so that each user has to be a new one.
     const sub = grant === undefined ? 'probe' : randomUUID()
-    const token = await this.#authority.token(claims({ sub, resources }), { expiresIn })
-    if (resourcesOf === undefined && !isDeepStrictEqual(this.#rightsIn(token), rights(resources))) {
+    const token = await authority.token(claims({ sub, resources }), { expiresIn })
+    if (resourcesOf === undefined && !isDeepStrictEqual(rightsIn(token), rights(resources))) {
       throw new Error(
         'probe: mapClaims makes another user of the claims; give them: probe(app, authority, { claims })',
       )
     }
-    const own = await this.#granted(token, resources)
+    if (grant === undefined) return token
+    const { iss = '', sub: subject = '' } = decodeJwt(token)
+    const own = await grant({ issuer: iss, sub: subject, resources })
     // A token that the application has made is good, and so it is none that has expired.
-    return own === undefined || isExpired ? token : own
-  }
-
-  /** @returns the token that the application has made for the user, if it has */
-  async #granted(token: string, resources: Resources): Promise<string | undefined> {
-    const { grant } = this.#options
-    if (grant === undefined) return undefined
-    const { iss: issuer = '', sub = '' } = decodeJwt(token)
-    const own = await grant({ issuer, sub, resources })
-    if (typeof own === 'string') return own
-    const { resourcesOf } = this.#target.loaded.settings
-    if (resourcesOf !== undefined && !includesAll(await resourcesOf({ issuer, sub }), resources)) {
+    if (typeof own === 'string') return isExpired ? token : own
+    const held = await resourcesOf?.({ issuer: iss, sub: subject })
+    if (resourcesOf !== undefined && !includesAll(held, resources)) {
       throw new Error('probe: resourcesOf does not tell what grant was given')
     }
-    return undefined
+    return token
   }
 
-  #rightsIn(token: string): unknown {
-    const { mapClaims } = this.#target.issuer
-    const claims = decodeJwt(token)
-    try {
-      return rights(Object((mapClaims?.(claims) ?? claims)['resources']))
-    } catch {
-      return undefined
-    }
+  return async ({ resources, isExpired }: Attempt): Promise<Record<string, string>> => {
+    if (resources === null) return {}
+    const key = JSON.stringify([isExpired, resources])
+    const making = tokens.get(key) ?? make(resources, isExpired)
+    tokens.set(key, making)
+    return { authorization: `Bearer ${await making}` }
   }
 }
 

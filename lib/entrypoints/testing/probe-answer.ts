@@ -9,7 +9,6 @@ import type { Attempt } from './personas.ts'
 export interface ProbeAnswer {
   readonly attempt: Attempt
   readonly status: number
-  /** Undefined if something else than the guard has answered. */
   readonly end: ProbeEnd | undefined
   /** True if @fastify/cors has answered before the guard that this is no preflight. */
   readonly isOfCors: boolean

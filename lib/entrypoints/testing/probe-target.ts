@@ -7,7 +7,6 @@ import type { TestAuthority, TestUserInfo } from './test-authority.ts'
 
 export type Persona = 'stranger' | 'expired' | 'foreigner' | 'without'
 
-/** A user in whose name a probe sends requests. */
 export interface PersonaUser {
   readonly sub: string
   readonly resources: Readonly<Record<string, readonly string[]>>
@@ -63,11 +62,9 @@ export interface ProbeOptions {
 
 /** A guard whose routes can be requested with the tokens of one authority. */
 export interface ProbeTarget extends InstalledGuard {
-  /** The rules for the authority's tokens. */
   readonly issuer: IssuerEntry
   /** Tenants that the authority may speak for. Undefined: any that fits the path. */
   readonly tenants: readonly string[] | undefined
-  /** The other tenant. Undefined: any. */
   readonly foreign: string | undefined
 }
 

@@ -10,7 +10,6 @@ export interface TargetPlace extends ListedPlace {
   readonly route: Route
 }
 
-/** In the order of `routes()`. */
 export function targetPlaces({ seen, early = [] }: RouteRegistry): TargetPlace[] {
   return [...seen, ...early].flatMap((route) =>
     routePlaces(route).map((place) => ({ ...place, route })),

@@ -17,7 +17,7 @@ import { placeWords, type RouteConstraints } from '../../routes/route-constraint
 import {
   type Attempt,
   forbiddenAttempts,
-  PersonaTokens,
+  personaHeaders,
   unauthenticatedAttempts,
 } from './personas.ts'
 import { isRefused, otherRouteReached, type ProbeAnswer, sendProbe } from './probe-answer.ts'
@@ -37,7 +37,6 @@ export interface ProbedRoute {
   readonly url: string
   /** True: the route is open, and was not asked. Null: its policy cannot be known. */
   readonly noauth: boolean | null
-  /** Without a token. */
   readonly stranger: number | null
   /** With an expired token of a user who holds everything. */
   readonly expired: number | null
@@ -163,12 +162,10 @@ function table(rows: readonly Row[]): string {
     .join('\n')
 }
 
-/** A route with the answers to those whom its policy refuses. */
 interface RouteAnswers {
   readonly method: string
   readonly url: string
   readonly constraints?: RouteConstraints
-  /** Null if its policy cannot be known. */
   readonly noauth: boolean | null
   readonly answers: readonly ProbeAnswer[]
 }
@@ -189,9 +186,9 @@ async function probeRoutes(
   const routes: RouteAnswers[] = []
   for (const installed of guards) {
     const target = await probeTarget(installed, authority, options)
-    const tokens = new PersonaTokens(authority, target, options)
+    const tokenOf = personaHeaders(authority, target, options)
     for (const place of targetPlaces(target.registry)) {
-      const result = await whileProbing(app, () => probeRoute(app, place, target, tokens, options))
+      const result = await whileProbing(app, () => probeRoute(app, place, target, tokenOf, options))
       if (typeof result === 'string')
         problems.push(visible(`${place.method} ${placeWords(place)}: ${result}`))
       else routes.push(result)
@@ -203,12 +200,11 @@ async function probeRoutes(
 
 const CURE = 'give the probe params or headers that fit: probe(app, authority, { params, headers })'
 
-/** @returns the answers, or why the route cannot be asked */
 async function probeRoute(
   app: FastifyInstance,
   place: TargetPlace,
   target: ProbeTarget,
-  tokens: PersonaTokens,
+  tokenOf: ReturnType<typeof personaHeaders>,
   options: ProbeOptions,
 ): Promise<RouteAnswers | string> {
   const { route, ...listed } = place
@@ -228,7 +224,7 @@ async function probeRoute(
       routeUrl: place.url,
       headers: {
         ...Object(headersOf(attempt.tenant ?? address.tenant)),
-        ...(await tokens.headersOf(attempt)),
+        ...(await tokenOf(attempt)),
       },
       isBehindCors: place.method === 'OPTIONS' && scope.hasPlugin('@fastify/cors'),
     })

@@ -177,7 +177,6 @@ export async function createTestAuthority(
   }
 }
 
-/** A fresh key pair, whose public half a JWKS publishes. */
 async function createSigningKey(algorithm: string, serial: number) {
   const { publicKey, privateKey } = await generateKeyPair(algorithm)
   const kid = `${TEST_KEY_NAME}${serial}`

@@ -5,7 +5,6 @@ import { type Ages, lastAge } from './freshness.ts'
 // Outside: documents of other servers, which come, grow old, and are gone. Operators watch that,
 // from outside of this package too.
 
-/** The state of a document, for operators. */
 export interface DocumentState {
   /** `stale`: beyond its age, and served while no new one can be had. `none`: there is none. */
   readonly state: 'fresh' | 'stale' | 'none'
@@ -42,7 +41,6 @@ export class DocumentStatus {
     this.#report('fetched', this.state)
   }
 
-  /** @param reason constant text */
   failed(reason: string): void {
     this.#failure = reason
     this.#report('failed', this.state)
@@ -104,7 +102,6 @@ export interface DocumentEvent {
 
 const documents = channel('fastify-tenant-auth:document')
 
-/** Publishes the changes of one document. */
 export function changeReporter(kind: DocumentEvent['kind'], name: string): ReportChange {
   return (event, { age, failure: reason }) => {
     if (!documents.hasSubscribers) return

@@ -16,7 +16,6 @@ export function unexpected(what: string, expected: string, found: unknown): Unus
   return new Unusable(`${what}: expected ${expected}, found ${typeName(found)}`)
 }
 
-/** @throws Unusable */
 export function readBoolean(answer: unknown): boolean {
   if (typeof answer === 'boolean') return answer
   throw unexpected('the answer', 'a boolean', answer)
@@ -27,7 +26,6 @@ function typeName(value: unknown): string {
   return Array.isArray(value) ? 'a list' : typeof value
 }
 
-/** Why a document could not be had. */
 export class FetchFailure extends Unusable {
   /** That of an answer, in place of 200. */
   readonly status: number | undefined
@@ -38,12 +36,10 @@ export class FetchFailure extends Unusable {
   }
 }
 
-/** An answer came without a document. */
 export function badStatus(status: number): FetchFailure {
   return new FetchFailure(`answered with status ${status}`, status)
 }
 
-/** No answer came: the request ended with this error. */
 export function noAnswer(error: unknown, signal: AbortSignal): FetchFailure {
   if (isThrown(error, FetchFailure)) return error
   return new FetchFailure(signal.aborted ? 'no answer in time' : `no answer (${errorCode(error)})`)

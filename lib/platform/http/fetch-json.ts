@@ -33,11 +33,6 @@ const HEADERS = {
  */
 const MOST_MARKS = 20_000
 
-/**
- * Reads one JSON document over HTTP, as `fetchText` does.
- *
- * @throws FetchFailure
- */
 export async function fetchJson(url: string, limits: FetchLimits): Promise<unknown> {
   const text = await fetchText(url, limits)
   if (isTooComplex(text, MOST_MARKS)) throw new FetchFailure(NOT_JSON)
@@ -83,7 +78,6 @@ async function request(
 /** Each costs a turn of the event loop. Servers that mean well send a KiB at a time, or more. */
 const MOST_PIECES = 4000
 
-/** @throws FetchFailure */
 export async function readBody(
   body: AsyncIterable<Uint8Array>,
   limits: FetchLimits,

@@ -23,14 +23,12 @@ const ROOM = { own: 32, proved: 28, new: 24, hung: 16 } as const
 /** Places that are left for hosts that have none, so that two hosts that hang stop no third one. */
 const FIRSTS = 4
 
-/** Most fetches from one host and port at once. */
 const MOST_OF_HOST = 16
 const MOST_OF_HUNG_HOST = 2
 
 /** Most fetches of hosts that nobody knows that wait. */
 const MOST_NEW = 1000
 
-/** Most names of hosts that are remembered. */
 const MOST_HUNG = 1000
 
 export interface PlacedFetch {
@@ -39,9 +37,7 @@ export interface PlacedFetch {
   readonly limit: TimeLimit
 }
 
-/** A fetch that waits, or has a place. */
 interface Placed extends Omit<PlacedFetch, 'url'> {
-  /** Host and port. */
   readonly host: string
 }
 
@@ -58,11 +54,9 @@ export class FetchPlaces {
     proved: new Map(),
     new: new Map(),
   }
-  /** How many of standing `new` wait. */
   #newOnes = 0
   /** The hosts that are asked now, and how many fetches each has. */
   readonly #hosts = new Map<string, number>()
-  /** The hosts whose last fetch took too long. */
   readonly #hung = new Set<string>()
   #running = 0
 

@@ -25,7 +25,6 @@ export interface Freshness extends Ages, BackOffRules {
   readonly isLazy?: boolean
 }
 
-/** All of it, as members of its own. */
 export function wholeFreshness(given: Freshness): Required<Freshness> {
   const { line = 0, isLazy = false } = ownCopy(given)
   return { ...given, line, isLazy }
@@ -44,7 +43,6 @@ export class LoadSchedule {
   readonly #freshness: Required<Freshness>
   readonly #backOff: BackOff
   #loadedAt = Number.NEGATIVE_INFINITY
-  /** When the next load is due. */
   dueAt = Number.NEGATIVE_INFINITY
   /** No load before this time: the wait after a failure. */
   #restUntil = Number.NEGATIVE_INFINITY
@@ -56,7 +54,6 @@ export class LoadSchedule {
     this.#backOff = new BackOff(freshness)
   }
 
-  /** A load begins. While it is under way nothing else is due. */
   began(): void {
     this.dueAt = clock.now() + this.#timeout
   }
@@ -77,7 +74,6 @@ export class LoadSchedule {
     this.#provedUntil = Math.max(this.#provedUntil, this.#restUntil + attempt)
   }
 
-  /** Nothing is loaded. */
   forget(): void {
     this.#loadedAt = Number.NEGATIVE_INFINITY
     this.#provedUntil = Number.NEGATIVE_INFINITY
@@ -87,12 +83,10 @@ export class LoadSchedule {
     return now >= this.dueAt
   }
 
-  /** Seconds until the next load is due. */
   get retryAfter(): number {
     return (this.dueAt - clock.now()) / 1000
   }
 
-  /** The wait after a failure is over. */
   get hasRested(): boolean {
     return clock.now() >= this.#restUntil
   }
@@ -110,8 +104,6 @@ export class LoadSchedule {
   serves(now: number): boolean {
     return now < this.servesUntil
   }
-
-  // Milliseconds.
 
   get #timeout(): number {
     return this.#freshness.timeout * 1000

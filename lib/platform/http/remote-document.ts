@@ -90,7 +90,6 @@ export class RemoteDocument<T> {
     return this.current()
   }
 
-  /** The load that is under way. */
   get running(): Promise<boolean> | undefined {
     return this.#running
   }
@@ -114,7 +113,6 @@ export class RemoteDocument<T> {
     if (this.#isOpen) void this.#attempt()
   }
 
-  /** Seconds until the next attempt. */
   get retryAfter(): number {
     return this.#schedule.retryAfter
   }
@@ -124,7 +122,6 @@ export class RemoteDocument<T> {
     return this.#status.state
   }
 
-  /** Ends a running load and all timers. */
   close(): void {
     this.#isOpen = false
     this.#isClosed = true

@@ -8,7 +8,6 @@ import { isLoopback } from './urls.ts'
 // Outside: addresses that a customer has chosen, which may lead into the operator's own network,
 // and whose name servers may never answer.
 
-/** Whether an IP address may be connected to. */
 export type AddressRule = (address: string) => boolean
 
 export interface JudgedRequest {
@@ -223,7 +222,6 @@ export function isPublicAddress(address: string): boolean {
   return global.check(plain, 'ipv6') && !special.check(plain, 'ipv6')
 }
 
-/** The IPv4 address in two groups of an IPv6 address. */
 function dotted(groups: readonly string[]): string {
   const bytes = groups.flatMap((group) => {
     const value = Number.parseInt(group, 16)

@@ -50,19 +50,6 @@ test('it asks every interval for what came since the last answer', async (t) => 
   assert.deepEqual(log.asked, [null, 0, 1, 1])
 })
 
-test('what one process adds, another one knows within the interval', async (t) => {
-  const { list, log, pass } = start(t)
-  const other = denyList({ changes: log.changes, interval: 5 })
-  attend(t, list)
-  attend(t, other)
-  await settled()
-  await list.add({ sub: 'alice', issuedBefore: new Date() })
-  assert.deepEqual([verdictOf(list), verdictOf(other)], [true, false])
-  await pass(5 * SECOND)
-  assert.deepEqual([verdictOf(list), verdictOf(other)], [true, true])
-  assert.deepEqual([list.size(), other.size()], [1, 1])
-})
-
 test('wake() asks at once, and again if a question was under way', async (t) => {
   const { list, log, pass } = start(t)
   list.wake()

@@ -290,9 +290,3 @@ test('its issuer is its own address, where an application discovers its keys', a
   assert.match(issuer, /^http:\/\/localhost:\d+$/)
   assert.deepEqual([decodeJwt(token).iss, decodeJwt(token).aud], [issuer, 'lunch'])
 })
-
-test('a token may be given another issuer', async (t) => {
-  const authority = await startAuthority(0, 'api')
-  t.after(() => authority.close())
-  assert.equal(decodeJwt(await authority.token({}, { issuer: 'x' })).iss, 'x')
-})

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isJwt, JoseHeaders } from '../../../lib/identity/jwt/compact-jws.ts'
 import {
   checkHeader,
   type HeaderRules,

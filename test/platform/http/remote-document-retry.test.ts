@@ -39,6 +39,18 @@ test('after a success the waits begin anew', async (t) => {
   assert.equal(loads.length, count + 1)
 })
 
+test('retryAfter counts down to the attempt that then takes place', async (t) => {
+  const { document, loads, pass, fail } = controlledDocument(t, { retry: 10 })
+  document.open()
+  await fail()
+  assert.equal(document.retryAfter, 10)
+  await pass(7.5)
+  assert.equal(document.retryAfter, 2.5)
+  assert.equal(loads.length, 1)
+  await pass(2.5)
+  assert.equal(loads.length, 2)
+})
+
 test('during a load, the next attempt is after its time limit', async (t) => {
   const { document, pass, succeed } = controlledDocument(t)
   document.open()

@@ -72,7 +72,6 @@ function formatFindings(findings: readonly Finding[], paint: Paint): string {
     .join('')
 }
 
-/** @throws UsageError, and an error of `parseArgs` */
 export function readDoctorOptions(args: readonly string[]) {
   const { values, positionals, tokens } = parseArgs({
     tokens: true,
@@ -126,7 +125,10 @@ export async function examineLoaded(
 ): Promise<readonly Finding[]> {
   const { settings, issuers } = loaded
   const warnings = examineSettings(loaded)
-  if (settings.devMode) return [...warnings, ...(token === undefined ? [] : [UNREAD])]
+  if (settings.devMode) {
+    const unread = doubtful('token: dev mode reads none', 'take dev_mode away to look at it')
+    return token === undefined ? warnings : [...warnings, unread]
+  }
   const listed = typeof issuers === 'function' ? [] : issuers
   const [tenants, ...examined] = await Promise.all([
     examineTenants(settings),
@@ -142,9 +144,6 @@ export async function examineLoaded(
 
 const UNBOOTED = 'the application does not boot before that is mended'
 
-const UNREAD = doubtful('token: dev mode reads none', 'take dev_mode away to look at it')
-
-/** By the beginning of a warning. */
 const CURES: readonly (readonly [start: string, cure: string])[] = [
   ['dev mode', 'take dev_mode away for production; then keys and tokens are looked at too'],
   ['superuserResource', 'say which tenants exist: [tenants] ids or tenant_url'],
@@ -156,7 +155,6 @@ const CURES: readonly (readonly [start: string, cure: string])[] = [
   ['confirmation', 'take confirmation away, unless such a gateway stands in front'],
 ]
 
-/** The warnings of the boot. */
 export function examineSettings(loaded: LoadedSettings): Finding[] {
   return bootWarnings(loaded).map((warning) => {
     const [, cure = 'see the option in the README'] =
@@ -165,11 +163,7 @@ export function examineSettings(loaded: LoadedSettings): Finding[] {
   })
 }
 
-/** The list of tenants, if it has an address. */
-async function examineTenants({
-  tenants,
-  tenantsTimeout,
-}: Pick<Settings, 'tenants' | 'tenantsTimeout'>): Promise<Finding[]> {
+async function examineTenants({ tenants, tenantsTimeout }: Settings): Promise<Finding[]> {
   if (typeof tenants !== 'string') return []
   const exchange = new Exchange(MAX_LIST_BYTES, tenantsTimeout)
   const source = { what: 'tenants', url: tenants, setting: 'tenant_url', limit: 'tenants_timeout' }

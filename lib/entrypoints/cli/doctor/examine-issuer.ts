@@ -18,7 +18,6 @@ interface Examination {
   readonly keys?: KeySet
 }
 
-/** Examines the metadata, the clock and the keys of an issuer. */
 export async function examineIssuer(
   entry: IssuerEntry,
   { keysTimeout, clockTolerance }: Settings,
@@ -116,9 +115,6 @@ function memberOf(value: unknown, name: string): unknown {
   return isObject(value) ? ownProperty(value, name) : undefined
 }
 
-/** `Date` counts whole seconds (RFC 9110 §5.6.7). */
-const SECOND = 1000
-
 const CLOCK_CURE = 'set both clocks by NTP; clock_tolerance is for seconds only'
 
 /**
@@ -129,13 +125,13 @@ const CLOCK_CURE = 'set both clocks by NTP; clock_tolerance is for seconds only'
  */
 export function examineClock(
   server: string,
-  { head, beganAt, answeredAt }: Exchange,
+  { date, beganAt, answeredAt }: Exchange,
   tolerance: number,
 ): Finding[] {
-  const date = head?.date ?? Number.NaN
   if (Number.isNaN(date)) return []
-  const ahead = (date - answeredAt) / SECOND
-  const behind = (beganAt - date - SECOND) / SECOND
+  const ahead = (date - answeredAt) / 1000
+  // `Date` counts whole seconds (RFC 9110 §5.6.7).
+  const behind = (beganAt - date) / 1000 - 1
   const finding = (seconds: number, words: string): string =>
     `the clock of ${server} is ${Math.round(seconds)} seconds ${words} here`
   if (ahead > tolerance) return [wrong(finding(ahead, 'ahead of'), CLOCK_CURE)]
@@ -155,7 +151,6 @@ const FLAWS: Readonly<Record<KeyFlaw, string>> = {
   'too costly': 'make a smaller key at the server: RSA with 2048 to 8192 bits',
 }
 
-/** By the reason for which the guard refuses a set. */
 const SET_CURES: readonly (readonly [reason: RegExp, cure: string])[] = [
   [/discovery document/, 'write its issuer as issuer without public_keys_url, or that jwks_uri'],
   [/too many members/, 'let the server publish the keys that are in use only, 100 at most'],
@@ -165,12 +160,6 @@ const SET_CURES: readonly (readonly [reason: RegExp, cure: string])[] = [
 
 const NO_SET = 'public_keys_url must be the jwks_uri of the server: an object with a list "keys"'
 
-/**
- * Examines a JWK set.
- *
- * @param where the name of the set in the findings
- * @param algorithms those that are allowed
- */
 export function examineKeys(
   jwks: unknown,
   where: string,

@@ -44,26 +44,16 @@ export function examineToken(
   issuers: readonly KnownIssuer[],
   settings: Settings,
 ): readonly Finding[] {
-  const findings = [
-    ...examineLength(token, settings.maxTokenLength),
-    ...examineContent(token, issuers, settings),
-  ]
-  const isRefused = findings.some(({ level }) => level === 'wrong')
-  return isRefused ? findings.filter(({ level }) => level !== 'ok') : findings
-}
-
-function examineContent(
-  token: string,
-  issuers: readonly KnownIssuer[],
-  settings: Settings,
-): readonly Finding[] {
-  if (!isJwt(token)) return [NO_JWT]
+  const length = examineLength(token, settings.maxTokenLength)
+  if (!isJwt(token)) return [...length, NO_JWT]
   const read = orRefusal(() => {
     const jws = parseCompactJws(token, Number.POSITIVE_INFINITY, new JoseHeaders())
     return { jws, claims: jws.payload.read() }
   })
-  if (read instanceof ERR_AUTH_TOKEN_INVALID) return [tokenFinding(read)]
-  return examineJwt(read.jws, read.claims, issuers, settings)
+  if (read instanceof ERR_AUTH_TOKEN_INVALID) return [...length, tokenFinding(read)]
+  const findings = [...length, ...examineJwt(read.jws, read.claims, issuers, settings)]
+  const isRefused = findings.some(({ level }) => level === 'wrong')
+  return isRefused ? findings.filter(({ level }) => level !== 'ok') : findings
 }
 
 const NO_JWT = wrong(
@@ -120,9 +110,6 @@ function signatureRefusal(
   return isSigned ? undefined : refuseToken(FORGED)
 }
 
-/** Bytes of the header line around a token. */
-const HEADER_LINE = 'authorization: Bearer \r\n'.length
-
 /** Usual bytes of the other headers, from browsers and gateways. */
 const OTHERS = 4096
 
@@ -142,7 +129,7 @@ function examineLength(token: string, limit: number): Finding[] {
     const cure = `raise max_token_length; and ${LENGTH_CURE}`
     findings.push(wrong(`token: its ${length} characters are more than ${limit}`, cure))
   }
-  const size = length + HEADER_LINE
+  const size = 'authorization: Bearer \r\n'.length + length
   const against = `token: its header takes ${size} of the ${maxHeaderSize} bytes that Node reads`
   if (size > maxHeaderSize) findings.push(wrong(against, LENGTH_CURE))
   else if (size + OTHERS > maxHeaderSize) findings.push(doubtful(against, LENGTH_CURE))
@@ -184,7 +171,6 @@ function refusalsOf(
   return [...new Map(refusals.map((refusal) => [refusal.reason, refusal])).values()]
 }
 
-/** What a function gives, or its refusal. */
 export function orRefusal<T>(make: () => T): T | ERR_AUTH_TOKEN_INVALID {
   try {
     return make()
@@ -198,7 +184,6 @@ const CLOCK = 'compare the clocks of the server and of this machine'
 
 const COPY = 'give the whole token as it is, without quotes, spaces or line breaks'
 
-/** By the reason for which the guard refuses a token. */
 const CURES: ReadonlyMap<string, string> = new Map([
   ['not three parts', COPY],
   ['a part is not base64url', COPY],
@@ -227,7 +212,6 @@ const MALFORMED = 'sub, resources or preferred_username is malformed'
 const MAPPING =
   'give mapClaims in code, if it is not there: a recipe of fastify-tenant-auth/claims may fit'
 
-/** A reason for which the guard refuses a token, and what to do. */
 function tokenFinding({ reason, mismatch }: ERR_AUTH_TOKEN_INVALID, detail = ''): Finding {
   if (reason === MALFORMED) return doubtful(`token: ${reason}`, MAPPING)
   const cure = CURES.get(reason) ?? 'let the server make its tokens otherwise'

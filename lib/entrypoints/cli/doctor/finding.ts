@@ -3,11 +3,9 @@ import { visible } from '../../../config/redact.ts'
 /** `ok`: as it should be. `warning`: it works, and is seldom meant. `wrong`: it does not work. */
 export type Level = 'ok' | 'warning' | 'wrong'
 
-/** The result of one examination, fit for a terminal. */
 export interface Finding {
   readonly level: Level
   readonly what: string
-  /** Missing if it is ok. */
   readonly cure?: string
 }
 

@@ -43,38 +43,38 @@ function watchProcess(folder: string, count: number): void {
   const onChange = (): void => {
     clearTimeout(end)
     report()
-    if (made.some(isListed) && !made.some(({ isAwaited }) => isAwaited)) endSoon()
+    if (made.some(isListed) && !made.some(({ isAwaited }) => isAwaited())) endSoon()
   }
   subscribe('fastify.initialization', (message) => {
     if (!isInitialization(message)) return
-    made.push(new WatchedApplication(message.fastify, onChange))
+    made.push(watchApplication(message.fastify, onChange))
     onChange()
   })
   process.on('exit', (exitCode) => report({ exitCode, endedAt: Date.now() }))
 }
 
 function summary(made: readonly WatchedApplication[]): Omit<PolicyReport, 'startedAt'> {
-  const listening = made.filter(({ hasListened }) => hasListened)
+  const listening = made.filter(({ hasListened }) => hasListened())
   const listed = made.filter(isListed)
-  const awaited = made.filter(({ isAwaited }) => isAwaited)
+  const awaited = made.filter(({ isAwaited }) => isAwaited())
   return {
     pid: process.pid,
     made: made.length,
     listened: listening.length,
-    silent: awaited.filter(({ isGuarded }) => isGuarded).length,
+    silent: awaited.filter(({ isGuarded }) => isGuarded()).length,
     awaited: awaited.length,
-    applications: listed.map((application) => application.routes()),
-    beside: listed.map((application) => application.uncovered()),
+    applications: listed.map(({ routes }) => routes()),
+    beside: listed.map(({ uncovered }) => uncovered()),
     unguarded: listening
-      .filter(({ isGuarded }) => !isGuarded)
-      .map((application) => application.uncovered())
+      .filter(({ isGuarded }) => !isGuarded())
+      .map(({ uncovered }) => uncovered())
       .filter(({ length }) => length > 0),
-    isInDevMode: listed.some(({ isInDevMode }) => isInDevMode),
+    isInDevMode: listed.some(({ isInDevMode }) => isInDevMode()),
   }
 }
 
 function isListed({ hasListened, isGuarded }: WatchedApplication): boolean {
-  return hasListened && isGuarded
+  return hasListened() && isGuarded()
 }
 
 function isInitialization(message: unknown): message is { fastify: FastifyInstance } {
@@ -86,118 +86,94 @@ interface RouteLister {
   routes(app: object): ListedRoute[]
 }
 
+type WatchedApplication = ReturnType<typeof watchApplication>
+
 /**
  * A Fastify instance of a watched program. To listen, it only becomes ready: then its routes are
  * known, early ones too, because this package is loaded before the instance is made.
  */
-class WatchedApplication {
-  readonly #scopes: FastifyInstance[]
-  readonly #captured: CapturedRoute[] = []
-  readonly #onChange: () => void
+function watchApplication(app: FastifyInstance, onChange: () => void) {
+  const scopes = [app]
+  const captured: CapturedRoute[] = []
   /** The pretended address. */
-  #address = { address: '127.0.0.1', family: 'IPv4', port: 80 }
-  #listening: Promise<string> | undefined
-  #hasListened = false
-  #isReady = false
-  #isClosed = false
+  let address = { address: '127.0.0.1', family: 'IPv4', port: 80 }
+  let listening: Promise<string> | undefined
+  let hasListened = false
+  let isReady = false
+  let isClosed = false
+  app.addHook('onRoute', function (options) {
+    captured.push(capturedRoute(this, options))
+  })
+  app.addHook('onRegister', (scope) => void scopes.push(scope))
+  app.addHook('onReady', async () => {
+    isReady = true
+    onChange()
+  })
+  app.addHook('onClose', async () => {
+    isClosed = true
+    onChange()
+  })
 
-  constructor(app: FastifyInstance, onChange: () => void) {
-    this.#scopes = [app]
-    this.#onChange = onChange
-    const captured = this.#captured
-    app.addHook('onRoute', function (options) {
-      captured.push(capturedRoute(this, options))
-    })
-    app.addHook('onRegister', (scope) => void this.#scopes.push(scope))
-    app.addHook('onReady', async () => {
-      this.#isReady = true
+  /** A program that listens a second time gets the same address. */
+  function listen([where]: readonly unknown[]): Promise<string> {
+    listening ??= Promise.resolve(app.ready()).then(() => {
+      const port = Number(isObject(where) ? where['port'] : where) || address.port
+      address = { ...address, port }
+      hasListened = true
       onChange()
+      return `http://${address.address}:${port}`
     })
-    app.addHook('onClose', async () => {
-      this.#isClosed = true
-      onChange()
-    })
-    this.#pretend(app)
+    return listening
   }
 
-  get hasListened(): boolean {
-    return this.#hasListened
-  }
+  // Both ways to listen: Fastify's own, and that of its server after the application is ready.
+  const { server } = app
+  Object.assign(app, {
+    listen: (...args: unknown[]): Promise<string> | undefined => {
+      const pretended = listen(args)
+      const callback = args.find(isCallback)
+      if (callback === undefined) return pretended
+      pretended.then(
+        (address) => setImmediate(callback, null, address),
+        (error) => setImmediate(callback, error, null),
+      )
+      return undefined
+    },
+  })
+  Object.assign(server, {
+    listen: (...args: unknown[]) => {
+      const callback = args.find(isCallback)
+      if (callback !== undefined) server.once('listening', callback)
+      listen(args).then(
+        () => setImmediate(() => server.emit('listening')),
+        (error) => setImmediate(() => server.emit('error', error)),
+      )
+      return server
+    },
+    address: () => (hasListened ? address : null),
+  })
 
-  /** As far as it is known by now. */
-  get isGuarded(): boolean {
-    return this.#services().length > 0
-  }
-
-  /** True if it may yet listen, and its routes matter. */
-  get isAwaited(): boolean {
-    return !this.#hasListened && !this.#isClosed && !(this.#isReady && !this.isGuarded)
-  }
-
-  /** The routes of all its guarded scopes. */
-  routes(): ListedRoute[] {
-    return this.#services().flatMap(({ scope, service }) => service.routes(scope))
-  }
-
-  /** The places of its routes that are outside of every guard. */
-  uncovered(): ListedPlace[] {
-    const guarded = this.#services().map(({ scope }) => scope)
-    return added(this.#captured)
-      .filter((route) => !guarded.some((scope) => isWithin(scope, route.scope)))
-      .flatMap(routePlaces)
-  }
-
-  /** The guards of another copy of the package do not count. */
-  get isInDevMode(): boolean {
-    return this.#scopes.flatMap(installedGuards).some(({ loaded }) => loaded.settings.devMode)
-  }
-
-  #services(): { scope: FastifyInstance; service: RouteLister }[] {
-    return this.#scopes.flatMap((scope) => {
+  const services = (): { scope: FastifyInstance; service: RouteLister }[] =>
+    scopes.flatMap((scope) => {
       const service = Object.getOwnPropertyDescriptor(scope, 'authService')?.value
       return isRouteLister(service) ? [{ scope, service }] : []
     })
-  }
-
-  /** Both ways to listen: Fastify's own, and that of its server after the application is ready. */
-  #pretend(app: FastifyInstance): void {
-    const { server } = app
-    Object.assign(app, {
-      listen: (...args: unknown[]): Promise<string> | undefined => {
-        const listening = this.#listen(app, args)
-        const callback = args.find(isCallback)
-        if (callback === undefined) return listening
-        listening.then(
-          (address) => setImmediate(callback, null, address),
-          (error) => setImmediate(callback, error, null),
-        )
-        return undefined
-      },
-    })
-    Object.assign(server, {
-      listen: (...args: unknown[]) => {
-        const callback = args.find(isCallback)
-        if (callback !== undefined) server.once('listening', callback)
-        this.#listen(app, args).then(
-          () => setImmediate(() => server.emit('listening')),
-          (error) => setImmediate(() => server.emit('error', error)),
-        )
-        return server
-      },
-      address: () => (this.#hasListened ? this.#address : null),
-    })
-  }
-
-  /** A program that listens a second time gets the same address. */
-  #listen(app: FastifyInstance, [where]: readonly unknown[]): Promise<string> {
-    this.#listening ??= Promise.resolve(app.ready()).then(() => {
-      const port = Number(isObject(where) ? where['port'] : where) || this.#address.port
-      this.#address = { ...this.#address, port }
-      this.#hasListened = true
-      this.#onChange()
-      return `http://${this.#address.address}:${port}`
-    })
-    return this.#listening
+  const isGuarded = (): boolean => services().length > 0
+  return {
+    hasListened: () => hasListened,
+    isGuarded,
+    /** True if it may yet listen, and its routes matter. */
+    isAwaited: () => !hasListened && !isClosed && !(isReady && !isGuarded()),
+    routes: () => services().flatMap(({ scope, service }) => service.routes(scope)),
+    uncovered(): ListedPlace[] {
+      const guarded = services().map(({ scope }) => scope)
+      return added(captured)
+        .filter((route) => !guarded.some((scope) => isWithin(scope, route.scope)))
+        .flatMap(routePlaces)
+    },
+    /** The guards of another copy of the package do not count. */
+    isInDevMode: () =>
+      scopes.flatMap(installedGuards).some(({ loaded }) => loaded.settings.devMode),
   }
 }
 

@@ -12,7 +12,6 @@ export const FOLDER_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY'
 /** The variable with the number of guarded applications to wait for in all processes. */
 export const COUNT_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY_APPLICATIONS'
 
-/** The end of a program, and its reports. */
 export interface Observation {
   /** Null if it had none yet. */
   readonly exitCode: number | null
@@ -30,13 +29,9 @@ export interface PolicyReport {
   readonly startedAt: number
   /** Undefined while the process runs; null if something killed it. */
   readonly exitCode?: number | null | undefined
-  /** Milliseconds. */
   readonly endedAt?: number | undefined
-  /** The number of Fastify instances. */
   readonly made: number
-  /** The number of them that have listened. */
   readonly listened: number
-  /** The number of guarded ones that have not. */
   readonly silent: number
   /** The number of those that may yet listen, guarded or not. */
   readonly awaited: number
@@ -49,7 +44,6 @@ export interface PolicyReport {
   readonly isInDevMode: boolean
 }
 
-/** A new file for one process, or one thread. */
 export function reportFile(folder: string): string {
   return join(folder, `${randomUUID()}.json`)
 }
@@ -97,11 +91,6 @@ export function guardedApplications(reports: readonly PolicyReport[]) {
     )
 }
 
-export interface ObservedMatrix {
-  readonly matrix: PolicyMatrix
-  readonly uncovered: UncoveredPlaces
-}
-
 /**
  * The policies of a program, and the places that it serves outside of them.
  *
@@ -112,7 +101,7 @@ export interface ObservedMatrix {
 export function observedMatrix(
   { exitCode, signal, isLate, reports }: Observation,
   { least, count }: { readonly least: number; readonly count: number },
-): ObservedMatrix {
+): { readonly matrix: PolicyMatrix; readonly uncovered: UncoveredPlaces } {
   const applications = guardedApplications(reports)
   const hasFailed = reports.some((report) => report.exitCode !== undefined && report.exitCode !== 0)
   if (signal !== null) throw new CommandFailure(`the application was ended by ${signal}`)

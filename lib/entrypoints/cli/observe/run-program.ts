@@ -24,8 +24,6 @@ const BESIDE = 1500
 /** Milliseconds for a process to end after a signal. */
 const ENDING = 1000
 
-type Program = readonly [file: string, ...args: string[]]
-
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
@@ -36,7 +34,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * @throws CommandFailure if the program cannot be started
  */
 export async function observeProgram(
-  program: Program,
+  [file, ...args]: readonly [file: string, ...args: string[]],
   shell: Shell,
   { limit, count }: { readonly limit: number; readonly count: number },
 ): Promise<Observation> {
@@ -48,7 +46,7 @@ export async function observeProgram(
   }
   for (const signal of SIGNALS) shell.on(signal, passOn)
   try {
-    child = await startProgram(program, preloadEnvironment(shell.env, folder, count))
+    child = await startProgram(file, args, preloadEnvironment(shell.env, folder, count))
     const lateAt = performance.now() + limit
     for (;;) {
       const reports = readReports(folder)
@@ -74,7 +72,8 @@ function reportFolder(): string {
 }
 
 async function startProgram(
-  [file, ...args]: Program,
+  file: string,
+  args: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<ChildProcess> {
   try {
@@ -109,7 +108,6 @@ function preloadEnvironment(
   }
 }
 
-/** True if there is nothing to wait for any more. */
 function isOver(
   { exitCode, signalCode }: ChildProcess,
   reports: readonly PolicyReport[],

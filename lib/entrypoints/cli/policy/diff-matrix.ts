@@ -2,9 +2,8 @@ import { constraintsKey, constraintWords, placeWords } from '../../../routes/rou
 import type { ConstrainedRoute, ListedPlace } from '../../../routes/route-list.ts'
 import { type Effect, policyWords, type RouteDifference, routeDifferences } from './diff-route.ts'
 import type { MatrixApplication, PolicyMatrix } from './matrix.ts'
-import { SuccessorRoutes } from './successors.ts'
+import { successorRoutes } from './successors.ts'
 
-/** One difference between the policies of two matrices. */
 export interface Difference extends RouteDifference {
   /**
    * `GET, HEAD /orders`, or `GET /orders (version 1.2.0)`. If there are several applications,
@@ -47,18 +46,14 @@ export function matrixDifferences(
     const guarded = after?.routes ?? []
     // An application without a guard is one of those that have none.
     const own = after === undefined ? unguarded : (beside[index] ?? [])
-    const successors = new SuccessorRoutes(guarded, own, anywhere)
+    const successors = successorRoutes(guarded, own, anywhere)
     const lostElsewhere = lost.flatMap((routes, each) => (each === index ? [] : routes))
     const [old, now] = [groupBy(before?.routes ?? [], placeOf), groupBy(guarded, placeOf)]
     const moved = groupBy(lostElsewhere, placeOf)
-    const differences = [...new Set([...old.keys(), ...now.keys()])].flatMap((place) =>
-      placeDifferences(
-        old.get(place) ?? [],
-        now.get(place) ?? [],
-        successors,
-        moved.get(place) ?? [],
-      ),
-    )
+    const differences = [...new Set([...old.keys(), ...now.keys()])].flatMap((place) => {
+      const [before = [], after = [], elsewhere] = [old, now, moved].map((each) => each.get(place))
+      return placeDifferences(before, after, successors, elsewhere ?? [])
+    })
     return mergeMethods(differences, pairs.length === 1 ? '' : `application ${index + 1}: `)
   })
   const ofLost = found.slice(is.applications.length).flat()
@@ -89,7 +84,6 @@ function sharedPlaces(was: MatrixApplication, is: MatrixApplication): number {
   return is.routes.flatMap(names).filter((name) => places.has(name)).length
 }
 
-/** Routes of places that the application does not have any more. */
 function lostRoutes(was?: MatrixApplication, is?: MatrixApplication): Routes {
   const places = new Set(is?.routes.map(placeOf))
   return was?.routes.filter((route) => !places.has(placeOf(route))) ?? []
@@ -125,11 +119,11 @@ const SAME_CONSTRAINTS = 10
 function placeDifferences(
   was: Routes,
   is: Routes,
-  successors: SuccessorRoutes,
+  successors: ReturnType<typeof successorRoutes>,
   lostElsewhere: Routes,
 ): PlaceDifference[] {
   return pairByLikeness(was, is, likeness).flatMap(([before, after]) => {
-    if (after === undefined) return [{ ...successors.differenceOf(before), at: before }]
+    if (after === undefined) return [{ ...successors.lossOf(before), at: before }]
     if (before === undefined) return [additionOf(after, [...was, ...lostElsewhere])]
     const moved = isSamePlace(before, after)
       ? []
@@ -156,7 +150,7 @@ function constraintDifference(
   before: ConstrainedRoute,
   after: ConstrainedRoute,
   was: Routes,
-  successors: SuccessorRoutes,
+  successors: ReturnType<typeof successorRoutes>,
 ): RouteDifference {
   const text = `constraints were ${constraintWords(before)}, are ${constraintWords(after)}`
   // Requests that found the route may not find it any more.
@@ -179,16 +173,15 @@ function isLooser(others: Routes, route: ConstrainedRoute): boolean {
   return others.some((was) => routeDifferences(was, route).some(({ effect }) => effect === 'opens'))
 }
 
-/** The items of each key, in their order. */
 export function groupBy<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,
 ): Map<string, Item[]> {
   const groups = new Map<string, Item[]>()
   for (const item of items) {
-    const group = groups.get(keyOf(item))
-    if (group === undefined) groups.set(keyOf(item), [item])
-    else group.push(item)
+    const group = groups.get(keyOf(item)) ?? []
+    group.push(item)
+    groups.set(keyOf(item), group)
   }
   return groups
 }

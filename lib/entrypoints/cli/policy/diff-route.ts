@@ -7,7 +7,6 @@ export type Effect = 'opens' | 'closes' | 'changes'
 
 export interface RouteDifference {
   readonly effect: Effect
-  /** Such as `was guarded, is open`. */
   readonly text: string
 }
 
@@ -60,7 +59,6 @@ function requireDifference(was: ListedRoute, is: ListedRoute): RouteDifference[]
   return [{ effect: implies(was.require, is.require) ? 'changes' : 'closes', text }]
 }
 
-/** True if each user who meets `stricter` meets `looser` too. */
 function implies(stricter: Require, looser: Require): boolean {
   return leastHeld(stricter).every((held) => isMetBy(held, looser))
 }

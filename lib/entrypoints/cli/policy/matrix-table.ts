@@ -12,11 +12,6 @@ const HEAD: Row = ['method', 'url', 'who may', 'tenant', 'require', 'receives']
 
 const EVERYBODY = 'everybody'
 
-/**
- * A table in columns, for a terminal.
- *
- * @param highlight such as colour, for the lines of open routes
- */
 export function matrixTable(matrix: PolicyMatrix, highlight: (line: string) => string): string {
   return sections(matrix, '', (rows) => {
     const widths = HEAD.map((_head, column) =>
@@ -42,7 +37,6 @@ export function matrixMarkdown(matrix: PolicyMatrix): string {
   })
 }
 
-/** One table for each application. If there are several, each has a title. */
 function sections(
   { applications }: PolicyMatrix,
   mark: string,

@@ -3,18 +3,15 @@ import { Value } from '@sinclair/typebox/value'
 import { visible } from '../../../config/redact.ts'
 import { type ConstrainedRoute, wholeRoute } from '../../../routes/route-list.ts'
 
-/** The policies of the routes of one guarded application. */
 export interface MatrixApplication {
   /** In the order of url, method and constraints. */
   readonly routes: readonly ConstrainedRoute[]
 }
 
-/** The policies of all guarded applications that one program makes. */
 export interface PolicyMatrix {
   readonly applications: readonly MatrixApplication[]
 }
 
-/** @param applications the routes of each one, as `authService.routes()` lists them, and more */
 export function policyMatrix(applications: readonly (readonly ConstrainedRoute[])[]): PolicyMatrix {
   return {
     applications: applications.map((routes) => ({ routes: routes.map(wholeRoute).sort(inOrder) })),

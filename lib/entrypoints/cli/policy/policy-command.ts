@@ -15,10 +15,9 @@ import {
   type Shell,
   UsageError,
 } from '../command.ts'
-import { type ObservedMatrix, observedMatrix, type PolicyReport } from '../observe/report.ts'
+import { observedMatrix, type PolicyReport } from '../observe/report.ts'
 import { observeProgram } from '../observe/run-program.ts'
 import { type Difference, matrixDifferences } from './diff-matrix.ts'
-import type { Effect } from './diff-route.ts'
 import { matrixJson, type PolicyMatrix, readMatrix } from './matrix.ts'
 import { code, escapeMarkdown, matrixMarkdown, matrixTable } from './matrix-table.ts'
 
@@ -50,11 +49,6 @@ const FORMATS = ['table', 'json', 'markdown'] as const
 
 type Format = (typeof FORMATS)[number]
 
-const DEFAULT_TIMEOUT = 60
-
-/** The longest time that a timer can wait, in seconds. */
-const MOST = 2_147_483
-
 export const policyCommand: Command = {
   name: 'policy',
   summary: 'show, write or check who may use each route of an application',
@@ -78,7 +72,10 @@ async function runPolicy(args: readonly string[], shell: Shell): Promise<ExitCod
   }
   const { matrix } = found
   if (write !== undefined) {
-    await writeMatrixFile(write, matrix)
+    // An existing file, or the target of a link, keeps its mode and owner.
+    await writeFile(write, matrixJson(matrix)).catch((error: unknown) => {
+      throw new CommandFailure(`${write} cannot be written (${errorCode(error)})`)
+    })
     shell.stderr.write(`${visible(write)} is written: ${sizeOf(matrix)}\n`)
   }
   if (write === undefined || format !== undefined) {
@@ -90,7 +87,7 @@ async function runPolicy(args: readonly string[], shell: Shell): Promise<ExitCod
 function reportDifferences(
   file: string,
   was: PolicyMatrix,
-  { matrix: is, uncovered }: ObservedMatrix,
+  { matrix: is, uncovered }: ReturnType<typeof observedMatrix>,
   format: Format,
   shell: Shell,
 ): ExitCode {
@@ -118,10 +115,7 @@ function sizeOf({ applications }: PolicyMatrix): string {
   return `applications ${applications.length}, routes ${routes}`
 }
 
-const COLOURS = { opens: 'red', closes: 'green', changes: 'yellow' } as const satisfies Record<
-  Effect,
-  string
->
+const COLOURS = { opens: 'red', closes: 'green', changes: 'yellow' } as const
 
 function formatDifferences(
   differences: readonly Difference[],
@@ -164,11 +158,6 @@ export function policyNotes(reports: readonly PolicyReport[]): string[] {
 const DEV_MODE =
   'the application runs in dev mode: each request acts as the mock user, without a token; the matrix is what holds outside of dev mode'
 
-/**
- * Reads the options, and behind `--` the program that runs the application.
- *
- * @throws UsageError, and an error of `parseArgs`
- */
 export function readPolicyOptions(args: readonly string[]) {
   const end = args.indexOf('--')
   const [file, ...rest] = end === -1 ? [] : args.slice(end + 1)
@@ -198,7 +187,7 @@ export function readPolicyOptions(args: readonly string[]) {
     write,
     format: formatOf(values.format, values.json === true),
     applications: readNumber(values.applications, APPLICATIONS, /^[1-9]\d*$/, 999),
-    timeout: readNumber(values.timeout, TIMEOUT, POSITIVE, MOST) ?? DEFAULT_TIMEOUT,
+    timeout: readNumber(values.timeout, TIMEOUT, POSITIVE, 2_147_483) ?? 60,
     program: [file, ...rest] as const,
   }
 }
@@ -214,15 +203,13 @@ function formatOf(given: string | undefined, isJson: boolean): Format | undefine
 }
 
 const APPLICATIONS = '--applications is a number from 1 to 999'
-
-const TIMEOUT = `--timeout is a number of seconds up to ${MOST}`
+const TIMEOUT = '--timeout is a number of seconds up to 2147483'
 
 /** A decimal number above 0. */
 const POSITIVE = /^(?=.*[1-9])\d+(?:\.\d+)?$/
 
 const CURE = "make it with 'fastify-tenant-auth policy --write'"
 
-/** @throws CommandFailure that says why the file cannot be read */
 async function readMatrixFile(file: string): Promise<PolicyMatrix> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new CommandFailure(`${file} cannot be read (${errorCode(error)}); ${CURE}`)
@@ -230,11 +217,4 @@ async function readMatrixFile(file: string): Promise<PolicyMatrix> {
   const matrix = readMatrix(text)
   if (typeof matrix !== 'string') return matrix
   throw new CommandFailure(`${file} cannot be used: ${matrix}; ${CURE}`)
-}
-
-/** An existing file, or the target of a link, keeps its mode and owner. */
-async function writeMatrixFile(file: string, matrix: PolicyMatrix): Promise<void> {
-  await writeFile(file, matrixJson(matrix)).catch((error: unknown) => {
-    throw new CommandFailure(`${file} cannot be written (${errorCode(error)})`)
-  })
 }

@@ -3,7 +3,6 @@ import type { ConstrainedRoute, ListedPlace } from '../../../routes/route-list.t
 import { withAndWithoutOptional } from '../../../routes/route-path.ts'
 import { type Effect, policyWords, type RouteDifference, routeDifferences } from './diff-route.ts'
 
-/** A route that may answer for one that is gone. */
 interface Candidate {
   readonly place: ListedPlace
   /** Undefined: no guard covers it. */
@@ -11,55 +10,56 @@ interface Candidate {
   readonly answers: (gone: string) => boolean
 }
 
-/** The routes of one application that may answer for a route that is gone. */
-export class SuccessorRoutes {
-  readonly #candidates: readonly Candidate[]
-  readonly #uncovered: ReadonlySet<string>
-
-  /**
-   * @param uncovered the places of the same application outside of every guard
-   * @param anywhere the places of all applications outside of every guard
-   */
-  constructor(
-    guarded: readonly ConstrainedRoute[],
-    uncovered: readonly ListedPlace[],
-    anywhere: readonly ListedPlace[],
-  ) {
-    const candidate = (place: ListedPlace, route?: ConstrainedRoute): Candidate => {
-      return { place, route, answers: answering(place.url) }
-    }
-    this.#candidates = [
-      ...uncovered.map((place) => candidate(place)),
-      ...guarded.map((route) => candidate(route, route)),
-    ]
-    this.#uncovered = new Set(anywhere.flatMap(namesOf))
+/**
+ * The routes of one application that may answer for a route that is gone.
+ *
+ * @param uncovered the places of the same application outside of every guard
+ * @param anywhere the places of all applications outside of every guard
+ */
+export function successorRoutes(
+  guarded: readonly ConstrainedRoute[],
+  uncovered: readonly ListedPlace[],
+  anywhere: readonly ListedPlace[],
+) {
+  const candidate = (place: ListedPlace, route?: ConstrainedRoute): Candidate => {
+    return { place, route, answers: answering(place.url) }
   }
-
-  /** The effect of the loss of a route, which may have lost its guard only. */
-  differenceOf(gone: ConstrainedRoute): RouteDifference {
-    if (namesOf(gone).some((name) => this.#uncovered.has(name))) {
-      const text = `was ${policyWords(gone)}; now it is there, and no guard covers it`
-      return { effect: gone.noauth === true ? 'changes' : 'opens', text }
-    }
-    const successor = this.successorOf(gone)
-    const text = `is gone: was ${policyWords(gone)}${successor?.text ?? ''}`
-    return { effect: successor?.effect ?? 'closes', text }
-  }
+  const candidates = [
+    ...uncovered.map((place) => candidate(place)),
+    ...guarded.map((route) => candidate(route, route)),
+  ]
+  const uncoveredNames = new Set(anywhere.flatMap(namesOf))
 
   /**
    * The effect of the route that answers from now on: of several, of the one that lets in most.
+   * Undefined if none answers, or all that do are stricter: that closes.
    *
    * @param except a route that does not count
-   * @returns undefined if none answers, or all that do are stricter: that closes
    */
-  successorOf(left: ConstrainedRoute, except?: ConstrainedRoute): RouteDifference | undefined {
-    const successors = this.#candidates
+  function successorOf(
+    left: ConstrainedRoute,
+    except?: ConstrainedRoute,
+  ): RouteDifference | undefined {
+    const successors = candidates
       .filter(({ place, route }) => place.method === left.method && (route ?? place) !== except)
       .filter(({ answers }) => answers(left.url))
       .map((each) => successorDifference(left, each))
     const first = (wanted: Effect) => successors.find(({ effect }) => effect === wanted)
     return first('opens') ?? first('changes')
   }
+
+  /** The effect of the loss of a route, which may have lost its guard only. */
+  function lossOf(gone: ConstrainedRoute): RouteDifference {
+    if (namesOf(gone).some((name) => uncoveredNames.has(name))) {
+      const text = `was ${policyWords(gone)}; now it is there, and no guard covers it`
+      return { effect: gone.noauth === true ? 'changes' : 'opens', text }
+    }
+    const successor = successorOf(gone)
+    const text = `is gone: was ${policyWords(gone)}${successor?.text ?? ''}`
+    return { effect: successor?.effect ?? 'closes', text }
+  }
+
+  return { successorOf, lossOf }
 }
 
 /** A stricter route closes, as no route does. */
@@ -72,7 +72,6 @@ function successorDifference(left: ConstrainedRoute, { route, place }: Candidate
   return { effect: effects.includes('closes') ? 'closes' : 'changes', text }
 }
 
-/** Names that do not depend on those of the parameters. */
 function namesOf({ method, url }: ListedPlace): string[] {
   return withAndWithoutOptional(url).map(
     (each) => `${method} ${roughPath(each).replace(/\/$/, '')}`,

@@ -4,19 +4,15 @@ import type { Names } from '../entry.ts'
 /** Least seconds that an entry without an end lasts beyond `maxLifetime`, since clocks differ. */
 const SLACK = 300
 
-/** When an entry ends. */
 export interface Ending {
-  /** Milliseconds since the epoch. */
   readonly end: number
   /** The end was named, rather than reckoned from when the entry was stored. */
   readonly isNamed: boolean
 }
 
-/** An entry in memory. */
 export class ActiveEntry implements Ending {
   /** The names that are set: 1 for the first, 2, 4 and 8. */
   readonly shape: number
-  /** All names that are set. */
   readonly key: string
   /** Its user, of one issuer or of any; null: it names none. */
   readonly user: string | null
@@ -91,7 +87,6 @@ export function keyOf(names: Names, shape: number): string | undefined {
   return key
 }
 
-/** The user of names; null: none. */
 export function userOf([, , sub, issuer]: Names): string | null {
   return sub && sub + (issuer ?? '')
 }

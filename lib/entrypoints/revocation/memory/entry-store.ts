@@ -1,8 +1,10 @@
 import type { TokenInfo } from '../../../identity/jwt/token-info.ts'
+import type { Lifecycle } from '../../../platform/callbacks/lifecycle.ts'
 import { clock } from '../../../platform/runtime/clock.ts'
+import type { DenyListRules } from '../deny-list-options.ts'
 import { type Names, namesOfToken } from '../entry.ts'
 import { ActiveEntry, type Ending, keyOf } from './active-entry.ts'
-import { type AcceptedTokens, type DenyListFailureCode, Overflow } from './overflow.ts'
+import { type DenyListFailureCode, Overflow } from './overflow.ts'
 import { WatchedTokens } from './watchers.ts'
 
 /** Most entries that name one user, so that its troubles stay its own. */
@@ -24,21 +26,12 @@ const ENTRY_BYTES = 448
 /** Bytes of a text beside its characters, with its place in a table. */
 const TEXT_BYTES = 64
 
-export interface EntryStoreRules {
-  readonly maxEntries: number
-  readonly maxBytes: number
-  readonly maxLifetime: number
-}
-
-/** An answer without its entries. */
 export interface Telling {
-  /** Which answer it is, counted. */
   readonly serial: number
   /** Whether it holds all entries, rather than those of late. */
   readonly isAnew: boolean
 }
 
-/** The entries that name one issuer, or none. */
 interface Held {
   /** The oldest one is first. */
   readonly entries: Set<ActiveEntry>
@@ -52,8 +45,8 @@ type Steps = readonly ActiveEntry[]
 
 /** The entries in memory. None is given up before its end: the names of those without room stay. */
 export class EntryStore {
-  readonly #rules: EntryStoreRules
-  readonly #accepted: AcceptedTokens
+  readonly #rules: DenyListRules
+  readonly #accepted: Lifecycle
   readonly #watched = new WatchedTokens()
   /** By the names that are set, and by these names. */
   readonly #tables = new Map<number, Map<string, Steps>>()
@@ -62,13 +55,12 @@ export class EntryStore {
   readonly #overflow: Overflow
   #size = 0
   #bytes = 0
-  /** Of the answer that came last. */
   #serial = 0
   #sweep: Iterator<ActiveEntry, undefined> | undefined
   /** A reading of `clock`. */
   #sweptAt = clock.now()
 
-  constructor(rules: EntryStoreRules, accepted: AcceptedTokens) {
+  constructor(rules: DenyListRules, accepted: Lifecycle) {
     this.#rules = rules
     this.#accepted = accepted
     this.#overflow = new Overflow(accepted)
@@ -78,7 +70,6 @@ export class EntryStore {
     return this.#size
   }
 
-  /** Whether an entry fits. */
   has(token: TokenInfo): boolean {
     if (this.#size === 0) return false
     const names = namesOfToken(token)
@@ -108,7 +99,6 @@ export class EntryStore {
     return this.#overflow.failureFor(namesOfToken(token))
   }
 
-  /** Whether entries had no room that have not ended yet. */
   get hasLost(): boolean {
     return !this.#overflow.isEmpty
   }
@@ -166,15 +156,7 @@ export class EntryStore {
     const others = this.#stepsOf(entry)
     // A list that grows is made for more than one, which most are not.
     this.#setSteps(entry, others.length === 0 ? [entry] : [...others, entry].sort(byReach))
-    const bytes = bytesOf(entry)
-    const held = this.#ofIssuer.get(entry.issuer) ?? heldNothing()
-    held.entries.add(entry)
-    if (entry.user !== null) held.ofUsers.add(entry)
-    held.bytes += bytes
-    this.#ofIssuer.set(entry.issuer, held)
-    if (entry.user !== null) this.#ofUser.set(entry.user, this.#countOf(entry) + 1)
-    this.#size += 1
-    this.#bytes += bytes
+    this.#count(entry, 1)
   }
 
   /** Who has no room for an entry; undefined: there is room. */
@@ -199,18 +181,22 @@ export class EntryStore {
       entry,
       this.#stepsOf(entry).filter((other) => other !== entry),
     )
-    const bytes = bytesOf(entry)
-    const held = this.#ofIssuer.get(entry.issuer)
-    held?.ofUsers.delete(entry)
-    if (held?.entries.delete(entry)) held.bytes -= bytes
-    if (held?.entries.size === 0) this.#ofIssuer.delete(entry.issuer)
-    if (entry.user !== null) {
-      const left = this.#countOf(entry) - 1
-      if (left > 0) this.#ofUser.set(entry.user, left)
-      else this.#ofUser.delete(entry.user)
+    this.#count(entry, -1)
+  }
+
+  #count(entry: ActiveEntry, by: 1 | -1): void {
+    const { user, issuer } = entry
+    const held = this.#ofIssuer.get(issuer) ?? { entries: new Set(), ofUsers: new Set(), bytes: 0 }
+    for (const set of user === null ? [held.entries] : [held.entries, held.ofUsers]) {
+      if (by === 1) set.add(entry)
+      else set.delete(entry)
     }
-    this.#size -= 1
-    this.#bytes -= bytes
+    held.bytes += by * bytesOf(entry)
+    setOrDelete(this.#ofIssuer, issuer, held, held.entries.size > 0)
+    const ofUser = this.#countOf(entry) + by
+    if (user !== null) setOrDelete(this.#ofUser, user, ofUser, ofUser > 0)
+    this.#size += by
+    this.#bytes += by * bytesOf(entry)
   }
 
   /**
@@ -242,7 +228,6 @@ export class EntryStore {
     return this.#size < maxEntries && this.#bytes + bytesOf(entry) <= maxBytes
   }
 
-  /** The part of all room that an issuer holds. */
   #partOf(issuer: string | null): number {
     const held = this.#ofIssuer.get(issuer)
     return held === undefined ? 0 : this.#partFor(held.entries.size, held.bytes)
@@ -266,15 +251,14 @@ export class EntryStore {
 
   #setSteps({ shape, key }: ActiveEntry, steps: Steps): void {
     const table = this.#tables.get(shape) ?? new Map<string, Steps>()
-    if (steps.length > 0) table.set(key, steps)
-    else table.delete(key)
-    if (table.size > 0) this.#tables.set(shape, table)
-    else this.#tables.delete(shape)
+    setOrDelete(table, key, steps, steps.length > 0)
+    setOrDelete(this.#tables, shape, table, table.size > 0)
   }
 }
 
-function heldNothing(): Held {
-  return { entries: new Set(), ofUsers: new Set(), bytes: 0 }
+function setOrDelete<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, stays: boolean) {
+  if (stays) map.set(key, value)
+  else map.delete(key)
 }
 
 function byReach(a: ActiveEntry, b: ActiveEntry): number {
@@ -292,16 +276,11 @@ function isRepeated(others: Steps, entry: ActiveEntry, { serial, isAnew }: Telli
   return true
 }
 
-/** An estimate, rather too high. */
 function bytesOf({ key, user }: ActiveEntry): number {
   const ofUser = user === null || user === key ? 0 : TEXT_BYTES + bytesOfText(user)
   return ENTRY_BYTES + bytesOfText(key) + ofUser
 }
 
 function bytesOfText(text: string): number {
-  return 1.2 * text.length * (isLatin1(text) ? 1 : 2)
-}
-
-function isLatin1(text: string): boolean {
-  return !/[^\0-\xff]/.test(text)
+  return 1.2 * text.length * (/[^\0-\xff]/.test(text) ? 2 : 1)
 }

@@ -1,28 +1,22 @@
+import type { Lifecycle } from '../../../platform/callbacks/lifecycle.ts'
 import type { Names } from '../entry.ts'
 import { type ActiveEntry, userOf } from './active-entry.ts'
 
 /** Most users, and most issuers, that are remembered: beyond them a wider circle is. */
 const MOST_CIRCLES = 4000
 
-/** The tokens that the services of a list accept. */
-export interface AcceptedTokens {
-  readonly hasSeveralIssuers: boolean
-  /** Seconds beyond their end for which tokens are accepted. */
-  readonly clockTolerance: number
-}
-
 /**
  * Entries that had no room in memory, by the smallest circle that they may concern. Until the last
  * one of a circle ends, it is not known which tokens of it fall.
  */
 export class Overflow {
-  readonly #accepted: AcceptedTokens
+  readonly #accepted: Lifecycle
   /** The entry of each that ends last. */
   readonly #users = new Map<string, ActiveEntry>()
   readonly #issuers = new Map<string, ActiveEntry>()
   #everybody: ActiveEntry | undefined
 
-  constructor(accepted: AcceptedTokens) {
+  constructor(accepted: Lifecycle) {
     this.#accepted = accepted
   }
 
@@ -52,7 +46,6 @@ export class Overflow {
     return lasts(this.#everybody) ? 'ERR_DENY_LIST_FULL' : undefined
   }
 
-  /** Drops entries that have ended. */
   sweep(): void {
     for (const circles of [this.#users, this.#issuers]) {
       for (const [key, entry] of circles) if (this.#hasEnded(entry)) circles.delete(key)
@@ -84,7 +77,6 @@ export class Overflow {
     return true
   }
 
-  /** Returns whether there was room. */
   #widen(circles: Map<string, ActiveEntry>, key: string, entry: ActiveEntry): boolean {
     const known = circles.get(key)
     if (known === undefined && circles.size >= MOST_CIRCLES) return false
@@ -93,8 +85,7 @@ export class Overflow {
   }
 
   #later(entry: ActiveEntry, other: ActiveEntry | undefined): ActiveEntry {
-    const { clockTolerance } = this.#accepted
-    return other === undefined || entry.outlasts(other, clockTolerance) ? entry : other
+    return other?.outlasts(entry, this.#accepted.clockTolerance) ? other : entry
   }
 
   #hasEnded(entry: ActiveEntry): boolean {
@@ -112,7 +103,6 @@ const MESSAGES = {
 
 export type DenyListFailureCode = keyof typeof MESSAGES
 
-/** A deny list does not know whether a token is revoked. */
 export class DenyListFailure extends Error {
   readonly code: DenyListFailureCode
 

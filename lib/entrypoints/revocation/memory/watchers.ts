@@ -15,7 +15,6 @@ interface Watched {
 export class WatchedTokens {
   readonly #byName = new Map<string, Set<Watched>>()
 
-  /** Returns a function that ends the wait. */
   add(token: TokenInfo, onRevoked: () => void): () => void {
     const names = namesOfToken(token)
     const watched = { names, issuedAt: token.issuedAt?.getTime(), onRevoked }

@@ -3,7 +3,7 @@ import { CodeSwitch, Custom, TextThat } from '../../../config/option-types.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
 import { type DenyList, denyListFunction } from '../deny-list-function.ts'
 import { checkRules, type DenyListRules, RULES } from '../deny-list-options.ts'
-import { type PostgresPool, RevocationsTable } from './table-source.ts'
+import { type PostgresPool, tableSource } from './table-source.ts'
 
 /** The table, and the rules of the list. */
 export interface PostgresDenyListOptions extends Partial<DenyListRules> {
@@ -42,8 +42,7 @@ export function postgresDenyList(given: PostgresDenyListOptions): DenyList {
   const options = entryPointOptions('postgresDenyList', given, MEMBERS)
   checkRules(options)
   const { pool, table, createTable, ...rules } = options.finish()
-  const source = new RevocationsTable(pool, table, createTable, rules.maxLifetime)
-  return denyListFunction(rules, source)
+  return denyListFunction(rules, tableSource(pool, table, createTable, rules.maxLifetime))
 }
 
 /** The method is an inherited one. */

@@ -1,13 +1,5 @@
 import { LONGEST_LIFETIME } from '../deny-list-options.ts'
 
-/** The statements for one table. */
-export interface RevocationsSql {
-  readonly create: string
-  readonly select: string
-  readonly insert: string
-  readonly deleteEnded: string
-}
-
 /** Rows of one answer of the server, and of one deletion. */
 export const PAGE = 1000
 
@@ -28,8 +20,12 @@ const aDayAgo = (clientTime: string) =>
 const secondsBefore = (time: string, seconds: string) =>
   `${time} - make_interval(secs => ${seconds})`
 
-/** @param name of the table: lower-case letters, digits and underscores, and one dot at most */
-export function revocationsSql(name: string): RevocationsSql {
+/**
+ * The statements for one table.
+ *
+ * @param name lower-case letters, digits and underscores, and one dot at most
+ */
+export function revocationsSql(name: string) {
   const table = name.replace(/[^.]+/g, '"$&"')
   return {
     // The lock is for two processes that create it at one moment: they would disturb each other.

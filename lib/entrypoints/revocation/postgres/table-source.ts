@@ -4,9 +4,8 @@ import { isObject } from '../../../platform/runtime/own-property.ts'
 import type { DenyListSource, Page } from '../deny-list-options.ts'
 import type { KeptEntry } from '../entry.ts'
 import { TIMEOUT } from '../poller.ts'
-import { PAGE, type RevocationsSql, revocationsSql } from './sql.ts'
+import { PAGE, revocationsSql } from './sql.ts'
 
-/** Milliseconds between two deletions of what has ended. */
 const SWEEP_EVERY = 60_000
 
 /** A row, by its transaction, its number, and when it was added. */
@@ -25,76 +24,68 @@ interface Cursor {
 
 const START: Cursor = { xid: '0', id: '0', newest: null, next: null }
 
-/** Entries in a table of PostgreSQL. */
-export class RevocationsTable implements DenyListSource<Cursor> {
-  readonly #pool: PostgresPool
-  readonly #sql: RevocationsSql
-  readonly #maxLifetime: number
-  #mustCreate: boolean
+/**
+ * Entries in a table of PostgreSQL.
+ *
+ * @param table a checked name
+ * @param maxLifetime seconds; an older entry without an end is of no use here
+ */
+export function tableSource(
+  pool: PostgresPool,
+  table: string,
+  createTable: boolean,
+  maxLifetime: number,
+) {
+  const sql = revocationsSql(table)
+  let mustCreate = createTable
   /** A reading of `clock`. */
-  #sweepAt = Number.NEGATIVE_INFINITY
+  let sweepAt = Number.NEGATIVE_INFINITY
 
-  /**
-   * @param table a checked name
-   * @param maxLifetime seconds; an older entry without an end is of no use here
-   */
-  constructor(pool: PostgresPool, table: string, createTable: boolean, maxLifetime: number) {
-    this.#pool = pool
-    this.#sql = revocationsSql(table)
-    this.#mustCreate = createTable
-    this.#maxLifetime = maxLifetime
+  async function create(): Promise<void> {
+    if (mustCreate) await query(sql.create)
+    mustCreate = false
   }
 
-  async changes(cursor: Cursor | null): Promise<Page<Cursor>> {
-    await this.#create()
-    const at = cursor ?? START
-    // The first page of an answer has shown whether the table is the same.
-    const newest = at.next === null ? at.newest : null
-    const [xid = null, id = null, addedAt = null] = newest ?? []
-    const known = [at.xid, at.id, xid, id, addedAt]
-    const rows = await this.#query(this.#sql.select, [
-      ...known,
-      clientTime(),
-      `${this.#maxLifetime}`,
-    ])
-    const [first] = rows
-    if (first === undefined) throw new Unusable('no cursor')
-    const next = at.next ?? nextOf(first)
-    const entries = rows.filter((row) => row['xid'] !== null)
-    const last = entries.at(-1)
-    const hasMore = entries.length === PAGE && last !== undefined
-    return {
-      entries,
-      keptAt: entries.map((row) => Date.parse(text(row, 'addedAt'))),
-      cursor: hasMore ? { xid: text(last, 'xid'), id: text(last, 'id'), newest: null, next } : next,
-      hasMore,
-    }
-  }
-
-  async append(entry: KeptEntry): Promise<void> {
-    const { jti, sid, sub, issuer, issuedBefore, until } = entry
-    // Half a pair would become another letter, and the entry would fit no token.
-    if ([jti, sid, sub, issuer].some(isUnkeepable)) throw new Unusable('a name has no UTF-8')
-    await this.#create()
-    const times = [issuedBefore?.toISOString(), until?.toISOString()]
-    const values = [jti, sid, sub, issuer, ...times].map((value) => value ?? null)
-    await this.#query(this.#sql.insert, values)
-    if (clock.now() < this.#sweepAt) return
-    this.#sweepAt = clock.now() + SWEEP_EVERY
-    // The entry is stored. Without the right to delete, somebody else has to.
-    await this.#query(this.#sql.deleteEnded, [clientTime()]).catch(() => {})
-  }
-
-  async #create(): Promise<void> {
-    if (!this.#mustCreate) return
-    await this.#query(this.#sql.create)
-    this.#mustCreate = false
-  }
-
-  async #query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-    const { rows } = await this.#pool.query({ text, values, query_timeout: TIMEOUT })
+  async function query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+    const { rows } = await pool.query({ text, values, query_timeout: TIMEOUT })
     return rows.filter(isObject)
   }
+
+  return {
+    async changes(cursor: Cursor | null): Promise<Page<Cursor>> {
+      await create()
+      const at = cursor ?? START
+      // The first page of an answer has shown whether the table is the same.
+      const newest = at.next === null ? at.newest : null
+      const [xid = null, id = null, addedAt = null] = newest ?? []
+      const known = [at.xid, at.id, xid, id, addedAt]
+      const rows = await query(sql.select, [...known, clientTime(), `${maxLifetime}`])
+      const [first] = rows
+      if (first === undefined) throw new Unusable('no cursor')
+      const next = at.next ?? nextOf(first)
+      const entries = rows.filter((row) => row['xid'] !== null)
+      const last = entries.length === PAGE ? entries.at(-1) : undefined
+      return {
+        entries,
+        keptAt: entries.map((row) => Date.parse(text(row, 'addedAt'))),
+        cursor: last ? { xid: text(last, 'xid'), id: text(last, 'id'), newest: null, next } : next,
+        hasMore: last !== undefined,
+      }
+    },
+    async append(entry: KeptEntry): Promise<void> {
+      const { jti, sid, sub, issuer, issuedBefore, until } = entry
+      // Half a pair would become another letter, and the entry would fit no token.
+      if ([jti, sid, sub, issuer].some(isUnkeepable)) throw new Unusable('a name has no UTF-8')
+      await create()
+      const times = [issuedBefore?.toISOString(), until?.toISOString()]
+      const values = [jti, sid, sub, issuer, ...times].map((value) => value ?? null)
+      await query(sql.insert, values)
+      if (clock.now() < sweepAt) return
+      sweepAt = clock.now() + SWEEP_EVERY
+      // The entry is stored. Without the right to delete, somebody else has to.
+      await query(sql.deleteEnded, [clientTime()]).catch(() => {})
+    },
+  } satisfies DenyListSource<Cursor>
 }
 
 /**
@@ -110,7 +101,6 @@ function nextOf(row: Record<string, unknown>): Cursor {
   return { xid, id, newest, next: null }
 }
 
-/** @throws Unusable */
 function text(row: Record<string, unknown>, name: string): string {
   const value = row[name]
   if (typeof value === 'string') return value

@@ -16,10 +16,8 @@ export interface StreamItem {
   readonly text: string | null
 }
 
-/** The field of an item that holds an entry. */
 const FIELD = 'entry'
 
-/** Before all ids. */
 export const FIRST_ID = '0-0'
 
 /** The needed part of a client of ioredis or iovalkey, also of a cluster. */
@@ -62,52 +60,42 @@ function hasMethods(value: unknown, names: readonly string[]): boolean {
 }
 
 export function streamOf(client: RedisClient, key: string): RedisStream {
-  return isIoredisClient(client) ? ioredisStream(client, key) : nodeRedisStream(client, key)
-}
-
-function ioredisStream(client: IoredisClient, key: string): RedisStream {
-  return {
-    range: async (from, most) =>
-      readReply(await client.xrange(key, from, '+', 'COUNT', most)).map(readIoredisItem),
-    add: async (text) => readId(await client.xadd(key, '*', FIELD, text)),
-    delete: (ids) => client.xdel(key, ...ids),
+  if (isIoredisClient(client)) {
+    return {
+      range: async (from, most) =>
+        readReply(await client.xrange(key, from, '+', 'COUNT', most), readIoredisItem),
+      add: async (text) => readId(await client.xadd(key, '*', FIELD, text)),
+      delete: (ids) => client.xdel(key, ...ids),
+    }
   }
-}
-
-/** An id with a list of fields and values. */
-function readIoredisItem(item: unknown): StreamItem {
-  if (!Array.isArray(item) || !Array.isArray(item[1])) throw new Unusable('no item of a stream')
-  const [field, text] = item[1]
-  const isOurs = field === FIELD && typeof text === 'string'
-  return { id: readId(item[0]), text: isOurs ? text : null }
-}
-
-function nodeRedisStream(client: NodeRedisClient, key: string): RedisStream {
   // Their answers hold texts and objects, even if the application wants others.
   const commands = client.withTypeMapping({})
   return {
     range: async (from, most) =>
-      readReply(await commands.xRange(key, from, '+', { COUNT: most })).map(readNodeRedisItem),
+      readReply(await commands.xRange(key, from, '+', { COUNT: most }), readNodeRedisItem),
     add: async (text) => readId(await commands.xAdd(key, '*', { [FIELD]: text })),
     delete: (ids) => commands.xDel(key, [...ids]),
   }
 }
 
-/** An id with an object of fields. */
+function readIoredisItem(item: unknown): StreamItem {
+  if (!Array.isArray(item) || !Array.isArray(item[1])) throw new Unusable('no item of a stream')
+  const [field, text] = item[1]
+  return { id: readId(item[0]), text: field === FIELD && typeof text === 'string' ? text : null }
+}
+
 function readNodeRedisItem(item: unknown): StreamItem {
   const { id, message }: Record<string, unknown> = Object(item)
   const text = ownProperty(Object(message), FIELD)
   return { id: readId(id), text: typeof text === 'string' ? text : null }
 }
 
-/** @throws Unusable */
 function readId(value: unknown): string {
   if (typeof value === 'string' && /^\d{1,20}-\d{1,20}$/.test(value)) return value
   throw new Unusable('no id of a stream')
 }
 
-/** @throws Unusable */
-function readReply(reply: unknown): unknown[] {
-  if (Array.isArray(reply)) return reply
+function readReply(reply: unknown, readItem: (item: unknown) => StreamItem): StreamItem[] {
+  if (Array.isArray(reply)) return reply.map(readItem)
   throw new Unusable('no items of a stream')
 }

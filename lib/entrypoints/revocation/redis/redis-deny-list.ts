@@ -3,7 +3,7 @@ import { Custom, Text } from '../../../config/option-types.ts'
 import { type DenyList, denyListFunction } from '../deny-list-function.ts'
 import { checkRules, type DenyListRules, RULES } from '../deny-list-options.ts'
 import { isRedisClient, type RedisClient, streamOf } from './clients.ts'
-import { RevocationsStream } from './stream-source.ts'
+import { streamSource } from './stream-source.ts'
 
 /** The stream, and the rules of the list. */
 export interface RedisDenyListOptions extends Partial<DenyListRules> {
@@ -39,5 +39,5 @@ export function redisDenyList(given: RedisDenyListOptions): DenyList {
   const options = entryPointOptions('redisDenyList', given, MEMBERS)
   checkRules(options)
   const { client, key, ...rules } = options.finish()
-  return denyListFunction(rules, new RevocationsStream(streamOf(client, key)))
+  return denyListFunction(rules, streamSource(streamOf(client, key)))
 }

@@ -5,7 +5,6 @@ import { type DenyListSource, LONGEST_LIFETIME, type Page } from '../deny-list-o
 import { type KeptEntry, readEntry } from '../entry.ts'
 import { FIRST_ID, type RedisStream, type StreamItem } from './clients.ts'
 
-/** Items of one answer of the server. */
 const PAGE = 1000
 
 /** Most entries on their way to the server: a client that is offline queues them all. */
@@ -17,72 +16,28 @@ const SWEEP_EVERY = 60_000
 /** Milliseconds. Clocks differ, and entries count a little beyond their end. */
 const LONG = 86_400_000
 
-/** The last item that was read. */
-type Cursor = StreamItem
-
-/** Stands for no item: all are read. */
-const START: Cursor = { id: FIRST_ID, text: null }
+/** The cursor is the last item that was read. This one stands for none: all are read. */
+const START: StreamItem = { id: FIRST_ID, text: null }
 
 /** Entries in a stream of Redis or Valkey. */
-export class RevocationsStream implements DenyListSource<Cursor> {
-  readonly #stream: RedisStream
-  #isAsked = false
-  #appends = 0
+export function streamSource(stream: RedisStream) {
+  let isAsked = false
+  let appends = 0
   /** A reading of `clock`. */
-  #sweepAt = Number.NEGATIVE_INFINITY
+  let sweepAt = Number.NEGATIVE_INFINITY
   /** A sweep goes on where the last one was, since entries at the beginning may last for years. */
-  #sweepFrom = FIRST_ID
-
-  constructor(stream: RedisStream) {
-    this.#stream = stream
-  }
-
-  /**
-   * Reads from the last item on, and that one again. Only if it is as before, this is the stream
-   * that was read, and no item stands before it that was not read: all are added at the end. Else
-   * the server lost its data, was restored, or is a replica that was behind: everything anew.
-   */
-  async changes(cursor: Cursor | null): Promise<Page<Cursor>> {
-    const at = cursor ?? START
-    const items = await this.#range(at.id)
-    if (at !== START && !isSame(items[0], at)) {
-      // One that has ended may have been deleted.
-      const notice = hasEnded(at, Date.now()) ? undefined : LOST
-      return { entries: [], cursor: START, hasMore: true, notice }
-    }
-    const fresh = at === START ? items : items.slice(1)
-    return {
-      entries: entriesOf(fresh),
-      keptAt: fresh.map(timeOf),
-      cursor: fresh.at(-1) ?? at,
-      hasMore: items.length === PAGE,
-    }
-  }
-
-  async append(entry: KeptEntry): Promise<void> {
-    if (this.#appends >= MOST_APPENDS) throw new Unusable('too many at once')
-    this.#appends += 1
-    try {
-      const id = await this.#stream.add(JSON.stringify(entry))
-      // The entry is stored. Without the right to delete, somebody else has to.
-      ignoreRejection(this.#sweep(Number.parseInt(id, 10)))
-    } catch (error) {
-      throw redisFailure(error)
-    } finally {
-      this.#appends -= 1
-    }
-  }
+  let sweepFrom = FIRST_ID
 
   /** One question at a time: a client that is offline queues each of them until it is back. */
-  async #range(from: string): Promise<StreamItem[]> {
-    if (this.#isAsked) throw new Unusable('late')
-    this.#isAsked = true
+  async function range(from: string): Promise<StreamItem[]> {
+    if (isAsked) throw new Unusable('late')
+    isAsked = true
     try {
-      return await this.#stream.range(from, PAGE)
+      return await stream.range(from, PAGE)
     } catch (error) {
       throw redisFailure(error)
     } finally {
-      this.#isAsked = false
+      isAsked = false
     }
   }
 
@@ -92,17 +47,53 @@ export class RevocationsStream implements DenyListSource<Cursor> {
    *
    * @param serverTime in milliseconds; an entry is over by the server's clock and by ours
    */
-  async #sweep(serverTime: number): Promise<void> {
+  async function sweep(serverTime: number): Promise<void> {
     const now = clock.now()
-    if (now < this.#sweepAt) return
-    this.#sweepAt = now + SWEEP_EVERY
-    const items = await this.#stream.range(this.#sweepFrom, PAGE)
-    const last = items.length < PAGE ? undefined : items.at(-1)
-    this.#sweepFrom = last?.id ?? FIRST_ID
+    if (now < sweepAt) return
+    sweepAt = now + SWEEP_EVERY
+    const items = await stream.range(sweepFrom, PAGE)
+    sweepFrom = (items.length < PAGE ? undefined : items.at(-1)?.id) ?? FIRST_ID
     const before = Math.min(serverTime, Date.now()) - LONG
     const ended = items.filter((item) => hasEnded(item, before)).map(({ id }) => id)
-    if (ended.length > 0) await this.#stream.delete(ended)
+    if (ended.length > 0) await stream.delete(ended)
   }
+
+  return {
+    /**
+     * Reads from the last item on, and that one again. Only if it is as before, this is the stream
+     * that was read, and no item stands before it that was not read: all are added at the end. Else
+     * the server lost its data, was restored, or is a replica that was behind: everything anew.
+     */
+    async changes(cursor: StreamItem | null): Promise<Page<StreamItem>> {
+      const at = cursor ?? START
+      const items = await range(at.id)
+      if (at !== START && !isSame(items[0], at)) {
+        // One that has ended may have been deleted.
+        const notice = hasEnded(at, Date.now()) ? undefined : LOST
+        return { entries: [], cursor: START, hasMore: true, notice }
+      }
+      const fresh = at === START ? items : items.slice(1)
+      return {
+        entries: entriesOf(fresh),
+        keptAt: fresh.map(timeOf),
+        cursor: fresh.at(-1) ?? at,
+        hasMore: items.length === PAGE,
+      }
+    },
+    async append(entry: KeptEntry): Promise<void> {
+      if (appends >= MOST_APPENDS) throw new Unusable('too many at once')
+      appends += 1
+      try {
+        const id = await stream.add(JSON.stringify(entry))
+        // The entry is stored. Without the right to delete, somebody else has to.
+        ignoreRejection(sweep(Number.parseInt(id, 10)))
+      } catch (error) {
+        throw redisFailure(error)
+      } finally {
+        appends -= 1
+      }
+    },
+  } satisfies DenyListSource<StreamItem>
 }
 
 const LOST = 'the deny list lost entries in its stream'
@@ -124,7 +115,6 @@ function parsed(text: string | null): unknown {
   }
 }
 
-/** When the server took it. */
 function timeOf({ id }: StreamItem): number {
   return Number.parseInt(id, 10)
 }
@@ -149,27 +139,17 @@ const CODES = new Set([
   ...['TRYAGAIN', 'BUSY', 'UNBLOCKED'],
 ])
 
-/** A server refused a command. Its words are not repeated: they may hold an entry. */
-export class RedisFailure extends Error {
-  readonly code: string
-
-  constructor(code: string) {
-    super('the server refused a command')
-    this.code = code
-  }
-}
-
-/** The error of a client, or the code that a server's words begin with. */
+/**
+ * The error of a client, or one of the code that a server's words begin with. The words are not
+ * repeated: they may hold an entry.
+ */
 export function redisFailure(error: unknown): unknown {
-  const [code = ''] = messageOf(error).split(' ', 1)
-  return CODES.has(code) ? new RedisFailure(code) : error
-}
-
-/** Empty if it has none that can be read. */
-function messageOf(error: unknown): string {
+  let code = ''
   try {
-    return String(Object(error).message)
+    code = String(Object(error).message).split(' ', 1).join()
   } catch {
-    return ''
+    // It has no message that can be read.
   }
+  const refusal = new Error('the server refused a command')
+  return CODES.has(code) ? Object.assign(refusal, { code }) : error
 }

@@ -5,13 +5,14 @@ import {
   type PostgresPool,
   postgresDenyList,
 } from '../../../../lib/entrypoints/revocation/index.ts'
-import { RevocationsTable } from '../../../../lib/entrypoints/revocation/postgres/table-source.ts'
+import { tableSource } from '../../../../lib/entrypoints/revocation/postgres/table-source.ts'
 import { configError } from '../../../helpers/app/config-error.ts'
 import { until } from '../../../helpers/processes/until.ts'
 import { embeddedPool } from '../../../helpers/servers/embedded-pool.ts'
 import { attend, HOUR, ISSUER_A, tokenOf, verdictOf } from '../../../helpers/tokens/denied.ts'
 
-type Read = Awaited<ReturnType<RevocationsTable['changes']>>
+type Table = ReturnType<typeof tableSource>
+type Read = Awaited<ReturnType<Table['changes']>>
 
 const TABLE = 'tenant_auth_revocations'
 const END = new Date(Math.floor(Date.now() / 1000) * 1000 + HOUR)
@@ -24,8 +25,7 @@ describe('a deny list in PostgreSQL', () => {
   beforeEach(() => embedded.db.query(`DROP TABLE IF EXISTS ${TABLE}`))
   after(() => embedded.db.close())
   const make = () => postgresDenyList({ pool: embedded.pool, createTable: true })
-  const source = (pool: PostgresPool = embedded.pool) =>
-    new RevocationsTable(pool, TABLE, true, 86_400)
+  const source = (pool: PostgresPool = embedded.pool) => tableSource(pool, TABLE, true, 86_400)
 
   it('what one process adds another one knows within a second', async (t) => {
     const [mine, other] = [make(), make()]
@@ -49,7 +49,7 @@ describe('a deny list in PostgreSQL', () => {
   ]
 
   /** The rows that a cursor leaves to be read, all pages of them. */
-  const read = async (table: RevocationsTable, from: Read['cursor'] | null = null) => {
+  const read = async (table: Table, from: Read['cursor'] | null = null) => {
     const rows: Record<string, unknown>[] = []
     let cursor = from
     for (let hasMore = true; hasMore; ) {
@@ -208,7 +208,7 @@ describe('a deny list in PostgreSQL', () => {
       CREATE FUNCTION ahead.clock_timestamp() RETURNS timestamptz VOLATILE
         RETURN pg_catalog.clock_timestamp() + interval '3 days';
       SET search_path = ahead, pg_catalog, public`)
-    const table = new RevocationsTable(embedded.pool, `public.${TABLE}`, true, 86_400)
+    const table = tableSource(embedded.pool, `public.${TABLE}`, true, 86_400)
     for (const jti of ['first', 'second']) await table.append({ jti, until: END })
     const { names } = await read(table)
     await embedded.db.exec('RESET search_path; DROP SCHEMA ahead CASCADE')
@@ -224,7 +224,7 @@ describe('a deny list in PostgreSQL', () => {
       t.mock.timers.reset()
       return embedded.pool.query(question)
     }
-    const ahead = new RevocationsTable({ ...embedded.pool, query }, TABLE, false, 86_400)
+    const ahead = tableSource({ ...embedded.pool, query }, TABLE, false, 86_400)
     t.mock.timers.enable({ apis: ['Date'], now })
     assert.deepEqual((await read(ahead)).names, ['first'])
   })
