@@ -5,6 +5,7 @@ import { DynamicIssuers } from './identity/authentication/dynamic-issuers.ts'
 import { Issuer, type IssuerEntry, type IssuerRules } from './identity/authentication/issuer.ts'
 import { type Issuers, ListedIssuers } from './identity/authentication/issuers.ts'
 import type { VerifiedTokens } from './identity/authentication/verified-tokens.ts'
+import type { RightsRules } from './identity/authorization/rights.ts'
 import {
   type KeyEvents,
   type KeySource,
@@ -22,12 +23,13 @@ export type KeyEventsOf = (issuer: string) => KeyEvents
 
 /** The issuers of the configuration, whose tokens are accepted. */
 export function composeIssuers(
-  { settings, issuers }: LoadedSettings,
+  { settings, issuers, rights }: LoadedSettings,
   tokens: VerifiedTokens,
   events: KeyEventsOf,
   log: OperatorLog,
 ): Issuers {
-  const rulesOf = (entry: IssuerEntry) => issuerRules(entry, settings, log.callback('mapClaims'))
+  const report = log.callback('mapClaims')
+  const rulesOf = (entry: IssuerEntry) => issuerRules(entry, settings, rights, report)
   const places = new FetchPlaces()
   if (typeof issuers !== 'function') {
     return new ListedIssuers(
@@ -64,10 +66,11 @@ const LINE = 4
 function issuerRules(
   entry: IssuerEntry,
   settings: Settings,
+  rights: RightsRules,
   reportMapClaims: ReportFailure,
 ): IssuerRules {
   const { name, issuer, audience, algorithms, tokenTypes, mapClaims, tenants } = entry
-  const { clockTolerance, confirmation, superuserResource } = settings
+  const { clockTolerance, confirmation } = settings
   return Object.freeze({
     name,
     issuer,
@@ -79,7 +82,7 @@ function issuerRules(
     tenants: tenants === '*' ? tenants : new Set(tenants),
     clockTolerance,
     confirmation,
-    superuserResource,
+    ...rights,
   })
 }
 

@@ -1,6 +1,7 @@
 import { composeIssuers, type KeyEventsOf } from './compose-issuers.ts'
 import type { LoadedSettings } from './config/load-settings.ts'
 import type { Settings } from './config/options.ts'
+import { Checks } from './guard/checks.ts'
 import { DecisionCounts, publishInternal } from './guard/decision-events.ts'
 import type { GuardRules } from './guard/guard.ts'
 import type { Authenticator } from './identity/authentication/authenticator.ts'
@@ -35,6 +36,8 @@ import type { RemoteDocumentEvents } from './platform/http/remote-document.ts'
 export interface ServiceParts {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
+  /** Undefined: none. */
+  readonly checks: Checks | undefined
   readonly background: readonly Background[]
   /** The functions among the options that work in the background. */
   readonly lifecycles: readonly Lifecycle[]
@@ -49,16 +52,21 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
   const { settings } = loaded
   const authenticator = composeAuthenticator(loaded, (issuer) => log.keys(issuer), log)
   const knownTenants = composeKnownTenants(settings, log.document('tenants', 'tenants'), log)
+  const { tenantsTimeout: timeout } = settings
+  const checks =
+    settings.checks &&
+    new Checks(settings.checks, timeout, (name) => log.callback(`the check ${name}`))
   const lifecycles = lifecyclesOf(loaded)
   const callbacks = lifecycles.map((lifecycle) => composeCallback(lifecycle, loaded, log))
   return {
     authenticator,
     knownTenants,
+    checks,
     background: [authenticator, knownTenants, ...callbacks],
     lifecycles,
     callbacks,
     counts: new DecisionCounts(),
-    actAs: composeActAs(settings, knownTenants),
+    actAs: composeActAs(loaded, knownTenants),
     log,
   }
 }
@@ -72,7 +80,7 @@ export function composeAuthenticator(
   log = NO_LOG,
 ): Authenticator {
   const { settings, mockUser } = loaded
-  if (mockUser) return new DevAuthenticator(mockUser, settings)
+  if (mockUser) return new DevAuthenticator(mockUser, loaded.rights)
   const { tokenFrom, isRevoked, tenantsTimeout: timeout, maxTokenLength } = settings
   const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance)
   const issuers = composeIssuers(loaded, tokens, events, log)
@@ -104,14 +112,13 @@ function composeOpaqueTokens(
 }
 
 function composeRights(
-  { settings, issuers }: LoadedSettings,
+  { settings, issuers, rights }: LoadedSettings,
   log: OperatorLog,
 ): ExternalRights | undefined {
   const { resourcesOf, resourcesMaxAge: maxAge, tenantsTimeout: timeout } = settings
   if (resourcesOf === undefined) return undefined
-  const { superuserResource } = settings
   const report = log.callback('resourcesOf')
-  const rules = { resourcesOf, timeout, maxAge, superuserResource }
+  const rules = { ...rights, resourcesOf, timeout, maxAge }
   return new ExternalRights({ ...rules, report, hasSeveralIssuers: hasSeveral(issuers) })
 }
 
@@ -121,12 +128,12 @@ function hasSeveral(issuers: LoadedSettings['issuers']): boolean {
   return issuers.flatMap(({ issuer }) => issuer ?? ['any', 'other']).length > 1
 }
 
-function composeActAs(settings: Settings, knownTenants: KnownTenants): ActAs {
-  const { asyncContext, superuserResource } = settings
+function composeActAs({ settings, rights }: LoadedSettings, knownTenants: KnownTenants): ActAs {
+  const { asyncContext } = settings
   if (asyncContext) openContexts()
   const onBegin = ({ userInfo, tenant }: Authorization) =>
     publishInternal({ sub: userInfo.sub, tenant })
-  return new ActAs({ asyncContext, superuserResource, knownTenants, onBegin })
+  return new ActAs({ ...rights, asyncContext, knownTenants, onBegin })
 }
 
 export function composeKnownTenants(
@@ -139,7 +146,11 @@ export function composeKnownTenants(
   if (typeof tenants === 'function') {
     return new TenantsByFunction(tenants, { timeout, maxAge, report: log.callback('tenants') })
   }
-  if (typeof tenants !== 'string') return new ListedTenants(tenants)
+  if (typeof tenants === 'object') {
+    return 'ids' in tenants
+      ? new ListedTenants(tenants.ids, tenants.suspended)
+      : new ListedTenants(tenants)
+  }
   // Dev mode fetches no document.
   if (devMode) return new AnyTenant()
   const { keysMaxStale: maxStale, keysRetry: retry, keysCooldown: retryMax } = settings
@@ -149,17 +160,19 @@ export function composeKnownTenants(
 /** The rules of the guard of one application. */
 export function composeGuardRules(
   settings: Settings,
-  { authenticator, knownTenants, counts, log }: ServiceParts,
+  { authenticator, knownTenants, checks, counts, log }: ServiceParts,
   waits: PendingRequests,
 ): GuardRules {
   const { resolveTenant, tenantParameter, tenantsTimeout: timeout, isRevoked } = settings
-  const { realm, resource, clockTolerance, asyncContext, logBindings } = settings
+  const { realm, resource, clockTolerance, asyncContext, logBindings, suspendedTenants } = settings
   return {
     authenticator,
     knownTenants,
     resolveTenant,
     reportTenant: log.callback('resolveTenant'),
     tenantParameter,
+    suspendedTenants,
+    checks,
     timeout,
     waits,
     clockTolerance,

@@ -186,6 +186,29 @@ export class ERR_AUTH_TENANT_UNKNOWN extends AuthError {
 }
 
 /**
+ * 403: the tenant is suspended, and the route does not serve it. There is no challenge, because
+ * other credentials would not help.
+ */
+export class ERR_AUTH_TENANT_SUSPENDED extends AuthError {
+  readonly code = 'ERR_AUTH_TENANT_SUSPENDED'
+  readonly statusCode = 403
+
+  constructor(reason?: string) {
+    super('The tenant is suspended', reason)
+  }
+}
+
+/** 403: a check of the route does not hold. Other credentials need not help. */
+export class ERR_AUTH_NOT_PERMITTED extends AuthError {
+  readonly code = 'ERR_AUTH_NOT_PERMITTED'
+  readonly statusCode = 403
+
+  constructor(reason?: string) {
+    super('This is not permitted', reason)
+  }
+}
+
+/**
  * At boot: an option or an INI key cannot be used. The message names the key, what was expected,
  * what was found, and where.
  */
@@ -270,5 +293,14 @@ export class ERR_AUTH_RESOURCES_UNAVAILABLE extends Unavailable {
 
   constructor(retryAfter: number, reason?: string) {
     super('Rights cannot be checked now', retryAfter, reason)
+  }
+}
+
+/** 503: a check of the route cannot be made now. */
+export class ERR_AUTH_CHECK_UNAVAILABLE extends Unavailable {
+  readonly code = 'ERR_AUTH_CHECK_UNAVAILABLE'
+
+  constructor(retryAfter: number, reason?: string) {
+    super('Permission cannot be checked now', retryAfter, reason)
   }
 }

@@ -186,6 +186,7 @@ export class AuthService {
   /** Ends all background work. Called when the last application that it is installed in closes. */
   close(): void {
     for (const part of this.#parts.background) part.close()
+    this.#parts.checks?.close()
   }
 }
 

@@ -181,6 +181,8 @@ const DEFAULTS_IN_WORDS: { readonly [name in OptionName]?: string } = {
   algorithms: 'all asymmetric ones',
   tokenTypes: '`JWT`, `at+jwt`, or no `typ`',
   superuserResource: 'none',
+  implies: 'none',
+  checks: 'none',
   resource: 'none',
   tenants: 'not checked',
   publicKeys: 'none',
@@ -207,6 +209,7 @@ function iniKeyOf(name: OptionName): string {
     return `\`[tenants] ${ids}\` or \`${url}\``
   }
   if (name === 'issuers') return '`[auth.NAME]`'
+  if (name === 'implies') return 'section `[implies]`'
   const [key] = [...INI_KEYS.auth].find(([, option]) => option === name) ?? []
   return key === undefined ? 'code only' : `\`${key}\``
 }
@@ -229,12 +232,15 @@ const REQUEST_ERRORS = [
   new errors.ERR_AUTH_TENANT_MISSING(),
   new errors.ERR_AUTH_TENANT_INVALID(),
   new errors.ERR_AUTH_TENANT_UNKNOWN(),
+  new errors.ERR_AUTH_TENANT_SUSPENDED(),
+  new errors.ERR_AUTH_NOT_PERMITTED(),
   new errors.ERR_AUTH_KEYS_UNAVAILABLE(1),
   new errors.ERR_AUTH_TENANTS_UNAVAILABLE(1),
   new errors.ERR_AUTH_REVOCATION_UNAVAILABLE(1),
   new errors.ERR_AUTH_ISSUERS_UNAVAILABLE(1),
   new errors.ERR_AUTH_INTROSPECTION_UNAVAILABLE(1),
   new errors.ERR_AUTH_RESOURCES_UNAVAILABLE(1),
+  new errors.ERR_AUTH_CHECK_UNAVAILABLE(1),
 ]
 const BOOT_ERRORS = [new errors.ERR_AUTH_CONFIG_INVALID(''), new errors.ERR_AUTH_ROUTE_INVALID('')]
 
@@ -280,6 +286,9 @@ test('the list of declarations has every key, and every word that a key may have
     resources: true,
     authorization: true,
     require: true,
+    guests: true,
+    suspended: true,
+    check: true,
   } satisfies Record<keyof RouteDeclaration, true>
   const told = listItems(README, 'What a route declares').flatMap(
     (item) => /^`(\w+: \S+?)`(?:\.|,)/.exec(item)?.[1] ?? [],

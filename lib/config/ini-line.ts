@@ -154,15 +154,18 @@ export type OptionSection = 'auth' | 'tenants'
 export type IssuerSection = `auth.${string}`
 
 /** The sections that are ours. All others belong to the application. */
-export type SectionName = OptionSection | IssuerSection
+export type SectionName = OptionSection | typeof IMPLIES | IssuerSection
+
+/** The section of the option `implies`, whose keys are resource ids. */
+export const IMPLIES = 'implies'
 
 /** Our sections, as a message names them. */
-export const OUR_SECTIONS = '[auth], [auth.NAME] or [tenants]'
+export const OUR_SECTIONS = '[auth], [auth.NAME], [tenants] or [implies]'
 
 const WORDS: readonly OptionSection[] = ['auth', 'tenants']
 
 export function isOurs(name: string): name is SectionName {
-  return isOptionSection(name) || isIssuerSection(name)
+  return isOptionSection(name) || name === IMPLIES || isIssuerSection(name)
 }
 
 export function isOptionSection(name: string): name is OptionSection {
@@ -177,12 +180,13 @@ function isIssuerSection(name: string): name is IssuerSection {
  * The section of ours that a name may have been meant for: it differs by case, or by one letter
  * more, less or other. `oauth` is a word of its own.
  */
-export function meantSection(name: string): OptionSection | 'auth.NAME' | undefined {
+export function meantSection(
+  name: string,
+): Exclude<SectionName, IssuerSection> | 'auth.NAME' | undefined {
   const [first = '', ...others] = name.toLowerCase().split('.')
-  const isAuth = first !== 'oauth' && isOneLetterOff(first, 'auth')
-  if (others.length > 0) return isAuth ? 'auth.NAME' : undefined
-  if (isAuth) return 'auth'
-  return isOneLetterOff(first, 'tenants') ? 'tenants' : undefined
+  if (first === 'oauth') return undefined
+  if (others.length > 0) return isOneLetterOff(first, 'auth') ? 'auth.NAME' : undefined
+  return ([...WORDS, IMPLIES] as const).find((word) => isOneLetterOff(first, word))
 }
 
 /** Whether a name is ours, or differs from it by one letter. */

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { type TProperties, type TSchema, TypeGuard } from '@sinclair/typebox'
 import { type IniEntry, readIniFile } from './ini-file.ts'
 import {
+  IMPLIES,
   type IssuerSection,
   isOptionSection,
   readItems,
@@ -26,13 +27,17 @@ const CODE_ONLY: readonly string[] = [
   'isRevoked',
   'resolveTenant',
   'tokenFrom',
+  'checks',
 ] satisfies OptionName[]
+
+/** Options with a section of their own. */
+const OWN_SECTION: readonly string[] = ['tenants', 'implies'] satisfies OptionName[]
 
 /** Options by their keys: in `[auth]` the snake_case of the name, in `[tenants]` one of two. */
 export const INI_KEYS: Readonly<Record<'auth' | 'tenants', ReadonlyMap<string, OptionName>>> = {
   auth: new Map(
     optionNames()
-      .filter((name) => name !== 'tenants' && !CODE_ONLY.includes(name))
+      .filter((name) => !OWN_SECTION.includes(name) && !CODE_ONLY.includes(name))
       .map((name) => [snakeCase(name), name]),
   ),
   tenants: new Map([
@@ -61,21 +66,65 @@ export function readIniOptions(
   problems: Problems,
 ): readonly IssuerReader[] {
   const issuers: IssuerReader[] = []
+  const implied: IniEntry[] = []
+  let suspended: IniEntry | undefined
   for (const line of readIniFile(file, problems)) {
     const { section, where } = line
     const issuer = issuers.at(-1)
-    if (isOptionSection(section)) {
+    if (line.kind === 'entry' && section === 'tenants' && line.key === SUSPENDED) {
+      suspended = line
+    } else if (isOptionSection(section)) {
       if (line.kind === 'entry') takeEntry(line, INI_KEYS[section], options, file, problems)
+    } else if (section === IMPLIES) {
+      if (line.kind === 'entry') implied.push(line)
     } else if (line.kind === 'section') {
       issuers.push(issuerOf(section, where, problems))
     } else if (issuer) {
       takeEntry(line, ISSUER_KEYS, issuer, file, problems)
     }
   }
+  takeImplied(implied, options)
+  if (suspended !== undefined) takeSuspended(suspended, options)
   const [first] = issuers
   const value = issuers.map(({ right }) => right)
   if (first) options.take('issuers', { value, source: first.sourceOf('name') })
   return issuers
+}
+
+/** The key in `[tenants]` that stands beside `ids`. */
+const SUSPENDED = 'suspended'
+
+function takeSuspended({ text, where }: IniEntry, options: OptionsReader): void {
+  const source = { key: SUSPENDED, where }
+  const items = readItems(text)
+  const isListed = options.has('tenants') && options.sourceOf('tenants').key === 'ids'
+  if (!isListed) {
+    const value = new UnreadableValue('ids beside it, which lists the tenants', 'none')
+    options.take('tenants', { value, source })
+    return
+  }
+  const { tenants } = options.right
+  const value =
+    items instanceof UnreadableValue || !Array.isArray(tenants)
+      ? items
+      : { ids: tenants, suspended: items }
+  // A wrong list of ids is reported already.
+  if (Array.isArray(tenants)) options.take('tenants', { value, written: text, source })
+}
+
+/** The option `implies`: each key is a resource id, and each value a list. */
+function takeImplied(entries: readonly IniEntry[], options: OptionsReader): void {
+  const [first] = entries
+  if (first === undefined) return
+  const lists: [id: string, items: readonly string[]][] = []
+  for (const { key, text, where } of entries) {
+    const value = readItems(text)
+    if (value instanceof UnreadableValue) options.take('implies', { value, source: { key, where } })
+    else lists.push([key, value])
+  }
+  if (lists.length < entries.length) return
+  const source = { key: `[${IMPLIES}]`, where: first.where }
+  options.take('implies', { value: Object.fromEntries(lists), source })
 }
 
 function issuerOf(section: IssuerSection, where: string, problems: Problems): IssuerReader {

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { AuthError } from '../errors.ts'
 import type { IssuerEntry } from '../identity/authentication/issuer.ts'
+import { ImpliedIds, wrongImplied } from '../identity/authorization/implied-ids.ts'
+import type { RightsRules } from '../identity/authorization/rights.ts'
 import { readUserInfo, type UserInfo } from '../identity/jwt/user-info.ts'
 import { readIniOptions } from './ini-values.ts'
 import {
@@ -12,9 +14,15 @@ import {
 } from './issuer-config.ts'
 import { type FindIssuer, Rules } from './issuer-schema.ts'
 import { OptionReader } from './option-reader.ts'
-import { type AuthOptions, type OptionName, Options, type Settings } from './options.ts'
+import {
+  type AuthOptions,
+  IMPLIES_EXPECTED,
+  type OptionName,
+  Options,
+  type Settings,
+} from './options.ts'
 import { ownMembers, Problems, type Source } from './problems.ts'
-import { showReason } from './redact.ts'
+import { showName, showReason, showValue } from './redact.ts'
 
 export interface LoadedSettings {
   readonly settings: Settings
@@ -27,6 +35,8 @@ export interface LoadedSettings {
   readonly issuers: readonly IssuerEntry[] | FindIssuer
   /** The user of every request in dev mode; null in production. */
   readonly mockUser: UserInfo | null
+  /** The rules by which a user's resources count. */
+  readonly rights: RightsRules
 }
 
 /**
@@ -46,12 +56,14 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
     reader.refuse('devMode', 'no dev mode where NODE_ENV is production', 'true')
   }
   checkIssuers(reader, settings, issuerLists)
+  const rights = rightsRules(settings, reader)
   const { given } = reader
   const mockUser = settings.devMode
     ? loadMockUser(settings.devUserInfoPath, given.has('devUserInfoPath'), problems)
     : null
   problems.throwIfAny()
-  return { settings, given, issuers: issuersOf(settings, reader, issuerLists.at(-1)), mockUser }
+  const issuers = issuersOf(settings, reader, issuerLists.at(-1))
+  return { settings, given, issuers, mockUser, rights }
 }
 
 /**
@@ -94,6 +106,24 @@ function listedIssuers(value: Settings['issuers'], problems: Problems): readonly
 
 function inCode(key: string): Source {
   return { key, where: 'option' }
+}
+
+function rightsRules({ superuserResource, implies }: Settings, reader: OptionsReader): RightsRules {
+  const wrong = implies && wrongImplied(implies)
+  if (wrong !== undefined) {
+    const [id, ids] = wrong
+    reader.refuse('implies', IMPLIES_EXPECTED, `${showName(id)}: ${showValue(ids)}`)
+    return {}
+  }
+  const implied = implies && new ImpliedIds(implies)
+  if (implied?.inCircle !== undefined) {
+    reader.refuse('implies', 'ids that do not imply themselves', implied.inCircle)
+  }
+  if (superuserResource !== undefined && implied?.implies(superuserResource)) {
+    const expected = 'ids that do not imply superuserResource'
+    reader.refuse('implies', expected, superuserResource, 'grant it under * in its own right')
+  }
+  return Object.freeze({ superuserResource, implied })
 }
 
 /** A token must be meant for this very API (RFC 8707 §2). */

@@ -1,16 +1,21 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { OpaqueToken } from '../identity/authentication/opaque-tokens.ts'
+import type { Implies } from '../identity/authorization/implied-ids.ts'
+import type { Check } from '../identity/authorization/requirement.ts'
 import { isResourceId, type ResourcesOf } from '../identity/authorization/resources.ts'
 import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
 import type { TokenInfo } from '../identity/jwt/token-info.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
+import type { TenantState } from '../identity/tenants/known-tenants.ts'
 import { isTenantName } from '../identity/tenants/tenant-name.ts'
+import { isObject, isPlain } from '../platform/runtime/own-property.ts'
 import { Issuers } from './issuer-schema.ts'
 import {
   Algorithms,
   Callable,
   CodeSwitch,
+  Custom,
   isHttpUrl,
   isResourceAddress,
   KeysUrl,
@@ -27,6 +32,10 @@ import {
   TextThat,
   TokenTypes,
 } from './option-types.ts'
+
+/** The rule for the option `implies`, in the words of a boot error. */
+export const IMPLIES_EXPECTED =
+  'an object of resource ids without *, each with a list of the ids that it implies'
 
 /** The accepted issuers and tokens. */
 const tokenOptions = {
@@ -193,6 +202,11 @@ const tokenOptions = {
   tokenCacheSize: Size(10_000),
 }
 
+const TenantLists = Type.Object(
+  { ids: List(TextThat('', isTenantName)), suspended: List(TextThat('', isTenantName)) },
+  { additionalProperties: false },
+)
+
 /** The tenant of a request, and the tenants that exist. */
 const tenantOptions = {
   /**
@@ -215,25 +229,47 @@ const tenantOptions = {
   superuserResource: Type.Optional(TextThat('a resource id <name>:<action>', isResourceId)),
 
   /**
+   * The ids that each resource id implies, without patterns: whoever holds `menu:edit` holds what
+   * it implies too, in the same tenant. `has`, `require` and a route's `require` count it;
+   * `resources` stay literal. A circle stops the boot. In the INI file a section `[implies]` with
+   * lists.
+   */
+  implies: Type.Optional(Custom(IMPLIES_EXPECTED, isImplies)),
+
+  /**
    * The tenants that exist: a list, the URL of a JSON array of names, or a function. Not given:
-   * every tenant that a user may act for is taken to exist.
+   * every tenant that a user may act for is taken to exist. Some may be suspended: `{ ids,
+   * suspended }` in place of a list, `{ "name": "old", "state": "suspended" }` in that of a URL, or
+   * the answer `'suspended'`.
    */
   tenants: Type.Optional(
     Type.Union(
       [
         TextThat('', isHttpUrl),
         List(TextThat('', isTenantName)),
-        Callable<(tenant: string) => boolean | Promise<boolean>>(),
+        Callable<(tenant: string) => TenantState | Promise<TenantState>>(),
+        TenantLists,
       ],
       {
-        expected: 'a list of tenant names, an http or https URL, or (in code) a function',
+        expected:
+          'a list of tenant names, an http or https URL, or (in code) a function or { ids, suspended }',
       },
     ),
   ),
 
   /**
-   * Limit of one call of `tenants`, `isRevoked`, `resolveTenant`, `resourcesOf`, `issuers` or
-   * `opaqueToken`, in seconds from 0.
+   * Treatment of a request to a suspended tenant, on a route that does not declare `suspended`: 403
+   * ERR_AUTH_TENANT_SUSPENDED. With `read`, GET and HEAD go on, but no WebSocket upgrade.
+   * @default 'refuse'
+   */
+  suspendedTenants: Type.Union([Type.Literal('refuse'), Type.Literal('read')], {
+    default: 'refuse',
+    expected: 'refuse or read',
+  }),
+
+  /**
+   * Limit of one call of `tenants`, `isRevoked`, `resolveTenant`, `resourcesOf`, `issuers`,
+   * `opaqueToken` or one of `checks`, in seconds from 0.
    * @default 5
    */
   tenantsTimeout: Seconds(5),
@@ -274,6 +310,14 @@ export type LogBinding = (typeof LOG_BINDINGS)[number]
 
 /** The guard in its application. */
 const applicationOptions = {
+  /**
+   * Functions that a route's `check` names: whether a user may do what it asks for, such as with a
+   * row that is its own. They run just before the handler. `false`: 403 ERR_AUTH_NOT_PERMITTED;
+   * late, thrown or no boolean: 503 ERR_AUTH_CHECK_UNAVAILABLE; an error of ours that it throws is
+   * the refusal.
+   */
+  checks: Type.Optional(Custom('an object of functions', isChecks)),
+
   /**
    * Whether every request acts as a mock user, without tokens and without network. Refused if
    * NODE_ENV is `production`.
@@ -348,6 +392,15 @@ export type Settings = Readonly<Static<typeof Options>>
 /** Names of the options. */
 export type OptionName = keyof Settings
 
+function isChecks(value: unknown): value is Readonly<Record<string, Check>> {
+  if (!isObject(value) || !isPlain(value)) return false
+  return Object.entries(value).every(([name, check]) => name !== '' && typeof check === 'function')
+}
+
+function isImplies(value: unknown): value is Implies {
+  return isObject(value) && isPlain(value) && !Array.isArray(value)
+}
+
 /** Names of all options, in the order of the schema. */
 export function optionNames(): OptionName[] {
   return namesOf(Options.properties)
@@ -359,8 +412,8 @@ export function optionNames(): OptionName[] {
  */
 export interface AuthOptions extends Partial<Settings> {
   /**
-   * INI file whose `[auth]`, `[auth.NAME]` and `[tenants]` sections give options too; an option
-   * given in code wins.
+   * INI file whose `[auth]`, `[auth.NAME]`, `[tenants]` and `[implies]` sections give options
+   * too; an option given in code wins.
    */
   readonly configFile?: string
 }

@@ -6,7 +6,7 @@ import type {
   RawServerBase,
   RouteGenericInterface,
 } from 'fastify'
-import { ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
+import { type AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
 import { refusedLifetime } from '../identity/jwt/registered-claims.ts'
 import { tokenInfo } from '../identity/jwt/token-info.ts'
 import { clock } from '../platform/runtime/clock.ts'
@@ -14,6 +14,7 @@ import { withoutStack } from '../platform/runtime/error.ts'
 import { Alarm } from '../platform/runtime/timer.ts'
 import { runInContext } from './async-context.ts'
 import { type AuthContext, admittedContextOf, authContextOf } from './context.ts'
+import { servesSuspended, suspendedTenant } from './decide.ts'
 
 const signals = new WeakMap<AuthContext, AbortSignal>()
 
@@ -43,6 +44,8 @@ export function signalOf(request: FastifyRequest): AbortSignal {
 }
 
 function signalFor(request: FastifyRequest, context: AuthContext | undefined): AbortSignal {
+  // A guest has nothing that could end.
+  if (context?.isGuest) return new AbortController().signal
   if (context !== undefined) return signals.get(context) ?? waitingSignal(context)
   return authContextOf(request) === null ? new AbortController().signal : AbortSignal.abort()
 }
@@ -63,7 +66,7 @@ export class AdmissionSignal {
   readonly #alarm = new Alarm(() => this.#look())
   /** Milliseconds since the epoch. */
   readonly #endsAt: number
-  readonly #unwatch: (() => void) | undefined
+  readonly #unwatch: (() => void)[] = []
   readonly #context: AuthContext
 
   constructor(context: AuthContext) {
@@ -71,11 +74,16 @@ export class AdmissionSignal {
     this.#context = context
     this.#endsAt = endOf(context)
     this.#look()
+    if (this.signal.aborted) return
+    this.#watchTenant()
     // In dev mode there is no token.
-    if (verified === null || this.signal.aborted) return
+    if (verified === null) return
     const { names, lifetime, isOpaque } = verified
     const token = tokenInfo(names, lifetime, isOpaque)
-    this.#unwatch = rules.watchRevocation?.(token, () => this.#end('revoked'))
+    const unwatch = rules.watchRevocation?.(token, () => this.#end('revoked'))
+    // It may be called at once.
+    if (this.signal.aborted) unwatch?.()
+    else if (unwatch !== undefined) this.#unwatch.push(unwatch)
   }
 
   get signal(): AbortSignal {
@@ -85,7 +93,7 @@ export class AdmissionSignal {
   /** Stops the wait for the end. */
   stop(): void {
     this.#alarm.stop()
-    this.#unwatch?.()
+    for (const unwatch of this.#unwatch.splice(0)) unwatch()
   }
 
   #look(): void {
@@ -94,9 +102,21 @@ export class AdmissionSignal {
     else this.#alarm.set(clock.now() + Math.min(left, CHECK_INTERVAL))
   }
 
+  /** A tenant may be suspended while its members stream from it. */
+  #watchTenant(): void {
+    const { authorization, rules } = this.#context
+    if (authorization === null || authorization.tenant === null) return
+    if (authorization.isSuperuser || servesSuspended(this.#context)) return
+    const end = () => this.#abort(suspendedTenant())
+    this.#unwatch.push(rules.knownTenants.watch(authorization.tenant, end))
+  }
+
   #end(reason: string): void {
+    this.#abort(withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason)))
+  }
+
+  #abort(error: AuthError): void {
     this.stop()
-    const error = withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason))
     // The code that adds an entry to a deny list may run under another authorization.
     runInContext(this.#context, () => this.#controller.abort(error))
   }

@@ -30,6 +30,8 @@ export interface DecisionRules {
   readonly watchRevocation?: WatchRevocation | undefined
   /** Seconds for one call of `resolveTenant`. */
   readonly timeout: number
+  /** Whether reads go on in a suspended tenant. */
+  readonly suspendedTenants: 'refuse' | 'read'
   /** Whether `currentAuthorization()` returns the authorization of a request. */
   readonly asyncContext: boolean
   /** The waits of the application's requests. They end when it closes. */
@@ -55,10 +57,16 @@ export class AuthContext implements Finding {
   verified: Verified | null = null
   principal: Principal | null = null
   tenant: string | null = null
+  /** The ids that the request requires, if its route chooses them by the request. */
+  required: readonly string[] | null = null
+  /** Whether the request is admitted without a user. */
+  isGuest = false
   /** Null until the request is admitted. */
   authorization: Authorization | null = null
   /** Null until the request is refused. */
   error: AuthError | null = null
+  /** Whether the decision is counted, and an event of it published. */
+  isRecorded = false
   /** The log without `logBindings`, once there is one with them. */
   plainLog: FastifyBaseLogger | null = null
 
@@ -89,8 +97,12 @@ export function setAuthContext(request: Decided, context: AuthContext | null | u
   request[kContext] = context
 }
 
+export function isAdmitted({ authorization, isGuest }: AuthContext): boolean {
+  return authorization !== null || isGuest
+}
+
 /** The context of a request that was admitted; undefined for any other. */
 export function admittedContextOf(request: FastifyRequest): AuthContext | undefined {
   const context = authContextOf(request)
-  return context?.authorization ? context : undefined
+  return context && isAdmitted(context) ? context : undefined
 }

@@ -1,14 +1,27 @@
-import { AuthError, ERR_AUTH_TENANT_UNKNOWN } from '../errors.ts'
+import {
+  AuthError,
+  ERR_AUTH_TENANT_SUSPENDED,
+  ERR_AUTH_TENANT_UNKNOWN,
+  ERR_AUTH_TOKEN_MISSING,
+} from '../errors.ts'
 import type { Authorization } from '../identity/authorization/authorization.ts'
 import type { Principal } from '../identity/authorization/principal.ts'
-import { AnyTenant } from '../identity/tenants/known-tenants.ts'
+import {
+  type Requirement,
+  type RequirementByRequest,
+  requirementBy,
+} from '../identity/authorization/requirement.ts'
+import { AnyTenant, type TenantState } from '../identity/tenants/known-tenants.ts'
 import { askForTenant } from '../identity/tenants/resolve-tenant.ts'
 import { isTenantName, readNoTenant, readTenant } from '../identity/tenants/tenant-name.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import type { MaybePromise } from '../platform/runtime/maybe-promise.ts'
 import type { AuthContext } from './context.ts'
 
-type Decision = Authorization | AuthError
+/** A request without a user. Only a route with `guests` admits it. */
+export const GUEST = Symbol('guest')
+
+export type Decision = Authorization | typeof GUEST | AuthError
 
 /**
  * The decision on a guarded request. Each step returns its refusal, because to throw it would cost
@@ -22,47 +35,108 @@ export function decide(context: AuthContext): MaybePromise<Decision> {
   return decideFor(principal, context)
 }
 
-function decideFor(principal: Principal | AuthError, context: AuthContext): MaybePromise<Decision> {
-  if (principal instanceof AuthError) return principal
+function decideFor(found: Principal | AuthError, context: AuthContext): MaybePromise<Decision> {
+  const isGuest = context.policy.guests && found instanceof ERR_AUTH_TOKEN_MISSING
+  if (found instanceof AuthError && !isGuest) return found
+  const principal = found instanceof AuthError ? null : found
   context.principal = principal
   const tenant = namedTenant(context) // 400, 503
   if (tenant instanceof Promise) return tenant.then((name) => decideIn(name, principal, context))
   return decideIn(tenant, principal, context)
 }
 
+/** @param principal null: a guest */
 function decideIn(
   tenant: string | null | AuthError,
-  principal: Principal,
+  principal: Principal | null,
   context: AuthContext,
 ): MaybePromise<Decision> {
   if (tenant instanceof AuthError) return tenant
   context.tenant = tenant
   // Asked before whether the tenant exists, so that users cannot probe which tenants do.
-  const authorization = principal.find(tenant)
-  if (authorization === undefined) return withoutStack(() => principal.mayNotAct()) // 403
+  const authorization = principal?.find(tenant) ?? withoutRights(principal, context) // 403
+  if (authorization instanceof AuthError) return authorization
   const { knownTenants, waits } = context.rules
   const areAsked = tenant !== null && !(knownTenants instanceof AnyTenant)
-  const exists = !areAsked || knownTenants.has(tenant, waits) // 404, 503
-  if (exists instanceof Promise) {
-    return exists.then((doesExist) =>
-      doesExist ? meetRequirement(authorization, principal, context) : unknownTenant(),
-    )
+  const state = !areAsked || knownTenants.stateOf(tenant, waits) // 404, 503
+  if (state instanceof Promise) {
+    return state.then((found) => decideInState(found, authorization, context))
   }
-  return exists ? meetRequirement(authorization, principal, context) : unknownTenant()
+  if (state === true) return meetRequirement(authorization, context)
+  return decideInState(state, authorization, context)
 }
 
-function unknownTenant(): AuthError {
-  return withoutStack(() => new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist'))
+/** To a route for guests, a user who may not act for the tenant is nobody. */
+function withoutRights(
+  principal: Principal | null,
+  context: AuthContext,
+): typeof GUEST | AuthError {
+  if (principal === null) return GUEST
+  if (!context.policy.guests) return withoutStack(() => principal.mayNotAct())
+  context.request.log.debug(
+    { reason: principal.mayNotAct().reason },
+    'tenant auth: a user counts as a guest',
+  )
+  context.principal = null
+  context.verified = null
+  context.cached = null
+  return GUEST
+}
+
+function decideInState(
+  state: TenantState,
+  authorization: Authorization | typeof GUEST,
+  context: AuthContext,
+): Decision {
+  if (state === true) return meetRequirement(authorization, context)
+  const isServed = state === 'suspended' && servesSuspended(context)
+  if (state === false || (authorization === GUEST && !isServed)) {
+    return withoutStack(() => new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist'))
+  }
+  if (authorization === GUEST) return GUEST
+  if (!isServed && !authorization.isSuperuser) return suspendedTenant()
+  const suspended = context.tenant !== null && context.principal?.inSuspended(context.tenant)
+  return meetRequirement(suspended || authorization, context)
+}
+
+/** Whether a suspended tenant is served: to its members, and to guests. */
+export function servesSuspended({ request, policy, rules }: AuthContext): boolean {
+  if (policy.suspended) return true
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  return rules.suspendedTenants === 'read' && isRead && request.headers.upgrade === undefined
+}
+
+/** The refusal of a member whose tenant is suspended. */
+export function suspendedTenant(): AuthError {
+  return withoutStack(() => new ERR_AUTH_TENANT_SUSPENDED('the tenant is suspended'))
 }
 
 function meetRequirement(
-  authorization: Authorization,
-  principal: Principal,
-  { policy: { requirement } }: AuthContext,
+  authorization: Authorization | typeof GUEST,
+  context: AuthContext,
 ): Decision {
-  if (requirement === null) return authorization
-  if (principal.meets(authorization, requirement)) return authorization
-  return withoutStack(() => principal.lacks(requirement.ids)) // 403
+  const { principal, policy } = context
+  if (policy.requirement === null) return authorization
+  if (authorization === GUEST || principal === null) {
+    return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('a guest holds no resource'))
+  }
+  const required = policy.requirement
+  const requirement = required.mode === 'by' ? chosenBy(required, context) : required
+  if (requirement && principal.meets(authorization, requirement)) return authorization
+  return withoutStack(() => principal.lacks((requirement ?? required).ids)) // 403
+}
+
+/** Undefined if the route's function cannot say what the request requires: nobody meets that. */
+function chosenBy(required: RequirementByRequest, context: AuthContext): Requirement | undefined {
+  const { request } = context
+  try {
+    const requirement = requirementBy(required, request)
+    context.required = requirement.ids
+    return requirement
+  } catch (error) {
+    request.log.error({ err: error }, 'tenant auth: require.by failed; the request is refused')
+    return undefined
+  }
 }
 
 function namedTenant(context: AuthContext): MaybePromise<string | null | AuthError> {

@@ -29,8 +29,10 @@ export interface DecisionEvent {
   readonly actor: Actor | null
   /** The valid name that was asked for. The tenant of a refusal need not exist. */
   readonly tenant: string | null
-  /** The ids that the route requires. */
+  /** The ids that the route requires; of `by` those that it chose, or all where it failed. */
   readonly required: readonly string[] | null
+  /** The names of the route's checks. */
+  readonly checks: readonly string[] | null
   /** Whether the token was known; null: no token counted. */
   readonly cached: boolean | null
 }
@@ -45,7 +47,8 @@ const decisions = channel('fastify-tenant-auth:decision')
 export function recordDecision(context: AuthContext): void {
   const { before, error, rules, tenant } = context
   if (rules.logBindings !== undefined) bindLog(context, rules.logBindings)
-  if (before !== null) {
+  context.isRecorded = true
+  if (before?.isRecorded) {
     const wasRefused = before.error !== null
     if (wasRefused === (error !== null) && (wasRefused || before.tenant === tenant)) return
   }
@@ -68,6 +71,7 @@ export function publishInternal({ sub, tenant }: Pick<DecisionEvent, 'sub' | 'te
     actor: null,
     tenant,
     required: null,
+    checks: null,
     cached: null,
   }
   decisions.publish(Object.freeze(event))
@@ -86,7 +90,8 @@ function eventOf(context: AuthContext): DecisionEvent {
     tokenSub: principal?.tokenSub ?? null,
     actor: principal?.actor ?? null,
     tenant: requestedTenant(context),
-    required: policy.requirement?.ids ?? null,
+    required: context.required ?? policy.requirement?.ids ?? null,
+    checks: policy.checks,
     cached,
   })
 }

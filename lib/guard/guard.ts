@@ -16,15 +16,26 @@ import type { PolicyRules } from '../routes/policy.ts'
 import { RouteRegistry } from '../routes/route-registry.ts'
 import { hasEnded } from './abort-signal.ts'
 import { enterContext, keepContext } from './async-context.ts'
-import { AuthContext, authContextOf, type DecisionRules, setAuthContext } from './context.ts'
-import { decide } from './decide.ts'
+import type { Checks } from './checks.ts'
+import {
+  AuthContext,
+  authContextOf,
+  type DecisionRules,
+  isAdmitted,
+  setAuthContext,
+} from './context.ts'
+import { type Decision, decide, GUEST } from './decide.ts'
 import { recordDecision } from './decision-events.ts'
 import { type ChallengeRules, errorResponse } from './error-response.ts'
+import { bindLog } from './log-bindings.ts'
 import { doneInPlace, noteRefusal, ProbedRequest } from './probe-gate.ts'
 import { readsDeclared } from './request-decorators.ts'
 import { claimScope } from './scopes.ts'
 
-export interface GuardRules extends DecisionRules, ChallengeRules {}
+export interface GuardRules extends DecisionRules, ChallengeRules {
+  /** The checks that routes name; undefined: none. */
+  readonly checks?: Checks | undefined
+}
 
 /**
  * Adds the guard to a scope at two hooks. `onRequest` runs before a byte of the body is read.
@@ -79,10 +90,12 @@ export function addGuard(
 
   app.addHook('preHandler', function tenantAuthGate(request, reply, next) {
     const isProbe = request.raw instanceof ProbedRequest
-    const done = isProbe ? doneInPlace(request, reply, next, register) : next
     const context = authContextOf(request)
+    const hasChecks = rules.checks !== undefined && register.policyOf(request)?.checks
+    const last = hasChecks ? doneIfChecked(request, rules.checks, next) : next
+    const done = isProbe ? doneInPlace(request, reply, next, register) : last
     // A body may have taken an hour. If its token has ended since, everything is asked anew.
-    const isOpen = context?.authorization ? !hasEnded(context) : context === null
+    const isOpen = context ? isAdmitted(context) && !hasEnded(context) : context === null
     if (!isOpen) guard(request, reply, done, context)
     else if (hasContexts) enterContext(request, done)
     else done()
@@ -93,23 +106,49 @@ export function addGuard(
   return register
 }
 
-function conclude(
-  context: AuthContext,
-  decision: Authorization | AuthError,
-  done: HookHandlerDoneFunction,
-): void {
-  const { request } = context
+function conclude(context: AuthContext, decision: Decision, done: HookHandlerDoneFunction): void {
+  const { request, policy, rules } = context
   setAuthContext(request, context)
-  if (decision instanceof Authorization) {
-    context.authorization = decision
-    recordDecision(context)
-    if (context.rules.asyncContext) enterContext(request, done)
-    else done()
-  } else {
-    context.error = decision
-    if (request.raw instanceof ProbedRequest) noteRefusal(context, decision)
-    recordDecision(context)
-    done(decision)
+  if (decision instanceof AuthError) {
+    refuse(context, decision, done)
+    return
+  }
+  if (decision === GUEST) context.isGuest = policy.guests
+  else if (decision instanceof Authorization) context.authorization = decision
+  if (!isAdmitted(context)) {
+    refuse(context, asRefusal(decision), done)
+    return
+  }
+  // A decision that checks may change is not made yet.
+  if (policy.checks === null) recordDecision(context)
+  else if (rules.logBindings !== undefined) bindLog(context, rules.logBindings)
+  if (rules.asyncContext) enterContext(request, done)
+  else done()
+}
+
+function refuse(context: AuthContext, error: AuthError, done: HookHandlerDoneFunction): void {
+  context.authorization = null
+  context.error = error
+  if (context.request.raw instanceof ProbedRequest) noteRefusal(context, error)
+  recordDecision(context)
+  done(error)
+}
+
+/** Goes on with an admitted request only if the checks of its route hold. */
+function doneIfChecked(
+  request: FastifyRequest,
+  checks: Checks,
+  done: HookHandlerDoneFunction,
+): HookHandlerDoneFunction {
+  return (error) => {
+    const context = authContextOf(request)
+    if (error !== undefined) return done(error)
+    if (!context?.authorization) return done(asRefusal(undefined))
+    void checks.refusalOf(context.authorization, context).then((refusal) => {
+      if (refusal !== null) return refuse(context, refusal, done)
+      recordDecision(context)
+      enterContext(request, done)
+    })
   }
 }
 

@@ -41,12 +41,16 @@ declare module 'fastify' {
      * tenant.
      */
     readonly tenant: RequestTenant<ContextConfig>
-    /** The user that the request acts as, if the route declares `userInfo`. */
-    readonly userInfo: Declares<ContextConfig, 'userInfo', UserInfo>
+    /** The user that the request acts as, if the route declares `userInfo`; null: a guest. */
+    readonly userInfo: Declares<ContextConfig, 'userInfo', OrGuest<ContextConfig, UserInfo>>
     /** The user's resources in the request's tenant, if the route declares `resources`. */
     readonly resources: Declares<ContextConfig, 'resources', ReadonlySet<string>>
-    /** All of it, if the route declares `authorization`. */
-    readonly authorization: Declares<ContextConfig, 'authorization', Authorization>
+    /** All of it, if the route declares `authorization`; null: a guest. */
+    readonly authorization: Declares<
+      ContextConfig,
+      'authorization',
+      OrGuest<ContextConfig, Authorization>
+    >
   }
 }
 
@@ -78,6 +82,17 @@ export type Declares<Config, Key extends string, Type> = Config extends { [K in 
       ? undefined
       : Type | undefined
   : IfDeclarable<Config, Key, Type | undefined>
+
+/** Null only if the config declares guests, or is not seen. */
+export type OrGuest<Config, Type> = Config extends { guests: infer Value }
+  ? Value extends false | undefined
+    ? Type
+    : Type | null
+  : Config extends object
+    ? ['guests' & keyof Config] extends [never]
+      ? Type
+      : Type | null
+    : Type | null
 
 /** Undefined only if the config is seen and cannot have the key. */
 type IfDeclarable<Config, Key extends string, Type> = Config extends object

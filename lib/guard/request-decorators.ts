@@ -1,11 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
+import { ImmutableSet } from '../identity/authorization/immutable-set.ts'
 import { asConstructor, requestOf } from '../routes/fastify-scope.ts'
-import { authContextOf } from './context.ts'
+import { authContextOf, isAdmitted } from './context.ts'
 
 type Getter = (this: FastifyRequest) => unknown
 
 const NAMES = ['tenant', 'userInfo', 'resources', 'authorization'] as const
+
+/** What a guest's request has, beside its tenant. */
+const OF_GUESTS = { userInfo: null, authorization: null, resources: new ImmutableSet<string>([]) }
 
 /** For each of our properties of a request, the function that reads it. */
 export const GETTERS: ReadonlyMap<string, Getter> = new Map(
@@ -13,8 +17,11 @@ export const GETTERS: ReadonlyMap<string, Getter> = new Map(
     name,
     function getter(this: FastifyRequest) {
       const context = authContextOf(this)
-      if (!context?.authorization || context.policy.declared[name] === false) return undefined
-      return name === 'authorization' ? context.authorization : context.authorization[name]
+      if (!context || !isAdmitted(context)) return undefined
+      const { authorization, policy, tenant } = context
+      if (policy.declared[name] === false) return undefined
+      if (authorization === null) return { ...OF_GUESTS, tenant }[name]
+      return name === 'authorization' ? authorization : authorization[name]
     },
   ]),
 )

@@ -107,10 +107,14 @@ function describeOperation(
   const answers = guarded
     .flatMap((policy) => refusalsOf(policy, rules))
     .filter((status) => !isAnswered(responses, status))
-    .map((status) => [status, responseOf(status, errors)])
+    .map((status) => [status, responseOf(status, errors, guarded)])
   return {
     ...operation,
-    security: own.length > 0 ? own : securityOf(description),
+    security: [
+      ...(own.length > 0 ? own : securityOf(description)),
+      // OpenAPI 3.1 §4.8.30: an empty one lets anonymous requests in.
+      ...(policies.every(({ noauth, guests }) => noauth || guests) ? [{}] : []),
+    ],
     ...(parameters.length > 0 && { parameters }),
     responses: { ...responses, ...Object.fromEntries(answers) },
   }

@@ -14,11 +14,14 @@ export interface RefusalRules {
 export function refusalsOf(policy: Policy, { tenants }: RefusalRules): (keyof typeof REFUSALS)[] {
   const hasTenant = policy.tenant !== null
   const { authorization } = policy.declared
+  const mayBeSuspended = hasTenant && tenants !== undefined
+  const hasRights = authorization || policy.requirement !== null || policy.checks !== null
+  const isForbidden = hasRights || mayBeSuspended || (hasTenant && !policy.guests)
   return [
     ...(hasTenant ? ([400] as const) : []),
     401,
-    ...(hasTenant || authorization || policy.requirement ? ([403] as const) : []),
-    ...(hasTenant && tenants !== undefined ? ([404] as const) : []),
+    ...(isForbidden ? ([403] as const) : []),
+    ...(mayBeSuspended ? ([404] as const) : []),
     503,
   ]
 }
@@ -27,15 +30,30 @@ export function refusalsOf(policy: Policy, { tenants }: RefusalRules): (keyof ty
  * The Response Object (OpenAPI 3.1 §4.8.17) of a refusal. Each call makes a new one, because in
  * YAML one object in two places becomes an alias.
  */
-export function responseOf(status: keyof typeof REFUSALS, schema: string): object {
+export function responseOf(
+  status: keyof typeof REFUSALS,
+  schema: string,
+  policies: readonly Policy[] = [],
+): object {
   const { description, header } = REFUSALS[status]
+  const more = status === 403 ? [...new Set(policies.flatMap(requirementWords))] : []
   return {
-    description,
+    description: [description, ...more].join('. '),
     ...(header && { headers: { [header]: { schema: { type: 'string' } } } }),
     content: {
       'application/json': { schema: { $ref: `#/components/schemas/${schema}` } },
     },
   }
+}
+
+/** What a client cannot see by its own rights. */
+function requirementWords({ requirement, checks }: Policy): string[] {
+  return [
+    ...(requirement?.mode === 'by'
+      ? [`By the request it requires of ${requirement.ids.join(', ')}`]
+      : []),
+    ...(checks === null ? [] : [`Checked by ${checks.join(', ')}`]),
+  ]
 }
 
 const CHALLENGE = 'WWW-Authenticate'

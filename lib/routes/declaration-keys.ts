@@ -1,10 +1,10 @@
 import { isWithin } from '../config/did-you-mean.ts'
 
 /** Keys that are declared by `true`. */
-export const FLAGS = ['userInfo', 'resources', 'authorization'] as const
+export const FLAGS = ['userInfo', 'resources', 'authorization', 'guests', 'suspended'] as const
 
 /** The keys of `config` that are ours. */
-const DECLARED_KEYS = ['noauth', 'tenant', ...FLAGS, 'require'] as const
+const DECLARED_KEYS = ['noauth', 'tenant', ...FLAGS, 'require', 'check'] as const
 
 const OURS = new Set<string>(DECLARED_KEYS)
 

@@ -1,6 +1,11 @@
 import { inspect } from 'node:util'
-import type { Requirement } from '../identity/authorization/principal.ts'
+import type {
+  RequireBy,
+  Requirement,
+  RequirementByRequest,
+} from '../identity/authorization/requirement.ts'
 import { isResourceId } from '../identity/authorization/resources.ts'
+import { isObject } from '../platform/runtime/own-property.ts'
 import { declaredBeside, type FLAGS, hiddenDeclarations, meantKey } from './declaration-keys.ts'
 
 /** The declaration of a route, in its `config`. `false` and `undefined` mean not declared. */
@@ -27,10 +32,33 @@ export interface RouteDeclaration {
    */
   authorization?: boolean | undefined
   /**
-   * Resource ids, each `<name>:<action>`, that the user must hold: the one, all, or any. 403
-   * otherwise.
+   * `true`: a request without credentials, and one of a user who may not act for the tenant, is a
+   * guest: `userInfo` and `authorization` are null, `resources` are empty. A token that is not
+   * valid is 401. Excludes `require` and `check`. Without effect on a route that was written before
+   * the plugin had loaded.
+   * @default false
    */
-  require?: string | readonly string[] | { readonly any: readonly string[] } | false | undefined
+  guests?: boolean | undefined
+  /**
+   * `true`: the route serves a suspended tenant too. Only on a route with a tenant. @default false
+   */
+  suspended?: boolean | undefined
+  /**
+   * Resource ids, each `<name>:<action>`, that the user must hold: the one, all, or any. With `by`,
+   * those that a synchronous function returns for the request, out of `among`. 403 otherwise.
+   */
+  require?:
+    | string
+    | readonly string[]
+    | { readonly any: readonly string[] }
+    | { readonly by: RequireBy; readonly among: readonly string[] }
+    | false
+    | undefined
+  /**
+   * The names of functions of the option `checks`, all of which must hold: 403
+   * ERR_AUTH_NOT_PERMITTED otherwise. They run after the validation, just before the handler.
+   */
+  check?: string | readonly string[] | false | undefined
 }
 
 declare module 'fastify' {
@@ -44,7 +72,10 @@ export interface Declared {
   readonly userInfo: boolean
   readonly resources: boolean
   readonly authorization: boolean
-  readonly requirement: Requirement | null
+  readonly guests: boolean
+  readonly suspended: boolean
+  readonly requirement: Requirement | RequirementByRequest | null
+  readonly checks: readonly string[] | null
 }
 
 const TENANT_VALUES: readonly unknown[] = [true, false, undefined, 'required', 'optional']
@@ -73,18 +104,25 @@ export function readDeclaration(
 } {
   const values = new Map<string, unknown>(Object.entries(config))
   const problems: string[] = []
-  let isLost = hidden.has('require')
+  let isLost = hidden.has('require') || hidden.has('check')
   for (const key of new Set([...values.keys(), ...hidden.keys()])) {
     const meant = meantKey(key)
     // A slip declares nothing, so the route would stay open to those that it was to exclude.
     if (meant !== undefined && values.has(key)) problems.push(`${key} looks like ${meant}`)
-    if (meant === 'require') isLost = true
+    if (meant === 'require' || meant === 'check') isLost = true
   }
   for (const [key, why] of hidden) problems.push(`${key} is ${why}`)
+  const checks = readChecks(values.get('check'), problems)
+  if (checks?.length === 0) isLost = true
   const guarded = {
     tenant: readTenantKey(values.get('tenant'), problems),
     ...readFlags(values, problems),
     requirement: isLost ? NEVER_MET : readRequirement(values.get('require'), problems),
+    checks,
+  }
+  if (guarded.guests) {
+    const others = ['require', 'check'].filter((key) => (values.get(key) ?? false) !== false)
+    if (others.length > 0) problems.push(`guests contradicts ${others.join(', ')}`)
   }
   const noauth = readNoauth(values, problems)
   // This comes last, because a mistake in another key keeps the route closed.
@@ -123,11 +161,25 @@ function readFlags(values: ReadonlyMap<string, unknown>, problems: string[]) {
     userInfo: flag('userInfo'),
     resources: flag('resources'),
     authorization: flag('authorization'),
+    guests: flag('guests'),
+    suspended: flag('suspended'),
   }
 }
 
-function readRequirement(value: unknown, problems: string[]): Requirement | null {
+/** Empty: they cannot be read. */
+function readChecks(value: unknown, problems: string[]): readonly string[] | null {
   if (value === undefined || value === false) return null
+  const names: readonly unknown[] = Array.isArray(value) ? [...value] : [value]
+  const isName = (name: unknown): name is string => typeof name === 'string' && name !== ''
+  if (names.length > 0 && names.every(isName)) return Object.freeze(names)
+  problems.push(`check is not the name of a check, or a list of names, found ${show(value)}`)
+  return Object.freeze([])
+}
+
+function readRequirement(value: unknown, problems: string[]): Declared['requirement'] {
+  if (value === undefined || value === false) return null
+  const byRequest = readByRequest(value)
+  if (byRequest !== undefined) return byRequest
   const mode = isAnyOf(value) ? 'any' : 'all'
   const listed = isAnyOf(value) ? value.any : value
   const ids: unknown[] = Array.isArray(listed) ? [...listed] : mode === 'all' ? [listed] : []
@@ -136,6 +188,16 @@ function readRequirement(value: unknown, problems: string[]): Requirement | null
   }
   problems.push(`require is empty, or not made of ids <name>:<action>, found ${show(value)}`)
   return NEVER_MET
+}
+
+/** Undefined if it is another requirement, or a wrong one. */
+function readByRequest(value: unknown): RequirementByRequest | undefined {
+  if (!isObject(value) || Object.keys(value).sort().join() !== 'among,by') return undefined
+  const { by, among } = value
+  const ids: unknown[] = Array.isArray(among) ? [...among] : []
+  if (typeof by !== 'function' || ids.length === 0 || !ids.every(isResourceId)) return undefined
+  const choose: RequireBy = (request) => Reflect.apply(by, undefined, [request])
+  return Object.freeze({ mode: 'by', by: choose, ids: Object.freeze(ids) })
 }
 
 function isAnyOf(value: unknown): value is { any: unknown } {

@@ -1,4 +1,3 @@
-import type { Requirement } from '../identity/authorization/principal.ts'
 import type { TenantPlace } from '../identity/tenants/resolve-tenant.ts'
 import { type Declared, NEVER_MET, readDeclaration } from './declaration.ts'
 import { resembles } from './declaration-keys.ts'
@@ -13,12 +12,20 @@ export interface Policy {
   /** Whether a request may name no tenant in its query. */
   readonly mayBeAbsent: boolean
   readonly declared: Declared
-  readonly requirement: Requirement | null
+  /** Whether a request without a user is admitted. */
+  readonly guests: boolean
+  /** Whether a suspended tenant is served. */
+  readonly suspended: boolean
+  readonly requirement: Declared['requirement']
+  /** The names of the checks that must hold; null: none. */
+  readonly checks: readonly string[] | null
 }
 
 export interface PolicyRules {
   readonly multitenancy: boolean
   readonly devMode: boolean
+  /** By their names. */
+  readonly checks?: object | undefined
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
 }
@@ -29,7 +36,10 @@ export const CLOSED: Policy = Object.freeze({
   tenant: null,
   mayBeAbsent: false,
   declared: readDeclaration({}).declared,
+  guests: false,
+  suspended: false,
   requirement: NEVER_MET,
+  checks: null,
 })
 
 /**
@@ -57,17 +67,33 @@ export function compilePolicy(
   if (!hasSegment && declared.tenant === 'required' && !rules.multitenancy) {
     problems.push("tenant is 'required' without a tenant segment, and multitenancy is off")
   }
+  if (declared.suspended && !hasSegment && declared.tenant === false) {
+    problems.push('suspended is declared without a tenant')
+  }
+  const unknown = unknownChecks(declared, rules)
+  problems.push(...unknown.map((name) => `check names ${name}, which is not one of checks`))
   const mistaken = declared.tenant === false ? [] : mistakenSegments(route.url, rules)
   problems.push(...mistaken)
+  // Otherwise its handler might take the parameter for the tenant that was checked.
+  const isClosed = mistaken.length > 0 || unknown.length > 0
+  const requirement = isClosed ? NEVER_MET : declared.requirement
   const policy = {
     noauth: declared.noauth,
     tenant: declared.noauth ? null : placeOf(declared, hasSegment, rules),
     mayBeAbsent: mayBeAbsent(declared, rules, route.strict),
     declared,
-    // Without this, its handler might take the parameter for the tenant that was checked.
-    requirement: mistaken.length > 0 ? NEVER_MET : declared.requirement,
+    requirement,
+    // Contradictions close.
+    guests: declared.guests && requirement === null && declared.checks === null && !route.strict,
+    suspended: declared.suspended,
+    checks: declared.checks,
   }
   return { policy: Object.freeze(policy), problems }
+}
+
+function unknownChecks({ checks }: Declared, rules: PolicyRules): readonly string[] {
+  const known = rules.checks ?? {}
+  return (checks ?? []).filter((name) => !Object.hasOwn(known, name))
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { Requirement } from '../identity/authorization/principal.ts'
 import type { Policy } from './policy.ts'
 import type { Route } from './route.ts'
 import { jsonConstraints, type RouteConstraints } from './route-constraints.ts'
@@ -13,10 +12,20 @@ export interface ListedRoute {
   /** The place of the tenant. Null: there is none, or the policy is not known. */
   readonly tenant: 'path' | 'query' | 'optional' | null
   /**
-   * The ids that must be held: all of a list, or any of it. Null: no ids, or the policy is not
-   * known.
+   * The ids that must be held: all of a list, any of it, or those among it that the route's
+   * function chooses by the request. Null: no ids, or the policy is not known.
    */
-  readonly require: readonly string[] | { readonly any: readonly string[] } | null
+  readonly require:
+    | readonly string[]
+    | { readonly any: readonly string[] }
+    | { readonly among: readonly string[] }
+    | null
+  /** True: it is for guests, too. Absent: it is not, or the policy is not known. */
+  readonly guests?: true
+  /** True: it serves suspended tenants. Absent: it does not, or the policy is not known. */
+  readonly suspended?: true
+  /** The names of the checks that must hold. Absent: none, or the policy is not known. */
+  readonly check?: readonly string[]
   /**
    * False for a route that was written before the plugin had loaded. It is guarded, and read
    * strictly.
@@ -121,10 +130,21 @@ function policyMembers(policy: Policy | undefined): PolicyMembers {
   const { userInfo, resources, authorization } = declared
   const isOptional = policy.tenant === 'query' && declared.tenant === 'optional'
   const tenant = isOptional ? 'optional' : policy.tenant
-  return { noauth, tenant, require: ids(requirement), userInfo, resources, authorization }
+  return {
+    noauth,
+    tenant,
+    require: ids(requirement),
+    userInfo,
+    resources,
+    authorization,
+    ...(policy.guests && { guests: true }),
+    ...(policy.suspended && { suspended: true }),
+    ...(policy.checks && { check: policy.checks }),
+  }
 }
 
-function ids(requirement: Requirement | null): ListedRoute['require'] {
+function ids(requirement: Policy['requirement']): ListedRoute['require'] {
   if (requirement === null) return null
+  if (requirement.mode === 'by') return { among: requirement.ids }
   return requirement.mode === 'any' ? { any: requirement.ids } : requirement.ids
 }

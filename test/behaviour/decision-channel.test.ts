@@ -38,6 +38,7 @@ const STRANGER = {
   actor: null,
   tenant: null,
   required: null,
+  checks: null,
   cached: null,
 } as const
 
@@ -136,6 +137,17 @@ const TOLD: Readonly<
   ERR_AUTH_TENANT_MISSING: { url: '/query', told: { tenant: null } },
   ERR_AUTH_TENANT_INVALID: { url: '/query?tenant=*', told: { tenant: null } },
   ERR_AUTH_TENANT_UNKNOWN: { url: '/acme/x', options: { tenants: ['other'] }, told: {} },
+  ERR_AUTH_TENANT_SUSPENDED: { url: '/acme/x', options: { tenants: () => 'suspended' }, told: {} },
+  ERR_AUTH_NOT_PERMITTED: {
+    url: '/acme/checked',
+    options: { checks: { own: () => false } },
+    told: { checks: ['own'] },
+  },
+  ERR_AUTH_CHECK_UNAVAILABLE: {
+    url: '/acme/checked',
+    options: { checks: { own: never }, tenantsTimeout: 0.01 },
+    told: { checks: ['own'] },
+  },
   ERR_AUTH_KEYS_UNAVAILABLE: {
     url: '/acme/x',
     options: { publicKeysUrl: 'http://127.0.0.1:1/keys' },
@@ -182,6 +194,9 @@ for (const [code, { options = {}, url, token, told: expected }] of Object.entrie
       app.get('/query', { config: { tenant: true } }, handler)
       app.get('/:tenant/x', handler)
       app.get('/:tenant/needs', { config: { require: ['order:read', 'order:erase'] } }, handler)
+      if ('checks' in options) {
+        app.get('/:tenant/checked', { config: { check: 'own' } }, handler)
+      }
       const user = await as({ acme: ['order:read'] })
       const bearer = token === undefined ? user : { authorization: `Bearer ${token}` }
       let reason: string | undefined

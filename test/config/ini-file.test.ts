@@ -73,7 +73,7 @@ describe('an INI file', () => {
     test(`must not hold ${name} alone`, () => {
       refuses(
         text,
-        /^configFile: expected a section \[auth\], \[auth\.NAME\] or \[tenants\], found none \(/,
+        /^configFile: expected a section \[auth\], \[auth\.NAME\], \[tenants\] or \[implies\], found none \(/,
       )
     })
   }
@@ -212,7 +212,7 @@ describe('a section line', () => {
     `[auth.${'N'.repeat(65)}]`,
   ]) {
     test(`${JSON.stringify(line)} is nearly that of an issuer, and refused`.slice(0, 80), () => {
-      const message = 'a section: expected [auth], [auth.NAME] or [tenants], found ['
+      const message = 'a section: expected [auth], [auth.NAME], [tenants] or [implies], found ['
       refuses(`[auth]\n[auth.acme]\n${line}\n`, message, 'line 3', 'did you mean [auth.NAME]?')
     })
   }
@@ -239,7 +239,7 @@ describe('a section line', () => {
     ['[t\u0435nants]', 'tenants', '[t\\u0435nants]'],
   ] as const) {
     test(`${shown} differs from [${meant}] by case or one letter, and is refused beside it`, () => {
-      const message = `a section: expected [auth], [auth.NAME] or [tenants], found ${shown} (`
+      const message = `a section: expected [auth], [auth.NAME], [tenants] or [implies], found ${shown} (`
       refuses(`${line}\n`, message, 'line 1', `did you mean [${meant}]?`)
       refuses(`[auth]\n[tenants]\n${line}\n`, message, 'line 3')
     })
@@ -298,7 +298,7 @@ describe('a section line', () => {
       const key = line.split('=')[0]?.trim()
       refuses(
         `name = x\n${line}\n[auth]\n`,
-        `${key}: expected a section [auth], [auth.NAME] or [tenants], found a top-level key`,
+        `${key}: expected a section [auth], [auth.NAME], [tenants] or [implies], found a top-level key`,
         'line 2',
       )
     })

@@ -19,8 +19,10 @@ test('every option has an INI key, except those that only code can give', () => 
       'opaqueToken',
       'mapClaims',
       'isRevoked',
+      'implies',
       'resourcesOf',
       'resolveTenant',
+      'checks',
     ],
   )
 })

@@ -24,6 +24,9 @@ const UNAUTHENTICATED = {
   codes: ['ERR_AUTH_TOKEN_INVALID', 'ERR_AUTH_TOKEN_MISSING'],
 }
 const FORBIDDEN = { status: 403, codes: ['ERR_AUTH_TENANT_FORBIDDEN'] }
+const SUSPENDED = { status: 403, codes: ['ERR_AUTH_TENANT_SUSPENDED'] }
+/** The guard lets the persona in. */
+const ADMITTED = { status: 204, codes: [] }
 const MISSING = { status: 403, codes: ['ERR_AUTH_RESOURCE_MISSING'] }
 
 /**
@@ -36,6 +39,7 @@ export function forbiddenAttempts(
   policy: Policy,
   { tenant, outside }: { readonly tenant: string; readonly outside: string | undefined },
   target: ProbeTarget,
+  method: string,
 ): Attempt[] {
   const { ids, most, superuser } = requirementOf(policy, target)
   const elsewhere = otherTenant(tenant, target)
@@ -43,10 +47,20 @@ export function forbiddenAttempts(
   const add = (
     persona: Persona,
     resources: Resources,
-    refusal: typeof FORBIDDEN,
+    refusal: Pick<Attempt, 'status' | 'codes'>,
     at: string | null = tenant,
   ) => attempts.push({ persona, resources, tenant: at, isExpired: false, ...refusal })
-  if (policy.tenant !== null) {
+  const { suspended } = target
+  if (
+    suspended !== undefined &&
+    policy.tenant !== null &&
+    !servesSuspended(policy, method, target)
+  ) {
+    add('suspended', { [suspended]: ids }, SUSPENDED, suspended)
+  }
+  if (policy.tenant !== null && policy.guests) {
+    add('foreigner', { '*': ids, [elsewhere]: ids }, ADMITTED)
+  } else if (policy.tenant !== null) {
     add('foreigner', { '*': ids, [elsewhere]: ids }, FORBIDDEN)
     if (outside !== undefined) {
       const rights = [...ids, ...superuser]
@@ -68,7 +82,12 @@ export function forbiddenAttempts(
   return attempts
 }
 
-/** Attempts that each guarded route refuses: of a stranger, and with an expired token. */
+function servesSuspended(policy: Policy, method: string, { loaded }: ProbeTarget): boolean {
+  const isRead = method === 'GET' || method === 'HEAD'
+  return policy.suspended || (isRead && loaded.settings.suspendedTenants === 'read')
+}
+
+/** Attempts of a stranger, whom a route for guests lets in, and with an expired token. */
 export function unauthenticatedAttempts(
   policy: Policy | undefined,
   tenant: string,
@@ -76,8 +95,9 @@ export function unauthenticatedAttempts(
 ): Attempt[] {
   const { ids } = requirementOf(policy, target)
   const resources = { '*': ids, [tenant]: ids }
+  const ofStrangers = policy?.guests ? ADMITTED : UNAUTHENTICATED
   return [
-    { persona: 'stranger', resources: null, isExpired: false, tenant, ...UNAUTHENTICATED },
+    { persona: 'stranger', resources: null, isExpired: false, tenant, ...ofStrangers },
     { persona: 'expired', resources, isExpired: true, tenant, ...UNAUTHENTICATED },
   ]
 }

@@ -84,7 +84,10 @@ export function otherRouteReached(
 }
 
 /** True if the guard refused as the policy says, or @fastify/cors did before it. */
-export function isRefused({ attempt, status, end, isOfCors }: ProbeAnswer): boolean {
-  const isExpected = attempt.codes.includes(end?.error?.code ?? '')
+export function isAsExpected({ attempt, status, end, isOfCors }: ProbeAnswer): boolean {
+  const isExpected =
+    attempt.codes.length === 0
+      ? end?.error === null
+      : attempt.codes.includes(end?.error?.code ?? '')
   return isOfCors || (status === attempt.status && isExpected)
 }

@@ -5,7 +5,7 @@ import type { IssuerEntry } from '../../identity/authentication/issuer.ts'
 import { listRoutes } from '../../routes/route-list.ts'
 import type { TestAuthority, TestUserInfo } from './test-authority.ts'
 
-export type Persona = 'stranger' | 'expired' | 'foreigner' | 'without'
+export type Persona = 'stranger' | 'expired' | 'foreigner' | 'without' | 'suspended'
 
 export interface PersonaUser {
   readonly sub: string
@@ -18,7 +18,15 @@ export interface GrantedUser extends PersonaUser {
   readonly issuer: string
 }
 
-export const PROBE_OPTIONS = ['tenant', 'headers', 'claims', 'grant', 'foreign', 'params'] as const
+export const PROBE_OPTIONS = [
+  'tenant',
+  'headers',
+  'claims',
+  'grant',
+  'foreign',
+  'suspended',
+  'params',
+] as const
 
 export interface ProbeOptions {
   /**
@@ -54,6 +62,12 @@ export interface ProbeOptions {
    */
   readonly foreign?: string
   /**
+   * A tenant that is suspended. Its members are refused by each route that does not serve it.
+   *
+   * @default none: no member of one is tried
+   */
+  readonly suspended?: string
+  /**
    * Values of path parameters by their names, for those that cannot be filled from the schema of
    * the route. That of a wildcard is called `*`.
    */
@@ -66,6 +80,7 @@ export interface ProbeTarget extends InstalledGuard {
   /** Tenants that the authority may speak for. Undefined: any that fits the path. */
   readonly tenants: readonly string[] | undefined
   readonly foreign: string | undefined
+  readonly suspended: string | undefined
 }
 
 /** @throws Error that says why a probe of this guard would find nothing */
@@ -80,12 +95,12 @@ export async function probeTarget(
   if (issuer === undefined) {
     throw new Error(`probe: the application trusts no issuer ${authority.issuer} and audience`)
   }
-  const { tenant, foreign } = options
+  const { tenant, foreign, suspended } = options
   if (tenant !== undefined && issuer.tenants !== '*' && !issuer.tenants.includes(tenant)) {
     throw new Error(`probe: ${authority.issuer} may not speak for the tenant ${tenant}`)
   }
   const tenants = tenant === undefined ? issuer.tenants : [tenant]
-  return { ...guard, issuer, tenants: tenants === '*' ? undefined : tenants, foreign }
+  return { ...guard, issuer, tenants: tenants === '*' ? undefined : tenants, foreign, suspended }
 }
 
 function problemOf(

@@ -20,7 +20,7 @@ import {
   personaHeaders,
   unauthenticatedAttempts,
 } from './personas.ts'
-import { isRefused, otherRouteReached, type ProbeAnswer, sendProbe } from './probe-answer.ts'
+import { isAsExpected, otherRouteReached, type ProbeAnswer, sendProbe } from './probe-answer.ts'
 import {
   type Persona,
   PROBE_OPTIONS,
@@ -44,6 +44,8 @@ export interface ProbedRoute {
   readonly foreigner: number | null
   /** As a member of the tenant, who holds all but what the route requires. */
   readonly without: number | null
+  /** As a member of a suspended tenant. Absent: none is given. */
+  readonly suspended?: number | null
 }
 
 /**
@@ -79,7 +81,7 @@ export async function probe(
     // If a persona made several attempts, the status that should not be counts.
     const statusOf = (persona: Persona): number | null => {
       const all = answers.filter(({ attempt }) => attempt.persona === persona)
-      return (all.find((answer) => !isRefused(answer)) ?? all[0])?.status ?? null
+      return (all.find((answer) => !isAsExpected(answer)) ?? all[0])?.status ?? null
     }
     return {
       method,
@@ -89,6 +91,7 @@ export async function probe(
       expired: statusOf('expired'),
       foreigner: statusOf('foreigner'),
       without: statusOf('without'),
+      ...(options.suspended !== undefined && { suspended: statusOf('suspended') }),
     }
   })
 }
@@ -138,7 +141,7 @@ const HEAD: Row = ['method', 'url', 'persona', 'expected', 'got']
 function failureRows(route: RouteAnswers): Row[] {
   const [method, url] = [visible(route.method), visible(placeWords(route))]
   return route.answers
-    .filter((answer) => !isRefused(answer))
+    .filter((answer) => !isAsExpected(answer))
     .map((answer) => {
       const { persona, status, codes } = answer.attempt
       const expected = codes.length === 1 ? `${status} ${codes}` : `${status}`
@@ -235,7 +238,9 @@ async function probeRoute(
   // If the application was made before this package was loaded, only a request shows the policy.
   const policy = route.policy ?? answers[0]?.end?.policy ?? null
   if (policy?.noauth) return open
-  for (const attempt of policy === null ? [] : forbiddenAttempts(policy, address, target)) {
+  for (const attempt of policy === null
+    ? []
+    : forbiddenAttempts(policy, address, target, place.method)) {
     answers.push(await send(attempt))
   }
   const other = otherRouteReached(answers, route)

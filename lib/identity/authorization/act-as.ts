@@ -1,6 +1,7 @@
 import {
   ERR_AUTH_CONFIG_INVALID,
   ERR_AUTH_TENANT_INVALID,
+  ERR_AUTH_TENANT_SUSPENDED,
   ERR_AUTH_TENANT_UNKNOWN,
 } from '../../errors.ts'
 import { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
@@ -42,8 +43,10 @@ export class ActAs {
     if (typeof work !== 'function') throw new TypeError('actAs() takes a function to run')
     const user = readInternalUser(who)
     // The answer is that of requests too, which may wait for it.
-    const exists = runWithAuthorization(null, () => knownTenants.has(user.tenant, this.#waits))
-    if (!(await exists)) throw new ERR_AUTH_TENANT_UNKNOWN()
+    const asked = runWithAuthorization(null, () => knownTenants.stateOf(user.tenant, this.#waits))
+    const state = await asked
+    if (state === false) throw new ERR_AUTH_TENANT_UNKNOWN()
+    if (state === 'suspended') throw new ERR_AUTH_TENANT_SUSPENDED()
     const authorization = this.#authorize(user)
     onBegin(authorization)
     return runWithAuthorization(authorization, work)

@@ -4,6 +4,7 @@ import { flatString } from '../../platform/runtime/flat-string.ts'
 import type { Actor } from '../jwt/registered-claims.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
+import type { ImpliedIds } from './implied-ids.ts'
 import { isResourceId } from './resources.ts'
 
 /** The user of an authorization. */
@@ -17,6 +18,8 @@ export interface AuthorizedUser {
   readonly actor: Actor | null
   /** Whether it holds every id, in every tenant. */
   readonly isSuperuser: boolean
+  /** Which ids follow from those that it holds; undefined: none does. */
+  readonly implied: ImpliedIds | undefined
   /** The tenants that the user may act for. */
   readonly tenants: ReadonlySet<string>
   /** When the user's rights end. */
@@ -65,6 +68,9 @@ export class Authorization {
   /** Ids granted under `*` and in this tenant, literally; superuser rights add nothing here. */
   readonly resources: ReadonlySet<string>
 
+  /** Whether the tenant is suspended. Of `in()` false: it does not ask. */
+  readonly suspended: boolean
+
   /** Whether the user holds `superuserResource` under `*`, and so every id. */
   readonly isSuperuser: boolean
 
@@ -73,13 +79,14 @@ export class Authorization {
 
   readonly #user: AuthorizedUser
 
-  constructor(user: AuthorizedUser, tenant: string | null) {
+  constructor(user: AuthorizedUser, tenant: string | null, suspended = false) {
     this.tenant = tenant === null ? null : flatString(tenant)
     Object.defineProperty(this, 'userInfo', Authorization.#USER_INFO)
     this.issuer = user.issuer
     this.tokenSub = user.tokenSub
     this.actor = user.actor
     this.resources = user.resourcesIn(tenant)
+    this.suspended = suspended
     this.isSuperuser = user.isSuperuser
     this.#user = user
     Object.defineProperty(this, 'tenants', Authorization.#TENANTS)
@@ -154,7 +161,8 @@ export class Authorization {
   }
 
   #holds(id: string): boolean {
-    return this.isSuperuser ? isResourceId(id) : this.resources.has(id)
+    if (this.isSuperuser) return isResourceId(id)
+    return this.resources.has(id) || (this.#user.implied?.isHeld(id, this.resources) ?? false)
   }
 }
 

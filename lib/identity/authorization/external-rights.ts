@@ -57,12 +57,12 @@ export class ExternalRights {
   readonly #keys = new WeakMap<Principal, string>()
 
   constructor(rules: ExternalRightsRules) {
-    const { resourcesOf, timeout, maxAge, superuserResource, report } = rules
+    const { resourcesOf, timeout, maxAge, superuserResource, implied, report } = rules
     const shareOf = rules.hasSeveralIssuers === true ? { shareOf: issuerIn } : {}
     this.#answers = new CachedCallback<Resources | null, ToldRights>({
       ask: (key) => resourcesOf(JSON.parse(key)),
       read: (answer) => (answer === null ? null : readResources(answer)),
-      learn: (resources) => new ToldRights(resources, { superuserResource }),
+      learn: (resources) => new ToldRights(resources, { superuserResource, implied }),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_RESOURCES_UNAVAILABLE(1, `resourcesOf ${reason}`)),
       timeout,

@@ -5,6 +5,8 @@ import { dateOf } from '../jwt/token-info.ts'
 import type { Resources, UserInfo } from '../jwt/user-info.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import { Authorization, type AuthorizedUser } from './authorization.ts'
+import type { ImpliedIds } from './implied-ids.ts'
+import type { Requirement } from './requirement.ts'
 import {
   type AllowedTenants,
   MAX_KEPT,
@@ -26,12 +28,6 @@ export interface TokenSubject {
   readonly tokenSub?: string | null
 }
 
-/** The ids that a route requires: all of them, or one at least. */
-export interface Requirement {
-  readonly mode: 'all' | 'any'
-  readonly ids: readonly string[]
-}
-
 /** Rights that count, by tenant. */
 interface Counting {
   read(): Resources | undefined
@@ -48,6 +44,7 @@ export class Principal implements AuthorizedUser {
   readonly actor: Actor | null
   readonly tokenSub: string | null
   readonly isSuperuser: boolean
+  readonly implied: ImpliedIds | undefined
   readonly #vouched: TokenSubject
   readonly #claims: UserInfo
   /** The rights that count in the place of those of the claims; null: those of the claims. */
@@ -93,6 +90,7 @@ export class Principal implements AuthorizedUser {
     this.tokenSub = Object.hasOwn(vouched, 'tokenSub') ? (vouched.tokenSub ?? null) : claims.sub
     this.#vouched = vouched
     this.isSuperuser = rights.isSuperuser
+    this.implied = rights.implied
     this.#rights = rights
     Object.freeze(this)
   }
@@ -144,6 +142,11 @@ export class Principal implements AuthorizedUser {
     if (this.#first === undefined) this.#first = authorization
     else this.#keep(authorization)
     return authorization
+  }
+
+  /** Its rights in a suspended tenant, for which it may act. */
+  inSuspended(tenant: string): Authorization {
+    return new Authorization(this, tenant, true)
   }
 
   #keep(authorization: Authorization): void {

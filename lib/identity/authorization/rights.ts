@@ -2,10 +2,13 @@ import { flatString } from '../../platform/runtime/flat-string.ts'
 import type { Resources } from '../jwt/user-info.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import { ImmutableSet } from './immutable-set.ts'
+import type { ImpliedIds } from './implied-ids.ts'
 
 export interface RightsRules {
   /** Who holds it under `*` passes every requirement and may act for every tenant. */
   readonly superuserResource?: string | undefined
+  /** Which ids follow from others; undefined: none does. */
+  readonly implied?: ImpliedIds | undefined
 }
 
 const NO_RESOURCES: Resources = Object.freeze({})
@@ -19,6 +22,7 @@ export const MAX_KEPT = 4
 /** The rights of a user in each tenant. All that others get of it is deeply immutable. */
 export class Rights {
   readonly isSuperuser: boolean
+  readonly implied: ImpliedIds | undefined
   readonly #resources: Resources
   readonly #pin: AllowedTenants
   /** Why there are none, for the log. */
@@ -32,11 +36,12 @@ export class Rights {
    */
   constructor(
     resources: Resources | undefined,
-    { superuserResource }: RightsRules,
+    { superuserResource, implied }: RightsRules,
     pin: AllowedTenants = EVERY_TENANT,
     missing = 'the claim resources is missing',
   ) {
     this.#resources = resources ?? NO_RESOURCES
+    this.implied = implied
     this.#pin = pin
     this.#missing = missing
     this.isSuperuser =

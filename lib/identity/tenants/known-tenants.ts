@@ -3,23 +3,27 @@ import { CachedCallback } from '../../platform/callbacks/cached-callback.ts'
 import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import type { DocumentState } from '../../platform/http/document-status.ts'
-import { readBoolean } from '../../platform/http/failure.ts'
+import { unexpected } from '../../platform/http/failure.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 
-/** Which tenants exist. */
+/** True: the tenant exists. False: it does not. */
+export type TenantState = boolean | 'suspended'
+
+/** Which tenants exist, and which of them are suspended. */
 export interface KnownTenants {
   open(): void
   close(): void
   /** Whether the answers can be given now. */
   readonly isReady: boolean
   /**
-   * Whether the tenant exists. A promise only if that is not known at once; then it is one of
-   * `waits`.
+   * The state of a tenant. A promise only if that is not known at once; then it is one of `waits`.
    *
    * @throws ERR_AUTH_TENANTS_UNAVAILABLE if it cannot be found out now
    */
-  has(tenant: string, waits: PendingRequests): MaybePromise<boolean>
+  stateOf(tenant: string, waits: PendingRequests): MaybePromise<TenantState>
+  /** Calls a function when the tenant turns out to be suspended. Returns what ends the wait. */
+  watch(tenant: string, onSuspended: () => void): () => void
   /**
    * Answers that are kept are asked for anew.
    *
@@ -43,19 +47,27 @@ export class AnyTenant implements KnownTenants {
   /** There is nothing that could change. */
   forget(): void {}
 
-  has(): boolean {
+  stateOf(): true {
     return true
   }
+
+  watch(): () => void {
+    return () => {}
+  }
+
   state(): undefined {}
 }
 
-/** A list in the configuration. */
+/** Lists in the configuration. */
 export class ListedTenants implements KnownTenants {
   readonly isReady = true
-  readonly #names: ReadonlySet<string>
+  readonly #states: ReadonlyMap<string, TenantState>
 
-  constructor(names: readonly string[]) {
-    this.#names = new Set(names)
+  constructor(ids: readonly string[], suspended: readonly string[] = []) {
+    this.#states = new Map<string, TenantState>([
+      ...ids.map((id) => [id, true] as const),
+      ...suspended.map((id) => [id, 'suspended'] as const),
+    ])
   }
 
   open(): void {}
@@ -65,9 +77,15 @@ export class ListedTenants implements KnownTenants {
   /** There is nothing that could change. */
   forget(): void {}
 
-  has(tenant: string): boolean {
-    return this.#names.has(tenant)
+  stateOf(tenant: string): TenantState {
+    return this.#states.get(tenant) ?? false
   }
+
+  /** There is nothing that could change. */
+  watch(): () => void {
+    return () => {}
+  }
+
   state(): undefined {}
 }
 
@@ -77,7 +95,7 @@ const MAX_REMEMBERED = 100_000
 interface AskedTenantsOptions {
   /** Seconds for one call. */
   readonly timeout: number
-  /** Seconds for which a `true` is kept. A `false` is never kept. */
+  /** Seconds for which an answer is kept. A `false` is never kept. */
   readonly maxAge: number
   /** Reports why there is no answer. */
   readonly report?: ReportFailure
@@ -86,21 +104,25 @@ interface AskedTenantsOptions {
 /** A function of the application. Requests that arrive together ask it once. */
 export class TenantsByFunction implements KnownTenants {
   readonly isReady = true
-  readonly #answers: CachedCallback<boolean, boolean>
+  readonly #answers: CachedCallback<TenantState>
+  readonly #watched = new WatchedTenants()
 
   constructor(
-    exists: (tenant: string) => boolean | Promise<boolean>,
+    stateOf: (tenant: string) => TenantState | Promise<TenantState>,
     { timeout, maxAge, ...reporting }: AskedTenantsOptions,
   ) {
     this.#answers = new CachedCallback({
-      ask: (tenant) => exists(tenant),
+      ask: (tenant) => stateOf(tenant),
       timeout,
       ...reporting,
-      read: readBoolean,
-      learn: (doesExist) => doesExist,
+      read: readState,
+      learn: (state, tenant) => {
+        if (state === 'suspended') this.#watched.notify((watched) => watched === tenant)
+        return state
+      },
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `the tenants function ${reason}`)),
-      keptFor: (doesExist) => (doesExist ? maxAge : 0),
+      keptFor: (state) => (state === false ? 0 : maxAge),
       maxKept: MAX_REMEMBERED,
     })
   }
@@ -117,8 +139,41 @@ export class TenantsByFunction implements KnownTenants {
     this.#answers.forget((known) => tenant === undefined || known === tenant)
   }
 
-  has(tenant: string, waits: PendingRequests): MaybePromise<boolean> {
+  stateOf(tenant: string, waits: PendingRequests): MaybePromise<TenantState> {
     return this.#answers.get(tenant, waits)
   }
+
+  watch(tenant: string, onSuspended: () => void): () => void {
+    return this.#watched.add(tenant, onSuspended)
+  }
+
   state(): undefined {}
+}
+
+/** @throws Unusable */
+function readState(answer: unknown): TenantState {
+  if (typeof answer === 'boolean' || answer === 'suspended') return answer
+  throw unexpected('the answer', "a boolean or 'suspended'", answer)
+}
+
+/** Those who wait for the news that a tenant is suspended. */
+export class WatchedTenants {
+  readonly #watchers = new Map<string, Set<() => void>>()
+
+  /** Returns what ends the wait. */
+  add(tenant: string, onSuspended: () => void): () => void {
+    const watchers = this.#watchers.get(tenant) ?? new Set()
+    // A function may watch twice.
+    const watcher = () => onSuspended()
+    this.#watchers.set(tenant, watchers.add(watcher))
+    return () => {
+      if (watchers.delete(watcher) && watchers.size === 0) this.#watchers.delete(tenant)
+    }
+  }
+
+  notify(isSuspended: (tenant: string) => boolean): void {
+    for (const [tenant, watchers] of [...this.#watchers]) {
+      if (isSuspended(tenant)) for (const watcher of [...watchers]) watcher()
+    }
+  }
 }

@@ -335,8 +335,15 @@ export const OPTION_TABLE: readonly OptionRow[] = [
   {
     option: 'tenants',
     kind: {
-      expected: 'a list of tenant names, an http or https URL, or (in code) a function',
-      good: ['https://a.test/tenants', ['a'], ['a', 'b c', 'ü'], () => true],
+      expected:
+        'a list of tenant names, an http or https URL, or (in code) a function or { ids, suspended }',
+      good: [
+        'https://a.test/tenants',
+        ['a'],
+        ['a', 'b c', 'ü'],
+        () => true,
+        { ids: ['a'], suspended: ['b'] },
+      ],
       bad: [
         ...URLS,
         ['lazy-raccoon', '"lazy-raccoon"'],
@@ -347,6 +354,54 @@ export const OPTION_TABLE: readonly OptionRow[] = [
         [['x'.repeat(256)], '["xxx'],
         [new Set(['a']), 'an object'],
         [true, 'true'],
+        [{ ids: ['a'] }, 'an object'],
+        [{ ids: ['a'], suspended: [] }, 'an object'],
+        [{ ids: ['a'], suspended: ['*'] }, 'an object'],
+        [{ ids: ['a'], suspended: ['b'], archived: ['c'] }, 'an object'],
+      ],
+    },
+  },
+  {
+    option: 'suspendedTenants',
+    key: 'suspended_tenants',
+    fallback: 'refuse',
+    kind: {
+      expected: 'refuse or read',
+      ini: [
+        ['refuse', 'refuse'],
+        ['read', 'read'],
+      ],
+      badIni: ['Read', 'readonly', 'no'],
+      good: ['refuse', 'read'],
+      bad: [
+        ['write', '"write"'],
+        [true, 'true'],
+      ],
+    },
+  },
+  {
+    option: 'implies',
+    kind: {
+      expected: 'an object of resource ids without *, each with a list of the ids that it implies',
+      good: [{ 'a:b': ['c:d'] }, {}],
+      bad: [
+        [['a:b'], '["a:b"]'],
+        ['a:b', '"a:b"'],
+        [{ 'a:b': [] }, 'a:b: []'],
+        [{ 'a:*': ['a:b'] }, 'a:*: ["a:b"]'],
+        [{ 'a:b': 'c:d' }, 'a:b: "c:d"'],
+      ],
+    },
+  },
+  {
+    option: 'checks',
+    kind: {
+      expected: 'an object of functions',
+      good: [{ 'order:owner': () => true }, {}],
+      bad: [
+        [() => true, 'a function'],
+        [[() => true], '[a function]'],
+        [{ 'order:owner': true }, 'an object'],
       ],
     },
   },

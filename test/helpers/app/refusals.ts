@@ -38,6 +38,8 @@ export const REFUSALS = {
   ERR_AUTH_TENANT_MISSING: { status: 400, message: 'A tenant is required', challenge: null },
   ERR_AUTH_TENANT_INVALID: { status: 400, message: 'The tenant is not valid', challenge: null },
   ERR_AUTH_TENANT_UNKNOWN: { status: 404, message: 'The tenant does not exist', challenge: null },
+  ERR_AUTH_TENANT_SUSPENDED: { status: 403, message: 'The tenant is suspended', challenge: null },
+  ERR_AUTH_NOT_PERMITTED: { status: 403, message: 'This is not permitted', challenge: null },
   ERR_AUTH_KEYS_UNAVAILABLE: {
     status: 503,
     message: 'Tokens cannot be verified now',
@@ -71,6 +73,12 @@ export const REFUSALS = {
   ERR_AUTH_RESOURCES_UNAVAILABLE: {
     status: 503,
     message: 'Rights cannot be checked now',
+    challenge: null,
+    retry: true,
+  },
+  ERR_AUTH_CHECK_UNAVAILABLE: {
+    status: 503,
+    message: 'Permission cannot be checked now',
     challenge: null,
     retry: true,
   },

@@ -12,6 +12,7 @@ export function reportOf(more: Partial<PolicyReport> = {}): PolicyReport {
     silent: 0,
     awaited: 0,
     applications: [],
+    implies: [],
     beside: [],
     unguarded: [],
     isInDevMode: false,

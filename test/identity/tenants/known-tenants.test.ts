@@ -85,16 +85,16 @@ test("a function's true is kept for tenantsMaxAge, its false never", (t) => {
   }
   const known = new TenantsByFunction(exists, { timeout: 5, maxAge: 60 })
   assert.deepEqual(
-    [known.has('real', WAITS), known.has('real', WAITS), known.has('ghost', WAITS)],
+    [known.stateOf('real', WAITS), known.stateOf('real', WAITS), known.stateOf('ghost', WAITS)],
     [true, true, false],
   )
-  assert.equal(known.has('ghost', WAITS), false)
+  assert.equal(known.stateOf('ghost', WAITS), false)
   assert.deepEqual(asked.splice(0), ['real', 'ghost', 'ghost'])
   t.mock.timers.tick(59_999)
-  void known.has('real', WAITS)
+  void known.stateOf('real', WAITS)
   assert.deepEqual(asked, [])
   t.mock.timers.tick(1)
-  void known.has('real', WAITS)
+  void known.stateOf('real', WAITS)
   assert.deepEqual(asked, ['real'])
 })
 
@@ -104,15 +104,15 @@ test('a tenant is known for the same time if the wall clock is set', (t) => {
   t.mock.timers.enable({ apis: ['Date'] })
   let asked = 0
   const known = new TenantsByFunction(() => ++asked > 0, { timeout: 5, maxAge: 60 })
-  void known.has('real', WAITS)
+  void known.stateOf('real', WAITS)
   for (const time of [4_000_000_000_000, 0, 2_000_000_000_000]) {
     t.mock.timers.setTime(time)
-    void known.has('real', WAITS)
+    void known.stateOf('real', WAITS)
   }
   assert.equal(asked, 1)
   passed = 60_000
   t.mock.timers.setTime(0)
-  void known.has('real', WAITS)
+  void known.stateOf('real', WAITS)
   assert.equal(asked, 2)
 })
 
@@ -126,19 +126,19 @@ test('with tenantsMaxAge 0 every request asks', async (t) => {
 test('no more than 100 000 tenants are remembered, and the oldest goes first', () => {
   let asked = 0
   const known = new TenantsByFunction(() => ++asked > 0, { timeout: 5, maxAge: 60 })
-  for (let i = 0; i <= 100_000; i++) void known.has(`tenant-${i}`, WAITS)
+  for (let i = 0; i <= 100_000; i++) void known.stateOf(`tenant-${i}`, WAITS)
   assert.equal(asked, 100_001)
-  void known.has('tenant-1', WAITS)
-  void known.has('tenant-100000', WAITS)
+  void known.stateOf('tenant-1', WAITS)
+  void known.stateOf('tenant-100000', WAITS)
   assert.equal(asked, 100_001)
-  void known.has('tenant-0', WAITS)
+  void known.stateOf('tenant-0', WAITS)
   assert.equal(asked, 100_002)
 })
 
 test('the function gets the name alone, and no object of ours', (t) => {
   const exists = t.mock.fn((_name: string) => true)
   const known = new TenantsByFunction(exists, { timeout: 5, maxAge: 60 })
-  void known.has('real', WAITS)
+  void known.stateOf('real', WAITS)
   assert.deepEqual(exists.mock.calls[0]?.arguments, ['real'])
   assert.equal(exists.mock.calls[0]?.this, undefined)
 })

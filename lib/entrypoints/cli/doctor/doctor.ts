@@ -168,7 +168,7 @@ async function examineTenants({ tenants, tenantsTimeout }: Settings): Promise<Fi
   const exchange = new Exchange(MAX_LIST_BYTES, tenantsTimeout)
   const source = { what: 'tenants', url: tenants, setting: 'tenant_url', limit: 'tenants_timeout' }
   try {
-    const { size } = await readTenantList(await fetchText(tenants, exchange.limits))
+    const { size } = readTenantList(await fetchText(tenants, exchange.limits))
     const where = `tenants at ${redactUrl(tenants)}`
     if (size > 0) return [fine(`${where}: names of ${size}`)]
     return [doubtful(`${where}: the list is empty`, 'until it has names, every tenant is unknown')]

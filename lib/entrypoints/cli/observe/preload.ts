@@ -1,11 +1,13 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance } from 'fastify'
 import { installedGuards } from '../../../guard/scopes.ts'
+import type { Implies } from '../../../identity/authorization/implied-ids.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
 import { isWithin } from '../../../routes/fastify-scope.ts'
 import { type CapturedRoute, capturedRoute } from '../../../routes/route-capture.ts'
 import { type ListedPlace, type ListedRoute, routePlaces } from '../../../routes/route-list.ts'
 import { added } from '../../../routes/route-registry.ts'
+import { groupBy } from '../policy/diff-matrix.ts'
 import {
   COUNT_VARIABLE,
   FOLDER_VARIABLE,
@@ -64,6 +66,7 @@ function summary(made: readonly WatchedApplication[]): Omit<PolicyReport, 'start
     silent: awaited.filter(({ isGuarded }) => isGuarded()).length,
     awaited: awaited.length,
     applications: listed.map(({ routes }) => routes()),
+    implies: listed.map(({ implies }) => implies()),
     beside: listed.map(({ uncovered }) => uncovered()),
     unguarded: listening
       .filter(({ isGuarded }) => !isGuarded())
@@ -158,6 +161,8 @@ function watchApplication(app: FastifyInstance, onChange: () => void) {
       const service = Object.getOwnPropertyDescriptor(scope, 'authService')?.value
       return isRouteLister(service) ? [{ scope, service }] : []
     })
+  /** The guards of another copy of the package do not count. */
+  const loadedSettings = () => scopes.flatMap(installedGuards).map(({ loaded }) => loaded)
   const isGuarded = (): boolean => services().length > 0
   return {
     hasListened: () => hasListened,
@@ -171,10 +176,19 @@ function watchApplication(app: FastifyInstance, onChange: () => void) {
         .filter((route) => !guarded.some((scope) => isWithin(scope, route.scope)))
         .flatMap(routePlaces)
     },
-    /** The guards of another copy of the package do not count. */
-    isInDevMode: () =>
-      scopes.flatMap(installedGuards).some(({ loaded }) => loaded.settings.devMode),
+    isInDevMode: () => loadedSettings().some(({ settings }) => settings.devMode),
+    /** Of several guards, that of all of them. */
+    implies: () => mergedImplies(loadedSettings().map(({ rights }) => rights.implied?.configured)),
   }
+}
+
+function mergedImplies(all: readonly (Implies | undefined)[]): Implies | null {
+  const entries = all.flatMap((implies) => Object.entries(implies ?? {}))
+  if (entries.length === 0) return null
+  const groups = [...groupBy(entries, ([id]) => id)]
+  return Object.fromEntries(
+    groups.map(([id, group]) => [id, [...new Set(group.flatMap(([, ids]) => ids))]]),
+  )
 }
 
 type Callback = (...args: unknown[]) => void

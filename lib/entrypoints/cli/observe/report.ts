@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Implies } from '../../../identity/authorization/implied-ids.ts'
 import { type ConstrainedRoute, type ListedPlace, wholeRoute } from '../../../routes/route-list.ts'
 import { CommandFailure } from '../command.ts'
 import { groupBy, type UncoveredPlaces } from '../policy/diff-matrix.ts'
@@ -37,6 +38,8 @@ export interface PolicyReport {
   readonly awaited: number
   /** The routes of those that are guarded and have listened. */
   readonly applications: readonly (readonly ConstrainedRoute[])[]
+  /** The option `implies` of each of these; null: not given. */
+  readonly implies: readonly (Implies | null)[]
   /** The places of each of these outside of every guard. */
   readonly beside: readonly (readonly ListedPlace[])[]
   /** The places of each one that has listened without a guard, and serves routes. */
@@ -78,13 +81,16 @@ function isRunning({ pid, exitCode }: PolicyReport): boolean {
  * every guard. Several processes may run the same ones, which count once, and start in any order.
  */
 export function guardedApplications(reports: readonly PolicyReport[]) {
-  const different = groupBy(reports, ({ applications }) => JSON.stringify(applications))
+  const different = groupBy(reports, ({ applications, implies }) =>
+    JSON.stringify([applications, implies]),
+  )
   return [...different]
     .sort(([a], [b]) => Number(a > b) - Number(a < b))
     .flatMap(([, alike]) =>
-      alike.slice(0, 1).flatMap(({ applications }) =>
+      alike.slice(0, 1).flatMap(({ applications, implies }) =>
         applications.map((routes, index) => ({
           routes,
+          implies: implies[index] ?? undefined,
           beside: alike.flatMap(({ beside }) => beside[index] ?? []),
         })),
       ),
@@ -117,7 +123,10 @@ export function observedMatrix(
     throw new CommandFailure(`${shortage(reports, found, least)} ${end}`)
   }
   return {
-    matrix: policyMatrix(applications.map(({ routes }) => routes)),
+    matrix: policyMatrix(
+      applications.map(({ routes }) => routes),
+      applications.map(({ implies }) => implies),
+    ),
     uncovered: {
       beside: applications.map(({ beside }) => beside),
       unguarded: reports.flatMap(({ unguarded }) => unguarded.flat()),

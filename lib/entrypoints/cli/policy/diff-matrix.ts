@@ -1,3 +1,4 @@
+import type { Implies } from '../../../identity/authorization/implied-ids.ts'
 import { constraintsKey, constraintWords, placeWords } from '../../../routes/route-constraints.ts'
 import type { ConstrainedRoute, ListedPlace } from '../../../routes/route-list.ts'
 import { type Effect, policyWords, type RouteDifference, routeDifferences } from './diff-route.ts'
@@ -54,7 +55,11 @@ export function matrixDifferences(
       const [before = [], after = [], elsewhere] = [old, now, moved].map((each) => each.get(place))
       return placeDifferences(before, after, successors, elsewhere ?? [])
     })
-    return mergeMethods(differences, pairs.length === 1 ? '' : `application ${index + 1}: `)
+    const application = pairs.length === 1 ? '' : `application ${index + 1}: `
+    return [
+      ...impliesDifferences(before?.implies, after?.implies, application),
+      ...mergeMethods(differences, application),
+    ]
   })
   const ofLost = found.slice(is.applications.length).flat()
   const all = [
@@ -73,6 +78,34 @@ function countDifference(was: number, is: number, lost: readonly Difference[]): 
   if (was === is) return []
   const effect = lost.some((each) => each.effect === 'opens') ? 'opens' : 'changes'
   return [{ effect, route: 'guarded applications', text: `were ${was}, are ${is}` }]
+}
+
+/** A further id that another one implies opens, even if it did so through others. */
+function impliesDifferences(
+  was: Implies = {},
+  is: Implies = {},
+  application: string,
+): Difference[] {
+  const [before, after] = [arrows(was), arrows(is)]
+  const differences = (
+    of: ReadonlySet<string>,
+    not: ReadonlySet<string>,
+    effect: Effect,
+    end: string,
+  ) =>
+    [...of]
+      .filter((arrow) => !not.has(arrow))
+      .map((arrow) => ({ effect, route: `${application}implies`, text: `${arrow} ${end}` }))
+  return [
+    ...differences(after, before, 'opens', 'is new'),
+    ...differences(before, after, 'closes', 'is gone'),
+  ]
+}
+
+function arrows(implies: Implies): ReadonlySet<string> {
+  return new Set(
+    Object.entries(implies).flatMap(([id, ids]) => ids.map((implied) => `${id} -> ${implied}`)),
+  )
 }
 
 /** A route whose constraints are shared too counts twice. */

@@ -17,14 +17,31 @@ export function routeDifferences(was: ListedRoute, is: ListedRoute): RouteDiffer
     const effect = was.noauth === true ? 'closes' : 'opens'
     return [{ effect, text: `was ${accessWords(was)}, is ${accessWords(is)}` }]
   }
-  return [...tenantDifference(was, is), ...requireDifference(was, is)]
+  return [
+    ...switchDifference('guests', was.guests, is.guests),
+    ...tenantDifference(was, is),
+    ...switchDifference('suspended tenants', was.suspended, is.suspended),
+    ...requireDifference(was, is),
+    ...checkDifference(was, is),
+  ]
 }
 
 /** A policy in words: `open`, `guarded, tenant in the path, require a:b`. */
 export function policyWords(route: ListedRoute): string {
   if (route.noauth !== false) return accessWords(route)
   const tenant = TENANTS[route.tenant ?? 'none'].words
-  return `guarded, tenant ${tenant}, require ${requirementWords(route.require)}`
+  const more = [
+    ...(route.guests ? ['guests too'] : []),
+    ...(route.suspended ? ['suspended tenants too'] : []),
+    ...(route.check ? [`check ${checkWords(route)}`] : []),
+  ]
+  const words = [
+    'guarded',
+    `tenant ${tenant}`,
+    `require ${requirementWords(route.require)}`,
+    ...more,
+  ]
+  return words.join(', ')
 }
 
 function accessWords({ noauth }: ListedRoute): string {
@@ -50,38 +67,71 @@ function tenantDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] 
   return [{ effect: more < 0 ? 'opens' : 'closes', text }]
 }
 
+/** @param who is let in beside others by a switch of the route */
+function switchDifference(who: string, was = false, is = false): RouteDifference[] {
+  if (was === is) return []
+  const words = (letsIn: boolean) => (letsIn ? 'let in' : 'kept out')
+  const text = `${who} were ${words(was)}, are ${words(is)}`
+  return [{ effect: is ? 'opens' : 'closes', text }]
+}
+
+/** In any order: `a and b`, `none`. */
+export function checkWords({ check = [] }: ListedRoute): string {
+  return check.length === 0 ? 'none' : [...new Set(check)].sort().join(' and ')
+}
+
+function checkDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
+  const [before, after] = [checkWords(was), checkWords(is)]
+  if (before === after) return []
+  const isLost = was.check?.some((name) => !is.check?.includes(name)) ?? false
+  return [{ effect: isLost ? 'opens' : 'closes', text: `check was ${before}, is ${after}` }]
+}
+
 /** If one user meets the new requirement who did not meet the old one, something opens. */
 function requireDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
   const [before, after] = [requirementWords(was.require), requirementWords(is.require)]
   if (before === after) return []
   const text = `require was ${before}, is ${after}`
   if (!implies(is.require, was.require)) return [{ effect: 'opens', text }]
-  return [{ effect: implies(was.require, is.require) ? 'changes' : 'closes', text }]
+  const isChosen = isByRequest(was.require) && isByRequest(is.require)
+  const isTighter = !isChosen && !implies(was.require, is.require)
+  return [{ effect: isTighter ? 'closes' : 'changes', text }]
 }
 
 function implies(stricter: Require, looser: Require): boolean {
   return leastHeld(stricter).every((held) => isMetBy(held, looser))
 }
 
-/** In any order: `a:b and c:d`, `any of a:b, c:d`, `none`, `what cannot be held`. */
+/** In any order: `a:b and c:d`, `any of a:b, c:d`, `by request: a:b | c:d`, `none`. */
 export function requirementWords(require: Require): string {
   if (require === null) return 'none'
-  const ids = [...new Set(isAll(require) ? require : require.any)].sort()
+  const ids = [...new Set(idsOf(require))].sort()
   // A declaration may be wrong and yet not stop the boot.
   if (ids.length === 0) return 'what cannot be held'
-  return isAll(require) ? ids.join(' and ') : `any of ${ids.join(', ')}`
+  if (isAll(require)) return ids.join(' and ')
+  return 'any' in require ? `any of ${ids.join(', ')}` : `by request: ${ids.join(' | ')}`
 }
 
 /** The smallest sets of ids that meet a requirement. */
 function leastHeld(require: Require): readonly (readonly string[])[] {
   if (require === null) return [[]]
-  return isAll(require) ? [require] : require.any.map((id) => [id])
+  // A request may require the least of what it can.
+  return isAll(require) ? [require] : idsOf(require).map((id) => [id])
 }
 
 function isMetBy(held: readonly string[], require: Require): boolean {
   if (require === null) return true
   const holds = (id: string): boolean => held.includes(id)
-  return isAll(require) ? require.every(holds) : require.any.some(holds)
+  return isAll(require) ? require.every(holds) : idsOf(require).some(holds)
+}
+
+function idsOf(require: NonNullable<Require>): readonly string[] {
+  if (isAll(require)) return require
+  return 'any' in require ? require.any : require.among
+}
+
+function isByRequest(require: Require): boolean {
+  return require !== null && !isAll(require) && 'among' in require
 }
 
 function isAll(require: NonNullable<Require>): require is readonly string[] {

@@ -2,7 +2,7 @@ import { visible } from '../../../config/redact.ts'
 import { placeWords } from '../../../routes/route-constraints.ts'
 import type { ConstrainedRoute } from '../../../routes/route-list.ts'
 import { groupBy } from './diff-matrix.ts'
-import { requirementWords } from './diff-route.ts'
+import { checkWords, requirementWords } from './diff-route.ts'
 import type { MatrixApplication, PolicyMatrix } from './matrix.ts'
 
 /** A route's methods, its url, and who may: cells for people to read. */
@@ -63,12 +63,14 @@ function cellsOf(route: ConstrainedRoute): readonly [url: string, who: string, .
   const { noauth, tenant, require, userInfo, resources, authorization } = route
   const url = visible(placeWords(route))
   if (noauth === null) return [url, 'not known', '', '', '']
+  const required = require === null ? [] : [requirementWords(require)]
+  const checks = route.check === undefined ? [] : [`check ${checkWords(route)}`]
   const receives = Object.entries({ userInfo, resources, authorization })
   return [
     url,
-    noauth ? EVERYBODY : 'users',
-    tenant ?? '',
-    require === null ? '' : visible(requirementWords(require)),
+    noauth ? EVERYBODY : route.guests ? 'guests, users' : 'users',
+    `${tenant ?? ''}${route.suspended ? ', suspended too' : ''}`,
+    visible([...required, ...checks].join('; ')),
     receives.flatMap(([name, isDeclared]) => (isDeclared ? [name] : [])).join(', '),
   ]
 }

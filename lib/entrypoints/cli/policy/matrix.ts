@@ -1,39 +1,70 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { visible } from '../../../config/redact.ts'
+import type { Implies } from '../../../identity/authorization/implied-ids.ts'
 import { type ConstrainedRoute, wholeRoute } from '../../../routes/route-list.ts'
 
 export interface MatrixApplication {
   /** In the order of url, method and constraints. */
   readonly routes: readonly ConstrainedRoute[]
+  /** As configured. Absent: no id implies another one. */
+  readonly implies?: Implies | undefined
 }
 
 export interface PolicyMatrix {
   readonly applications: readonly MatrixApplication[]
 }
 
-export function policyMatrix(applications: readonly (readonly ConstrainedRoute[])[]): PolicyMatrix {
+/** @param implies of each application, as configured */
+export function policyMatrix(
+  applications: readonly (readonly ConstrainedRoute[])[],
+  implies: readonly (Implies | undefined)[] = [],
+): PolicyMatrix {
   return {
-    applications: applications.map((routes) => ({ routes: routes.map(wholeRoute).sort(inOrder) })),
+    applications: applications.map((routes, index) => ({
+      routes: routes.map(wholeRoute).sort(inOrder),
+      ...(implies[index] && { implies: implies[index] }),
+    })),
   }
 }
 
 /** JSON with a line for each route, so that a reviewer sees the changes. */
 export function matrixJson({ applications }: PolicyMatrix): string {
-  const texts = applications.map(({ routes }) => {
+  const texts = applications.map(({ routes, implies }) => {
     const lines = routes.map((route) => `        ${routeJson(route)}`)
-    return `    {\n      "routes": [\n${lines.join(',\n')}\n      ]\n    }`
+    return `    {\n      "routes": [\n${lines.join(',\n')}\n      ]${impliesJson(implies)}\n    }`
   })
   return `{\n  "applications": [\n${texts.join(',\n')}\n  ]\n}\n`
 }
 
+function impliesJson(implies: Implies | undefined): string {
+  if (implies === undefined) return ''
+  const lines = Object.entries(implies)
+    .sort(([a], [b]) => compare(a, b))
+    .map(([id, ids]) => `        ${JSON.stringify(id)}: ${JSON.stringify([...ids].sort(compare))}`)
+  return `,\n      "implies": {\n${lines.join(',\n')}\n      }`
+}
+
 /** A route in one line. The members have an order, so that the same policies make the same text. */
 function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): string {
-  const { noauth, tenant, require, seen, userInfo, resources, authorization } = policy
+  const { noauth, tenant, require, seen, userInfo, resources, authorization, ...more } = policy
+  const { guests, suspended, check } = more
   const place = { method, url, ...(constraints && { constraints }) }
   const receives = { userInfo, resources, authorization }
   // In JSON only strings have invisible characters, and a string may have them by their number.
-  return visible(JSON.stringify({ ...place, noauth, tenant, require, seen, ...receives }))
+  return visible(
+    JSON.stringify({
+      ...place,
+      noauth,
+      tenant,
+      require,
+      guests,
+      suspended,
+      check,
+      seen,
+      ...receives,
+    }),
+  )
 }
 
 /** The line of a route has its constraints before its policy. */
@@ -57,7 +88,10 @@ const Route = Type.Object({
   constraints: Type.Optional(Type.Object({}, { additionalProperties: Scalar })),
   noauth: OrNull(Type.Boolean()),
   tenant: OrNull(Type.Union(['path', 'query', 'optional'].map((place) => Type.Literal(place)))),
-  require: OrNull(Type.Union([Ids, Type.Object({ any: Ids })])),
+  require: OrNull(Type.Union([Ids, Type.Object({ any: Ids }), Type.Object({ among: Ids })])),
+  guests: Type.Optional(Type.Literal(true)),
+  suspended: Type.Optional(Type.Literal(true)),
+  check: Type.Optional(Ids),
   seen: Type.Boolean(),
   userInfo: OrNull(Type.Boolean()),
   resources: OrNull(Type.Boolean()),
@@ -65,7 +99,12 @@ const Route = Type.Object({
 })
 
 const Matrix = Type.Object({
-  applications: Type.Array(Type.Object({ routes: Type.Array(Route) })),
+  applications: Type.Array(
+    Type.Object({
+      routes: Type.Array(Route),
+      implies: Type.Optional(Type.Object({}, { additionalProperties: Ids })),
+    }),
+  ),
 })
 
 /**
@@ -81,7 +120,13 @@ export function readMatrix(text: string): PolicyMatrix | string {
   } catch {
     return 'it is no JSON'
   }
-  if (isMatrix(value)) return policyMatrix(value.applications.map(({ routes }) => routes))
+  if (isMatrix(value)) {
+    const { applications } = value
+    return policyMatrix(
+      applications.map(({ routes }) => routes),
+      applications.map(({ implies }) => implies),
+    )
+  }
   const path = Value.Errors(Matrix, value).First()?.path
   return `it is no policy matrix: ${path || '/'} is not as --write writes it`
 }

@@ -1,0 +1,66 @@
+import { isResourceId } from './resources.ts'
+
+/** For resource ids, those that each of them implies. */
+export type Implies = Readonly<Record<string, readonly string[]>>
+
+/** The first member that cannot be one of the option `implies`; undefined: there is none. */
+export function wrongImplied(implies: object): [id: string, ids: unknown] | undefined {
+  // An `*` would look like a pattern.
+  const isId = (id: unknown) => isResourceId(id) && !id.includes('*')
+  return Object.entries(implies).find(
+    // A copy has no holes.
+    ([id, ids]: [string, unknown]) =>
+      !(isId(id) && Array.isArray(ids) && ids.length > 0 && [...ids].every(isId)),
+  )
+}
+
+/** Which ids follow from others. Made once, at boot. */
+export class ImpliedIds {
+  /** As configured: a frozen copy. */
+  readonly configured: Implies
+  /** For each id, all that imply it, through others too. */
+  readonly #impliedBy: ReadonlyMap<string, readonly string[]>
+
+  constructor(implies: Implies) {
+    const copies = Object.entries(implies).map(
+      ([id, ids]) => [id, Object.freeze([...ids])] as const,
+    )
+    this.configured = Object.freeze(Object.fromEntries(copies))
+    const impliedBy = new Map<string, string[]>()
+    for (const [id] of copies) {
+      for (const each of this.#allFrom(id)) {
+        impliedBy.set(each, [...(impliedBy.get(each) ?? []), id])
+      }
+    }
+    this.#impliedBy = impliedBy
+  }
+
+  /** If one of the ids that are held implies this one. */
+  isHeld(id: string, held: ReadonlySet<string>): boolean {
+    return this.#impliedBy.get(id)?.some((each) => held.has(each)) ?? false
+  }
+
+  /** The ids that this one implies, through others too. */
+  #allFrom(id: string): ReadonlySet<string> {
+    // A set that grows while it is walked through.
+    const found = new Set(this.#directly(id))
+    for (const each of found) for (const next of this.#directly(each)) found.add(next)
+    return found
+  }
+
+  #directly(id: string): readonly string[] {
+    return (Object.hasOwn(this.configured, id) && this.configured[id]) || []
+  }
+
+  /** The first id that implies itself; undefined: there is no circle. */
+  get inCircle(): string | undefined {
+    return Object.keys(this.configured).find((id) => this.#impliedBy.get(id)?.includes(id))
+  }
+
+  /** If an id is implied by another one. */
+  implies(id: string): boolean {
+    return this.#impliedBy.has(id)
+  }
+}
+
+Object.freeze(ImpliedIds.prototype)

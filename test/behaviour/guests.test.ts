@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { FastifyServerOptions } from 'fastify'
+import tenantAuth, {
+  type AuthOptions,
+  authorizationOf,
+  type RouteDeclaration,
+  refusalOf,
+  signalOf,
+} from '../../lib/index.ts'
+import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { heard } from '../helpers/app/heard.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { assertRefused, outcome } from '../helpers/app/refusals.ts'
+
+const ALL = { tenant: true, userInfo: true, resources: true, authorization: true } as const
+
+const GUEST = { user: null, resources: [], authorization: null, known: null }
+
+/** An application with a route for guests in the path, in the query and without a tenant. */
+async function start(t: TestContext, options: AuthOptions = {}, server: FastifyServerOptions = {}) {
+  const app = await guardedApp(t, options, server)
+  for (const [url, tenant] of [
+    ['/path/:tenant', true],
+    ['/query', 'optional'],
+    ['/none', false],
+  ] as const) {
+    const config: RouteDeclaration = { ...ALL, tenant, guests: true }
+    app.get(url, { config }, async (request) => ({
+      tenant: request.tenant,
+      user: request.userInfo?.sub ?? request.userInfo,
+      resources: [...(request.resources ?? [])],
+      authorization: request.authorization && 'there',
+      known: authorizationOf(request)?.userInfo.sub ?? null,
+      aborted: signalOf(request).aborted,
+    }))
+  }
+  return app
+}
+
+const CASES: readonly [
+  what: string,
+  url: string,
+  rights: Record<string, string[]> | null,
+  seen: object,
+][] = [
+  ['nobody', '/path/acme', null, { ...GUEST, tenant: 'acme' }],
+  ['nobody in the query', '/query?tenant=acme', null, { ...GUEST, tenant: 'acme' }],
+  ['nobody without a tenant', '/query', null, { ...GUEST, tenant: null }],
+  ['nobody on a route without one', '/none', null, GUEST],
+  [
+    'a member',
+    '/path/acme',
+    { acme: ['a:b'] },
+    { tenant: 'acme', user: 'alice', resources: ['a:b'], authorization: 'there', known: 'alice' },
+  ],
+  ['a stranger to the tenant', '/path/other', { acme: ['a:b'] }, { ...GUEST, tenant: 'other' }],
+  ['a stranger in the query', '/query?tenant=x', { acme: ['a:b'] }, { ...GUEST, tenant: 'x' }],
+  [
+    'a user without a tenant',
+    '/none',
+    { acme: ['a:b'] },
+    { user: 'alice', resources: [], authorization: 'there', known: 'alice' },
+  ],
+]
+
+for (const [what, url, rights, seen] of CASES) {
+  for (const tokenCacheSize of [0, 100]) {
+    test(`${what} at ${url} is served, with a cache of ${tokenCacheSize}`, async (t) => {
+      const app = await start(t, { tokenCacheSize })
+      const headers = rights === null ? {} : await as(rights, { sub: 'alice' })
+      for (const method of ['GET', 'GET', 'HEAD'] as const) {
+        const response = await app.inject({ method, url, headers })
+        assert.equal(outcome(response), '200')
+        if (method === 'GET') assert.deepEqual(response.json(), { ...seen, aborted: false })
+      }
+    })
+  }
+}
+
+test('a bad token is refused, and never a guest', async (t) => {
+  const app = await start(t, { isRevoked: ({ sub }) => sub === 'revoked' })
+  const bad = [
+    await authority.headers({ resources: { acme: [] } }, { expiresIn: -60 }),
+    await as({ acme: [] }, { sub: 'revoked' }),
+    { authorization: 'Bearer x.y.z' },
+    { authorization: 'Bearer' },
+    { authorization: 'Bearer opaque' },
+  ]
+  for (const headers of bad) {
+    assertRefused(await app.inject({ url: '/path/acme', headers }), 'ERR_AUTH_TOKEN_INVALID')
+  }
+  for (const authorization of ['', 'Basic YTpi']) {
+    const response = await app.inject({ url: '/path/acme', headers: { authorization } })
+    assert.equal(outcome(response), '200', 'what is no bearer token are no credentials')
+  }
+})
+
+for (const [what, tokenFrom] of [
+  [
+    'throws',
+    () => {
+      throw new Error('broken')
+    },
+  ],
+  ['gives no string', () => 7],
+] as const) {
+  test(`a tokenFrom that ${what} makes no guest`, async (t) => {
+    const app = await start(t, { tokenFrom: tokenFrom as () => null })
+    assertRefused(await app.inject('/path/acme'), 'ERR_AUTH_TOKEN_INVALID')
+  })
+}
+
+test('a tokenFrom that gives null makes a guest', async (t) => {
+  const app = await start(t, { tokenFrom: () => null })
+  assert.equal(outcome(await app.inject('/path/acme')), '200')
+})
+
+test('keys that cannot be had are 503 of a token, and no matter of a guest', async (t) => {
+  const app = await start(t, { publicKeysUrl: 'http://127.0.0.1:1/keys' })
+  const headers = await as({ acme: [] })
+  assert.equal(outcome(await app.inject('/path/acme')), '200')
+  const response = await app.inject({ url: '/path/acme', headers })
+  assertRefused(response, 'ERR_AUTH_KEYS_UNAVAILABLE')
+})
+
+test('an unknown tenant is 404 and a wrong name 400, of guests too, and names nobody', async (t) => {
+  const app = await start(t, { tenants: ['acme'] })
+  const refusals: unknown[] = []
+  app.addHook(
+    'onResponse',
+    async (request) => void refusals.push(refusalOf(request)?.authorization),
+  )
+  for (const headers of [{}, await as({ acme: [] })]) {
+    const response = await app.inject({ url: '/path/other', headers })
+    assertRefused(response, 'ERR_AUTH_TENANT_UNKNOWN')
+  }
+  assertRefused(await app.inject('/query?tenant='), 'ERR_AUTH_TENANT_INVALID')
+  assert.deepEqual(refusals, [null, null, null])
+})
+
+test('events and lines of a guest name no user; why a user is one stands at level debug', async (t) => {
+  const log = logLines('debug')
+  const events = heard(t, 'decision')
+  const app = await start(t, { logBindings: ['sub', 'tenant'] }, { logger: log.logger })
+  const headers = await as({ acme: [] }, { sub: 'alice' })
+  await app.inject({ url: '/path/other', headers })
+  const [event] = events
+  const { outcome: verdict, sub, issuer, tokenSub, tenant, cached } = Object(event)
+  assert.deepEqual(
+    [verdict, sub, issuer, tokenSub, tenant, cached],
+    ['admitted', null, null, null, 'other', null],
+  )
+  assert.deepEqual(app.authService.stats().decisions, { admitted: 1, refused: {} })
+  assert.equal(
+    log.raw.some((line) => line.includes('alice')),
+    false,
+  )
+  const [why] = log.lines('counts as a guest')
+  assert.deepEqual(why?.['reason'], 'the user may not act for the tenant')
+})
+
+test('in dev mode the mock user is a guest where it is no member', async (t) => {
+  const app = await start(t, { devMode: true })
+  const at = async (url: string) => (await app.inject(url)).json()
+  assert.equal((await at('/path/default')).user, 'dev')
+  assert.deepEqual(await at('/path/other'), { ...GUEST, tenant: 'other', aborted: false })
+})
+
+test('on an early route guests are not declared', async (t) => {
+  const app = bareApp(t)
+  app.get('/early', { config: { guests: true } }, async () => 'x')
+  await app.register(tenantAuth, trusting())
+  assertRefused(await app.inject('/early'), 'ERR_AUTH_TOKEN_MISSING')
+})
+
+test('no other route changes', async (t) => {
+  const app = await start(t)
+  app.get('/closed/:tenant', async () => 'x')
+  app.get('/false/:tenant', { config: { guests: false } }, async () => 'x')
+  const headers = await as({ acme: [] })
+  for (const url of ['/closed/other', '/false/other']) {
+    assertRefused(await app.inject(url), 'ERR_AUTH_TOKEN_MISSING')
+    assertRefused(await app.inject({ url, headers }), 'ERR_AUTH_TENANT_FORBIDDEN')
+  }
+})
+
+const CONTRADICTIONS: readonly [config: object, message: string][] = [
+  [{ guests: true, require: 'a:b' }, 'guests contradicts require'],
+  [{ guests: true, check: 'own' }, 'guests contradicts check'],
+  [{ guests: true, noauth: true }, 'noauth contradicts guests'],
+  [{ guests: 'yes' }, "guests is no boolean, found 'yes'"],
+  [{ guest: true }, 'guest looks like guests'],
+  [{ Guests: true }, 'Guests looks like guests'],
+]
+
+for (const [config, message] of CONTRADICTIONS) {
+  test(`${JSON.stringify(config)} stops the boot: ${message}`, async (t) => {
+    const app = await guardedApp(t, { checks: { own: () => true } })
+    app.get('/x', { config }, async () => 'x')
+    await assert.rejects(async () => app.ready(), {
+      code: 'ERR_AUTH_ROUTE_INVALID',
+      message: `GET /x: ${message}`,
+    })
+  })
+}
+
+test('routes() and the document show guests', async (t) => {
+  const app = await start(t)
+  await app.ready()
+  assert.equal(
+    app.authService.routes().every(({ guests }) => guests === true),
+    true,
+  )
+  const document = app.authService.openapi({
+    openapi: '3.1.0',
+    info: { title: 'x', version: '1' },
+    paths: { '/none': { get: { responses: {} } } },
+  })
+  assert.deepEqual(document.paths['/none'].get, {
+    security: [{ bearerAuth: [] }, {}],
+    responses: Object(document.paths['/none'].get).responses,
+  })
+})
