@@ -207,10 +207,11 @@ const HOUR = 3_600_000
 
 const MOST = 10_000
 
-/** Keys that were good within the last hour; of too many, the latest. */
+/** Keys that were good within the last hour. The share that has most loses its oldest. */
 export class RecentKeys {
-  /** The first that were noted come first. */
   readonly #keys = new Map<string, { readonly until: number; readonly share: string }>()
+  /** The keys of each share. The first that were noted come first. */
+  readonly #shares = new Map<string, Set<string>>()
   readonly #most: number
 
   constructor(most = MOST) {
@@ -232,15 +233,22 @@ export class RecentKeys {
    * @param share whose it is
    */
   note(key: string, until = clock.now(), share = ''): void {
-    this.#keys.delete(key)
+    this.delete(key)
     this.#keys.set(key, { until, share })
+    this.#shares.set(share, (this.#shares.get(share) ?? new Set()).add(key))
     if (this.#keys.size <= this.#most) return
-    const [oldest] = this.#keys.keys()
-    if (oldest !== undefined) this.#keys.delete(oldest)
+    let largest = new Set<string>()
+    for (const keys of this.#shares.values()) if (keys.size > largest.size) largest = keys
+    const [oldest] = largest
+    if (oldest !== undefined) this.delete(oldest)
   }
 
   /** It is good no more. */
   delete(key: string): void {
+    const share = this.shareOf(key)
+    const keys = this.#shares.get(share)
+    keys?.delete(key)
+    if (keys?.size === 0) this.#shares.delete(share)
     this.#keys.delete(key)
   }
 }

@@ -176,3 +176,13 @@ test('of too many keys those are known that were good last', () => {
     [true, false, true],
   )
 })
+
+test('of too many keys the share that has most loses its oldest', () => {
+  const keys = new RecentKeys(3)
+  keys.note('mine', 0, 'a')
+  for (const key of ['b1', 'b2', 'b3', 'b4']) keys.note(key, undefined, 'b')
+  assert.deepEqual(
+    ['mine', 'b1', 'b2', 'b3', 'b4'].map((key) => keys.shareOf(key)),
+    ['a', '', '', 'b', 'b'],
+  )
+})

@@ -200,8 +200,9 @@ export class EntryStore {
   }
 
   /**
-   * Whoever holds most pays for a full list: its oldest entries give way to one of an issuer that
-   * holds less, with this one too. So what had to go has no room when it is told again.
+   * Whoever holds most pays for a full list: the oldest of its users gives way to an entry of an
+   * issuer that holds less, with this one too. So what had to go has no room when it comes again.
+   * For an entry without a user a whole issuer would have to pay, so that makes no room.
    */
   #makeRoom(entry: ActiveEntry): void {
     while (!this.#hasRoom(entry)) {
@@ -209,12 +210,10 @@ export class EntryStore {
       let greediest: Held | undefined
       for (const [issuer, held] of this.#ofIssuer) {
         const part = this.#partFor(held.entries.size, held.bytes)
-        if (issuer !== null && part > most) [greediest, most] = [held, part]
+        const mayPay = issuer !== null && held.ofUsers.size > 0
+        if (mayPay && part > most) [greediest, most] = [held, part]
       }
-      const [ofUser] = greediest?.ofUsers ?? []
-      const [anyone] = greediest?.entries ?? []
-      // A whole issuer would pay for an entry without a user. One user pays for the newcomer.
-      const oldest = ofUser ?? (entry.user === null ? anyone : undefined)
+      const [oldest] = greediest?.ofUsers ?? []
       if (oldest === undefined) return
       const margin = this.#partFor(1, bytesOf(oldest)) + this.#partFor(1, bytesOf(entry))
       if (most < this.#partOf(entry.issuer) + margin) return
