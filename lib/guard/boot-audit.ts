@@ -12,6 +12,8 @@ import { guardedScopes } from './scopes.ts'
 interface AuditRules {
   readonly uncovered: 'warn' | 'refuse' | 'ignore'
   readonly tenantParameter: string
+  /** By their names. */
+  readonly checks?: object | undefined
 }
 
 /**
@@ -40,6 +42,15 @@ export function auditRoutes(
   for (const advice of pluginOrder.misplaced(scopes)) warn(advice)
   reportEarly(early, registry.earlyProblems, warn)
   reportMistaken(routes, rules, warn)
+  // Routes that cannot be listed may name them.
+  if (early !== undefined) reportUnused(routes, rules, warn)
+}
+
+/** A check that nothing names protects nothing. */
+function reportUnused(routes: readonly Route[], { checks = {} }: AuditRules, warn: Warn): void {
+  const named = new Set(routes.flatMap(({ declared }) => declared.checks ?? []))
+  const unused = Object.keys(checks).filter((name) => !named.has(name))
+  if (unused.length > 0) warn(`no route names these checks: ${unused.join(', ')}`)
 }
 
 type Warn = (message: string, routes?: unknown) => void
