@@ -18,9 +18,9 @@ import { expectType } from './expect-type.ts'
 
 function auditLine(request: FastifyRequest): string {
   expectType(request.tenant).is<string | null | undefined>()
-  expectType(request.userInfo).is<UserInfo | undefined>()
+  expectType(request.userInfo).is<UserInfo | null | undefined>()
   expectType(request.resources).is<ReadonlySet<string> | undefined>()
-  expectType(request.authorization).is<Authorization | undefined>()
+  expectType(request.authorization).is<Authorization | null | undefined>()
   return request.tenant ?? 'none'
 }
 
@@ -61,7 +61,7 @@ app.get('/m', async (request) => invoice(request))
 // Hooks and handlers of the whole application.
 app.addHook('onRequest', async (request) => {
   expectType(request.tenant).is<string | null | undefined>()
-  expectType(request.userInfo).is<UserInfo | undefined>()
+  expectType(request.userInfo).is<UserInfo | null | undefined>()
 })
 app.addHook('preHandler', (request, _reply, done) => {
   expectType(request.tenant).is<string | null | undefined>()
@@ -72,7 +72,7 @@ app.addHook('onResponse', async (request) => {
 })
 app.setErrorHandler((error, request, reply) => {
   expectType(request.tenant).is<string | null | undefined>()
-  expectType(request.authorization).is<Authorization | undefined>()
+  expectType(request.authorization).is<Authorization | null | undefined>()
   return reply.send(error)
 })
 app.setNotFoundHandler(async (request) => {

@@ -62,5 +62,13 @@ app.get('/v', { config: slip }, answer)
 // Prevents that a key is added or lost unnoticed.
 expectTypes<
   keyof RouteDeclaration,
-  'noauth' | 'tenant' | 'userInfo' | 'resources' | 'authorization' | 'require'
+  | 'noauth'
+  | 'tenant'
+  | 'userInfo'
+  | 'resources'
+  | 'authorization'
+  | 'guests'
+  | 'suspended'
+  | 'require'
+  | 'check'
 >()

@@ -45,9 +45,9 @@ app.get('/f', { config: { userInfo: false, resources: undefined } }, async (requ
 
 app.get('/g', async (request) => {
   // Without a config: what may be there.
-  expectType(request.userInfo).is<UserInfo | undefined>()
+  expectType(request.userInfo).is<UserInfo | null | undefined>()
   expectType(request.resources).is<ReadonlySet<string> | undefined>()
-  expectType(request.authorization).is<Authorization | undefined>()
+  expectType(request.authorization).is<Authorization | null | undefined>()
 })
 
 app.get('/h', { config: { userInfo: isMultitenant } }, async (request) => {
@@ -64,7 +64,7 @@ app.get('/i', { config: optionalKeys }, async (request) => {
 
 declare const record: Record<string, unknown>
 app.get('/j', { config: record }, async (request) => {
-  expectType(request.authorization).is<Authorization | undefined>()
+  expectType(request.authorization).is<Authorization | null | undefined>()
 })
 
 app.get('/:tenant/k', { config: { authorization: true, tenant: 'required' } }, async (request) => {

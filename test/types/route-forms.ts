@@ -43,7 +43,7 @@ app.get<Paged>('/:tenant/e', { config: { tenant: 'required' } }, async (request)
   expectType(request.query.page).is<string>()
   // Prevents `undefined`, which would be wrong, and `string`, which is not proved.
   expectType(request.tenant).is<string | null | undefined>()
-  expectType(request.userInfo).is<UserInfo | undefined>()
+  expectType(request.userInfo).is<UserInfo | null | undefined>()
 })
 
 app.get<Paged, { tenant: 'required' }>(

@@ -45,7 +45,12 @@ for (const route of app.authService.routes()) {
   expectType(route.url).is<string>()
   expectType(route.noauth).is<boolean | null>()
   expectType(route.tenant).is<'path' | 'query' | 'optional' | null>()
-  expectType(route.require).is<readonly string[] | { readonly any: readonly string[] } | null>()
+  expectType(route.require).is<
+    | readonly string[]
+    | { readonly any: readonly string[] }
+    | { readonly among: readonly string[] }
+    | null
+  >()
   expectType(route.seen).is<boolean>()
   // @ts-expect-error the list is for reading; it configures nothing
   route.noauth = true
