@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { matrixDifferences } from '../../../../lib/entrypoints/cli/policy/diff-matrix.ts'
-import { policyMatrix } from '../../../../lib/entrypoints/cli/policy/matrix.ts'
+import {
+  matrixJson,
+  policyMatrix,
+  readMatrix,
+} from '../../../../lib/entrypoints/cli/policy/matrix.ts'
 import type { ConstrainedRoute } from '../../../../lib/routes/route-list.ts'
 import { listed, unknown } from '../../../helpers/app/listed.ts'
 
@@ -212,4 +216,55 @@ test('a GET route and its twin HEAD are one difference for each version', () => 
 test('applications that differ in their hosts alone are matched by them', () => {
   const [a, b] = [[at(HOST, OPEN)], [at({ host: 'b.example' })]]
   assert.deepEqual(matrixDifferences(policyMatrix([a, b]), policyMatrix([b, a]), NONE), [])
+})
+
+/** What a route declares before and after, and the difference. */
+const EVERYDAY: readonly [was: object, is: object, line: string | undefined][] = [
+  [{}, { check: ['own'] }, 'closes: GET /x: check was none, is own'],
+  [{ check: ['own'] }, {}, 'opens: GET /x: check was own, is none'],
+  [{ check: ['a', 'b'] }, { check: ['b', 'a'] }, undefined],
+  [{ check: ['a'] }, { check: ['b'] }, 'opens: GET /x: check was a, is b'],
+  [{ check: ['a'] }, { check: ['a', 'b'] }, 'closes: GET /x: check was a, is a and b'],
+  [
+    { require: { among: ['a:b'] } },
+    { require: { among: ['a:b', 'c:d'] } },
+    'opens: GET /x: require was by request: a:b, is by request: a:b | c:d',
+  ],
+  [
+    { require: { among: ['a:b', 'c:d'] } },
+    { require: { among: ['a:b'] } },
+    'changes: GET /x: require was by request: a:b | c:d, is by request: a:b',
+  ],
+  [
+    { require: ['a:b', 'c:d'] },
+    { require: { among: ['a:b', 'c:d'] } },
+    'opens: GET /x: require was a:b and c:d, is by request: a:b | c:d',
+  ],
+  [{ require: { among: ['a:b'] } }, {}, 'opens: GET /x: require was by request: a:b, is none'],
+  [{}, { require: { among: ['a:b'] } }, 'closes: GET /x: require was none, is by request: a:b'],
+]
+
+for (const [was, is, line] of EVERYDAY) {
+  test(`from ${JSON.stringify(was)} to ${JSON.stringify(is)}: ${line}`, () => {
+    const found = differences([listed('/x', was)], [listed('/x', is)])
+    assert.deepEqual(found, line === undefined ? [] : [line])
+  })
+}
+
+test('a further arrow opens, a removed one closes, and their order is no difference', () => {
+  const matrix = (implies?: Record<string, string[]>) => policyMatrix([[listed('/x')]], [implies])
+  const between = (was?: Record<string, string[]>, is?: Record<string, string[]>) =>
+    matrixDifferences(matrix(was), matrix(is), NONE).map(
+      ({ effect, route, text }) => `${effect}: ${route}: ${text}`,
+    )
+  const both = { 'a:b': ['c:d', 'e:f'] }
+  assert.deepEqual(between(both, { 'a:b': ['e:f', 'c:d'] }), [])
+  assert.deepEqual(between({ 'a:b': ['c:d'] }, both), ['opens: implies: a:b -> e:f is new'])
+  assert.deepEqual(between(both, undefined), [
+    'closes: implies: a:b -> c:d is gone',
+    'closes: implies: a:b -> e:f is gone',
+  ])
+  const text = matrixJson(matrix(both))
+  assert.deepEqual(readMatrix(text), matrix(both))
+  assert.match(text, /"implies": \{\n {8}"a:b": \["c:d","e:f"\]\n {6}\}/)
 })
