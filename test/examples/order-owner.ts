@@ -19,8 +19,7 @@ export async function orderRoutes(
     ...options,
     checks: {
       'order:owner': async ({ tenant, userInfo }: Authorization, request) => {
-        const { id } = request.params as { id: string }
-        const owner = await ownerOf(tenant, id)
+        const owner = await ownerOf(tenant, Object(request.params).id)
         // Of an order that is not there the handler says 404.
         return owner === undefined || owner === userInfo.sub
       },
