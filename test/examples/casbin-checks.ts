@@ -19,7 +19,7 @@ m = g(r.sub, p.sub, r.tenant) && r.tenant == p.tenant && keyMatch(r.object, p.ob
  * A check that asks Casbin. Its name stands in the lock and in the document, which a hook of one's
  * own does not.
  *
- * @param rules of Casbin, in lines such as `p, cook, acme, /menus/*, PUT` and `g, alice, cook, acme`
+ * @param rules of Casbin, such as `p, cook, acme, /menus/*, PUT` and `g, alice, cook, acme`
  */
 export async function casbinChecks(rules: string): Promise<NonNullable<AuthOptions['checks']>> {
   const enforcer = await newEnforcer(newModelFromString(MODEL), new StringAdapter(rules))
