@@ -33,7 +33,10 @@ const CODE_ONLY: readonly string[] = [
 /** Options with a section of their own. */
 const OWN_SECTION: readonly string[] = ['tenants', 'implies'] satisfies OptionName[]
 
-/** Options by their keys: in `[auth]` the snake_case of the name, in `[tenants]` one of two. */
+/** The key in `[tenants]` that stands beside `ids`. */
+const SUSPENDED = 'suspended'
+
+/** Options by their keys: in `[auth]` the snake_case of the name, in `[tenants]` one of its own. */
 export const INI_KEYS: Readonly<Record<'auth' | 'tenants', ReadonlyMap<string, OptionName>>> = {
   auth: new Map(
     optionNames()
@@ -43,6 +46,7 @@ export const INI_KEYS: Readonly<Record<'auth' | 'tenants', ReadonlyMap<string, O
   tenants: new Map([
     ['ids', 'tenants'],
     ['tenant_url', 'tenants'],
+    [SUSPENDED, 'tenants'],
   ]),
 }
 
@@ -90,9 +94,6 @@ export function readIniOptions(
   if (first) options.take('issuers', { value, source: first.sourceOf('name') })
   return issuers
 }
-
-/** The key in `[tenants]` that stands beside `ids`. */
-const SUSPENDED = 'suspended'
 
 function takeSuspended({ text, where }: IniEntry, options: OptionsReader): void {
   const source = { key: SUSPENDED, where }

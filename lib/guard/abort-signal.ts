@@ -77,13 +77,10 @@ export class AdmissionSignal {
     if (this.signal.aborted) return
     this.#watchTenant()
     // In dev mode there is no token.
-    if (verified === null) return
+    if (verified === null || this.signal.aborted) return
     const { names, lifetime, isOpaque } = verified
     const token = tokenInfo(names, lifetime, isOpaque)
-    const unwatch = rules.watchRevocation?.(token, () => this.#end('revoked'))
-    // It may be called at once.
-    if (this.signal.aborted) unwatch?.()
-    else if (unwatch !== undefined) this.#unwatch.push(unwatch)
+    this.#stopBy(rules.watchRevocation?.(token, () => this.#end('revoked')))
   }
 
   get signal(): AbortSignal {
@@ -108,7 +105,13 @@ export class AdmissionSignal {
     if (authorization === null || authorization.tenant === null) return
     if (authorization.isSuperuser || servesSuspended(this.#context)) return
     const end = () => this.#abort(suspendedTenant())
-    this.#unwatch.push(rules.knownTenants.watch(authorization.tenant, end))
+    this.#stopBy(rules.knownTenants.watch(authorization.tenant, end))
+  }
+
+  /** What is watched may have ended the signal at once. */
+  #stopBy(unwatch: (() => void) | undefined): void {
+    if (this.signal.aborted) unwatch?.()
+    else if (unwatch !== undefined) this.#unwatch.push(unwatch)
   }
 
   #end(reason: string): void {

@@ -4,6 +4,7 @@ import { decodeJwt } from 'jose'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import type { Policy } from '../../routes/policy.ts'
 import type { Persona, PersonaUser, ProbeOptions, ProbeTarget } from './probe-target.ts'
+import type { ProbeAddress } from './probe-url.ts'
 import type { TestAuthority } from './test-authority.ts'
 
 type Resources = PersonaUser['resources']
@@ -33,11 +34,11 @@ const MISSING = { status: 403, codes: ['ERR_AUTH_RESOURCE_MISSING'] }
  * Attempts with a good token that the policy of a route refuses. Each persona holds all that the
  * policy does not require, so that only one check can refuse it.
  *
- * @param outside a tenant that the authority may not speak for; undefined: it may for all
+ * @param address.outside a tenant that the authority may not speak for; undefined: it may for all
  */
 export function forbiddenAttempts(
   policy: Policy,
-  { tenant, outside }: { readonly tenant: string; readonly outside: string | undefined },
+  { tenant, outside, suspended }: Omit<ProbeAddress, 'urlFor'>,
   target: ProbeTarget,
   method: string,
 ): Attempt[] {
@@ -50,7 +51,6 @@ export function forbiddenAttempts(
     refusal: Pick<Attempt, 'status' | 'codes'>,
     at: string | null = tenant,
   ) => attempts.push({ persona, resources, tenant: at, isExpired: false, ...refusal })
-  const { suspended } = target
   if (
     suspended !== undefined &&
     policy.tenant !== null &&

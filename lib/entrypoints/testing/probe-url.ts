@@ -45,12 +45,14 @@ export function headersFor(
   return Object.fromEntries(headers)
 }
 
-interface ProbeAddress {
+export interface ProbeAddress {
   /** A tenant that the authority may speak for. */
   readonly tenant: string
   /** A tenant that it may not speak for. Undefined: there is none that fits the path. */
   readonly outside: string | undefined
-  /** The url for one of these two, or, for null, one that names no tenant. */
+  /** A suspended tenant. Undefined: none is given, or it does not fit the path. */
+  readonly suspended: string | undefined
+  /** The url for one of these three, or, for null, one that names no tenant. */
   urlFor(tenant: string | null): string
 }
 
@@ -60,7 +62,7 @@ const OUTSIDE = ['elsewhere', 'elsewhere-2', 'zz', 'zzz', 'ZZ', '77', '777']
 /** @returns the address, or why the route cannot be requested */
 export function addressOf(
   { url, route }: TargetPlace,
-  { loaded, issuer, tenants: known }: ProbeTarget,
+  { loaded, issuer, tenants: known, suspended }: ProbeTarget,
   { foreign, params }: ProbeOptions,
 ): ProbeAddress | string {
   const { tenantParameter } = loaded.settings
@@ -80,11 +82,15 @@ export function addressOf(
   const result = issuer.tenants === '*' ? '' : fill(others)
   const filledOutside = typeof result === 'object' ? result : undefined
   const outside = filledOutside && (filledOutside.values.get(tenantParameter) ?? others[0])
+  const inSuspended = suspended === undefined ? '' : fill([suspended])
+  const filledSuspended = typeof inSuspended === 'object' ? inSuspended : undefined
   return {
     tenant: filled.values.get(tenantParameter) ?? known?.[0] ?? PLAIN,
     outside,
+    suspended: filledSuspended && suspended,
     urlFor(tenant) {
-      const { path, values } = (tenant === outside && filledOutside) || filled
+      const { path, values } =
+        (tenant === outside && filledOutside) || (tenant === suspended && filledSuspended) || filled
       const isNamed = values.has(tenantParameter) || route.policy?.tenant === null
       return isNamed || tenant === null ? path : `${path}?tenant=${encodeURIComponent(tenant)}`
     },

@@ -22,7 +22,10 @@ export interface KnownTenants {
    * @throws ERR_AUTH_TENANTS_UNAVAILABLE if it cannot be found out now
    */
   stateOf(tenant: string, waits: PendingRequests): MaybePromise<TenantState>
-  /** Calls a function when the tenant turns out to be suspended. Returns what ends the wait. */
+  /**
+   * Calls a function when the tenant turns out to be suspended; at once, if that is kept already.
+   * Returns what ends the wait.
+   */
   watch(tenant: string, onSuspended: () => void): () => void
   /**
    * Answers that are kept are asked for anew.
@@ -144,6 +147,7 @@ export class TenantsByFunction implements KnownTenants {
   }
 
   watch(tenant: string, onSuspended: () => void): () => void {
+    if (this.#answers.fresh(tenant) === 'suspended') onSuspended()
     return this.#watched.add(tenant, onSuspended)
   }
 

@@ -57,6 +57,7 @@ export class RemoteTenants implements KnownTenants {
   }
 
   watch(tenant: string, onSuspended: () => void): () => void {
+    if (this.#document.current()?.get(tenant) === 'suspended') onSuspended()
     return this.#watched.add(tenant, onSuspended)
   }
 
