@@ -73,7 +73,8 @@ class NamedCheck {
 
   async #ask(authorization: Authorization, request: FastifyRequest): Promise<unknown> {
     try {
-      return await this.#check(authorization, request)
+      const check = this.#check
+      return await check(authorization, request)
     } catch (error) {
       // What `in()` or `require()` refuses is the refusal. An error of boot is a failure.
       if (isThrown(error, AuthError) && error.statusCode !== 500) return new Thrown(error)

@@ -73,10 +73,8 @@ function withoutRights(
 ): typeof GUEST | AuthError {
   if (principal === null) return GUEST
   if (!context.policy.guests) return withoutStack(() => principal.mayNotAct())
-  context.request.log.debug(
-    { reason: principal.mayNotAct().reason },
-    'tenant auth: a user counts as a guest',
-  )
+  const { reason } = withoutStack(() => principal.mayNotAct())
+  context.request.log.debug({ reason }, 'tenant auth: a user counts as a guest')
   context.principal = null
   context.verified = null
   context.cached = null

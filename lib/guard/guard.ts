@@ -134,6 +134,10 @@ function refuse(context: AuthContext, error: AuthError, done: HookHandlerDoneFun
   done(error)
 }
 
+function ended(): AuthError {
+  return withoutStack(() => new ERR_AUTH_TOKEN_INVALID('it has ended while checks were asked'))
+}
+
 /** Goes on with an admitted request only if the checks of its route hold. */
 function doneIfChecked(
   request: FastifyRequest,
@@ -146,6 +150,8 @@ function doneIfChecked(
     if (!context?.authorization) return done(asRefusal(undefined))
     void checks.refusalOf(context.authorization, context).then((refusal) => {
       if (refusal !== null) return refuse(context, refusal, done)
+      // A check may have taken its time.
+      if (hasEnded(context)) return refuse(context, ended(), done)
       recordDecision(context)
       enterContext(request, done)
     })

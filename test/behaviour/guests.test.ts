@@ -111,6 +111,11 @@ for (const [what, tokenFrom] of [
   })
 }
 
+test('a tokenFrom that gives undefined makes no guest', async (t) => {
+  const app = await start(t, { tokenFrom: () => undefined as unknown as null })
+  assertRefused(await app.inject('/path/acme'), 'ERR_AUTH_TOKEN_MISSING')
+})
+
 test('a tokenFrom that gives null makes a guest', async (t) => {
   const app = await start(t, { tokenFrom: () => null })
   assert.equal(outcome(await app.inject('/path/acme')), '200')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import websocket from '@fastify/websocket'
+import { denyList } from '../../lib/entrypoints/revocation/index.ts'
 import tenantAuth, {
   type AuthOptions,
   type Authorization,
@@ -172,6 +173,17 @@ test('a closing application waits for no check', async (t) => {
   await new Promise(setImmediate)
   await app.close()
   for (const response of await Promise.all(asked)) assert.equal(response.statusCode, 503)
+})
+
+test('what has ended while a check was asked is refused', async (t) => {
+  const list = denyList()
+  const own = async () => {
+    await list.add({ sub: 'alice' })
+    return true
+  }
+  const { ask, ran } = await start(t, { own }, 'own', { isRevoked: list })
+  assertRefused(await ask(), 'ERR_AUTH_TOKEN_INVALID')
+  assert.equal(ran(), 0)
 })
 
 test('superusers are checked too, and dev mode asks as well', async (t) => {

@@ -44,6 +44,7 @@ const WRONG: readonly [what: string, by: () => unknown][] = [
   ['null', () => null],
   ['a promise', async () => 'menu:read'],
   ['a promise that fails', () => Promise.reject(new Error('broken'))],
+  ['promises that fail', () => [1, 2].map(() => Promise.reject(new Error('broken')))],
   ['a number', () => 7],
   ['an object', () => ({ any: ['menu:read'] })],
   ['a text object', () => new String('menu:read')],

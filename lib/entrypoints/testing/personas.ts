@@ -109,7 +109,10 @@ function requirementOf(policy: Policy | undefined, { loaded }: ProbeTarget) {
   const { mode, ids = [] } = policy?.requirement ?? {}
   const unique = new Set(ids)
   const plain = [...unique].filter((id) => id !== superuserResource)
-  const most = plain.length < unique.size ? plain : plain.slice(0, -1)
+  const missing = plain.length < unique.size ? superuserResource : plain.at(-1)
+  const { implied } = loaded.rights
+  const isIt = (id: string) => missing !== undefined && implied?.isHeld(missing, new Set([id]))
+  const most = plain.filter((id) => id !== missing && !isIt(id))
   return { ids: plain, most: mode === 'all' ? most : [], superuser }
 }
 

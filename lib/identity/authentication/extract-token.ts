@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { AuthError } from '../../errors.ts'
+import { AuthError, ERR_AUTH_TOKEN_MISSING } from '../../errors.ts'
 import { type ReportFailure, thrown, unusable } from '../../platform/callbacks/call-with-timeout.ts'
 import { unexpected } from '../../platform/http/failure.ts'
-import { isThrown } from '../../platform/runtime/error.ts'
+import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { refuseToken } from '../jwt/refuse-token.ts'
 
@@ -51,7 +51,12 @@ function tokenElsewhere(
     report?.(thrown(error))
     throw isThrown(error, AuthError) ? error : refuseToken('tokenFrom failed')
   }
-  if (token === undefined || token === null || token === '') return null
+  if (token === null || token === '') return null
+  // Thrown: nobody becomes a guest by it.
+  if (token === undefined && tokenFrom) {
+    throw withoutStack(() => new ERR_AUTH_TOKEN_MISSING('tokenFrom gave undefined'))
+  }
+  if (token === undefined) return null
   if (typeof token === 'string') return token
   ignoreRejection(token)
   report?.(unusable(unexpected('the answer', 'a string or null', token)))

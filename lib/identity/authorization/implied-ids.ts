@@ -29,7 +29,9 @@ export class ImpliedIds {
     const impliedBy = new Map<string, string[]>()
     for (const [id] of copies) {
       for (const each of this.#allFrom(id)) {
-        impliedBy.set(each, [...(impliedBy.get(each) ?? []), id])
+        const known = impliedBy.get(each)
+        if (known === undefined) impliedBy.set(each, [id])
+        else known.push(id)
       }
     }
     this.#impliedBy = impliedBy

@@ -33,7 +33,7 @@ export function requirementBy(
   const ids: unknown[] = Array.isArray(chosen) ? [...chosen] : [chosen]
   const isAmong = (id: unknown): id is string => among.some((each) => each === id)
   if (ids.length > 0 && ids.every(isAmong)) return { mode: 'all', ids }
-  ignoreRejection(chosen)
+  for (const each of [chosen, ...ids]) ignoreRejection(each)
   throw new TypeError('require.by returned something else than ids of among')
 }
 

@@ -92,9 +92,12 @@ function requireDifference(was: ListedRoute, is: ListedRoute): RouteDifference[]
   const [before, after] = [requirementWords(was.require), requirementWords(is.require)]
   if (before === after) return []
   const text = `require was ${before}, is ${after}`
+  if (isByRequest(was.require) && isByRequest(is.require)) {
+    const isMore = idsOf(is.require).some((id) => !idsOf(was.require).includes(id))
+    return [{ effect: isMore ? 'opens' : 'changes', text }]
+  }
   if (!implies(is.require, was.require)) return [{ effect: 'opens', text }]
-  const isChosen = isByRequest(was.require) && isByRequest(is.require)
-  const isTighter = !isChosen && !implies(was.require, is.require)
+  const isTighter = !implies(was.require, is.require)
   return [{ effect: isTighter ? 'closes' : 'changes', text }]
 }
 
@@ -119,13 +122,15 @@ function leastHeld(require: Require): readonly (readonly string[])[] {
   return isAll(require) ? [require] : idsOf(require).map((id) => [id])
 }
 
+/** Of a choice, all that it may require. */
 function isMetBy(held: readonly string[], require: Require): boolean {
   if (require === null) return true
   const holds = (id: string): boolean => held.includes(id)
-  return isAll(require) ? require.every(holds) : idsOf(require).some(holds)
+  return 'any' in require ? require.any.some(holds) : idsOf(require).every(holds)
 }
 
-function idsOf(require: NonNullable<Require>): readonly string[] {
+function idsOf(require: Require): readonly string[] {
+  if (require === null) return []
   if (isAll(require)) return require
   return 'any' in require ? require.any : require.among
 }

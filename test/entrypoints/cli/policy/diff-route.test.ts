@@ -240,6 +240,21 @@ const EVERYDAY: readonly [was: object, is: object, line: string | undefined][] =
     { require: { among: ['a:b', 'c:d'] } },
     'opens: GET /x: require was a:b and c:d, is by request: a:b | c:d',
   ],
+  [
+    { require: { among: ['a:b', 'c:d'] } },
+    { require: ['a:b'] },
+    'opens: GET /x: require was by request: a:b | c:d, is a:b',
+  ],
+  [
+    { require: { among: ['a:b', 'c:d'] } },
+    { require: { any: ['a:b', 'c:d'] } },
+    'opens: GET /x: require was by request: a:b | c:d, is any of a:b, c:d',
+  ],
+  [
+    { require: { among: ['a:b', 'c:d'] } },
+    { require: ['a:b', 'c:d'] },
+    'closes: GET /x: require was by request: a:b | c:d, is a:b and c:d',
+  ],
   [{ require: { among: ['a:b'] } }, {}, 'opens: GET /x: require was by request: a:b, is none'],
   [{}, { require: { among: ['a:b'] } }, 'closes: GET /x: require was none, is by request: a:b'],
 ]
