@@ -62,7 +62,7 @@ for (const [name, , expected] of CALLBACKS) {
 
 /** A wrong answer, the member that is named, and the outcome where that is another one. */
 const WRONG: [name: string, answer: unknown, member: string, outcome?: string][] = [
-  ['tenants', 'yes', 'the answer: expected a boolean, found string'],
+  ['tenants', 'yes', "the answer: expected a boolean or 'suspended', found string"],
   ['isRevoked', undefined, 'the answer: expected a boolean, found undefined'],
   [
     'resolveTenant',

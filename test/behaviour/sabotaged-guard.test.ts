@@ -113,8 +113,8 @@ const SABOTAGES: readonly [
     [
       [
         'guard/decide.ts',
-        'if (requirement === null) return',
-        'if (requirement === null || authorization.tenant === null) return',
+        'if (policy.requirement === null) return',
+        'if (policy.requirement === null || context.tenant === null) return',
       ],
     ],
     [/^GET +\/news +without +403 ERR_AUTH_RESOURCE_MISSING +204, the handler would have run$/m],

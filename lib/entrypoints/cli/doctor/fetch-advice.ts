@@ -10,7 +10,7 @@ export class Exchange {
   readonly beganAt = Date.now()
   answeredAt = Number.NaN
   /** The head of the last answer. */
-  headers = new Headers()
+  headers: Headers = new Headers()
 
   /** @param seconds until it ends */
   constructor(maxBytes: number, seconds: number) {
