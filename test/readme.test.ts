@@ -23,7 +23,8 @@ import { tempFolder } from './helpers/documents/temp-folder.ts'
 
 const README = readFileSync('README.md', 'utf8')
 const CONTRIBUTING = readFileSync('.github/CONTRIBUTING.md', 'utf8')
-const blocks = codeBlocks(README)
+const RECIPES = readFileSync('.github/docs/recipes.md', 'utf8')
+const blocks = codeBlocks(`${README}\n${RECIPES}`)
 
 test('the sections stand in the order in which a reader needs them', () => {
   assert.deepEqual(headings(README), [
@@ -50,7 +51,12 @@ test('the sections stand in the order in which a reader needs them', () => {
   ])
 })
 
-for (const page of ['README.md', '.github/CONTRIBUTING.md', '.github/SECURITY.md']) {
+for (const page of [
+  'README.md',
+  '.github/docs/recipes.md',
+  '.github/CONTRIBUTING.md',
+  '.github/SECURITY.md',
+]) {
   test(`a terminal of 100 columns shows each whole line of ${page}`, () => {
     const lines = readFileSync(page, 'utf8').split('\n')
     assert.deepEqual(

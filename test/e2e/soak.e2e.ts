@@ -91,7 +91,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the existence of a tenant',
-    ['guard/decide.ts', 'knownTenants.has(tenant, waits)', 'true'],
+    ['guard/decide.ts', 'knownTenants.stateOf(tenant, waits)', 'true'],
     /in place of 404 ERR_AUTH_TENANT_UNKNOWN/,
   ],
   [
