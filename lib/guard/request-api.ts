@@ -84,15 +84,15 @@ export type Declares<Config, Key extends string, Type> = Config extends { [K in 
   : IfDeclarable<Config, Key, Type | undefined>
 
 /** Null only if the config declares guests, or is not seen. */
-export type OrGuest<Config, Type> = Config extends { guests: infer Value }
-  ? Value extends false | undefined
+export type OrGuest<Config, Type> = Config extends object
+  ? ['guests' & keyof Config] extends [never]
     ? Type
-    : Type | null
-  : Config extends object
-    ? ['guests' & keyof Config] extends [never]
-      ? Type
+    : Config extends { guests?: infer Value }
+      ? Value extends false | undefined
+        ? Type
+        : Type | null
       : Type | null
-    : Type | null
+  : Type | null
 
 /** Undefined only if the config is seen and cannot have the key. */
 type IfDeclarable<Config, Key extends string, Type> = Config extends object
@@ -160,5 +160,10 @@ export type GuardedRequest<
   RawRequestDefaultExpression,
   Schema,
   FastifyTypeProviderDefault,
-  Declaration
+  Declaration extends { guests: unknown } ? Declaration : Declaration & NoGuests
 >
+
+/** A handler that does not know of guests does not fit a route that has some. */
+interface NoGuests {
+  guests?: false | undefined
+}

@@ -27,6 +27,14 @@ const page = async (request: GuardedRequest<{ userInfo: true; guests: true }>) =
   request.userInfo?.sub
 app.get('/d', { config: { userInfo: true, guests: true } }, page)
 
+const forUsers = async (request: GuardedRequest<{ userInfo: true }>) => request.userInfo.sub
+app.get('/l', { config: { userInfo: true } }, forUsers)
+app.get('/m', { config: { userInfo: true, guests: false } }, forUsers)
+// @ts-expect-error a guest has no user
+app.get('/n', { config: { userInfo: true, guests: true } }, forUsers)
+// @ts-expect-error a guest has no user
+app.get('/o', { config: { userInfo: true, guests: true } }, (request) => forUsers(request))
+
 // Where the config is not seen, a guest may be there.
 app.addHook('onSend', async (request) => {
   expectType(request.userInfo).is<UserInfo | null | undefined>()
