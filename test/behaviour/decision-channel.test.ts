@@ -40,6 +40,7 @@ const STRANGER = {
   required: null,
   checks: null,
   cached: null,
+  bound: null,
 } as const
 
 /** What is told of a user who is let through. */
@@ -121,7 +122,10 @@ test('a message holds no token, and no claim beside issuer, sub and actor', asyn
 
 /** Each refusal of the contract, how it comes about, and what is told of it. */
 const TOLD: Readonly<
-  Record<RefusalCode, { options?: object; url: string; token?: string | null; told: object }>
+  Record<
+    RefusalCode,
+    { options?: object; url: string; token?: string | null; claims?: Record<string, unknown>; told: object }
+  >
 > = {
   ERR_AUTH_TOKEN_MISSING: { url: '/acme/x', token: null, told: { sub: null, cached: null } },
   ERR_AUTH_TOKEN_INVALID: {
@@ -142,6 +146,18 @@ const TOLD: Readonly<
     url: '/acme/checked',
     options: { checks: { own: () => false } },
     told: { checks: ['own'] },
+  },
+  ERR_AUTH_PROOFS_UNAVAILABLE: {
+    url: '/acme/x',
+    claims: { cnf: { 'x5t#S256': 'A'.repeat(43) } },
+    options: {
+      confirmation: 'check',
+      publicUrl: 'https://api.test',
+      clientCertificate: () => {
+        throw new Error('no header')
+      },
+    },
+    told: { sub: null },
   },
   ERR_AUTH_CHECK_UNAVAILABLE: {
     url: '/acme/checked',
@@ -181,7 +197,8 @@ const TOLD: Readonly<
   },
 }
 
-for (const [code, { options = {}, url, token, told: expected }] of Object.entries(TOLD)) {
+for (const [code, refused] of Object.entries(TOLD)) {
+  const { options = {}, url, token, claims = {}, told: expected } = refused
   for (const method of ['GET', 'HEAD'] as const) {
     test(`${method}: ${code} is told once, with what is known by then`, async (t) => {
       const told = heard(t, 'decision')
@@ -197,7 +214,7 @@ for (const [code, { options = {}, url, token, told: expected }] of Object.entrie
       if ('checks' in options) {
         app.get('/:tenant/checked', { config: { check: 'own' } }, handler)
       }
-      const user = await as({ acme: ['order:read'] })
+      const user = await as({ acme: ['order:read'] }, claims)
       const bearer = token === undefined ? user : { authorization: `Bearer ${token}` }
       let reason: string | undefined
       app.addHook('onError', async (request) => {

@@ -5,7 +5,7 @@ import type { IssuerEntry } from '../../identity/authentication/issuer.ts'
 import { listRoutes } from '../../routes/route-list.ts'
 import type { TestAuthority, TestUserInfo } from './test-authority.ts'
 
-export type Persona = 'stranger' | 'expired' | 'foreigner' | 'without' | 'suspended'
+export type Persona = 'stranger' | 'expired' | 'foreigner' | 'without' | 'suspended' | 'unproved'
 
 export interface PersonaUser {
   readonly sub: string

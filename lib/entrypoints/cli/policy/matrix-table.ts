@@ -65,12 +65,13 @@ function cellsOf(route: ConstrainedRoute): readonly [url: string, who: string, .
   if (noauth === null) return [url, 'not known', '', '', '']
   const required = require === null ? [] : [requirementWords(require)]
   const checks = route.check === undefined ? [] : [`check ${checkWords(route)}`]
+  const bound = route.confirmation === undefined ? [] : ['a bound token']
   const receives = Object.entries({ userInfo, resources, authorization })
   return [
     url,
     noauth ? EVERYBODY : route.guests ? 'guests, users' : 'users',
     `${tenant ?? ''}${route.suspended ? ', suspended too' : ''}`,
-    visible([...required, ...checks].join('; ')),
+    visible([...required, ...checks, ...bound].join('; ')),
     receives.flatMap(([name, isDeclared]) => (isDeclared ? [name] : [])).join(', '),
   ]
 }
