@@ -129,6 +129,22 @@ for (const [what, error] of THROWN) {
   })
 }
 
+for (const [what, error] of THROWN) {
+  for (const [how, failing] of WAYS) {
+    test(`a check that ${how} ${what} is an outage, and the log says why`, async (t) => {
+      const log = logLines()
+      const app = await guardedApp(t, { checks: { own: failing(error) } }, { logger: log.logger })
+      app.get('/:tenant', { config: { check: 'own' } }, async () => 'ok')
+      const response = await app.inject({ url: '/acme', headers: await as({ acme: [] }) })
+      assert.equal(outcome(response), '503 ERR_AUTH_CHECK_UNAVAILABLE')
+      assert.deepEqual(
+        log.lines('the check own failed').map(({ level }) => level),
+        [40, 20],
+      )
+    })
+  }
+}
+
 test('a logger that throws changes no decision', async (t) => {
   const app = bareApp(t, { logger: logLines().logger })
   app.addHook('onRequest', async (request) => {
