@@ -133,6 +133,7 @@ test('keys that cannot be had are 503 of a token, and no matter of a guest', asy
 })
 
 test('an unknown tenant is 404 and a wrong name 400, of guests too, and names nobody', async (t) => {
+  const events = heard(t, 'decision')
   const app = await start(t, { tenants: ['acme'] })
   const refusals: unknown[] = []
   app.addHook(
@@ -145,6 +146,10 @@ test('an unknown tenant is 404 and a wrong name 400, of guests too, and names no
   }
   assertRefused(await app.inject('/query?tenant='), 'ERR_AUTH_TENANT_INVALID')
   assert.deepEqual(refusals, [null, null, null])
+  for (const { sub, issuer, tokenSub } of events) {
+    assert.deepEqual([sub, issuer, tokenSub], [null, null, null])
+  }
+  assert.equal(events.length, 3)
 })
 
 test('a guest whose tenant cannot be checked is refused', async (t) => {
