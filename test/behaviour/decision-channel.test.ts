@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { hasSubscribers } from 'node:diagnostics_channel'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import cors from '@fastify/cors'
@@ -71,6 +72,12 @@ async function guarded(t: TestContext, options: AuthOptions = {}): Promise<Fasti
   })
   return app
 }
+
+test('the recipes list the members of a message, in their order', () => {
+  const text = readFileSync('.github/docs/recipes.md', 'utf8')
+  const listed = /request, once: `\{ ([^}]+) \}`/.exec(text)?.[1]?.split(/,\s+/)
+  assert.deepEqual(listed, ['request', ...Object.keys(ADMITTED)])
+})
 
 /** The messages without their requests, of which each must be the one that was asked. */
 function without(messages: readonly { readonly request: unknown }[]): object[] {

@@ -62,7 +62,8 @@ export interface ProbeOptions {
    */
   readonly foreign?: string
   /**
-   * A tenant that is suspended. Its members are refused by each route that does not serve it.
+   * A tenant that is suspended. Its members are refused by each route that does not serve it. With
+   * `suspendedTenants: 'read'` no GET is tried, so that no WebSocket is.
    *
    * @default none: no member of one is tried
    */

@@ -39,10 +39,17 @@ export function matrixJson({ applications }: PolicyMatrix): string {
 
 function impliesJson(implies: Implies | undefined): string {
   if (implies === undefined) return ''
-  const lines = Object.entries(implies)
-    .sort(([a], [b]) => compare(a, b))
-    .map(([id, ids]) => `        ${JSON.stringify(id)}: ${JSON.stringify([...ids].sort(compare))}`)
+  const lines = orderedImplies(implies).map(
+    ([id, ids]) => `        ${JSON.stringify(id)}: ${JSON.stringify(ids)}`,
+  )
   return `,\n      "implies": {\n${lines.join(',\n')}\n      }`
+}
+
+/** The ids and what each implies, in an order of their own. */
+export function orderedImplies(implies: Implies): [id: string, ids: readonly string[]][] {
+  return Object.entries(implies)
+    .sort(([a], [b]) => compare(a, b))
+    .map(([id, ids]) => [id, [...ids].sort(compare)])
 }
 
 /** A route in one line. The members have an order, so that the same policies make the same text. */
