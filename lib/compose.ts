@@ -1,12 +1,15 @@
 import { composeIssuers, type KeyEventsOf } from './compose-issuers.ts'
 import type { LoadedSettings } from './config/load-settings.ts'
 import type { Settings } from './config/options.ts'
+import { senderProofs } from './config/sender-proofs.ts'
 import { Checks } from './guard/checks.ts'
 import { DecisionCounts, publishInternal } from './guard/decision-events.ts'
 import type { GuardRules } from './guard/guard.ts'
+import { ProbedRequest } from './guard/probe-gate.ts'
 import type { Authenticator } from './identity/authentication/authenticator.ts'
 import { BearerAuthenticator } from './identity/authentication/bearer-authenticator.ts'
 import { DevAuthenticator } from './identity/authentication/dev-authenticator.ts'
+import { BEARER, BEARER_OR_DPOP } from './identity/authentication/extract-token.ts'
 import type { Issuers } from './identity/authentication/issuers.ts'
 import { JwtVerifier } from './identity/authentication/jwt-verifier.ts'
 import { OpaqueTokens } from './identity/authentication/opaque-tokens.ts'
@@ -16,6 +19,9 @@ import { ActAs } from './identity/authorization/act-as.ts'
 import type { Authorization } from './identity/authorization/authorization.ts'
 import { openContexts } from './identity/authorization/current-authorization.ts'
 import { ExternalRights } from './identity/authorization/external-rights.ts'
+import { certificateOfSocket } from './identity/proofs/client-certificate.ts'
+import { Possession } from './identity/proofs/possession.ts'
+import { proofTable } from './identity/proofs/proof-table.ts'
 import {
   AnyTenant,
   type KnownTenants,
@@ -88,8 +94,9 @@ export function composeAuthenticator(
   const opaqueTokens = composeOpaqueTokens(loaded, { jwts, issuers, tokens }, log)
   const rights = composeRights(loaded, log)
   return new BearerAuthenticator(
-    { issuers, tokens, jwts, opaqueTokens, rights },
+    { issuers, tokens, jwts, opaqueTokens, rights, possession: composePossession(settings, log) },
     {
+      schemes: settings.confirmation === 'refuse' ? BEARER : BEARER_OR_DPOP,
       tokenFrom,
       reportTokenFrom: log.callback('tokenFrom'),
       isRevoked,
@@ -120,6 +127,25 @@ function composeRights(
   const report = log.callback('resourcesOf')
   const rules = { ...rights, resourcesOf, timeout, maxAge }
   return new ExternalRights({ ...rules, report, hasSeveralIssuers: hasSeveral(issuers) })
+}
+
+/** Undefined: no token has to be proved. */
+function composePossession(settings: Settings, log: OperatorLog): Possession | undefined {
+  const { confirmation, resource, proofMaxAge: maxAge, tenantsTimeout: timeout } = settings
+  const { publicUrl = resource && new URL(resource).origin } = settings
+  if (confirmation === 'refuse' || confirmation === 'ignore' || publicUrl === undefined) {
+    return undefined
+  }
+  return new Possession({
+    maxAge,
+    publicUrl,
+    proofSeen: settings.proofSeen ?? proofTable(),
+    clientCertificate: settings.clientCertificate ?? certificateOfSocket,
+    timeout,
+    reportProofSeen: log.callback('proofSeen'),
+    reportCertificate: log.callback('clientCertificate'),
+    isProbe: ({ raw }) => raw instanceof ProbedRequest,
+  })
 }
 
 /** If tokens may name several issuers. An entry may have several identifiers, or accept any. */
@@ -161,7 +187,7 @@ export function composeKnownTenants(
 export function composeGuardRules(
   settings: Settings,
   { authenticator, knownTenants, checks, counts, log }: ServiceParts,
-  waits: PendingRequests,
+  app: { readonly waits: PendingRequests; readonly server: object },
 ): GuardRules {
   const { resolveTenant, tenantParameter, tenantsTimeout: timeout, isRevoked } = settings
   const { realm, resource, clockTolerance, asyncContext, logBindings, suspendedTenants } = settings
@@ -174,7 +200,7 @@ export function composeGuardRules(
     suspendedTenants,
     checks,
     timeout,
-    waits,
+    waits: app.waits,
     clockTolerance,
     denies: denialsOf(isRevoked),
     watchRevocation: watchOf(isRevoked),
@@ -183,6 +209,7 @@ export function composeGuardRules(
     asyncContext,
     realm,
     resource,
+    senderProofs: senderProofs(settings, app.server),
   }
 }
 

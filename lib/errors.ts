@@ -4,7 +4,7 @@
  */
 export interface Challenge {
   /** Absent where no credentials were tried. */
-  readonly error?: 'invalid_token' | 'insufficient_scope'
+  readonly error?: 'invalid_token' | 'invalid_dpop_proof' | 'insufficient_scope'
   /** The resource ids that are required; absent where they are not what is wrong. */
   readonly scope?: readonly string[]
 }
@@ -14,7 +14,7 @@ export interface Challenge {
  * texts are frozen, short and in printable ASCII, so they do no harm in a terminal.
  */
 export interface Mismatch {
-  readonly of: 'iss' | 'aud' | 'kid' | 'alg' | 'typ'
+  readonly of: 'iss' | 'aud' | 'kid' | 'alg' | 'typ' | 'htm' | 'htu' | 'iat'
   readonly expected: string
   /** The token's own value, which is not verified; the text says so too. */
   readonly unverified: string
@@ -90,21 +90,28 @@ export class ERR_AUTH_TOKEN_MISSING extends AuthError {
 
 /**
  * 401: the header or `tokenFrom` brought something in a bearer token's place, and it cannot be
- * accepted. All reasons give the same answer (RFC 6750 §3.1 `invalid_token`).
+ * accepted. All reasons give the same answer (RFC 6750 §3.1 `invalid_token`), but for a DPoP proof
+ * that is bad or missing (RFC 9449 §7.1 `invalid_dpop_proof`).
  */
 export class ERR_AUTH_TOKEN_INVALID extends AuthError {
   readonly code = 'ERR_AUTH_TOKEN_INVALID'
   readonly statusCode = 401
   readonly #mismatch: (() => Mismatch) | undefined
+  readonly #error: 'invalid_token' | 'invalid_dpop_proof'
 
   /** `mismatch` makes the texts when they are read, because most logs do not show them. */
-  constructor(reason?: string, mismatch?: () => Mismatch) {
+  constructor(
+    reason?: string,
+    mismatch?: () => Mismatch,
+    error: 'invalid_token' | 'invalid_dpop_proof' = 'invalid_token',
+  ) {
     super('The access token is not valid', reason)
     this.#mismatch = mismatch
+    this.#error = error
   }
 
   override get challenge(): Challenge {
-    return { error: 'invalid_token' }
+    return { error: this.#error }
   }
 
   /**
@@ -293,6 +300,15 @@ export class ERR_AUTH_RESOURCES_UNAVAILABLE extends Unavailable {
 
   constructor(retryAfter: number, reason?: string) {
     super('Rights cannot be checked now', retryAfter, reason)
+  }
+}
+
+/** 503: whether the sender of a bound token holds its key cannot be found out now. */
+export class ERR_AUTH_PROOFS_UNAVAILABLE extends Unavailable {
+  readonly code = 'ERR_AUTH_PROOFS_UNAVAILABLE'
+
+  constructor(retryAfter: number, reason?: string) {
+    super('Proofs cannot be checked now', retryAfter, reason)
   }
 }
 

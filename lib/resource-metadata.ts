@@ -5,9 +5,11 @@ import { entryPointOptions } from './config/option-reader.ts'
 import { metadataPath } from './config/option-types.ts'
 import { withoutRegisterOptions } from './config/problems.ts'
 import { showValue } from './config/redact.ts'
+import { senderProofs } from './config/sender-proofs.ts'
 import { ERR_AUTH_CONFIG_INVALID } from './errors.ts'
 import { installedGuards } from './guard/scopes.ts'
 import type { IssuerEntry } from './identity/authentication/issuer.ts'
+import { supportedAlgorithms } from './identity/jwks/algorithms.ts'
 import { isWithin } from './routes/fastify-scope.ts'
 
 /** The options of `resourceMetadata`. */
@@ -45,7 +47,7 @@ export async function resourceMetadata(
   app: FastifyInstance,
   options: FastifyRegisterOptions<ResourceMetadataOptions>,
 ): Promise<void> {
-  const { resource, loaded } = protectedResource(app)
+  const { resource, scope, loaded } = protectedResource(app)
   const own = withoutRegisterOptions(options)
   const { scopes } = entryPointOptions('resourceMetadata', own, MEMBERS).finish()
   const servers = authorizationServers(loaded)
@@ -61,6 +63,7 @@ export async function resourceMetadata(
     scopes_supported: scopes,
     // Tokens in a body or a query are not read. The RFC has no name for other places.
     bearer_methods_supported: ['header'],
+    ...boundTokens(loaded, scope.server),
   })
   // A colon would begin a parameter.
   const url = metadataPath(resource).replaceAll(':', '::')
@@ -72,15 +75,16 @@ export async function resourceMetadata(
 /** @throws ERR_AUTH_CONFIG_INVALID without a guard that has a `resource`, and with a prefix */
 function protectedResource(app: FastifyInstance): {
   readonly resource: string
+  readonly scope: FastifyInstance
   readonly loaded: LoadedSettings
 } {
   const guard = installedGuards(app).find(({ scope }) => isWithin(scope, app))
   if (guard === undefined) throw misplaced('a scope that is guarded already', 'no guard')
-  const { loaded } = guard
+  const { scope, loaded } = guard
   const { resource } = loaded.settings
   if (resource === undefined) throw misplaced('the option resource of the guard', 'none')
   const { prefix } = app
-  if (prefix === '') return { resource, loaded }
+  if (prefix === '') return { resource, scope, loaded }
   // The well-known address would move.
   const hint = 'register it without, and the routes that have a prefix in a scope below'
   throw misplaced('a scope without a prefix', `${showValue(prefix)}: ${hint}`)
@@ -90,6 +94,18 @@ function misplaced(expected: string, found: string): ERR_AUTH_CONFIG_INVALID {
   return new ERR_AUTH_CONFIG_INVALID(
     `resourceMetadata: expected ${expected}, found ${found} (code)`,
   )
+}
+
+/** How bound tokens are proved (RFC 9728 §2). A member that says no is left out. */
+function boundTokens({ settings }: LoadedSettings, server: object) {
+  const { dpop, certificate } = senderProofs(settings, server)
+  return {
+    ...(certificate && { tls_client_certificate_bound_access_tokens: true }),
+    ...(dpop && { dpop_signing_alg_values_supported: supportedAlgorithms }),
+    // A token that is bound to a certificate alone will do, too.
+    ...(settings.confirmation === 'require' &&
+      !certificate && { dpop_bound_access_tokens_required: true }),
+  }
 }
 
 /**

@@ -18,6 +18,7 @@ const FLOORS = [
   'identity/authentication',
   'identity/authorization',
   'identity/tenants',
+  'identity/proofs',
   'identity/jwt',
   'identity/jwks',
   'platform/callbacks',

@@ -37,7 +37,7 @@ export function listeningWarning(
 
 function productionWarnings({ settings, given, issuers }: LoadedSettings): string[] {
   const warnings: string[] = []
-  const { publicKeysUrl, tenants, confirmation } = settings
+  const { publicKeysUrl, tenants, confirmation, proofSeen } = settings
   const listed = typeof issuers === 'function' ? [] : issuers
   const hasDefaultKeys = !given.has('publicKeysUrl') && !given.has('issuers')
   if (hasDefaultKeys && listed.some((entry) => entry.publicKeysUrl !== undefined)) {
@@ -63,6 +63,11 @@ function productionWarnings({ settings, given, issuers }: LoadedSettings): strin
   if (confirmation === 'ignore') {
     warnings.push(
       'confirmation is ignored: a token that is bound to its sender is accepted from anybody, so a gateway in front must check it',
+    )
+  }
+  if ((confirmation === 'check' || confirmation === 'require') && proofSeen === undefined) {
+    warnings.push(
+      'proofSeen is not configured: DPoP proofs are remembered by this process alone, so several processes need one table, such as redisProofs',
     )
   }
   return warnings

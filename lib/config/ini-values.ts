@@ -28,6 +28,8 @@ const CODE_ONLY: readonly string[] = [
   'resolveTenant',
   'tokenFrom',
   'checks',
+  'proofSeen',
+  'clientCertificate',
 ] satisfies OptionName[]
 
 /** Options with a section of their own. */

@@ -56,6 +56,7 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
     reader.refuse('devMode', 'no dev mode where NODE_ENV is production', 'true')
   }
   checkIssuers(reader, settings, issuerLists)
+  checkProofs(settings, reader)
   const rights = rightsRules(settings, reader)
   const { given } = reader
   const mockUser = settings.devMode
@@ -124,6 +125,14 @@ function rightsRules({ superuserResource, implies }: Settings, reader: OptionsRe
     reader.refuse('implies', expected, superuserResource, 'grant it under * in its own right')
   }
   return Object.freeze({ superuserResource, implied })
+}
+
+/** A proof is for one address, and what a request says of its host is not to be trusted. */
+function checkProofs({ confirmation, publicUrl, resource }: Settings, reader: OptionsReader): void {
+  if (confirmation !== 'check' && confirmation !== 'require') return
+  if (publicUrl !== undefined || resource !== undefined) return
+  const hint = 'a proof names the address that clients know the API by'
+  reader.refuse('confirmation', 'publicUrl, or resource, beside it', 'none', hint)
 }
 
 /** A token must be meant for this very API (RFC 8707 §2). */

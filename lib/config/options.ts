@@ -5,8 +5,11 @@ import type { Implies } from '../identity/authorization/implied-ids.ts'
 import type { Check } from '../identity/authorization/requirement.ts'
 import { isResourceId, type ResourcesOf } from '../identity/authorization/resources.ts'
 import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
+import type { ConfirmationRule } from '../identity/jwt/registered-claims.ts'
 import type { TokenInfo } from '../identity/jwt/token-info.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
+import type { ClientCertificate } from '../identity/proofs/client-certificate.ts'
+import type { ProofSeen } from '../identity/proofs/possession.ts'
 import type { TenantState } from '../identity/tenants/known-tenants.ts'
 import { isTenantName } from '../identity/tenants/tenant-name.ts'
 import { isObject, isPlain } from '../platform/runtime/own-property.ts'
@@ -144,14 +147,54 @@ const tokenOptions = {
 
   /**
    * Treatment of a token that is bound to its sender (a `cnf` claim with members, RFC 7800), which
-   * is no bearer token. `ignore` is for tokens whose binding a gateway in front has checked; a
-   * warning at boot.
+   * is no bearer token. `check`: its sender has to prove that it holds the key (DPoP, RFC 9449) or
+   * the certificate (RFC 8705 §3), or both; an unbound token is a bearer token. `require`: an
+   * unbound token is 401, too. `ignore` is for tokens whose binding a gateway in front has checked;
+   * a warning at boot.
    * @default 'refuse'
    */
-  confirmation: Type.Union([Type.Literal('refuse'), Type.Literal('ignore')], {
-    default: 'refuse',
-    expected: 'refuse or ignore',
+  confirmation: Type.Unsafe<ConfirmationRule>(
+    Type.Union(
+      ['refuse', 'ignore', 'check', 'require'].map((rule) => Type.Literal(rule)),
+      { default: 'refuse', expected: 'refuse, ignore, check or require' },
+    ),
+  ),
+
+  /**
+   * The address that clients know the API by: what stands before the path of a request. A DPoP
+   * proof names it in `htu` (RFC 9449 §4.2). Spelt as `resource`. Needed with `confirmation` `check`
+   * or `require`.
+   * @default the origin of `resource`
+   */
+  publicUrl: Type.Optional(TextThat(RESOURCE_EXPECTED, isResourceAddress)),
+
+  /**
+   * Time that a DPoP proof counts before its `iat` and after (RFC 9449 §11.1), in seconds from 5 to
+   * 600. `clockTolerance` does not count.
+   * @default 300
+   */
+  proofMaxAge: Type.Number({
+    default: 300,
+    minimum: 5,
+    maximum: 600,
+    expected: 'seconds from 5 to 600',
   }),
+
+  /**
+   * Notes that a DPoP proof has been seen, and returns whether it is the first time (RFC 9449
+   * §11.1). `key` is made of the thumbprint of the proof's key and its `jti`, 87 characters; it must
+   * not be forgotten before `until`. Late, thrown or no boolean: 503 ERR_AUTH_PROOFS_UNAVAILABLE.
+   * Several processes need one table, such as `redisProofs`. Not given: a table of this process,
+   * with a warning at boot.
+   */
+  proofSeen: Type.Optional(Callable<ProofSeen>()),
+
+  /**
+   * Returns the certificate that the client of a request has shown, as DER or PEM; null: none.
+   * Called for tokens with `x5t#S256` (RFC 8705 §3.1) only. Thrown, a promise, or no certificate:
+   * 503 ERR_AUTH_PROOFS_UNAVAILABLE. Not given: that of the TLS connection.
+   */
+  clientCertificate: Type.Optional(Callable<ClientCertificate>()),
 
   /** Tolerance for `exp`, `nbf` and `iat`, in seconds from 0 (RFC 7519 §4.1.4). @default 5 */
   clockTolerance: Seconds(5),
@@ -269,7 +312,7 @@ const tenantOptions = {
 
   /**
    * Limit of one call of `tenants`, `isRevoked`, `resolveTenant`, `resourcesOf`, `issuers`,
-   * `opaqueToken` or one of `checks`, in seconds from 0.
+   * `opaqueToken`, `proofSeen` or one of `checks`, in seconds from 0.
    * @default 5
    */
   tenantsTimeout: Seconds(5),

@@ -55,6 +55,7 @@ export class AuthContext implements Finding {
   readonly before: AuthContext | null
   cached: boolean | null = null
   verified: Verified | null = null
+  possession: Finding['possession'] = null
   principal: Principal | null = null
   tenant: string | null = null
   /** The ids that the request requires, if its route chooses them by the request. */
@@ -81,6 +82,12 @@ export class AuthContext implements Finding {
     this.policy = policy
     this.rules = rules
     this.before = before
+    // A proof counts once: it is not asked for again at the last gate.
+    if (before !== null) this.possession = before.possession
+  }
+
+  get mustBeBound(): boolean {
+    return this.policy.mustBeBound
   }
 }
 

@@ -2,6 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import type { FastifyRequest } from 'fastify'
 import type { AuthError } from '../errors.ts'
 import type { Actor } from '../identity/jwt/registered-claims.ts'
+import type { Bound } from '../identity/proofs/possession.ts'
 import type { AuthContext } from './context.ts'
 import { requestedTenant } from './decide.ts'
 import { bindLog } from './log-bindings.ts'
@@ -35,6 +36,11 @@ export interface DecisionEvent {
   readonly checks: readonly string[] | null
   /** Whether the token was known; null: no token counted. */
   readonly cached: boolean | null
+  /**
+   * How the sender of an admitted request has proved to hold the keys of its token: `dpop` where it
+   * proved both. Null: the token is not bound, or that is not checked.
+   */
+  readonly bound: Bound
 }
 
 const decisions = channel('fastify-tenant-auth:decision')
@@ -73,6 +79,7 @@ export function publishInternal({ sub, tenant }: Pick<DecisionEvent, 'sub' | 'te
     required: null,
     checks: null,
     cached: null,
+    bound: null,
   }
   decisions.publish(Object.freeze(event))
 }
@@ -93,6 +100,7 @@ function eventOf(context: AuthContext): DecisionEvent {
     required: context.required ?? policy.requirement?.ids ?? null,
     checks: policy.checks,
     cached,
+    bound: error === null && principal !== null ? (context.possession?.bound ?? null) : null,
   })
 }
 

@@ -1,19 +1,10 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onErrorHookHandler } from 'fastify'
-import { metadataAddress } from '../config/option-types.ts'
 import { AuthError, type Challenge, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
-import { isResourceId } from '../identity/authorization/resources.ts'
 import { isThrown } from '../platform/runtime/error.ts'
-import { ownCopy } from '../platform/runtime/own-property.ts'
+import { type ChallengeRules, challengesOf } from './challenge.ts'
 import { type AuthContext, authContextOf } from './context.ts'
 import { requestedTenant } from './decide.ts'
 import { namesTenant } from './log-bindings.ts'
-
-export interface ChallengeRules {
-  /** The realm of the challenges. */
-  readonly realm: string
-  /** The API's own address. */
-  readonly resource?: string | undefined
-}
 
 /**
  * Adds the headers to the response of a refusal, and logs it. It runs in `onError`, not where the
@@ -26,7 +17,8 @@ export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
     if (isThrown(error, AuthError)) {
       // Read once: they are getters.
       const { reason, challenge, retryAfter } = error
-      writeHeaders(reply, retryAfter, challengeOf(request, challenge, error.statusCode))
+      const { statusCode } = error
+      writeHeaders(reply, retryAfter, challengeOf(request, { challenge, statusCode }))
       log(request, error, { reason, required: challenge?.scope })
       if (isUpgraded(request)) endAfterAnswer(request, reply)
     }
@@ -37,7 +29,7 @@ export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
 function writeHeaders(
   reply: FastifyReply,
   retryAfter: number | null,
-  challenge: string | null,
+  challenge: string | string[] | null,
 ): void {
   reply.header('cache-control', 'no-store')
   if (challenge !== null) reply.header('www-authenticate', challenge)
@@ -98,46 +90,4 @@ function endAfterAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const { socket } = request.raw
   reply.header('connection', 'close')
   reply.raw.once('finish', () => socket.end())
-}
-
-/**
- * The challenge of a refusal (RFC 6750 §3); null if other credentials would not help. The scheme,
- * the realm and the address of the metadata are made of the configuration, once. Nothing that a
- * request says of the host or of itself is part of a challenge.
- */
-function challengesOf({ realm, resource }: ChallengeRules) {
-  const scheme = `Bearer realm=${quoted(realm)}`
-  // RFC 9728 §5.1.
-  const metadata =
-    resource === undefined ? '' : `, resource_metadata=${quoted(metadataAddress(resource))}`
-  return (
-    request: FastifyRequest,
-    challenge: Challenge | null,
-    statusCode: number,
-  ): string | null => {
-    if (challenge === null) return null
-    const { error, scope } = ownCopy(challenge)
-    // A client without a valid token needs the scope for its request to the authorization server.
-    const needsScope = statusCode === 401 && resource !== undefined
-    const ids = needsScope ? requiredBy(request) : scope
-    const code = error === undefined ? '' : `, error="${error}"`
-    return `${scheme}${code}${scopeOf(ids)}${metadata}`
-  }
-}
-
-function scopeOf(required: readonly string[] = []): string {
-  // An id that a handler requires may be any text, and must not break the header.
-  const ids = required.filter(isResourceId)
-  return ids.length === 0 ? '' : `, scope="${ids.join(' ')}"`
-}
-
-/** The ids that the request's route requires. A scope cannot say that any of several will do. */
-function requiredBy(request: FastifyRequest): readonly string[] {
-  const requirement = authContextOf(request)?.policy.requirement
-  return requirement?.mode === 'all' ? requirement.ids : []
-}
-
-/** A quoted-string (RFC 9110 §5.6.4). */
-function quoted(text: string): string {
-  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }

@@ -16,6 +16,7 @@ import type { PolicyRules } from '../routes/policy.ts'
 import { RouteRegistry } from '../routes/route-registry.ts'
 import { hasEnded } from './abort-signal.ts'
 import { enterContext, keepContext } from './async-context.ts'
+import type { ChallengeRules } from './challenge.ts'
 import type { Checks } from './checks.ts'
 import {
   AuthContext,
@@ -26,7 +27,7 @@ import {
 } from './context.ts'
 import { type Decision, decide, GUEST } from './decide.ts'
 import { recordDecision } from './decision-events.ts'
-import { type ChallengeRules, errorResponse } from './error-response.ts'
+import { errorResponse } from './error-response.ts'
 import { bindLog } from './log-bindings.ts'
 import { doneInPlace, noteRefusal, ProbedRequest } from './probe-gate.ts'
 import { readsDeclared } from './request-decorators.ts'

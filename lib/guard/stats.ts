@@ -1,5 +1,6 @@
 import type { Authenticator } from '../identity/authentication/authenticator.ts'
 import type { TokenCacheStats } from '../identity/authentication/token-cache.ts'
+import type { ProofStats } from '../identity/proofs/possession.ts'
 import type { KnownTenants } from '../identity/tenants/known-tenants.ts'
 import type { Lifecycle } from '../platform/callbacks/lifecycle.ts'
 import type { DocumentState } from '../platform/http/document-status.ts'
@@ -10,6 +11,8 @@ export interface Stats {
   /** The decisions on guarded requests, in all applications of the service. */
   readonly decisions: DecisionStats
   readonly tokenCache: TokenCacheStats
+  /** The proofs of tokens that are bound to a key (RFC 9449). */
+  readonly proofs: ProofStats
   /** The documents of other servers that it depends on. */
   readonly documents: readonly DocumentStats[]
 }
@@ -38,6 +41,7 @@ export function statsOf({ authenticator, knownTenants, lifecycles, counts }: Sta
   return {
     decisions: counts.stats,
     tokenCache: { ...authenticator.tokenCache },
+    proofs: { ...authenticator.proofs },
     documents: [...keys, tenants, ...lists].filter((document) => document !== undefined),
   }
 }

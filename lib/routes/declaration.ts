@@ -59,6 +59,12 @@ export interface RouteDeclaration {
    * ERR_AUTH_NOT_PERMITTED otherwise. They run after the validation, just before the handler.
    */
   check?: string | readonly string[] | false | undefined
+  /**
+   * `'require'`: a token that is not bound to its sender (RFC 9449, RFC 8705) is 401. Only where the
+   * option `confirmation` is `check` or `require`.
+   * @default that of the option
+   */
+  confirmation?: 'require' | false | undefined
 }
 
 declare module 'fastify' {
@@ -76,7 +82,12 @@ export interface Declared {
   readonly suspended: boolean
   readonly requirement: Requirement | RequirementByRequest | null
   readonly checks: readonly string[] | null
+  /** Whether a token that is not bound to its sender is refused. */
+  readonly mustBeBound: boolean
 }
+
+/** Keys that refuse users. A route that has lost one is closed. */
+const RESTRICTING = ['require', 'check', 'confirmation']
 
 const TENANT_VALUES: readonly unknown[] = [true, false, undefined, 'required', 'optional']
 
@@ -104,12 +115,12 @@ export function readDeclaration(
 } {
   const values = new Map<string, unknown>(Object.entries(config))
   const problems: string[] = []
-  let isLost = hidden.has('require') || hidden.has('check')
+  let isLost = RESTRICTING.some((key) => hidden.has(key))
   for (const key of new Set([...values.keys(), ...hidden.keys()])) {
     const meant = meantKey(key)
     // A slip declares nothing, so the route would stay open to those that it was to exclude.
     if (meant !== undefined && values.has(key)) problems.push(`${key} looks like ${meant}`)
-    if (meant === 'require' || meant === 'check') isLost = true
+    if (RESTRICTING.some((name) => name === meant)) isLost = true
   }
   for (const [key, why] of hidden) problems.push(`${key} is ${why}`)
   const checks = readChecks(values.get('check'), problems)
@@ -119,6 +130,7 @@ export function readDeclaration(
     ...readFlags(values, problems),
     requirement: isLost ? NEVER_MET : readRequirement(values.get('require'), problems),
     checks,
+    mustBeBound: readConfirmationKey(values.get('confirmation'), problems),
   }
   if (guarded.guests) {
     const others = ['require', 'check'].filter((key) => (values.get(key) ?? false) !== false)
@@ -164,6 +176,13 @@ function readFlags(values: ReadonlyMap<string, unknown>, problems: string[]) {
     guests: flag('guests'),
     suspended: flag('suspended'),
   }
+}
+
+/** A wrong value counts as the strictest one. */
+function readConfirmationKey(value: unknown, problems: string[]): boolean {
+  if (value === undefined || value === false) return false
+  if (value !== 'require') problems.push(`confirmation is not 'require', found ${show(value)}`)
+  return true
 }
 
 /** Empty: they cannot be read. */

@@ -1,3 +1,4 @@
+import type { ConfirmationRule } from '../identity/jwt/registered-claims.ts'
 import type { TenantPlace } from '../identity/tenants/resolve-tenant.ts'
 import { type Declared, NEVER_MET, readDeclaration } from './declaration.ts'
 import { resembles } from './declaration-keys.ts'
@@ -17,6 +18,8 @@ export interface Policy {
   /** Whether a suspended tenant is served. */
   readonly suspended: boolean
   readonly requirement: Declared['requirement']
+  /** Whether a token that is not bound to its sender is refused. */
+  readonly mustBeBound: boolean
   /** The names of the checks that must hold; null: none. */
   readonly checks: readonly string[] | null
 }
@@ -26,6 +29,8 @@ export interface PolicyRules {
   readonly devMode: boolean
   /** By their names. */
   readonly checks?: object | undefined
+  /** The option. Undefined: `refuse`. */
+  readonly confirmation?: ConfirmationRule | undefined
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
 }
@@ -39,6 +44,7 @@ export const CLOSED: Policy = Object.freeze({
   guests: false,
   suspended: false,
   requirement: NEVER_MET,
+  mustBeBound: false,
   checks: null,
 })
 
@@ -72,10 +78,15 @@ export function compilePolicy(
   }
   const unknown = unknownChecks(declared, rules)
   problems.push(...unknown.map((name) => `check names ${name}, which is not one of checks`))
+  const { confirmation = 'refuse' } = rules
+  const isProved = confirmation === 'check' || confirmation === 'require'
+  if (declared.mustBeBound && !isProved) {
+    problems.push(`confirmation is 'require', and the option confirmation is '${confirmation}'`)
+  }
   const mistaken = declared.tenant === false ? [] : mistakenSegments(route.url, rules)
   problems.push(...mistaken)
   // Otherwise its handler might take the parameter for the tenant that was checked.
-  const isClosed = mistaken.length > 0 || unknown.length > 0
+  const isClosed = mistaken.length > 0 || unknown.length > 0 || (declared.mustBeBound && !isProved)
   const requirement = isClosed ? NEVER_MET : declared.requirement
   const policy = {
     noauth: declared.noauth,
@@ -86,6 +97,7 @@ export function compilePolicy(
     // Contradictions close.
     guests: declared.guests && requirement === null && declared.checks === null && !route.strict,
     suspended: declared.suspended,
+    mustBeBound: declared.mustBeBound || confirmation === 'require',
     checks: declared.checks,
   }
   return { policy: Object.freeze(policy), problems }

@@ -26,6 +26,8 @@ export interface ListedRoute {
   readonly suspended?: true
   /** The names of the checks that must hold. Absent: none, or the policy is not known. */
   readonly check?: readonly string[]
+  /** A token must be bound to its sender. Absent: it need not, or the policy is not known. */
+  readonly confirmation?: 'require'
   /**
    * False for a route that was written before the plugin had loaded. It is guarded, and read
    * strictly.
@@ -140,6 +142,7 @@ function policyMembers(policy: Policy | undefined): PolicyMembers {
     ...(policy.guests && { guests: true }),
     ...(policy.suspended && { suspended: true }),
     ...(policy.checks && { check: policy.checks }),
+    ...(policy.mustBeBound && !noauth && { confirmation: 'require' }),
   }
 }
 

@@ -5,6 +5,7 @@ import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { isObject, isPlain, ownCopy } from '../../platform/runtime/own-property.ts'
 import type { Principal } from '../authorization/principal.ts'
 import type { TokenNames } from '../jwt/registered-claims.ts'
+import type { Bound, ProofStats } from '../proofs/possession.ts'
 import type { Issuer } from './issuer.ts'
 import type { TokenCacheStats } from './token-cache.ts'
 import type { Verified } from './verified-tokens.ts'
@@ -15,6 +16,10 @@ export interface Finding {
   cached: boolean | null
   /** The verified token; null until then, and in dev mode. */
   verified: Verified | null
+  /** The token whose sender has proved to hold its keys, and how. Asked once for each request. */
+  possession: { readonly token: string; readonly bound: Bound } | null
+  /** Whether a token that is not bound to its sender is refused. */
+  readonly mustBeBound: boolean
 }
 
 /** Finds out who a request acts as. One instance serves a whole service. */
@@ -38,6 +43,8 @@ export interface Authenticator {
   issuers(): readonly Issuer[]
   /** Figures of the tokens that were verified before. */
   readonly tokenCache: TokenCacheStats
+  /** Figures of the proofs of bound tokens. */
+  readonly proofs: ProofStats
   /**
    * The principal of a request, or its refusal; a promise only if it is not known at once, and
    * then one of `waits`.
@@ -45,7 +52,7 @@ export interface Authenticator {
    * @param finding where the way is noted
    * @returns the principal, or ERR_AUTH_TOKEN_MISSING, ERR_AUTH_TOKEN_INVALID,
    * ERR_AUTH_KEYS_UNAVAILABLE, ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_INTROSPECTION_UNAVAILABLE,
-   * ERR_AUTH_RESOURCES_UNAVAILABLE or ERR_AUTH_REVOCATION_UNAVAILABLE
+   * ERR_AUTH_PROOFS_UNAVAILABLE, ERR_AUTH_RESOURCES_UNAVAILABLE or ERR_AUTH_REVOCATION_UNAVAILABLE
    */
   authenticate(
     request: FastifyRequest,

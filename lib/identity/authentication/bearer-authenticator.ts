@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import { AuthError, ERR_AUTH_TOKEN_MISSING } from '../../errors.ts'
-import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { Principal } from '../authorization/principal.ts'
 import { isJwt } from '../jwt/compact-jws.ts'
+import type { Possession, ProofStats, Sent } from '../proofs/possession.ts'
 import type { Authenticator, Finding, Invalidation } from './authenticator.ts'
-import { extractToken, type TokenFrom } from './extract-token.ts'
+import { extractToken, type TokenRules } from './extract-token.ts'
 import type { Issuer } from './issuer.ts'
 import type { Issuers } from './issuers.ts'
 import type { JwtVerifier } from './jwt-verifier.ts'
@@ -17,11 +17,7 @@ import { checkRevocation, isDenyList, type RevocationRules } from './revocation-
 import type { TokenCacheStats } from './token-cache.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
-export interface BearerRules extends RevocationRules {
-  readonly tokenFrom?: TokenFrom | undefined
-  /** Reports why `tokenFrom` gave no token. */
-  readonly reportTokenFrom?: ReportFailure | undefined
-}
+export interface BearerRules extends RevocationRules, TokenRules {}
 
 /** The parts that verify a token. */
 export interface TokenParts {
@@ -32,9 +28,14 @@ export interface TokenParts {
   readonly opaqueTokens?: OpaqueTokens | undefined
   /** Undefined: the rights are those of the token. */
   readonly rights?: ExternalRights | undefined
+  /** Undefined: no token is bound to its sender. */
+  readonly possession?: Possession | undefined
 }
 
-/** Production: a bearer token (RFC 6750), verified by its issuer. */
+/**
+ * Production: a bearer token (RFC 6750), or one that is bound to its sender (RFC 9449, RFC 8705),
+ * verified by its issuer.
+ */
 export class BearerAuthenticator implements Authenticator {
   readonly #parts: TokenParts
   readonly #rules: BearerRules
@@ -82,29 +83,42 @@ export class BearerAuthenticator implements Authenticator {
     return this.#parts.tokens.stats
   }
 
+  get proofs(): ProofStats {
+    return this.#parts.possession?.stats ?? { size: 0, replayed: 0 }
+  }
+
   authenticate(
     request: FastifyRequest,
     waits: PendingRequests,
-    finding: Finding = { cached: null, verified: null },
+    finding: Finding = { cached: null, verified: null, possession: null, mustBeBound: false },
   ): MaybePromise<Principal | AuthError> {
-    const { tokenFrom, reportTokenFrom } = this.#rules
-    const token = extractToken(request, tokenFrom, reportTokenFrom) // 401
+    const token = extractToken(request, this.#rules) // 401
     if (token === null) return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
     const known = this.#parts.tokens.recall(token) // 401
     finding.cached = known !== undefined
     const verified = known ?? this.#verify(token, waits) // 401, 503
-    if (!(verified instanceof Promise)) return this.#principalOf(verified, waits, finding)
-    return verified.then((found) => this.#principalOf(found, waits, finding))
+    const sent = { request, token }
+    if (!(verified instanceof Promise)) return this.#principalOf(verified, sent, waits, finding)
+    return verified.then((found) => this.#principalOf(found, sent, waits, finding))
   }
 
   #principalOf(
     verified: Verified | AuthError,
+    sent: Sent,
     waits: PendingRequests,
     finding: Finding,
   ): MaybePromise<Principal | AuthError> {
     if (verified instanceof AuthError) return verified
     finding.verified = verified
-    const { rights } = this.#parts
+    const { rights, possession } = this.#parts
+    // Whoever sends a bound token has to hold its keys, before anything is asked for its user.
+    if (possession !== undefined && finding.possession?.token !== sent.token) {
+      const proved = possession.prove(sent, verified.confirmation, finding.mustBeBound, waits)
+      return after(proved, (bound) => {
+        finding.possession = { token: sent.token, bound }
+        return this.#principalOf(verified, sent, waits, finding)
+      })
+    }
     if (rights === undefined && this.#rules.isRevoked === undefined) return verified.principal
     const unrevoked = (user: Principal) => checkRevocation(user, verified, this.#rules, waits)
     if (rights === undefined) return unrevoked(verified.principal) // 401, 503

@@ -6,10 +6,26 @@ import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { refuseToken } from '../jwt/refuse-token.ts'
 
-/** RFC 9110 §11.4: `auth-scheme 1*SP token68`. The scheme's case does not matter. */
-const BEARER = /^bearer(?: +|$)/i
 const SPACE = 0x20
-const MISSPELT_BEARER = /^bearer[^!#$%&'*+.^_`|~0-9a-z-]/i
+
+/** The schemes of the Authorization header that bring a token. */
+export interface Schemes {
+  readonly spelt: RegExp
+  readonly misspelt: RegExp
+}
+
+/** RFC 9110 §11.4: `auth-scheme 1*SP token68`. The scheme's case does not matter. */
+function schemes(names: string): Schemes {
+  return {
+    spelt: new RegExp(`^(?:${names})(?: +|$)`, 'i'),
+    misspelt: new RegExp(`^(?:${names})[^!#$%&'*+.^_\`|~0-9a-z-]`, 'i'),
+  }
+}
+
+export const BEARER = schemes('bearer')
+
+/** RFC 9449 §7.1: a token that is bound to a key comes with the scheme `DPoP`. */
+export const BEARER_OR_DPOP = schemes('bearer|dpop')
 
 /**
  * Gives the token of a request without an Authorization header, from another place; null: it has
@@ -17,23 +33,27 @@ const MISSPELT_BEARER = /^bearer[^!#$%&'*+.^_`|~0-9a-z-]/i
  */
 export type TokenFrom = (request: FastifyRequest) => string | null
 
+export interface TokenRules {
+  /** Undefined: `Bearer` only. */
+  readonly schemes?: Schemes | undefined
+  readonly tokenFrom?: TokenFrom | undefined
+  /** Reports why `tokenFrom` gave no token. */
+  readonly reportTokenFrom?: ReportFailure | undefined
+}
+
 /**
- * The bearer token of a request: of its Authorization header, or, where it has none, what the
+ * The token of a request: of its Authorization header, or, where it has none, what the
  * application's function gives.
  *
  * @returns null when there is none
  * @throws ERR_AUTH_TOKEN_INVALID when there is not exactly one
  */
-export function extractToken(
-  request: FastifyRequest,
-  tokenFrom?: TokenFrom,
-  report?: ReportFailure,
-): string | null {
+export function extractToken(request: FastifyRequest, rules: TokenRules = {}): string | null {
   const { authorization } = request.headers
   const token =
     authorization === undefined
-      ? tokenElsewhere(request, tokenFrom, report)
-      : readBearerToken(String(authorization))
+      ? tokenElsewhere(request, rules.tokenFrom, rules.reportTokenFrom)
+      : readToken(String(authorization), rules.schemes)
   if (isRepeated(request.raw.rawHeaders)) throw refuseToken('several Authorization headers')
   return token
 }
@@ -64,23 +84,23 @@ function tokenElsewhere(
 }
 
 /**
- * The token of an Authorization header (RFC 6750 §2.1), or null where the header names no bearer
- * token: it is empty or of another scheme.
+ * The token of an Authorization header (RFC 6750 §2.1), or null where the header is empty or of
+ * another scheme.
  *
- * @throws ERR_AUTH_TOKEN_INVALID when it is a bearer header without exactly one token
+ * @throws ERR_AUTH_TOKEN_INVALID when it is a header of the schemes without exactly one token
  */
-function readBearerToken(authorization: string): string | null {
+function readToken(authorization: string, { spelt, misspelt } = BEARER): string | null {
   // As nearly all write it.
   if (authorization.startsWith('Bearer ') && authorization.charCodeAt(7) > SPACE) {
     return authorization.slice(7)
   }
-  const scheme = BEARER.exec(authorization)
+  const scheme = spelt.exec(authorization)
   if (scheme) {
     const token = authorization.slice(scheme[0].length)
     if (token === '') throw refuseToken('the header names the scheme and no token')
     return token
   }
-  if (MISSPELT_BEARER.test(authorization)) throw refuseToken('the header is malformed')
+  if (misspelt.test(authorization)) throw refuseToken('the header is malformed')
   return null
 }
 

@@ -166,13 +166,13 @@ export class Issuer {
   }
 
   #verified(accepted: AcceptedClaims, until: number, validity: Validity): Verified {
-    const { userInfo, names, lifetime, actor } = accepted
+    const { userInfo, names, lifetime, actor, confirmation } = accepted
     const { exp = until } = lifetime
     const { tenants } = this.#rules
     const subject = { exp, issuer: names.issuer, actor, tokenSub: names.sub }
     const principal = Principal.of(userInfo, subject, this.#rules, tenants)
     this.#standing.proved()
-    return { principal, lifetime, names, tenants, validity, isOpaque: false }
+    return { principal, lifetime, names, tenants, validity, confirmation, isOpaque: false }
   }
 
   /** One for each key set. The one before ends: what other keys have proved is proved anew. */

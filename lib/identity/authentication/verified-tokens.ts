@@ -2,9 +2,13 @@ import { AuthError } from '../../errors.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
 import type { Principal } from '../authorization/principal.ts'
 import type { AllowedTenants } from '../authorization/rights.ts'
+import type { Confirmation } from '../jwt/confirmation.ts'
 import type { TokenNames } from '../jwt/registered-claims.ts'
 import { type Lifetime, refusedLifetime } from '../jwt/registered-claims.ts'
 import { TokenCache, type TokenCacheStats } from './token-cache.ts'
+
+/** Bytes of a confirmation, with the key and the header that it remembers. */
+const BOUND = 3072
 
 /** A verified token. */
 export interface Verified {
@@ -16,6 +20,8 @@ export interface Verified {
   /** For which its issuer may speak. */
   readonly tenants: AllowedTenants
   readonly validity: Validity
+  /** The keys that its sender has to prove; null: none. */
+  readonly confirmation: Confirmation | null
   /** Whether it stands for a token that is no JWT. */
   readonly isOpaque: boolean
 }
@@ -35,7 +41,8 @@ export class VerifiedTokens {
   constructor(size: number, clockTolerance: number) {
     this.#cache = new TokenCache(
       size,
-      ({ principal, names }) => principal.keptSize + keptBytes(names),
+      ({ principal, names, confirmation }) =>
+        principal.keptSize + keptBytes(names) + (confirmation === null ? 0 : BOUND),
     )
     this.#clockTolerance = clockTolerance
   }

@@ -1,4 +1,4 @@
-import type { KeyObject } from 'node:crypto'
+import { createHash, type KeyObject } from 'node:crypto'
 import { algorithmsOf, importKey, isOversized } from './algorithms.ts'
 
 /** A public key that may verify tokens, ready for use. */
@@ -38,7 +38,7 @@ export type KeyFlaw =
   | 'too costly'
 
 /** A member of a JWK set by its text alone. Importing it is what costs. */
-interface WrittenKey {
+export interface WrittenKey {
   readonly kid: string | undefined
   readonly algorithms: readonly string[]
   readonly material: Strings
@@ -68,6 +68,13 @@ export function importWrittenKey(written: WrittenKey): VerificationKey | KeyFlaw
   if (isCostlyKey(key)) return 'too costly'
   const fingerprint = JSON.stringify([kid, algorithms, material])
   return { kid, algorithms: new Set(algorithms), key, fingerprint }
+}
+
+/** The thumbprint of a key (RFC 7638 §3), by SHA-256: of its text alone. */
+export function thumbprintOf({ material }: WrittenKey): string {
+  const members = Object.entries(material).sort(([a], [b]) => (a < b ? -1 : 1))
+  const json = JSON.stringify(Object.fromEntries(members))
+  return createHash('sha256').update(json).digest('base64url')
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { AuthError } from '../../errors.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { readConfirmation } from './confirmation.ts'
 import { mismatch, refuseToken } from './refuse-token.ts'
 
 /**
@@ -45,9 +46,15 @@ export interface ClaimRules {
   readonly issuer?: readonly string[] | undefined
   /** Accepted `aud`, one of which must be named; undefined: not checked. */
   readonly audience?: readonly string[] | undefined
-  /** `ignore`: a token that is bound to its sender counts as one that is not. */
-  readonly confirmation?: 'refuse' | 'ignore' | undefined
+  /**
+   * `ignore`: a token that is bound to its sender counts as one that is not. `check`: its sender
+   * has to prove that. Undefined: it is refused.
+   */
+  readonly confirmation?: ConfirmationRule | undefined
 }
+
+/** The option `confirmation`. A route that requires a bound token checks it by itself. */
+export type ConfirmationRule = 'refuse' | 'ignore' | 'check' | 'require'
 
 /** When a token is valid, in seconds since the epoch (RFC 7519 §4.1.4 to §4.1.6). */
 export interface Lifetime {
@@ -61,6 +68,7 @@ export interface Lifetime {
  * can cause for nothing is given back, since to throw it costs more than to find it.
  *
  * @returns undefined: the rules accept it
+ * @throws ERR_AUTH_TOKEN_INVALID for a `cnf` of which nothing can be proved
  */
 export function refusedClaims(
   { iss, aud, cnf }: RegisteredClaims,
@@ -73,9 +81,10 @@ export function refusedClaims(
   if (audience && !names(aud, audience)) {
     return refuseToken('the audience is not accepted', mismatch('aud', audience, aud))
   }
-  if (rules.confirmation !== 'ignore' && isBound(cnf)) {
-    return refuseToken('bound to its sender')
-  }
+  if (!isBound(cnf)) return undefined
+  const { confirmation = 'refuse' } = rules
+  if (confirmation === 'refuse') return refuseToken('bound to its sender')
+  if (confirmation !== 'ignore') readConfirmation(cnf)
   return undefined
 }
 
@@ -124,7 +133,7 @@ function time(name: 'exp' | 'nbf' | 'iat', value: unknown): number | undefined {
  * RFC 7800 §3.1: `cnf` is an object whose members name the key that the sender has to show. One
  * without members names none. Any other value is malformed, and so rather a binding than none.
  */
-function isBound(cnf: unknown): boolean {
+export function isBound(cnf: unknown): boolean {
   if (cnf === undefined) return false
   return !isObject(cnf) || Object.keys(cnf).length > 0
 }

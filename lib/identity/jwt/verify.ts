@@ -4,10 +4,12 @@ import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { supportedAlgorithms, verifySignature } from '../jwks/algorithms.ts'
 import type { VerificationKey } from '../jwks/jwk.ts'
 import type { CompactJws, JoseHeader } from './compact-jws.ts'
+import { type Confirmation, readConfirmation } from './confirmation.ts'
 import { mismatch, refuseToken } from './refuse-token.ts'
 import {
   type Actor,
   type ClaimRules,
+  isBound,
   type Lifetime,
   readActor,
   readLifetime,
@@ -99,6 +101,8 @@ export interface AcceptedClaims {
   readonly names: TokenNames
   readonly lifetime: Lifetime
   readonly actor: Actor | null
+  /** Null: it is not bound, or that is not checked. */
+  readonly confirmation: Confirmation | null
 }
 
 /**
@@ -120,9 +124,12 @@ export function acceptClaims(
   // Before the application's function, which may change the claims.
   const names = readTokenNames(registered)
   const actor = readActor(registered)
+  const isProved = rules.confirmation === 'check' || rules.confirmation === 'require'
+  const isBoundHere = isProved && isBound(registered.cnf)
+  const confirmation = isBoundHere ? readConfirmation(registered.cnf) : null
   const { mapClaims, reportMapClaims } = rules
   const userInfo = mapClaims ? mapped(claims, mapClaims, reportMapClaims) : readUserInfo(claims)
-  return { userInfo, names, lifetime, actor }
+  return { userInfo, names, lifetime, actor, confirmation }
 }
 
 /**

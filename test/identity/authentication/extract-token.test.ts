@@ -91,6 +91,6 @@ test('a made-up request without raw headers repeats no header', () => {
 
 test('a repeated header is refused, even if the function has given a token', () => {
   const request = requestWith(undefined, ['Authorization', 'a', 'authorization', 'b'])
-  const ask = () => extractToken(request, () => 'a.b.c')
+  const ask = () => extractToken(request, { tokenFrom: () => 'a.b.c' })
   assert.throws(ask, refused('several Authorization headers'))
 })

@@ -29,6 +29,7 @@ function verified(sub: string, claims: object = {}, validity = { isValid: true }
     names: { issuer: null, sub, jti: null, sid: null },
     tenants: '*',
     validity,
+    confirmation: null,
     isOpaque: false,
   }
 }

@@ -1,0 +1,71 @@
+import type { FastifyRequest } from 'fastify'
+import { metadataAddress } from '../config/option-types.ts'
+import type { SenderProofs } from '../config/sender-proofs.ts'
+import type { Challenge } from '../errors.ts'
+import { isResourceId } from '../identity/authorization/resources.ts'
+import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
+import { countsAsDpop } from '../identity/proofs/possession.ts'
+import { ownCopy } from '../platform/runtime/own-property.ts'
+import { authContextOf } from './context.ts'
+
+export interface ChallengeRules {
+  /** The realm of the challenges. */
+  readonly realm: string
+  /** The API's own address. */
+  readonly resource?: string | undefined
+  readonly senderProofs: SenderProofs
+}
+
+/** What is wrong with the credentials, and the status of the refusal. */
+interface Fault {
+  readonly challenge: Challenge | null
+  readonly statusCode: number
+}
+
+/**
+ * The challenges of a refusal (RFC 6750 §3, RFC 9449 §7.1), one for each scheme that works; null if
+ * other credentials would not help. Scheme, realm and the address of the metadata are made of the
+ * configuration, once. Nothing that a request says of the host or of itself is part of a challenge.
+ */
+export function challengesOf({ realm, resource, senderProofs }: ChallengeRules) {
+  const bearer = `Bearer realm=${quoted(realm)}`
+  const dpop = `DPoP realm=${quoted(realm)}, algs="${supportedAlgorithms.join(' ')}"`
+  // RFC 9728 §5.1.
+  const metadata =
+    resource === undefined ? '' : `, resource_metadata=${quoted(metadataAddress(resource))}`
+  return (request: FastifyRequest, { challenge, statusCode }: Fault): string | string[] | null => {
+    if (challenge === null) return null
+    const { error, scope } = ownCopy(challenge)
+    // A client without a valid token needs the scope for its request to the authorization server.
+    const needsScope = statusCode === 401 && resource !== undefined
+    const wanted = needsScope ? scopeOf(requiredBy(request)) : ''
+    const fault = `${error === undefined ? '' : `, error="${error}"`}${needsScope ? '' : scopeOf(scope)}`
+    if (!senderProofs.dpop) return `${bearer}${fault}${wanted}${metadata}`
+    // A bearer token may be bound to a certificate.
+    const takesBearer = senderProofs.certificate || !mustBeBound(request)
+    const isDpop = !takesBearer || countsAsDpop(request)
+    const ofDpop = `${dpop}${isDpop ? fault : ''}${wanted}${metadata}`
+    return takesBearer ? [`${bearer}${isDpop ? '' : fault}${wanted}${metadata}`, ofDpop] : ofDpop
+  }
+}
+
+function mustBeBound(request: FastifyRequest): boolean {
+  return authContextOf(request)?.policy.mustBeBound === true
+}
+
+function scopeOf(required: readonly string[] = []): string {
+  // An id that a handler requires may be any text, and must not break the header.
+  const ids = required.filter(isResourceId)
+  return ids.length === 0 ? '' : `, scope="${ids.join(' ')}"`
+}
+
+/** The ids that the request's route requires. A scope cannot say that any of several will do. */
+function requiredBy(request: FastifyRequest): readonly string[] {
+  const requirement = authContextOf(request)?.policy.requirement
+  return requirement?.mode === 'all' ? requirement.ids : []
+}
+
+/** A quoted-string (RFC 9110 §5.6.4). */
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+}

@@ -1,0 +1,31 @@
+import { createHash, X509Certificate } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+
+/** Gives the certificate of a request's client, as DER or PEM; null: it has shown none. */
+export type ClientCertificate = (request: FastifyRequest) => Buffer | string | null
+
+/**
+ * The certificate of the TLS connection (RFC 8705 §3). The handshake has proved that the client
+ * holds its key, whoever has issued it. `socket.authorized` is not read: on Node 20 it is true in
+ * resumed sessions without a certificate.
+ */
+export const certificateOfSocket: ClientCertificate = ({ raw: { socket } }) => {
+  const getPeer: unknown = Reflect.get(socket, 'getPeerX509Certificate')
+  if (typeof getPeer !== 'function') return null
+  const certificate: unknown = Reflect.apply(getPeer, socket, [])
+  return certificate instanceof X509Certificate ? certificate.raw : null
+}
+
+/**
+ * The thumbprint of a certificate (RFC 8705 §3.1); null: there is none.
+ *
+ * @throws TypeError, and what Node throws where it is no certificate
+ */
+export function thumbprintOfCertificate(certificate: unknown): string | null {
+  if (certificate === null) return null
+  if (typeof certificate !== 'string' && !Buffer.isBuffer(certificate)) {
+    throw new TypeError('the certificate is neither a Buffer, a string nor null')
+  }
+  const { raw } = new X509Certificate(certificate)
+  return createHash('sha256').update(raw).digest('base64url')
+}

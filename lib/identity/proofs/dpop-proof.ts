@@ -1,0 +1,139 @@
+import { hash } from 'node:crypto'
+import { ERR_AUTH_TOKEN_INVALID } from '../../errors.ts'
+import { isThrown } from '../../platform/runtime/error.ts'
+import { flatString } from '../../platform/runtime/flat-string.ts'
+import { isTooComplex } from '../../platform/runtime/json-complexity.ts'
+import { ownProperty } from '../../platform/runtime/own-property.ts'
+import { supportedAlgorithms, verifySignature } from '../jwks/algorithms.ts'
+import { importWrittenKey, readWrittenKey, thumbprintOf } from '../jwks/jwk.ts'
+import { decodeBase64url, parseObject, utf8Text } from '../jwt/compact-jws.ts'
+import type { Confirmation, ProofKey } from '../jwt/confirmation.ts'
+import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
+import { comparableAddress } from './proof-address.ts'
+import { refuseProof } from './refuse-proof.ts'
+
+/** Most characters of a proof. It is read before its signature is verified. */
+const MAX_LENGTH = 4096
+
+/** Most characters of a header that is remembered: of RSA keys up to 4096 bits. */
+const MAX_KEPT_HEADER = 1024
+
+/** Most characters of a `jti`. */
+const MAX_JTI = 256
+
+/** What a proof has to be of. */
+export interface Proved {
+  /** The thumbprint of the key that the token is bound to. */
+  readonly jkt: string
+  /** The method of the request. */
+  readonly method: string
+  /** The address of the request, in the form of `comparableAddress`. */
+  readonly address: string | undefined
+  /** The very text of the token. */
+  readonly token: string
+  /** Seconds that `iat` may lie before now, or after. */
+  readonly maxAge: number
+}
+
+/** A good proof, as a table of proofs knows it. */
+export interface GoodProof {
+  /** The thumbprint of its key, a dot, and the digest of its `jti`: 87 characters. */
+  readonly key: string
+  /** From then on it is too old. */
+  readonly until: Date
+}
+
+/**
+ * Verifies a DPoP proof (RFC 9449 §4.3), up to the question whether it has been seen before.
+ *
+ * The order is that of the costs: the thumbprint of the key's text, so that a key of somebody else
+ * is not imported, then the claims, then the signature.
+ *
+ * @param confirmation of the token; it remembers the key
+ * @throws ERR_AUTH_TOKEN_INVALID
+ */
+export function verifyProof(proof: string, confirmation: Confirmation, proved: Proved): GoodProof {
+  const parts = proof.length > MAX_LENGTH ? [] : proof.split('.')
+  const [header = '', payload = '', signature = ''] = parts
+  if (parts.length !== 3) throw refuseProof('longer than 4096 characters, or not three parts')
+  const { proved: last } = confirmation
+  const key = last?.header === header ? last : readKey(header, proved.jkt)
+  const good = readClaims(payload, proved)
+  const bytes = asProof(() => decodeBase64url(signature))
+  const input = proof.slice(0, header.length + 1 + payload.length)
+  if (!verifySignature(key.alg, key.key, input, bytes)) throw refuseProof('a bad signature')
+  if (key !== last && header.length <= MAX_KEPT_HEADER) {
+    confirmation.proved = { ...key, header: flatString(header) }
+  }
+  return good
+}
+
+function readKey(part: string, jkt: string): ProofKey {
+  const header = readPart(part)
+  // RFC 7515 §4.1.11: an extension that is not understood must be refused.
+  if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) {
+    throw refuseProof('header extensions are not supported')
+  }
+  const typ = ownProperty(header, 'typ')
+  if (typ !== 'dpop+jwt') throw refuseProof('another type', mismatch('typ', ['dpop+jwt'], typ))
+  const alg = ownProperty(header, 'alg')
+  if (typeof alg !== 'string' || !supportedAlgorithms.includes(alg)) {
+    throw refuseProof('another algorithm', mismatch('alg', supportedAlgorithms, alg))
+  }
+  const jwk = readWrittenKey(ownProperty(header, 'jwk'))
+  if (typeof jwk === 'string') throw refuseProof(`the key is ${jwk}`)
+  if (thumbprintOf(jwk) !== jkt) throw refuseToken('the DPoP proof is of another key')
+  if (!jwk.algorithms.includes(alg)) throw refuseProof('the algorithm is not that of the key')
+  const imported = importWrittenKey(jwk)
+  if (typeof imported === 'string') throw refuseProof(`the key is ${imported}`)
+  return { header: part, alg, key: imported.key }
+}
+
+function readClaims(part: string, proved: Proved): GoodProof {
+  const { jkt, method, address, token, maxAge } = proved
+  const claims = readPart(part)
+  const htm = ownProperty(claims, 'htm')
+  if (htm !== method) throw refuseProof('for another method', mismatch('htm', [method], htm))
+  const htu = ownProperty(claims, 'htu')
+  const found = typeof htu === 'string' ? comparableAddress(htu) : undefined
+  if (found === undefined || found !== address) {
+    throw refuseProof('for another address', mismatch('htu', [address], htu))
+  }
+  const iat = ownProperty(claims, 'iat')
+  const now = Date.now() / 1000
+  if (typeof iat !== 'number' || !(Math.abs(now - iat) <= maxAge)) {
+    const expected = [`${now - maxAge} to ${now + maxAge}`]
+    const shown = typeof iat === 'number' ? String(iat) : iat
+    throw refuseProof('of another time', mismatch('iat', expected, shown))
+  }
+  if (ownProperty(claims, 'ath') !== digestOf(token)) throw refuseProof('of another token')
+  const jti = ownProperty(claims, 'jti')
+  if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI) {
+    throw refuseProof('jti is no text of 1 to 256 characters')
+  }
+  return { key: `${jkt}.${digestOf(jti)}`, until: new Date((iat + maxAge) * 1000) }
+}
+
+function digestOf(text: string): string {
+  return hash('sha256', text, 'base64url')
+}
+
+function readPart(part: string): Record<string, unknown> {
+  return asProof(() => {
+    const text = utf8Text(decodeBase64url(part))
+    if (isTooComplex(text)) throw refuseProof('it is crowded')
+    return parseObject(text)
+  })
+}
+
+/** A fault in a part of the proof is one of the proof. */
+function asProof<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (isThrown(error, ERR_AUTH_TOKEN_INVALID) && error.challenge.error === 'invalid_token') {
+      throw refuseProof(error.reason)
+    }
+    throw error
+  }
+}

@@ -1,0 +1,173 @@
+import type { FastifyRequest } from 'fastify'
+import { ERR_AUTH_PROOFS_UNAVAILABLE } from '../../errors.ts'
+import {
+  callWithTimeout,
+  type ReportFailure,
+  thrown,
+} from '../../platform/callbacks/call-with-timeout.ts'
+import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
+import { readBoolean } from '../../platform/http/failure.ts'
+import { withoutStack } from '../../platform/runtime/error.ts'
+import { after, ignoreRejection, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
+import type { Confirmation } from '../jwt/confirmation.ts'
+import { refuseToken } from '../jwt/refuse-token.ts'
+import { type ClientCertificate, thumbprintOfCertificate } from './client-certificate.ts'
+import { type GoodProof, verifyProof } from './dpop-proof.ts'
+import { PublicAddress } from './proof-address.ts'
+import { refuseProof } from './refuse-proof.ts'
+
+/**
+ * Notes that a proof has been seen. True: for the first time. It is asked after all else of a proof
+ * is good, and must not forget it before `until`.
+ */
+export type ProofSeen = (key: string, until: Date) => boolean | Promise<boolean>
+
+/** How the sender of a token has proved that it is the token's own; null: the token is unbound. */
+export type Bound = 'dpop' | 'mtls' | null
+
+export interface PossessionRules {
+  /** Seconds that a proof counts before its time and after. */
+  readonly maxAge: number
+  /** The address that clients know the API by. */
+  readonly publicUrl: string
+  readonly proofSeen: ProofSeen & { readonly size?: number }
+  readonly clientCertificate: ClientCertificate
+  /** Seconds for one call of `proofSeen`. */
+  readonly timeout: number
+  readonly reportProofSeen?: ReportFailure | undefined
+  readonly reportCertificate?: ReportFailure | undefined
+  /** Whether a request is a probe, whose proof is not noted. */
+  readonly isProbe: (request: FastifyRequest) => boolean
+}
+
+/** The figures of the proofs of a service. */
+export interface ProofStats {
+  /** Proofs that the table of this process holds; 0 where the application has one of its own. */
+  readonly size: number
+  /** Requests that came with a proof that had been seen before. */
+  readonly replayed: number
+}
+
+/** A token, and the request that brought it. */
+export interface Sent {
+  readonly request: FastifyRequest
+  readonly token: string
+}
+
+/** The question whether whoever sends a token holds the keys that it is bound to. */
+export class Possession {
+  readonly #rules: PossessionRules
+  readonly #address: PublicAddress
+  #replayed = 0
+
+  constructor(rules: PossessionRules) {
+    this.#rules = rules
+    this.#address = new PublicAddress(rules.publicUrl)
+  }
+
+  get stats(): ProofStats {
+    return { size: this.#rules.proofSeen.size ?? 0, replayed: this.#replayed }
+  }
+
+  /**
+   * How the sender of a verified token has proved itself; a promise only if `proofSeen` gives one,
+   * and then one of `waits`.
+   *
+   * @param mustBeBound whether an unbound token is refused
+   * @throws ERR_AUTH_TOKEN_INVALID, ERR_AUTH_PROOFS_UNAVAILABLE
+   */
+  prove(
+    { request, token }: Sent,
+    confirmation: Confirmation | null,
+    mustBeBound: boolean,
+    waits: PendingRequests,
+  ): MaybePromise<Bound> {
+    const isDpop = hasDpopScheme(request)
+    if (confirmation === null) {
+      if (isDpop) throw refuseToken('an unbound token with the scheme DPoP')
+      if (mustBeBound) throw refuseToken('not bound to its sender')
+      return null
+    }
+    const { jkt, x5t } = confirmation
+    if (jkt === null && isDpop) throw refuseToken('bound to a certificate, with the scheme DPoP')
+    if (jkt !== null && !countsAsDpop(request)) {
+      throw refuseToken('bound to a key, with the scheme Bearer')
+    }
+    if (x5t !== null && x5t !== this.#certificateOf(request)) {
+      throw refuseToken('bound to another certificate')
+    }
+    if (jkt === null) return 'mtls'
+    const proof = verifyProof(proofOf(request), confirmation, {
+      jkt,
+      method: request.method,
+      address: this.#address.of(request.originalUrl),
+      token,
+      maxAge: this.#rules.maxAge,
+    })
+    // The last question, so that a proof that is refused is not used up.
+    return this.#rules.isProbe(request) ? 'dpop' : this.#note(proof, waits)
+  }
+
+  #note({ key, until }: GoodProof, waits: PendingRequests): MaybePromise<'dpop'> {
+    const { proofSeen, timeout, reportProofSeen: report } = this.#rules
+    const isFirst = callWithTimeout({
+      ask: () => proofSeen(key, until),
+      timeout,
+      waits,
+      report,
+      read: readBoolean,
+      refuse: (reason) => unavailable(`proofSeen ${reason}`),
+    })
+    return after(isFirst, (isSo) => {
+      if (isSo) return 'dpop'
+      this.#replayed += 1
+      throw refuseProof('it has been seen before')
+    })
+  }
+
+  #certificateOf(request: FastifyRequest): string | null {
+    const { clientCertificate, reportCertificate } = this.#rules
+    let certificate: unknown
+    try {
+      certificate = clientCertificate(request)
+      return thumbprintOfCertificate(certificate)
+    } catch (error) {
+      ignoreRejection(certificate)
+      const failure = thrown(error)
+      reportCertificate?.(failure)
+      throw unavailable(`clientCertificate ${failure.reason}`)
+    }
+  }
+}
+
+function unavailable(reason: string): ERR_AUTH_PROOFS_UNAVAILABLE {
+  return withoutStack(() => new ERR_AUTH_PROOFS_UNAVAILABLE(1, reason))
+}
+
+/** RFC 9110 §11.1: the case of a scheme does not matter. */
+const DPOP = /^dpop(?: |$)/i
+
+function hasDpopScheme({ headers: { authorization } }: FastifyRequest): boolean {
+  return authorization !== undefined && DPOP.test(authorization)
+}
+
+/**
+ * Whether a request uses the scheme DPoP (RFC 9449 §7.1). A token from another place than the
+ * header has no scheme. It counts by the proof beside it.
+ */
+export function countsAsDpop(request: FastifyRequest): boolean {
+  const { authorization, dpop } = request.headers
+  return authorization === undefined ? dpop !== undefined : hasDpopScheme(request)
+}
+
+/** @throws ERR_AUTH_TOKEN_INVALID without exactly one proof (RFC 9449 §4.3) */
+function proofOf({ headers: { dpop }, raw: { rawHeaders } }: FastifyRequest): string {
+  if (dpop === undefined) throw refuseProof('there is none')
+  const isOne = rawHeaders === undefined || rawHeaders.filter(isDpopName).length === 1
+  if (typeof dpop !== 'string' || !isOne) throw refuseProof('there are several')
+  return dpop
+}
+
+function isDpopName(name: string, at: number): boolean {
+  return at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'dpop'
+}

@@ -1,0 +1,66 @@
+/** RFC 3986 §2.3. */
+const UNRESERVED = /[A-Za-z0-9._~-]/
+const ESCAPED = /%[0-9A-Fa-f]{2}/g
+/** RFC 9112 §3.2.2, without query and fragment. */
+const ABSOLUTE_FORM = /^https?:\/\/[^/]+(\/.*)$/i
+
+/**
+ * The address that clients know the API by, from which `htu` (RFC 9449 §4.2) is expected. What a
+ * request says of its host is not part of it: anybody can write that.
+ */
+export class PublicAddress {
+  readonly #origin: string
+  readonly #base: string
+
+  /** @param publicUrl what stands before the path of a request; without a slash at its end */
+  constructor(publicUrl: string) {
+    const { origin, pathname } = new URL(publicUrl)
+    this.#origin = origin
+    this.#base = pathname === '/' ? '' : pathname
+  }
+
+  /**
+   * The address of a request, in the form of `comparableAddress`. Undefined: no proof fits it. A
+   * path that a URL parser changes, such as one with `..`, may be another one to the router.
+   *
+   * @param target the request's target, as it came (RFC 9112 §3.2)
+   */
+  of(target: string): string | undefined {
+    const path = pathOf(target)
+    if (path === undefined) return undefined
+    // Joined as text, since to resolve it would let a path replace the base, or the host.
+    const whole = this.#base + path
+    const address = `${this.#origin}${whole}`
+    if (!URL.canParse(address) || new URL(address).pathname !== whole) return undefined
+    return this.#origin + comparablePath(whole)
+  }
+}
+
+/**
+ * The form in which two addresses are compared (RFC 9449 §4.3, RFC 3986 §6.2.2, §6.2.3): without
+ * query and fragment, the origin without regard to case, the path with. Undefined: it is none.
+ */
+export function comparableAddress(htu: string): string | undefined {
+  if (!URL.canParse(htu)) return undefined
+  const { protocol, origin, pathname, username, password } = new URL(htu)
+  if (protocol !== 'https:' && protocol !== 'http:') return undefined
+  // An API is not known by an address with credentials.
+  if (username !== '' || password !== '') return undefined
+  return origin + comparablePath(pathname)
+}
+
+/** Unreserved characters are not escaped, and all other escapes are in upper case. */
+function comparablePath(path: string): string {
+  if (!path.includes('%')) return path
+  return path.replaceAll(ESCAPED, (escaped) => {
+    const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
+    return UNRESERVED.test(character) ? character : escaped.toUpperCase()
+  })
+}
+
+/** The path of a request's target. Routers end it at the first `?` or `#`. */
+function pathOf(target: string): string | undefined {
+  const end = target.search(/[?#]/)
+  const address = end === -1 ? target : target.slice(0, end)
+  return address.startsWith('/') ? address : ABSOLUTE_FORM.exec(address)?.[1]
+}

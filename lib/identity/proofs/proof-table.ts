@@ -1,0 +1,159 @@
+import { hash, randomBytes } from 'node:crypto'
+import { types } from 'node:util'
+import { Unusable } from '../../platform/http/failure.ts'
+import { clock } from '../../platform/runtime/clock.ts'
+import { flatString } from '../../platform/runtime/flat-string.ts'
+
+/**
+ * Notes a proof, and returns whether it is the first time.
+ *
+ * @param key made of the thumbprint of a key, 43 characters, and of the proof's own name
+ * @param until when the proof is over
+ * @throws if the table is full
+ */
+export type ProofTable = ((key: string, until: Date) => boolean) & {
+  /** Proofs that are held. */
+  readonly size: number
+}
+
+const MINUTE = 60_000
+
+/** Most buckets. An `until` far ahead would else make one for each minute. */
+const MOST_BUCKETS = 64
+
+/** Letters of a thumbprint (RFC 7638, SHA-256). */
+const THUMBPRINT = 43
+
+/** Counters of proofs by thumbprint. A power of two. */
+const COUNTERS = 4096
+
+/** Proofs that end within the same minute, and leave memory together. */
+interface Bucket {
+  /** In milliseconds since the epoch, on a whole minute. */
+  end: number
+  /** A reading of `clock`: by then the end has come, as it was reckoned at each insertion. */
+  endsAt: number
+  readonly digests: Set<string>
+  /** How many proofs, by counter. */
+  readonly counts: Uint32Array
+}
+
+/**
+ * The proofs that were seen by this process: about 75 bytes each, in buckets that are dropped
+ * whole. There is no timer: a call drops what is over.
+ *
+ * A clock that is set brings no proof back. A bucket is dropped when its end has come on the
+ * monotonic clock and on the wall clock as well. After that, whatever ends no later counts as seen.
+ */
+class Proofs {
+  readonly #max: number
+  readonly #quarter: number
+  /** From the earliest end to the last. */
+  #buckets: Bucket[] = []
+  /** The last end of all that were dropped. */
+  #droppedEnd = Number.NEGATIVE_INFINITY
+  #size = 0
+  /** What thumbprints hold beyond a quarter each, in all. */
+  #excess = 0
+  readonly #counts = new Uint32Array(COUNTERS)
+  readonly #secret = randomBytes(16).toString('latin1')
+
+  constructor(max: number) {
+    this.#max = max
+    this.#quarter = Math.floor(max / 4)
+  }
+
+  get size(): number {
+    this.#drop()
+    return this.#size
+  }
+
+  note(key: string, until: number): boolean {
+    this.#drop()
+    if (until <= this.#droppedEnd) return false
+    const digest = flatString(hash('sha256', key, 'binary').slice(0, 16))
+    if (this.#buckets.some(({ digests }) => digests.has(digest))) return false
+    const counter = this.#counterOf(key)
+    if (!this.#hasRoomFor(counter)) throw new Unusable('the table of proofs is full')
+    const bucket = this.#bucketFor(until)
+    bucket.endsAt = Math.max(bucket.endsAt, clock.now() + bucket.end - Date.now())
+    bucket.digests.add(digest)
+    bucket.counts[counter] = (bucket.counts[counter] ?? 0) + 1
+    this.#size += 1
+    this.#count(counter, 1)
+    return true
+  }
+
+  #drop(): void {
+    const [now, date] = [clock.now(), Date.now()]
+    const isOver = ({ end, endsAt }: Bucket) => now >= endsAt && date >= end
+    if (!this.#buckets.some(isOver)) return
+    for (const { end, digests, counts } of this.#buckets.filter(isOver)) {
+      this.#droppedEnd = Math.max(this.#droppedEnd, end)
+      this.#size -= digests.size
+      for (const [counter, count] of counts.entries()) this.#count(counter, -count)
+    }
+    this.#buckets = this.#buckets.filter((bucket) => !isOver(bucket))
+  }
+
+  /**
+   * Two thumbprints may share a counter. Then one of them is refused with the other in a full
+   * table, which costs its user a 503, and never lets a proof in twice. Nobody can choose a key
+   * that shares the counter of another: the counter depends on a secret.
+   */
+  #counterOf(key: string): number {
+    const digest = hash('sha256', this.#secret + key.slice(0, THUMBPRINT), 'binary')
+    return (digest.charCodeAt(0) * 256 + digest.charCodeAt(1)) % COUNTERS
+  }
+
+  /**
+   * In a full table, a thumbprint beyond a quarter is refused. As long as there is one, the others
+   * have the room that it should not have, at most a quarter more.
+   */
+  #hasRoomFor(counter: number): boolean {
+    if (this.#size < this.#max) return true
+    const isBeyond = (this.#counts[counter] ?? 0) >= this.#quarter
+    return !isBeyond && this.#size < this.#max + Math.min(this.#excess, this.#quarter)
+  }
+
+  #count(counter: number, change: number): void {
+    const before = this.#counts[counter] ?? 0
+    this.#counts[counter] = before + change
+    const beyond = (count: number) => Math.max(0, count - this.#quarter)
+    this.#excess += beyond(before + change) - beyond(before)
+  }
+
+  /** The bucket of its minute. Without room for one more, a proof may be held for longer. */
+  #bucketFor(until: number): Bucket {
+    const end = Math.ceil(until / MINUTE) * MINUTE
+    const later = this.#buckets.find((bucket) => bucket.end >= end)
+    if (later?.end === end) return later
+    const other = later ?? this.#buckets.at(-1)
+    if (other !== undefined && this.#buckets.length >= MOST_BUCKETS) {
+      other.end = Math.max(other.end, end)
+      return other
+    }
+    const bucket = {
+      end,
+      endsAt: Number.NEGATIVE_INFINITY,
+      digests: new Set<string>(),
+      counts: new Uint32Array(COUNTERS),
+    }
+    this.#buckets = [...this.#buckets, bucket].sort((a, b) => a.end - b.end)
+    return bucket
+  }
+}
+
+/** A table of seen proofs. It is empty at first, and belongs to this process. */
+export function proofTable({ max = 500_000 }: { readonly max?: number } = {}): ProofTable {
+  const proofs = new Proofs(max)
+  const note = (key: string, until: Date): boolean => {
+    if (typeof key !== 'string') throw new TypeError('the key of a proof is no string')
+    const end = types.isDate(until) ? until.getTime() : Number.NaN
+    if (Number.isNaN(end)) throw new TypeError('the end of a proof is no date')
+    return proofs.note(key, end)
+  }
+  return Object.defineProperty(Object.assign(note, { size: 0 }), 'size', {
+    get: () => proofs.size,
+  })
+}
