@@ -19,7 +19,8 @@ import {
 } from '../helpers/tokens/bound.ts'
 
 const NOW = 1_800_000_000
-const YEAR = { expiresIn: 365 * 86_400 }
+/** The clock may be set back behind `NOW`. */
+const YEAR = { expiresIn: 365 * 86_400, issuedAt: -365 * 86_400 }
 
 /**
  * An application on a clock that the test moves. A wall clock that is set moves no ages.

@@ -27,7 +27,8 @@ test('a route that requires binding refuses unbound tokens, and the others do no
     const proved = await app.inject({ url, headers: provedBy(HOLDER, token, { url }) })
     assert.equal(outcome(proved), '200')
     const bare = { authorization: `Bearer ${token}` }
-    assertUnproved(await app.inject({ url, headers: bare }), 'invalid_token', 'Bearer')
+    // No challenge asks for a bearer token there.
+    assertUnproved(await app.inject({ url, headers: bare }), 'invalid_token')
   }
 })
 
@@ -63,7 +64,7 @@ for (const [what, confirmation, config] of ROUTES) {
       const app = await guardedApp(t, untyped(all))
       app.get('/pay', { config: declared(config) }, handler)
       await app.ready()
-    }, configError('confirmation'))
+    }, /GET \/pay: .*confirmation/)
   })
 }
 
@@ -222,7 +223,7 @@ test('in dev mode nobody proves anything', async (t) => {
 })
 
 test('work without a request proves nothing', async (t) => {
-  const app = await boundApp(t, { confirmation: 'require' })
+  const app = await boundApp(t, { confirmation: 'require', asyncContext: true })
   await app.ready()
   const who = { sub: 'job', tenant: 'acme', resources: ['order:read'] }
   assert.equal(await app.authService.actAs(who, () => 'done'), 'done')

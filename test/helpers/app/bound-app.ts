@@ -5,14 +5,18 @@ import { PUBLIC } from '../tokens/bound.ts'
 import { guardedApp, untyped } from './guarded-app.ts'
 import { outcome } from './refusals.ts'
 
-/** An application that checks what tokens are bound to, with routes of every kind of answer. */
+/**
+ * An application that checks what tokens are bound to, with routes of every kind of answer. An
+ * option that is `undefined` is not given.
+ */
 export async function boundApp(
   t: TestContext,
   options: object = {},
   server: FastifyServerOptions = {},
 ): Promise<FastifyInstance> {
   const all = { confirmation: 'check', publicUrl: PUBLIC, ...options }
-  const app = await guardedApp(t, untyped(all), server)
+  const given = Object.entries(all).filter(([, value]) => value !== undefined)
+  const app = await guardedApp(t, untyped(Object.fromEntries(given)), server)
   app.get('/me', { config: { userInfo: true } }, async ({ userInfo }) => userInfo.sub)
   app.post('/me', async () => 'ok')
   app.get('/t/:tenant', { config: { tenant: true } }, async ({ tenant }) => tenant)
