@@ -109,6 +109,8 @@ const DIVERGENCES: readonly [reason: string, fits: (proof: AnyProof) => boolean]
 const STRICTER: readonly ((proof: AnyProof) => boolean)[] = [
   // An extension of RFC 7797, which counts with `crit` alone.
   ({ header }) => 'b64' in header,
+  // One of no characters, or one that came before.
+  ({ claims }) => 'jti' in claims,
   // Private members of other types of keys, and members of the wrong type.
   ({ jwk }) => Object.keys(jwk).length > 0,
 ]
