@@ -4,6 +4,7 @@ import type { CallbackFailure, ReportFailure } from './platform/callbacks/call-w
 import { changeReporter } from './platform/http/document-status.ts'
 import type { RemoteDocumentEvents } from './platform/http/remote-document.ts'
 import { clock } from './platform/runtime/clock.ts'
+import { logLine } from './platform/runtime/log-line.ts'
 import { ownProperty } from './platform/runtime/own-property.ts'
 
 const TEST_KEYS =
@@ -97,10 +98,6 @@ class Warnings {
   }
 }
 
-/**
- * Logs a failure, without its error if the members of that cannot be read. A logger that throws
- * costs no request.
- */
 function write(
   log: FastifyBaseLogger,
   level: 'warn' | 'debug',
@@ -108,15 +105,6 @@ function write(
   failure: CallbackFailure,
 ): void {
   const { reason } = failure
-  const error = ownProperty(failure, 'error')
   const about = { function: name, reason }
-  const message = `tenant auth: ${name} ${reason}`
-  for (const line of [error === undefined ? about : { ...about, err: error }, about]) {
-    try {
-      log[level](line, message)
-      return
-    } catch {
-      // Next without the error.
-    }
-  }
+  logLine(log, level, `tenant auth: ${name} ${reason}`, about, ownProperty(failure, 'error'))
 }

@@ -10,6 +10,7 @@ import { composeGuardRules, composeParts, type ServiceParts } from './compose.ts
 import { bootWarnings, listeningWarning } from './config/boot-warnings.ts'
 import { type LoadedSettings, loadSettings } from './config/load-settings.ts'
 import type { AuthOptions } from './config/options.ts'
+import { senderProofs } from './config/sender-proofs.ts'
 import { auditRoutes, PluginOrder } from './guard/boot-audit.ts'
 import { addGuard } from './guard/guard.ts'
 import { decorateRequest } from './guard/request-decorators.ts'
@@ -167,8 +168,9 @@ export class AuthService {
   }
 
   /**
-   * A copy of an OpenAPI document that describes the guard: the bearer scheme, and each operation's
-   * `security`, `tenant` parameter and refusals. An operation of several routes is open if all are.
+   * A copy of an OpenAPI document that describes the guard: the schemes of tokens, and each
+   * operation's `security`, `tenant` parameter and refusals. An operation of several routes is open
+   * if all are.
    *
    * @param document an OpenAPI 3 document, as @fastify/swagger makes it; it stays as it is
    * @param app the Fastify instance that was given to `install`; not given: all of them
@@ -180,7 +182,9 @@ export class AuthService {
     const routes = this.#installations
       .registries(app)
       .flatMap((registry) => documentedRoutes(registry, settings))
-    return describeGuard(document, routes, settings)
+    const [scope] = this.#installations.scopes(app)
+    const proofs = senderProofs(settings, scope?.server ?? {})
+    return describeGuard(document, routes, { ...settings, senderProofs: proofs })
   }
 
   /** Ends all background work. Called when the last application that it is installed in closes. */
@@ -200,10 +204,13 @@ class Installations {
   }
 
   /** @param app not given: all of them */
+  scopes(app?: object): FastifyInstance[] {
+    return [...this.#registries.keys()].filter((scope) => app === undefined || scope === app)
+  }
+
+  /** @param app not given: all of them */
   registries(app?: object): RouteRegistry[] {
-    return [...this.#registries]
-      .filter(([installed]) => app === undefined || installed === app)
-      .map(([, registry]) => registry)
+    return this.scopes(app).flatMap((scope) => this.#registries.get(scope) ?? [])
   }
 
   /** The log of the first application: the service has none of its own. */

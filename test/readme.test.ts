@@ -24,7 +24,8 @@ import { tempFolder } from './helpers/documents/temp-folder.ts'
 const README = readFileSync('README.md', 'utf8')
 const CONTRIBUTING = readFileSync('.github/CONTRIBUTING.md', 'utf8')
 const RECIPES = readFileSync('.github/docs/recipes.md', 'utf8')
-const blocks = codeBlocks(`${README}\n${RECIPES}`)
+const BOUND = readFileSync('.github/docs/bound-tokens.md', 'utf8')
+const blocks = codeBlocks(`${README}\n${RECIPES}\n${BOUND}`)
 
 test('the sections stand in the order in which a reader needs them', () => {
   assert.deepEqual(headings(README), [
@@ -54,6 +55,7 @@ test('the sections stand in the order in which a reader needs them', () => {
 for (const page of [
   'README.md',
   '.github/docs/recipes.md',
+  '.github/docs/bound-tokens.md',
   '.github/CONTRIBUTING.md',
   '.github/SECURITY.md',
 ]) {
@@ -67,6 +69,7 @@ for (const page of [
 }
 
 const SPECIFIERS = [
+  ["'../../lib/entrypoints/certificates/index.ts'", "'fastify-tenant-auth/certificates'"],
   ["'../../lib/index.ts'", "'fastify-tenant-auth'"],
   ["'../../lib/entrypoints/testing/index.ts'", "'fastify-tenant-auth/testing'"],
   ["'../../lib/entrypoints/claims/index.ts'", "'fastify-tenant-auth/claims'"],
@@ -189,6 +192,9 @@ const DEFAULTS_IN_WORDS: { readonly [name in OptionName]?: string } = {
   superuserResource: 'none',
   implies: 'none',
   checks: 'none',
+  publicUrl: 'the origin of `resource`',
+  proofSeen: 'a table of this process',
+  clientCertificate: 'that of the TLS connection',
   resource: 'none',
   tenants: 'not checked',
   publicKeys: 'none',
@@ -246,6 +252,7 @@ const REQUEST_ERRORS = [
   new errors.ERR_AUTH_ISSUERS_UNAVAILABLE(1),
   new errors.ERR_AUTH_INTROSPECTION_UNAVAILABLE(1),
   new errors.ERR_AUTH_RESOURCES_UNAVAILABLE(1),
+  new errors.ERR_AUTH_PROOFS_UNAVAILABLE(1),
   new errors.ERR_AUTH_CHECK_UNAVAILABLE(1),
 ]
 const BOOT_ERRORS = [new errors.ERR_AUTH_CONFIG_INVALID(''), new errors.ERR_AUTH_ROUTE_INVALID('')]
@@ -295,6 +302,7 @@ test('the list of declarations has every key, and every word that a key may have
     guests: true,
     suspended: true,
     check: true,
+    confirmation: true,
   } satisfies Record<keyof RouteDeclaration, true>
   const told = listItems(README, 'What a route declares').flatMap(
     (item) => /^`(\w+: \S+?)`(?:\.|,)/.exec(item)?.[1] ?? [],

@@ -10,8 +10,8 @@ import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
 import { isSecureUrl } from '../platform/http/urls.ts'
 
-/** The rule for the option `resource`, in the words of a boot error. */
-export const RESOURCE_EXPECTED =
+/** The rule for the address of an API, in the words of a boot error. */
+const ADDRESS_EXPECTED =
   'an https URL (http on loopback) as URL parsers spell it, without credentials, query, fragment, % and *, and without a slash at its end'
 
 /**
@@ -58,6 +58,8 @@ export const TextThat = (
   const isOne = (value: unknown): value is string => typeof value === 'string' && judge(value)
   return Custom(expected, isOne, options)
 }
+
+export const ResourceAddress = TextThat(ADDRESS_EXPECTED, isResourceAddress)
 
 export const Seconds = (fallback: number, least = 0) =>
   Type.Number({

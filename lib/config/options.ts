@@ -20,14 +20,13 @@ import {
   CodeSwitch,
   Custom,
   isHttpUrl,
-  isResourceAddress,
   KeysUrl,
   List,
   MapClaims,
   Names,
   namesOf,
   PublicKeys,
-  RESOURCE_EXPECTED,
+  ResourceAddress,
   Seconds,
   Size,
   Switch,
@@ -149,8 +148,8 @@ const tokenOptions = {
    * Treatment of a token that is bound to its sender (a `cnf` claim with members, RFC 7800), which
    * is no bearer token. `check`: its sender has to prove that it holds the key (DPoP, RFC 9449) or
    * the certificate (RFC 8705 §3), or both; an unbound token is a bearer token. `require`: an
-   * unbound token is 401, too. `ignore` is for tokens whose binding a gateway in front has checked;
-   * a warning at boot.
+   * unbound token is 401, too. `ignore` is for tokens whose binding a gateway in front has
+   * checked; a warning at boot.
    * @default 'refuse'
    */
   confirmation: Type.Unsafe<ConfirmationRule>(
@@ -162,11 +161,11 @@ const tokenOptions = {
 
   /**
    * The address that clients know the API by: what stands before the path of a request. A DPoP
-   * proof names it in `htu` (RFC 9449 §4.2). Spelt as `resource`. Needed with `confirmation` `check`
-   * or `require`.
+   * proof names it in `htu` (RFC 9449 §4.2). Spelt as `resource`. Needed with `confirmation`
+   * `check` or `require`.
    * @default the origin of `resource`
    */
-  publicUrl: Type.Optional(TextThat(RESOURCE_EXPECTED, isResourceAddress)),
+  publicUrl: Type.Optional(ResourceAddress),
 
   /**
    * Time that a DPoP proof counts before its `iat` and after (RFC 9449 §11.1), in seconds from 5 to
@@ -182,10 +181,10 @@ const tokenOptions = {
 
   /**
    * Notes that a DPoP proof has been seen, and returns whether it is the first time (RFC 9449
-   * §11.1). `key` is made of the thumbprint of the proof's key and its `jti`, 87 characters; it must
-   * not be forgotten before `until`. Late, thrown or no boolean: 503 ERR_AUTH_PROOFS_UNAVAILABLE.
-   * Several processes need one table, such as `redisProofs`. Not given: a table of this process,
-   * with a warning at boot.
+   * §11.1). `key` is made of the thumbprint of the proof's key and its `jti`, 87 characters; it
+   * must not be forgotten before `until`. Late, thrown or no boolean: 503
+   * ERR_AUTH_PROOFS_UNAVAILABLE. Several processes need one table, such as `redisProofs`. Not
+   * given: a table of this process, with a warning at boot.
    */
   proofSeen: Type.Optional(Callable<ProofSeen>()),
 
@@ -392,7 +391,7 @@ const applicationOptions = {
    * is not given, it is the audience. Every challenge names the address of its metadata (RFC 9728
    * §5.1), and that of a 401 the route's `require` as `scope`. See `resourceMetadata`.
    */
-  resource: Type.Optional(TextThat(RESOURCE_EXPECTED, isResourceAddress)),
+  resource: Type.Optional(ResourceAddress),
 
   /** Treatment at boot of routes that no guard covers. @default 'refuse' */
   uncovered: Type.Union([Type.Literal('warn'), Type.Literal('refuse'), Type.Literal('ignore')], {

@@ -15,6 +15,7 @@ import { AnyTenant, type TenantState } from '../identity/tenants/known-tenants.t
 import { askForTenant } from '../identity/tenants/resolve-tenant.ts'
 import { isTenantName, readNoTenant, readTenant } from '../identity/tenants/tenant-name.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
+import { logLine } from '../platform/runtime/log-line.ts'
 import type { MaybePromise } from '../platform/runtime/maybe-promise.ts'
 import type { AuthContext } from './context.ts'
 
@@ -74,7 +75,7 @@ function withoutRights(
   if (principal === null) return GUEST
   if (!context.policy.guests) return withoutStack(() => principal.mayNotAct())
   const { reason } = withoutStack(() => principal.mayNotAct())
-  context.request.log.debug({ reason }, 'tenant auth: a user counts as a guest')
+  logLine(context.request.log, 'debug', 'tenant auth: a user counts as a guest', { reason })
   context.principal = null
   context.verified = null
   context.cached = null
@@ -124,6 +125,8 @@ function meetRequirement(
   return withoutStack(() => principal.lacks((requirement ?? required).ids)) // 403
 }
 
+const BY_FAILED = 'tenant auth: require.by failed; the request is refused'
+
 /** Undefined if the route's function cannot say what the request requires: nobody meets that. */
 function chosenBy(required: RequirementByRequest, context: AuthContext): Requirement | undefined {
   const { request } = context
@@ -132,7 +135,7 @@ function chosenBy(required: RequirementByRequest, context: AuthContext): Require
     context.required = requirement.ids
     return requirement
   } catch (error) {
-    request.log.error({ err: error }, 'tenant auth: require.by failed; the request is refused')
+    logLine(request.log, 'error', BY_FAILED, {}, error)
     return undefined
   }
 }

@@ -1,3 +1,4 @@
+import type { SenderProofs } from '../config/sender-proofs.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
 import type { Policy } from '../routes/policy.ts'
 import { type DocumentedRoute, indexRoutes } from './match-routes.ts'
@@ -19,12 +20,15 @@ import {
 export interface OpenapiRules extends RefusalRules, TenantParameterRules {
   /** Tokens may also come from another place than the Authorization header. */
   readonly tokenFrom?: unknown
+  /** How senders of bound tokens prove that they hold the keys. Undefined: they need not. */
+  readonly senderProofs?: SenderProofs | undefined
 }
 
 interface Description {
   readonly rules: OpenapiRules
-  /** Names of the bearer scheme and of the error schema in the document's components. */
-  readonly scheme: string
+  /** Names of the schemes and of the error schema in the document's components. */
+  readonly bearer: string
+  readonly dpop: string
   readonly errors: string
   /** The Security Requirement Objects of the whole document. */
   readonly security: unknown
@@ -32,9 +36,9 @@ interface Description {
 }
 
 /**
- * A copy of an OpenAPI document that describes the guard: the bearer scheme, and for each operation
- * its `security`, its `tenant` parameter and its refusals. The application's own descriptions are
- * kept.
+ * A copy of an OpenAPI document that describes the guard: the schemes of tokens, and for each
+ * operation its `security`, its `tenant` parameter and its refusals. The application's own
+ * descriptions are kept.
  */
 export function describeGuard<Document extends object>(
   document: Document,
@@ -44,9 +48,11 @@ export function describeGuard<Document extends object>(
   const { components, paths, security } = draft(document)
   const { securitySchemes, schemas, parameters } = draft(components)
   const schemes = draft(securitySchemes)
-  const scheme = Object.keys(schemes).find((name) => isBearer(schemes[name]))
+  const nameOf = (wanted: string, scheme: string) =>
+    Object.keys(schemes).find((name) => isHttp(schemes[name], scheme)) ?? freeName(wanted, schemes)
   const names = {
-    scheme: scheme ?? freeName('bearerAuth', schemes),
+    bearer: nameOf('bearerAuth', 'bearer'),
+    dpop: nameOf('dpopAuth', 'dpop'),
     errors: freeName('AuthError', draft(schemas)),
   }
   const policiesOf = indexRoutes(routes, document)
@@ -76,7 +82,11 @@ export function describeGuard<Document extends object>(
     ...document,
     components: {
       ...draft(components),
-      securitySchemes: { [names.scheme]: bearerScheme(), ...schemes },
+      securitySchemes: {
+        [names.bearer]: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        ...(rules.senderProofs?.dpop && { [names.dpop]: { type: 'http', scheme: 'DPoP' } }),
+        ...schemes,
+      },
       schemas: { ...draft(schemas), [names.errors]: errorSchema() },
     },
     paths: mapValues(draft(paths), (item, path) =>
@@ -111,7 +121,7 @@ function describeOperation(
   return {
     ...operation,
     security: [
-      ...(own.length > 0 ? own : securityOf(description)),
+      ...(own.length > 0 ? own : securityOf(description, guarded)),
       // OpenAPI 3.1 §4.8.30: an empty one lets anonymous requests in.
       ...(policies.every(({ noauth, guests }) => noauth || guests) ? [{}] : []),
     ],
@@ -121,13 +131,19 @@ function describeOperation(
 }
 
 /** The guard wants its token in addition to what the application asks for in the whole document. */
-function securityOf({ scheme, security: shared, rules }: Description): Draft[] {
-  const bearer = { [scheme]: [] }
+function securityOf(
+  { bearer, dpop, security: shared, rules }: Description,
+  policies: readonly Policy[],
+): Draft[] {
+  const { senderProofs } = rules
+  const takesBearer = senderProofs?.certificate || !policies.some(({ mustBeBound }) => mustBeBound)
+  const tokens = [...(takesBearer ? [bearer] : []), ...(senderProofs?.dpop ? [dpop] : [])]
+  const wanted = (tokens.length > 0 ? tokens : [bearer]).map((name) => ({ [name]: [] }))
   const security = requirementsIn(shared)
-  if (security.length === 0) return [bearer]
+  if (security.length === 0) return wanted
   // The application may ask for the very same token there, in a cookie for instance.
-  if (rules.tokenFrom !== undefined) return [...security, bearer]
-  return security.map((alternative) => ({ ...bearer, ...alternative }))
+  if (rules.tokenFrom !== undefined) return [...security, ...wanted]
+  return security.flatMap((alternative) => wanted.map((token) => ({ ...token, ...alternative })))
 }
 
 /**
@@ -147,12 +163,8 @@ function isAnswered(responses: Draft, status: number): boolean {
   return [String(status), range, 'default'].some((key) => Object.hasOwn(responses, key))
 }
 
-function bearerScheme(): Draft {
-  return { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }
-}
-
 /** The scheme's name is case-insensitive (RFC 9110 §11.1). */
-function isBearer(value: unknown): boolean {
+function isHttp(value: unknown, wanted: string): boolean {
   const { type, scheme } = draft(value)
-  return type === 'http' && typeof scheme === 'string' && scheme.toLowerCase() === 'bearer'
+  return type === 'http' && typeof scheme === 'string' && scheme.toLowerCase() === wanted
 }

@@ -60,8 +60,8 @@ export interface RouteDeclaration {
    */
   check?: string | readonly string[] | false | undefined
   /**
-   * `'require'`: a token that is not bound to its sender (RFC 9449, RFC 8705) is 401. Only where the
-   * option `confirmation` is `check` or `require`.
+   * `'require'`: a token that is not bound to its sender (RFC 9449, RFC 8705) is 401. Only where
+   * the option `confirmation` is `check` or `require`.
    * @default that of the option
    */
   confirmation?: 'require' | false | undefined

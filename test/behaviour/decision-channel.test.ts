@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { hasSubscribers } from 'node:diagnostics_channel'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import cors from '@fastify/cors'
@@ -40,6 +41,7 @@ const STRANGER = {
   required: null,
   checks: null,
   cached: null,
+  bound: null,
 } as const
 
 /** What is told of a user who is let through. */
@@ -70,6 +72,12 @@ async function guarded(t: TestContext, options: AuthOptions = {}): Promise<Fasti
   })
   return app
 }
+
+test('the recipes list the members of a message, in their order', () => {
+  const text = readFileSync('.github/docs/recipes.md', 'utf8')
+  const listed = /request, once: `\{ ([^}]+) \}`/.exec(text)?.[1]?.split(/,\s+/)
+  assert.deepEqual(listed, ['request', ...Object.keys(ADMITTED)])
+})
 
 /** The messages without their requests, of which each must be the one that was asked. */
 function without(messages: readonly { readonly request: unknown }[]): object[] {
@@ -121,7 +129,10 @@ test('a message holds no token, and no claim beside issuer, sub and actor', asyn
 
 /** Each refusal of the contract, how it comes about, and what is told of it. */
 const TOLD: Readonly<
-  Record<RefusalCode, { options?: object; url: string; token?: string | null; told: object }>
+  Record<
+    RefusalCode,
+    { options?: object; url: string; token?: string | null; claims?: Record<string, unknown>; told: object }
+  >
 > = {
   ERR_AUTH_TOKEN_MISSING: { url: '/acme/x', token: null, told: { sub: null, cached: null } },
   ERR_AUTH_TOKEN_INVALID: {
@@ -142,6 +153,18 @@ const TOLD: Readonly<
     url: '/acme/checked',
     options: { checks: { own: () => false } },
     told: { checks: ['own'] },
+  },
+  ERR_AUTH_PROOFS_UNAVAILABLE: {
+    url: '/acme/x',
+    claims: { cnf: { 'x5t#S256': 'A'.repeat(43) } },
+    options: {
+      confirmation: 'check',
+      publicUrl: 'https://api.test',
+      clientCertificate: () => {
+        throw new Error('no header')
+      },
+    },
+    told: { sub: null },
   },
   ERR_AUTH_CHECK_UNAVAILABLE: {
     url: '/acme/checked',
@@ -181,7 +204,8 @@ const TOLD: Readonly<
   },
 }
 
-for (const [code, { options = {}, url, token, told: expected }] of Object.entries(TOLD)) {
+for (const [code, refused] of Object.entries(TOLD)) {
+  const { options = {}, url, token, claims = {}, told: expected } = refused
   for (const method of ['GET', 'HEAD'] as const) {
     test(`${method}: ${code} is told once, with what is known by then`, async (t) => {
       const told = heard(t, 'decision')
@@ -197,7 +221,7 @@ for (const [code, { options = {}, url, token, told: expected }] of Object.entrie
       if ('checks' in options) {
         app.get('/:tenant/checked', { config: { check: 'own' } }, handler)
       }
-      const user = await as({ acme: ['order:read'] })
+      const user = await as({ acme: ['order:read'] }, claims)
       const bearer = token === undefined ? user : { authorization: `Bearer ${token}` }
       let reason: string | undefined
       app.addHook('onError', async (request) => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import tenantAuth, { type AuthOptions, signalOf } from '../../lib/index.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
+import { until } from '../helpers/processes/until.ts'
 import { json, tenantServer } from '../helpers/servers/tenant-server.ts'
 
 const { issuer: iss, audience: aud } = authority
@@ -193,4 +194,44 @@ test('what cannot be meant is a TypeError, and does not mean everybody', async (
   for (const [what, given] of MISTAKES) {
     assert.throws(() => Reflect.apply(authService.forget, authService, [given]), TypeError, what)
   }
+})
+
+test('a state that was asked for before forget({ tenant }), and comes after it, ends no signal', async (t) => {
+  const answers: ((state: true | 'suspended') => void)[] = []
+  const tenants = () => new Promise<true | 'suspended'>((resolve) => void answers.push(resolve))
+  const app = await guardedApp(t, { tenants, tenantsMaxAge: 0 })
+  const signals: AbortSignal[] = []
+  let goOn = (): void => {}
+  const isFree = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  app.get('/hold/:tenant', async (request) => {
+    signals.push(signalOf(request))
+    await isFree
+    return 'x'
+  })
+  app.get('/t/:tenant', async () => 'ok')
+  const headers = await as({ acme: [] })
+  const asking = async (url: string) => {
+    const verdict = app.inject({ url, headers }).then(outcome)
+    await until(() => answers.length > 0)
+    return { verdict, answer: answers.splice(0)[0] ?? assert.fail('nothing was asked') }
+  }
+  const held = await asking('/hold/acme')
+  held.answer(true)
+  await until(() => signals.length > 0)
+  const before = await asking('/t/acme')
+  app.authService.forget({ tenant: 'acme' })
+  const after = await asking('/t/acme')
+  after.answer(true)
+  assert.equal(await after.verdict, '200')
+  before.answer('suspended')
+  assert.equal(await before.verdict, '403 ERR_AUTH_TENANT_SUSPENDED')
+  assert.equal(signals[0]?.aborted, false)
+  const last = await asking('/t/acme')
+  last.answer('suspended')
+  await last.verdict
+  assert.equal(signals[0]?.aborted, true)
+  goOn()
+  assert.equal(await held.verdict, '200')
 })

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyServerOptions } from 'fastify'
+import { denyList } from '../../lib/entrypoints/revocation/index.ts'
 import tenantAuth, {
   type AuthOptions,
   authorizationOf,
+  currentAuthorization,
   type RouteDeclaration,
   refusalOf,
   signalOf,
@@ -83,6 +85,7 @@ test('a bad token is refused, and never a guest', async (t) => {
   const bad = [
     await authority.headers({ resources: { acme: [] } }, { expiresIn: -60 }),
     await as({ acme: [] }, { sub: 'revoked' }),
+    await as({ acme: [] }, { cnf: { jkt: 'x' } }),
     { authorization: 'Bearer x.y.z' },
     { authorization: 'Bearer' },
     { authorization: 'Bearer opaque' },
@@ -130,6 +133,7 @@ test('keys that cannot be had are 503 of a token, and no matter of a guest', asy
 })
 
 test('an unknown tenant is 404 and a wrong name 400, of guests too, and names nobody', async (t) => {
+  const events = heard(t, 'decision')
   const app = await start(t, { tenants: ['acme'] })
   const refusals: unknown[] = []
   app.addHook(
@@ -142,6 +146,35 @@ test('an unknown tenant is 404 and a wrong name 400, of guests too, and names no
   }
   assertRefused(await app.inject('/query?tenant='), 'ERR_AUTH_TENANT_INVALID')
   assert.deepEqual(refusals, [null, null, null])
+  for (const { sub, issuer, tokenSub } of events) {
+    assert.deepEqual([sub, issuer, tokenSub], [null, null, null])
+  }
+  assert.equal(events.length, 3)
+})
+
+test('a guest whose tenant cannot be checked is refused', async (t) => {
+  for (const tenants of [() => assert.fail('broken'), () => 'yes' as unknown as boolean]) {
+    const app = await start(t, { tenants })
+    const response = await app.inject('/path/acme')
+    assertRefused(response, 'ERR_AUTH_TENANTS_UNAVAILABLE')
+    assert.equal(outcome(await app.inject('/none')), '200')
+  }
+})
+
+test('a guest with a token is nobody to code below, and its signal outlives the token', async (t) => {
+  const list = denyList()
+  const app = await guardedApp(t, { asyncContext: true, isRevoked: list })
+  let signal: AbortSignal | undefined
+  app.get('/:tenant', { config: { guests: true } }, async (request) => {
+    signal = signalOf(request)
+    await list.add({ sub: 'alice' })
+    return { current: currentAuthorization(), aborted: signal.aborted }
+  })
+  const headers = await as({ acme: [] }, { sub: 'alice' })
+  const response = await app.inject({ url: '/other', headers })
+  assert.deepEqual(response.json(), { current: null, aborted: false })
+  assert.equal(signal?.aborted, false)
+  assertRefused(await app.inject({ url: '/other', headers }), 'ERR_AUTH_TOKEN_INVALID')
 })
 
 test('events and lines of a guest name no user; why a user is one stands at level debug', async (t) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { denyList } from '../../lib/entrypoints/revocation/index.ts'
 import tenantAuth from '../../lib/index.ts'
 import { CALLBACKS } from '../helpers/app/callbacks.ts'
-import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 
@@ -112,3 +112,49 @@ for (const [what, error] of THROWN) {
     assert.equal(answers[1], answers[0])
   })
 }
+
+const REFUSED = '403 ERR_AUTH_RESOURCE_MISSING'
+
+for (const [what, error] of THROWN) {
+  test(`a function of require that throws ${what} refuses as one that throws any other`, async (t) => {
+    const log = logLines()
+    const app = await guardedApp(t, {}, { logger: log.logger })
+    const by = () => {
+      throw error
+    }
+    app.get('/:tenant', { config: { require: { by, among: ['a:b'] } } }, async () => 'ok')
+    const headers = await as({ acme: ['a:b'] })
+    assert.equal(outcome(await app.inject({ url: '/acme', headers })), REFUSED)
+    assert.equal(log.lines('require.by failed').length, 1)
+  })
+}
+
+for (const [what, error] of THROWN) {
+  for (const [how, failing] of WAYS) {
+    test(`a check that ${how} ${what} is an outage, and the log says why`, async (t) => {
+      const log = logLines()
+      const app = await guardedApp(t, { checks: { own: failing(error) } }, { logger: log.logger })
+      app.get('/:tenant', { config: { check: 'own' } }, async () => 'ok')
+      const response = await app.inject({ url: '/acme', headers: await as({ acme: [] }) })
+      assert.equal(outcome(response), '503 ERR_AUTH_CHECK_UNAVAILABLE')
+      assert.deepEqual(
+        log.lines('the check own failed').map(({ level }) => level),
+        [40, 20],
+      )
+    })
+  }
+}
+
+test('a logger that throws changes no decision', async (t) => {
+  const app = bareApp(t, { logger: logLines().logger })
+  app.addHook('onRequest', async (request) => {
+    Object.assign(request.log, { debug: refuseToTell, error: refuseToTell })
+  })
+  await app.register(tenantAuth, trusting())
+  const by = () => 'c:d'
+  app.get('/by/:tenant', { config: { require: { by, among: ['a:b'] } } }, async () => 'ok')
+  app.get('/guests/:tenant', { config: { guests: true } }, async () => 'ok')
+  const headers = await as({ acme: ['a:b'] })
+  assert.equal(outcome(await app.inject({ url: '/by/acme', headers })), REFUSED)
+  assert.equal(outcome(await app.inject({ url: '/guests/other', headers })), '200')
+})

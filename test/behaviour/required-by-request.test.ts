@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
-import type { AuthOptions } from '../../lib/index.ts'
-import { as, guardedApp } from '../helpers/app/guarded-app.ts'
+import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
@@ -97,6 +97,21 @@ test('the function sees the request before its body, and only after all other st
   seen.splice(0)
   assert.equal(await post({ acme: [] }, 'read', 'other'), '403 ERR_AUTH_TENANT_FORBIDDEN')
   assert.deepEqual(seen, [])
+})
+
+test('an early route and dev mode ask the function too', async (t) => {
+  const config = { require: { by: () => 'menu:edit', among: AMONG } }
+  for (const options of [trusting(), { devMode: true }]) {
+    const app = bareApp(t)
+    app.get('/early/:tenant', { config }, async () => 'x')
+    await app.register(tenantAuth, options)
+    app.get('/late/:tenant', { config }, async () => 'x')
+    const headers = await as({ default: ['menu:read'] })
+    for (const url of ['/early/default', '/late/default']) {
+      const response = await app.inject({ url, headers })
+      assertRefused(response, 'ERR_AUTH_RESOURCE_MISSING', 'menu:edit')
+    }
+  }
 })
 
 test('routes() shows all ids, and so does the document', async (t) => {

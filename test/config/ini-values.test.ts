@@ -15,6 +15,8 @@ test('every option has an INI key, except those that only code can give', () => 
       'issuers',
       'issuersMax',
       'allowPrivateIssuers',
+      'proofSeen',
+      'clientCertificate',
       'tokenFrom',
       'opaqueToken',
       'mapClaims',

@@ -349,7 +349,8 @@ describe('a name with a small mistake', () => {
     ['iss\u200buer', 'issuer'],
     ['publicKeysUri', 'publicKeysUrl'],
     ['tenantParam', 'tenantParameter'],
-    ['public', 'publicKeys'],
+    ['public', 'publicUrl'],
+    ['publicKey', 'publicKeys'],
     ['superuser', 'superuserResource'],
   ] as const) {
     test(`${JSON.stringify(name)} is shown with ${nearest} first`, () => {

@@ -56,6 +56,18 @@ const everything: Required<AuthOptions> = {
     return user.sub === 'alice' ? { acme: ['order:read'] } : null
   },
   resourcesMaxAge: 30,
+  confirmation: 'check',
+  publicUrl: 'https://api.example/v2',
+  proofMaxAge: 60,
+  proofSeen: async (key, until) => {
+    expectType(key).is<string>()
+    expectType(until).is<Date>()
+    return true
+  },
+  clientCertificate: (request) => {
+    expectType(request).is<FastifyRequest>()
+    return null
+  },
   publicKeysUrl: 'https://auth.example/openidconnect/public_keys',
   publicKeys: { keys: [{ kty: 'EC' }] },
   multitenancy: true,
@@ -66,7 +78,6 @@ const everything: Required<AuthOptions> = {
   audience: ['orders', 'menus'],
   algorithms: ['ES256', 'EdDSA'],
   tokenTypes: ['at+jwt'],
-  confirmation: 'ignore',
   clockTolerance: 0.5,
   maxTokenLength: 8192,
   realm: 'orders',

@@ -9,6 +9,7 @@ app.get('/a', { config: everything }, async (request) => {
   expectType(request.userInfo).is<UserInfo>()
   expectType(request.resources).is<ReadonlySet<string>>()
   expectType(request.authorization).is<Authorization>()
+  expectType(request.authorization.suspended).is<boolean>()
 })
 
 app.get('/b', { config: { userInfo: true } }, async (request) => {

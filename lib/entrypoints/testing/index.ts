@@ -2,7 +2,9 @@
 
 export { assertGuarded, type ProbedRoute, probe } from './probe.ts'
 export type { GrantedUser, PersonaUser, ProbeOptions } from './probe-target.ts'
+export type { ProvedHeaders } from './proof-key.ts'
 export {
+  type BoundUser,
   createTestAuthority,
   type TestAuthority,
   type TestAuthorityOptions,

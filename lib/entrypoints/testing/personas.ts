@@ -5,6 +5,7 @@ import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import type { Policy } from '../../routes/policy.ts'
 import type { Persona, PersonaUser, ProbeOptions, ProbeTarget } from './probe-target.ts'
 import type { ProbeAddress } from './probe-url.ts'
+import { createProofKey, type ProofKey } from './proof-key.ts'
 import type { TestAuthority } from './test-authority.ts'
 
 type Resources = PersonaUser['resources']
@@ -14,6 +15,8 @@ export interface Attempt {
   /** Null: a stranger, who has no token. */
   readonly resources: Resources | null
   readonly isExpired: boolean
+  /** Whether its token is bound to a key. All but `unproved` prove to hold it. */
+  readonly isBound: boolean
   /** Null: none is named. */
   readonly tenant: string | null
   readonly status: number
@@ -45,12 +48,14 @@ export function forbiddenAttempts(
   const { ids, most, superuser } = requirementOf(policy, target)
   const elsewhere = otherTenant(tenant, target)
   const attempts: Attempt[] = []
+  const { mustBeBound: isBound } = policy
   const add = (
     persona: Persona,
     resources: Resources,
     refusal: Pick<Attempt, 'status' | 'codes'>,
     at: string | null = tenant,
-  ) => attempts.push({ persona, resources, tenant: at, isExpired: false, ...refusal })
+  ) => attempts.push({ persona, resources, tenant: at, isExpired: false, isBound, ...refusal })
+  if (isBound) add('unproved', { '*': ids, [tenant]: ids }, UNAUTHENTICATED)
   if (
     suspended !== undefined &&
     policy.tenant !== null &&
@@ -96,9 +101,11 @@ export function unauthenticatedAttempts(
   const { ids } = requirementOf(policy, target)
   const resources = { '*': ids, [tenant]: ids }
   const ofStrangers = policy?.guests ? ADMITTED : UNAUTHENTICATED
+  const { mustBeBound: isBound = false } = policy ?? {}
+  const both = { tenant, isBound }
   return [
-    { persona: 'stranger', resources: null, isExpired: false, tenant, ...ofStrangers },
-    { persona: 'expired', resources, isExpired: true, tenant, ...UNAUTHENTICATED },
+    { persona: 'stranger', resources: null, isExpired: false, ...both, ...ofStrangers },
+    { persona: 'expired', resources, isExpired: true, ...both, ...UNAUTHENTICATED },
   ]
 }
 
@@ -136,7 +143,9 @@ export function personaHeaders(
   { grant, claims = (user) => ({ ...user }) }: ProbeOptions,
 ) {
   const tokens = new Map<string, Promise<string>>()
-  const { clockTolerance, resourcesOf } = loaded.settings
+  const { clockTolerance, resourcesOf, resource } = loaded.settings
+  const { publicUrl = resource && new URL(resource).origin } = loaded.settings
+  let proofKey: Promise<ProofKey> | undefined
 
   const rightsIn = (token: string): unknown => {
     const given = decodeJwt(token)
@@ -147,11 +156,14 @@ export function personaHeaders(
     }
   }
 
-  async function make(resources: Resources, isExpired: boolean): Promise<string> {
+  async function make({ resources, isExpired, isBound }: Known): Promise<string> {
     const expiresIn = isExpired ? -60 - clockTolerance : 300
     // The answers of an application are cached for a while, so that each user has to be a new one.
     const sub = grant === undefined ? 'probe' : randomUUID()
-    const token = await authority.token(claims({ sub, resources }), { expiresIn })
+    const given = claims({ sub, resources })
+    proofKey ??= isBound ? createProofKey() : undefined
+    const bound = isBound && proofKey && { ...given, cnf: { jkt: (await proofKey).jkt } }
+    const token = await authority.token(bound || given, { expiresIn })
     if (resourcesOf === undefined && !isDeepStrictEqual(rightsIn(token), rights(resources))) {
       throw new Error(
         'probe: mapClaims makes another user of the claims; give them: probe(app, authority, { claims })',
@@ -169,13 +181,25 @@ export function personaHeaders(
     return token
   }
 
-  return async ({ resources, isExpired }: Attempt): Promise<Record<string, string>> => {
+  return async (
+    { persona, resources, isExpired, isBound }: Attempt,
+    { method, url }: { readonly method: string; readonly url: string },
+  ): Promise<Record<string, string>> => {
     if (resources === null) return {}
-    const key = JSON.stringify([isExpired, resources])
-    const making = tokens.get(key) ?? make(resources, isExpired)
+    const key = JSON.stringify([isExpired, isBound, resources])
+    const making = tokens.get(key) ?? make({ resources, isExpired, isBound })
     tokens.set(key, making)
-    return { authorization: `Bearer ${await making}` }
+    const token = await making
+    if (proofKey === undefined || !isBound || persona === 'unproved') {
+      return { authorization: `Bearer ${token}` }
+    }
+    return { ...(await proofKey).headers(token, method, `${publicUrl}${url}`) }
   }
+}
+
+/** A persona with a token. */
+interface Known extends Pick<Attempt, 'isExpired' | 'isBound'> {
+  readonly resources: Resources
 }
 
 /** An application need not know what is held in all tenants. */

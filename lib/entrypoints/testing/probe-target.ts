@@ -5,7 +5,7 @@ import type { IssuerEntry } from '../../identity/authentication/issuer.ts'
 import { listRoutes } from '../../routes/route-list.ts'
 import type { TestAuthority, TestUserInfo } from './test-authority.ts'
 
-export type Persona = 'stranger' | 'expired' | 'foreigner' | 'without' | 'suspended'
+export type Persona = 'stranger' | 'expired' | 'foreigner' | 'without' | 'suspended' | 'unproved'
 
 export interface PersonaUser {
   readonly sub: string
@@ -62,7 +62,8 @@ export interface ProbeOptions {
    */
   readonly foreign?: string
   /**
-   * A tenant that is suspended. Its members are refused by each route that does not serve it.
+   * A tenant that is suspended. Its members are refused by each route that does not serve it. With
+   * `suspendedTenants: 'read'` no GET is tried, so that no WebSocket is.
    *
    * @default none: no member of one is tried
    */

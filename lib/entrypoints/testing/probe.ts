@@ -46,6 +46,11 @@ export interface ProbedRoute {
   readonly without: number | null
   /** As a member of a suspended tenant. Absent: none is given. */
   readonly suspended?: number | null
+  /**
+   * With a good token that is bound to a key, as a bearer token. Absent: the route takes unbound
+   * tokens.
+   */
+  readonly unproved?: number
 }
 
 /**
@@ -83,6 +88,7 @@ export async function probe(
       const all = answers.filter(({ attempt }) => attempt.persona === persona)
       return (all.find((answer) => !isAsExpected(answer)) ?? all[0])?.status ?? null
     }
+    const unproved = statusOf('unproved')
     return {
       method,
       url,
@@ -92,6 +98,7 @@ export async function probe(
       foreigner: statusOf('foreigner'),
       without: statusOf('without'),
       ...(options.suspended !== undefined && { suspended: statusOf('suspended') }),
+      ...(unproved !== null && { unproved }),
     }
   })
 }
@@ -220,17 +227,18 @@ async function probeRoute(
   const headersOf = (tenant: string) => headersFor(place, options.headers?.(tenant) ?? {})
   const unknown = headersOf(address.tenant)
   if (typeof unknown === 'string') return `${unknown}; ${CURE}`
-  const send = async (attempt: Attempt): Promise<ProbeAnswer> =>
-    sendProbe(app, attempt, {
-      method: place.method,
-      url: address.urlFor(attempt.tenant),
+  const send = async (attempt: Attempt): Promise<ProbeAnswer> => {
+    const target = { method: place.method, url: address.urlFor(attempt.tenant) }
+    return sendProbe(app, attempt, {
+      ...target,
       routeUrl: place.url,
       headers: {
         ...Object(headersOf(attempt.tenant ?? address.tenant)),
-        ...(await tokenOf(attempt)),
+        ...(await tokenOf(attempt, target)),
       },
       isBehindCors: place.method === 'OPTIONS' && scope.hasPlugin('@fastify/cors'),
     })
+  }
   const answers: ProbeAnswer[] = []
   for (const attempt of unauthenticatedAttempts(route.policy, address.tenant, target)) {
     answers.push(await send(attempt))

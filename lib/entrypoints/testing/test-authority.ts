@@ -5,6 +5,7 @@ import { plainOptions } from '../../config/option-reader.ts'
 import { TEST_KEY_NAME } from '../../identity/jwks/jwk-set.ts'
 import { ownCopy } from '../../platform/runtime/own-property.ts'
 import { serveAuthority } from './authority-server.ts'
+import { createProofKey, type ProvedHeaders } from './proof-key.ts'
 
 export interface TestAuthorityOptions {
   /** The `iss` claim of the tokens. @default 'https://authority.test' */
@@ -42,6 +43,19 @@ export interface TestTokenOptions {
   readonly header?: Readonly<Record<string, unknown>> | undefined
 }
 
+/** A user of a token that is bound to a key. */
+export interface BoundUser {
+  readonly token: string
+  /**
+   * The headers of one request, with a proof that counts once.
+   *
+   * @param url the address of the request, as clients know it: the option `publicUrl`, or the
+   * origin of `resource`, and then its path
+   * @throws TypeError if it is no whole URL
+   */
+  headers(method: string, url: string): ProvedHeaders
+}
+
 /** An entry of the option `issuers`. */
 export interface TestIssuerRules extends Pick<TestAuthority, 'publicKeys' | 'issuer' | 'audience'> {
   readonly tenants: '*' | readonly string[]
@@ -69,6 +83,16 @@ export interface TestAuthority {
   token(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<string>
   /** The headers of a request of that user, to hand to `app.inject`. */
   headers(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<{ authorization: string }>
+  /**
+   * A user whose token is bound to a key of its own (RFC 9449), for an application with
+   * `confirmation: 'check'` or `'require'`.
+   *
+   * @example
+   * const alice = await authority.bound({ sub: 'alice' })
+   * const headers = alice.headers('GET', 'https://api.example.com/orders')
+   * await app.inject({ url: '/orders', headers })
+   */
+  bound(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<BoundUser>
   /** Replaces the key. `publicKeys` and the endpoint no longer hold the old one. */
   rotate(): Promise<void>
   /**
@@ -154,6 +178,12 @@ export async function createTestAuthority(
     token,
     async headers(userInfo, tokenOptions) {
       return { authorization: `Bearer ${await token(userInfo, tokenOptions)}` }
+    },
+    async bound(userInfo = {}, tokenOptions = {}) {
+      const key = await createProofKey()
+      const cnf = { ...Object(userInfo['cnf']), jkt: key.jkt }
+      const bound = await token({ ...userInfo, cnf }, tokenOptions)
+      return { token: bound, headers: (method, url) => key.headers(bound, method, url) }
     },
     async rotate() {
       serial += 1

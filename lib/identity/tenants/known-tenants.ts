@@ -119,9 +119,9 @@ export class TenantsByFunction implements KnownTenants {
       timeout,
       ...reporting,
       read: readState,
-      learn: (state, tenant) => {
+      learn: (state) => state,
+      learnt: (state, tenant) => {
         if (state === 'suspended') this.#watched.notify((watched) => watched === tenant)
-        return state
       },
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `the tenants function ${reason}`)),

@@ -215,6 +215,7 @@ export class CachedCallback<A, K = A> {
     }
     const before = this.#answers.get(key)?.answer
     const value = this.#rules.learn(answer, key, before, askedAt)
+    this.#rules.learnt?.(value, key)
     const isRefusal = this.#rules.refusals?.is(value) ?? false
     const keptFor = this.#rules.keptFor(value) * 1000
     if (isRefusal || keptFor <= 0) this.#drop(key)

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { denyList } from '../../../lib/entrypoints/revocation/index.ts'
 import type { TestAuthority } from '../../../lib/entrypoints/testing/index.ts'
-import type { AuthOptions, tenantAuth } from '../../../lib/index.ts'
+import type { AuthOptions, RouteDeclaration, tenantAuth } from '../../../lib/index.ts'
 import { guardedConfig } from '../guarded-config.ts'
 
 /** What is measured, as built, or, in a test, as it stands; and who is trusted. */
@@ -13,11 +13,16 @@ export interface Setup {
   readonly tokens: number
 }
 
-/** An application with the plugin and so many routes. */
+/**
+ * An application with the plugin and so many routes.
+ *
+ * @param other the declaration of a further route, which nobody asks for
+ */
 export async function guarded(
   { tenantAuth }: Setup,
   options: AuthOptions,
   routes = 1,
+  other?: RouteDeclaration,
 ): Promise<FastifyInstance> {
   const app = Fastify()
   await app.register(tenantAuth, options)
@@ -25,6 +30,7 @@ export async function guarded(
   for (let i = 1; i < routes; i++) {
     app.get(`/:tenant/r${i}`, { config: guardedConfig }, (_request, reply) => void reply.send('ok'))
   }
+  if (other) app.get('/:tenant/other', { config: other }, (_request, reply) => void reply.send())
   await app.ready()
   return app
 }

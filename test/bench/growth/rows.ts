@@ -1,5 +1,6 @@
 import { decisionChannel } from './decision-channel.ts'
 import { denyListRow } from './deny-list.ts'
+import { everydayOptions } from './everyday-options.ts'
 import type { Setup } from './guarded.ts'
 import { issuers } from './issuers.ts'
 import { routes } from './routes.ts'
@@ -12,7 +13,7 @@ import { users } from './users.ts'
 
 const ROWS = [
   ...[routes, tenants, tenantsOfToken, tokens, tokenSize],
-  ...[issuers, denyListRow, users, decisionChannel],
+  ...[issuers, denyListRow, users, decisionChannel, everydayOptions],
 ]
 
 /** All that grows. */

@@ -156,6 +156,29 @@ const NO_RESOURCES = [
   ['lunch', '"lunch"'],
 ] as const
 
+const ADDRESS: OptionKind = {
+  expected: 'an https URL (http on loopback) as URL parsers spell it, without credentials, ',
+  ini: [['https://api.test/mcp', 'https://api.test/mcp']],
+  badIni: ['no', ...NO_RESOURCES.map(([resource]) => resource)],
+  good: [
+    'https://api.test',
+    'https://api.test:8443/a/b:c;d=e',
+    'https://xn--mnchen-3ya.test/mcp',
+    'http://localhost:1/mcp',
+    'http://127.0.0.1:1',
+    'http://[::1]/mcp',
+  ],
+  bad: [
+    ...NO_RESOURCES,
+    ['https://api.test#a', '"https://api.test#***"'],
+    ['https://api.test/a b', '"https://api.test/a b"'],
+    ['https://api.test/x\r\nset-cookie: a', '"https://api.test/x\\r\\nset-cookie: a"'],
+    [new URL('https://api.test/mcp'), 'an object'],
+    [['https://api.test/mcp'], '["https://api.test/mcp"]'],
+    [7, '7'],
+  ],
+}
+
 const CALLABLE: OptionKind = {
   expected: 'a function',
   good: [() => null],
@@ -261,19 +284,22 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     key: 'confirmation',
     fallback: 'refuse',
     kind: {
-      expected: 'refuse or ignore',
+      expected: 'refuse, ignore, check or require',
       ini: [
         ['refuse', 'refuse'],
         ['ignore', 'ignore'],
+        ['check', 'check'],
+        ['require', 'require'],
       ],
-      badIni: ['Ignore', 'no', 'off', 'refuse ignore'],
-      good: ['refuse', 'ignore'],
+      badIni: ['Ignore', 'no', 'off', 'refuse ignore', 'required'],
+      good: ['refuse', 'ignore', 'check', 'require'],
       bad: [
         ['IGNORE', '"IGNORE"'],
         [false, 'false'],
         [['ignore'], '["ignore"]'],
       ],
     },
+    beside: { publicUrl: 'https://api.test' },
   },
   { option: 'asyncContext', key: 'async_context', fallback: false, kind: SWITCH },
   { option: 'clockTolerance', key: 'clock_tolerance', fallback: 5, kind: SECONDS },
@@ -405,6 +431,29 @@ export const OPTION_TABLE: readonly OptionRow[] = [
       ],
     },
   },
+  { option: 'publicUrl', key: 'public_url', kind: ADDRESS },
+  {
+    option: 'proofMaxAge',
+    key: 'proof_max_age',
+    fallback: 300,
+    kind: {
+      expected: 'seconds from 5 to 600',
+      ini: [
+        ['5', 5],
+        ['600', 600],
+        ['7.5', 7.5],
+      ],
+      badIni: ['4', '601', 'no', '5 s'],
+      good: [5, 60.5, 600],
+      bad: [
+        [4.9, '4.9'],
+        [601, '601'],
+        ['300', '"300"'],
+      ],
+    },
+  },
+  { option: 'proofSeen', kind: CALLABLE },
+  { option: 'clientCertificate', kind: CALLABLE },
   { option: 'tenantsTimeout', key: 'tenants_timeout', fallback: 5, kind: SECONDS },
   { option: 'tenantsMaxAge', key: 'tenants_max_age', fallback: 60, kind: SECONDS },
   { option: 'keysTimeout', key: 'keys_timeout', fallback: 5, kind: SECONDS },
@@ -416,28 +465,7 @@ export const OPTION_TABLE: readonly OptionRow[] = [
   {
     option: 'resource',
     key: 'resource',
-    kind: {
-      expected: 'an https URL (http on loopback) as URL parsers spell it, without credentials, ',
-      ini: [['https://api.test/mcp', 'https://api.test/mcp']],
-      badIni: ['no', ...NO_RESOURCES.map(([resource]) => resource)],
-      good: [
-        'https://api.test',
-        'https://api.test:8443/a/b:c;d=e',
-        'https://xn--mnchen-3ya.test/mcp',
-        'http://localhost:1/mcp',
-        'http://127.0.0.1:1',
-        'http://[::1]/mcp',
-      ],
-      bad: [
-        ...NO_RESOURCES,
-        ['https://api.test#a', '"https://api.test#***"'],
-        ['https://api.test/a b', '"https://api.test/a b"'],
-        ['https://api.test/x\r\nset-cookie: a', '"https://api.test/x\\r\\nset-cookie: a"'],
-        [new URL('https://api.test/mcp'), 'an object'],
-        [['https://api.test/mcp'], '["https://api.test/mcp"]'],
-        [7, '7'],
-      ],
-    },
+    kind: ADDRESS,
     beside: { issuer: 'https://a.test' },
   },
   {

@@ -76,6 +76,12 @@ export const REFUSALS = {
     challenge: null,
     retry: true,
   },
+  ERR_AUTH_PROOFS_UNAVAILABLE: {
+    status: 503,
+    message: 'Proofs cannot be checked now',
+    challenge: null,
+    retry: true,
+  },
   ERR_AUTH_CHECK_UNAVAILABLE: {
     status: 503,
     message: 'Permission cannot be checked now',

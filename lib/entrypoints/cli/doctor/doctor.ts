@@ -98,7 +98,7 @@ export async function readToken(
 ): Promise<string | undefined> {
   if (given === undefined) return undefined
   const copied = given === '-' ? await text(input()) : given
-  const token = copied.trim().replace(/^(?:authorization:\s*)?bearer\s+/i, '')
+  const token = copied.trim().replace(/^(?:authorization:\s*)?(?:bearer|dpop)\s+/i, '')
   if (token !== '') return token
   throw new UsageError('the token is empty')
 }
@@ -152,6 +152,7 @@ const CURES: readonly (readonly [start: string, cure: string])[] = [
   ['tenants is plain http', 'use https in tenant_url'],
   ['issuer', 'give issuer, exactly as the tokens name it'],
   ['audience', 'give audience: the name of this API at the server'],
+  ['proofSeen', 'give redisProofs in code, if there are several processes'],
   ['confirmation', 'take confirmation away, unless such a gateway stands in front'],
 ]
 

@@ -20,7 +20,7 @@ interface Examination {
 
 export async function examineIssuer(
   entry: IssuerEntry,
-  { keysTimeout, clockTolerance }: Settings,
+  { keysTimeout, clockTolerance, confirmation }: Settings,
 ): Promise<Examination> {
   const { publicKeysUrl, issuer = [], algorithms } = entry
   const iss = String(issuer[0])
@@ -30,7 +30,7 @@ export async function examineIssuer(
   if (publicKeysUrl !== undefined) {
     const [keys, metadata] = await Promise.all([
       keysAt(publicKeysUrl, 'public_keys_url', exchange, algorithms),
-      issuer.length === 1 ? examineOptionalMetadata(iss, keysTimeout) : [],
+      issuer.length === 1 ? examineOptionalMetadata(iss, keysTimeout, confirmation) : [],
     ])
     return { ...keys, findings: [...metadata, ...keys.findings, ...clock()] }
   }
@@ -49,7 +49,10 @@ export async function examineIssuer(
     return { findings: [metadataFinding(metadata, iss, error)] }
   }
   const keys = await keysAt(jwksUri, "jwks_uri in the server's metadata", exchange, algorithms)
-  return { ...keys, findings: [...examineMetadata(metadata), ...keys.findings, ...clock()] }
+  return {
+    ...keys,
+    findings: [...examineMetadata(metadata, confirmation), ...keys.findings, ...clock()],
+  }
 }
 
 async function keysAt(
@@ -68,11 +71,15 @@ async function keysAt(
 }
 
 /** If the keys have an address of their own, the metadata may be missing. */
-async function examineOptionalMetadata(issuer: string, timeout: number): Promise<Finding[]> {
+async function examineOptionalMetadata(
+  issuer: string,
+  timeout: number,
+  confirmation: Settings['confirmation'],
+): Promise<Finding[]> {
   if (!isDiscoverable(issuer)) return []
   const exchange = new Exchange(MAX_KEYS_BYTES, timeout)
   const metadata = await readMetadata(issuer, exchange.limits).catch(() => undefined)
-  return metadata === undefined ? [] : examineMetadata(metadata, issuer)
+  return metadata === undefined ? [] : examineMetadata(metadata, confirmation, issuer)
 }
 
 /** The reason why the guard refuses metadata (OpenID Connect Discovery 1.0 §4.3). */
@@ -91,7 +98,11 @@ function metadataFinding(metadata: unknown, issuer: string, error: unknown): Fin
 }
 
 /** @param issuer given if the keys have an address of their own */
-function examineMetadata(metadata: unknown, issuer?: string): Finding[] {
+function examineMetadata(
+  metadata: unknown,
+  confirmation: Settings['confirmation'],
+  issuer?: string,
+): Finding[] {
   const named = memberOf(metadata, 'issuer')
   if (issuer !== undefined && typeof named === 'string' && named !== issuer) {
     const cure = `write issuer = ${showValue(named)} if the tokens name that one`
@@ -102,8 +113,30 @@ function examineMetadata(metadata: unknown, issuer?: string): Finding[] {
     typeof endpoint === 'string' && isSecureUrl(endpoint)
       ? `offered at ${redactUrl(endpoint)}; tokens that are no JWTs need the option opaqueToken in code`
       : 'none is offered, so that tokens must be JWTs'
-  return [fine('discovery: the metadata are there'), fine(`introspection: ${offer}`)]
+  return [
+    fine('discovery: the metadata are there'),
+    fine(`introspection: ${offer}`),
+    ...examineBinding(metadata, confirmation),
+  ]
 }
+
+/** What the tokens of a server can be bound to (RFC 9449 §5.1, RFC 8705 §3.3). */
+function examineBinding(metadata: unknown, confirmation: Settings['confirmation']): Finding[] {
+  const algorithms = memberOf(metadata, 'dpop_signing_alg_values_supported')
+  const hasDpop = Array.isArray(algorithms) && algorithms.length > 0
+  const hasMtls = memberOf(metadata, 'tls_client_certificate_bound_access_tokens') === true
+  const ways = [...(hasDpop ? ['DPoP'] : []), ...(hasMtls ? ['client certificates'] : [])]
+  if (ways.length === 0) return confirmation === 'require' ? [UNBOUND] : []
+  const what = `bound tokens: offered, by ${ways.join(' and ')}`
+  if (confirmation === 'check' || confirmation === 'require') return [fine(what)]
+  const cure = 'confirmation = check takes them with a proof'
+  return [fine(`${what}; confirmation is ${confirmation}, and ${cure}`)]
+}
+
+const UNBOUND = doubtful(
+  'bound tokens: the metadata offer none, and confirmation is require',
+  'let the server bind its tokens, or write confirmation = check',
+)
 
 function otherIssuer(named: string, issuer: string): string {
   const difference = spellingDifference(named, issuer)

@@ -12,8 +12,10 @@ import {
   JoseHeaders,
   parseCompactJws,
 } from '../../../identity/jwt/compact-jws.ts'
+import { readConfirmation } from '../../../identity/jwt/confirmation.ts'
 import { mismatch, refuseToken } from '../../../identity/jwt/refuse-token.ts'
 import {
+  isBound,
   readActor,
   readLifetime,
   refusedClaims,
@@ -90,7 +92,23 @@ function examineJwt(
   if (keys === undefined) return [...refusals, KEYLESS]
   const forged = signatureRefusal(jws, keys)
   if (forged !== undefined) return [...refusals, tokenFinding(forged)]
-  return refusals.length > 0 ? refusals : [fine('token: it is accepted')]
+  return refusals.length > 0 ? refusals : [examineProof(jws, settings)]
+}
+
+/** What the sender of a good token has to prove. */
+function examineProof({ payload }: CompactJws, { confirmation }: Settings): Finding {
+  const { cnf } = registeredClaims(payload.read())
+  const isProved = confirmation === 'check' || confirmation === 'require'
+  if (isProved && isBound(cnf)) {
+    const { jkt, x5t } = readConfirmation(cnf)
+    const ways = [...(jkt ? ['a DPoP proof'] : []), ...(x5t ? ['its client certificate'] : [])]
+    return fine(`token: it is accepted together with ${ways.join(' and ')}`)
+  }
+  if (confirmation !== 'require') return fine('token: it is accepted')
+  return wrong(
+    'token: it is not bound to its sender',
+    'ask for a bound one, or confirmation = check',
+  )
 }
 
 const UNKNOWN = 'the issuer is not accepted'
@@ -198,7 +216,7 @@ const CURES: ReadonlyMap<string, string> = new Map([
   ],
   ['the issuer is not accepted', 'write issuer exactly as the token has it, if you trust it'],
   ['the audience is not accepted', 'ask the server for a token for this API, or correct audience'],
-  ['bound to its sender', 'ask for a bearer token, which has no cnf'],
+  ['bound to its sender', 'ask for a bearer token, which has no cnf, or confirmation = check'],
   ['the key is unknown', 'is it of this server, and of now? Get a new one'],
   ['no key fits', 'let each key of the server have a kid of its own, and the alg of its tokens'],
   ['expired', `get a new one; if it is new, ${CLOCK}`],

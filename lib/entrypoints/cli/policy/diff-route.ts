@@ -23,6 +23,7 @@ export function routeDifferences(was: ListedRoute, is: ListedRoute): RouteDiffer
     ...switchDifference('suspended tenants', was.suspended, is.suspended),
     ...requireDifference(was, is),
     ...checkDifference(was, is),
+    ...unboundDifference(was, is),
   ]
 }
 
@@ -34,6 +35,7 @@ export function policyWords(route: ListedRoute): string {
     ...(route.guests ? ['guests too'] : []),
     ...(route.suspended ? ['suspended tenants too'] : []),
     ...(route.check ? [`check ${checkWords(route)}`] : []),
+    ...(route.confirmation ? ['bound tokens only'] : []),
   ]
   const words = [
     'guarded',
@@ -85,6 +87,11 @@ function checkDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
   if (before === after) return []
   const isLost = was.check?.some((name) => !is.check?.includes(name)) ?? false
   return [{ effect: isLost ? 'opens' : 'closes', text: `check was ${before}, is ${after}` }]
+}
+
+function unboundDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
+  const takes = ({ confirmation }: ListedRoute) => confirmation === undefined
+  return switchDifference('tokens that are not bound', takes(was), takes(is))
 }
 
 /** If one user meets the new requirement who did not meet the old one, something opens. */

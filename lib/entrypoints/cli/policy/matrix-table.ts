@@ -3,7 +3,7 @@ import { placeWords } from '../../../routes/route-constraints.ts'
 import type { ConstrainedRoute } from '../../../routes/route-list.ts'
 import { groupBy } from './diff-matrix.ts'
 import { checkWords, requirementWords } from './diff-route.ts'
-import type { MatrixApplication, PolicyMatrix } from './matrix.ts'
+import { type MatrixApplication, orderedImplies, type PolicyMatrix } from './matrix.ts'
 
 /** A route's methods, its url, and who may: cells for people to read. */
 type Row = readonly [methods: string, url: string, who: string, ...more: string[]]
@@ -12,8 +12,17 @@ const HEAD: Row = ['method', 'url', 'who may', 'tenant', 'require', 'receives']
 
 const EVERYBODY = 'everybody'
 
+/** How a format shows the parts of an application. */
+interface Format {
+  /** Before a title. */
+  readonly mark: string
+  linesOf(rows: readonly Row[]): readonly string[]
+  /** The line of an id and what it implies. */
+  arrowLine(arrow: string): string
+}
+
 export function matrixTable(matrix: PolicyMatrix, highlight: (line: string) => string): string {
-  return sections(matrix, '', (rows) => {
+  const linesOf = (rows: readonly Row[]) => {
     const widths = HEAD.map((_head, column) =>
       Math.max(...rows.map((row) => String(row[column]).length)),
     )
@@ -21,12 +30,13 @@ export function matrixTable(matrix: PolicyMatrix, highlight: (line: string) => s
       const line = row.map((cell, column) => cell.padEnd(Number(widths[column]))).join('  ')
       return row[2] === EVERYBODY ? highlight(line.trimEnd()) : line.trimEnd()
     })
-  })
+  }
+  return sections(matrix, { mark: '', linesOf, arrowLine: (arrow) => arrow })
 }
 
 /** A table in Markdown, for a page or the summary of a workflow. */
 export function matrixMarkdown(matrix: PolicyMatrix): string {
-  return sections(matrix, '### ', ([head = HEAD, ...rows]) => {
+  const linesOf = ([head = HEAD, ...rows]: readonly Row[]) => {
     const lineOf = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
     const body = rows.map(([methods, url, ...cells]) => [
       escapeMarkdown(methods),
@@ -34,18 +44,20 @@ export function matrixMarkdown(matrix: PolicyMatrix): string {
       ...cells.map(escapeMarkdown),
     ])
     return [head, head.map(() => '---'), ...body].map(lineOf)
-  })
+  }
+  const arrowLine = (arrow: string) => `- ${escapeMarkdown(arrow)}`
+  return sections(matrix, { mark: '### ', linesOf, arrowLine })
 }
 
-function sections(
-  { applications }: PolicyMatrix,
-  mark: string,
-  linesOf: (rows: readonly Row[]) => readonly string[],
-): string {
+function sections({ applications }: PolicyMatrix, format: Format): string {
   const isOne = applications.length === 1
   const texts = applications.map((application, index) => {
-    const title = isOne ? [] : [`${mark}Application ${index + 1}`, '']
-    return [...title, ...linesOf([HEAD, ...rowsOf(application)]), ''].join('\n')
+    const title = isOne ? [] : [`${format.mark}Application ${index + 1}`, '']
+    const arrows = orderedImplies(application.implies ?? {}).map(([id, ids]) =>
+      format.arrowLine(visible(`${id} implies ${ids.join(', ')}`)),
+    )
+    const below = arrows.length === 0 ? [] : ['', ...arrows]
+    return [...title, ...format.linesOf([HEAD, ...rowsOf(application)]), ...below, ''].join('\n')
   })
   return texts.join('\n')
 }
@@ -65,12 +77,13 @@ function cellsOf(route: ConstrainedRoute): readonly [url: string, who: string, .
   if (noauth === null) return [url, 'not known', '', '', '']
   const required = require === null ? [] : [requirementWords(require)]
   const checks = route.check === undefined ? [] : [`check ${checkWords(route)}`]
+  const bound = route.confirmation === undefined ? [] : ['a bound token']
   const receives = Object.entries({ userInfo, resources, authorization })
   return [
     url,
     noauth ? EVERYBODY : route.guests ? 'guests, users' : 'users',
     `${tenant ?? ''}${route.suspended ? ', suspended too' : ''}`,
-    visible([...required, ...checks].join('; ')),
+    visible([...required, ...checks, ...bound].join('; ')),
     receives.flatMap(([name, isDeclared]) => (isDeclared ? [name] : [])).join(', '),
   ]
 }

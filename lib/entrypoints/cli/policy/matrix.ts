@@ -39,16 +39,23 @@ export function matrixJson({ applications }: PolicyMatrix): string {
 
 function impliesJson(implies: Implies | undefined): string {
   if (implies === undefined) return ''
-  const lines = Object.entries(implies)
-    .sort(([a], [b]) => compare(a, b))
-    .map(([id, ids]) => `        ${JSON.stringify(id)}: ${JSON.stringify([...ids].sort(compare))}`)
+  const lines = orderedImplies(implies).map(
+    ([id, ids]) => `        ${JSON.stringify(id)}: ${JSON.stringify(ids)}`,
+  )
   return `,\n      "implies": {\n${lines.join(',\n')}\n      }`
+}
+
+/** The ids and what each implies, in an order of their own. */
+export function orderedImplies(implies: Implies): [id: string, ids: readonly string[]][] {
+  return Object.entries(implies)
+    .sort(([a], [b]) => compare(a, b))
+    .map(([id, ids]) => [id, [...ids].sort(compare)])
 }
 
 /** A route in one line. The members have an order, so that the same policies make the same text. */
 function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): string {
   const { noauth, tenant, require, seen, userInfo, resources, authorization, ...more } = policy
-  const { guests, suspended, check } = more
+  const { guests, suspended, check, confirmation } = more
   const place = { method, url, ...(constraints && { constraints }) }
   const receives = { userInfo, resources, authorization }
   // In JSON only strings have invisible characters, and a string may have them by their number.
@@ -61,6 +68,7 @@ function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): s
       guests,
       suspended,
       check,
+      confirmation,
       seen,
       ...receives,
     }),
@@ -92,6 +100,7 @@ const Route = Type.Object({
   guests: Type.Optional(Type.Literal(true)),
   suspended: Type.Optional(Type.Literal(true)),
   check: Type.Optional(Ids),
+  confirmation: Type.Optional(Type.Literal('require')),
   seen: Type.Boolean(),
   userInfo: OrNull(Type.Boolean()),
   resources: OrNull(Type.Boolean()),

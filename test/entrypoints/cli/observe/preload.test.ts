@@ -131,6 +131,11 @@ test('without a folder for reports nothing is watched', async () => {
   assert.equal(report, undefined)
 })
 
+test('implied ids are reported: those of all guards of an application together', async () => {
+  const { report } = await watched('implied ids')
+  assert.deepEqual(report?.implies, [{ 'menu:edit': ['menu:read', 'order:read'] }, null])
+})
+
 test('routes of one url are reported with their constraints', async () => {
   const { report } = await watched('versions')
   assert.deepEqual(

@@ -148,3 +148,34 @@ test('in Markdown no requirement can be markup, or end its cell', () => {
     /\| \\<b\\>:\\`d\\` and a:b\\\|c and e\\_f:g\\\\ \|/,
   )
 })
+
+test('below the routes stands which ids imply others, in the order of the ids', () => {
+  const implies = { 'menu:edit': ['menu:read'], 'admin:all': ['order:cancel', 'menu:edit'] }
+  const matrix = policyMatrix([[listed('/a')], [listed('/b')]], [implies, undefined])
+  assert.equal(
+    matrixTable(matrix, plain),
+    `Application 1
+
+method  url  who may  tenant  require  receives
+GET     /a   users
+
+admin:all implies menu:edit, order:cancel
+menu:edit implies menu:read
+
+Application 2
+
+method  url  who may  tenant  require  receives
+GET     /b   users
+`,
+  )
+  assert.match(
+    matrixMarkdown(matrix),
+    /\|\n\n- admin:all implies menu:edit, order:cancel\n- menu:edit implies menu:read\n\n### App/,
+  )
+})
+
+test('an implied id can neither hide characters nor be markup', () => {
+  const matrix = policyMatrix([[listed('/a')]], [{ '<b>:c': ['d:\u202e_e'] }])
+  assert.match(matrixTable(matrix, plain), /\n<b>:c implies d:\\u202e_e\n$/)
+  assert.match(matrixMarkdown(matrix), /\n- \\<b\\>:c implies d:\\\\u202e\\_e\n$/)
+})

@@ -39,6 +39,16 @@ test('the same policies in any order make the same text, byte for byte', () => {
   assert.equal(matrixJson(again), matrixJson(policyMatrix([routes])))
 })
 
+test('a file that was written holds guests, suspended tenants, checks and choices', () => {
+  const everyday = [
+    listed('/guests', { guests: true, tenant: 'path', suspended: true }),
+    listed('/check', { check: ['order:owner', 'order:open'] }),
+    listed('/by', { require: { among: ['menu:read', 'menu:edit'] } }),
+  ]
+  const matrix = policyMatrix([everyday], [{ 'menu:edit': ['menu:read'] }])
+  assert.deepEqual(readMatrix(matrixJson(matrix)), matrix)
+})
+
 test('routes of one place stand in the order of their constraints', () => {
   const versions = [
     listed('/x', { constraints: { version: '2.0.0' } }),

@@ -74,6 +74,17 @@ const PROGRAMS: Readonly<Record<string, () => unknown>> = {
     app.get('/uncovered', async () => 'open')
     await app.listen()
   },
+  'implied ids': async () => {
+    const app = Fastify()
+    for (const ids of ['menu:read', 'order:read', 'menu:read']) {
+      app.register(async (scope) => {
+        const implies = { 'menu:edit': [ids] }
+        await scope.register(tenantAuth, { devMode: true, uncovered: 'ignore', implies })
+      })
+    }
+    await app.listen()
+    await guarded('/none').listen()
+  },
   versions: async () => {
     const app = Fastify({ exposeHeadRoutes: false })
     app.get('/orders', { constraints: { host: 'early.example' } }, async () => 'early')

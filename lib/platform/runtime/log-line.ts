@@ -1,0 +1,29 @@
+// Outside: the logger of the application, and the errors that it is given.
+
+type Level = 'error' | 'warn' | 'debug'
+
+/** A method is looked up on each call: an application may put any logger there. */
+type LineLog = Readonly<Record<Level, (line: object, message: string) => void>>
+
+/**
+ * Logs a line, without its error if the members of that cannot be read. A logger that throws costs
+ * no request, and changes no decision.
+ *
+ * @param error undefined: there is none
+ */
+export function logLine(
+  log: LineLog,
+  level: Level,
+  message: string,
+  about: object,
+  error?: unknown,
+): void {
+  for (const line of [error === undefined ? about : { ...about, err: error }, about]) {
+    try {
+      log[level](line, message)
+      return
+    } catch {
+      // Next without the error.
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { assertGuarded, type ProbedRoute, probe } from '../../../lib/entrypoints/testing/index.ts'
+import tenantAuth, { type AuthOptions, type RouteDeclaration } from '../../../lib/index.ts'
+import { authority, bareApp, trusting } from '../../helpers/app/guarded-app.ts'
+
+/** An application without twins of HEAD, whose handlers must not run. */
+async function start(
+  t: TestContext,
+  routes: Readonly<Record<string, RouteDeclaration>>,
+  options: AuthOptions = {},
+) {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  await app.register(tenantAuth, trusting(options))
+  for (const [url, config] of Object.entries(routes)) {
+    app.get(url, { config }, async () => assert.fail('a handler has run'))
+  }
+  return app
+}
+
+/** `/menu: 401 401 - -`: the stranger, the expired one, the foreigner, and who lacks a right. */
+const lineOf = ({ url, stranger, expired, foreigner, without }: ProbedRoute): string =>
+  `${url}: ${[stranger, expired, foreigner, without].map((status) => status ?? '-').join(' ')}`
+
+test('a route for guests lets the stranger and the foreigner in, and not the expired one', async (t) => {
+  const app = await start(t, {
+    '/:tenant/menu': { guests: true },
+    '/query': { guests: true, tenant: 'required' },
+    '/none': { guests: true },
+    '/closed/:tenant': {},
+  })
+  assert.deepEqual((await probe(app, authority)).map(lineOf), [
+    '/:tenant/menu: 204 401 204 -',
+    '/query: 204 401 204 -',
+    '/none: 204 401 - -',
+    '/closed/:tenant: 401 401 403 -',
+  ])
+  await assertGuarded(app, authority)
+})
+
+test('assertGuarded fails where a hook keeps guests out', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  app.addHook('onRequest', async ({ headers }, reply) => {
+    if (headers.authorization === undefined) return reply.code(401).send()
+    return undefined
+  })
+  await app.register(tenantAuth, trusting())
+  app.get('/:tenant', { config: { guests: true } }, async () => assert.fail('a handler has run'))
+  await assert.rejects(assertGuarded(app, authority), {
+    name: 'AssertionError',
+    message: /GET +\/:tenant +stranger +204 +401, not from the guard/,
+  })
+})
+
+test('a requirement by the request is probed, whatever the function makes of the probe', async (t) => {
+  const among = ['menu:read', 'menu:edit']
+  const throws = () => {
+    throw new Error('no header')
+  }
+  const app = await start(t, {
+    '/:tenant/one': { require: { by: () => 'menu:read', among } },
+    '/:tenant/both': { require: { by: () => among, among } },
+    '/:tenant/throws': { require: { by: throws, among } },
+  })
+  assert.deepEqual((await probe(app, authority)).map(lineOf), [
+    '/:tenant/one: 401 401 403 403',
+    '/:tenant/both: 401 401 403 403',
+    '/:tenant/throws: 401 401 403 403',
+  ])
+  await assertGuarded(app, authority)
+})
+
+test('who lacks a right holds none that implies it', async (t) => {
+  const implies = { 'menu:edit': ['menu:read'], 'admin:all': ['menu:edit'] }
+  const routes = { '/:tenant/menu': { require: ['admin:all', 'menu:edit', 'menu:read'] } }
+  const app = await start(t, routes, { implies })
+  assert.deepEqual((await probe(app, authority)).map(lineOf), ['/:tenant/menu: 401 401 403 403'])
+  await assertGuarded(app, authority)
+})
+
+test('a probe runs no check, not even where the guard lets somebody in', async (t) => {
+  // The authorization server of this application grants its users more the second time.
+  const seen = new Set<string>()
+  const mapClaims = ({ resources }: Record<string, unknown>) => {
+    const isFirst = !seen.has(JSON.stringify(resources))
+    seen.add(JSON.stringify(resources))
+    return { sub: 'a', resources: { ...Object(resources), ...(!isFirst && { probe: [] }) } }
+  }
+  let count = 0
+  const own = () => Boolean(++count)
+  const routes = { '/:tenant': { check: 'own' } }
+  const app = await start(t, routes, { checks: { own }, mapClaims })
+  assert.deepEqual((await probe(app, authority)).map(lineOf), ['/:tenant: 401 401 204 -'])
+  assert.equal(count, 0)
+})
