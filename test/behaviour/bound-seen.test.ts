@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import { test } from 'node:test'
+import type { FastifyRequest } from 'fastify'
+import { assertUnproved, boundApp, challengesOf } from '../helpers/app/bound-app.ts'
+import { assertNoLeak, textOf } from '../helpers/app/canaries.ts'
+import { as } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { outcome } from '../helpers/app/refusals.ts'
+import { boundToken, HOLDER, hashOf, proofOf, provedBy } from '../helpers/tokens/bound.ts'
+
+const UNAVAILABLE = '503 ERR_AUTH_PROOFS_UNAVAILABLE'
+
+test('proofSeen is asked with the key of the proof and its end, once for a request', async (t) => {
+  for (const proofMaxAge of [300, 5, 600]) {
+    const asked: [key: string, until: Date][] = []
+    const proofSeen = (...all: [string, Date]) => asked.push(all) > 0
+    const app = await boundApp(t, { proofSeen, proofMaxAge })
+    const token = await boundToken()
+    const iat = Math.floor(Date.now() / 1000) - 2
+    const headers = provedBy(HOLDER, token, { claims: { jti: 'a jti é', iat } })
+    assert.equal(outcome(await app.inject({ url: '/me', headers })), '200')
+    const key = `${HOLDER.thumbprint}.${hashOf('a jti é')}`
+    assert.deepEqual(asked, [[key, new Date((iat + proofMaxAge) * 1000)]])
+    assert.match(key, /^[\w-]{43}\.[\w-]{43}$/)
+  }
+})
+
+/** Answers of the function, and of the guard. */
+const ANSWERS: readonly [what: string, answer: () => unknown, expected: string][] = [
+  ['true', () => true, '200'],
+  ['a promise of true', async () => true, '200'],
+  ['false', () => false, '401'],
+  ['a promise of false', async () => false, '401'],
+  ['undefined', () => undefined, UNAVAILABLE],
+  ['null', () => null, UNAVAILABLE],
+  ['1', () => 1, UNAVAILABLE],
+  ['0', () => 0, UNAVAILABLE],
+  ['an empty text', () => '', UNAVAILABLE],
+  ['OK', () => 'OK', UNAVAILABLE],
+  ['true as a text', () => 'true', UNAVAILABLE],
+  ['an object', () => ({}), UNAVAILABLE],
+  ['an object of Boolean', () => Object(true), UNAVAILABLE],
+  ['a function', () => () => true, UNAVAILABLE],
+  ['a promise of undefined', async () => undefined, UNAVAILABLE],
+  ['a promise of 1', async () => 1, UNAVAILABLE],
+  ['a promise of OK', async () => 'OK', UNAVAILABLE],
+  [
+    'an error',
+    () => {
+      throw new Error('down')
+    },
+    UNAVAILABLE,
+  ],
+  [
+    'a thrown text',
+    () => {
+      throw 'down'
+    },
+    UNAVAILABLE,
+  ],
+  [
+    'thrown undefined',
+    () => {
+      throw undefined
+    },
+    UNAVAILABLE,
+  ],
+  ['a rejection', () => Promise.reject(new Error('down')), UNAVAILABLE],
+  ['a rejection with true', () => Promise.reject(true), UNAVAILABLE],
+  [
+    'an error that is thrown with a status of its own',
+    () => {
+      throw Object.assign(new Error('down'), { statusCode: 200, code: 'OK' })
+    },
+    UNAVAILABLE,
+  ],
+]
+
+for (const [what, answer, expected] of ANSWERS) {
+  test(`proofSeen that gives ${what} makes ${expected}, and no more`, async (t) => {
+    const { logger, lines, raw, messages } = logLines()
+    const app = await boundApp(t, { proofSeen: answer }, { logger })
+    const token = await boundToken()
+    for (const url of ['/me', '/guests']) {
+      const before = lines('request refused').length
+      const warned = messages(40).length
+      const headers = provedBy(HOLDER, token, { url })
+      const response = await app.inject({ url, headers })
+      assertNoLeak([textOf(response), ...raw], token)
+      assertNoLeak([textOf(response), ...raw], headers.dpop)
+      if (expected === '200') assert.equal(outcome(response), '200')
+      else if (expected === '401') assertUnproved(response, 'invalid_dpop_proof')
+      else {
+        assert.equal(outcome(response), UNAVAILABLE)
+        assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
+        assert.equal(response.headers['cache-control'], 'no-store')
+        assert.deepEqual(challengesOf(response).lines, [])
+        assert.equal(lines('request refused').length, before + 1)
+        assert.ok(messages(40).length > warned, 'no warning')
+      }
+    }
+  })
+}
+
+test('proofSeen that never answers makes 503, and not 200', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() })
+  const app = await boundApp(t, { proofSeen: () => new Promise(() => {}) })
+  await app.ready()
+  const headers = provedBy(HOLDER, await boundToken())
+  let response: Awaited<ReturnType<typeof app.inject>> | undefined
+  const asking = app.inject({ url: '/me', headers }).then((answer) => {
+    response = answer
+  })
+  for (let second = 0; second < 120 && response === undefined; second++) {
+    t.mock.timers.tick(1000)
+    await new Promise(setImmediate)
+  }
+  await asking
+  assert.ok(response, 'there is no answer')
+  assert.equal(outcome(response), UNAVAILABLE)
+})
+
+test('a proof is good again where the store was away, and not skipped meanwhile', async (t) => {
+  let isAway = true
+  const seen = new Set<string>()
+  const proofSeen = (key: string) => {
+    if (isAway) throw new Error('away')
+    const isNew = !seen.has(key)
+    seen.add(key)
+    return isNew
+  }
+  const app = await boundApp(t, { proofSeen })
+  const headers = provedBy(HOLDER, await boundToken())
+  assert.equal(outcome(await app.inject({ url: '/me', headers })), UNAVAILABLE)
+  assert.equal(outcome(await app.inject({ url: '/me', headers: await as() })), '200')
+  isAway = false
+  assert.equal(outcome(await app.inject({ url: '/me', headers })), '200')
+  assertUnproved(await app.inject({ url: '/me', headers }), 'invalid_dpop_proof')
+})
+
+test('a good proof is asked for before revocation and tenants, and a bad one never', async (t) => {
+  const order: string[] = []
+  const noted = (what: string, answer: boolean) => () => order.push(what) > 0 && answer
+  const app = await boundApp(t, {
+    proofSeen: noted('proof', true),
+    isRevoked: noted('revocation', false),
+    tenants: noted('tenants', true),
+  })
+  const url = '/t/lazy-raccoon'
+  const token = await boundToken()
+  await app.inject({ url, headers: provedBy(HOLDER, token, { url: '/t/quiet-otter' }) })
+  assert.deepEqual(order, [])
+  assert.equal(outcome(await app.inject({ url, headers: provedBy(HOLDER, token, { url }) })), '200')
+  assert.deepEqual(order, ['proof', 'revocation', 'tenants'])
+})
+
+test('a request is asked for once, with checks, hooks, and a body that comes slowly', async (t) => {
+  let count = 0
+  const proofSeen = async () => {
+    count += 1
+    return count === 1
+  }
+  const checks = { late: async () => true, later: async () => true }
+  const app = await boundApp(t, { proofSeen, checks, isRevoked: async () => false })
+  for (const hook of ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const) {
+    app.addHook(hook, async (_request: FastifyRequest) => void (await new Promise(setImmediate)))
+  }
+  const config = { tenant: true, check: ['late', 'later'], require: 'order:read' }
+  app.post('/slow/:tenant', { config: { ...config } }, async ({ body }) => body)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = '/slow/lazy-raccoon'
+  const token = await boundToken()
+  const proof = proofOf(HOLDER, { token, url, method: 'POST' })
+  const sent = httpRequest(app.listeningOrigin + url, {
+    method: 'POST',
+    headers: {
+      authorization: `DPoP ${token}`,
+      dpop: proof,
+      'content-type': 'application/json',
+      'content-length': '7',
+    },
+  })
+  sent.write('{"a"')
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  sent.end(':1}')
+  const [response] = await once(sent, 'response')
+  response.resume()
+  assert.equal(response.statusCode, 200)
+  assert.equal(count, 1)
+})
