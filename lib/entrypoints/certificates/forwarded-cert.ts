@@ -1,4 +1,4 @@
-import { readEscapedPem } from './escaped-pem.ts'
+import { readEscapedPem } from './certificate.ts'
 
 // Outside: Envoy's `x-forwarded-client-cert`. Names of certificates stand in it, which their owner
 // may have chosen.

@@ -14,11 +14,12 @@ export type {
   NodeRedisCommands,
   RedisClient,
 } from './redis/clients.ts'
-export type {
-  IoredisProofClient,
-  NodeRedisProofClient,
-  NodeRedisProofCommands,
-  RedisProofClient,
-} from './redis/proof-client.ts'
 export { type RedisDenyListOptions, redisDenyList } from './redis/redis-deny-list.ts'
-export { type RedisProofsOptions, redisProofs } from './redis/redis-proofs.ts'
+export {
+  type IoredisProofClient,
+  type NodeRedisProofClient,
+  type NodeRedisProofCommands,
+  type RedisProofClient,
+  type RedisProofsOptions,
+  redisProofs,
+} from './redis/redis-proofs.ts'

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readByteSequence } from '../../../lib/entrypoints/certificates/byte-sequence.ts'
-import { readEscapedPem } from '../../../lib/entrypoints/certificates/escaped-pem.ts'
+import {
+  readByteSequence,
+  readEscapedPem,
+} from '../../../lib/entrypoints/certificates/certificate.ts'
 import { readForwardedCert } from '../../../lib/entrypoints/certificates/forwarded-cert.ts'
 import { holds } from '../../helpers/arbitraries/property.ts'
 import { selfSigned } from '../../helpers/servers/self-signed.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isProxies, Proxies } from '../../../lib/entrypoints/certificates/proxies.ts'
+import { isProxies, Proxies, senderOf } from '../../../lib/entrypoints/certificates/proxies.ts'
 import { holds } from '../../helpers/arbitraries/property.ts'
 
 const CASES: [proxy: string, inside: string[], outside: string[]][] = [
@@ -64,4 +64,36 @@ test('a network holds the addresses whose first bits are the same, and no other'
       assert.equal(proxies.include(textOf(other)), flip >= mask)
     }),
   )
+})
+
+const listensAt = (address: unknown) => ({ address: () => address })
+const TCP = { address: '127.0.0.1', family: 'IPv4', port: 80 }
+
+const SOCKETS: [what: string, socket: unknown, sender: string | null][] = [
+  ['of an address', { remoteAddress: '10.0.0.1', destroyed: true }, '10.0.0.1'],
+  ['of an interface', { remoteAddress: 'fe80::1%eth0' }, 'fe80::1%eth0'],
+  ['of what is no address', { remoteAddress: 'unix' }, null],
+  ['of an odd address', { remoteAddress: null, destroyed: false, server: listensAt('/a') }, null],
+  ['at a path', { destroyed: false, server: listensAt('/a') }, 'unix'],
+  ['that has ended, at a path', { destroyed: true, server: listensAt('/a') }, null],
+  ['whose peer has gone, over TCP', { destroyed: false, server: listensAt(TCP) }, null],
+  ['of a server that has closed', { destroyed: false, server: listensAt(null) }, null],
+  ['of no server', { destroyed: false }, null],
+  ['of another server', { destroyed: false, server: {} }, null],
+  ['that is none', undefined, null],
+]
+
+for (const [what, socket, sender] of SOCKETS) {
+  test(`the sender on a connection ${what} is ${sender}`, () => {
+    assert.equal(senderOf({ socket }), sender)
+  })
+}
+
+test('a connection that does not tell is of nobody', () => {
+  const throwing = {
+    get socket() {
+      return assert.fail('the session has ended')
+    },
+  }
+  assert.equal(senderOf(throwing), null)
 })

@@ -2,8 +2,32 @@ import { types } from 'node:util'
 import { entryPointOptions } from '../../../config/option-reader.ts'
 import { Custom, Text } from '../../../config/option-types.ts'
 import { Unusable } from '../../../platform/http/failure.ts'
-import { isRedisProofClient, type RedisProofClient, setOnceBy } from './proof-client.ts'
+import { isObject } from '../../../platform/runtime/own-property.ts'
 import { redisFailure } from './stream-source.ts'
+
+/** The needed part of a client of ioredis or iovalkey, also of a cluster. */
+export interface IoredisProofClient {
+  set(key: string, value: string, unit: 'PX', milliseconds: number, when: 'NX'): Promise<unknown>
+}
+
+/** The needed part of a client of the package redis, also of a cluster or of sentinels. */
+export interface NodeRedisProofClient {
+  withTypeMapping(mapping: Record<never, never>): NodeRedisProofCommands
+}
+
+export interface NodeRedisProofCommands {
+  set(
+    key: string,
+    value: string,
+    options: {
+      readonly expiration: { readonly type: 'PX'; readonly value: number }
+      readonly condition: 'NX'
+    },
+  ): Promise<unknown>
+}
+
+/** The client of an application for Redis or Valkey. */
+export type RedisProofClient = IoredisProofClient | NodeRedisProofClient
 
 export interface RedisProofsOptions {
   /**
@@ -25,7 +49,7 @@ const MEMBERS = {
 
 /**
  * Milliseconds for which a proof is held beyond its end. The clock of another process may be behind
- * ours, so that the proof is not over there; and Redis counts by a clock of its own.
+ * ours by so much: there the proof is over later. Redis counts by a clock of its own, too.
  */
 const LONGER = 60_000
 
@@ -62,6 +86,22 @@ export function redisProofs(
   }
 }
 
+/** Sets a key that is not there, for so many milliseconds. Returns the client's answer. */
+type SetOnce = (key: string, milliseconds: number) => Promise<unknown>
+
+function setOnceBy(client: RedisProofClient): SetOnce {
+  if (!('withTypeMapping' in client)) {
+    return (key, milliseconds) => client.set(key, '1', 'PX', milliseconds, 'NX')
+  }
+  // Its answers are texts, even if the application wants Buffers.
+  const commands = client.withTypeMapping({})
+  return (key, milliseconds) =>
+    commands.set(key, '1', {
+      expiration: { type: 'PX', value: milliseconds },
+      condition: 'NX',
+    })
+}
+
 /**
  * Null is the answer that the key was there. A client that lost its connection may send a command
  * again which the server has carried out: then a proof counts as seen at its first time. The
@@ -71,4 +111,13 @@ function isFirst(answer: unknown): boolean {
   if (answer === 'OK') return true
   if (answer === null) return false
   throw new Unusable('no answer to SET')
+}
+
+/**
+ * A client of redis 4 is none: it would take our words for no options, and set a key that is there.
+ * Methods of clients are inherited.
+ */
+function isRedisProofClient(value: unknown): value is RedisProofClient {
+  if (!isObject(value) || typeof value['set'] !== 'function') return false
+  return typeof value['withTypeMapping'] === 'function' || value['pSetEx'] === undefined
 }
