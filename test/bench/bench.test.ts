@@ -8,19 +8,22 @@ import { type DriverName, driverOfThisMachine, drivers } from './drivers.ts'
 import { GUARDS } from './guards.ts'
 import { Served } from './served.ts'
 import { setupFor } from './setup.ts'
-import { bearerTokens } from './tokens.ts'
+import { bearerTokens, boundTokens, PUBLIC_URL } from './tokens.ts'
 
 test('the bench drives each kind of server, and takes no answers of another status', async (t) => {
   const authority = await createTestAuthority({ algorithm: 'EdDSA' })
   t.after(() => authority.close())
   const plugin = pathToFileURL(programFile('lib/index.ts')).href
-  const setup = await setupFor(authority, { algorithm: 'EdDSA', plugin, cacheSize: 10 })
-  const authorizations = await bearerTokens(authority, 3)
+  const plain = await setupFor(authority, { algorithm: 'EdDSA', plugin, cacheSize: 10 })
+  const { proofKeyPem, ...bound } = await boundTokens(authority, 'EdDSA', '/acme/menu', 10)
+  const setup = { ...plain, bound: { publicUrl: PUBLIC_URL, proofKeyPem } }
+  const sent = { authorizations: await bearerTokens(authority, 3) }
   const running = await Promise.all(
     GUARDS.map(async (name) => {
       const server = await Served.start(name, setup, false)
       t.after(() => server.stop())
-      const load = { path: '/acme/menu', authorizations, status: name === 'refuse' ? 401 : 200 }
+      const status = name === 'refuse' ? 401 : 200
+      const load = { path: '/acme/menu', ...(name === 'proof' ? bound : sent), status }
       return { name, guard: name, setup, server, load }
     }),
   )

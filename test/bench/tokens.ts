@@ -34,7 +34,12 @@ export const PUBLIC_URL = 'https://api.bench.test'
 const PROOFS = 2_000
 
 /** One token that is bound to a key of the algorithm, with proofs for one path. */
-export async function boundTokens(authority: TestAuthority, algorithm: string, path: string) {
+export async function boundTokens(
+  authority: TestAuthority,
+  algorithm: string,
+  path: string,
+  count = PROOFS,
+) {
   const { publicKey, privateKey } = await generateKeyPair(algorithm)
   const jwk = await exportJWK(publicKey)
   const jkt = await calculateJwkThumbprint(jwk)
@@ -43,7 +48,7 @@ export async function boundTokens(authority: TestAuthority, algorithm: string, p
   const ath = hash('sha256', token, 'base64url')
   const header = { typ: 'dpop+jwt', alg: algorithm, jwk }
   const proofs = await Promise.all(
-    Array.from({ length: PROOFS }, () =>
+    Array.from({ length: count }, () =>
       new SignJWT({ htm: 'GET', htu: PUBLIC_URL + path, jti: randomUUID(), ath })
         .setProtectedHeader(header)
         // The rounds take minutes.

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { certificateFrom } from '../../lib/entrypoints/certificates/index.ts'
-import { type RedisClient, redisProofs } from '../../lib/entrypoints/revocation/index.ts'
+import { type RedisProofClient, redisProofs } from '../../lib/entrypoints/revocation/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 
 /** Bearer tokens are taken, and bound ones with their proofs. Payments are for the latter. */
 export async function paymentRoutes(
   app: FastifyInstance,
-  client: RedisClient,
+  client: RedisProofClient,
   options: AuthOptions,
 ): Promise<void> {
   await app.register(tenantAuth, {
