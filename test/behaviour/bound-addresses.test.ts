@@ -203,6 +203,11 @@ const ROUTED = [
   'https://evil.test/http://evil.test/x/secret',
   '*',
   '',
+  '/%',
+  '/%zz',
+  '/%ff',
+  '/%00',
+  `/${'%41'.repeat(4000)}`,
 ]
 
 for (const target of ROUTED) {

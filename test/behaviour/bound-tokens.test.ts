@@ -83,6 +83,17 @@ for (const [before, expected] of SCHEMES) {
   })
 }
 
+test('where binding is required, a cnf that names nothing is no binding', async (t) => {
+  const app = await boundApp(t, { confirmation: 'require' })
+  for (const cnf of [undefined, {}]) {
+    const token = await authority.token({ resources: RIGHTS, cnf })
+    const bare = { authorization: `Bearer ${token}` }
+    for (const headers of [bare, provedBy(HOLDER, token)]) {
+      assert.equal(outcome(await app.inject({ url: '/me', headers })), INVALID)
+    }
+  }
+})
+
 test('two tokens, or two Authorization headers in one, are refused', async (t) => {
   const app = await boundApp(t)
   const token = await boundToken()
