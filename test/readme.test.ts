@@ -73,6 +73,7 @@ const SPECIFIERS = [
   ["'../../lib/index.ts'", "'fastify-tenant-auth'"],
   ["'../../lib/entrypoints/testing/index.ts'", "'fastify-tenant-auth/testing'"],
   ["'../../lib/entrypoints/claims/index.ts'", "'fastify-tenant-auth/claims'"],
+  ["'../../lib/entrypoints/certificates/index.ts'", "'fastify-tenant-auth/certificates'"],
   ["'../../lib/entrypoints/introspection/index.ts'", "'fastify-tenant-auth/introspection'"],
   ["'../../lib/entrypoints/revocation/index.ts'", "'fastify-tenant-auth/revocation'"],
 ] as const

@@ -3,7 +3,7 @@ import { CONNECTIONS, type Driver } from './load.ts'
 
 /** Drives from this process. It needs more time for a request than the unguarded server does. */
 export const autocannonDriver: Driver = {
-  async drive(address, { path, authorizations }, seconds) {
+  async drive(address, { path, authorizations, proofs }, seconds) {
     let next = 0
     const load = autocannon({
       url: `${address}${path}`,
@@ -14,10 +14,10 @@ export const autocannonDriver: Driver = {
       requests: [
         {
           setupRequest: (request) => {
-            const authorization = authorizations[next++ % authorizations.length]
-            return authorization === undefined
-              ? request
-              : { ...request, headers: { authorization } }
+            const at = next++ % authorizations.length
+            const [authorization, dpop] = [authorizations[at], proofs?.[at]]
+            if (authorization === undefined) return request
+            return { ...request, headers: { authorization, ...(dpop && { dpop }) } }
           },
         },
       ],

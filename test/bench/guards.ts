@@ -18,6 +18,8 @@ export interface BenchSetup {
   readonly audience: string
   /** Entries that a cache must be able to hold; 0: caches off. */
   readonly cacheSize: number
+  /** For tokens that are bound to a key. */
+  readonly bound?: { readonly publicUrl: string; readonly proofKeyPem: string }
 }
 
 type Guard = (app: FastifyInstance, setup: BenchSetup) => Promise<void>
@@ -27,6 +29,7 @@ export const GUARDS = [
   'floor',
   'verify',
   'claims',
+  'proof',
   'refuse',
   'this plugin',
   '@fastify/jwt',
@@ -82,6 +85,17 @@ export const guards: Readonly<Record<GuardName, Guard>> = {
     app.get('/:tenant/menu', async () => ({ ok: true }))
   },
 
+  // The bare verification of a DPoP proof.
+  async proof(app, setup) {
+    const publicKeyPem = setup.bound?.proofKeyPem ?? ''
+    const isSigned = signatureCheck({ ...setup, publicKeyPem })
+    app.addHook('onRequest', (request, reply, done) => {
+      if (isSigned(String(request.headers['dpop']))) done()
+      else reply.code(401).send()
+    })
+    app.get('/:tenant/menu', async () => ({ ok: true }))
+  },
+
   // The least work of a refusal with a challenge.
   async refuse(app) {
     app.addHook('onRequest', (_request, _reply, done) => {
@@ -98,10 +112,13 @@ export const guards: Readonly<Record<GuardName, Guard>> = {
     app.get('/:tenant/menu', async () => ({ ok: true }))
   },
 
-  async 'this plugin'(app, { plugin, publicKeys, issuer, audience, cacheSize }) {
+  async 'this plugin'(app, { plugin, publicKeys, issuer, audience, cacheSize, bound }) {
     const { default: tenantAuth }: typeof import('../../lib/index.ts') = await import(plugin)
     const options: AuthOptions = { publicKeys, issuer, audience, tokenCacheSize: cacheSize }
-    await app.register(tenantAuth, options)
+    await app.register(tenantAuth, {
+      ...options,
+      ...(bound && (await boundOptions(plugin, bound))),
+    })
     app.get('/:tenant/menu', { config: guardedConfig }, async () => ({ ok: true }))
   },
 
@@ -134,6 +151,20 @@ export const guards: Readonly<Record<GuardName, Guard>> = {
     })
     app.get('/:tenant/menu', async () => ({ ok: true }))
   },
+}
+
+/** The proofs of a load come again and again. To the table each is a new one. */
+async function boundOptions(
+  plugin: string,
+  { publicUrl }: { readonly publicUrl: string },
+): Promise<AuthOptions> {
+  const { proofTable }: typeof import('../../lib/entrypoints/revocation/index.ts') = await import(
+    new URL('entrypoints/revocation/index.js', plugin).href
+  )
+  const table = proofTable({ max: 5_000_000 })
+  let serial = 0
+  const proofSeen = (key: string, until: Date) => table(`${key.slice(0, 44)}${serial++}`, until)
+  return { confirmation: 'check', publicUrl, proofMaxAge: 600, proofSeen }
 }
 
 function tokenOf({ headers }: FastifyRequest): string {

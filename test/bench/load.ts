@@ -3,6 +3,8 @@ export interface Load {
   readonly path: string
   /** Values of the Authorization header. Empty: requests without one. */
   readonly authorizations: readonly string[]
+  /** A value of the DPoP header for each of them. Not given: there is none. */
+  readonly proofs?: readonly string[]
   readonly status: number
 }
 

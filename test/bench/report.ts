@@ -29,10 +29,12 @@ export function tablesOf(rows: readonly Measured[]): string {
   const isCompared = rows.some(({ contestants }) =>
     contestants.some(({ name }) => name.endsWith('against')),
   )
-  const admitted = rows.filter(({ kind }) => kind !== 'refusals')
+  const admitted = rows.filter(({ kind }) => kind !== 'refusals' && kind !== 'bound')
+  const bound = rows.filter(({ kind }) => kind === 'bound')
   const refused = rows.filter(({ kind }) => kind === 'refusals')
   return [
     ...(admitted.length > 0 ? [admittedTable(admitted, isCompared)] : []),
+    ...(bound.length > 0 ? [boundTable(bound)] : []),
     ...refused.map((row) => refusedTable(row, isCompared)),
   ].join('\n\n')
 }
@@ -53,6 +55,20 @@ function admittedTable(rows: readonly Measured[], isCompared: boolean): string {
       const name = row.kind === 'cold' ? `cold, ${row.algorithm}` : row.kind
       return [name, ...cells, ...(isCompared ? [of('against')] : [])]
     }),
+  ])
+}
+
+/** A bound token, compared with an unbound one and the bare verification of the proof. */
+function boundTable(rows: readonly Measured[]): string {
+  const ofParts = (costs: Costs): number[] => {
+    const at = (name: string, round: number): number => costs.get(name)?.[round] ?? Number.NaN
+    return (costs.get('bound') ?? []).map(
+      (cost, round) => cost / (at('unbound', round) + at('proof', round) - at('none', round)),
+    )
+  }
+  return aligned([
+    ['bound tokens', 'times an unbound one and the bare proof'],
+    ...rows.map((row) => [row.algorithm, cell(row, ofParts)]),
   ])
 }
 

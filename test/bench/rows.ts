@@ -1,12 +1,12 @@
-import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
+import { createTestAuthority, type TestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import type { Contestant } from './contest.ts'
 import type { BenchSetup, GuardName } from './guards.ts'
 import type { Load } from './load.ts'
 import { refusedLoads } from './refused-loads.ts'
 import { setupFor } from './setup.ts'
-import { bearerTokens } from './tokens.ts'
+import { bearerTokens, boundTokens, PUBLIC_URL } from './tokens.ts'
 
-export const KINDS = ['warm', 'many', 'cold', 'refusals'] as const
+export const KINDS = ['warm', 'many', 'cold', 'bound', 'refusals'] as const
 
 export type Kind = (typeof KINDS)[number]
 
@@ -21,7 +21,13 @@ const TOKENS = 10_000
  * How many of them a cache keeps. Of so few, no token is still there when it comes again, even
  * where a busy machine sends only some hundreds of the first ones in each round.
  */
-const CACHE_SIZES = { warm: 20_000, many: 20_000, cold: 100, refusals: 20_000 } as const
+const CACHE_SIZES = {
+  warm: 20_000,
+  many: 20_000,
+  cold: 100,
+  bound: 20_000,
+  refusals: 20_000,
+} as const
 
 /** Contestants whose costs are compared with each other. */
 export interface Row {
@@ -36,14 +42,15 @@ export interface Builds {
   readonly against: string | undefined
 }
 
-/** Only what is cold costs otherwise with another algorithm, so the others have the first one. */
+/** Only what is cold or bound costs otherwise with another algorithm, so the others have the first one. */
 export async function* rowsOf(
   kinds: readonly Kind[],
   algorithms: readonly string[],
   builds: Builds,
 ): AsyncGenerator<Row> {
   for (const algorithm of algorithms) {
-    const wanted = kinds.filter((kind) => kind === 'cold' || algorithm === algorithms[0])
+    const isOfAlgorithm = (kind: Kind) => kind === 'cold' || kind === 'bound'
+    const wanted = kinds.filter((kind) => isOfAlgorithm(kind) || algorithm === algorithms[0])
     if (wanted.length === 0) continue
     const authority = await createTestAuthority({ algorithm })
     try {
@@ -56,11 +63,16 @@ export async function* rowsOf(
         const sized = { ...setup, cacheSize: CACHE_SIZES[kind] }
         const authorizations = kind === 'many' || kind === 'cold' ? tokens : tokens.slice(0, 1)
         const load = { path: PATH, authorizations, status: 200 }
-        const contestants =
-          kind === 'refusals'
-            ? refusers(sized, load, refused, builds)
-            : admitters(kind, sized, load, builds)
-        yield { kind, algorithm, contestants }
+        yield {
+          kind,
+          algorithm,
+          contestants:
+            kind === 'refusals'
+              ? refusers(sized, load, refused, builds)
+              : kind === 'bound'
+                ? await provers(authority, sized, load)
+                : admitters(kind, sized, load, builds),
+        }
       }
     } finally {
       await authority.close()
@@ -79,6 +91,23 @@ function admitters(kind: Kind, setup: BenchSetup, load: Load, { against }: Build
     ...ours.map((name) => ({ name, guard: name, setup, load })),
     ...peers.map((name) => ({ name, guard: name, setup: peerSetup, load })),
     ...(against === undefined ? [] : [other('against', setup, load, against)]),
+  ]
+}
+
+/** What a bound token costs, and the parts of that: an unbound one, and the bare proof. */
+async function provers(
+  authority: TestAuthority,
+  setup: BenchSetup,
+  load: Load,
+): Promise<Contestant[]> {
+  const { proofKeyPem, ...sent } = await boundTokens(authority, setup.algorithm, PATH)
+  const proved = { ...setup, bound: { publicUrl: PUBLIC_URL, proofKeyPem } }
+  const bound = { ...load, ...sent }
+  return [
+    { name: 'none', guard: 'none', setup, load },
+    { name: 'proof', guard: 'proof', setup: proved, load: bound },
+    { name: 'unbound', guard: 'this plugin', setup: proved, load },
+    { name: 'bound', guard: 'this plugin', setup: proved, load: bound },
   ]
 }
 

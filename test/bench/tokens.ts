@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes, randomUUID } from 'node:crypto'
+import { calculateJwkThumbprint, exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import type { TestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import type { TestTokenOptions } from '../../lib/entrypoints/testing/test-authority.ts'
 
@@ -25,4 +26,31 @@ export function bearerTokens(
       return `Bearer ${await authority.token(claims, { expiresIn: DAY, ...options })}`
     }),
   )
+}
+
+export const PUBLIC_URL = 'https://api.bench.test'
+
+/** Different proofs of one client, sent in turn. */
+const PROOFS = 2_000
+
+/** One token that is bound to a key of the algorithm, with proofs for one path. */
+export async function boundTokens(authority: TestAuthority, algorithm: string, path: string) {
+  const { publicKey, privateKey } = await generateKeyPair(algorithm)
+  const jwk = await exportJWK(publicKey)
+  const jkt = await calculateJwkThumbprint(jwk)
+  const resources = { acme: MAY_READ_MENU, '*': ['profile:read'] }
+  const token = await authority.token({ resources, cnf: { jkt } }, { expiresIn: DAY })
+  const ath = hash('sha256', token, 'base64url')
+  const header = { typ: 'dpop+jwt', alg: algorithm, jwk }
+  const proofs = await Promise.all(
+    Array.from({ length: PROOFS }, () =>
+      new SignJWT({ htm: 'GET', htu: PUBLIC_URL + path, jti: randomUUID(), ath })
+        .setProtectedHeader(header)
+        // The rounds take minutes.
+        .setIssuedAt(Math.floor(Date.now() / 1000) + 300)
+        .sign(privateKey),
+    ),
+  )
+  const authorizations = proofs.map(() => `DPoP ${token}`)
+  return { authorizations, proofs, proofKeyPem: await exportSPKI(publicKey) }
 }

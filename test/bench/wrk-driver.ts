@@ -11,7 +11,7 @@ const PATIENCE = 30
 
 /** Drives with https://github.com/wg/wrk, in one thread. It knows whole seconds only. */
 export const wrkDriver: Driver = {
-  async drive(address, { path, authorizations }, seconds) {
+  async drive(address, { path, authorizations, proofs = [] }, seconds) {
     const duration = Math.ceil(seconds)
     const options = ['-t1', `-c${CONNECTIONS}`, `-d${duration}s`, '--timeout', '10s', '-s', SCRIPT]
     const wrk = spawn('wrk', [...options, `${address}${path}`], {
@@ -21,7 +21,8 @@ export const wrkDriver: Driver = {
     })
     // A wrk that ends early tells why by its status.
     wrk.stdin.on('error', () => undefined)
-    wrk.stdin.end(authorizations.map((value) => `${value}\n`).join(''))
+    const lines = authorizations.map((value, i) => `${value}\t${proofs[i] ?? ''}\n`)
+    wrk.stdin.end(lines.join(''))
     const [output, [status]] = await Promise.all([text(wrk.stdout), once(wrk, 'close')])
     const [, failed, counts = ''] = /^failed (\d+)(.*)$/m.exec(output) ?? []
     if (status !== 0 || failed !== '0') throw new Error(`wrk ended with ${status}:\n${output}`)

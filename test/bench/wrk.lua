@@ -1,4 +1,5 @@
--- Sends the Authorization headers of the standard input in turn, and counts the answers by status.
+-- Sends the Authorization headers of the standard input in turn, each with the DPoP header that
+-- follows it after a tab, if there is one. Counts the answers by status.
 
 local requests = {}
 local at = 0
@@ -11,8 +12,11 @@ function setup(thread)
 end
 
 function init()
-  for authorization in io.lines() do
-    requests[#requests + 1] = wrk.format(nil, nil, { Authorization = authorization })
+  for line in io.lines() do
+    local authorization, proof = line:match('^([^\t]*)\t?(.*)$')
+    local headers = { Authorization = authorization }
+    if proof ~= '' then headers.DPoP = proof end
+    requests[#requests + 1] = wrk.format(nil, nil, headers)
   end
   if #requests > 0 then
     request = function()

@@ -11,6 +11,7 @@ test('the API reference has a page for each entry point, and says what an option
     stdio: 'ignore',
   })
   assert.deepEqual(readdirSync(`${folder.path}/modules`).filter(isEntryPoint), [
+    'certificates.html',
     'claims.html',
     'index.html',
     'introspection.html',

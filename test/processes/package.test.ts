@@ -132,8 +132,11 @@ test('every export of an installed package can be imported, and no other file of
   assert.deepEqual(found['names']['fastify-tenant-auth/revocation'], [
     'denyList',
     'postgresDenyList',
+    'proofTable',
     'redisDenyList',
+    'redisProofs',
   ])
+  assert.deepEqual(found['names']['fastify-tenant-auth/certificates'], ['certificateFrom'])
   for (const name of modules) assert.notDeepEqual(found['names'][name], [], name)
   assert.equal(found['inner'], 'ERR_PACKAGE_PATH_NOT_EXPORTED')
 })

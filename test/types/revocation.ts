@@ -7,10 +7,13 @@ import pg from 'pg'
 import { createClient, createCluster, createSentinel } from 'redis'
 import { expectType, expectTypes } from './expect-type.ts'
 
-const { denyList, postgresDenyList, redisDenyList } = door
+const { denyList, postgresDenyList, proofTable, redisDenyList, redisProofs } = door
 
 // Prevents a function that is taken away unnoticed.
-expectTypes<keyof typeof door, 'denyList' | 'postgresDenyList' | 'redisDenyList'>()
+expectTypes<
+  keyof typeof door,
+  'denyList' | 'postgresDenyList' | 'proofTable' | 'redisDenyList' | 'redisProofs'
+>()
 
 const until = new Date()
 const pool = new pg.Pool()
@@ -58,3 +61,30 @@ denyList({ changes: () => ({ entries: [{ sub: 7 }], cursor: 1 }) })
 postgresDenyList({ url: 'postgres://localhost' })
 // @ts-expect-error a pool of PostgreSQL is no client
 redisDenyList({ client: pool })
+
+const seen = proofTable({ max: 1000 })
+expectType(seen('key', until)).is<boolean>()
+expectType(seen.size).is<number>()
+// @ts-expect-error it is counted, not set
+seen.size = 0
+// @ts-expect-error an end is a Date
+proofTable()('key', Date.now())
+// @ts-expect-error there is no such name
+proofTable({ maxEntries: 1 })
+
+const everywhere = [
+  redisProofs({ client: new Redis(lazy), key: 'proofs' }),
+  redisProofs({ client: new Redis({ ...lazy, protocol: 3, replyMapping: 'resp3' }) }),
+  redisProofs({ client: new Cluster([], lazy) }),
+  redisProofs({ client: new Valkey(lazy) }),
+  redisProofs({ client: new ValkeyCluster([], lazy) }),
+  redisProofs({ client: createClient() }),
+  redisProofs({ client: createClient({ RESP: 2 }) }),
+  redisProofs({ client: createCluster({ rootNodes: [] }) }),
+  redisProofs({ client: createSentinel(sentinel) }),
+]
+for (const first of everywhere) expectType(first('key', until)).is<Promise<boolean>>()
+// @ts-expect-error a pool of PostgreSQL is no client
+redisProofs({ client: pool })
+// @ts-expect-error neither is a Map
+redisProofs({ client: new Map<string, string>() })

@@ -1,15 +1,24 @@
 /** @module revocation */
 
+export type { ProofTable } from '../../identity/proofs/proof-table.ts'
 export { type DenyListOptions, denyList } from './deny-list.ts'
 export type { DenyList } from './deny-list-function.ts'
 export type { DenyListRules } from './deny-list-options.ts'
 export type { Changes, DenyEntry, GivenEntry, KeptEntry } from './entry.ts'
 export { type PostgresDenyListOptions, postgresDenyList } from './postgres/postgres-deny-list.ts'
 export type { PostgresPool, PostgresQuestion } from './postgres/table-source.ts'
+export { type ProofTableOptions, proofTable } from './proofs.ts'
 export type {
   IoredisClient,
   NodeRedisClient,
   NodeRedisCommands,
   RedisClient,
 } from './redis/clients.ts'
+export type {
+  IoredisProofClient,
+  NodeRedisProofClient,
+  NodeRedisProofCommands,
+  RedisProofClient,
+} from './redis/proof-client.ts'
 export { type RedisDenyListOptions, redisDenyList } from './redis/redis-deny-list.ts'
+export { type RedisProofsOptions, redisProofs } from './redis/redis-proofs.ts'

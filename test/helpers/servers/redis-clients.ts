@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis'
 import { Redis as Valkey } from 'iovalkey'
 import { createClient, RESP_TYPES } from 'redis'
-import type { RedisClient } from '../../../lib/entrypoints/revocation/index.ts'
+import type { RedisClient, RedisProofClient } from '../../../lib/entrypoints/revocation/index.ts'
 
 /** A client as an application has it. */
 export interface OpenClient {
-  readonly client: RedisClient
+  readonly client: RedisClient & RedisProofClient
   send(name: string, ...args: string[]): Promise<unknown>
   close(): void
 }
@@ -48,12 +48,13 @@ function ofIoredis(client: Redis | Valkey): OpenClient {
 }
 
 async function ofNodeRedis(
-  client: RedisClient & {
-    on(event: 'error', listener: () => void): unknown
-    connect(): Promise<unknown>
-    sendCommand(args: string[]): Promise<unknown>
-    destroy(): void
-  },
+  client: RedisClient &
+    RedisProofClient & {
+      on(event: 'error', listener: () => void): unknown
+      connect(): Promise<unknown>
+      sendCommand(args: string[]): Promise<unknown>
+      destroy(): void
+    },
 ): Promise<OpenClient> {
   client.on('error', () => {})
   try {

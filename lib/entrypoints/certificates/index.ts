@@ -1,0 +1,7 @@
+/** @module certificates */
+
+export {
+  type CertificateHeader,
+  type CertificateHeaderOptions,
+  certificateFrom,
+} from './certificate-from.ts'

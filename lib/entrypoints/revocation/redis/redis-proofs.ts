@@ -1,0 +1,74 @@
+import { types } from 'node:util'
+import { entryPointOptions } from '../../../config/option-reader.ts'
+import { Custom, Text } from '../../../config/option-types.ts'
+import { Unusable } from '../../../platform/http/failure.ts'
+import { isRedisProofClient, type RedisProofClient, setOnceBy } from './proof-client.ts'
+import { redisFailure } from './stream-source.ts'
+
+export interface RedisProofsOptions {
+  /**
+   * A client of ioredis, iovalkey or redis, for Redis or Valkey; also one of a cluster or of
+   * sentinels. The application connects it, and closes it.
+   */
+  readonly client: RedisProofClient
+  /**
+   * What the keys begin with; a colon and the proof's own key follow. A `keyPrefix` of the client
+   * comes before it. 1 to 512 characters. @default 'tenant-auth:proofs'
+   */
+  readonly key?: string
+}
+
+const MEMBERS = {
+  client: Custom('a client of ioredis, iovalkey or redis', isRedisProofClient),
+  key: Text('a text of 1 to 512 characters', { maxLength: 512, default: 'tenant-auth:proofs' }),
+}
+
+/**
+ * Milliseconds for which a proof is held beyond its end. The clock of another process may be behind
+ * ours, so that the proof is not over there; and Redis counts by a clock of its own.
+ */
+const LONGER = 60_000
+
+/** Most commands on their way to the server: a client that is offline queues them all. */
+const MOST_AT_ONCE = 10_000
+
+/**
+ * For the option `proofSeen`: the DPoP proofs that all processes have seen, in Redis or Valkey. It
+ * never answers for a server that is away: the promise rejects, or is late, and the request is
+ * answered with 503. A server that loses its data, or fails over to a replica that lags behind,
+ * has not seen the proofs that it lost.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options
+ */
+export function redisProofs(
+  given: RedisProofsOptions,
+): (key: string, until: Date) => Promise<boolean> {
+  const { client, key } = entryPointOptions('redisProofs', given, MEMBERS).finish()
+  const setOnce = setOnceBy(client)
+  let waiting = 0
+  return async (proof, until) => {
+    const end = types.isDate(until) ? until.getTime() : Number.NaN
+    if (typeof proof !== 'string') throw new TypeError('the key of a proof is no string')
+    if (Number.isNaN(end)) throw new TypeError('the end of a proof is no date')
+    if (waiting >= MOST_AT_ONCE) throw new Unusable('too many at once')
+    waiting += 1
+    try {
+      return isFirst(await setOnce(`${key}:${proof}`, Math.max(0, end - Date.now()) + LONGER))
+    } catch (error) {
+      throw redisFailure(error)
+    } finally {
+      waiting -= 1
+    }
+  }
+}
+
+/**
+ * Null is the answer that the key was there. A client that lost its connection may send a command
+ * again which the server has carried out: then a proof counts as seen at its first time. The
+ * request is refused, and the next one has a new proof.
+ */
+function isFirst(answer: unknown): boolean {
+  if (answer === 'OK') return true
+  if (answer === null) return false
+  throw new Unusable('no answer to SET')
+}
