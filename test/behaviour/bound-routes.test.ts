@@ -203,6 +203,17 @@ test('a guest is let in without credentials, and never with bad ones', async (t)
   assert.equal(outcome(await app.inject({ url, headers })), INVALID)
 })
 
+test('a route for guests that requires binding takes nobody with an unbound token', async (t) => {
+  const app = await boundApp(t)
+  const config = declared({ guests: true, tenant: false, userInfo: true, confirmation: 'require' })
+  app.get('/both', { config }, async ({ userInfo }) => (userInfo ? 'known' : 'guest'))
+  const url = '/both'
+  assert.equal((await app.inject({ url })).body, 'guest')
+  assert.equal(outcome(await app.inject({ url, headers: await as() })), INVALID)
+  const headers = provedBy(HOLDER, await boundToken(), { url })
+  assert.equal((await app.inject({ url, headers })).body, 'known')
+})
+
 test('an open route reads no proof', async (t) => {
   const asked: unknown[] = []
   const app = await boundApp(t, { proofSeen: (key: string) => asked.push(key) > 0 })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
+import { proofTable } from '../../lib/identity/proofs/proof-table.ts'
 import { assertUnproved, boundApp, challengesOf } from '../helpers/app/bound-app.ts'
 import { assertNoLeak, textOf } from '../helpers/app/canaries.ts'
 import { as } from '../helpers/app/guarded-app.ts'
@@ -103,6 +104,70 @@ for (const [what, answer, expected] of ANSWERS) {
     }
   })
 }
+
+/** Seconds over a whole one, at which a client makes its proof. */
+const FRACTIONS = [0, 0.5, 0.0009, 1 / 3, 0.9999, 0.123456]
+
+for (const fraction of FRACTIONS) {
+  test(`a store that forgets at the end lets no proof in again: ${fraction} s`, async (t) => {
+    const now = 1_800_000_000
+    t.mock.timers.enable({ apis: ['Date'], now: now * 1000 })
+    const held = new Map<string, Date>()
+    const proofSeen = (key: string, until: Date) => {
+      const before = held.get(key)
+      if (before !== undefined && Date.now() < before.getTime()) return false
+      held.set(key, until)
+      return true
+    }
+    const app = await boundApp(t, { proofSeen })
+    const token = await boundToken(HOLDER, {}, { expiresIn: 3600 })
+    const headers = provedBy(HOLDER, token, { claims: { iat: now + fraction } })
+    assert.equal(outcome(await app.inject({ url: '/me', headers })), '200')
+    const [until] = held.values()
+    assert.ok(until, 'it was not asked')
+    for (const milliseconds of [-1, 0, 1, 2]) {
+      t.mock.timers.setTime(until.getTime() + milliseconds)
+      const response = await app.inject({ url: '/me', headers })
+      assertUnproved(response, 'invalid_dpop_proof', 'DPoP', `${milliseconds} ms after its end`)
+    }
+  })
+}
+
+test('a store that is asked before the end, and looks after it, lets no proof in again', async (t) => {
+  const now = 1_800_000_000
+  t.mock.timers.enable({ apis: ['Date'], now: now * 1000 })
+  const held = new Map<string, Date>()
+  // The way to the store takes 20 ms, and there an entry ends at its time.
+  const proofSeen = async (key: string, until: Date) => {
+    await new Promise(setImmediate)
+    t.mock.timers.setTime(Date.now() + 20)
+    const before = held.get(key)
+    if (before !== undefined && Date.now() >= before.getTime()) held.delete(key)
+    if (held.has(key)) return false
+    held.set(key, until)
+    return true
+  }
+  const app = await boundApp(t, { proofSeen })
+  const token = await boundToken(HOLDER, {}, { expiresIn: 3600 })
+  const headers = provedBy(HOLDER, token, { claims: { iat: now } })
+  assert.equal(outcome(await app.inject({ url: '/me', headers })), '200')
+  t.mock.timers.setTime((now + 300) * 1000 - 10)
+  assertUnproved(await app.inject({ url: '/me', headers }), 'invalid_dpop_proof')
+})
+
+test('a table that is full makes 503, and lets nothing in', async (t) => {
+  const { logger, lines } = logLines()
+  const app = await boundApp(t, { proofSeen: proofTable({ max: 4 }) }, { logger })
+  const token = await boundToken()
+  const ask = async () =>
+    outcome(await app.inject({ url: '/me', headers: provedBy(HOLDER, token) }))
+  for (const _ of [1, 2, 3, 4]) assert.equal(await ask(), '200')
+  for (const count of [1, 2]) {
+    assert.equal(await ask(), UNAVAILABLE)
+    assert.equal(lines('request refused').length, count)
+  }
+  assert.equal(outcome(await app.inject({ url: '/me', headers: await as() })), '200')
+})
 
 test('proofSeen that never answers makes 503, and not 200', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() })

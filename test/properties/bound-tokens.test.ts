@@ -6,7 +6,7 @@ import * as oauth from 'oauth4webapi'
 import { boundApp } from '../helpers/app/bound-app.ts'
 import { authority, RIGHTS } from '../helpers/app/guarded-app.ts'
 import { type AnyProof, anyProof, type Bend } from '../helpers/arbitraries/any-proof.ts'
-import { PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
+import { holds, PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
 import { dpop, hashOf, type ProofKey, PUBLIC, proofKey, proofOf } from '../helpers/tokens/bound.ts'
 
 const COUNT = Number(process.env['DIFFERENTIAL_TOKENS'] ?? 3000)
@@ -167,4 +167,40 @@ test(`of ${COUNT} proofs, good and bent, jose and oauth4webapi accept all that t
   assert.deepEqual(stricter.slice(0, 5), [])
   assert.equal(counts.replayed, 0)
   assert.ok(counts.guard > COUNT * 0.1 && counts.guard < COUNT * 0.9, `${counts.guard} accepted`)
+})
+
+/** Texts that may stand in a header. */
+const anyHeader = fc.oneof(
+  fc.string({ maxLength: 60 }).map((text) => text.replaceAll(/[^\x20-\x7e\x80-\xff]/g, '')),
+  fc.constantFrom('', ' ', '.', '..', '...', 'DPoP', 'Bearer', 'e30.e30.AA', 'bnVsbA.bnVsbA.', ','),
+)
+
+test('whatever stands in the headers beside a bound token, nobody else is let in, and nothing fails', async (t) => {
+  const app = await boundApp(t)
+  const holder = await proofKey()
+  const token = await tokenOf(holder, {})
+  await holds(
+    t,
+    fc.asyncProperty(anyHeader, anyHeader, fc.boolean(), async (before, proof, isParts) => {
+      const parts = isParts ? proof.split('').map((letter) => `${letter}AAA`) : [proof]
+      const headers = { authorization: `${before} ${token}`, dpop: parts.slice(0, 3).join('.') }
+      const { statusCode } = await app.inject({ url: '/me', headers })
+      assert.equal(statusCode, 401)
+    }),
+  )
+})
+
+test('whatever the parts of a proof are, it is refused, and nothing fails', async (t) => {
+  const app = await boundApp(t)
+  const holder = await proofKey()
+  const token = await tokenOf(holder, {})
+  await holds(
+    t,
+    fc.asyncProperty(fc.json(), fc.json(), fc.boolean(), async (header, claims, isBoth) => {
+      const parts = isBoth ? { header, claims } : { claims }
+      const headers = dpop(token, proofOf(holder, { token, ...parts }))
+      const { statusCode } = await app.inject({ url: '/me', headers })
+      assert.equal(statusCode, 401)
+    }),
+  )
 })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { FastifyInstance, FastifyServerOptions, LightMyRequestResponse } from 'fastify'
-import { PUBLIC } from '../tokens/bound.ts'
+import { boundToken, PUBLIC } from '../tokens/bound.ts'
 import { guardedApp, untyped } from './guarded-app.ts'
+import { rawRequest } from './raw-request.ts'
 import { outcome } from './refusals.ts'
 
 /**
@@ -65,4 +66,29 @@ export function assertUnproved(
   assert.equal(response.headers['cache-control'], 'no-store', what)
   assert.equal(response.headers['retry-after'], undefined, what)
   assert.deepEqual(challengesOf(response).errors, { [scheme]: error }, what)
+}
+
+/** An address with a path of its own, under which an application may be known. */
+export const PREFIX = 'https://api.test/svc2'
+
+/** An application at another path of its host, which answers to every path with what it was. */
+export async function addressedApp(t: TestContext, server: FastifyServerOptions = {}) {
+  const app = await boundApp(t, { publicUrl: PREFIX }, server)
+  const config = { userInfo: true } as const
+  app.get('/x/*', { config }, async ({ params }) => Object(params)['*'])
+  app.get('/*', { config }, async ({ params }) => `/${Object(params)['*']}`)
+  return { app, token: await boundToken() }
+}
+
+/** A request with a target as it is, and the whole answer. */
+export async function sendTarget(
+  app: FastifyInstance,
+  target: string,
+  token: string,
+  proof: string,
+  ...more: string[]
+): Promise<string> {
+  const lines = [`Authorization: DPoP ${token}`, `DPoP: ${proof}`, 'Connection: close']
+  const hosts = more.some((line) => line.startsWith('Host:')) ? [] : ['Host: api.test']
+  return rawRequest(app, `GET ${target} HTTP/1.1`, ...hosts, ...lines, ...more)
 }

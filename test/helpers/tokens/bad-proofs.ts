@@ -34,6 +34,7 @@ const shown = (value: unknown) =>
 const NO_TEXT = [undefined, null, 5, true, [], {}]
 
 const stranger = await proofKey()
+const now = Math.floor(Date.now() / 1000)
 const secret = HOLDER.pair.privateKey.export({ format: 'jwk' })
 
 /** Members of private and of symmetric keys (RFC 7518 §6), with any value. */
@@ -116,7 +117,6 @@ const CLAIMS: readonly BadProof[] = [
   ...claims('htm', NO_TEXT),
   ...claims('htu', [`${PUBLIC}/t/acme`, `${PUBLIC}/me/`, PUBLIC, '/me', 'me', '', '*', 'null']),
   ...claims('htu', [...NO_TEXT, [`${PUBLIC}/me`], 'https://', '//api.test/me', 'api.test/me']),
-  // A list of one number becomes that number where it is compared.
   ...claims('iat', [
     '1800000000',
     '',
@@ -130,6 +130,10 @@ const CLAIMS: readonly BadProof[] = [
     0,
     1e300,
   ]),
+  // Each of them becomes the time of now where it is compared.
+  ...[String(now), [now], [String(now)], ` ${now} `, `0x${now.toString(16)}`].map((iat) =>
+    row('iat', `iat ${JSON.stringify(iat).replace(/\d{9,}/, 'now')}`, { claims: { iat } }),
+  ),
   row('iat', 'iat without an end', {
     claims: `{"jti":"x","htm":"GET","htu":"${PUBLIC}/me","iat":1e999,"ath":""}`,
   }),
