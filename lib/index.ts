@@ -16,6 +16,8 @@ export type { ResourcesOf, TokenUser } from './identity/authorization/resources.
 export type { Actor } from './identity/jwt/registered-claims.ts'
 export type { TokenInfo } from './identity/jwt/token-info.ts'
 export type { Resources, UserInfo } from './identity/jwt/user-info.ts'
+export type { ClientCertificate } from './identity/proofs/client-certificate.ts'
+export type { ProofSeen, ProofStats } from './identity/proofs/possession.ts'
 export type { DocumentEvent, DocumentState } from './platform/http/document-status.ts'
 export { tenantAuth, tenantAuth as default } from './plugin.ts'
 export { type ResourceMetadataOptions, resourceMetadata } from './resource-metadata.ts'

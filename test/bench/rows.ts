@@ -42,7 +42,10 @@ export interface Builds {
   readonly against: string | undefined
 }
 
-/** Only what is cold or bound costs otherwise with another algorithm, so the others have the first one. */
+/**
+ * Only what is cold or bound costs otherwise with another algorithm, so the others have the first
+ * one.
+ */
 export async function* rowsOf(
   kinds: readonly Kind[],
   algorithms: readonly string[],

@@ -26,9 +26,10 @@ test('a bound token opens a route once for each proof, and payments are for boun
   const response = await app.inject({ url: '/acme/orders', headers: alice.headers('GET', url) })
   assert.deepEqual([response.statusCode, response.body], [200, 'alice'])
 
-  const pay = async (headers: object) =>
-    (await app.inject({ method: 'POST', url: '/acme/payments', headers: { ...headers } }))
-      .statusCode
+  const pay = async (headers: Record<string, string>) => {
+    const { statusCode } = await app.inject({ method: 'POST', url: '/acme/payments', headers })
+    return statusCode
+  }
   const proved = alice.headers('POST', 'https://api.example.com/v2/acme/payments')
   assert.equal(await pay(proved), 200)
   assert.equal(await pay(proved), 401)

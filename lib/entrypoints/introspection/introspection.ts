@@ -1,6 +1,6 @@
 import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
 import { LIFECYCLE, Lifecycle } from '../../platform/callbacks/lifecycle.ts'
-import { ownProperty } from '../../platform/runtime/own-property.ts'
+import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import { Exchanges } from './exchanges.ts'
 import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
 import { type IntrospectionOptions, readIntrospectionOptions } from './introspection-options.ts'
@@ -11,8 +11,8 @@ import { findEndpoint, provedEndpoint } from './proved-endpoint.ts'
  * 7662, RFC 9701). Needs the package oauth4webapi beside this one.
  *
  * - `active` must be `true`. An answer without `iss` counts as one of `issuer`; one of another
- *   issuer is refused, and so is a token of another type than Bearer. `audience` and the times are
- *   checked as those of a JWT are.
+ *   issuer is refused, and so is a token of another type than Bearer, or DPoP with a `cnf` that
+ *   names its key (RFC 9449 §6.2). `audience` and the times are checked as those of a JWT are.
  * - Before any real token it asks for a random one. An endpoint that calls it active validates
  *   nothing: every token is answered with 503, and the log says so, until the endpoint is mended.
  * - The same happens if the endpoint refuses the credentials of this client. If it answers 403 or
@@ -48,37 +48,44 @@ export function introspection(
 }
 
 /**
- * Members of an access token that a request may carry by itself. Servers call tokens of another
- * kind active too: `token_type` is DPoP, or N_A (RFC 8693), for some that it may not; Keycloak
- * marks refresh and ID tokens by `typ`, and Ory Hydra refresh tokens by `token_use`. All members
- * are optional.
+ * Members of an access token that a request may carry. Servers call tokens of another kind active
+ * too: `token_type` is N_A (RFC 8693) for some that it may not; Keycloak marks refresh and ID
+ * tokens by `typ`, and Ory Hydra refresh tokens by `token_use`. All members are optional.
  */
-const OF_BEARER_TOKENS: readonly (readonly [member: string, values: readonly string[]])[] = [
-  ['token_type', ['bearer']],
+const OF_ACCESS_TOKENS: readonly (readonly [member: string, values: readonly string[]])[] = [
+  ['token_type', ['bearer', 'dpop']],
   ['typ', ['bearer', 'jwt', 'at+jwt', 'application/at+jwt']],
   ['token_use', ['access_token', 'access']],
 ]
 
 /**
  * The claims in an answer of an introspection endpoint (RFC 7662 §2.2). Null if the token is not
- * active, is no bearer token, or is one of another issuer.
+ * active, is no access token, or is one of another issuer.
  *
  * @throws OpaqueFailure if the answer does not say whether the token is active
  */
 export function answeredClaims(answer: object, issuer: string): Record<string, unknown> | null {
   const isActive = ownProperty(answer, 'active')
   if (typeof isActive !== 'boolean') throw new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
-  if (!isActive || !isBearer(answer)) return null
+  if (!isActive || !isAccessToken(answer)) return null
   if (Object.hasOwn(answer, 'iss') && ownProperty(answer, 'iss') !== issuer) return null
   const claims = Object.entries(answer).filter(([name]) => name !== 'active')
   // Not by assignment: a claim may be called `__proto__`.
   return Object.fromEntries([...claims, ['iss', issuer]])
 }
 
-function isBearer(answer: object): boolean {
-  return OF_BEARER_TOKENS.every(([member, values]) => {
+function isAccessToken(answer: object): boolean {
+  const isOne = OF_ACCESS_TOKENS.every(([member, values]) => {
     if (!Object.hasOwn(answer, member)) return true
     const value = ownProperty(answer, member)
     return typeof value === 'string' && values.includes(value.toLowerCase())
   })
+  const isDpop = String(ownProperty(answer, 'token_type')).toLowerCase() === 'dpop'
+  return isOne && (!isDpop || isBoundToKey(answer))
+}
+
+/** A token for DPoP whose answer hides the key would count as a bearer token. */
+function isBoundToKey(answer: object): boolean {
+  const cnf = ownProperty(answer, 'cnf')
+  return isObject(cnf) && typeof ownProperty(cnf, 'jkt') === 'string'
 }

@@ -15,10 +15,7 @@ export interface ProofKey {
 }
 
 /** The headers of a request whose sender proves to hold the key of its token. */
-export interface ProvedHeaders {
-  readonly authorization: string
-  readonly dpop: string
-}
+export type ProvedHeaders = Readonly<Record<'authorization' | 'dpop', string>>
 
 export async function createProofKey(): Promise<ProofKey> {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -101,7 +101,9 @@ function readClaims(part: string, proved: Proved): GoodProof {
   }
   const iat = ownProperty(claims, 'iat')
   const now = Date.now() / 1000
-  if (typeof iat !== 'number' || !(Math.abs(now - iat) <= maxAge)) {
+  // Whatever is no number gives no date, which is neither before nor after another.
+  const until = new Date(typeof iat === 'number' ? Math.ceil((iat + maxAge) * 1000) : Number.NaN)
+  if (typeof iat !== 'number' || !(iat - now <= maxAge) || isOver(until)) {
     const expected = [`${now - maxAge} to ${now + maxAge}`]
     const shown = typeof iat === 'number' ? String(iat) : iat
     throw refuseProof('of another time', mismatch('iat', expected, shown))
@@ -111,7 +113,12 @@ function readClaims(part: string, proved: Proved): GoodProof {
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI) {
     throw refuseProof('jti is no text of 1 to 256 characters')
   }
-  return { key: `${jkt}.${digestOf(jti)}`, until: new Date((iat + maxAge) * 1000) }
+  return { key: `${jkt}.${digestOf(jti)}`, until }
+}
+
+/** Whether a proof is too old. By then a table may have forgotten it. */
+export function isOver(until: Date): boolean {
+  return !(Date.now() < until.getTime())
 }
 
 function digestOf(text: string): string {

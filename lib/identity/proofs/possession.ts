@@ -12,7 +12,7 @@ import { after, ignoreRejection, type MaybePromise } from '../../platform/runtim
 import type { Confirmation } from '../jwt/confirmation.ts'
 import { refuseToken } from '../jwt/refuse-token.ts'
 import { type ClientCertificate, thumbprintOfCertificate } from './client-certificate.ts'
-import { type GoodProof, verifyProof } from './dpop-proof.ts'
+import { type GoodProof, isOver, verifyProof } from './dpop-proof.ts'
 import { PublicAddress } from './proof-address.ts'
 import { refuseProof } from './refuse-proof.ts'
 
@@ -119,6 +119,8 @@ export class Possession {
       refuse: (reason) => unavailable(`proofSeen ${reason}`),
     })
     return after(isFirst, (isSo) => {
+      // The table may have forgotten it on the way.
+      if (isOver(until)) throw refuseProof('of another time')
       if (isSo) return 'dpop'
       this.#replayed += 1
       throw refuseProof('it has been seen before')

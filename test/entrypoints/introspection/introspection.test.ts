@@ -37,6 +37,9 @@ const REFUSED: readonly object[] = [
   { active: true, sub: 'alice', iss: '' },
   { active: true, sub: 'alice', iss: [ISSUER] },
   { active: true, sub: 'alice', token_type: 'DPoP' },
+  { active: true, sub: 'alice', token_type: 'DPoP', cnf: {} },
+  { active: true, sub: 'alice', token_type: 'DPoP', cnf: { jkt: 5 } },
+  { active: true, sub: 'alice', token_type: 'DPoP', cnf: ['jkt'] },
   { active: true, sub: 'alice', token_type: 'N_A' },
   { active: true, sub: 'alice', token_type: 'refresh_token' },
   { active: true, sub: 'alice', token_type: null },
@@ -56,6 +59,11 @@ for (const answer of REFUSED) {
     assert.equal(claims(answer), null)
   })
 }
+
+test('a token for DPoP is one if its key is named, which the guard asks to be proved', () => {
+  const said = { sub: 'alice', iss: ISSUER, token_type: 'DPoP', cnf: { jkt: 'a' } }
+  assert.deepEqual(claims({ active: true, ...said }), said)
+})
 
 test('the case of a type does not count', () => {
   for (const token_type of ['Bearer', 'bearer', 'BEARER']) {
