@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import * as Type from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRegisterOptions } from 'fastify'
 import type { LoadedSettings } from './config/load-settings.ts'
 import { entryPointOptions } from './config/option-reader.ts'

@@ -1,13 +1,13 @@
+import * as Type from '@sinclair/typebox'
 import {
   type Static,
   type TObject,
   type TPartial,
   type TProperties,
   type TSchema,
-  Type,
   TypeGuard,
 } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
+import { Assert, Check } from '@sinclair/typebox/value'
 import { KeySet } from '../identity/jwks/jwk-set.ts'
 import { Unusable } from '../platform/http/failure.ts'
 import { ownCopy, ownProperty } from '../platform/runtime/own-property.ts'
@@ -117,14 +117,14 @@ export class OptionReader<Members extends TProperties> {
   /** The right options, and the defaults of the others. */
   get right(): Static<TPartial<TObject<Members>>> {
     const values = this.#ownValues()
-    Value.Assert(Type.Partial(Type.Object(this.#members)), values)
+    Assert(Type.Partial(Type.Object(this.#members)), values)
     return values
   }
 
   /** The same, if no required option is missing or wrong. */
   get whole(): Static<TObject<Members>> {
     const values = this.#ownValues()
-    Value.Assert(Type.Object(this.#members), values)
+    Assert(Type.Object(this.#members), values)
     return values
   }
 
@@ -180,7 +180,7 @@ export function plainOptions<T extends object>(
 
 function isRight(schema: TSchema, value: unknown): boolean {
   // Spreading turns the holes of a sparse array into `undefined`, which `every` checks.
-  return Value.Check(schema, Array.isArray(value) ? [...value] : value)
+  return Check(schema, Array.isArray(value) ? [...value] : value)
 }
 
 function isRequired(schema: TSchema): boolean {

@@ -1,11 +1,5 @@
-import {
-  Kind,
-  type Static,
-  type TProperties,
-  type TSchema,
-  Type,
-  TypeRegistry,
-} from '@sinclair/typebox'
+import * as Type from '@sinclair/typebox'
+import { Kind, type Static, type TProperties, type TSchema, TypeRegistry } from '@sinclair/typebox'
 import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
 import { isSecureUrl } from '../platform/http/urls.ts'

@@ -1,4 +1,5 @@
-import { type Static, type TObject, Type } from '@sinclair/typebox'
+import type { Static, TObject } from '@sinclair/typebox'
+import * as Type from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { OpaqueToken } from '../identity/authentication/opaque-tokens.ts'
 import type { Implies } from '../identity/authorization/implied-ids.ts'

@@ -36,9 +36,15 @@ test('npm pack in a fresh clone packs what is needed and nothing else', async ()
   const paths = packed.files.map(({ path }) => path)
   // Declarations that an entry point leads to. The type tests compile applications with them.
   const declarations = modules.map((name) => `dist/${name}.d.ts`)
+  const doors = Object.values(manifest.exports).flatMap((target) =>
+    typeof target === 'string' ? [] : [String(target['default']).replace('./', '')],
+  )
+  const command = 'dist/entrypoints/cli'
   const expected = [
     ...['package.json', 'README.md', 'LICENSE'],
-    ...modules.map((name) => `dist/${name}.js`),
+    ...[...doors, `${command}/index.js`, `${command}/preload.js`],
+    // What several entry points share.
+    ...paths.filter((path) => /^dist\/shared\/[A-Z0-9]{8}\.js$/.test(path)),
     ...declarations.filter((path) => paths.includes(path)),
   ]
   assert.deepEqual(paths.sort(), expected.sort())

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
-import { Type } from '@sinclair/typebox'
+import * as Type from '@sinclair/typebox'
 import { entryPointOptions } from '../../config/option-reader.ts'
 import { CodeSwitch, Text, TextThat } from '../../config/option-types.ts'
 import { algorithmsOf, isOversized } from '../../identity/jwks/algorithms.ts'

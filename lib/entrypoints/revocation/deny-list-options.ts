@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import * as Type from '@sinclair/typebox'
 import { LONGEST_SECONDS, Seconds, Size } from '../../config/option-types.ts'
 import type { KeptEntry } from './entry.ts'
 

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import * as Type from '@sinclair/typebox'
 import { entryPointOptions } from '../../config/option-reader.ts'
 import { Callable } from '../../config/option-types.ts'
 import { Unusable } from '../../platform/http/failure.ts'

@@ -1,5 +1,7 @@
-import { type TSchema, Type } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
+import type { TSchema } from '@sinclair/typebox'
+import * as Type from '@sinclair/typebox'
+import { Errors } from '@sinclair/typebox/errors'
+import { Check } from '@sinclair/typebox/value'
 import { visible } from '../../../config/redact.ts'
 import type { Implies } from '../../../identity/authorization/implied-ids.ts'
 import { type ConstrainedRoute, wholeRoute } from '../../../routes/route-list.ts'
@@ -136,10 +138,10 @@ export function readMatrix(text: string): PolicyMatrix | string {
       applications.map(({ implies }) => implies),
     )
   }
-  const path = Value.Errors(Matrix, value).First()?.path
+  const path = Errors(Matrix, value).First()?.path
   return `it is no policy matrix: ${path || '/'} is not as --write writes it`
 }
 
 function isMatrix(value: unknown): value is PolicyMatrix {
-  return Value.Check(Matrix, value)
+  return Check(Matrix, value)
 }

@@ -1,0 +1,44 @@
+import { chmodSync, readFileSync } from 'node:fs'
+import { buildSync } from 'esbuild'
+
+// A step of `npm run build`: one program for each entry point, and what several of them share. An
+// import loads a handful of modules, and TypeBox comes along, as far as it is used.
+
+const manifest: {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
+} = JSON.parse(readFileSync('package.json', 'utf8'))
+
+const { '@sinclair/typebox': _compiledIn, ...dependencies } = manifest.dependencies
+
+const doors = ['testing', 'claims', 'introspection', 'revocation', 'certificates', 'cli'] as const
+
+const { metafile } = buildSync({
+  entryPoints: {
+    index: 'lib/index.ts',
+    ...Object.fromEntries(
+      doors.map((name) => [`entrypoints/${name}/index`, `lib/entrypoints/${name}/index.ts`]),
+    ),
+    // The command finds it beside itself.
+    'entrypoints/cli/preload': 'lib/entrypoints/cli/observe/preload.ts',
+  },
+  outdir: 'dist',
+  chunkNames: 'shared/[hash]',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'es2023',
+  external: Object.keys({ ...dependencies, ...manifest.peerDependencies }),
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+})
+
+const COMMAND = 'dist/entrypoints/cli/index.js'
+if (metafile.outputs[COMMAND]?.inputs['lib/entrypoints/cli/observe/run-program.ts'] === undefined) {
+  throw new Error('the command does not find the module that it loads into programs')
+}
+chmodSync(COMMAND, 0o755)
