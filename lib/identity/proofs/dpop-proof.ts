@@ -9,7 +9,7 @@ import { importWrittenKey, readWrittenKey, thumbprintOf } from '../jwks/jwk.ts'
 import { decodeBase64url, parseObject, utf8Text } from '../jwt/compact-jws.ts'
 import type { Confirmation, ProofKey } from '../jwt/confirmation.ts'
 import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
-import { comparableAddress } from './proof-address.ts'
+import { isSameAddress } from './proof-address.ts'
 import { refuseProof } from './refuse-proof.ts'
 
 /** Most characters of a proof. It is read before its signature is verified. */
@@ -27,7 +27,7 @@ export interface Proved {
   readonly jkt: string
   /** The method of the request. */
   readonly method: string
-  /** The address of the request, in the form of `comparableAddress`. */
+  /** The address of the request, as `PublicAddress` gives it. */
   readonly address: string | undefined
   /** The very text of the token. */
   readonly token: string
@@ -95,8 +95,7 @@ function readClaims(part: string, proved: Proved): GoodProof {
   const htm = ownProperty(claims, 'htm')
   if (htm !== method) throw refuseProof('for another method', mismatch('htm', [method], htm))
   const htu = ownProperty(claims, 'htu')
-  const found = typeof htu === 'string' ? comparableAddress(htu) : undefined
-  if (found === undefined || found !== address) {
+  if (address === undefined || typeof htu !== 'string' || !isSameAddress(htu, address)) {
     throw refuseProof('for another address', mismatch('htu', [address], htu))
   }
   const iat = ownProperty(claims, 'iat')

@@ -1,6 +1,8 @@
 /** RFC 3986 §2.3. */
 const UNRESERVED = /[A-Za-z0-9._~-]/
 const ESCAPED = /%[0-9A-Fa-f]{2}/g
+/** A path without escapes and dot segments. It has one spelling. */
+const PLAIN = /^(?:\/(?!\.)[\w.~-]*)+$/
 /** RFC 9112 §3.2.2, without query and fragment. */
 const ABSOLUTE_FORM = /^https?:\/\/[^/]+(\/.*)$/i
 
@@ -20,7 +22,7 @@ export class PublicAddress {
   }
 
   /**
-   * The address of a request, in the form of `comparableAddress`. Undefined: no proof fits it. A
+   * The address of a request, in the form that is compared. Undefined: no proof fits it. A
    * path that a URL parser changes, such as one with `..`, may be another one to the router.
    *
    * @param target the request's target, as it came (RFC 9112 §3.2)
@@ -30,6 +32,7 @@ export class PublicAddress {
     if (path === undefined) return undefined
     // Joined as text, since to resolve it would let a path replace the base, or the host.
     const whole = this.#base + path
+    if (PLAIN.test(whole)) return this.#origin + whole
     const address = `${this.#origin}${whole}`
     if (!URL.canParse(address) || new URL(address).pathname !== whole) return undefined
     return this.#origin + comparablePath(whole)
@@ -37,16 +40,18 @@ export class PublicAddress {
 }
 
 /**
- * The form in which two addresses are compared (RFC 9449 §4.3, RFC 3986 §6.2.2, §6.2.3): without
- * query and fragment, the origin without regard to case, the path with. Undefined: it is none.
+ * Whether `htu` is an address that `PublicAddress` gave (RFC 9449 §4.3, RFC 3986 §6.2.2, §6.2.3):
+ * without query and fragment, the origin without regard to case, the path with.
  */
-export function comparableAddress(htu: string): string | undefined {
-  if (!URL.canParse(htu)) return undefined
+export function isSameAddress(htu: string, address: string): boolean {
+  // As nearly all write it.
+  if (htu === address) return true
+  if (!URL.canParse(htu)) return false
   const { protocol, origin, pathname, username, password } = new URL(htu)
-  if (protocol !== 'https:' && protocol !== 'http:') return undefined
+  if (protocol !== 'https:' && protocol !== 'http:') return false
   // An API is not known by an address with credentials.
-  if (username !== '' || password !== '') return undefined
-  return origin + comparablePath(pathname)
+  if (username !== '' || password !== '') return false
+  return origin + comparablePath(pathname) === address
 }
 
 /** Unreserved characters are not escaped, and all other escapes are in upper case. */

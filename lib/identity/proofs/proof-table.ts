@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 import { types } from 'node:util'
 import { Unusable } from '../../platform/http/failure.ts'
 import { clock } from '../../platform/runtime/clock.ts'
@@ -17,6 +17,9 @@ export type ProofTable = ((key: string, until: Date) => boolean) & {
 }
 
 const MINUTE = 60_000
+
+/** Milliseconds between two looks for buckets that are over. */
+const LOOK_EVERY = 1000
 
 /** Most buckets. An `until` far ahead would else make one for each minute. */
 const MOST_BUCKETS = 64
@@ -56,7 +59,10 @@ class Proofs {
   /** What thumbprints hold beyond a quarter each, in all. */
   #excess = 0
   readonly #counts = new Uint32Array(COUNTERS)
-  readonly #secret = randomBytes(16).toString('latin1')
+  /** A secret number for each letter, so that nobody can choose keys of one counter. */
+  readonly #secrets = randomFillSync(new Int32Array(128))
+  /** A reading of `clock` before which no bucket is over. */
+  #looksAt = Number.NEGATIVE_INFINITY
 
   constructor(max: number) {
     this.#max = max
@@ -85,25 +91,29 @@ class Proofs {
   }
 
   #drop(): void {
-    const [now, date] = [clock.now(), Date.now()]
+    const now = clock.now()
+    if (now < this.#looksAt) return
+    const date = Date.now()
     const isOver = ({ end, endsAt }: Bucket) => now >= endsAt && date >= end
-    if (!this.#buckets.some(isOver)) return
     for (const { end, digests, counts } of this.#buckets.filter(isOver)) {
       this.#droppedEnd = Math.max(this.#droppedEnd, end)
       this.#size -= digests.size
       for (const [counter, count] of counts.entries()) this.#count(counter, -count)
     }
     this.#buckets = this.#buckets.filter((bucket) => !isOver(bucket))
+    this.#looksAt = now + LOOK_EVERY
   }
 
   /**
    * Two thumbprints may share a counter. Then one of them is refused with the other in a full
-   * table, which costs its user a 503, and never lets a proof in twice. Nobody can choose a key
-   * that shares the counter of another: the counter depends on a secret.
+   * table, which costs its user a 503, and never lets a proof in twice.
    */
   #counterOf(key: string): number {
-    const digest = hash('sha256', this.#secret + key.slice(0, THUMBPRINT), 'binary')
-    return (digest.charCodeAt(0) * 256 + digest.charCodeAt(1)) % COUNTERS
+    let sum = 0
+    for (let at = 0; at < THUMBPRINT; at++) {
+      sum = Math.imul(sum ^ (this.#secrets[key.charCodeAt(at) & 0x7f] ?? 0), 0x01000193)
+    }
+    return (sum ^ (sum >>> 16)) & (COUNTERS - 1)
   }
 
   /**
