@@ -120,7 +120,7 @@ const STRICTER: readonly ((proof: AnyProof) => boolean)[] = [
 ]
 
 function isCrowded(part: object): boolean {
-  return Number(JSON.stringify(part).match(/[,[{]/g)?.length) > 60
+  return Number(JSON.stringify(part).match(/[,[{]/g)?.length) > 50
 }
 
 /** Claims that jose reads of any JWT, and RFC 9449 does not name. */
