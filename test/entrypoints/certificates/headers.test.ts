@@ -198,7 +198,7 @@ test('no text makes a reader throw, or takes it long', async (t) => {
 })
 
 test('no address in a certificate passes for the certificate of somebody else', () => {
-  // Envoy writes addresses (`URI`, `DNS`) as they stand in the certificate: not quoted, not escaped.
+  // Envoy writes addresses (`URI`, `DNS`) as they stand in the certificate, without quotes.
   const victim = `Cert="${OTHER}"`
   for (const own of [`Cert="${MINE}";Subject=""`, 'Subject=""']) {
     for (const address of [
