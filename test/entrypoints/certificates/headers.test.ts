@@ -196,3 +196,19 @@ test('no text makes a reader throw, or takes it long', async (t) => {
   }
   assert.ok(performance.now() - start < 3000, `${performance.now() - start} ms`)
 })
+
+test('no address in a certificate passes for the certificate of somebody else', () => {
+  // Envoy writes addresses (`URI`, `DNS`) as they stand in the certificate, without quotes.
+  const victim = `Cert="${OTHER}"`
+  for (const own of [`Cert="${MINE}";Subject=""`, 'Subject=""']) {
+    for (const address of [
+      ...[`a:b,${victim}`, `a:b;${victim}`, `a:b,By=p;Hash=00;${victim}`, `,${victim}`],
+      ...[`a:b,${victim};URI=a:b`, `a:b;Subject="";${victim}`],
+    ]) {
+      for (const name of ['URI', 'DNS']) {
+        const read = readForwardedCert(`By=p;Hash=00;${own};${name}=${address}`)
+        assert.ok(read === null || read.equals(DER), `${name}=${address.slice(0, 20)}`)
+      }
+    }
+  }
+})
