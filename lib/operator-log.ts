@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { KeyEvents } from './identity/jwks/key-source.ts'
 import type { CallbackFailure, ReportFailure } from './platform/callbacks/call-with-timeout.ts'
-import { changeReporter } from './platform/http/document-status.ts'
+import { changeReporter, reportChangedKeys } from './platform/http/document-status.ts'
 import type { RemoteDocumentEvents } from './platform/http/remote-document.ts'
 import { clock } from './platform/runtime/clock.ts'
 import { logLine } from './platform/runtime/log-line.ts'
@@ -60,6 +60,7 @@ export class OperatorLog {
       onTestKeys: () => {
         this.#find()?.warn({ issuer }, `tenant auth: ${TEST_KEYS}`)
       },
+      onChangedKeys: (changes) => reportChangedKeys(issuer, changes),
     }
   }
 

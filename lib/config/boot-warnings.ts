@@ -67,7 +67,7 @@ function productionWarnings({ settings, given, issuers }: LoadedSettings): strin
   }
   if ((confirmation === 'check' || confirmation === 'require') && proofSeen === undefined) {
     warnings.push(
-      'proofSeen is not configured: DPoP proofs are remembered by this process alone, so several processes need one table, such as redisProofs',
+      'proofSeen is not configured: DPoP proofs are remembered by this service alone, so several processes need one table, such as redisProofs',
     )
   }
   return warnings

@@ -38,6 +38,22 @@ test('the actor stays where the application tells the rights', async (t) => {
   assert.deepEqual(response.json(), { actor: ACTOR, isFrozen: true })
 })
 
+test('the whole chain of actors is there, the outermost first', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/', { config: { authorization: true } }, async ({ authorization }) => {
+    return [authorization.actors, Object.isFrozen(authorization.actors)]
+  })
+  const act = { sub: 'agent', act: { sub: 'desk', iss: 'https://staff.test' } }
+  const chain = [
+    { sub: 'agent', issuer: null },
+    { sub: 'desk', issuer: 'https://staff.test' },
+  ]
+  const read = async (headers: Record<string, string>) =>
+    (await app.inject({ url: '/', headers })).json()
+  assert.deepEqual(await read(await as({}, { act })), [chain, true])
+  assert.deepEqual(await read(await as({})), [[], true])
+})
+
 test('a token with a malformed actor is refused', async (t) => {
   const app = await guardedApp(t)
   app.get('/', async () => 'ok')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { probe } from '../../lib/entrypoints/testing/index.ts'
+import { assertGuarded, probe } from '../../lib/entrypoints/testing/index.ts'
 import { Possession } from '../../lib/identity/proofs/possession.ts'
 import { boundApp } from '../helpers/app/bound-app.ts'
 import { as, authority } from '../helpers/app/guarded-app.ts'
@@ -8,13 +8,15 @@ import { outcome } from '../helpers/app/refusals.ts'
 
 test('a probe sees a guard that takes unbound tokens where binding is required', async (t) => {
   const { prove } = Possession.prototype
-  Possession.prototype.prove = function (sent, confirmation, _mustBeBound, waits) {
-    return prove.call(this, sent, confirmation, false, waits)
+  Possession.prototype.prove = function (sent, confirmation, { possession }, waits) {
+    return prove.call(this, sent, confirmation, { possession, mustBeBound: false }, waits)
   }
   t.after(() => {
     Possession.prototype.prove = prove
   })
   const app = await boundApp(t, { confirmation: 'require' })
   assert.equal(outcome(await app.inject({ url: '/me', headers: await as() })), '200')
-  await assert.rejects(async () => probe(app, authority))
+  const routes = await probe(app, authority)
+  assert.ok(routes.some(({ unproved }) => unproved === 204))
+  await assert.rejects(assertGuarded(app, authority), /unproved/)
 })

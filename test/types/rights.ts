@@ -75,6 +75,7 @@ app.get('/:tenant/k', { config: { authorization: true, tenant: 'required' } }, a
   expectType(authorization.userInfo).is<UserInfo>()
   expectType(authorization.resources).is<ReadonlySet<string>>()
   expectType(authorization.actor).is<Actor | null>()
+  expectType(authorization.actors).is<readonly Actor[]>()
   expectType(authorization.tenants).is<ReadonlySet<string>>()
   expectType(authorization.expiresAt).is<Date>()
   expectType(authorization.isSuperuser).is<boolean>()

@@ -55,7 +55,12 @@ export function forbiddenAttempts(
     refusal: Pick<Attempt, 'status' | 'codes'>,
     at: string | null = tenant,
   ) => attempts.push({ persona, resources, tenant: at, isExpired: false, isBound, ...refusal })
-  if (isBound) add('unproved', { '*': ids, [tenant]: ids }, UNAUTHENTICATED)
+  if (isBound) {
+    const resources = { '*': ids, [tenant]: ids }
+    add('unproved', resources, UNAUTHENTICATED)
+    const unbound = { resources, tenant, isExpired: false, isBound: false, ...UNAUTHENTICATED }
+    attempts.push({ persona: 'unproved', ...unbound })
+  }
   if (
     suspended !== undefined &&
     policy.tenant !== null &&

@@ -47,8 +47,8 @@ export interface ProbedRoute {
   /** As a member of a suspended tenant. Absent: none is given. */
   readonly suspended?: number | null
   /**
-   * With a good token that is bound to a key, as a bearer token. Absent: the route takes unbound
-   * tokens.
+   * With a good token that is bound to a key, as a bearer token, and with one that is not bound.
+   * Absent: the route takes unbound tokens.
    */
   readonly unproved?: number
 }

@@ -5,7 +5,7 @@ import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { isObject, isPlain, ownCopy } from '../../platform/runtime/own-property.ts'
 import type { Principal } from '../authorization/principal.ts'
 import type { TokenNames } from '../jwt/registered-claims.ts'
-import type { Bound, ProofStats } from '../proofs/possession.ts'
+import type { Possessed, ProofStats } from '../proofs/possession.ts'
 import type { Issuer } from './issuer.ts'
 import type { TokenCacheStats } from './token-cache.ts'
 import type { Verified } from './verified-tokens.ts'
@@ -16,8 +16,8 @@ export interface Finding {
   cached: boolean | null
   /** The verified token; null until then, and in dev mode. */
   verified: Verified | null
-  /** The token whose sender has proved to hold its keys, and how. Asked once for each request. */
-  possession: { readonly token: string; readonly bound: Bound } | null
+  /** What the sender of the token has proved to hold, and how. Asked once for each request. */
+  possession: Possessed | null
   /** Whether a token that is not bound to its sender is refused. */
   readonly mustBeBound: boolean
 }

@@ -112,14 +112,22 @@ export class BearerAuthenticator implements Authenticator {
     finding.verified = verified
     const { rights, possession } = this.#parts
     // Whoever sends a bound token has to hold its keys, before anything is asked for its user.
-    if (possession !== undefined && finding.possession?.token !== sent.token) {
-      const proved = possession.prove(sent, verified.confirmation, finding.mustBeBound, waits)
-      return after(proved, (bound) => {
-        finding.possession = { token: sent.token, bound }
-        return this.#principalOf(verified, sent, waits, finding)
-      })
+    if (possession !== undefined) {
+      const proved = possession.prove(sent, verified.confirmation, finding, waits) // 401, 503
+      if (proved instanceof Promise) {
+        return proved.then((late) => {
+          finding.possession = late
+          return this.#unrevoked(verified, waits)
+        })
+      }
+      finding.possession = proved
     }
     if (rights === undefined && this.#rules.isRevoked === undefined) return verified.principal
+    return this.#unrevoked(verified, waits)
+  }
+
+  #unrevoked(verified: Verified, waits: PendingRequests): MaybePromise<Principal> {
+    const { rights } = this.#parts
     const unrevoked = (user: Principal) => checkRevocation(user, verified, this.#rules, waits)
     if (rights === undefined) return unrevoked(verified.principal) // 401, 503
     // A deny list needs the token alone. Whoever is on it must hold no place among the questions.

@@ -235,9 +235,14 @@ function readAnswer(answer: unknown): Answer {
   if (isObject(answer)) {
     checkPlain('the answer', answer)
     checkPlain('resources', ownProperty(answer, 'resources'))
+    checkPlain('cnf', ownProperty(answer, 'cnf'))
   }
   const copy: unknown = JSON.parse(JSON.stringify(answer) ?? 'null')
-  if (isObject(copy)) return copy
+  if (isObject(copy)) {
+    // Without it, a bound token would be a bearer token.
+    if (ownProperty(Object(answer), 'cnf') === undefined || Object.hasOwn(copy, 'cnf')) return copy
+    throw unexpected('cnf', 'an object', ownProperty(Object(answer), 'cnf'))
+  }
   throw unexpected('the answer', 'claims, a JWT or null', answer)
 }
 

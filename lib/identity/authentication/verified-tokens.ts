@@ -8,7 +8,7 @@ import { type Lifetime, refusedLifetime } from '../jwt/registered-claims.ts'
 import { TokenCache, type TokenCacheStats } from './token-cache.ts'
 
 /** Bytes of a confirmation, with the key and the header that it remembers. */
-const BOUND = 3072
+const BOUND = 8192
 
 /** A verified token. */
 export interface Verified {

@@ -6,6 +6,7 @@ import {
 } from '../../errors.ts'
 import { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { NO_ACTORS } from '../jwt/registered-claims.ts'
 import type { KnownTenants } from '../tenants/known-tenants.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
 import type { Authorization } from './authorization.ts'
@@ -22,7 +23,7 @@ export interface ActAsRules extends RightsRules {
 }
 
 /** As in dev mode: there is no token, which would end, and by whose word it would be. */
-const VOUCHED = { exp: Number.POSITIVE_INFINITY, issuer: null, actor: null }
+const VOUCHED = { exp: Number.POSITIVE_INFINITY, issuer: null, actors: NO_ACTORS }
 
 /** Work of the application that no request asks for, such as a job of a queue. */
 export class ActAs {

@@ -16,6 +16,8 @@ export interface AuthorizedUser {
   readonly issuer: string | null
   /** Who acts for the user; null: the user itself. */
   readonly actor: Actor | null
+  /** The whole chain of those, the outermost first. */
+  readonly actors: readonly Actor[]
   /** Whether it holds every id, in every tenant. */
   readonly isSuperuser: boolean
   /** Which ids follow from those that it holds; undefined: none does. */
@@ -62,6 +64,12 @@ export class Authorization {
    */
   readonly actor: Actor | null
 
+  /**
+   * The whole chain of `act`, the outermost first, at most eight; empty where `actor` is null. Who
+   * stands behind the outermost is for information only: it is the word of the issuer.
+   */
+  readonly actors: readonly Actor[]
+
   /** The tenants that the user may act for, of those that the issuer may speak for. */
   declare readonly tenants: ReadonlySet<string>
 
@@ -85,6 +93,7 @@ export class Authorization {
     this.issuer = user.issuer
     this.tokenSub = user.tokenSub
     this.actor = user.actor
+    this.actors = user.actors
     this.resources = user.resourcesIn(tenant)
     this.suspended = suspended
     this.isSuperuser = user.isSuperuser

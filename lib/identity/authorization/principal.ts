@@ -22,8 +22,8 @@ export interface TokenSubject {
   readonly exp: number
   /** The verified `iss`; null: none. */
   readonly issuer: string | null
-  /** Who acts for the user; null: the user itself. */
-  readonly actor: Actor | null
+  /** Who acts for the user, the outermost first; empty: the user itself. */
+  readonly actors: readonly Actor[]
   /** The verified `sub`, before `mapClaims`; null: none. Absent: nothing was mapped. */
   readonly tokenSub?: string | null
 }
@@ -42,6 +42,7 @@ const AUTHORIZATION = 384
 export class Principal implements AuthorizedUser {
   readonly issuer: string | null
   readonly actor: Actor | null
+  readonly actors: readonly Actor[]
   readonly tokenSub: string | null
   readonly isSuperuser: boolean
   readonly implied: ImpliedIds | undefined
@@ -86,7 +87,8 @@ export class Principal implements AuthorizedUser {
     this.#claims = claims
     this.#resources = resources
     this.issuer = vouched.issuer
-    this.actor = vouched.actor
+    this.actor = vouched.actors[0] ?? null
+    this.actors = vouched.actors
     this.tokenSub = Object.hasOwn(vouched, 'tokenSub') ? (vouched.tokenSub ?? null) : claims.sub
     this.#vouched = vouched
     this.isSuperuser = rights.isSuperuser
@@ -159,7 +161,7 @@ export class Principal implements AuthorizedUser {
    * rather too high.
    */
   get keptSize(): number {
-    const given = keptBytes(this.#claims) + (this.actor ? keptBytes(this.actor) : 0)
+    const given = keptBytes(this.#claims) + (this.actor ? keptBytes(this.actors) : 0)
     return given + (this.#resources?.size ?? 0) + MAX_KEPT * AUTHORIZATION
   }
 

@@ -29,7 +29,7 @@ export interface FetchedKeysOptions {
   /** Whether the operator's own tokens hang on these keys. Default: no. */
   readonly isOwn?: boolean
   /** Called with each set that is not the one before. */
-  readonly onNew?: (set: KeySet) => void
+  readonly onNew?: (set: KeySet, before: KeySet | undefined) => void
 }
 
 /** A key set over HTTP (RFC 8414 §2, `jwks_uri`), as often as it is asked for. */
@@ -63,8 +63,9 @@ export class FetchedKeys implements DocumentSource<KeySet> {
     }
     // The same keys stay the same object: what was verified with them stays verified.
     if (set.fingerprint === this.#last?.fingerprint) return this.#last
+    const before = this.#last
     this.#last = set
-    onNew?.(set)
+    onNew?.(set, before)
     return set
   }
 

@@ -49,6 +49,17 @@ export class KeySet {
   }
 
   /**
+   * What has come and gone since another set. A key that was replaced under its name is in both.
+   */
+  changesSince(before: KeySet): KeyChanges {
+    return { added: namesBeyond(before, this.#all), removed: namesBeyond(this, before.#all) }
+  }
+
+  has({ fingerprint }: VerificationKey): boolean {
+    return this.#all.some((key) => key.fingerprint === fingerprint)
+  }
+
+  /**
    * The one key that fits the header. `unknown`: the set has no such `kid`, or, without a `kid`, no
    * key of that kind; a newer set may have it. `unfit`: a key of that name for something else, or
    * several that fit.
@@ -119,4 +130,20 @@ export const TEST_KEY_NAME = 'fastify-tenant-auth-test-'
 /** Whether keys are those of a test authority, which signs what anybody asks for. */
 export function areTestKeys({ kids }: KeySet): boolean {
   return kids.some((kid) => kid?.startsWith(TEST_KEY_NAME))
+}
+
+/** The names of keys, at most 20 of each; those of keys without one are left out. */
+export interface KeyChanges {
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+}
+
+/** Most names of keys that came, and that went. */
+const MOST_NAMES = 20
+
+/** The names of the keys that a set lacks. */
+function namesBeyond(set: KeySet, keys: readonly VerificationKey[]): readonly string[] {
+  const names = keys.filter((key) => !set.has(key)).map(({ kid }) => kid)
+  const given = names.filter((name) => name !== undefined)
+  return Object.freeze([...new Set(given)].slice(0, MOST_NAMES))
 }

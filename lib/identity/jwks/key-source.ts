@@ -3,7 +3,7 @@ import type { Freshness } from '../../platform/http/freshness.ts'
 import { RemoteDocument, type RemoteDocumentEvents } from '../../platform/http/remote-document.ts'
 import { clock } from '../../platform/runtime/clock.ts'
 import { FetchedKeys, type FetchedKeysOptions } from './fetch-jwks.ts'
-import { areTestKeys, type KeySet } from './jwk-set.ts'
+import { areTestKeys, type KeyChanges, type KeySet } from './jwk-set.ts'
 
 /** Where the authorization server's public keys come from. */
 export interface KeySource {
@@ -34,6 +34,8 @@ export interface RemoteKeysOptions extends Freshness, FetchedKeysOptions {
 export interface KeyEvents extends RemoteDocumentEvents {
   /** Keys have come that are those of a test authority. */
   onTestKeys?(): void
+  /** Other keys have come in the place of those that were known. */
+  onChangedKeys?(changes: KeyChanges): void
 }
 
 /** The key set of another server, with what is known of it by now. */
@@ -42,7 +44,8 @@ export class RemoteKeys extends RemoteDocument<KeySet> implements KeySource {
   #lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: RemoteKeysOptions, events: KeyEvents) {
-    const onNew = (set: KeySet): void => {
+    const onNew = (set: KeySet, before: KeySet | undefined): void => {
+      if (before !== undefined) events.onChangedKeys?.(set.changesSince(before))
       if (areTestKeys(set)) events.onTestKeys?.()
     }
     super(new FetchedKeys({ ...options, onNew }), options, events)

@@ -14,8 +14,8 @@ export class Confirmation {
   readonly jkt: string | null
   /** `x5t#S256`, the thumbprint of a certificate (RFC 8705 §3.1). */
   readonly x5t: string | null
-  /** The key of the last proof that was good. A client signs all its proofs with one header. */
-  proved: ProofKey | null = null
+  /** The key of `jkt`, once a proof has brought it, with the last header that did. */
+  proofKey: ProofKey | null = null
 
   constructor(jkt: string | null, x5t: string | null) {
     this.jkt = jkt
@@ -25,7 +25,7 @@ export class Confirmation {
 
 /** The key of a DPoP proof, ready for use. */
 export interface ProofKey {
-  /** The header of the proof, as it stands there. */
+  /** The header of the proof, as it stands there; empty: too long to be kept. */
   readonly header: string
   readonly alg: string
   readonly key: KeyObject

@@ -175,25 +175,40 @@ export interface Actor {
   readonly issuer: string | null
 }
 
+/** Most actors of one token. */
+const MOST_ACTORS = 8
+
+/** The user acts itself. */
+export const NO_ACTORS: readonly Actor[] = Object.freeze([])
+
 /**
- * The outermost `act` of a token (RFC 8693 §4.1); null: it has none, and the user acts itself. The
- * actors before it, which are nested in it, are for information only.
+ * The chain of `act` of a token (RFC 8693 §4.1), the outermost first: that one acts now. Those
+ * before it, which are nested in it, are for information only. Empty: the user acts itself.
  *
- * @throws ERR_AUTH_TOKEN_INVALID where it names no actor
+ * @throws ERR_AUTH_TOKEN_INVALID where one names no actor, or there are more than eight
  */
-export function readActor({ act }: RegisteredClaims): Actor | null {
-  if (act === undefined) return null
-  const { sub, iss } = isObject(act) ? namesIn(act) : NO_NAMES
-  if (!isName(sub) || (iss !== undefined && !isName(iss))) {
-    throw refuseToken('act is malformed')
+export function readActors({ act }: RegisteredClaims): readonly Actor[] {
+  if (act === undefined) return NO_ACTORS
+  const actors: Actor[] = []
+  for (let next: unknown = act; next !== undefined; ) {
+    const { sub, iss, nested } = isObject(next) ? namesIn(next) : NO_NAMES
+    if (!isName(sub) || (iss !== undefined && !isName(iss)) || actors.length === MOST_ACTORS) {
+      throw refuseToken('act is malformed')
+    }
+    actors.push(Object.freeze({ sub, issuer: iss ?? null }))
+    next = nested
   }
-  return Object.freeze({ sub, issuer: iss ?? null })
+  return Object.freeze(actors)
 }
 
-const NO_NAMES = { sub: undefined, iss: undefined }
+const NO_NAMES = { sub: undefined, iss: undefined, nested: undefined }
 
-function namesIn(act: object): { readonly sub: unknown; readonly iss: unknown } {
-  return { sub: ownProperty(act, 'sub'), iss: ownProperty(act, 'iss') }
+function namesIn(act: object): { readonly [name in keyof typeof NO_NAMES]: unknown } {
+  return {
+    sub: ownProperty(act, 'sub'),
+    iss: ownProperty(act, 'iss'),
+    nested: ownProperty(act, 'act'),
+  }
 }
 
 function isName(value: unknown): value is string {

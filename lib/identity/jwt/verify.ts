@@ -11,7 +11,7 @@ import {
   type ClaimRules,
   isBound,
   type Lifetime,
-  readActor,
+  readActors,
   readLifetime,
   readTokenNames,
   refusedClaims,
@@ -100,7 +100,7 @@ export interface AcceptedClaims {
   readonly userInfo: UserInfo
   readonly names: TokenNames
   readonly lifetime: Lifetime
-  readonly actor: Actor | null
+  readonly actors: readonly Actor[]
   /** Null: it is not bound, or that is not checked. */
   readonly confirmation: Confirmation | null
 }
@@ -123,13 +123,13 @@ export function acceptClaims(
   if (refused !== undefined) throw refused
   // Before the application's function, which may change the claims.
   const names = readTokenNames(registered)
-  const actor = readActor(registered)
+  const actors = readActors(registered)
   const isProved = rules.confirmation === 'check' || rules.confirmation === 'require'
   const isBoundHere = isProved && isBound(registered.cnf)
   const confirmation = isBoundHere ? readConfirmation(registered.cnf) : null
   const { mapClaims, reportMapClaims } = rules
   const userInfo = mapClaims ? mapped(claims, mapClaims, reportMapClaims) : readUserInfo(claims)
-  return { userInfo, names, lifetime, actor, confirmation }
+  return { userInfo, names, lifetime, actors, confirmation }
 }
 
 /**

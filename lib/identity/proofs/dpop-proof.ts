@@ -15,14 +15,14 @@ import { refuseProof } from './refuse-proof.ts'
 /** Most characters of a proof. It is read before its signature is verified. */
 const MAX_LENGTH = 4096
 
-/** Most characters of a header that is remembered: of RSA keys up to 4096 bits. */
+/** Most characters of a header that is remembered with its key: of RSA keys up to 4096 bits. */
 const MAX_KEPT_HEADER = 1024
 
 /** Most characters of a `jti`. */
 const MAX_JTI = 256
 
 /** What a proof has to be of. */
-export interface Proved {
+export interface Expected {
   /** The thumbprint of the key that the token is bound to. */
   readonly jkt: string
   /** The method of the request. */
@@ -52,23 +52,29 @@ export interface GoodProof {
  * @param confirmation of the token; it remembers the key
  * @throws ERR_AUTH_TOKEN_INVALID
  */
-export function verifyProof(proof: string, confirmation: Confirmation, proved: Proved): GoodProof {
+export function verifyProof(
+  proof: string,
+  confirmation: Confirmation,
+  expected: Expected,
+): GoodProof {
   const parts = proof.length > MAX_LENGTH ? [] : proof.split('.')
   const [header = '', payload = '', signature = ''] = parts
   if (parts.length !== 3) throw refuseProof('longer than 4096 characters, or not three parts')
-  const { proved: last } = confirmation
-  const key = last?.header === header ? last : readKey(header, proved.jkt)
-  const good = readClaims(payload, proved)
+  const key = keyOf(header, confirmation, expected.jkt)
+  const good = readClaims(payload, expected)
   const bytes = asProof(() => decodeBase64url(signature))
   const input = proof.slice(0, header.length + 1 + payload.length)
   if (!verifySignature(key.alg, key.key, input, bytes)) throw refuseProof('a bad signature')
-  if (key !== last && header.length <= MAX_KEPT_HEADER) {
-    confirmation.proved = { ...key, header: flatString(header) }
-  }
   return good
 }
 
-function readKey(part: string, jkt: string): ProofKey {
+/**
+ * The key of a proof. It is imported once for a token, since that may cost as much as verifying:
+ * the thumbprint says that it is the same one.
+ */
+function keyOf(part: string, confirmation: Confirmation, jkt: string): ProofKey {
+  const { proofKey: last } = confirmation
+  if (last?.header === part) return last
   const header = readPart(part)
   // RFC 7515 §4.1.11: an extension that is not understood must be refused.
   if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) {
@@ -84,13 +90,16 @@ function readKey(part: string, jkt: string): ProofKey {
   if (typeof jwk === 'string') throw refuseProof(`the key is ${jwk}`)
   if (thumbprintOf(jwk) !== jkt) throw refuseToken('the DPoP proof is of another key')
   if (!jwk.algorithms.includes(alg)) throw refuseProof('the algorithm is not that of the key')
-  const imported = importWrittenKey(jwk)
+  const imported = last ?? importWrittenKey(jwk)
   if (typeof imported === 'string') throw refuseProof(`the key is ${imported}`)
-  return { header: part, alg, key: imported.key }
+  const kept = part.length > MAX_KEPT_HEADER ? '' : flatString(part)
+  const found = { header: kept, alg, key: imported.key }
+  confirmation.proofKey = found
+  return found
 }
 
-function readClaims(part: string, proved: Proved): GoodProof {
-  const { jkt, method, address, token, maxAge } = proved
+function readClaims(part: string, expected: Expected): GoodProof {
+  const { jkt, method, address, token, maxAge } = expected
   const claims = readPart(part)
   const htm = ownProperty(claims, 'htm')
   if (htm !== method) throw refuseProof('for another method', mismatch('htm', [method], htm))

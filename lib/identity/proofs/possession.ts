@@ -8,7 +8,12 @@ import {
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { readBoolean } from '../../platform/http/failure.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
-import { after, ignoreRejection, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
+import {
+  after,
+  attempt,
+  ignoreRejection,
+  type MaybePromise,
+} from '../../platform/runtime/maybe-promise.ts'
 import type { Confirmation } from '../jwt/confirmation.ts'
 import { refuseToken } from '../jwt/refuse-token.ts'
 import { type ClientCertificate, thumbprintOfCertificate } from './client-certificate.ts'
@@ -21,6 +26,14 @@ import { refuseProof } from './refuse-proof.ts'
  * is good, and must not forget it before `until`.
  */
 export type ProofSeen = (key: string, until: Date) => boolean | Promise<boolean>
+
+/** What the sender of a token has proved to hold. */
+export interface Possessed {
+  readonly token: string
+  /** Null: the token is unbound. */
+  readonly confirmation: Confirmation | null
+  readonly bound: Bound
+}
 
 /** How the sender of a token has proved that it is the token's own; null: the token is unbound. */
 export type Bound = 'dpop' | 'mtls' | null
@@ -66,17 +79,33 @@ export class Possession {
   }
 
   get stats(): ProofStats {
-    return { size: this.#rules.proofSeen.size ?? 0, replayed: this.#replayed }
+    const { size } = this.#rules.proofSeen
+    return { size: typeof size === 'number' ? size : 0, replayed: this.#replayed }
   }
 
   /**
    * How the sender of a verified token has proved itself; a promise only if `proofSeen` gives one,
    * and then one of `waits`.
    *
-   * @param mustBeBound whether an unbound token is refused
+   * @param known.possession what the request has proved before: a proof counts once
+   * @param known.mustBeBound whether an unbound token is refused
    * @throws ERR_AUTH_TOKEN_INVALID, ERR_AUTH_PROOFS_UNAVAILABLE
    */
   prove(
+    { request, token }: Sent,
+    confirmation: Confirmation | null,
+    known: { readonly possession: Possessed | null; readonly mustBeBound: boolean },
+    waits: PendingRequests,
+  ): MaybePromise<Possessed> {
+    const { possession: before } = known
+    if (before?.token === token && isSame(before.confirmation, confirmation)) {
+      if (confirmation !== null || !known.mustBeBound) return before
+    }
+    const found = this.#boundBy({ request, token }, confirmation, known.mustBeBound, waits)
+    return after(found, (bound) => ({ token, confirmation, bound }))
+  }
+
+  #boundBy(
     { request, token }: Sent,
     confirmation: Confirmation | null,
     mustBeBound: boolean,
@@ -111,7 +140,8 @@ export class Possession {
   #note({ key, until }: GoodProof, waits: PendingRequests): MaybePromise<'dpop'> {
     const { proofSeen, timeout, reportProofSeen: report } = this.#rules
     const isFirst = callWithTimeout({
-      ask: () => proofSeen(key, until),
+      // A copy, since the application may change it.
+      ask: () => proofSeen(key, new Date(until)),
       timeout,
       waits,
       report,
@@ -134,12 +164,20 @@ export class Possession {
       certificate = clientCertificate(request)
       return thumbprintOfCertificate(certificate)
     } catch (error) {
-      ignoreRejection(certificate)
       const failure = thrown(error)
       reportCertificate?.(failure)
+      // Its `then` may throw, too.
+      attempt(() => ignoreRejection(certificate), noted, noted)
       throw unavailable(`clientCertificate ${failure.reason}`)
     }
   }
+}
+
+function noted(): void {}
+
+/** Whether two tokens of one text are bound to the same keys. */
+function isSame(one: Confirmation | null, other: Confirmation | null): boolean {
+  return one?.jkt === other?.jkt && one?.x5t === other?.x5t
 }
 
 function unavailable(reason: string): ERR_AUTH_PROOFS_UNAVAILABLE {

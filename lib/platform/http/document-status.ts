@@ -92,12 +92,21 @@ export interface DocumentEvent {
    * token.
    */
   readonly name: string
-  /** `stale`: it serves beyond its age while no new one can be had. `gone`: it serves no more. */
-  readonly event: DocumentChange
+  /**
+   * `stale`: it serves beyond its age while no new one can be had. `gone`: it serves no more.
+   * `changed`: there are other keys than those that were known last.
+   */
+  readonly event: DocumentChange | 'changed'
   /** Seconds since it was had last; null: never. */
   readonly age: number | null
   /** Why the last attempt failed, in constant words; null: it did not. */
   readonly reason: string | null
+  /** Of `changed`: the names (`kid`) of the keys that came, at most 20. */
+  readonly added?: readonly string[]
+  /**
+   * Of `changed`: the names of the keys that went, at most 20; one that was replaced is in both.
+   */
+  readonly removed?: readonly string[]
 }
 
 const documents = channel('fastify-tenant-auth:document')
@@ -108,4 +117,15 @@ export function changeReporter(kind: DocumentEvent['kind'], name: string): Repor
     const message: DocumentEvent = { kind, name, event, age, reason }
     documents.publish(Object.freeze(message))
   }
+}
+
+/** Publishes that the keys of an issuer are others. A first set is no change. */
+export function reportChangedKeys(
+  name: string,
+  { added, removed }: Required<Pick<DocumentEvent, 'added' | 'removed'>>,
+): void {
+  if (!documents.hasSubscribers) return
+  const now = { event: 'changed', age: 0, reason: null } as const
+  const message: DocumentEvent = { kind: 'keys', name, ...now, added, removed }
+  documents.publish(Object.freeze(message))
 }

@@ -24,7 +24,7 @@ const EXP = 1_900_000_000
 
 function verified(sub: string, claims: object = {}, validity = { isValid: true }): Verified {
   return {
-    principal: Principal.of({ sub, ...claims }, { exp: EXP, issuer: null, actor: null }, {}),
+    principal: Principal.of({ sub, ...claims }, { exp: EXP, issuer: null, actors: [] }, {}),
     lifetime: { exp: EXP, nbf: undefined, iat: undefined },
     names: { issuer: null, sub, jti: null, sid: null },
     tenants: '*',

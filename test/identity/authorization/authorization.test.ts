@@ -17,7 +17,7 @@ function principalOf(resources: object | undefined, superuserResource?: string):
   const claims = resources === undefined ? { sub: 'u' } : { sub: 'u', resources }
   return Principal.of(
     readUserInfo(structuredClone(claims)),
-    { exp: EXP, issuer: ISSUER, actor: ACTOR },
+    { exp: EXP, issuer: ISSUER, actors: Object.freeze([ACTOR]) },
     {
       superuserResource,
     },
@@ -175,7 +175,11 @@ const DIFFERENT: readonly [what: string, a: Authorization, b: Authorization][] =
 ]
 
 function ofClaims(claims: object, exp = EXP, actor: Actor | null = null): Authorization {
-  return Principal.of(readUserInfo(claims), { exp, issuer: ISSUER, actor }, {}).in(null)
+  return Principal.of(
+    readUserInfo(claims),
+    { exp, issuer: ISSUER, actors: actor ? [actor] : [] },
+    {},
+  ).in(null)
 }
 
 for (const [what, a, b] of DIFFERENT) {

@@ -7,7 +7,7 @@ import {
 } from '../../../lib/identity/authorization/current-authorization.ts'
 import { Principal } from '../../../lib/identity/authorization/principal.ts'
 
-const VOUCHED = { exp: 1e12, issuer: null, actor: null }
+const VOUCHED = { exp: 1e12, issuer: null, actors: [] }
 const authorizationOf = (sub: string) => Principal.of({ sub }, VOUCHED, {}).in(null)
 const ALICE = authorizationOf('alice')
 

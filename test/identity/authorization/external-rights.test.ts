@@ -23,7 +23,7 @@ function rightsBy(answer: ExternalRightsRules['resourcesOf']) {
   const of = (sub: string) => {
     const principal = Principal.of(
       readUserInfo({ sub }),
-      { exp: 1_900_000_000, issuer: null, actor: null },
+      { exp: 1_900_000_000, issuer: null, actors: [] },
       {},
     )
     return rights.of(
@@ -66,7 +66,7 @@ for (const [what, resources, sub, kept] of [
   })
 }
 
-const VOUCHED = { exp: 1_900_000_000, issuer: 'https://a.test', actor: null }
+const VOUCHED = { exp: 1_900_000_000, issuer: 'https://a.test', actors: [] }
 const userOf = (resources: Record<string, string[]> = {}) =>
   Principal.of({ sub: 'u', team: 7, resources }, VOUCHED, {})
 

@@ -11,7 +11,7 @@ function principalOf(resources: object | undefined, superuserResource?: string):
   const claims = resources === undefined ? { sub: 'u' } : { sub: 'u', resources }
   return Principal.of(
     readUserInfo(structuredClone(claims)),
-    { exp: EXP, issuer: ISSUER, actor: null },
+    { exp: EXP, issuer: ISSUER, actors: [] },
     { superuserResource },
   )
 }
@@ -27,7 +27,7 @@ test('expiresAt is the exp claim, or the last moment of Date if exp is beyond it
   assert.equal(principalOf({}).expiresAt.getTime(), EXP * 1000)
   const info = readUserInfo({ sub: 'u' })
   for (const exp of [Number.POSITIVE_INFINITY, 1e300]) {
-    const { expiresAt } = Principal.of(info, { exp, issuer: null, actor: null }, {})
+    const { expiresAt } = Principal.of(info, { exp, issuer: null, actors: [] }, {})
     assert.equal(expiresAt.getTime(), 8.64e15)
   }
 })
@@ -53,7 +53,7 @@ for (const [resources, reason] of REASONS) {
 
 test('rights that user info inherits do not count', () => {
   const userInfo = Object.assign(Object.create({ resources: RESOURCES }), { sub: 'u' })
-  const principal = Principal.of(userInfo, { exp: EXP, issuer: null, actor: null }, {})
+  const principal = Principal.of(userInfo, { exp: EXP, issuer: null, actors: [] }, {})
   assert.deepEqual([...principal.tenants], [])
   assert.deepEqual([...principal.in(null).resources], [])
 })

@@ -10,7 +10,7 @@ import {
 import type { UserInfo } from '../../../lib/identity/jwt/user-info.ts'
 import { holds } from '../../helpers/arbitraries/property.ts'
 
-const VOUCHED = { exp: 1_900_000_000, issuer: null, actor: null }
+const VOUCHED = { exp: 1_900_000_000, issuer: null, actors: [] }
 const RULES = { superuserResource: 'authz:superuser' }
 
 const principalOf = (claims: UserInfo, pin: AllowedTenants) =>

@@ -2,29 +2,42 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthError } from '../../../lib/errors.ts'
 import {
-  readActor,
+  readActors,
   readTokenNames,
   registeredClaims,
 } from '../../../lib/identity/jwt/registered-claims.ts'
 import { dateOf, tokenInfo } from '../../../lib/identity/jwt/token-info.ts'
 
-const ACTORS: [act: string, actor: object | null][] = [
-  ['{}', null],
+const ACTORS: [act: string, ...actors: object[]][] = [
+  ['{}'],
   ['{"act":{"sub":"admin"}}', { sub: 'admin', issuer: null }],
   ['{"act":{"sub":"a","iss":"https://b.test"}}', { sub: 'a', issuer: 'https://b.test' }],
-  ['{"act":{"sub":"last","act":{"sub":"first"}}}', { sub: 'last', issuer: null }],
-  ['{"act":{"sub":"last","act":"any"}}', { sub: 'last', issuer: null }],
+  [
+    '{"act":{"sub":"last","act":{"sub":"first","iss":"i"}}}',
+    { sub: 'last', issuer: null },
+    { sub: 'first', issuer: 'i' },
+  ],
+  [`{"act":${chainOf(8)}}`, ...Array.from({ length: 8 }, () => ({ sub: 'a', issuer: null }))],
 ]
 
-for (const [claims, actor] of ACTORS) {
-  test(`the actor of ${claims} is ${JSON.stringify(actor)}`, () => {
-    const read = readActor(registeredClaims(JSON.parse(claims)))
-    assert.deepEqual(read, actor)
-    assert.equal(Object.isFrozen(read), true)
+/** So many actors, one nested in the other. */
+function chainOf(count: number): string {
+  return `${'{"sub":"a","act":'.repeat(count - 1)}{"sub":"a"}${'}'.repeat(count - 1)}`
+}
+
+for (const [claims, ...actors] of ACTORS) {
+  test(`the actors of ${claims} are ${JSON.stringify(actors)}`, () => {
+    const read = readActors(registeredClaims(JSON.parse(claims)))
+    assert.deepEqual(read, actors)
+    assert.equal(Object.isFrozen(read) && read.every(Object.isFrozen), true)
   })
 }
 
 const MALFORMED = [
+  '{"sub":"last","act":"any"}',
+  '{"sub":"last","act":null}',
+  '{"sub":"last","act":{"sub":"first","act":{}}}',
+  chainOf(9),
   'null',
   '"admin"',
   'true',
@@ -44,14 +57,14 @@ const MALFORMED = [
 for (const act of MALFORMED) {
   test(`a token with the actor ${act} is refused`, () => {
     assert.throws(
-      () => readActor(registeredClaims(JSON.parse(`{"act":${act}}`))),
+      () => readActors(registeredClaims(JSON.parse(`{"act":${act}}`))),
       (error) => error instanceof AuthError && error.reason === 'act is malformed',
     )
   })
 }
 
 test('an actor is not inherited', () => {
-  assert.equal(readActor(registeredClaims(Object.create({ act: { sub: 'admin' } }))), null)
+  assert.deepEqual(readActors(registeredClaims(Object.create({ act: { sub: 'admin' } }))), [])
 })
 
 const DATES: readonly [seconds: number, milliseconds: number][] = [

@@ -16,7 +16,7 @@ import { readConfirmation } from '../../../identity/jwt/confirmation.ts'
 import { mismatch, refuseToken } from '../../../identity/jwt/refuse-token.ts'
 import {
   isBound,
-  readActor,
+  readActors,
   readLifetime,
   refusedClaims,
   refusedLifetime,
@@ -179,7 +179,7 @@ function refusalsOf(
     () => refusedClaims(registered, { confirmation }),
     () => refusedLifetime(readLifetime(registered), clockTolerance),
     () => refuseEndless(readLifetime(registered)),
-    () => readActor(registered),
+    () => readActors(registered),
     // The last: it freezes the claims.
     () => readUserInfo(claims),
   ]
