@@ -303,6 +303,7 @@ test('the list of declarations has every key, and every word that a key may have
     suspended: true,
     check: true,
     confirmation: true,
+    stepUp: true,
   } satisfies Record<keyof RouteDeclaration, true>
   const told = listItems(README, 'What a route declares').flatMap(
     (item) => /^`(\w+: \S+?)`(?:\.|,)/.exec(item)?.[1] ?? [],
