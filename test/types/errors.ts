@@ -45,8 +45,13 @@ app.setErrorHandler((error, _request, reply) => {
     expectType(error.reason).is<string>()
     expectType(error.retryAfter).is<number | null>()
     expectType(error.challenge).is<{
-      readonly error?: 'invalid_token' | 'insufficient_scope'
+      readonly error?:
+        | 'invalid_token'
+        | 'invalid_dpop_proof'
+        | 'insufficient_scope'
+        | 'insufficient_user_authentication'
       readonly scope?: readonly string[]
+      readonly stepUp?: { readonly acr: readonly string[]; readonly maxAge: number | null }
     } | null>()
     // @ts-expect-error an error does not decide how it is answered
     error.headers
