@@ -20,6 +20,9 @@ app.get('/ai', { config: { stepUp: { maxAge: 0 }, authorization: true } }, async
   // Prevents that a key hides what the others declare.
   expectType(request.authorization.stepUp({ maxAge: 60 })).is<void>()
   request.authorization.stepUp({ acr: readonlyIds, maxAge: 60 })
+  const { stepUp } = request.authorization
+  // @ts-expect-error it is a method of an authorization
+  stepUp({ maxAge: 60 })
   // @ts-expect-error it wants something
   request.authorization.stepUp()
   // @ts-expect-error it wants something

@@ -154,7 +154,7 @@ export class Authorization {
    * @throws ERR_AUTH_STEP_UP_REQUIRED (401) unless the user has logged in so
    * @throws TypeError if it wants something else, or nothing
    */
-  stepUp(wanted: StepUpDeclaration): void {
+  stepUp(this: Authorization, wanted: StepUpDeclaration): void {
     const stepUp = readStepUp(wanted)
     if (stepUp === undefined) {
       throw new TypeError('stepUp() takes acr (in the characters of a scope), maxAge, or both')
