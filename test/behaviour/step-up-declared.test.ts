@@ -46,6 +46,10 @@ const WRONG: readonly [what: string, value: unknown][] = [
   ['an endless age', { maxAge: Number.POSITIVE_INFINITY }],
   ['more than can be counted', { maxAge: 2 ** 53 }],
   ['inherited members', Object.create(BOTH)],
+  [
+    'an inherited member beside an own one',
+    Object.assign(Object.create({ maxAge: 1 }), { acr: 'a' }),
+  ],
   ['a map', new Map(Object.entries(BOTH))],
   ['a getter', getter],
 ]
