@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
-import tenantAuth, { type AuthOptions, type RouteDeclaration } from '../../lib/index.ts'
+import tenantAuth, { type AuthOptions, errors, type RouteDeclaration } from '../../lib/index.ts'
 import { bareApp, untyped } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
@@ -219,3 +219,49 @@ test('a token that is no good is refused for that, whatever its login', async (t
   const token = goodToken({ ...FRESH, exp: NOW - 60 })
   assert.equal(outcome(await ask(token)), '401 ERR_AUTH_TOKEN_INVALID')
 })
+
+/** What code that merges the JSON of others may write into Object.prototype. */
+const SPOILT: Readonly<Record<string, unknown>> = {
+  acr: 'phr',
+  auth_time: NOW,
+  authTime: NOW,
+  login: { acr: 'phr', authTime: NOW, tolerance: 0 },
+  tolerance: 1e9,
+  stepUp: { acr: ['pwd'], maxAge: 1 },
+}
+
+const WRITABLE = { configurable: true, enumerable: true, writable: true }
+
+for (const [name, value] of Object.entries(SPOILT)) {
+  test(`a spoilt Object.prototype.${name} makes no login, and no challenge`, async (t) => {
+    const { app, ask } = await start(t, BOTH, { mapClaims: () => ({ sub: 'alice' }) })
+    app.get('/age', { config: { stepUp: { maxAge: 1 } } }, async () => 'age')
+    app.get('/missing', { config: { noauth: true } }, async () => {
+      throw new errors.ERR_AUTH_TOKEN_MISSING()
+    })
+    await app.ready()
+    Object.defineProperty(Object.prototype, name, { ...WRITABLE, value })
+    try {
+      for (const [url, challenge] of [
+        ['/x', ', acr_values="phr phrh", max_age="300"'],
+        ['/handler', ', acr_values="phr phrh", max_age="300"'],
+        ['/age', ', max_age="1"'],
+      ] as const) {
+        for (const claims of ['', '"sid":"s"', '"acr":"pwd"']) {
+          const response = await ask(tokenOf(claims), url)
+          assert.equal(outcome(response), STALE)
+          const error = 'error="insufficient_user_authentication"'
+          assert.equal(
+            response.headers['www-authenticate'],
+            `Bearer realm="api", ${error}${challenge}`,
+          )
+        }
+      }
+      const { headers } = await app.inject('/missing')
+      assert.equal(headers['www-authenticate'], 'Bearer realm="api"')
+      assert.equal(outcome(await ask(tokenOf('"acr":"phr","auth_time":1800000000'))), '200')
+    } finally {
+      Reflect.deleteProperty(Object.prototype, name)
+    }
+  })
+}

@@ -122,15 +122,15 @@ test('the others of such a route have a login that is enough', async (t) => {
   const seen = new Set<string>()
   const now = Math.floor(Date.now() / 1000)
   const mapClaims = (claims: Record<string, unknown>) => {
-    const { acr, auth_time: time } = claims
-    seen.add(`${acr} ${typeof time === 'number' && Math.abs(time - now) < 60}`)
+    const { acr, auth_time: time, resources } = claims
+    const isFresh = typeof time === 'number' && Math.abs(time - now) < 60
+    seen.add(`${Object.keys(Object(resources)).join()}: ${acr} ${isFresh}`)
     return { sub: 'a', ...claims }
   }
-  const app = await start(
-    t,
-    { '/:tenant': { stepUp: { acr: ['b', 'a'], maxAge: 9 } } },
-    { mapClaims },
-  )
-  await assertGuarded(app, authority)
-  assert.deepEqual([...seen].sort(), ['b true', 'undefined false'])
+  const route: RouteDeclaration = { stepUp: { acr: ['b', 'a'], maxAge: 9 } }
+  const app = await start(t, { '/:tenant': route }, { mapClaims })
+  await assertGuarded(app, authority, { tenant: 'acme' })
+  // The one with the expired token, the stale one, and the foreigner.
+  const expected = ['*,acme: b true', '*,acme: undefined false', '*,elsewhere: b true']
+  assert.deepEqual([...seen].sort(), expected)
 })

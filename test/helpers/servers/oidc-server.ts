@@ -26,8 +26,8 @@ export interface OidcServer {
 /**
  * A certified authorization server on loopback. It has a machine (`kitchen`), a public client
  * (`menu-app`), and one user, who is logged in without a login page. Access tokens for API are JWTs
- * (RFC 9068); those for OPAQUE_API are opaque. A login is of the kind that `acr_values` prefers, and
- * access tokens say so.
+ * (RFC 9068); those for OPAQUE_API are opaque. A login is of the kind that `acr_values` prefers,
+ * and access tokens say so.
  *
  * @param clients further ones, such as APIs that ask about tokens
  * @param memberships a claim of its own, which only `mapClaims` understands
