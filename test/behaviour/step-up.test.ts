@@ -242,12 +242,13 @@ for (const [name, value] of Object.entries(SPOILT)) {
     await app.ready()
     Object.defineProperty(Object.prototype, name, { ...WRITABLE, value })
     try {
-      for (const [url, challenge] of [
-        ['/x', ', acr_values="phr phrh", max_age="300"'],
-        ['/handler', ', acr_values="phr phrh", max_age="300"'],
-        ['/age', ', max_age="1"'],
+      const both = ', acr_values="phr phrh", max_age="300"'
+      for (const [url, challenge, lacking] of [
+        ['/x', both, ['"acr":"phr"', '"auth_time":1800000000']],
+        ['/handler', both, ['"acr":"phr"', '"auth_time":1800000000']],
+        ['/age', ', max_age="1"', ['"acr":"phr"']],
       ] as const) {
-        for (const claims of ['', '"sid":"s"', '"acr":"pwd"']) {
+        for (const claims of ['', ...lacking]) {
           const response = await ask(tokenOf(claims), url)
           assert.equal(outcome(response), STALE)
           const error = 'error="insufficient_user_authentication"'
