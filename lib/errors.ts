@@ -4,9 +4,23 @@
  */
 export interface Challenge {
   /** Absent where no credentials were tried. */
-  readonly error?: 'invalid_token' | 'invalid_dpop_proof' | 'insufficient_scope'
+  readonly error?:
+    | 'invalid_token'
+    | 'invalid_dpop_proof'
+    | 'insufficient_scope'
+    | 'insufficient_user_authentication'
   /** The resource ids that are required; absent where they are not what is wrong. */
   readonly scope?: readonly string[]
+  /** The login that is wanted (RFC 9470 §3); absent where it is not what is wrong. */
+  readonly stepUp?: StepUp
+}
+
+/** How, and how lately, a user must have logged in. */
+export interface StepUp {
+  /** Values of `acr`, any of which will do, in order of preference; empty: of any kind. */
+  readonly acr: readonly string[]
+  /** Seconds since the login at most; null: at any time. */
+  readonly maxAge: number | null
 }
 
 /**
@@ -156,6 +170,25 @@ export class ERR_AUTH_RESOURCE_MISSING extends AuthError {
 
   override get challenge(): Challenge {
     return { error: 'insufficient_scope', scope: this.#required }
+  }
+}
+
+/**
+ * 401: the user has to log in again, in another way or more lately (RFC 9470 §3
+ * `insufficient_user_authentication`). The challenge says how.
+ */
+export class ERR_AUTH_STEP_UP_REQUIRED extends AuthError {
+  readonly code = 'ERR_AUTH_STEP_UP_REQUIRED'
+  readonly statusCode = 401
+  readonly #required: StepUp
+
+  constructor(required: StepUp, reason?: string) {
+    super('A new login is required', reason)
+    this.#required = required
+  }
+
+  override get challenge(): Challenge {
+    return { error: 'insufficient_user_authentication', stepUp: this.#required }
   }
 }
 

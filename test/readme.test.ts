@@ -25,7 +25,8 @@ const README = readFileSync('README.md', 'utf8')
 const CONTRIBUTING = readFileSync('.github/CONTRIBUTING.md', 'utf8')
 const RECIPES = readFileSync('.github/docs/recipes.md', 'utf8')
 const BOUND = readFileSync('.github/docs/bound-tokens.md', 'utf8')
-const blocks = codeBlocks(`${README}\n${RECIPES}\n${BOUND}`)
+const STEP_UP = readFileSync('.github/docs/step-up.md', 'utf8')
+const blocks = codeBlocks(`${README}\n${RECIPES}\n${BOUND}\n${STEP_UP}`)
 
 test('the sections stand in the order in which a reader needs them', () => {
   assert.deepEqual(headings(README), [
@@ -56,6 +57,7 @@ for (const page of [
   'README.md',
   '.github/docs/recipes.md',
   '.github/docs/bound-tokens.md',
+  '.github/docs/step-up.md',
   '.github/CONTRIBUTING.md',
   '.github/SECURITY.md',
 ]) {
@@ -242,6 +244,7 @@ const REQUEST_ERRORS = [
   new errors.ERR_AUTH_TOKEN_INVALID(),
   new errors.ERR_AUTH_TENANT_FORBIDDEN(),
   new errors.ERR_AUTH_RESOURCE_MISSING(['menu:read']),
+  new errors.ERR_AUTH_STEP_UP_REQUIRED({ acr: ['phr'], maxAge: 300 }),
   new errors.ERR_AUTH_TENANT_MISSING(),
   new errors.ERR_AUTH_TENANT_INVALID(),
   new errors.ERR_AUTH_TENANT_UNKNOWN(),
@@ -304,9 +307,10 @@ test('the list of declarations has every key, and every word that a key may have
     suspended: true,
     check: true,
     confirmation: true,
+    stepUp: true,
   } satisfies Record<keyof RouteDeclaration, true>
   const told = listItems(README, 'What a route declares').flatMap(
-    (item) => /^`(\w+: \S+?)`(?:\.|,)/.exec(item)?.[1] ?? [],
+    (item) => /^`(\w+: [^`]+)`(?:\.|,)/.exec(item)?.[1] ?? [],
   )
   assert.deepEqual([...new Set(told.map((each) => each.split(':')[0]))], Object.keys(keys))
   for (const word of ["tenant: 'required'", "tenant: 'optional'"]) {

@@ -14,7 +14,7 @@ import { withoutStack } from '../platform/runtime/error.ts'
 import { Alarm } from '../platform/runtime/timer.ts'
 import { runInContext } from './async-context.ts'
 import { type AuthContext, admittedContextOf, authContextOf } from './context.ts'
-import { servesSuspended, suspendedTenant } from './decide.ts'
+import { lackedLogin, servesSuspended, suspendedTenant } from './decide.ts'
 
 const signals = new WeakMap<AuthContext, AbortSignal>()
 
@@ -127,13 +127,14 @@ export class AdmissionSignal {
 
 /**
  * Whether an admitted request has outlived its token, as far as that is known without a wait: by
- * the time of the token, and by a deny list that is `isRevoked`. True, too, if the list does not
- * know.
+ * the time of the token, by the age of a login that its route wants, and by a deny list that is
+ * `isRevoked`. True, too, if the list does not know.
  */
 export function hasEnded(context: AuthContext): boolean {
-  const { verified, principal, rules } = context
+  const { verified, principal, policy, rules } = context
   // In dev mode there is no token.
   if (verified === null || principal === null) return false
+  if (policy.stepUp !== null && lackedLogin(context) !== undefined) return true
   const { names, lifetime, isOpaque } = verified
   if (refusedLifetime(lifetime, rules.clockTolerance) !== undefined) return true
   // An opaque token without `exp` lives as long as its answer counts.

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { metadataAddress } from '../config/option-types.ts'
 import type { SenderProofs } from '../config/sender-proofs.ts'
-import type { Challenge } from '../errors.ts'
+import type { Challenge, StepUp } from '../errors.ts'
 import { isResourceId } from '../identity/authorization/resources.ts'
+import { isAcr, isMaxAge } from '../identity/authorization/step-up.ts'
 import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
 import { countsAsDpop } from '../identity/proofs/possession.ts'
 import { ownCopy } from '../platform/runtime/own-property.ts'
@@ -23,9 +24,10 @@ interface Fault {
 }
 
 /**
- * The challenges of a refusal (RFC 6750 §3, RFC 9449 §7.1), one for each scheme that works; null if
- * other credentials would not help. Scheme, realm and the address of the metadata are made of the
- * configuration, once. Nothing that a request says of the host or of itself is part of a challenge.
+ * The challenges of a refusal (RFC 6750 §3, RFC 9449 §7.1, RFC 9470 §3), one for each scheme that
+ * works; null if other credentials would not help. Scheme, realm and the address of the metadata
+ * are made of the configuration, once. Nothing that a request says of the host or of itself is part
+ * of a challenge.
  */
 export function challengesOf({ realm, resource, senderProofs }: ChallengeRules) {
   const bearer = `Bearer realm=${quoted(realm)}`
@@ -35,11 +37,13 @@ export function challengesOf({ realm, resource, senderProofs }: ChallengeRules) 
     resource === undefined ? '' : `, resource_metadata=${quoted(metadataAddress(resource))}`
   return (request: FastifyRequest, { challenge, statusCode }: Fault): string | string[] | null => {
     if (challenge === null) return null
-    const { error, scope } = ownCopy(challenge)
+    const { error, scope, stepUp } = ownCopy(challenge)
     // A client without a valid token needs the scope for its request to the authorization server.
-    const needsScope = statusCode === 401 && resource !== undefined
+    const isOfLogin = error === 'insufficient_user_authentication'
+    const needsScope = statusCode === 401 && resource !== undefined && !isOfLogin
     const wanted = needsScope ? scopeOf(requiredBy(request)) : ''
-    const fault = `${error === undefined ? '' : `, error="${error}"`}${needsScope ? '' : scopeOf(scope)}`
+    const details = isOfLogin ? loginOf(stepUp) : scopeOf(scope)
+    const fault = `${error === undefined ? '' : `, error="${error}"`}${needsScope ? '' : details}`
     if (!senderProofs.dpop) return `${bearer}${fault}${wanted}${metadata}`
     // A bearer token may be bound to a certificate.
     const takesBearer = senderProofs.certificate || !mustBeBound(request)
@@ -57,6 +61,14 @@ function scopeOf(required: readonly string[] = []): string {
   // An id that a handler requires may be any text, and must not break the header.
   const ids = required.filter(isResourceId)
   return ids.length === 0 ? '' : `, scope="${ids.join(' ')}"`
+}
+
+/** RFC 9470 §3. An application that makes the error itself may want anything. */
+function loginOf(stepUp: Partial<StepUp> = {}): string {
+  const { acr = [], maxAge } = ownCopy(stepUp)
+  const values = [acr].flat().filter(isAcr)
+  const wanted = values.length === 0 ? '' : `, acr_values="${values.join(' ')}"`
+  return isMaxAge(maxAge) ? `${wanted}, max_age="${maxAge}"` : wanted
 }
 
 /** The ids that the request's route requires. A scope cannot say that any of several will do. */

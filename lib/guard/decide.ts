@@ -115,14 +115,30 @@ function meetRequirement(
   context: AuthContext,
 ): Decision {
   const { principal, policy } = context
-  if (policy.requirement === null) return authorization
+  // It counts last: nobody logs in again to be refused still.
+  const found = policy.stepUp === null ? authorization : (lackedLogin(context) ?? authorization)
+  if (policy.requirement === null) return found // 401
   if (authorization === GUEST || principal === null) {
     return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('a guest holds no resource'))
   }
   const required = policy.requirement
   const requirement = required.mode === 'by' ? chosenBy(required, context) : required
-  if (requirement && principal.meets(authorization, requirement)) return authorization
+  if (requirement && principal.meets(authorization, requirement)) return found
   return withoutStack(() => principal.lacks((requirement ?? required).ids)) // 403
+}
+
+/**
+ * The refusal where the login is not what the route wants; undefined: it is. Judged each time, of
+ * superusers too.
+ */
+export function lackedLogin({ principal, policy }: AuthContext): AuthError | undefined {
+  const { stepUp } = policy
+  if (stepUp === null) return undefined
+  return withoutStack(() =>
+    principal === null
+      ? new ERR_AUTH_TOKEN_MISSING('a guest has no login')
+      : principal.lacksLogin(stepUp),
+  )
 }
 
 const BY_FAILED = 'tenant auth: require.by failed; the request is refused'

@@ -25,7 +25,7 @@ import {
   isAdmitted,
   setAuthContext,
 } from './context.ts'
-import { type Decision, decide, GUEST } from './decide.ts'
+import { type Decision, decide, GUEST, lackedLogin } from './decide.ts'
 import { recordDecision } from './decision-events.ts'
 import { errorResponse } from './error-response.ts'
 import { bindLog } from './log-bindings.ts'
@@ -152,7 +152,7 @@ function doneIfChecked(
     void checks.refusalOf(context.authorization, context).then((refusal) => {
       if (refusal !== null) return refuse(context, refusal, done)
       // A check may have taken its time.
-      if (hasEnded(context)) return refuse(context, ended(), done)
+      if (hasEnded(context)) return refuse(context, lackedLogin(context) ?? ended(), done)
       recordDecision(context)
       enterContext(request, done)
     })

@@ -1,3 +1,4 @@
+import { stepUpWords } from '../identity/authorization/step-up.ts'
 import { MAX_TENANT_LENGTH } from '../identity/tenants/tenant-name.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
 import type { Policy } from '../routes/policy.ts'
@@ -36,7 +37,8 @@ export function responseOf(
   policies: readonly Policy[] = [],
 ): object {
   const { description, header } = REFUSALS[status]
-  const more = status === 403 ? [...new Set(policies.flatMap(requirementWords))] : []
+  const words = status === 403 ? requirementWords : status === 401 ? loginWords : () => []
+  const more = [...new Set(policies.flatMap(words))]
   return {
     description: [description, ...more].join('. '),
     ...(header && { headers: { [header]: { schema: { type: 'string' } } } }),
@@ -54,6 +56,10 @@ function requirementWords({ requirement, checks }: Policy): string[] {
       : []),
     ...(checks === null ? [] : [`Checked by ${checks.join(', ')}`]),
   ]
+}
+
+function loginWords({ stepUp }: Policy): string[] {
+  return stepUp === null ? [] : [`It requires a login: ${stepUpWords(stepUp)}`]
 }
 
 const CHALLENGE = 'WWW-Authenticate'

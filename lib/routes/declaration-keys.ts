@@ -4,7 +4,15 @@ import { isWithin } from '../config/did-you-mean.ts'
 export const FLAGS = ['userInfo', 'resources', 'authorization', 'guests', 'suspended'] as const
 
 /** The keys of `config` that are ours. */
-const DECLARED_KEYS = ['noauth', 'tenant', ...FLAGS, 'require', 'check', 'confirmation'] as const
+const DECLARED_KEYS = [
+  'noauth',
+  'tenant',
+  ...FLAGS,
+  'require',
+  'check',
+  'confirmation',
+  'stepUp',
+] as const
 
 const OURS = new Set<string>(DECLARED_KEYS)
 

@@ -1,10 +1,12 @@
 import { inspect } from 'node:util'
+import type { StepUp } from '../errors.ts'
 import type {
   RequireBy,
   Requirement,
   RequirementByRequest,
 } from '../identity/authorization/requirement.ts'
 import { isResourceId } from '../identity/authorization/resources.ts'
+import { readStepUp, type StepUpDeclaration } from '../identity/authorization/step-up.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
 import { declaredBeside, type FLAGS, hiddenDeclarations, meantKey } from './declaration-keys.ts'
 
@@ -34,8 +36,8 @@ export interface RouteDeclaration {
   /**
    * `true`: a request without credentials, and one of a user who may not act for the tenant, is a
    * guest: `userInfo` and `authorization` are null, `resources` are empty. A token that is not
-   * valid is 401. Excludes `require` and `check`. Without effect on a route that was written before
-   * the plugin had loaded.
+   * valid is 401. Excludes `require`, `check` and `stepUp`. Without effect on a route that was
+   * written before the plugin had loaded.
    * @default false
    */
   guests?: boolean | undefined
@@ -65,6 +67,11 @@ export interface RouteDeclaration {
    * @default that of the option
    */
   confirmation?: 'require' | false | undefined
+  /**
+   * How, and how lately, a user must have logged in, by the token's own `acr` and `auth_time` (RFC
+   * 9470): any of `acr`, and `maxAge` seconds ago at most. 401 ERR_AUTH_STEP_UP_REQUIRED otherwise.
+   */
+  stepUp?: StepUpDeclaration | false | undefined
 }
 
 declare module 'fastify' {
@@ -84,10 +91,12 @@ export interface Declared {
   readonly checks: readonly string[] | null
   /** Whether a token that is not bound to its sender is refused. */
   readonly mustBeBound: boolean
+  /** The login that is wanted; null: any. */
+  readonly stepUp: StepUp | null
 }
 
 /** Keys that refuse users. A route that has lost one is closed. */
-const RESTRICTING = ['require', 'check', 'confirmation']
+const RESTRICTING = ['require', 'check', 'confirmation', 'stepUp']
 
 const TENANT_VALUES: readonly unknown[] = [true, false, undefined, 'required', 'optional']
 
@@ -124,16 +133,20 @@ export function readDeclaration(
   }
   for (const [key, why] of hidden) problems.push(`${key} is ${why}`)
   const checks = readChecks(values.get('check'), problems)
-  if (checks?.length === 0) isLost = true
+  const stepUp = readStepUpKey(values.get('stepUp'), problems)
+  if (checks?.length === 0 || stepUp === undefined) isLost = true
   const guarded = {
     tenant: readTenantKey(values.get('tenant'), problems),
     ...readFlags(values, problems),
     requirement: isLost ? NEVER_MET : readRequirement(values.get('require'), problems),
     checks,
     mustBeBound: readConfirmationKey(values.get('confirmation'), problems),
+    stepUp: stepUp ?? null,
   }
   if (guarded.guests) {
-    const others = ['require', 'check'].filter((key) => (values.get(key) ?? false) !== false)
+    const others = ['require', 'check', 'stepUp'].filter(
+      (key) => (values.get(key) ?? false) !== false,
+    )
     if (others.length > 0) problems.push(`guests contradicts ${others.join(', ')}`)
   }
   const noauth = readNoauth(values, problems)
@@ -183,6 +196,18 @@ function readConfirmationKey(value: unknown, problems: string[]): boolean {
   if (value === undefined || value === false) return false
   if (value !== 'require') problems.push(`confirmation is not 'require', found ${show(value)}`)
   return true
+}
+
+/** Undefined: it cannot be read. */
+function readStepUpKey(value: unknown, problems: string[]): StepUp | null | undefined {
+  if (value === undefined || value === false) return null
+  const stepUp = readStepUp(value)
+  if (stepUp === undefined) {
+    problems.push(
+      `stepUp is not { acr, maxAge } with whole seconds and characters of a scope, found ${show(value)}`,
+    )
+  }
+  return stepUp
 }
 
 /** Empty: they cannot be read. */

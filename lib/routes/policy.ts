@@ -22,6 +22,8 @@ export interface Policy {
   readonly mustBeBound: boolean
   /** The names of the checks that must hold; null: none. */
   readonly checks: readonly string[] | null
+  /** The login that is wanted; null: any. */
+  readonly stepUp: Declared['stepUp']
 }
 
 export interface PolicyRules {
@@ -46,6 +48,7 @@ export const CLOSED: Policy = Object.freeze({
   requirement: NEVER_MET,
   mustBeBound: false,
   checks: null,
+  stepUp: null,
 })
 
 /**
@@ -95,12 +98,17 @@ export function compilePolicy(
     declared,
     requirement,
     // Contradictions close.
-    guests: declared.guests && requirement === null && declared.checks === null && !route.strict,
+    guests: declared.guests && !refusesUsers(declared, requirement) && !route.strict,
     suspended: declared.suspended,
     mustBeBound: declared.mustBeBound || confirmation === 'require',
     checks: declared.checks,
+    stepUp: declared.stepUp,
   }
   return { policy: Object.freeze(policy), problems }
+}
+
+function refusesUsers({ checks, stepUp }: Declared, requirement: Policy['requirement']): boolean {
+  return requirement !== null || checks !== null || stepUp !== null
 }
 
 function unknownChecks({ checks }: Declared, rules: PolicyRules): readonly string[] {

@@ -1,3 +1,4 @@
+import type { StepUp } from '../errors.ts'
 import type { Policy } from './policy.ts'
 import type { Route } from './route.ts'
 import { jsonConstraints, type RouteConstraints } from './route-constraints.ts'
@@ -28,6 +29,8 @@ export interface ListedRoute {
   readonly check?: readonly string[]
   /** A token must be bound to its sender. Absent: it need not, or the policy is not known. */
   readonly confirmation?: 'require'
+  /** The login that is wanted. Absent: any, or the policy is not known. */
+  readonly stepUp?: StepUp
   /**
    * False for a route that was written before the plugin had loaded. It is guarded, and read
    * strictly.
@@ -143,6 +146,7 @@ function policyMembers(policy: Policy | undefined): PolicyMembers {
     ...(policy.suspended && { suspended: true }),
     ...(policy.checks && { check: policy.checks }),
     ...(policy.mustBeBound && !noauth && { confirmation: 'require' }),
+    ...(policy.stepUp && { stepUp: policy.stepUp }),
   }
 }
 

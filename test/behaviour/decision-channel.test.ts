@@ -151,6 +151,7 @@ const TOLD: Readonly<
     url: '/acme/needs',
     told: { required: ['order:read', 'order:erase'] },
   },
+  ERR_AUTH_STEP_UP_REQUIRED: { url: '/acme/fresh', told: {} },
   ERR_AUTH_TENANT_MISSING: { url: '/query', told: { tenant: null } },
   ERR_AUTH_TENANT_INVALID: { url: '/query?tenant=*', told: { tenant: null } },
   ERR_AUTH_TENANT_UNKNOWN: { url: '/acme/x', options: { tenants: ['other'] }, told: {} },
@@ -224,6 +225,7 @@ for (const [code, refused] of Object.entries(TOLD)) {
       app.get('/query', { config: { tenant: true } }, handler)
       app.get('/:tenant/x', handler)
       app.get('/:tenant/needs', { config: { require: ['order:read', 'order:erase'] } }, handler)
+      app.get('/:tenant/fresh', { config: { stepUp: { acr: 'phr' } } }, handler)
       if ('checks' in options) {
         app.get('/:tenant/checked', { config: { check: 'own' } }, handler)
       }

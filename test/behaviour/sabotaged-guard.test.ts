@@ -49,6 +49,7 @@ async function application(t: TestContext, replacements: readonly Replacement[])
       },
       handler,
     )
+    scope.get('/account', { config: { stepUp: { acr: 'phr', maxAge: 60 } } }, handler)
     scope.put('/any', { config: { require: { any: ['menu:read', 'menu:write'] } } }, handler)
   })
   return { handled, assertion: () => assertGuarded(app, authority, { tenant: 'acme' }) }
@@ -96,6 +97,11 @@ const SABOTAGES: readonly [
       /^GET +\/reports +without +403 ERR_AUTH_RESOURCE_MISSING +204, the handler would have run$/m,
       /^PUT +\/any +without +403 /m,
     ],
+  ],
+  [
+    'the login that is wanted',
+    [['guard/decide.ts', '(lackedLogin(context) ?? authorization)', 'authorization']],
+    [/^GET +\/account +stale +401 ERR_AUTH_STEP_UP_REQUIRED +204, the handler would have run$/m],
   ],
   [
     'the second of two required ids',

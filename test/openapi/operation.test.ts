@@ -64,6 +64,20 @@ for (const { when, url = '/menus', config = {}, auth = {}, answers } of CASES) {
   })
 }
 
+test('The 401 of a route says which login it wants, and that of another one does not', async () => {
+  const said = async (config: RouteDeclaration) => {
+    const { responses } = await documentedRoute((app) => app.get('/x', { config }, async () => 'x'))
+    return responses['401']?.description
+  }
+  const plain = 'An access token is required, or is not valid'
+  const login = { acr: ['phr', 'phrh'], maxAge: 300 }
+  assert.equal(await said({}), plain)
+  assert.equal(
+    await said({ stepUp: login }),
+    `${plain}. It requires a login: acr phr or phrh, at most 300 s old`,
+  )
+})
+
 test('An answer names the schema of errors, and its header', async () => {
   const { responses } = await documentedRoute((app) => app.get('/:tenant', async () => 'ok'))
   for (const status of ['400', '401', '403', '503']) {

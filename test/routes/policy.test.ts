@@ -91,3 +91,12 @@ for (const [url, tenant, rules, problem] of CONTRADICTIONS) {
     })
   })
 }
+
+test('a route that wants a login is not for guests, even where that did not stop the boot', () => {
+  for (const more of [{ stepUp: { maxAge: 60 } }, { check: 'own' }, { require: 'a:b' }]) {
+    const { declared } = readDeclaration({ guests: true, ...more })
+    const route = { url: '/x', declared, problems: [], strict: false }
+    const rules = { multitenancy: true, devMode: false, tenantParameter: 'tenant' }
+    assert.equal(compilePolicy(route, rules).policy.guests, false)
+  }
+})

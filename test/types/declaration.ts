@@ -1,6 +1,6 @@
 import type { RouteDeclaration } from 'fastify-tenant-auth'
 import { app } from './application.ts'
-import { expectTypes } from './expect-type.ts'
+import { expectType, expectTypes } from './expect-type.ts'
 
 declare const readonlyIds: readonly string[]
 const answer = async () => 'ok'
@@ -12,6 +12,24 @@ app.get('/c', { config: { require: { any: ['menu:read', 'menu:write'] } } }, ans
 app.get('/d', { config: { require: readonlyIds } }, answer)
 app.get('/e', { config: { require: { any: readonlyIds } } }, answer)
 app.get('/f', { config: { require: undefined, noauth: undefined, userInfo: undefined } }, answer)
+app.get('/ae', { config: { stepUp: { acr: 'phr' } } }, answer)
+app.get('/af', { config: { stepUp: { acr: ['phr', 'phrh'], maxAge: 300 } } }, answer)
+app.get('/ag', { config: { stepUp: { acr: readonlyIds } } }, answer)
+app.get('/ah', { config: { stepUp: false } }, answer)
+app.get('/ai', { config: { stepUp: { maxAge: 0 }, authorization: true } }, async (request) => {
+  // Prevents that a key hides what the others declare.
+  expectType(request.authorization.stepUp({ maxAge: 60 })).is<void>()
+  request.authorization.stepUp({ acr: readonlyIds, maxAge: 60 })
+  const { stepUp } = request.authorization
+  // @ts-expect-error it is a method of an authorization
+  stepUp({ maxAge: 60 })
+  // @ts-expect-error it wants something
+  request.authorization.stepUp()
+  // @ts-expect-error it wants something
+  request.authorization.stepUp({})
+  // @ts-expect-error seconds are a number
+  request.authorization.stepUp({ maxAge: '60' })
+})
 app.get('/g', { config: { require: false, noauth: false, userInfo: false } }, answer)
 
 // Each of these would stop the boot; here it stops the build.
@@ -27,6 +45,12 @@ app.get('/j', { config: { tenant: null } }, answer)
 app.get('/k', { config: { tenant: 1 } }, answer)
 // @ts-expect-error an open route must be declared by a boolean
 app.get('/l', { config: { noauth: 'true' } }, answer)
+// @ts-expect-error a login that is wanted says how, or how lately
+app.get('/aa', { config: { stepUp: {} } }, answer)
+// @ts-expect-error `true` says neither
+app.get('/ab', { config: { stepUp: true } }, answer)
+// @ts-expect-error an age is a number
+app.get('/ac', { config: { stepUp: { maxAge: '300' } } }, answer)
 // @ts-expect-error a truthy number is not a boolean
 app.get('/m', { config: { noauth: 1 } }, answer)
 // @ts-expect-error text is not a boolean
@@ -59,6 +83,10 @@ app.get('/z', { config: declaration }, answer)
 const slip: RouteDeclaration = { noAuth: true }
 app.get('/v', { config: slip }, answer)
 
+// @ts-expect-error not a member of a login
+const login: RouteDeclaration = { stepUp: { acr: 'phr', amr: ['mfa'] } }
+app.get('/ad', { config: login }, answer)
+
 // Prevents that a key is added or lost unnoticed.
 expectTypes<
   keyof RouteDeclaration,
@@ -71,4 +99,6 @@ expectTypes<
   | 'suspended'
   | 'require'
   | 'check'
+  | 'confirmation'
+  | 'stepUp'
 >()

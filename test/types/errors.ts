@@ -14,6 +14,7 @@ expectTypes<
   | 'AuthError'
   | 'ERR_AUTH_TOKEN_MISSING'
   | 'ERR_AUTH_TOKEN_INVALID'
+  | 'ERR_AUTH_STEP_UP_REQUIRED'
   | 'ERR_AUTH_TENANT_FORBIDDEN'
   | 'ERR_AUTH_RESOURCE_MISSING'
   | 'ERR_AUTH_TENANT_MISSING'
@@ -44,8 +45,13 @@ app.setErrorHandler((error, _request, reply) => {
     expectType(error.reason).is<string>()
     expectType(error.retryAfter).is<number | null>()
     expectType(error.challenge).is<{
-      readonly error?: 'invalid_token' | 'insufficient_scope'
+      readonly error?:
+        | 'invalid_token'
+        | 'invalid_dpop_proof'
+        | 'insufficient_scope'
+        | 'insufficient_user_authentication'
       readonly scope?: readonly string[]
+      readonly stepUp?: { readonly acr: readonly string[]; readonly maxAge: number | null }
     } | null>()
     // @ts-expect-error an error does not decide how it is answered
     error.headers

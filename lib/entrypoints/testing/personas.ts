@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { decodeJwt } from 'jose'
+import type { StepUp } from '../../errors.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import type { Policy } from '../../routes/policy.ts'
 import type { Persona, PersonaUser, ProbeOptions, ProbeTarget } from './probe-target.ts'
@@ -17,6 +18,8 @@ export interface Attempt {
   readonly isExpired: boolean
   /** Whether its token is bound to a key. All but `unproved` prove to hold it. */
   readonly isBound: boolean
+  /** The login of its token: one that is enough, none for `stale`; null: what `claims` gives. */
+  readonly login: StepUp | 'none' | null
   /** Null: none is named. */
   readonly tenant: string | null
   readonly status: number
@@ -31,6 +34,7 @@ const FORBIDDEN = { status: 403, codes: ['ERR_AUTH_TENANT_FORBIDDEN'] }
 const SUSPENDED = { status: 403, codes: ['ERR_AUTH_TENANT_SUSPENDED'] }
 /** The guard lets the persona in. */
 const ADMITTED = { status: 204, codes: [] }
+const STALE = { status: 401, codes: ['ERR_AUTH_STEP_UP_REQUIRED'] }
 const MISSING = { status: 403, codes: ['ERR_AUTH_RESOURCE_MISSING'] }
 
 /**
@@ -48,19 +52,23 @@ export function forbiddenAttempts(
   const { ids, most, superuser } = requirementOf(policy, target)
   const elsewhere = otherTenant(tenant, target)
   const attempts: Attempt[] = []
-  const { mustBeBound: isBound } = policy
+  const { mustBeBound: isBound, stepUp } = policy
   const add = (
     persona: Persona,
     resources: Resources,
     refusal: Pick<Attempt, 'status' | 'codes'>,
     at: string | null = tenant,
-  ) => attempts.push({ persona, resources, tenant: at, isExpired: false, isBound, ...refusal })
-  if (isBound) {
-    const resources = { '*': ids, [tenant]: ids }
-    add('unproved', resources, UNAUTHENTICATED)
-    const unbound = { resources, tenant, isExpired: false, isBound: false, ...UNAUTHENTICATED }
-    attempts.push({ persona: 'unproved', ...unbound })
+  ) => {
+    const login = persona === 'stale' ? 'none' : stepUp
+    attempts.push({ persona, resources, tenant: at, isExpired: false, isBound, login, ...refusal })
   }
+  const everything = { '*': ids, [tenant]: ids }
+  if (isBound) {
+    add('unproved', everything, UNAUTHENTICATED)
+    const unbound = { resources: everything, tenant, isBound: false, login: stepUp } as const
+    attempts.push({ persona: 'unproved', isExpired: false, ...unbound, ...UNAUTHENTICATED })
+  }
+  if (stepUp !== null) add('stale', everything, STALE)
   if (
     suspended !== undefined &&
     policy.tenant !== null &&
@@ -106,8 +114,8 @@ export function unauthenticatedAttempts(
   const { ids } = requirementOf(policy, target)
   const resources = { '*': ids, [tenant]: ids }
   const ofStrangers = policy?.guests ? ADMITTED : UNAUTHENTICATED
-  const { mustBeBound: isBound = false } = policy ?? {}
-  const both = { tenant, isBound }
+  const { mustBeBound: isBound = false, stepUp: login = null } = policy ?? {}
+  const both = { tenant, isBound, login }
   return [
     { persona: 'stranger', resources: null, isExpired: false, ...both, ...ofStrangers },
     { persona: 'expired', resources, isExpired: true, ...both, ...UNAUTHENTICATED },
@@ -161,11 +169,11 @@ export function personaHeaders(
     }
   }
 
-  async function make({ resources, isExpired, isBound }: Known): Promise<string> {
+  async function make({ resources, isExpired, isBound, login }: Known): Promise<string> {
     const expiresIn = isExpired ? -60 - clockTolerance : 300
     // The answers of an application are cached for a while, so that each user has to be a new one.
     const sub = grant === undefined ? 'probe' : randomUUID()
-    const given = claims({ sub, resources })
+    const given = { ...claims({ sub, resources }), ...loginClaims(login) }
     proofKey ??= isBound ? createProofKey() : undefined
     const bound = isBound && proofKey && { ...given, cnf: { jkt: (await proofKey).jkt } }
     const token = await authority.token(bound || given, { expiresIn })
@@ -187,12 +195,12 @@ export function personaHeaders(
   }
 
   return async (
-    { persona, resources, isExpired, isBound }: Attempt,
+    { persona, resources, isExpired, isBound, login }: Attempt,
     { method, url }: { readonly method: string; readonly url: string },
   ): Promise<Record<string, string>> => {
     if (resources === null) return {}
-    const key = JSON.stringify([isExpired, isBound, resources])
-    const making = tokens.get(key) ?? make({ resources, isExpired, isBound })
+    const key = JSON.stringify([isExpired, isBound, login, resources])
+    const making = tokens.get(key) ?? make({ resources, isExpired, isBound, login })
     tokens.set(key, making)
     const token = await making
     if (proofKey === undefined || !isBound || persona === 'unproved') {
@@ -203,8 +211,16 @@ export function personaHeaders(
 }
 
 /** A persona with a token. */
-interface Known extends Pick<Attempt, 'isExpired' | 'isBound'> {
+interface Known extends Pick<Attempt, 'isExpired' | 'isBound' | 'login'> {
   readonly resources: Resources
+}
+
+function loginClaims(login: Attempt['login']) {
+  if (login === null) return {}
+  if (login === 'none') return { acr: undefined, auth_time: undefined }
+  const [acr] = login.acr
+  const time = Math.floor(Date.now() / 1000)
+  return { ...(acr && { acr }), ...(login.maxAge !== null && { auth_time: time }) }
 }
 
 /** An application need not know what is held in all tenants. */

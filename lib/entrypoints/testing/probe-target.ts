@@ -5,7 +5,14 @@ import type { IssuerEntry } from '../../identity/authentication/issuer.ts'
 import { listRoutes } from '../../routes/route-list.ts'
 import type { TestAuthority, TestUserInfo } from './test-authority.ts'
 
-export type Persona = 'stranger' | 'expired' | 'foreigner' | 'without' | 'suspended' | 'unproved'
+export type Persona =
+  | 'stranger'
+  | 'expired'
+  | 'foreigner'
+  | 'without'
+  | 'suspended'
+  | 'unproved'
+  | 'stale'
 
 export interface PersonaUser {
   readonly sub: string
@@ -51,7 +58,8 @@ export interface ProbeOptions {
    * Writes the rights of a user where the application looks for them, such as a table of a test's
    * database. Required if `resourcesOf` or `opaqueToken` is configured. No user comes twice.
    *
-   * @returns the token to send, if it is not one of the authority; otherwise nothing
+   * @returns the token to send, if it is not one of the authority; otherwise nothing. One that is
+   * sent says nothing of a login (`acr`, `auth_time`).
    */
   readonly grant?: (user: GrantedUser) => unknown
   /**

@@ -51,6 +51,8 @@ export interface ProbedRoute {
    * Absent: the route takes unbound tokens.
    */
   readonly unproved?: number
+  /** With a good token that says nothing of a login. Absent: the route wants none. */
+  readonly stale?: number
 }
 
 /**
@@ -89,6 +91,7 @@ export async function probe(
       return (all.find((answer) => !isAsExpected(answer)) ?? all[0])?.status ?? null
     }
     const unproved = statusOf('unproved')
+    const stale = statusOf('stale')
     return {
       method,
       url,
@@ -99,6 +102,7 @@ export async function probe(
       without: statusOf('without'),
       ...(options.suspended !== undefined && { suspended: statusOf('suspended') }),
       ...(unproved !== null && { unproved }),
+      ...(stale !== null && { stale }),
     }
   })
 }

@@ -1,5 +1,6 @@
 import { Principal } from '../authorization/principal.ts'
 import type { RightsRules } from '../authorization/rights.ts'
+import { DEV_LOGIN } from '../authorization/step-up.ts'
 import { NO_ACTORS } from '../jwt/registered-claims.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import type { Authenticator } from './authenticator.ts'
@@ -15,7 +16,12 @@ export class DevAuthenticator implements Authenticator {
   readonly #principal: Principal
 
   constructor(userInfo: UserInfo, rules: RightsRules) {
-    const vouched = { exp: Number.POSITIVE_INFINITY, issuer: null, actors: NO_ACTORS }
+    const vouched = {
+      exp: Number.POSITIVE_INFINITY,
+      issuer: null,
+      actors: NO_ACTORS,
+      login: DEV_LOGIN,
+    } as const
     this.#principal = Principal.of(userInfo, vouched, rules)
   }
 

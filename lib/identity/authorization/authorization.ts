@@ -1,11 +1,17 @@
 import { inspect } from 'node:util'
-import { type ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_INVALID } from '../../errors.ts'
+import {
+  type ERR_AUTH_RESOURCE_MISSING,
+  type ERR_AUTH_STEP_UP_REQUIRED,
+  ERR_AUTH_TENANT_INVALID,
+  type StepUp,
+} from '../../errors.ts'
 import { flatString } from '../../platform/runtime/flat-string.ts'
 import type { Actor } from '../jwt/registered-claims.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
 import type { ImpliedIds } from './implied-ids.ts'
 import { isResourceId } from './resources.ts'
+import { readStepUp, type StepUpDeclaration } from './step-up.ts'
 
 /** The user of an authorization. */
 export interface AuthorizedUser {
@@ -32,6 +38,8 @@ export interface AuthorizedUser {
   in(tenant: string): Authorization
   /** The refusal where it holds too few of the required ids. */
   lacks(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING
+  /** The refusal where its login is not what is wanted; undefined: it is. */
+  lacksLogin(wanted: StepUp): ERR_AUTH_STEP_UP_REQUIRED | undefined
 }
 
 /**
@@ -145,6 +153,23 @@ export class Authorization {
   /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds at least one of the ids */
   requireAny(...ids: string[]): void {
     if (!this.hasAny(...ids)) throw this.#user.lacks(ids)
+  }
+
+  /**
+   * A login of that kind, and not older, by the token's own `acr` and `auth_time` (RFC 9470).
+   * Superusers need one too. Below `actAs` there is none; in dev mode any is there.
+   *
+   * @example authorization.stepUp({ acr: ['phr', 'phrh'], maxAge: 60 })
+   * @throws ERR_AUTH_STEP_UP_REQUIRED (401) unless the user has logged in so
+   * @throws TypeError if it wants something else, or nothing
+   */
+  stepUp(this: Authorization, wanted: StepUpDeclaration): void {
+    const stepUp = readStepUp(wanted)
+    if (stepUp === undefined) {
+      throw new TypeError('stepUp() takes acr (in the characters of a scope), maxAge, or both')
+    }
+    const refusal = this.#user.lacksLogin(stepUp)
+    if (refusal !== undefined) throw refusal
   }
 
   /**

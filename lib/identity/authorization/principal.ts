@@ -1,6 +1,11 @@
-import { ERR_AUTH_RESOURCE_MISSING, ERR_AUTH_TENANT_FORBIDDEN } from '../../errors.ts'
+import {
+  ERR_AUTH_RESOURCE_MISSING,
+  ERR_AUTH_STEP_UP_REQUIRED,
+  ERR_AUTH_TENANT_FORBIDDEN,
+  type StepUp,
+} from '../../errors.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
-import type { Actor } from '../jwt/registered-claims.ts'
+import { type Actor, type Login, NO_LOGIN } from '../jwt/registered-claims.ts'
 import { dateOf } from '../jwt/token-info.ts'
 import type { Resources, UserInfo } from '../jwt/user-info.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
@@ -15,6 +20,7 @@ import {
   Rights,
   type RightsRules,
 } from './rights.ts'
+import { DEV_LOGIN, loginFault } from './step-up.ts'
 
 /** By whose word, until when, and by whom somebody acts as who it is. */
 export interface TokenSubject {
@@ -26,6 +32,8 @@ export interface TokenSubject {
   readonly actors: readonly Actor[]
   /** The verified `sub`, before `mapClaims`; null: none. Absent: nothing was mapped. */
   readonly tokenSub?: string | null
+  /** Absent: nobody has logged in, as for work without a request. */
+  readonly login?: Login | typeof DEV_LOGIN
 }
 
 /** Rights that count, by tenant. */
@@ -47,6 +55,7 @@ export class Principal implements AuthorizedUser {
   readonly isSuperuser: boolean
   readonly implied: ImpliedIds | undefined
   readonly #vouched: TokenSubject
+  readonly #login: Login | typeof DEV_LOGIN
   readonly #claims: UserInfo
   /** The rights that count in the place of those of the claims; null: those of the claims. */
   readonly #resources: Counting | null
@@ -90,6 +99,7 @@ export class Principal implements AuthorizedUser {
     this.actor = vouched.actors[0] ?? null
     this.actors = vouched.actors
     this.tokenSub = Object.hasOwn(vouched, 'tokenSub') ? (vouched.tokenSub ?? null) : claims.sub
+    this.#login = (Object.hasOwn(vouched, 'login') && vouched.login) || NO_LOGIN
     this.#vouched = vouched
     this.isSuperuser = rights.isSuperuser
     this.implied = rights.implied
@@ -162,7 +172,9 @@ export class Principal implements AuthorizedUser {
    */
   get keptSize(): number {
     const given = keptBytes(this.#claims) + (this.actor ? keptBytes(this.actors) : 0)
-    return given + (this.#resources?.size ?? 0) + MAX_KEPT * AUTHORIZATION
+    const hasOwn = this.#login !== NO_LOGIN && this.#login !== DEV_LOGIN
+    const login = hasOwn ? keptBytes(this.#login) : 0
+    return given + login + (this.#resources?.size ?? 0) + MAX_KEPT * AUTHORIZATION
   }
 
   get tenants(): ReadonlySet<string> {
@@ -195,6 +207,12 @@ export class Principal implements AuthorizedUser {
     return new ERR_AUTH_TENANT_FORBIDDEN(
       this.#rights.explain('the user may not act for the tenant'),
     )
+  }
+
+  /** The refusal where its login is not what is wanted; undefined: it is. */
+  lacksLogin(wanted: StepUp): ERR_AUTH_STEP_UP_REQUIRED | undefined {
+    const reason = loginFault(this.#login, wanted)
+    return reason === undefined ? undefined : new ERR_AUTH_STEP_UP_REQUIRED(wanted, reason)
   }
 
   lacks(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING {

@@ -22,6 +22,9 @@ export interface RegisteredClaims {
   readonly cnf: unknown
   /** RFC 8693 §4.1. */
   readonly act: unknown
+  /** OpenID Connect Core §2, RFC 9068 §2.2.1. */
+  readonly acr: unknown
+  readonly auth_time: unknown
 }
 
 /** @param claims data, such as JSON, without getters */
@@ -38,6 +41,8 @@ export function registeredClaims(claims: Readonly<Record<string, unknown>>): Reg
     sid: own('sid'),
     cnf: own('cnf'),
     act: own('act'),
+    acr: own('acr'),
+    auth_time: own('auth_time'),
   }
 }
 
@@ -165,6 +170,26 @@ export function readTokenNames({ iss, sub, jti, sid }: RegisteredClaims): TokenN
 
 function text(value: unknown): string | null {
   return typeof value === 'string' ? value : null
+}
+
+/** How and when the user has logged in, by the token's own word. Immutable. */
+export interface Login {
+  /** `acr`; null: none, or no string. */
+  readonly acr: string | null
+  /** `auth_time` in seconds since the epoch; null: none, or no finite number. */
+  readonly authTime: number | null
+  /** Seconds by which its issuer's clock may differ. */
+  readonly tolerance: number
+}
+
+/** That of all tokens which say nothing of it. */
+export const NO_LOGIN: Login = Object.freeze({ acr: null, authTime: null, tolerance: 0 })
+
+/** A token is not refused for a login that cannot be read. It is as one that says nothing of it. */
+export function readLogin({ acr, auth_time: time }: RegisteredClaims, tolerance: number): Login {
+  if (acr === undefined && time === undefined) return NO_LOGIN
+  const authTime = typeof time === 'number' && Number.isFinite(time) ? time : null
+  return Object.freeze({ acr: text(acr), authTime, tolerance })
 }
 
 /** Who acts for the user, such as a support agent or another service. Immutable. */

@@ -11,8 +11,10 @@ import {
   type ClaimRules,
   isBound,
   type Lifetime,
+  type Login,
   readActors,
   readLifetime,
+  readLogin,
   readTokenNames,
   refusedClaims,
   refusedLifetime,
@@ -101,6 +103,7 @@ export interface AcceptedClaims {
   readonly names: TokenNames
   readonly lifetime: Lifetime
   readonly actors: readonly Actor[]
+  readonly login: Login
   /** Null: it is not bound, or that is not checked. */
   readonly confirmation: Confirmation | null
 }
@@ -124,12 +127,13 @@ export function acceptClaims(
   // Before the application's function, which may change the claims.
   const names = readTokenNames(registered)
   const actors = readActors(registered)
+  const login = readLogin(registered, rules.clockTolerance)
   const isProved = rules.confirmation === 'check' || rules.confirmation === 'require'
   const isBoundHere = isProved && isBound(registered.cnf)
   const confirmation = isBoundHere ? readConfirmation(registered.cnf) : null
   const { mapClaims, reportMapClaims } = rules
   const userInfo = mapClaims ? mapped(claims, mapClaims, reportMapClaims) : readUserInfo(claims)
-  return { userInfo, names, lifetime, actors, confirmation }
+  return { userInfo, names, lifetime, actors, login, confirmation }
 }
 
 /**

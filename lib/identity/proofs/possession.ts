@@ -167,7 +167,7 @@ export class Possession {
       const failure = thrown(error)
       reportCertificate?.(failure)
       // Its `then` may throw, too.
-      attempt(() => ignoreRejection(certificate), noted, noted)
+      void attempt(() => ignoreRejection(certificate), noted, noted)
       throw unavailable(`clientCertificate ${failure.reason}`)
     }
   }

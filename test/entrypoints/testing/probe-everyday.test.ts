@@ -93,3 +93,44 @@ test('a probe runs no check, not even where the guard lets somebody in', async (
   assert.deepEqual((await probe(app, authority)).map(lineOf), ['/:tenant: 401 401 204 -'])
   assert.equal(count, 0)
 })
+
+test('a route that wants a login is probed as one whose token says nothing of any', async (t) => {
+  const routes: Record<string, RouteDeclaration> = {
+    '/:tenant/both': { require: 'menu:read', stepUp: { acr: ['phr', 'phrh'], maxAge: 0 } },
+    '/acr': { stepUp: { acr: 'phr' } },
+    '/age': { stepUp: { maxAge: 60 } },
+    '/none': {},
+  }
+  const app = await start(t, routes)
+  const always = { acr: 'phr', auth_time: Math.floor(Date.now() / 1000) }
+  for (const options of [{}, { claims: (user: object) => ({ ...user, ...always }) }]) {
+    const probed = await probe(app, authority, options)
+    assert.deepEqual(
+      probed.map((route) => [lineOf(route), route.stale]),
+      [
+        ['/:tenant/both: 401 401 403 403', 401],
+        ['/acr: 401 401 - -', 401],
+        ['/age: 401 401 - -', 401],
+        ['/none: 401 401 - -', undefined],
+      ],
+    )
+    await assertGuarded(app, authority, options)
+  }
+})
+
+test('the others of such a route have a login that is enough', async (t) => {
+  const seen = new Set<string>()
+  const now = Math.floor(Date.now() / 1000)
+  const mapClaims = (claims: Record<string, unknown>) => {
+    const { acr, auth_time: time, resources } = claims
+    const isFresh = typeof time === 'number' && Math.abs(time - now) < 60
+    seen.add(`${Object.keys(Object(resources)).join()}: ${acr} ${isFresh}`)
+    return { sub: 'a', ...claims }
+  }
+  const route: RouteDeclaration = { stepUp: { acr: ['b', 'a'], maxAge: 9 } }
+  const app = await start(t, { '/:tenant': route }, { mapClaims })
+  await assertGuarded(app, authority, { tenant: 'acme' })
+  // The one with the expired token, the stale one, and the foreigner.
+  const expected = ['*,acme: b true', '*,acme: undefined false', '*,elsewhere: b true']
+  assert.deepEqual([...seen].sort(), expected)
+})

@@ -25,6 +25,11 @@ export const REFUSALS = {
     message: 'The access token is not valid',
     challenge: ', error="invalid_token"',
   },
+  ERR_AUTH_STEP_UP_REQUIRED: {
+    status: 401,
+    message: 'A new login is required',
+    challenge: ', error="insufficient_user_authentication"',
+  },
   ERR_AUTH_TENANT_FORBIDDEN: {
     status: 403,
     message: 'Access to this tenant is not permitted',

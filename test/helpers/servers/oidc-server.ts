@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
-import { type ClientMetadata, Provider } from 'oidc-provider'
+import { type ClientMetadata, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 import { portOf } from './asked-server.ts'
 
 export const API = 'https://menu.test/api'
@@ -26,7 +26,8 @@ export interface OidcServer {
 /**
  * A certified authorization server on loopback. It has a machine (`kitchen`), a public client
  * (`menu-app`), and one user, who is logged in without a login page. Access tokens for API are JWTs
- * (RFC 9068); those for OPAQUE_API are opaque.
+ * (RFC 9068); those for OPAQUE_API are opaque. A login is of the kind that `acr_values` prefers,
+ * and access tokens say so.
  *
  * @param clients further ones, such as APIs that ask about tokens
  * @param memberships a claim of its own, which only `mapClaims` understands
@@ -112,7 +113,7 @@ function createProvider(
         }),
       },
     },
-    extraTokenClaims: () => ({ memberships }),
+    extraTokenClaims: (ctx) => ({ memberships, ...loginIn(ctx) }),
     findAccount: (_ctx, accountId) => ({
       accountId,
       claims: () => ({
@@ -133,6 +134,12 @@ function createProvider(
   })
 }
 
+/** RFC 9068 §2.2.1: of the login itself, also of a token that was refreshed. */
+function loginIn({ oidc: { entities } }: KoaContextWithOIDC) {
+  const { acr, authTime } = entities.AuthorizationCode ?? entities.RefreshToken ?? {}
+  return acr === undefined ? {} : { acr, auth_time: authTime }
+}
+
 /** Without pages for the password and the consent: both are given at once. */
 async function logIn(
   provider: Provider,
@@ -141,14 +148,15 @@ async function logIn(
 ): Promise<void> {
   const { prompt, params, session } = await provider.interactionDetails(request, response)
   if (prompt.name === 'login') {
-    const login = { accountId: 'user-1' }
+    const [acr = ''] = String(params['acr_values'] ?? '').split(' ')
+    const login = { accountId: 'user-1', ...(acr !== '' && { acr }) }
     return provider.interactionFinished(request, response, { login })
   }
   const grant = new provider.Grant({
     ...(session && { accountId: session.accountId }),
     clientId: String(params['client_id']),
   })
-  grant.addOIDCScope('openid profile')
+  grant.addOIDCScope('openid profile offline_access')
   for (const resource of [API, OPAQUE_API]) grant.addResourceScope(resource, 'menu')
   const consent = { grantId: await grant.save() }
   return provider.interactionFinished(request, response, { consent })

@@ -23,6 +23,14 @@ test('tenants are the own keys of resources except *', () => {
   assert.deepEqual([...odd.tenants], ['__proto__', 'toString'])
 })
 
+test('of whom nothing is said of a login, no login is there, whatever Object.prototype has', (t) => {
+  const login = { acr: 'phr', authTime: EXP, tolerance: 0 }
+  Object.defineProperty(Object.prototype, 'login', { value: login, configurable: true })
+  t.after(() => Reflect.deleteProperty(Object.prototype, 'login'))
+  const { code, reason } = principalOf({}).lacksLogin({ acr: ['phr'], maxAge: null }) ?? {}
+  assert.deepEqual([code, reason], ['ERR_AUTH_STEP_UP_REQUIRED', 'there is no acr'])
+})
+
 test('expiresAt is the exp claim, or the last moment of Date if exp is beyond it', () => {
   assert.equal(principalOf({}).expiresAt.getTime(), EXP * 1000)
   const info = readUserInfo({ sub: 'u' })

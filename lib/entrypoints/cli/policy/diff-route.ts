@@ -1,3 +1,4 @@
+import { stepUpWords } from '../../../identity/authorization/step-up.ts'
 import type { ListedRoute } from '../../../routes/route-list.ts'
 
 type Require = ListedRoute['require']
@@ -24,6 +25,7 @@ export function routeDifferences(was: ListedRoute, is: ListedRoute): RouteDiffer
     ...requireDifference(was, is),
     ...checkDifference(was, is),
     ...unboundDifference(was, is),
+    ...loginDifference(was, is),
   ]
 }
 
@@ -36,6 +38,7 @@ export function policyWords(route: ListedRoute): string {
     ...(route.suspended ? ['suspended tenants too'] : []),
     ...(route.check ? [`check ${checkWords(route)}`] : []),
     ...(route.confirmation ? ['bound tokens only'] : []),
+    ...(route.stepUp ? [`login ${loginWords(route)}`] : []),
   ]
   const words = [
     'guarded',
@@ -92,6 +95,30 @@ function checkDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
 function unboundDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
   const takes = ({ confirmation }: ListedRoute) => confirmation === undefined
   return switchDifference('tokens that are not bound', takes(was), takes(is))
+}
+
+/** In any order: `acr phr or phrh, at most 300 s old`, `any`. */
+export function loginWords({ stepUp }: ListedRoute): string {
+  if (stepUp === undefined) return 'any'
+  return stepUpWords({ ...stepUp, acr: [...new Set(stepUp.acr)].sort() })
+}
+
+/** Fewer `acr` or a lesser `maxAge` closes. Anything else lets in a login that was not enough. */
+function loginDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
+  const [before, after] = [loginWords(was), loginWords(is)]
+  if (before === after) return []
+  const effect = isFresher(is.stepUp, was.stepUp) ? 'closes' : 'opens'
+  return [{ effect, text: `login was ${before}, is ${after}` }]
+}
+
+/** Whether each login that is enough for the one is enough for the other. */
+function isFresher(strict: ListedRoute['stepUp'], loose: ListedRoute['stepUp']): boolean {
+  if (loose === undefined) return true
+  const { acr = [], maxAge = null } = strict ?? {}
+  const isKnown = loose.acr.length === 0 || acr.length > 0
+  const isOfThose = loose.acr.length === 0 || acr.every((value) => loose.acr.includes(value))
+  const isLately = loose.maxAge === null || (maxAge !== null && maxAge <= loose.maxAge)
+  return isKnown && isOfThose && isLately
 }
 
 /** If one user meets the new requirement who did not meet the old one, something opens. */

@@ -2,7 +2,7 @@ import { visible } from '../../../config/redact.ts'
 import { placeWords } from '../../../routes/route-constraints.ts'
 import type { ConstrainedRoute } from '../../../routes/route-list.ts'
 import { groupBy } from './diff-matrix.ts'
-import { checkWords, requirementWords } from './diff-route.ts'
+import { checkWords, loginWords, requirementWords } from './diff-route.ts'
 import { type MatrixApplication, orderedImplies, type PolicyMatrix } from './matrix.ts'
 
 /** A route's methods, its url, and who may: cells for people to read. */
@@ -78,12 +78,13 @@ function cellsOf(route: ConstrainedRoute): readonly [url: string, who: string, .
   const required = require === null ? [] : [requirementWords(require)]
   const checks = route.check === undefined ? [] : [`check ${checkWords(route)}`]
   const bound = route.confirmation === undefined ? [] : ['a bound token']
+  const login = route.stepUp === undefined ? [] : [`login ${loginWords(route)}`]
   const receives = Object.entries({ userInfo, resources, authorization })
   return [
     url,
     noauth ? EVERYBODY : route.guests ? 'guests, users' : 'users',
     `${tenant ?? ''}${route.suspended ? ', suspended too' : ''}`,
-    visible([...required, ...checks, ...bound].join('; ')),
+    visible([...required, ...checks, ...bound, ...login].join('; ')),
     receives.flatMap(([name, isDeclared]) => (isDeclared ? [name] : [])).join(', '),
   ]
 }

@@ -57,7 +57,7 @@ export function orderedImplies(implies: Implies): [id: string, ids: readonly str
 /** A route in one line. The members have an order, so that the same policies make the same text. */
 function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): string {
   const { noauth, tenant, require, seen, userInfo, resources, authorization, ...more } = policy
-  const { guests, suspended, check, confirmation } = more
+  const { guests, suspended, check, confirmation, stepUp } = more
   const place = { method, url, ...(constraints && { constraints }) }
   const receives = { userInfo, resources, authorization }
   // In JSON only strings have invisible characters, and a string may have them by their number.
@@ -71,6 +71,8 @@ function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): s
       suspended,
       check,
       confirmation,
+      // Its members have an order, too.
+      stepUp: stepUp && { acr: stepUp.acr, maxAge: stepUp.maxAge },
       seen,
       ...receives,
     }),
@@ -103,6 +105,7 @@ const Route = Type.Object({
   suspended: Type.Optional(Type.Literal(true)),
   check: Type.Optional(Ids),
   confirmation: Type.Optional(Type.Literal('require')),
+  stepUp: Type.Optional(Type.Object({ acr: Ids, maxAge: OrNull(Type.Number()) })),
   seen: Type.Boolean(),
   userInfo: OrNull(Type.Boolean()),
   resources: OrNull(Type.Boolean()),

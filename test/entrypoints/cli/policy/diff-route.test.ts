@@ -218,6 +218,8 @@ test('applications that differ in their hosts alone are matched by them', () => 
   assert.deepEqual(matrixDifferences(policyMatrix([a, b]), policyMatrix([b, a]), NONE), [])
 })
 
+const login = (maxAge: number | null, ...acr: string[]) => ({ stepUp: { acr, maxAge } })
+
 /** What a route declares before and after, and the difference. */
 const EVERYDAY: readonly [was: object, is: object, line: string | undefined][] = [
   [{}, { check: ['own'] }, 'closes: GET /x: check was none, is own'],
@@ -257,6 +259,37 @@ const EVERYDAY: readonly [was: object, is: object, line: string | undefined][] =
   ],
   [{ require: { among: ['a:b'] } }, {}, 'opens: GET /x: require was by request: a:b, is none'],
   [{}, { require: { among: ['a:b'] } }, 'closes: GET /x: require was none, is by request: a:b'],
+  [{}, login(300), 'closes: GET /x: login was any, is at most 300 s old'],
+  [{}, login(null, 'phr'), 'closes: GET /x: login was any, is acr phr'],
+  [login(300), {}, 'opens: GET /x: login was at most 300 s old, is any'],
+  [login(null, 'phr'), {}, 'opens: GET /x: login was acr phr, is any'],
+  [login(300), login(299), 'closes: GET /x: login was at most 300 s old, is at most 299 s old'],
+  [login(300), login(301), 'opens: GET /x: login was at most 300 s old, is at most 301 s old'],
+  [login(null, 'a', 'b'), login(null, 'b', 'a'), undefined],
+  [login(null, 'a', 'b'), login(null, 'b'), 'closes: GET /x: login was acr a or b, is acr b'],
+  [login(null, 'a'), login(null, 'a', 'b'), 'opens: GET /x: login was acr a, is acr a or b'],
+  [login(null, 'a'), login(null, 'b'), 'opens: GET /x: login was acr a, is acr b'],
+  [
+    login(60, 'a', 'b'),
+    login(300, 'a'),
+    'opens: GET /x: login was acr a or b, at most 60 s old, is acr a, at most 300 s old',
+  ],
+  [
+    login(300, 'a', 'b'),
+    login(60, 'a'),
+    'closes: GET /x: login was acr a or b, at most 300 s old, is acr a, at most 60 s old',
+  ],
+  [
+    login(300, 'a'),
+    login(60),
+    'opens: GET /x: login was acr a, at most 300 s old, is at most 60 s old',
+  ],
+  [
+    login(300, 'a'),
+    login(null, 'a'),
+    'opens: GET /x: login was acr a, at most 300 s old, is acr a',
+  ],
+  [login(null, 'a'), login(0), 'opens: GET /x: login was acr a, is at most 0 s old'],
 ]
 
 for (const [was, is, line] of EVERYDAY) {

@@ -70,6 +70,12 @@ POST       /orders        users      query                             userInfo,
   )
 })
 
+test('the table says which login a route wants, beside what it requires', () => {
+  const stepUp = { acr: ['phrh', 'phr'], maxAge: 300 }
+  const [, row = ''] = table([[listed('/x', { require: ['a:b'], stepUp })]]).split('\n')
+  assert.match(row, / a:b; login acr phr or phrh, at most 300 s old$/)
+})
+
 test('the lines of open routes are highlighted, and no other ones', () => {
   const text = matrixTable(policyMatrix([routes]), (line) => `<${line}>`)
   assert.deepEqual(

@@ -39,11 +39,13 @@ test('the same policies in any order make the same text, byte for byte', () => {
   assert.equal(matrixJson(again), matrixJson(policyMatrix([routes])))
 })
 
-test('a file that was written holds guests, suspended tenants, checks and choices', () => {
+test('a file that was written holds guests, suspended tenants, checks, choices and logins', () => {
   const everyday = [
     listed('/guests', { guests: true, tenant: 'path', suspended: true }),
     listed('/check', { check: ['order:owner', 'order:open'] }),
     listed('/by', { require: { among: ['menu:read', 'menu:edit'] } }),
+    listed('/login', { stepUp: { acr: ['phr', 'phrh'], maxAge: 300 } }),
+    listed('/any/age', { stepUp: { acr: ['phr'], maxAge: null } }),
   ]
   const matrix = policyMatrix([everyday], [{ 'menu:edit': ['menu:read'] }])
   assert.deepEqual(readMatrix(matrixJson(matrix)), matrix)
