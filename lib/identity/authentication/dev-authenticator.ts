@@ -1,5 +1,7 @@
+import type { AuthError } from '../../errors.ts'
 import { Principal } from '../authorization/principal.ts'
 import type { RightsRules } from '../authorization/rights.ts'
+import { refuseToken } from '../jwt/refuse-token.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import type { Authenticator } from './authenticator.ts'
 
@@ -32,5 +34,10 @@ export class DevAuthenticator implements Authenticator {
 
   authenticate(): Principal {
     return this.#principal
+  }
+
+  /** Nobody's word is believed. */
+  verifyLogout(): AuthError {
+    return refuseToken('dev mode')
   }
 }
