@@ -131,7 +131,13 @@ test('a message holds no token, and no claim beside issuer, sub and actor', asyn
 const TOLD: Readonly<
   Record<
     RefusalCode,
-    { options?: object; url: string; token?: string | null; claims?: Record<string, unknown>; told: object }
+    {
+      options?: object
+      url: string
+      token?: string | null
+      claims?: Record<string, unknown>
+      told: object
+    }
   >
 > = {
   ERR_AUTH_TOKEN_MISSING: { url: '/acme/x', token: null, told: { sub: null, cached: null } },
