@@ -132,13 +132,15 @@ test('a member of events that is lent by a prototype is none', async (t) => {
 })
 
 test('members of Object.prototype are no claims of a logout token', async (t) => {
-  const { logOut } = await logoutApp(t)
-  const lent = { events: LOGOUT, nonce: 'n' }
+  const { logOut, status } = await logoutApp(t)
+  const lent = { events: LOGOUT, nonce: 'n', ...LOGOUT }
   for (const [name, value] of Object.entries(lent)) {
     Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true })
   }
   try {
     assertBad(await logOut(logoutToken({ events: undefined })), 'inherited events')
+    assertBad(await logOut(logoutToken({ events: {} })), 'an inherited event')
+    assert.equal(await status({ events: {} }), 200, 'an access token with events of its own')
     assert.equal((await logOut(logoutToken())).statusCode, 200, 'an inherited nonce is none')
   } finally {
     for (const name of Object.keys(lent)) Reflect.deleteProperty(Object.prototype, name)
