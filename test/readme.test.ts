@@ -25,7 +25,8 @@ const README = readFileSync('README.md', 'utf8')
 const CONTRIBUTING = readFileSync('.github/CONTRIBUTING.md', 'utf8')
 const RECIPES = readFileSync('.github/docs/recipes.md', 'utf8')
 const BOUND = readFileSync('.github/docs/bound-tokens.md', 'utf8')
-const blocks = codeBlocks(`${README}\n${RECIPES}\n${BOUND}`)
+const LOGOUT = readFileSync('.github/docs/logout.md', 'utf8')
+const blocks = codeBlocks(`${README}\n${RECIPES}\n${BOUND}\n${LOGOUT}`)
 
 test('the sections stand in the order in which a reader needs them', () => {
   assert.deepEqual(headings(README), [
@@ -56,6 +57,7 @@ for (const page of [
   'README.md',
   '.github/docs/recipes.md',
   '.github/docs/bound-tokens.md',
+  '.github/docs/logout.md',
   '.github/CONTRIBUTING.md',
   '.github/SECURITY.md',
 ]) {

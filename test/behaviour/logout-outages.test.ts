@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
 import { test } from 'node:test'
 import type { AuthOptions } from '../../lib/index.ts'
 import { logoutApp, logoutToken } from '../helpers/app/logout-app.ts'
+import { until } from '../helpers/processes/until.ts'
+import { portOf } from '../helpers/servers/asked-server.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
+import { forgeKey } from '../helpers/tokens/forge.ts'
 import { AUDIENCE, ISSUER, KEY } from '../helpers/tokens/probe.ts'
 
 /** Outages in which no logout can be decided. */
@@ -85,3 +89,56 @@ test('an issuer by function logs out, by its own algorithms', async (t) => {
   })
   assert.equal((await other.logOut(logoutToken())).statusCode, 400)
 })
+
+test('an issuer by function that is trusted no more when its keys have come logs nobody out', async (t) => {
+  const { promise, release } = held()
+  let fetches = 0
+  const server = createServer(async (_request, response) => {
+    fetches += 1
+    await promise
+    response.end(JSON.stringify({ keys: [KEY.publicJwk] }))
+  })
+  const publicKeysUrl = `http://127.0.0.1:${await portOf(server)}/keys`
+  t.after(() => server.close())
+  let isThere = true
+  const { logOut } = await logoutApp(t, {
+    auth: {
+      issuers: () => (isThere ? { tenants: '*', audience: AUDIENCE, publicKeysUrl } : null),
+      allowPrivateIssuers: true,
+      issuersMaxAge: 0.05,
+    },
+  })
+  const answer = logOut(logoutToken())
+  await until(() => fetches > 0)
+  isThere = false
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  release()
+  assert.equal((await answer).statusCode, 400)
+})
+
+test('an issuer that has proved a logout is not displaced by one that has proved nothing', async (t) => {
+  const asked: string[] = []
+  const publicKeys = { keys: [KEY.publicJwk] }
+  const { logOut } = await logoutApp(t, {
+    auth: {
+      issuers: (iss) => {
+        asked.push(iss)
+        return { tenants: '*', audience: AUDIENCE, publicKeys }
+      },
+      issuersMax: 1,
+    },
+  })
+  const [other, stranger] = ['https://other.test', forgeKey('ES256', 'probe')]
+  assert.equal((await logOut(logoutToken())).statusCode, 200)
+  assert.equal((await logOut(logoutToken({ iss: other }, {}, stranger))).statusCode, 400)
+  assert.equal((await logOut(logoutToken())).statusCode, 200)
+  assert.deepEqual(asked, [ISSUER, other])
+})
+
+function held() {
+  let release = (): void => {}
+  const promise = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  return { promise, release }
+}

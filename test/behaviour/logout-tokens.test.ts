@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
-import type { AuthOptions } from '../../lib/index.ts'
-import { LOGOUT, logoutApp, logoutClaims, logoutToken } from '../helpers/app/logout-app.ts'
+import { backchannelLogout, denyList } from '../../lib/entrypoints/revocation/index.ts'
+import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { bareApp } from '../helpers/app/guarded-app.ts'
+import {
+  CLIENT,
+  FORM,
+  formOf,
+  LOGOUT,
+  logoutApp,
+  logoutClaims,
+  logoutToken,
+  URL_OF_LOGOUT,
+} from '../helpers/app/logout-app.ts'
 import { forge, forgeKey, partsOf } from '../helpers/tokens/forge.ts'
-import { AUDIENCE, goodClaims, goodToken, KEY } from '../helpers/tokens/probe.ts'
+import { AUDIENCE, goodToken, KEY } from '../helpers/tokens/probe.ts'
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0, 600)
 const SECOND = Math.floor(NOW / 1000)
@@ -121,6 +132,25 @@ for (const [what, over, isGood] of CLAIMS) {
   })
 }
 
+/** Logout tokens as servers write them: members of the header, and claims. */
+const SHAPES: readonly [server: string, header: object, over: object][] = [
+  ['Keycloak', { typ: 'JWT' }, { typ: 'Logout', azp: 'lunch-web' }],
+  [
+    'Keycloak, with offline tokens',
+    { typ: 'JWT' },
+    { events: { ...LOGOUT, revoke_offline_access: true } },
+  ],
+  ['Zitadel', { typ: undefined }, { aud: ['lunch-web'], sub: undefined }],
+  ['oidc-provider', { typ: 'logout+jwt' }, { sid: undefined }],
+]
+
+for (const [server, header, over] of SHAPES) {
+  test(`a logout token in the shape of ${server} is good`, async (t) => {
+    const { logOut } = await logoutApp(t)
+    assert.equal((await logOut(logoutToken(over, header))).statusCode, 200)
+  })
+}
+
 test('a member of events that is lent by a prototype is none', async (t) => {
   const { logOut } = await logoutApp(t)
   const payload = JSON.stringify(logoutClaims()).replace(
@@ -145,6 +175,30 @@ test('members of Object.prototype are no claims of a logout token', async (t) =>
   } finally {
     for (const name of Object.keys(lent)) Reflect.deleteProperty(Object.prototype, name)
   }
+})
+
+test('where the guard checks no issuer, a logout token has to name one', async (t) => {
+  const app = bareApp(t)
+  const revoked = denyList()
+  const publicKeys = { keys: [KEY.publicJwk] }
+  await app.register(tenantAuth, { publicKeys, audience: AUDIENCE, isRevoked: revoked })
+  await app.register(backchannelLogout, { revoked, clients: [CLIENT] })
+  app.get('/me', async () => 'let in')
+  const post = (iss: unknown) =>
+    app.inject({
+      method: 'POST',
+      url: URL_OF_LOGOUT,
+      headers: FORM,
+      payload: formOf(logoutToken({ iss })),
+    })
+  for (const iss of [undefined, null, '', 7]) assertBad(await post(iss), String(iss))
+  assert.equal(revoked.size(), 0)
+  assert.equal((await post('https://any.test')).statusCode, 200)
+  const statusOf = async (iss: string | undefined) => {
+    const headers = { authorization: `Bearer ${goodToken({ iss, sid: 's1' })}` }
+    return (await app.inject({ url: '/me', headers })).statusCode
+  }
+  assert.deepEqual([await statusOf('https://any.test'), await statusOf(undefined)], [401, 200])
 })
 
 /** Tokens whose signature does not prove them, or that are none. */
@@ -183,72 +237,3 @@ test('a logout token that is too large to be read before its signature is judged
     assertBad(await logOut(logoutToken({ ...over, padding })), JSON.stringify(over))
   }
 })
-
-test('no other kind of token is a logout token', async (t) => {
-  const { logOut, revoked } = await logoutApp(t, { plugin: { clients: ['lunch-web', AUDIENCE] } })
-  const now = Math.floor(Date.now() / 1000)
-  const idToken = { aud: 'lunch-web', sid: 's1', jti: 'j', nonce: 'n', auth_time: now }
-  const kinds: readonly [what: string, token: string][] = [
-    ['an access token', goodToken({ sid: 's1', jti: 'j' })],
-    ['an access token without typ', goodToken({ sid: 's1', jti: 'j' }, { typ: undefined })],
-    ['an access token that says it is one', goodToken({ jti: 'j' }, { typ: 'logout+jwt' })],
-    ['an ID token', goodToken(idToken, { typ: 'JWT' })],
-    ['an ID token without nonce', goodToken({ ...idToken, nonce: undefined }, { typ: 'JWT' })],
-    ['an access token with a logout', goodToken({ jti: 'j', events: LOGOUT })],
-    ['an ID token with a logout', goodToken({ ...idToken, events: LOGOUT }, { typ: 'JWT' })],
-  ]
-  for (const [what, token] of kinds) assertBad(await logOut(token), what)
-  assert.equal(revoked.size(), 0)
-})
-
-/** Values of `events`, and whether a token with them is a logout token. */
-const EVENTS: readonly [events: string, isLogout: boolean][] = [
-  [JSON.stringify(LOGOUT), true],
-  [`{"${BACKCHANNEL}":null}`, true],
-  [`{"${BACKCHANNEL}":false}`, true],
-  [`{"urn:other":{},"${BACKCHANNEL}":[]}`, true],
-  ['{}', false],
-  ['null', false],
-  ['[]', false],
-  [`["${BACKCHANNEL}"]`, false],
-  [`"${BACKCHANNEL}"`, false],
-  ['{"urn:other":{}}', false],
-  [`{"__proto__":{"${BACKCHANNEL}":{}}}`, false],
-]
-
-/** Guards that would take the token of a logout for an access token. */
-const GUARDS: readonly [what: string, auth: AuthOptions][] = [
-  ['', {}],
-  [' that takes its typ', { tokenTypes: ['logout+jwt', 'at+jwt', 'JWT'] }],
-  [
-    ' that maps claims',
-    { mapClaims: ({ events: _, ...claims }) => ({ sub: 'mapped', ...claims }) },
-  ],
-  [' that ignores bindings', { confirmation: 'ignore' }],
-]
-
-for (const [what, auth] of GUARDS) {
-  test(`a logout token opens no route of a guard${what}, whatever its typ and aud`, async (t) => {
-    const { app } = await logoutApp(t, { auth })
-    app.get('/guests', { config: { guests: true } }, async () => 'let in')
-    const typs = ['logout+jwt', 'at+jwt', 'JWT', undefined]
-    for (const padding of ['', 'x'.repeat(5000)]) {
-      for (const [events, isLogout] of EVENTS) {
-        for (const typ of typs) {
-          const payload = JSON.stringify(goodClaims({ padding })).replace(
-            /}$/,
-            `,"events":${events}}`,
-          )
-          const token = forge(KEY, { header: { typ }, payload })
-          const headers = { authorization: `Bearer ${token}` }
-          const { tokenTypes = ['at+jwt', 'JWT', undefined] } = auth
-          const isKnown = tokenTypes.some((type) => type === typ)
-          for (const url of ['/me', '/guests']) {
-            const { statusCode } = await app.inject({ url, headers })
-            assert.equal(statusCode, isLogout || !isKnown ? 401 : 200, `${events} ${typ} ${url}`)
-          }
-        }
-      }
-    }
-  })
-}
