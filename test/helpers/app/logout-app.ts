@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { FastifyInstance, FastifyServerOptions, LightMyRequestResponse } from 'fastify'
 import {
@@ -49,6 +50,13 @@ export interface LogoutAppOptions extends FastifyServerOptions {
   readonly plugin?: Partial<BackchannelLogoutOptions>
   /** Runs before the plugin is registered. */
   before?(app: FastifyInstance): void
+}
+
+/** The whole answer to a bad logout token. It is always the same. */
+export function assertNoLogout(response: LightMyRequestResponse, what: string): void {
+  assert.deepEqual([response.statusCode, response.body], [400, '{"error":"invalid_request"}'], what)
+  assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
+  assert.equal(response.headers['cache-control'], 'no-store')
 }
 
 /** An application whose users an authorization server logs out. */
