@@ -128,11 +128,15 @@ test('an issuer that has proved a logout is not displaced by one that has proved
       issuersMax: 1,
     },
   })
-  const [other, stranger] = ['https://other.test', forgeKey('ES256', 'probe')]
+  const stranger = forgeKey('ES256', 'probe')
   assert.equal((await logOut(logoutToken())).statusCode, 200)
-  assert.equal((await logOut(logoutToken({ iss: other }, {}, stranger))).statusCode, 400)
+  // More than there are places for those that have proved nothing.
+  for (let at = 0; at < 100; at++) {
+    const forged = logoutToken({ iss: `https://issuer-${at}.test` }, {}, stranger)
+    assert.equal((await logOut(forged)).statusCode, 400)
+  }
   assert.equal((await logOut(logoutToken())).statusCode, 200)
-  assert.deepEqual(asked, [ISSUER, other])
+  assert.equal(asked.filter((iss) => iss === ISSUER).length, 1)
 })
 
 function held() {

@@ -140,6 +140,18 @@ test('without a guard around it, or with one that does not ask the list, the boo
           .register(backchannelLogout, right),
     ],
     [
+      'found no guard',
+      // Called by hand, in the scope around the guarded one.
+      (app) =>
+        app
+          .register(async (scope) => void (await scope.register(tenantAuth, guardOptions)))
+          .register(
+            Object.assign(async (scope: FastifyInstance) => backchannelLogout(scope, right), {
+              [Symbol.for('skip-override')]: true,
+            }),
+          ),
+    ],
+    [
       'found another one',
       (app) => {
         const { isRevoked: _, ...without } = guardOptions

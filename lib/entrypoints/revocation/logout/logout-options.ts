@@ -1,4 +1,4 @@
-import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { entryPointOptions } from '../../../config/option-reader.ts'
 import { Custom, List, TextThat } from '../../../config/option-types.ts'
 import { withoutRegisterOptions } from '../../../config/problems.ts'
@@ -45,14 +45,19 @@ const MEMBERS = {
   ),
 }
 
-/** The options, and what is given where nothing is. */
-export type LogoutOptions = Static<TObject<typeof MEMBERS>>
+/** The options, with the defaults of those that are not given. */
+export interface LogoutOptions extends BackchannelLogoutOptions {
+  readonly url: string
+}
 
 /**
  * @param guard the one around the plugin; undefined: none
  * @throws ERR_AUTH_CONFIG_INVALID
  */
-export function logoutOptions(given: object, guard: InstalledGuard | undefined) {
+export function logoutOptions(
+  given: object,
+  guard: InstalledGuard | undefined,
+): { readonly options: LogoutOptions; readonly guard: InstalledGuard } {
   const options = entryPointOptions(NAME, withoutRegisterOptions(given), MEMBERS).finish()
   if (guard === undefined) throw misplaced('a scope that is guarded already', 'no guard')
   const { settings, issuers } = guard.loaded
