@@ -54,7 +54,7 @@ for (const [name, { skip, start }] of Object.entries(ENTRY_STORES)) {
     const statuses = (token: string) =>
       Promise.all(processes.map((process) => process.statusOf(token)))
 
-    /** Logs a user in and out. Returns how long the access token was good then, in all processes. */
+    /** Logs a user in and out. Returns for how long the token was good then in any process. */
     async function timeOfLogout(clientId: string): Promise<number> {
       const browser = new Browser()
       const { accessToken, idToken } = await userTokens(server, API, { clientId, browser })

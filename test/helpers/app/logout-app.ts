@@ -38,7 +38,7 @@ export interface LogoutApp {
   logOut(token: string, url?: string): Promise<LightMyRequestResponse>
   /** The answer to a form, or to another body. */
   post(body: string | Buffer, headers?: Headers): Promise<LightMyRequestResponse>
-  /** The status of the answer to an access token of alice's session s1, unless it says otherwise. */
+  /** The status of the answer to an access token of alice and s1, with other claims over them. */
   status(over?: object): Promise<number>
 }
 
