@@ -93,7 +93,8 @@ export class AuthService {
       if (this.#installations.remove(app)) this.close()
     })
     this.#installations.add(app, registry)
-    registerGuard({ scope: app, registry, loaded: this.#loaded })
+    const { authenticator } = this.#parts
+    registerGuard({ scope: app, registry, loaded: this.#loaded, authenticator, waits })
     for (const part of this.#parts.background) part.open()
   }
 

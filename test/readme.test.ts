@@ -26,7 +26,8 @@ const CONTRIBUTING = readFileSync('.github/CONTRIBUTING.md', 'utf8')
 const RECIPES = readFileSync('.github/docs/recipes.md', 'utf8')
 const BOUND = readFileSync('.github/docs/bound-tokens.md', 'utf8')
 const STEP_UP = readFileSync('.github/docs/step-up.md', 'utf8')
-const blocks = codeBlocks(`${README}\n${RECIPES}\n${BOUND}\n${STEP_UP}`)
+const LOGOUT = readFileSync('.github/docs/logout.md', 'utf8')
+const blocks = codeBlocks([README, RECIPES, BOUND, STEP_UP, LOGOUT].join('\n'))
 
 test('the sections stand in the order in which a reader needs them', () => {
   assert.deepEqual(headings(README), [
@@ -58,6 +59,7 @@ for (const page of [
   '.github/docs/recipes.md',
   '.github/docs/bound-tokens.md',
   '.github/docs/step-up.md',
+  '.github/docs/logout.md',
   '.github/CONTRIBUTING.md',
   '.github/SECURITY.md',
 ]) {

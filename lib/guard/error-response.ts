@@ -68,7 +68,7 @@ function tenantFor(context: AuthContext | null | undefined): string | undefined 
 }
 
 /** The value of a claim may be personal, so it is shown at the debug level only. */
-function mismatchOf(log: Log, error: AuthError): Mismatch | undefined {
+export function mismatchOf(log: Log, error: AuthError): Mismatch | undefined {
   if (!(error instanceof ERR_AUTH_TOKEN_INVALID)) return undefined
   const isDebugging = log.isLevelEnabled?.('debug') ?? ['debug', 'trace'].includes(log.level)
   return isDebugging ? error.mismatch : undefined

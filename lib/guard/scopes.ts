@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { LoadedSettings } from '../config/load-settings.ts'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
+import type { Authenticator } from '../identity/authentication/authenticator.ts'
+import type { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import { isWithin, rootScope } from '../routes/fastify-scope.ts'
 import type { RouteRegistry } from '../routes/route-registry.ts'
 
@@ -27,16 +29,19 @@ export function guardedScopes(app: FastifyInstance): readonly FastifyInstance[] 
   return scopesOf.get(rootScope(app)) ?? []
 }
 
-/** A guard in its scope, for the tools. */
+/** A guard in its scope, for the tools and further plugins. */
 export interface InstalledGuard {
   readonly scope: FastifyInstance
   readonly registry: RouteRegistry
   readonly loaded: LoadedSettings
+  readonly authenticator: Authenticator
+  /** The waits of its requests. */
+  readonly waits: PendingRequests
 }
 
 const installed = new WeakMap<object, readonly InstalledGuard[]>()
 
-/** Registers a guard for the tools. */
+/** Registers a guard for them. */
 export function registerGuard(guard: InstalledGuard): void {
   const root = rootScope(guard.scope)
   installed.set(root, [...(installed.get(root) ?? []), guard])

@@ -144,7 +144,7 @@ export function readDeclaration(
     stepUp: stepUp ?? null,
   }
   if (guarded.guests) {
-    const others = ['require', 'check', 'stepUp'].filter(
+    const others = ['require', 'check', 'stepUp', 'confirmation'].filter(
       (key) => (values.get(key) ?? false) !== false,
     )
     if (others.length > 0) problems.push(`guests contradicts ${others.join(', ')}`)

@@ -6,8 +6,10 @@ import type { FastifyInstance } from 'fastify'
 import tenantAuth, { type AuthOptions, errors } from '../../lib/index.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
+import { formOf, LOGOUT, logoutApp, logoutToken } from '../helpers/app/logout-app.ts'
 import { outcomeOf, rawRequest } from '../helpers/app/raw-request.ts'
 import { REFUSALS, type RefusalCode } from '../helpers/app/refusals.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
 import { forge, forgeKey, partsOf } from '../helpers/tokens/forge.ts'
 import { AUDIENCE, goodClaims, goodToken, ISSUER, KEY } from '../helpers/tokens/probe.ts'
 
@@ -31,6 +33,7 @@ const never = () => new Promise<never>(() => {})
 const fail = () => {
   throw new TypeError('on purpose')
 }
+const USER = tempFolder().write('{"sub":"alice"}', 'user.json')
 const PARTS: readonly Row[] = [
   {
     reason: 'longer than maxTokenLength',
@@ -116,6 +119,7 @@ const CLAIMS: readonly Row[] = [
   { reason: 'the issuer is not accepted', code: INVALID, token: goodToken({ iss: 'other' }) },
   { reason: 'the audience is not accepted', code: INVALID, token: goodToken({ aud: 'other' }) },
   { reason: 'exp is missing', code: INVALID, token: goodToken({ exp: undefined }) },
+  { reason: 'a logout token', code: INVALID, token: goodToken({ events: LOGOUT }) },
   { reason: 'exp is not a time', code: INVALID, token: goodToken({ exp: 'soon' }) },
   { reason: 'nbf is not a time', code: INVALID, token: goodToken({ nbf: null }) },
   { reason: 'iat is not a time', code: INVALID, token: goodToken({ iat: '5' }) },
@@ -346,8 +350,40 @@ for (const [index, row] of ROWS.entries()) {
   })
 }
 
+/** Reasons to refuse a logout, each with the form and the options of the guard. */
+const LOGOUTS: readonly [reason: string, form: string, auth?: AuthOptions][] = [
+  ['no logout_token', 'a=b'],
+  ['several logout_token', 'logout_token=a&logout_token=b'],
+  ['no logout token', formOf(logoutToken({ events: undefined }))],
+  ['a logout token with a nonce', formOf(logoutToken({ nonce: 'n' }))],
+  ['jti is missing', formOf(logoutToken({ jti: undefined }))],
+  ['jti is malformed', formOf(logoutToken({ jti: 7 }))],
+  ['sub is malformed', formOf(logoutToken({ sub: 7 }))],
+  ['sid is malformed', formOf(logoutToken({ sid: 7 }))],
+  ['iat is missing', formOf(logoutToken({ iat: undefined }))],
+  ['iat is not a time', formOf(logoutToken({ iat: -1e300 }))],
+  ['neither sub nor sid', formOf(logoutToken({ sub: undefined, sid: undefined }))],
+  ['dev mode', formOf(logoutToken()), { devMode: true, devUserInfoPath: USER }],
+]
+
+for (const [reason, form, auth = {}] of LOGOUTS) {
+  test(`"${reason}" is the reason of a refused logout, for the log alone`, async (t) => {
+    const log = logLines()
+    const { post } = await logoutApp(t, { logger: log.logger, auth })
+    const { statusCode, body } = await post(form)
+    assert.deepEqual([statusCode, body], [400, '{"error":"invalid_request"}'])
+    assert.deepEqual(
+      log.lines('logout refused').map((line) => [line['code'], line['reason']]),
+      [[INVALID, reason]],
+    )
+  })
+}
+
 test('the table has every reason to refuse a token', () => {
-  const inTable = new Set(ROWS.map(({ reason }) => reason))
+  const inTable = new Set([
+    ...ROWS.map(({ reason }) => reason),
+    ...LOGOUTS.map(([reason]) => reason),
+  ])
   const inSource = readdirSync('lib', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => readFileSync(join('lib', file), 'utf8'))

@@ -67,7 +67,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the binding',
-    ['identity/jwt/registered-claims.ts', 'if (rules.confirmation !== ', 'if (false && '],
+    ['identity/jwt/registered-claims.ts', 'refused !== undefined || !isBound(cnf)', 'true'],
     /^bound to its sender: .* in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],
   [

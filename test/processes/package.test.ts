@@ -136,6 +136,7 @@ test('every export of an installed package can be imported, and no other file of
     'seacatExchange',
   ])
   assert.deepEqual(found['names']['fastify-tenant-auth/revocation'], [
+    'backchannelLogout',
     'denyList',
     'postgresDenyList',
     'proofTable',

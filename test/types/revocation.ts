@@ -7,12 +7,18 @@ import pg from 'pg'
 import { createClient, createCluster, createSentinel } from 'redis'
 import { expectType, expectTypes } from './expect-type.ts'
 
-const { denyList, postgresDenyList, proofTable, redisDenyList, redisProofs } = door
+const { backchannelLogout, denyList, postgresDenyList, redisDenyList } = door
+const { proofTable, redisProofs } = door
 
 // Prevents a function that is taken away unnoticed.
 expectTypes<
   keyof typeof door,
-  'denyList' | 'postgresDenyList' | 'proofTable' | 'redisDenyList' | 'redisProofs'
+  | 'backchannelLogout'
+  | 'denyList'
+  | 'postgresDenyList'
+  | 'proofTable'
+  | 'redisDenyList'
+  | 'redisProofs'
 >()
 
 const until = new Date()
@@ -46,6 +52,38 @@ const list = denyList()
 expectType(list.add({ sub: 'a', issuedBefore: until })).is<Promise<void>>()
 expectType(list.ready()).is<Promise<void>>()
 expectType(list.size()).is<number>()
+
+// Options of its own, and those of register; applications with any server.
+const revoked = list
+const clients = ['lunch-web']
+await Fastify().register(backchannelLogout, { revoked, clients })
+await Fastify().register(backchannelLogout, { revoked, clients, prefix: '/v1', logLevel: 'warn' })
+await Fastify({ http2: true }).register(backchannelLogout, { revoked, clients, url: '/out' })
+const options: door.BackchannelLogoutOptions = { revoked, clients, sessionless: 'subject' }
+await Fastify().register(backchannelLogout, options)
+await Fastify().register(backchannelLogout, {
+  ...options,
+  sessionless: ['https://a.test'] as const,
+})
+// @ts-expect-error logout tokens are for somebody
+await Fastify().register(backchannelLogout, { revoked })
+// @ts-expect-error any function is no deny list
+await Fastify().register(backchannelLogout, { revoked: () => false, clients })
+// @ts-expect-error an option that is not given is left out
+await Fastify().register(backchannelLogout, { revoked, clients, url: undefined })
+// @ts-expect-error there is no such way
+await Fastify().register(backchannelLogout, { revoked, clients, sessionless: 'sid' })
+
+export function onLogout(event: door.LogoutEvent): void {
+  expectType(event.outcome).is<'accepted' | 'refused' | 'unavailable'>()
+  // Prevents that a subscriber counts on a user that need not be there.
+  expectType(event.sub).is<string | null>()
+  expectType(event.sid).is<string | null>()
+  expectType(event.issuer).is<string | null>()
+  expectType(event.reason).is<string | null>()
+  // @ts-expect-error what came is told, not written
+  event.outcome = 'accepted'
+}
 
 // @ts-expect-error a name that is missing by mistake must not widen an entry
 list.add({ sub: undefined, issuer: 'a' })

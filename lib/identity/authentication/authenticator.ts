@@ -4,6 +4,7 @@ import type { PendingRequests } from '../../platform/callbacks/pending-requests.
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { isObject, isPlain, ownCopy } from '../../platform/runtime/own-property.ts'
 import type { Principal } from '../authorization/principal.ts'
+import type { Logout } from '../jwt/logout-token.ts'
 import type { TokenNames } from '../jwt/registered-claims.ts'
 import type { Possessed, ProofStats } from '../proofs/possession.ts'
 import type { Issuer } from './issuer.ts'
@@ -59,6 +60,19 @@ export interface Authenticator {
     waits: PendingRequests,
     finding?: Finding,
   ): MaybePromise<Principal | AuthError>
+  /**
+   * The logout of a logout token, or its refusal; a promise only if its issuer or its key is not
+   * known yet, and then one of `waits`.
+   *
+   * @param clients whose users are logged out
+   * @throws ERR_AUTH_TOKEN_INVALID
+   * @throws ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE
+   */
+  verifyLogout(
+    token: string,
+    clients: readonly string[],
+    waits: PendingRequests,
+  ): MaybePromise<Logout | AuthError>
 }
 
 /**

@@ -6,6 +6,7 @@ import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.t
 import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { Principal } from '../authorization/principal.ts'
 import { isJwt } from '../jwt/compact-jws.ts'
+import type { Logout } from '../jwt/logout-token.ts'
 import type { Possession, ProofStats, Sent } from '../proofs/possession.ts'
 import type { Authenticator, Finding, Invalidation } from './authenticator.ts'
 import { extractToken, type TokenRules } from './extract-token.ts'
@@ -100,6 +101,14 @@ export class BearerAuthenticator implements Authenticator {
     const sent = { request, token }
     if (!(verified instanceof Promise)) return this.#principalOf(verified, sent, waits, finding)
     return verified.then((found) => this.#principalOf(found, sent, waits, finding))
+  }
+
+  verifyLogout(
+    token: string,
+    clients: readonly string[],
+    waits: PendingRequests,
+  ): MaybePromise<Logout | AuthError> {
+    return this.#parts.jwts.verifyLogout(token, clients, waits)
   }
 
   #principalOf(

@@ -1,6 +1,8 @@
+import type { AuthError } from '../../errors.ts'
 import { Principal } from '../authorization/principal.ts'
 import type { RightsRules } from '../authorization/rights.ts'
 import { DEV_LOGIN } from '../authorization/step-up.ts'
+import { refuseToken } from '../jwt/refuse-token.ts'
 import { NO_ACTORS } from '../jwt/registered-claims.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import type { Authenticator } from './authenticator.ts'
@@ -39,5 +41,10 @@ export class DevAuthenticator implements Authenticator {
 
   authenticate(): Principal {
     return this.#principal
+  }
+
+  /** Nobody's word is believed. */
+  verifyLogout(): AuthError {
+    return refuseToken('dev mode')
   }
 }

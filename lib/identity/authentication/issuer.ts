@@ -7,6 +7,7 @@ import type { AllowedTenants, RightsRules } from '../authorization/rights.ts'
 import type { KeySet } from '../jwks/jwk-set.ts'
 import type { KeySource } from '../jwks/key-source.ts'
 import type { CompactJws } from '../jwt/compact-jws.ts'
+import { acceptLogout, type Logout, refusedLogout } from '../jwt/logout-token.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import {
   type AcceptedClaims,
@@ -108,6 +109,11 @@ export class Issuer {
     this.#rules = { ...this.#rules, mapClaims }
   }
 
+  /** Whether it is believed now. */
+  get isTrusted(): boolean {
+    return this.#trust.isValid
+  }
+
   /** Whether another one is in its place, or none. */
   get isRetired(): boolean {
     return this.#isRetired
@@ -134,9 +140,37 @@ export class Issuer {
   ): MaybePromise<Verified | AuthError> {
     const refused = refusedUnproved(jws, this.#rules)
     if (refused !== undefined) return refused
+    return this.#prove(jws, waits, (keys) => this.#accept(token, jws, keys))
+  }
+
+  /**
+   * The logout of a logout token, by the same keys and algorithms. Its `typ` and `aud` are its own.
+   *
+   * @param clients whose users are logged out
+   * @throws ERR_AUTH_TOKEN_INVALID
+   * @throws ERR_AUTH_KEYS_UNAVAILABLE
+   */
+  verifyLogout(
+    jws: CompactJws,
+    clients: readonly string[],
+    waits: PendingRequests,
+  ): MaybePromise<Logout | AuthError> {
+    const { issuer, algorithms, clockTolerance } = this.#rules
+    const rules = { issuer, algorithms, clockTolerance, audience: clients }
+    const refused = refusedLogout(jws, rules)
+    if (refused !== undefined) return refused
+    return this.#prove(jws, waits, () => {
+      const logout = acceptLogout(jws, rules)
+      this.#standing.proved()
+      return logout
+    })
+  }
+
+  /** @param accept gets the keys that have proved the token */
+  #prove<T>(jws: CompactJws, waits: PendingRequests, accept: (keys: KeySet) => T): MaybePromise<T> {
     const found = findSigningKey(this.keys, jws.header, (key) => isSigned(jws, key))
-    if (!(found instanceof Promise)) return this.#accept(token, jws, found.keys)
-    const proved = found.then(({ keys }) => this.#accept(token, jws, keys))
+    if (!(found instanceof Promise)) return accept(found.keys)
+    const proved = found.then(({ keys }) => accept(keys))
     this.#await(proved)
     return waits.waitFor(proved, () => withoutStack(() => keysUnavailable(this.keys)))
   }

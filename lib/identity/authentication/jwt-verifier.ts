@@ -3,9 +3,10 @@ import type { PendingRequests } from '../../platform/callbacks/pending-requests.
 import { withoutStack } from '../../platform/runtime/error.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { type CompactJws, JoseHeaders, parseCompactJws } from '../jwt/compact-jws.ts'
+import type { Logout } from '../jwt/logout-token.ts'
 import { refuseUnprovable } from '../jwt/verify.ts'
 import type { Issuer } from './issuer.ts'
-import type { Issuers } from './issuers.ts'
+import type { Claimed, Issuers } from './issuers.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 /**
@@ -36,47 +37,85 @@ export class JwtVerifier {
    * @throws ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE
    */
   verify(token: string, waits: PendingRequests): MaybePromise<Verified | AuthError> {
+    const jws = this.#parse(token)
+    return this.#prove<Verified>(
+      {
+        claimed: jws.payload,
+        waits,
+        // An issuer that had to be asked for may have proved this token before.
+        by: (issuer) =>
+          (this.#issuers.areAsked ? this.#tokens.get(token) : undefined) ??
+          issuer.verify(token, jws, waits),
+        holds: ({ validity }) => validity.isValid,
+      },
+      MOST_TURNS,
+    )
+  }
+
+  /**
+   * The logout of a logout token. There is no cache of them: each comes once.
+   *
+   * @param clients whose users are logged out
+   * @throws ERR_AUTH_TOKEN_INVALID
+   * @throws ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE
+   */
+  verifyLogout(
+    token: string,
+    clients: readonly string[],
+    waits: PendingRequests,
+  ): MaybePromise<Logout | AuthError> {
+    const jws = this.#parse(token)
+    return this.#prove<Logout>(
+      {
+        claimed: jws.payload,
+        waits,
+        by: (issuer) => issuer.verifyLogout(jws, clients, waits),
+        holds: (_logout, issuer) => issuer.isTrusted,
+      },
+      MOST_TURNS,
+    )
+  }
+
+  #parse(token: string): CompactJws {
     const jws = parseCompactJws(token, this.#maxLength, this.#headers)
     // The issuer's own rules come after the answer, which may bring them.
     if (this.#issuers.areAsked) refuseUnprovable(jws)
-    return this.#prove({ token, jws, waits }, MOST_TURNS)
+    return jws
   }
 
-  #prove(proving: Proving, turns: number): MaybePromise<Verified | AuthError> {
-    const issuer = this.#issuers.find(proving.jws.payload, proving.waits)
+  #prove<T>(proving: Proving<T>, turns: number): MaybePromise<T | AuthError> {
+    const issuer = this.#issuers.find(proving.claimed, proving.waits)
     if (!(issuer instanceof Promise)) return this.#proveBy(issuer, proving, turns)
     return issuer.then((late) => this.#proveBy(late, proving, turns))
   }
 
-  #proveBy(issuer: Issuer, proving: Proving, turns: number): MaybePromise<Verified | AuthError> {
-    const { token, jws, waits } = proving
-    // An issuer that had to be asked for may have proved this token before.
-    const known = this.#issuers.areAsked ? this.#tokens.get(token) : undefined
-    const verified = known ?? issuer.verify(token, jws, waits)
-    if (!(verified instanceof Promise)) return verified
+  #proveBy<T>(issuer: Issuer, proving: Proving<T>, turns: number): MaybePromise<T | AuthError> {
+    const proved = proving.by(issuer)
+    if (!(proved instanceof Promise)) return proved
     const again = () => this.#again(proving, turns - 1)
-    return verified.then(
-      (proved) => (holds(proved, issuer) ? proved : again()),
+    return proved.then(
+      (late) => (holds(late, issuer, proving) ? late : again()),
       (error) => (issuer.isRetired ? again() : Promise.reject(error)),
     )
   }
 
   /** While keys were waited for, the issuer has changed, or is trusted no more. */
-  #again(proving: Proving, turns: number): MaybePromise<Verified | AuthError> {
+  #again<T>(proving: Proving<T>, turns: number): MaybePromise<T | AuthError> {
     if (turns > 0) return this.#prove(proving, turns)
     throw withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, 'the issuer changes all the time'))
   }
 }
 
 /** A token that is being verified. */
-interface Proving {
-  readonly token: string
-  readonly jws: CompactJws
+interface Proving<T> {
+  readonly claimed: Claimed
   readonly waits: PendingRequests
+  by(issuer: Issuer): MaybePromise<T | AuthError>
+  /** Whether a result still counts after a wait. */
+  holds(proved: T, issuer: Issuer): boolean
 }
 
-/** Whether a result still counts after a wait. */
-function holds(proved: Verified | AuthError, issuer: Issuer): boolean {
+function holds<T>(proved: T | AuthError, issuer: Issuer, proving: Proving<T>): boolean {
   if (issuer.isRetired) return false
-  return proved instanceof AuthError || proved.validity.isValid
+  return proved instanceof AuthError || proving.holds(proved, issuer)
 }

@@ -25,6 +25,8 @@ export interface RegisteredClaims {
   /** OpenID Connect Core §2, RFC 9068 §2.2.1. */
   readonly acr: unknown
   readonly auth_time: unknown
+  /** RFC 8417 §2.2. */
+  readonly events: unknown
 }
 
 /** @param claims data, such as JSON, without getters */
@@ -43,6 +45,7 @@ export function registeredClaims(claims: Readonly<Record<string, unknown>>): Reg
     act: own('act'),
     acr: own('acr'),
     auth_time: own('auth_time'),
+    events: own('events'),
   }
 }
 
@@ -75,22 +78,41 @@ export interface Lifetime {
  * @returns undefined: the rules accept it
  * @throws ERR_AUTH_TOKEN_INVALID for a `cnf` of which nothing can be proved
  */
-export function refusedClaims(
-  { iss, aud, cnf }: RegisteredClaims,
-  rules: ClaimRules,
+export function refusedClaims(claims: RegisteredClaims, rules: ClaimRules): AuthError | undefined {
+  const { events, cnf } = claims
+  if (events !== undefined && isLogout(events)) return refuseToken('a logout token')
+  const refused = refusedParties(claims, rules)
+  if (refused !== undefined || !isBound(cnf)) return refused
+  const { confirmation = 'refuse' } = rules
+  if (confirmation === 'refuse') return refuseToken('bound to its sender')
+  if (confirmation !== 'ignore') readConfirmation(cnf)
+  return undefined
+}
+
+/**
+ * Who has issued the token, and for whom.
+ *
+ * @returns undefined: the rules accept it
+ */
+export function refusedParties(
+  { iss, aud }: RegisteredClaims,
+  { issuer, audience }: Pick<ClaimRules, 'issuer' | 'audience'>,
 ): AuthError | undefined {
-  const { issuer, audience } = rules
   if (issuer && !(typeof iss === 'string' && issuer.includes(iss))) {
     return refuseToken('the issuer is not accepted', mismatch('iss', issuer, iss))
   }
   if (audience && !names(aud, audience)) {
     return refuseToken('the audience is not accepted', mismatch('aud', audience, aud))
   }
-  if (!isBound(cnf)) return undefined
-  const { confirmation = 'refuse' } = rules
-  if (confirmation === 'refuse') return refuseToken('bound to its sender')
-  if (confirmation !== 'ignore') readConfirmation(cnf)
   return undefined
+}
+
+/** The member of `events` that makes a logout token (OpenID Connect Back-Channel Logout §2.4). */
+export const LOGOUT = 'http://schemas.openid.net/event/backchannel-logout'
+
+/** Whether a token with these `events` logs somebody out. It never lets anybody in. */
+export function isLogout(events: unknown): boolean {
+  return isObject(events) && Object.hasOwn(events, LOGOUT)
 }
 
 /** @throws ERR_AUTH_TOKEN_INVALID where one of them is no time */

@@ -1,10 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { TestContext } from 'node:test'
+import type { LogoutEvent } from '../../../lib/entrypoints/revocation/index.ts'
 import type { DecisionEvent, DocumentEvent } from '../../../lib/index.ts'
 
 interface Messages {
   readonly decision: DecisionEvent
   readonly document: DocumentEvent
+  readonly logout: LogoutEvent
 }
 
 /** What one of our channels says until the test ends. */

@@ -23,6 +23,17 @@ export class Browser {
     throw new Error('too many redirects')
   }
 
+  /** The page at `url`; of a form, its fields are given. */
+  async open(url: URL, form?: Record<string, string>): Promise<string> {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: { cookie: this.#header() },
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    })
+    this.#keep(response.headers.getSetCookie())
+    return response.text()
+  }
+
   #header(): string {
     return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   }

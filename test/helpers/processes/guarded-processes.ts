@@ -35,6 +35,11 @@ export class GuardedProcess {
     return this.#ask('GET', '/', await headersOf(sub))
   }
 
+  /** The status of the answer to a token of another issuer. */
+  statusOf(token: string): Promise<number> {
+    return this.#ask('GET', '/', { authorization: `Bearer ${token}` })
+  }
+
   /** The status of the answer to an entry that is added: 200, or 503 where it may not be kept. */
   async add(entry: DenyEntry): Promise<number> {
     const headers = { 'content-type': 'application/json' }
@@ -71,22 +76,42 @@ function headersOf(sub: string): Promise<Headers> {
   return made
 }
 
+/** What an authorization server has to do with the processes. */
+export interface Logouts {
+  readonly issuer: { readonly issuer: string; readonly audience: string; readonly tenants: '*' }
+  /** The clients whose users it logs out. */
+  readonly clients: readonly string[]
+  /** Where the first process listens. */
+  readonly port: number
+}
+
 /** So many processes with one deny list, each of which is ready. */
 export async function startProcesses(
   count: number,
   store: Store,
   rules: Partial<DenyListRules>,
+  logouts?: Logouts,
 ): Promise<GuardedProcess[]> {
   const processes = await Promise.all(
-    Array.from({ length: count }, () => startProcess(store, rules)),
+    Array.from({ length: count }, (_, index) =>
+      startProcess(store, rules, logouts && { ...logouts, port: index === 0 ? logouts.port : 0 }),
+    ),
   )
   for (const process of processes) await answers(process, 'somebody', 200)
   return processes
 }
 
-async function startProcess(store: Store, rules: Partial<DenyListRules>): Promise<GuardedProcess> {
+async function startProcess(
+  store: Store,
+  rules: Partial<DenyListRules>,
+  logouts?: Logouts,
+): Promise<GuardedProcess> {
   const { store: kind, url } = store
-  const task = JSON.stringify({ store: kind, url, rules, options: authority.options })
+  const { clients, port, issuer } = logouts ?? {}
+  const options = issuer
+    ? { issuers: [authority.issuerRules({ tenants: '*' }), issuer] }
+    : authority.options
+  const task = JSON.stringify({ store: kind, url, rules, options, clients, port })
   const child = fork(PROGRAM, [task], {
     execArgv: [...LOADER, '--unhandled-rejections=strict'],
   })

@@ -99,6 +99,7 @@ function createProvider(
     conformIdTokenClaims: false,
     features: {
       devInteractions: { enabled: false },
+      backchannelLogout: { enabled: true },
       clientCredentials: { enabled: true },
       introspection: { enabled: true, allowedPolicy: () => true },
       jwtIntrospection: { enabled: true },
@@ -113,7 +114,12 @@ function createProvider(
         }),
       },
     },
-    extraTokenClaims: (ctx) => ({ memberships, ...loginIn(ctx) }),
+    // The session of clients that ask for it (`backchannel_logout_session_required`).
+    extraTokenClaims: (ctx) => ({
+      memberships,
+      ...loginIn(ctx),
+      sid: ctx.oidc.entities.AuthorizationCode?.sid,
+    }),
     findAccount: (_ctx, accountId) => ({
       accountId,
       claims: () => ({
@@ -122,6 +128,8 @@ function createProvider(
         memberships,
       }),
     }),
+    // Without the provider's own dispatcher, which refuses loopback: front ends of tests are there.
+    fetch: (url, options) => fetch(url, sent({ ...options, dispatcher: undefined })),
     interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
     ttl: {
       AccessToken: 300,
@@ -139,6 +147,9 @@ function loginIn({ oidc: { entities } }: KoaContextWithOIDC) {
   const { acr, authTime } = entities.AuthorizationCode ?? entities.RefreshToken ?? {}
   return acr === undefined ? {} : { acr, auth_time: authTime }
 }
+/** As much of a request as was given. */
+const sent = (request: object): RequestInit =>
+  Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
 
 /** Without pages for the password and the consent: both are given at once. */
 async function logIn(

@@ -29,8 +29,9 @@ export async function machineToken(server: OfServer, resource: string = API): Pr
 export async function userTokens(
   server: OfServer,
   resource: string = API,
+  { clientId = 'menu-app', browser = new Browser() } = {},
 ): Promise<{ accessToken: string; idToken: string }> {
-  const menuApp = await discover(server, 'menu-app', client.None())
+  const menuApp = await discover(server, clientId, client.None())
   const pkceCodeVerifier = client.randomPKCECodeVerifier()
   const expectedState = client.randomState()
   const expectedNonce = client.randomNonce()
@@ -43,7 +44,7 @@ export async function userTokens(
     state: expectedState,
     nonce: expectedNonce,
   })
-  const arrived = await new Browser().follow(login, CALLBACK)
+  const arrived = await browser.follow(login, CALLBACK)
   const tokens = await client.authorizationCodeGrant(
     menuApp,
     arrived,
@@ -57,4 +58,13 @@ export async function userTokens(
 /** Tells the server that a token of the user is to end (RFC 7009). */
 export async function revokeUserToken(server: OfServer, token: string): Promise<void> {
   await client.tokenRevocation(await discover(server, 'menu-app', client.None()), token)
+}
+
+/** The user logs out at the server (OpenID Connect RP-Initiated Logout), and confirms it. */
+export async function logOut(server: OfServer, browser: Browser, idToken: string): Promise<void> {
+  const page = new URL(`${server.issuer}/session/end`)
+  page.searchParams.set('id_token_hint', idToken)
+  const [, xsrf = assert.fail('no form')] =
+    /name="xsrf" value="(\w+)"/.exec(await browser.open(page)) ?? []
+  await browser.open(new URL(`${server.issuer}/session/end/confirm`), { xsrf, logout: 'yes' })
 }

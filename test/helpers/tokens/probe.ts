@@ -117,8 +117,8 @@ export function goodClaims(over: object = {}): Record<string, unknown> {
 }
 
 /** A token that the probe accepts. */
-export function goodToken(over: object = {}, header: object = {}): string {
-  return forge(KEY, { header, payload: goodClaims(over) })
+export function goodToken(over: object = {}, header: object = {}, key = KEY): string {
+  return forge(key, { header, payload: goodClaims(over) })
 }
 
 /** The whole answer to a token that cannot be accepted. It is always the same. */

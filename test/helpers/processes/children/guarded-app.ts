@@ -2,6 +2,7 @@ import Fastify from 'fastify'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import {
+  backchannelLogout,
   type DenyEntry,
   type DenyList,
   type DenyListRules,
@@ -13,9 +14,10 @@ import { tenantAuth } from '../../../../lib/index.ts'
 /**
  * An application whose tokens are revoked by a deny list, until its parent ends. `POST /revoked`
  * adds the entry that is its body. Argument: JSON of the store, its address, the rules of the list,
- * and the options of the plugin.
+ * the options of the plugin, and perhaps the clients whose users an authorization server logs out,
+ * and the port.
  */
-const { store, url, rules, options } = JSON.parse(process.argv[2] ?? '{}')
+const { store, url, rules, options, clients, port = 0 } = JSON.parse(process.argv[2] ?? '{}')
 
 const STORES: Readonly<Record<string, () => DenyList>> = {
   postgresql: () => {
@@ -41,10 +43,11 @@ if (open === undefined) throw new Error(`no store named ${store}`)
 const isRevoked = open()
 const app = Fastify()
 await app.register(tenantAuth, { ...options, isRevoked })
+if (clients !== undefined) await app.register(backchannelLogout, { revoked: isRevoked, clients })
 app.get('/', async () => 'admitted')
 app.post<{ Body: DenyEntry }>('/revoked', { config: { noauth: true } }, async ({ body }) => {
   await isRevoked.add(body)
   return 'added'
 })
 process.once('disconnect', () => process.exit(0))
-process.send?.({ address: await app.listen({ port: 0, host: '127.0.0.1' }) })
+process.send?.({ address: await app.listen({ port, host: '127.0.0.1' }) })

@@ -1,0 +1,159 @@
+import type { FastifyInstance, FastifyRegisterOptions, FastifyReply, FastifyRequest } from 'fastify'
+import { AuthError, ERR_AUTH_REVOCATION_UNAVAILABLE } from '../../../errors.ts'
+import { mismatchOf } from '../../../guard/error-response.ts'
+import { type InstalledGuard, installedGuards } from '../../../guard/scopes.ts'
+import type { Logout } from '../../../identity/jwt/logout-token.ts'
+import { refuseToken } from '../../../identity/jwt/refuse-token.ts'
+import { errorCode, isThrown, withoutStack } from '../../../platform/runtime/error.ts'
+import { isWithin } from '../../../routes/fastify-scope.ts'
+import type { DenyEntry } from '../entry.ts'
+import { publishLogout } from './logout-event.ts'
+import {
+  type BackchannelLogoutOptions,
+  type LogoutOptions,
+  logoutOptions,
+} from './logout-options.ts'
+
+/** Bytes of a form, whatever `bodyLimit` says. */
+const MOST_BYTES = 16_384
+
+/**
+ * Adds the route at which authorization servers say that a user has logged out (OpenID Connect
+ * Back-Channel Logout 1.0): a `noauth` POST, whose logout tokens become entries of the deny list.
+ * They are verified by the issuers and keys of the guard, so that each issuer logs out its own
+ * users only.
+ *
+ * 200: the entry is kept for all processes. 400: the token is not valid. 413, 415: the body is no
+ * form of 16 KiB. 503: it cannot be decided or kept now, and the sender may try again.
+ *
+ * @example
+ * await app.register(tenantAuth, { issuer, audience, isRevoked: revoked })
+ * await app.register(backchannelLogout, { revoked, clients: ['lunch-web'] })
+ * @throws ERR_AUTH_CONFIG_INVALID at boot: without a guard that is there before it and has
+ * `revoked` as `isRevoked`, and for a bad option
+ */
+export async function backchannelLogout(
+  app: FastifyInstance,
+  given: FastifyRegisterOptions<BackchannelLogoutOptions>,
+): Promise<void> {
+  const around = installedGuards(app).find(({ scope }) => isWithin(scope, app))
+  const { options, guard } = logoutOptions(given, around)
+  // A scope of its own: an application may call this function itself, and has other bodies.
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string' },
+      (_request, body, done) => done(null, body),
+    )
+    scope.post(
+      options.url,
+      { config: { noauth: true }, bodyLimit: MOST_BYTES, errorHandler: refuseBody },
+      (request, reply) => receive(request, reply, options, guard),
+    )
+  })
+}
+
+/** The answer to a form, good or bad. */
+async function receive(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: LogoutOptions,
+  { authenticator, waits }: InstalledGuard,
+): Promise<FastifyReply> {
+  let logout: Logout | null = null
+  try {
+    const token = tokenIn(request.body)
+    const verified = await authenticator.verifyLogout(token, options.clients, waits)
+    if (verified instanceof AuthError) throw verified
+    logout = verified
+    const added = entriesOf(logout, options).map((entry) => options.revoked.add(entry))
+    await waits.waitFor(Promise.all(added), ended)
+  } catch (error) {
+    if (!isThrown(error, AuthError)) throw error
+    return refuse(request, reply, { logout, error })
+  }
+  publishLogout(logout, 'accepted', null)
+  return reply.code(200).header('cache-control', 'no-store').send()
+}
+
+/**
+ * The one logout token of a form. Its other fields do not count.
+ *
+ * @throws ERR_AUTH_TOKEN_INVALID
+ */
+function tokenIn(body: unknown): string {
+  const form = new URLSearchParams(typeof body === 'string' ? body : '')
+  const [token, ...others] = form.getAll('logout_token')
+  if (token === undefined) throw refuseToken('no logout_token')
+  if (others.length > 0) throw refuseToken('several logout_token')
+  return token
+}
+
+/**
+ * Each names the issuer. One that comes again changes nothing, so that a logout token may be sent
+ * twice.
+ */
+function entriesOf(
+  { issuer, sub, sid, issuedBefore }: Logout,
+  { sessionless = [] }: LogoutOptions,
+): DenyEntry[] {
+  const isSessionless = sessionless === 'subject' || sessionless.includes(issuer)
+  const isAll = sid === null || isSessionless
+  return [
+    ...(sid === null ? [] : [{ issuer, sid }]),
+    ...(sub === null || !isAll ? [] : [{ issuer, sub, issuedBefore }]),
+  ]
+}
+
+function ended(): AuthError {
+  return withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, 'the application closes'))
+}
+
+interface Refused {
+  /** Null: it was not verified. */
+  readonly logout: Logout | null
+  readonly error: AuthError
+}
+
+/** All bad tokens have one answer. The log has the reason. */
+function refuse(request: FastifyRequest, reply: FastifyReply, { logout, error }: Refused) {
+  const { code, reason, retryAfter, statusCode } = error
+  const mismatch = mismatchOf(request.log, error)
+  if (statusCode < 500) {
+    request.log.info({ code, reason, mismatch }, 'logout refused')
+    publishLogout(logout, 'refused', reason)
+    return answer(reply, 400, 'invalid_request')
+  }
+  request.log.warn({ code, reason }, 'logout refused')
+  publishLogout(logout, 'unavailable', reason)
+  // RFC 9110 §10.2.3: whole seconds.
+  reply.header('retry-after', Math.max(1, Math.ceil(retryAfter ?? 1)))
+  return answer(reply, 503, 'temporarily_unavailable')
+}
+
+/** What Fastify says of bodies, and the status of the answer. */
+const BODIES = new Map<string, readonly [status: number, reason: string]>([
+  ['FST_ERR_CTP_BODY_TOO_LARGE', [413, 'the body is too large']],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', [415, 'the body is no form']],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', [400, 'the body has another length']],
+])
+
+/** Before the handler. Errors of the application's own hooks are answered by the application. */
+function refuseBody(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const code = errorCode(error)
+  const [statusCode, reason] = BODIES.get(code) ?? []
+  if (statusCode === undefined || reason === undefined) throw error
+  request.log.info({ code, reason }, 'logout refused')
+  publishLogout(null, 'refused', reason)
+  return answer(reply, statusCode, 'invalid_request')
+}
+
+/** RFC 6749 §5.2, as Back-Channel Logout §2.8 has it. */
+function answer(reply: FastifyReply, statusCode: number, error: string): FastifyReply {
+  return reply
+    .code(statusCode)
+    .header('cache-control', 'no-store')
+    .type('application/json')
+    .send(JSON.stringify({ error }))
+}

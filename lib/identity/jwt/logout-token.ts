@@ -1,0 +1,103 @@
+import type { AuthError } from '../../errors.ts'
+import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import type { CompactJws } from './compact-jws.ts'
+import { refuseToken } from './refuse-token.ts'
+import {
+  type ClaimRules,
+  LOGOUT,
+  type RegisteredClaims,
+  readLifetime,
+  refusedLifetime,
+  refusedParties,
+  refuseEndless,
+  registeredClaims,
+} from './registered-claims.ts'
+import { checkHeader, normalizeTokenType } from './verify.ts'
+
+/** Who is logged out, by the word of the issuer. `sub`, `sid` or both are there. Immutable. */
+export interface Logout {
+  readonly issuer: string
+  /** All sessions of this user, where there is no `sid`. */
+  readonly sub: string | null
+  /** This session. */
+  readonly sid: string | null
+  /** Tokens of an earlier `iat` are older than the logout: a second after its own. */
+  readonly issuedBefore: Date
+}
+
+export interface LogoutRules extends Pick<ClaimRules, 'issuer'> {
+  readonly algorithms: ReadonlySet<string>
+  /** Accepted `aud`: the clients whose users are logged out. */
+  readonly audience: readonly string[]
+  /** Seconds. */
+  readonly clockTolerance: number
+}
+
+/** OpenID Connect Back-Channel Logout §2.4: older servers write another one, or none. */
+const TYPES = new Set([normalizeTokenType('logout+jwt'), normalizeTokenType('JWT'), undefined])
+
+/**
+ * The refusal of what no signature can save, as that of an access token.
+ *
+ * @returns undefined: the signature decides
+ * @throws ERR_AUTH_TOKEN_INVALID
+ */
+export function refusedLogout(
+  { header, payload, signature }: CompactJws,
+  rules: LogoutRules,
+): AuthError | undefined {
+  checkHeader(header, { algorithms: rules.algorithms, tokenTypes: TYPES })
+  if (signature.length === 0) throw refuseToken('there is no signature')
+  return payload.claims && refusedLogoutClaims(payload.claims, rules)
+}
+
+/**
+ * Accepts the claims of a logout token whose signature is good (§2.6). Nobody remembers its `jti`:
+ * whoever repeats it logs the same users out again, as of the same time.
+ *
+ * @throws ERR_AUTH_TOKEN_INVALID
+ */
+export function acceptLogout({ payload }: CompactJws, rules: LogoutRules): Logout {
+  const given = payload.read()
+  const claims = registeredClaims(given)
+  const refused = refusedLogoutClaims(claims, rules)
+  if (refused !== undefined) throw refused
+  // That of an ID token (§2.4).
+  if (Object.hasOwn(given, 'nonce')) throw refuseToken('a logout token with a nonce')
+  const [issuer, jti] = [nameIn(claims, 'iss'), nameIn(claims, 'jti')]
+  if (issuer === null) throw refuseToken('the issuer is missing')
+  if (jti === null) throw refuseToken('jti is missing')
+  const [sub, sid] = [nameIn(claims, 'sub'), nameIn(claims, 'sid')]
+  if (sub === null && sid === null) throw refuseToken('neither sub nor sid')
+  return Object.freeze({ issuer, sub, sid, issuedBefore: secondAfter(claims) })
+}
+
+function refusedLogoutClaims(claims: RegisteredClaims, rules: LogoutRules): AuthError | undefined {
+  const { events } = claims
+  if (!isObject(events) || !isObject(ownProperty(events, LOGOUT))) {
+    return refuseToken('no logout token')
+  }
+  const refused = refusedParties(claims, rules)
+  if (refused !== undefined) return refused
+  const lifetime = readLifetime(claims)
+  refuseEndless(lifetime)
+  return refusedLifetime(lifetime, rules.clockTolerance)
+}
+
+/** Null: there is none. */
+function nameIn(claims: RegisteredClaims, name: 'iss' | 'jti' | 'sub' | 'sid'): string | null {
+  const value = claims[name]
+  if (value === undefined) return null
+  if (typeof value === 'string' && value !== '') return value
+  throw refuseToken(`${name} is malformed`)
+}
+
+/** `iat` is in whole seconds: what was issued in that one is older. */
+function secondAfter(claims: RegisteredClaims): Date {
+  const { iat } = readLifetime(claims)
+  if (iat === undefined) throw refuseToken('iat is missing')
+  const time = new Date((iat + 1) * 1000)
+  // Before the first year that a Date has.
+  if (Number.isNaN(time.getTime())) throw refuseToken('iat is not a time')
+  return time
+}
