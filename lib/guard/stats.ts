@@ -1,4 +1,4 @@
-import type { Authenticator } from '../identity/authentication/authenticator.ts'
+import type { Authenticator, KeyStats } from '../identity/authentication/authenticator.ts'
 import type { TokenCacheStats } from '../identity/authentication/token-cache.ts'
 import type { ProofStats } from '../identity/proofs/possession.ts'
 import type { KnownTenants } from '../identity/tenants/known-tenants.ts'
@@ -11,6 +11,7 @@ export interface Stats {
   /** The decisions on guarded requests, in all applications of the service. */
   readonly decisions: DecisionStats
   readonly tokenCache: TokenCacheStats
+  readonly keys: KeyStats
   /** The proofs of tokens that are bound to a key (RFC 9449). */
   readonly proofs: ProofStats
   /** The documents of other servers that it depends on. */
@@ -41,6 +42,7 @@ export function statsOf({ authenticator, knownTenants, lifecycles, counts }: Sta
   return {
     decisions: counts.stats,
     tokenCache: { ...authenticator.tokenCache },
+    keys: authenticator.keyStats,
     proofs: { ...authenticator.proofs },
     documents: [...keys, tenants, ...lists].filter((document) => document !== undefined),
   }

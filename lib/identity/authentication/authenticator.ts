@@ -23,6 +23,12 @@ export interface Finding {
   readonly mustBeBound: boolean
 }
 
+/** Figures of the keys of all issuers. */
+export interface KeyStats {
+  /** Tokens that were refused because they name a key that no set has, logout tokens too. */
+  readonly unknownKid: number
+}
+
 /** Finds out who a request acts as. One instance serves a whole service. */
 export interface Authenticator {
   /** Starts what runs in the background. */
@@ -44,6 +50,7 @@ export interface Authenticator {
   issuers(): readonly Issuer[]
   /** Figures of the tokens that were verified before. */
   readonly tokenCache: TokenCacheStats
+  readonly keyStats: KeyStats
   /** Figures of the proofs of bound tokens. */
   readonly proofs: ProofStats
   /**

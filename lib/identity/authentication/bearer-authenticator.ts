@@ -8,7 +8,7 @@ import type { Principal } from '../authorization/principal.ts'
 import { isJwt } from '../jwt/compact-jws.ts'
 import type { Logout } from '../jwt/logout-token.ts'
 import type { Possession, ProofStats, Sent } from '../proofs/possession.ts'
-import type { Authenticator, Finding, Invalidation } from './authenticator.ts'
+import type { Authenticator, Finding, Invalidation, KeyStats } from './authenticator.ts'
 import { extractToken, type TokenRules } from './extract-token.ts'
 import type { Issuer } from './issuer.ts'
 import type { Issuers } from './issuers.ts'
@@ -82,6 +82,10 @@ export class BearerAuthenticator implements Authenticator {
 
   get tokenCache(): TokenCacheStats {
     return this.#parts.tokens.stats
+  }
+
+  get keyStats(): KeyStats {
+    return this.#parts.jwts.keyStats
   }
 
   get proofs(): ProofStats {

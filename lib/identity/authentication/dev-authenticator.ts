@@ -14,6 +14,7 @@ import type { Authenticator } from './authenticator.ts'
 export class DevAuthenticator implements Authenticator {
   readonly isReady = true
   readonly tokenCache = { size: 0, hits: 0, misses: 0, evictions: 0 }
+  readonly keyStats = { unknownKid: 0 }
   readonly proofs = { size: 0, replayed: 0 }
   readonly #principal: Principal
 

@@ -1,12 +1,14 @@
-import { AuthError, ERR_AUTH_ISSUERS_UNAVAILABLE } from '../../errors.ts'
+import { AuthError, ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_TOKEN_INVALID } from '../../errors.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
-import { withoutStack } from '../../platform/runtime/error.ts'
+import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { type CompactJws, JoseHeaders, parseCompactJws } from '../jwt/compact-jws.ts'
 import type { Logout } from '../jwt/logout-token.ts'
 import { refuseUnprovable } from '../jwt/verify.ts'
+import type { KeyStats } from './authenticator.ts'
 import type { Issuer } from './issuer.ts'
 import type { Claimed, Issuers } from './issuers.ts'
+import { UNKNOWN_KEY } from './key-lookup.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 /**
@@ -21,12 +23,18 @@ export class JwtVerifier {
   readonly #tokens: VerifiedTokens
   readonly #maxLength: number
   readonly #headers = new JoseHeaders()
+  #unknownKids = 0
 
   /** @param maxLength most characters of a token */
   constructor(issuers: Issuers, tokens: VerifiedTokens, maxLength: number) {
     this.#issuers = issuers
     this.#tokens = tokens
     this.#maxLength = maxLength
+  }
+
+  /** A copy. */
+  get keyStats(): KeyStats {
+    return { unknownKid: this.#unknownKids }
   }
 
   /**
@@ -41,6 +49,7 @@ export class JwtVerifier {
     return this.#prove<Verified>(
       {
         claimed: jws.payload,
+        kid: jws.header.kid,
         waits,
         // An issuer that had to be asked for may have proved this token before.
         by: (issuer) =>
@@ -68,6 +77,7 @@ export class JwtVerifier {
     return this.#prove<Logout>(
       {
         claimed: jws.payload,
+        kid: jws.header.kid,
         waits,
         by: (issuer) => issuer.verifyLogout(jws, clients, waits),
         holds: (_logout, issuer) => issuer.isTrusted,
@@ -95,7 +105,11 @@ export class JwtVerifier {
     const again = () => this.#again(proving, turns - 1)
     return proved.then(
       (late) => (holds(late, issuer, proving) ? late : again()),
-      (error) => (issuer.isRetired ? again() : Promise.reject(error)),
+      (error) => {
+        if (issuer.isRetired) return again()
+        if (proving.kid !== undefined && isOfUnknownKey(error)) this.#unknownKids += 1
+        return Promise.reject(error)
+      },
     )
   }
 
@@ -109,10 +123,16 @@ export class JwtVerifier {
 /** A token that is being verified. */
 interface Proving<T> {
   readonly claimed: Claimed
+  /** The name of its key; undefined: it names none. */
+  readonly kid: string | undefined
   readonly waits: PendingRequests
   by(issuer: Issuer): MaybePromise<T | AuthError>
   /** Whether a result still counts after a wait. */
   holds(proved: T, issuer: Issuer): boolean
+}
+
+function isOfUnknownKey(error: unknown): boolean {
+  return isThrown(error, ERR_AUTH_TOKEN_INVALID) && error.reason === UNKNOWN_KEY
 }
 
 function holds<T>(proved: T | AuthError, issuer: Issuer, proving: Proving<T>): boolean {

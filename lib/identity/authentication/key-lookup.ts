@@ -51,6 +51,9 @@ function signingKey(
   return findNewerSigningKey(source, header, isSignedBy, found.keys)
 }
 
+/** Reason of a token whose key no set has. */
+export const UNKNOWN_KEY = 'the key is unknown'
+
 /** Reason of a forgery, or, without a `kid`, of another key's signature. */
 export const FORGED = 'the signature does not match'
 
@@ -115,7 +118,7 @@ async function whenLoaded(source: KeySource, header: JoseHeader): Promise<FoundK
 async function whenNewer(source: KeySource, header: JoseHeader, tried: KeySet): Promise<FoundKey> {
   const found = await findNewerKey(source, header)
   if (found !== undefined) return found
-  throw refuseToken('the key is unknown', mismatch('kid', tried.kids, header.kid))
+  throw refuseToken(UNKNOWN_KEY, mismatch('kid', tried.kids, header.kid))
 }
 
 function findIn(keys: KeySet, header: JoseHeader): FoundKey | undefined {
