@@ -14,63 +14,17 @@ import { guardedApp } from './helpers/app/guarded-app.ts'
 import {
   codeBlocks,
   dedent,
-  headings,
   listItems,
   sectionOf,
   tableRows,
 } from './helpers/documents/markdown.ts'
+import { guide, PAGES } from './helpers/documents/pages.ts'
 import { tempFolder } from './helpers/documents/temp-folder.ts'
 
 const README = readFileSync('README.md', 'utf8')
 const CONTRIBUTING = readFileSync('.github/CONTRIBUTING.md', 'utf8')
-const RECIPES = readFileSync('.github/docs/recipes.md', 'utf8')
-const BOUND = readFileSync('.github/docs/bound-tokens.md', 'utf8')
-const STEP_UP = readFileSync('.github/docs/step-up.md', 'utf8')
-const LOGOUT = readFileSync('.github/docs/logout.md', 'utf8')
-const blocks = codeBlocks([README, RECIPES, BOUND, STEP_UP, LOGOUT].join('\n'))
-
-test('the sections stand in the order in which a reader needs them', () => {
-  assert.deepEqual(headings(README), [
-    'What a route looks like',
-    'Install',
-    'The two commands',
-    'Quick start',
-    'What a route declares',
-    'How the tenant is found and permitted',
-    'Errors',
-    'Testing your application',
-    'When something is wrong',
-    'The policy matrix and its lock',
-    'Dev mode',
-    'Configuration',
-    'Recipes',
-    'Beside other plugins',
-    'OpenAPI',
-    'TypeScript',
-    'Security',
-    'Performance',
-    'Contributing',
-    'License',
-  ])
-})
-
-for (const page of [
-  'README.md',
-  '.github/docs/recipes.md',
-  '.github/docs/bound-tokens.md',
-  '.github/docs/step-up.md',
-  '.github/docs/logout.md',
-  '.github/CONTRIBUTING.md',
-  '.github/SECURITY.md',
-]) {
-  test(`a terminal of 100 columns shows each whole line of ${page}`, () => {
-    const lines = readFileSync(page, 'utf8').split('\n')
-    assert.deepEqual(
-      lines.filter((line) => line.length > 100),
-      [],
-    )
-  })
-}
+const ALL = PAGES.map((page) => readFileSync(page, 'utf8')).join('\n')
+const blocks = codeBlocks(ALL)
 
 const SPECIFIERS = [
   ["'../../lib/entrypoints/certificates/index.ts'", "'fastify-tenant-auth/certificates'"],
@@ -99,7 +53,7 @@ function holdsExcerpt(text: string, excerpt: string): boolean {
 }
 
 for (const { file, text } of blocks.filter(({ language }) => language === 'ts')) {
-  test(`the code of ${file} stands on the page as it is, and a test runs it`, () => {
+  test(`the code of ${file} stands on its page as it is, and a test runs it`, () => {
     assert.ok(file !== undefined, `no file is named for: ${text}`)
     assert.equal(holdsExcerpt(exampleFile(file), text), true)
     assert.equal(existsSync(file.replace(/(?:\.test)?\.ts$/, '.test.ts')), true)
@@ -114,9 +68,9 @@ test('every block of code is in a language that is checked here, or sql', () => 
 
 test('the workflow checks what --write wrote, with the options that the command has', () => {
   const workflow: { jobs: { policy: { steps: { run?: string }[] } } } = parse(
-    onlyBlock('yaml', README),
+    onlyBlock('yaml', guide('policy-lock')),
   )
-  const shown = blocks
+  const shown = codeBlocks(`${README}\n${guide('policy-lock')}`)
     .filter(({ language }) => language === 'sh')
     .flatMap(({ text }) => text.split('\n'))
     .filter((line) => line.startsWith('npx fastify-tenant-auth policy '))
@@ -128,7 +82,7 @@ test('the workflow checks what --write wrote, with the options that the command 
     const { program } = readPolicyOptions(line.split(' ').slice(3))
     assert.deepEqual(program, ['node', 'app.js'])
   }
-  assert.equal(shown.length, 3)
+  assert.equal(shown.length, 5)
 })
 
 function onlyBlock(language: string, page: string): string {
@@ -137,12 +91,10 @@ function onlyBlock(language: string, page: string): string {
   return block.text
 }
 
-const [ABOVE = '', SEVERAL_ISSUERS = ''] = README.split('### Several issuers')
-
 const folder = tempFolder()
 
 test('the INI file is one that the service takes, and says what it seems to say', () => {
-  const configFile = folder.write(onlyBlock('ini', ABOVE), 'app.ini')
+  const configFile = folder.write(onlyBlock('ini', guide('configuration')), 'app.ini')
   new AuthService({ configFile }).close()
   const { settings, given } = loadSettings({ configFile })
   assert.deepEqual(
@@ -159,8 +111,16 @@ test('the INI file is one that the service takes, and says what it seems to say'
   )
 })
 
+test('the INI file of the quick start names the server and the API, and nothing else', () => {
+  const configFile = folder.write(onlyBlock('ini', README), 'first.ini')
+  const { settings, given } = loadSettings({ configFile })
+  assert.deepEqual([...given].sort(), ['audience', 'issuer'])
+  assert.deepEqual(settings.issuer, ['https://login.example.com'])
+  assert.deepEqual(settings.audience, ['lunch'])
+})
+
 test('the INI file of several issuers says what the list in code says', () => {
-  const configFile = folder.write(onlyBlock('ini', SEVERAL_ISSUERS), 'issuers.ini')
+  const configFile = folder.write(onlyBlock('ini', guide('several-issuers')), 'issuers.ini')
   const { issuers } = loadSettings({ configFile })
   const inCode = loadSettings(listed).issuers
   assert.ok(typeof issuers !== 'function' && typeof inCode !== 'function', 'two lists')
@@ -181,10 +141,10 @@ function asOption(name: string): OptionName {
 }
 
 test('the mock user is one that dev mode takes, from where the INI file names it', () => {
-  const configFile = folder.write(onlyBlock('ini', ABOVE), 'dev.ini')
+  const configFile = folder.write(onlyBlock('ini', guide('configuration')), 'dev.ini')
   folder.write('{}', 'dev-userinfo.json')
   assert.throws(() => new AuthService({ configFile, devMode: true }), /devUserInfoPath/)
-  folder.write(onlyBlock('json', README), 'dev-userinfo.json')
+  folder.write(onlyBlock('json', guide('dev-mode')), 'dev-userinfo.json')
   new AuthService({ configFile, devMode: true }).close()
 })
 
@@ -232,7 +192,7 @@ function iniKeyOf(name: OptionName): string {
 }
 
 test('the list of options is the schema: names, INI keys and defaults, each with its meaning', () => {
-  const told = listItems(README, 'Configuration')
+  const told = listItems(guide('configuration'))
     .filter((item) => / default /.test(item))
     .map((item) => /^(`\w+` \(.+, default .+?\)): \S/.exec(item)?.[1] ?? item)
   const options = optionNames().map(
@@ -270,7 +230,7 @@ test('the list of errors is the classes of lib/errors.ts: code, status and chall
   })
   const headersOf = async (error: (typeof REQUEST_ERRORS)[number]) =>
     (await app.inject(`/${REQUEST_ERRORS.indexOf(error)}`)).headers
-  const items = listItems(README, 'Errors')
+  const items = listItems(guide('errors'), 'The list')
   const told = items.map((item) => {
     const [, code, status] = /^`(\w+)` \((\w+)\): \S/.exec(item) ?? []
     const [, challenge = ''] = /Challenge: `(.+)`$/.exec(item) ?? []
@@ -295,6 +255,14 @@ test('the list of errors is the classes of lib/errors.ts: code, status and chall
     const saysSo = item?.includes('`Retry-After`')
     assert.equal(saysSo, error.retryAfter !== null, error.code)
   }
+})
+
+test('each error has a cure', () => {
+  const cures = listItems(guide('errors'), 'What to do')
+  assert.deepEqual(
+    cures.map((item) => /^`(\w+)`: \S/.exec(item)?.[1] ?? item),
+    [...REQUEST_ERRORS, ...BOOT_ERRORS].map(({ code }) => code),
+  )
 })
 
 test('the list of declarations has every key, and every word that a key may have', () => {
@@ -377,14 +345,14 @@ const LONGER_CHECKS = [
 /** These check nothing. */
 const HELP = ['start', 'fix', 'watch', 'docs', 'notes', 'prepack']
 
-test('the commands of the page exist, and so do the files that it names', () => {
-  const scripts = JSON.stringify(manifest)
-  const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text)
-  for (const [, script] of commands.join('').matchAll(/npm (?:run )?(start|test)\b/g)) {
-    assert.ok(scripts.includes(`"${script}":`), script)
-  }
-  assert.match(commands.join(''), /^npm ci && npm start\nnpm test$/m)
-  for (const [, path] of `${README}${CONTRIBUTING}`.matchAll(/`((?:lib|test)\/[\w./-]*)`/g)) {
+test('the commands of the pages exist, and so do the files that they name', () => {
+  const commands = [...ALL.matchAll(/\bnpm (?:run )?(start|test)\b/g)].map(([, name = '']) => name)
+  assert.deepEqual(
+    commands.filter((name) => !(name in packageFile.scripts)),
+    [],
+  )
+  assert.match(sectionOf(README, 'Contributing'), /`npm ci && npm start`.*`npm test`/s)
+  for (const [, path] of `${ALL}${CONTRIBUTING}`.matchAll(/`((?:lib|test)\/[\w./-]*)`/g)) {
     assert.ok(existsSync(path ?? ''), path)
   }
   assert.equal(existsSync('LICENSE'), true)
@@ -434,23 +402,26 @@ test('CONTRIBUTING.md names each command that a contributor gives', () => {
       name,
     )
   }
-  for (const page of [CONTRIBUTING, README]) {
+  for (const page of [CONTRIBUTING, ALL]) {
     for (const [, name = ''] of page.matchAll(/`npm run ([\w:]+)/g)) {
       assert.ok(name in packageFile.scripts, name)
     }
   }
 })
 
-test('the versions that the page promises are those of package.json', () => {
-  const [[fastify, node] = []] = tableRows(README, 'Install', 'Fastify')
+test('the versions that the pages promise are those of package.json', () => {
+  const versions = tableRows(README, 'Install', 'Fastify')
+  assert.deepEqual(tableRows(guide('install'), 'Versions', 'Fastify'), versions)
+  const [[fastify, node] = []] = versions
   assert.ok(typeof manifest === 'object' && manifest !== null, 'package.json is an object')
   assert.ok(
     'engines' in manifest && 'peerDependencies' in manifest,
     'package.json names engines and peers',
   )
   assert.deepEqual(manifest.engines, { node: node?.replaceAll('`', '') })
-  const clients = tableRows(README, 'Install', 'Function').flatMap(([, cell = '']) =>
-    [...cell.matchAll(/`([^@`]+)@([^`]+)`/g)].map(([, name, range]) => [name, range]),
+  const clients = tableRows(guide('install'), 'Optional packages', 'Function').flatMap(
+    ([, cell = '']) =>
+      [...cell.matchAll(/`([^@`]+)@([^`]+)`/g)].map(([, name, range]) => [name, range]),
   )
   assert.deepEqual(manifest.peerDependencies, {
     fastify: fastify?.replaceAll('`', ''),

@@ -5,6 +5,7 @@ import type { IssuerEntry } from '../identity/authentication/issuer.ts'
 import { ImpliedIds, wrongImplied } from '../identity/authorization/implied-ids.ts'
 import type { RightsRules } from '../identity/authorization/rights.ts'
 import { readUserInfo, type UserInfo } from '../identity/jwt/user-info.ts'
+import { isObject } from '../platform/runtime/own-property.ts'
 import { readIniOptions } from './ini-values.ts'
 import {
   checkIssuers,
@@ -190,7 +191,8 @@ export function loadMockUser(
 }
 
 function isAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+  // Under Jest, errors of Node are no instances of the application's Error.
+  return isObject(error) && error['code'] === 'ENOENT'
 }
 
 /** Shows nothing of the file's text. */

@@ -1,4 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel'
+import { types } from 'node:util'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { isObject } from '../platform/runtime/own-property.ts'
 import { declarationsBeside, hiddenDeclarations } from './declaration-keys.ts'
@@ -129,7 +130,8 @@ export class CapturedRoute {
     if (isObject(options.config)) options.config = { ...options.config }
     if (Array.isArray(options.method)) options.method = [...options.method]
     const takers: unknown = Object.getOwnPropertyDescriptor(options, TAKERS)?.value
-    if (takers instanceof Set) {
+    // Jest loads a copy for each test file, and gives each copy a Set of its own.
+    if (types.isSet(takers)) {
       for (const take of this.#takers) takers.add(take)
       return
     }

@@ -7,7 +7,7 @@ import { rowsOf } from './rows.ts'
 
 const flags = readFlags(process.argv.slice(2))
 const { rounds, seconds, kinds, algorithms, builds, drivers } = flags
-// The tables alone are for the README.
+// The tables alone are for .github/docs/performance.md.
 const tell = flags.isMarkdown ? console.error : console.log
 
 const isPinned = pinLoad()

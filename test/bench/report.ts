@@ -24,7 +24,7 @@ export function detailsOf({ kind, algorithm, costs }: Measured): string[] {
   )
 }
 
-/** The tables of the README. A cell has a figure for each driver. */
+/** The tables of .github/docs/performance.md. A cell has a figure for each driver. */
 export function tablesOf(rows: readonly Measured[]): string {
   const isCompared = rows.some(({ contestants }) =>
     contestants.some(({ name }) => name.endsWith('against')),

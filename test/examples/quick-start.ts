@@ -4,7 +4,7 @@ import tenantAuth from '../../lib/index.ts'
 const app = Fastify({ logger: true })
 
 await app.register(tenantAuth, {
-  issuer: 'https://login.example.com',
+  issuer: 'http://localhost:8081',
   audience: 'lunch',
   devMode: process.argv.includes('--dev'),
 })

@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
+import { codeBlocks, sectionOf } from '../helpers/documents/markdown.ts'
 import {
   cloneInto,
   installIn,
@@ -18,6 +29,8 @@ import {
   runScript,
   tsc,
 } from '../helpers/documents/packed-package.ts'
+import { shownCalls } from '../helpers/documents/shown-calls.ts'
+import { freePort } from '../helpers/servers/own-server.ts'
 
 let folder: string
 let manifest: Manifest
@@ -95,6 +108,47 @@ test('the command of an installed package runs by itself, for everybody', async 
   const { stdout } = await promisify(execFile)(command, ['--version'])
   assert.equal(stdout, `${manifest.version}\n`)
 })
+
+test('the quick start with a real token, pasted as it stands, answers as README.md says', async () => {
+  const app = await installIn(folder, packed, 'fastify')
+  await linkCommands(app, { 'fastify-tenant-auth': manifest.bin['fastify-tenant-auth'] ?? '' })
+  const quickStart = sectionOf(await readFile(join(root, 'README.md'), 'utf8'), 'Quick start')
+  const [, block = ''] = codeBlocks(quickStart)
+    .filter(({ language }) => language === 'sh')
+    .map(({ text }) => text)
+  const [source] = codeBlocks(quickStart).filter(({ language }) => language === 'ts')
+  const [end = ''] = /kill %1 %2/.exec(quickStart) ?? []
+  const [port, authorityPort] = [await freePort(), await freePort()]
+  const moved = (text: string) =>
+    text.replaceAll(':3000', `:${port}`).replaceAll(':8081', `:${authorityPort}`)
+  await writeFile(join(app, 'app.mts'), moved(source?.text ?? ''))
+  const pasted = moved(block).replace('--audience', `--port ${authorityPort} --audience`)
+  // As in a shell of a terminal, each job has a number, and ends as a whole.
+  const script = `set -m\ntrap '${end}' EXIT\n${pasted}`
+  const { stdout } = await promisify(execFile)('bash', ['-c', script], {
+    cwd: app,
+    env: { ...process.env, PORT: String(port), NODE_OPTIONS: '', npm_config_offline: 'true' },
+    timeout: 60_000,
+  })
+  const statuses = [...stdout.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+  assert.deepEqual(
+    statuses,
+    shownCalls(block).map(({ status }) => status),
+  )
+  assert.deepEqual(statuses, [200, 403, 401])
+  await assert.rejects(fetch(`http://127.0.0.1:${port}`), 'the application has ended')
+  await assert.rejects(fetch(`http://127.0.0.1:${authorityPort}`), 'the authority has ended')
+})
+
+/** As npm installs the commands of a package; tsx is one of this repository. */
+async function linkCommands(app: string, commands: Record<string, string>): Promise<void> {
+  const bin = join(app, 'node_modules/.bin')
+  await mkdir(bin)
+  await symlink(join(root, 'node_modules/.bin/tsx'), join(bin, 'tsx'))
+  for (const [name, file] of Object.entries(commands)) {
+    await symlink(join(app, 'node_modules', name, file), join(bin, name))
+  }
+}
 
 test('every export of an installed package can be imported, and no other file of it', async () => {
   const app = await installIn(folder, packed, 'fastify')

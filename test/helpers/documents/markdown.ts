@@ -25,9 +25,10 @@ export function tableRows(markdown: string, heading: string, firstCell: string):
   return rest.slice(0, end === -1 ? undefined : end).map(cellsOf)
 }
 
-/** The items of all lists under a heading, each as one line. */
-export function listItems(markdown: string, heading: string): string[] {
-  const lists = sectionOf(markdown, heading).matchAll(/^- (.*(?:\n {2}\S.*)*)/gm)
+/** The items of all lists under a heading, or of the whole page, each as one line. */
+export function listItems(markdown: string, heading?: string): string[] {
+  const text = heading === undefined ? markdown : sectionOf(markdown, heading)
+  const lists = text.matchAll(/^- (.*(?:\n {2}\S.*)*)/gm)
   return [...lists].map(([, item = '']) => item.replaceAll(/\n {2}/g, ' '))
 }
 
@@ -41,6 +42,27 @@ export function sectionOf(markdown: string, heading: string): string {
 /** Headings of the second level, in their order. */
 export function headings(markdown: string): string[] {
   return [...markdown.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading)
+}
+
+/** The targets of the links of a text, as they stand there. */
+export function linkTargets(markdown: string): string[] {
+  const prose = markdown.replaceAll(BLOCK, '')
+  return [...prose.matchAll(/\[[^\]]+\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+}
+
+/** What a link may name behind `#`: each heading as GitHub writes it in an address. */
+export function anchors(markdown: string): string[] {
+  const prose = markdown.replaceAll(BLOCK, '')
+  const seen = new Map<string, number>()
+  return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => {
+    const slug = heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-')
+    const times = seen.get(slug) ?? 0
+    seen.set(slug, times + 1)
+    return times === 0 ? slug : `${slug}-${times}`
+  })
 }
 
 /** `\|` is a bar within a cell. */

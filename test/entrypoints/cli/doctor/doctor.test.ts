@@ -76,7 +76,7 @@ for (const options of WARNED) {
     assert.notEqual(findings.length, 0)
     for (const { level, what, cure } of findings) {
       assert.equal(level, 'warning')
-      assert.notEqual(cure, 'see the option in the README', what)
+      assert.notEqual(cure, 'see the option in .github/docs/configuration.md', what)
     }
   })
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import type { PGlite } from '@electric-sql/pglite'
 import {
@@ -8,16 +7,17 @@ import {
 } from '../../../../lib/entrypoints/revocation/index.ts'
 import { revocationsSql } from '../../../../lib/entrypoints/revocation/postgres/sql.ts'
 import { codeBlocks } from '../../../helpers/documents/markdown.ts'
+import { guide } from '../../../helpers/documents/pages.ts'
 import { embeddedPool } from '../../../helpers/servers/embedded-pool.ts'
 import { tokenOf, verdictOf } from '../../../helpers/tokens/denied.ts'
 
 const TABLE = 'tenant_auth_revocations'
 
-/** The statements of the README for those who do not use `createTable`. */
-const README = codeBlocks(readFileSync('README.md', 'utf8'))
+/** The statements of .github/docs/revocation.md for those who do not use `createTable`. */
+const SHOWN = codeBlocks(guide('revocation'))
 const STATEMENTS =
-  README.map(({ text }) => text).find((text) => text.startsWith(`CREATE TABLE ${TABLE}`)) ??
-  assert.fail('the README shows no such table')
+  SHOWN.map(({ text }) => text).find((text) => text.startsWith(`CREATE TABLE ${TABLE}`)) ??
+  assert.fail('the page on revocation shows no such table')
 
 /** What the catalog says of a table, in the order of its names, without the rights in it. */
 const CATALOG = {
@@ -50,7 +50,7 @@ async function databaseAfter(t: TestContext, script: string) {
   return embedded
 }
 
-test('the table in the README is the one that createTable makes', async (t) => {
+test('the table on the page is the one that createTable makes', async (t) => {
   const [shown, made] = await Promise.all([
     databaseAfter(t, STATEMENTS),
     databaseAfter(t, revocationsSql(TABLE).create),
@@ -62,14 +62,14 @@ test('the table in the README is the one that createTable makes', async (t) => {
   assert.deepEqual(await catalogOf(shown.db), expected)
 })
 
-/** A process of the application, whose role has the rights that the README gives, and no others. */
+/** A process of the application, whose role has the rights that the page gives, and no others. */
 async function asApplication(t: TestContext, more: Partial<PostgresDenyListOptions> = {}) {
   const { db, pool } = await databaseAfter(t, STATEMENTS)
   await db.exec('SET ROLE lunch_app')
   return { db, list: postgresDenyList({ pool, ...more }) }
 }
 
-test('the rights that the README gives are enough to add, to read and to let go', async (t) => {
+test('the rights that the page gives are enough to add, to read and to let go', async (t) => {
   const { db, list } = await asApplication(t)
   await db.query(`INSERT INTO ${TABLE} (jti, until) VALUES ('ended', now() - interval '2 days')`)
   await list.add({ sub: 'alice' })
@@ -79,7 +79,7 @@ test('the rights that the README gives are enough to add, to read and to let go'
   assert.deepEqual(rows, [{ jti: null, sub: 'alice' }])
 })
 
-test('the rights that the README gives are no more than that', async (t) => {
+test('the rights that the page gives are no more than that', async (t) => {
   const { db } = await asApplication(t)
   for (const statement of [
     `UPDATE ${TABLE} SET until = now()`,
