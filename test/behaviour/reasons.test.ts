@@ -25,6 +25,7 @@ interface Row {
 }
 
 const INVALID = 'ERR_AUTH_TOKEN_INVALID'
+const DIGEST = 'A'.repeat(43)
 const hour = 3600
 const now = Math.floor(Date.now() / 1000)
 const [header, payload, signature] = partsOf(goodToken())
@@ -124,6 +125,24 @@ const CLAIMS: readonly Row[] = [
   { reason: 'nbf is not a time', code: INVALID, token: goodToken({ nbf: null }) },
   { reason: 'iat is not a time', code: INVALID, token: goodToken({ iat: '5' }) },
   { reason: 'act is malformed', code: INVALID, token: goodToken({ act: 'admin' }) },
+  ...(
+    [
+      ['bound to its sender in an unknown way', { cnf: { other: 'x' } }],
+      ['cnf is malformed', { cnf: { jkt: 5 } }],
+      ['an unbound token with the scheme DPoP', {}, 'DPoP'],
+      ['not bound to its sender', {}, 'Bearer', { confirmation: 'require' }],
+      ['bound to a certificate, with the scheme DPoP', { cnf: { 'x5t#S256': DIGEST } }, 'DPoP'],
+      ['bound to a key, with the scheme Bearer', { cnf: { jkt: DIGEST } }],
+      ['bound to another certificate', { cnf: { 'x5t#S256': DIGEST } }],
+    ] as const
+  ).map(
+    ([reason, claims, scheme = 'Bearer', more = {}]): Row => ({
+      reason,
+      code: INVALID,
+      lines: [`${scheme} ${goodToken(claims)}`],
+      options: { confirmation: 'check', publicUrl: 'https://api.test', ...more },
+    }),
+  ),
   { reason: 'expired', code: INVALID, token: goodToken({ exp: now - hour }) },
   { reason: 'not valid yet', code: INVALID, token: goodToken({ nbf: now + hour }) },
   { reason: 'issued in the future', code: INVALID, token: goodToken({ iat: now + hour }) },
@@ -383,6 +402,8 @@ test('the table has every reason to refuse a token', () => {
   const inTable = new Set([
     ...ROWS.map(({ reason }) => reason),
     ...LOGOUTS.map(([reason]) => reason),
+    // With a proof beside the token: test/behaviour/bound-proofs.test.ts.
+    'the DPoP proof is of another key',
   ])
   const inSource = readdirSync('lib', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
