@@ -1,15 +1,13 @@
 import { chmodSync, readFileSync } from 'node:fs'
 import { buildSync } from 'esbuild'
 
-// A step of `npm run build`: one program for each entry point, and what several of them share. An
-// import loads a handful of modules, and TypeBox comes along, as far as it is used.
+// A step of `npm run build`: one program for each entry point, and what several of them share. So an
+// import loads a handful of modules.
 
 const manifest: {
   readonly dependencies: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
 } = JSON.parse(readFileSync('package.json', 'utf8'))
-
-const { '@sinclair/typebox': _compiledIn, ...dependencies } = manifest.dependencies
 
 const doors = ['testing', 'claims', 'introspection', 'revocation', 'certificates', 'cli'] as const
 
@@ -29,7 +27,7 @@ const { metafile } = buildSync({
   format: 'esm',
   platform: 'node',
   target: 'es2023',
-  external: Object.keys({ ...dependencies, ...manifest.peerDependencies }),
+  external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',

@@ -164,7 +164,11 @@ describe('with a real authorization server that binds tokens, and real clients',
   it('lets an opaque token in that the server says is bound, by introspection', async () => {
     const { issuer } = server
     const opaqueToken = introspection({ issuer, clientId: 'kitchen', clientSecret: SECRET })
-    const api = await startApi({ audience: OPAQUE_API, opaqueToken })
+    // The server's answer has no claims of its own.
+    const mapClaims = ({ client_id: sub }: Record<string, unknown>) => {
+      return { sub: String(sub), resources: { 'lazy-raccoon': ['menu:read'] } }
+    }
+    const api = await startApi({ audience: OPAQUE_API, opaqueToken, mapClaims })
     const { token, ask } = await kitchen(api, 'ES256', OPAQUE_API)
     assert.equal(token.split('.').length, 1)
     for (const _ of [1, 2]) assert.equal((await ask()).status, 200)
