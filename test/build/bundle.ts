@@ -1,8 +1,8 @@
 import { chmodSync, readFileSync } from 'node:fs'
 import { buildSync } from 'esbuild'
 
-// A step of `npm run build`: one program for each entry point, and what several of them share. So an
-// import loads a handful of modules.
+// A step of `npm run build`: one program for each entry point, and what several of them share. So
+// an import loads a handful of modules.
 
 const manifest: {
   readonly dependencies: Readonly<Record<string, string>>
