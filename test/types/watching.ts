@@ -16,6 +16,7 @@ export function onDecision(event: DecisionEvent): void {
   expectType(event.tenant).is<string | null>()
   expectType(event.required).is<readonly string[] | null>()
   expectType(event.cached).is<boolean | null>()
+  expectType(event.bound).is<'dpop' | 'mtls' | null>()
   // @ts-expect-error what was decided is told, not written
   event.outcome = 'admitted'
 }
@@ -23,7 +24,9 @@ export function onDecision(event: DecisionEvent): void {
 export function onDocument(event: DocumentEvent): void {
   expectType(event.kind).is<'keys' | 'issuer' | 'tenants' | 'denyList'>()
   expectType(event.name).is<string>()
-  expectType(event.event).is<'fetched' | 'failed' | 'stale' | 'gone'>()
+  expectType(event.event).is<'fetched' | 'failed' | 'stale' | 'gone' | 'changed'>()
+  expectType(event.added).is<readonly string[] | undefined>()
+  expectType(event.removed).is<readonly string[] | undefined>()
   // Prevents that the age of what never came is taken for 0.
   expectType(event.age).is<number | null>()
   expectType(event.reason).is<string | null>()
@@ -35,5 +38,7 @@ expectType(stats.decisions.admitted).is<number>()
 // Prevents that a code that did not occur is taken for 0.
 expectType(stats.decisions.refused['ERR_AUTH_TOKEN_MISSING']).is<number | undefined>()
 expectType(stats.tokenCache.hits).is<number>()
+expectType(stats.keys.unknownKid).is<number>()
+expectType(stats.proofs.replayed).is<number>()
 // @ts-expect-error it is a copy, for reading
 stats.tokenCache.hits = 0
