@@ -19,6 +19,7 @@ import { ActAs } from './identity/authorization/act-as.ts'
 import type { Authorization } from './identity/authorization/authorization.ts'
 import { openContexts } from './identity/authorization/current-authorization.ts'
 import { ExternalRights } from './identity/authorization/external-rights.ts'
+import { asksForProof } from './identity/jwt/confirmation.ts'
 import { certificateOfSocket } from './identity/proofs/client-certificate.ts'
 import { Possession } from './identity/proofs/possession.ts'
 import { proofTable } from './identity/proofs/proof-table.ts'
@@ -131,11 +132,8 @@ function composeRights(
 
 /** Undefined: no token has to be proved. */
 function composePossession(settings: Settings, log: OperatorLog): Possession | undefined {
-  const { confirmation, resource, proofMaxAge: maxAge, tenantsTimeout: timeout } = settings
-  const { publicUrl = resource && new URL(resource).origin } = settings
-  if (confirmation === 'refuse' || confirmation === 'ignore' || publicUrl === undefined) {
-    return undefined
-  }
+  const { confirmation, publicUrl, proofMaxAge: maxAge, tenantsTimeout: timeout } = settings
+  if (!asksForProof(confirmation) || publicUrl === undefined) return undefined
   return new Possession({
     maxAge,
     publicUrl,

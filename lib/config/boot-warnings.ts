@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { asksForProof } from '../identity/jwt/confirmation.ts'
 import { EVERY_TENANT } from '../identity/tenants/tenant-name.ts'
 import { isLoopback } from '../platform/http/urls.ts'
 import type { LoadedSettings } from './load-settings.ts'
@@ -65,7 +66,7 @@ function productionWarnings({ settings, given, issuers }: LoadedSettings): strin
       'confirmation is ignored: a token that is bound to its sender is accepted from anybody, so a gateway in front must check it',
     )
   }
-  if ((confirmation === 'check' || confirmation === 'require') && proofSeen === undefined) {
+  if (asksForProof(confirmation) && proofSeen === undefined) {
     warnings.push(
       'proofSeen is not configured: DPoP proofs are remembered by this service alone, so several processes need one table, such as redisProofs',
     )

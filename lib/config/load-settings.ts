@@ -4,6 +4,7 @@ import { AuthError } from '../errors.ts'
 import type { IssuerEntry } from '../identity/authentication/issuer.ts'
 import { ImpliedIds, wrongImplied } from '../identity/authorization/implied-ids.ts'
 import type { RightsRules } from '../identity/authorization/rights.ts'
+import { asksForProof } from '../identity/jwt/confirmation.ts'
 import { readUserInfo, type UserInfo } from '../identity/jwt/user-info.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
 import { readIniOptions } from './ini-values.ts'
@@ -52,7 +53,7 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
   const problems = new Problems()
   const reader = new OptionReader(Options.properties, inCode, problems)
   const issuerLists = readSources(options, reader, problems)
-  const settings = withAudience(reader.whole)
+  const settings = withResource(reader.whole)
   if (settings.devMode && process.env['NODE_ENV'] === 'production') {
     reader.refuse('devMode', 'no dev mode where NODE_ENV is production', 'true')
   }
@@ -129,18 +130,21 @@ function rightsRules({ superuserResource, implies }: Settings, reader: OptionsRe
 }
 
 /** A proof is for one address, and what a request says of its host is not to be trusted. */
-function checkProofs({ confirmation, publicUrl, resource }: Settings, reader: OptionsReader): void {
-  if (confirmation !== 'check' && confirmation !== 'require') return
-  if (publicUrl !== undefined || resource !== undefined) return
+function checkProofs({ confirmation, publicUrl }: Settings, reader: OptionsReader): void {
+  if (!asksForProof(confirmation) || publicUrl !== undefined) return
   const hint = 'a proof names the address that clients know the API by'
   reader.refuse('confirmation', 'publicUrl, or resource, beside it', 'none', hint)
 }
 
-/** A token must be meant for this very API (RFC 8707 §2). */
-function withAudience(settings: Settings): Settings {
-  const { audience, resource } = settings
-  const isMissing = audience === undefined && resource !== undefined
-  return Object.freeze(isMissing ? { ...settings, audience: resource } : settings)
+/**
+ * What the API's own address says: a token must be meant for this very API (RFC 8707 §2), and
+ * clients know it by that origin.
+ */
+function withResource(settings: Settings): Settings {
+  const { resource } = settings
+  if (resource === undefined) return Object.freeze(settings)
+  const { audience = resource, publicUrl = new URL(resource).origin } = settings
+  return Object.freeze({ ...settings, audience, publicUrl })
 }
 
 function issuersOf(

@@ -1,4 +1,5 @@
 import { Server } from 'node:tls'
+import { asksForProof } from '../identity/jwt/confirmation.ts'
 import type { Settings } from './options.ts'
 
 /** The ways in which senders of bound tokens can prove that they hold the keys. */
@@ -14,7 +15,7 @@ export function senderProofs(
   { confirmation, clientCertificate }: Pick<Settings, 'confirmation' | 'clientCertificate'>,
   server: object,
 ): SenderProofs {
-  const dpop = confirmation === 'check' || confirmation === 'require'
+  const dpop = asksForProof(confirmation)
   const isAsked = server instanceof Server && Reflect.get(server, 'requestCert') !== false
   return { dpop, certificate: dpop && (clientCertificate !== undefined || isAsked) }
 }

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import type { FastifyRequest } from 'fastify'
 import type { AuthError } from '../errors.ts'
 import type { Actor } from '../identity/jwt/registered-claims.ts'
-import type { Bound } from '../identity/proofs/possession.ts'
+import type { Possessed } from '../identity/proofs/possession.ts'
 import type { AuthContext } from './context.ts'
 import { requestedTenant } from './decide.ts'
 import { bindLog } from './log-bindings.ts'
@@ -40,7 +40,7 @@ export interface DecisionEvent {
    * How the sender of an admitted request has proved to hold the keys of its token: `dpop` where it
    * proved both. Null: the token is not bound, or that is not checked.
    */
-  readonly bound: Bound
+  readonly bound: Possessed['bound'] | null
 }
 
 const decisions = channel('fastify-tenant-auth:decision')

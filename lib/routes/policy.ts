@@ -1,4 +1,4 @@
-import type { ConfirmationRule } from '../identity/jwt/registered-claims.ts'
+import { asksForProof, type ConfirmationRule } from '../identity/jwt/confirmation.ts'
 import type { TenantPlace } from '../identity/tenants/resolve-tenant.ts'
 import { type Declared, NEVER_MET, readDeclaration } from './declaration.ts'
 import { resembles } from './declaration-keys.ts'
@@ -82,14 +82,14 @@ export function compilePolicy(
   const unknown = unknownChecks(declared, rules)
   problems.push(...unknown.map((name) => `check names ${name}, which is not one of checks`))
   const { confirmation = 'refuse' } = rules
-  const isProved = confirmation === 'check' || confirmation === 'require'
-  if (declared.mustBeBound && !isProved) {
+  const isUnproved = declared.mustBeBound && !asksForProof(confirmation)
+  if (isUnproved) {
     problems.push(`confirmation is 'require', and the option confirmation is '${confirmation}'`)
   }
   const mistaken = declared.tenant === false ? [] : mistakenSegments(route.url, rules)
   problems.push(...mistaken)
   // Otherwise its handler might take the parameter for the tenant that was checked.
-  const isClosed = mistaken.length > 0 || unknown.length > 0 || (declared.mustBeBound && !isProved)
+  const isClosed = mistaken.length > 0 || unknown.length > 0 || isUnproved
   const requirement = isClosed ? NEVER_MET : declared.requirement
   const policy = {
     noauth: declared.noauth,
@@ -107,8 +107,11 @@ export function compilePolicy(
   return { policy: Object.freeze(policy), problems }
 }
 
-function refusesUsers({ checks, stepUp }: Declared, requirement: Policy['requirement']): boolean {
-  return requirement !== null || checks !== null || stepUp !== null
+function refusesUsers(
+  { checks, stepUp, mustBeBound }: Declared,
+  requirement: Policy['requirement'],
+): boolean {
+  return requirement !== null || checks !== null || stepUp !== null || mustBeBound
 }
 
 function unknownChecks({ checks }: Declared, rules: PolicyRules): readonly string[] {

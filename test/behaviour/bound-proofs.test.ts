@@ -235,6 +235,15 @@ test('a key that was seen with one token proves no other token', async (t) => {
   assertUnproved(await ask(proofOf(HOLDER, { token: theirs }), theirs), 'invalid_token')
 })
 
+test('a header that is too long to be remembered does not stand for an empty one', async (t) => {
+  const { token, ask } = await start(t)
+  const long = { kid: 'x'.repeat(1100) }
+  for (const _ of [1, 2]) {
+    assert.equal(outcome(await ask(proofOf(HOLDER, { token, header: long }))), '200')
+    assertUnproved(await ask(proofOf(HOLDER, { token, header: '' })), 'invalid_dpop_proof')
+  }
+})
+
 /** What is expected and found, at level debug alone. */
 const MISMATCHES: readonly [of: string, parts: ProofParts, expected: RegExp, found: RegExp][] = [
   ['htm', { claims: { htm: 'POST' } }, /GET/, /POST/],

@@ -46,7 +46,7 @@ const WARN_EVERY = 60_000
  *
  * The header of anybody else does not count, and is logged once a minute. A header that is not well
  * formed, that stands there twice, or that holds several certificates, is none. Of Envoy's elements
- * the last one counts, which the proxy itself has added, with its `Cert` in quotes.
+ * the last one counts, with its `Cert` in quotes, if no address of a client stands before it.
  *
  * @returns a function that gives the certificate in DER, or null
  * @throws ERR_AUTH_CONFIG_INVALID which names the problems of the options

@@ -156,8 +156,7 @@ export function personaHeaders(
   { grant, claims = (user) => ({ ...user }) }: ProbeOptions,
 ) {
   const tokens = new Map<string, Promise<string>>()
-  const { clockTolerance, resourcesOf, resource } = loaded.settings
-  const { publicUrl = resource && new URL(resource).origin } = loaded.settings
+  const { clockTolerance, resourcesOf, publicUrl } = loaded.settings
   let proofKey: Promise<ProofKey> | undefined
 
   const rightsIn = (token: string): unknown => {

@@ -17,7 +17,7 @@ export interface Finding {
   cached: boolean | null
   /** The verified token; null until then, and in dev mode. */
   verified: Verified | null
-  /** What the sender of the token has proved to hold, and how. Asked once for each request. */
+  /** What the sender of the token has proved to hold. Asked once for each request. */
   possession: Possessed | null
   /** Whether a token that is not bound to its sender is refused. */
   readonly mustBeBound: boolean

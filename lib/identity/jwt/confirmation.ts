@@ -2,6 +2,14 @@ import type { KeyObject } from 'node:crypto'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import { refuseToken } from './refuse-token.ts'
 
+/** The option `confirmation`. A route that requires a bound token checks that by itself. */
+export type ConfirmationRule = 'refuse' | 'ignore' | 'check' | 'require'
+
+/** Whether the sender of a bound token has to prove that it is the token's own. */
+export function asksForProof(rule: ConfirmationRule): boolean {
+  return rule === 'check' || rule === 'require'
+}
+
 /** A SHA-256 digest in base64url. */
 const THUMBPRINT = /^[A-Za-z0-9_-]{43}$/
 
@@ -25,8 +33,8 @@ export class Confirmation {
 
 /** The key of a DPoP proof, ready for use. */
 export interface ProofKey {
-  /** The header of the proof, as it stands there; empty: too long to be kept. */
-  readonly header: string
+  /** The header of the proof, as it stands there; null: too long to be kept. */
+  readonly header: string | null
   readonly alg: string
   readonly key: KeyObject
 }

@@ -1,6 +1,6 @@
 import type { AuthError } from '../../errors.ts'
-import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
-import { readConfirmation } from './confirmation.ts'
+import { isObject, ownCopy, ownProperty } from '../../platform/runtime/own-property.ts'
+import { asksForProof, type ConfirmationRule, readConfirmation } from './confirmation.ts'
 import { mismatch, refuseToken } from './refuse-token.ts'
 
 /**
@@ -31,22 +31,9 @@ export interface RegisteredClaims {
 
 /** @param claims data, such as JSON, without getters */
 export function registeredClaims(claims: Readonly<Record<string, unknown>>): RegisteredClaims {
-  const own = (name: string) => (Object.hasOwn(claims, name) ? claims[name] : undefined)
-  return {
-    iss: own('iss'),
-    sub: own('sub'),
-    aud: own('aud'),
-    exp: own('exp'),
-    nbf: own('nbf'),
-    iat: own('iat'),
-    jti: own('jti'),
-    sid: own('sid'),
-    cnf: own('cnf'),
-    act: own('act'),
-    acr: own('acr'),
-    auth_time: own('auth_time'),
-    events: own('events'),
-  }
+  const { iss, sub, aud, exp, nbf, iat, jti, sid, cnf, act, acr, auth_time, events } =
+    ownCopy(claims)
+  return { iss, sub, aud, exp, nbf, iat, jti, sid, cnf, act, acr, auth_time, events }
 }
 
 export interface ClaimRules {
@@ -60,9 +47,6 @@ export interface ClaimRules {
    */
   readonly confirmation?: ConfirmationRule | undefined
 }
-
-/** The option `confirmation`. A route that requires a bound token checks it by itself. */
-export type ConfirmationRule = 'refuse' | 'ignore' | 'check' | 'require'
 
 /** When a token is valid, in seconds since the epoch (RFC 7519 §4.1.4 to §4.1.6). */
 export interface Lifetime {
@@ -85,7 +69,7 @@ export function refusedClaims(claims: RegisteredClaims, rules: ClaimRules): Auth
   if (refused !== undefined || !isBound(cnf)) return refused
   const { confirmation = 'refuse' } = rules
   if (confirmation === 'refuse') return refuseToken('bound to its sender')
-  if (confirmation !== 'ignore') readConfirmation(cnf)
+  if (asksForProof(confirmation)) readConfirmation(cnf)
   return undefined
 }
 

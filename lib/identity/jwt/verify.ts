@@ -4,7 +4,7 @@ import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { supportedAlgorithms, verifySignature } from '../jwks/algorithms.ts'
 import type { VerificationKey } from '../jwks/jwk.ts'
 import type { CompactJws, JoseHeader } from './compact-jws.ts'
-import { type Confirmation, readConfirmation } from './confirmation.ts'
+import { asksForProof, type Confirmation, readConfirmation } from './confirmation.ts'
 import { mismatch, refuseToken } from './refuse-token.ts'
 import {
   type Actor,
@@ -128,9 +128,8 @@ export function acceptClaims(
   const names = readTokenNames(registered)
   const actors = readActors(registered)
   const login = readLogin(registered, rules.clockTolerance)
-  const isProved = rules.confirmation === 'check' || rules.confirmation === 'require'
-  const isBoundHere = isProved && isBound(registered.cnf)
-  const confirmation = isBoundHere ? readConfirmation(registered.cnf) : null
+  const isProved = isBound(registered.cnf) && asksForProof(rules.confirmation ?? 'refuse')
+  const confirmation = isProved ? readConfirmation(registered.cnf) : null
   const { mapClaims, reportMapClaims } = rules
   const userInfo = mapClaims ? mapped(claims, mapClaims, reportMapClaims) : readUserInfo(claims)
   return { userInfo, names, lifetime, actors, login, confirmation }

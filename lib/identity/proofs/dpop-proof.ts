@@ -92,7 +92,7 @@ function keyOf(part: string, confirmation: Confirmation, jkt: string): ProofKey 
   if (!jwk.algorithms.includes(alg)) throw refuseProof('the algorithm is not that of the key')
   const imported = last ?? importWrittenKey(jwk)
   if (typeof imported === 'string') throw refuseProof(`the key is ${imported}`)
-  const kept = part.length > MAX_KEPT_HEADER ? '' : flatString(part)
+  const kept = part.length > MAX_KEPT_HEADER ? null : flatString(part)
   const found = { header: kept, alg, key: imported.key }
   confirmation.proofKey = found
   return found
@@ -109,7 +109,7 @@ function readClaims(part: string, expected: Expected): GoodProof {
   }
   const iat = ownProperty(claims, 'iat')
   const now = Date.now() / 1000
-  // Whatever is no number gives no date, which is neither before nor after another.
+  // Of what is no number there is no date, and that is over.
   const until = new Date(typeof iat === 'number' ? Math.ceil((iat + maxAge) * 1000) : Number.NaN)
   if (typeof iat !== 'number' || !(iat - now <= maxAge) || isOver(until)) {
     const expected = [`${now - maxAge} to ${now + maxAge}`]

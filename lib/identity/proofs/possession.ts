@@ -27,16 +27,12 @@ import { refuseProof } from './refuse-proof.ts'
  */
 export type ProofSeen = (key: string, until: Date) => boolean | Promise<boolean>
 
-/** What the sender of a token has proved to hold. */
+/** What the sender of a bound token has proved to hold, and how. */
 export interface Possessed {
   readonly token: string
-  /** Null: the token is unbound. */
-  readonly confirmation: Confirmation | null
-  readonly bound: Bound
+  readonly confirmation: Confirmation
+  readonly bound: 'dpop' | 'mtls'
 }
-
-/** How the sender of a token has proved that it is the token's own; null: the token is unbound. */
-export type Bound = 'dpop' | 'mtls' | null
 
 export interface PossessionRules {
   /** Seconds that a proof counts before its time and after. */
@@ -84,41 +80,40 @@ export class Possession {
   }
 
   /**
-   * How the sender of a verified token has proved itself; a promise only if `proofSeen` gives one,
-   * and then one of `waits`.
+   * What the sender of a verified token has proved; null: the token is unbound. A promise only if
+   * `proofSeen` gives one, and then one of `waits`.
    *
    * @param known.possession what the request has proved before: a proof counts once
    * @param known.mustBeBound whether an unbound token is refused
    * @throws ERR_AUTH_TOKEN_INVALID, ERR_AUTH_PROOFS_UNAVAILABLE
    */
   prove(
-    { request, token }: Sent,
+    sent: Sent,
     confirmation: Confirmation | null,
     known: { readonly possession: Possessed | null; readonly mustBeBound: boolean },
     waits: PendingRequests,
-  ): MaybePromise<Possessed> {
-    const { possession: before } = known
-    if (before?.token === token && isSame(before.confirmation, confirmation)) {
-      if (confirmation !== null || !known.mustBeBound) return before
+  ): MaybePromise<Possessed | null> {
+    if (confirmation === null) {
+      if (hasDpopScheme(sent.request)) throw refuseToken('an unbound token with the scheme DPoP')
+      if (known.mustBeBound) throw refuseToken('not bound to its sender')
+      return null
     }
-    const found = this.#boundBy({ request, token }, confirmation, known.mustBeBound, waits)
+    const { token } = sent
+    const { possession: before } = known
+    if (before?.token === token && isSame(before.confirmation, confirmation)) return before
+    const found = this.#boundBy(sent, confirmation, waits)
     return after(found, (bound) => ({ token, confirmation, bound }))
   }
 
   #boundBy(
     { request, token }: Sent,
-    confirmation: Confirmation | null,
-    mustBeBound: boolean,
+    confirmation: Confirmation,
     waits: PendingRequests,
-  ): MaybePromise<Bound> {
-    const isDpop = hasDpopScheme(request)
-    if (confirmation === null) {
-      if (isDpop) throw refuseToken('an unbound token with the scheme DPoP')
-      if (mustBeBound) throw refuseToken('not bound to its sender')
-      return null
-    }
+  ): MaybePromise<Possessed['bound']> {
     const { jkt, x5t } = confirmation
-    if (jkt === null && isDpop) throw refuseToken('bound to a certificate, with the scheme DPoP')
+    if (jkt === null && hasDpopScheme(request)) {
+      throw refuseToken('bound to a certificate, with the scheme DPoP')
+    }
     if (jkt !== null && !countsAsDpop(request)) {
       throw refuseToken('bound to a key, with the scheme Bearer')
     }
@@ -176,8 +171,8 @@ export class Possession {
 function noted(): void {}
 
 /** Whether two tokens of one text are bound to the same keys. */
-function isSame(one: Confirmation | null, other: Confirmation | null): boolean {
-  return one?.jkt === other?.jkt && one?.x5t === other?.x5t
+function isSame(one: Confirmation, other: Confirmation): boolean {
+  return one.jkt === other.jkt && one.x5t === other.x5t
 }
 
 function unavailable(reason: string): ERR_AUTH_PROOFS_UNAVAILABLE {

@@ -5,6 +5,7 @@ import { isDiscoverable, jwksUriOf, readMetadata } from '../../../identity/jwks/
 import { MAX_KEYS_BYTES } from '../../../identity/jwks/fetch-jwks.ts'
 import type { KeyFlaw, VerificationKey } from '../../../identity/jwks/jwk.ts'
 import { areTestKeys, KeySet, readMembers } from '../../../identity/jwks/jwk-set.ts'
+import { asksForProof } from '../../../identity/jwt/confirmation.ts'
 import { reasonOf } from '../../../platform/http/failure.ts'
 import { fetchJson } from '../../../platform/http/fetch-json.ts'
 import { isSecureUrl, redactUrl } from '../../../platform/http/urls.ts'
@@ -128,7 +129,7 @@ function examineBinding(metadata: unknown, confirmation: Settings['confirmation'
   const ways = [...(hasDpop ? ['DPoP'] : []), ...(hasMtls ? ['client certificates'] : [])]
   if (ways.length === 0) return confirmation === 'require' ? [UNBOUND] : []
   const what = `bound tokens: offered, by ${ways.join(' and ')}`
-  if (confirmation === 'check' || confirmation === 'require') return [fine(what)]
+  if (asksForProof(confirmation)) return [fine(what)]
   const cure = 'confirmation = check takes them with a proof'
   return [fine(`${what}; confirmation is ${confirmation}, and ${cure}`)]
 }

@@ -12,7 +12,7 @@ import {
   JoseHeaders,
   parseCompactJws,
 } from '../../../identity/jwt/compact-jws.ts'
-import { readConfirmation } from '../../../identity/jwt/confirmation.ts'
+import { asksForProof, readConfirmation } from '../../../identity/jwt/confirmation.ts'
 import { mismatch, refuseToken } from '../../../identity/jwt/refuse-token.ts'
 import {
   isBound,
@@ -98,8 +98,7 @@ function examineJwt(
 /** What the sender of a good token has to prove. */
 function examineProof({ payload }: CompactJws, { confirmation }: Settings): Finding {
   const { cnf } = registeredClaims(payload.read())
-  const isProved = confirmation === 'check' || confirmation === 'require'
-  if (isProved && isBound(cnf)) {
+  if (asksForProof(confirmation) && isBound(cnf)) {
     const { jkt, x5t } = readConfirmation(cnf)
     const ways = [...(jkt ? ['a DPoP proof'] : []), ...(x5t ? ['its client certificate'] : [])]
     return fine(`token: it is accepted together with ${ways.join(' and ')}`)
