@@ -253,17 +253,27 @@ const TenantLists = Type.Object(
 /** The tenant of a request, and the tenants that exist. */
 const tenantOptions = {
   /**
-   * Whether routes that declare a tenant and have no tenant segment take it from `?tenant=`.
+   * Whether routes that declare a tenant and have no tenant segment take it from the query.
    * @default true
    */
   multitenancy: Switch(true),
 
   /**
    * Name of the path parameter that is the tenant, such as `org` in `/orgs/:org/members`; letters,
-   * digits and `_`. The query keeps its name, `?tenant=`.
+   * digits and `_`.
    * @default 'tenant'
    */
   tenantParameter: Text('the name of a path parameter', { pattern: '^\\w+$', default: 'tenant' }),
+
+  /**
+   * Name of the query parameter that is the tenant, such as `projectId`; 1 to 64 of letters,
+   * digits, `_`, `.` and `-`.
+   * @default 'tenant'
+   */
+  tenantQuery: Text('the name of a query parameter, 1 to 64 of A-Za-z0-9_.-', {
+    pattern: '^[\\w.-]{1,64}$',
+    default: 'tenant',
+  }),
 
   /**
    * A resource id: a user who holds it under `*` passes every requirement and may act for every
@@ -338,7 +348,7 @@ const tenantOptions = {
   resourcesMaxAge: Seconds(30),
 
   /**
-   * Returns the tenant in place of `?tenant=`. `null`: absent; any other value that is no string:
+   * Returns the tenant in place of the query. `null`: absent; any other value that is no string:
    * 400; thrown or late: 503.
    */
   resolveTenant: Type.Optional(

@@ -19,6 +19,8 @@ export interface DecisionRules {
   readonly knownTenants: KnownTenants
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
+  /** Name of the query parameter that is the tenant. */
+  readonly tenantQuery: string
   readonly resolveTenant?: ((request: FastifyRequest) => unknown) | undefined
   /** Logs why `resolveTenant` gave no answer. */
   readonly reportTenant?: ReportFailure

@@ -175,7 +175,7 @@ function namedTenant(context: AuthContext): MaybePromise<string | null | AuthErr
 function tenantInUrl({ request, policy, rules }: AuthContext): unknown {
   const inPath = property(request.params, rules.tenantParameter)
   if (inPath !== undefined || policy.tenant === 'path' || policy.tenant === null) return inPath
-  return rules.resolveTenant === undefined ? property(request.query, 'tenant') : undefined
+  return rules.resolveTenant === undefined ? property(request.query, rules.tenantQuery) : undefined
 }
 
 /** The valid name that a request asks for, if it is known. Nothing is asked to find it. */

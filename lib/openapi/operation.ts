@@ -105,6 +105,8 @@ export function errorSchema(): object {
 export interface TenantParameterRules {
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
+  /** Name of the query parameter that is the tenant. */
+  readonly tenantQuery: string
   readonly resolveTenant?: unknown
 }
 
@@ -124,12 +126,12 @@ export function withTenantParameter(
   own: readonly unknown[],
   policy: Policy,
   outer: OuterParameters,
-  { resolveTenant, tenantParameter: inPath }: TenantParameterRules,
+  { resolveTenant, tenantParameter: inPath, tenantQuery }: TenantParameterRules,
 ): readonly unknown[] {
   const place = policy.tenant
   if (place === null) return own
   if (place === 'query' && resolveTenant !== undefined) return own
-  const wanted = place === 'path' ? inPath : 'tenant'
+  const wanted = place === 'path' ? inPath : tenantQuery
   const required = place === 'path' || !policy.mayBeAbsent
   const isTenant = (parameter: unknown): boolean => {
     const { name, in: where } = dereference(draft(parameter), outer.named)

@@ -18,8 +18,8 @@ export interface RouteDeclaration {
    */
   noauth?: boolean | undefined
   /**
-   * `true`: `request.tenant` is the tenant of the path's segment, or, without a segment, of
-   * `?tenant=`. `'required'`: the same, and never null. `'optional'`: without a segment only; null
+   * `true`: `request.tenant` is the tenant of the path's segment, or, without a segment, of the
+   * query. `'required'`: the same, and never null. `'optional'`: without a segment only; null
    * if the query names none.
    * @default false
    */

@@ -83,6 +83,7 @@ const everything: Required<AuthOptions> = {
   realm: 'orders',
   resource: 'https://api.example/mcp',
   tenantParameter: 'org',
+  tenantQuery: 'projectId',
   superuserResource: 'authz:superuser',
   implies: { 'menu:edit': ['menu:read'] },
   suspendedTenants: 'read',

@@ -343,6 +343,24 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     },
   },
   {
+    option: 'tenantQuery',
+    key: 'tenant_query',
+    fallback: 'tenant',
+    kind: {
+      expected: 'the name of a query parameter, 1 to 64 of A-Za-z0-9_.-',
+      ini: [['projectId', 'projectId']],
+      badIni: ['?projectId', 'a b', 'project[id]', 'é', 'x'.repeat(65)],
+      good: ['projectId', 'x.y-Z_1', 'x'.repeat(64)],
+      bad: [
+        ['', '""'],
+        ['a&b', '"a&b"'],
+        ['a=b', '"a=b"'],
+        ['org\n', '"org\\n"'],
+        [['org'], '["org"]'],
+      ],
+    },
+  },
+  {
     option: 'superuserResource',
     key: 'superuser_resource',
     kind: {
