@@ -12,6 +12,7 @@ import type { UserInfo } from '../identity/jwt/user-info.ts'
 import type { ClientCertificate } from '../identity/proofs/client-certificate.ts'
 import type { ProofSeen } from '../identity/proofs/possession.ts'
 import type { TenantState } from '../identity/tenants/known-tenants.ts'
+import type { ResolveTenant } from '../identity/tenants/resolve-tenant.ts'
 import { isTenantName } from '../identity/tenants/tenant-name.ts'
 import { isObject, isPlain } from '../platform/runtime/own-property.ts'
 import { Issuers } from './issuer-schema.ts'
@@ -348,12 +349,10 @@ const tenantOptions = {
   resourcesMaxAge: Seconds(30),
 
   /**
-   * Returns the tenant in place of the query. `null`: absent; any other value that is no string:
-   * 400; thrown or late: 503.
+   * Returns the tenant in place of the query. `user` is who asks, null of a guest and on an open
+   * route. `null`: absent; any other value that is no string: 400; thrown or late: 503.
    */
-  resolveTenant: Type.Optional(
-    Callable<(request: FastifyRequest) => string | null | Promise<string | null>>(),
-  ),
+  resolveTenant: Type.Optional(Callable<ResolveTenant>()),
 }
 
 /** The names that log lines of a decided request can have. */

@@ -9,6 +9,7 @@ import type { Principal } from '../identity/authorization/principal.ts'
 import type { TokenInfo } from '../identity/jwt/token-info.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
 import type { KnownTenants } from '../identity/tenants/known-tenants.ts'
+import type { ResolveTenant } from '../identity/tenants/resolve-tenant.ts'
 import type { ReportFailure } from '../platform/callbacks/call-with-timeout.ts'
 import type { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import type { Policy } from '../routes/policy.ts'
@@ -21,7 +22,7 @@ export interface DecisionRules {
   readonly tenantParameter: string
   /** Name of the query parameter that is the tenant. */
   readonly tenantQuery: string
-  readonly resolveTenant?: ((request: FastifyRequest) => unknown) | undefined
+  readonly resolveTenant?: ResolveTenant | undefined
   /** Logs why `resolveTenant` gave no answer. */
   readonly reportTenant?: ReportFailure
   /** Seconds by which clocks may differ. */

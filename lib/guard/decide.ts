@@ -12,7 +12,7 @@ import {
   requirementBy,
 } from '../identity/authorization/requirement.ts'
 import { AnyTenant, type TenantState } from '../identity/tenants/known-tenants.ts'
-import { askForTenant } from '../identity/tenants/resolve-tenant.ts'
+import { askForTenant, type RequestUser } from '../identity/tenants/resolve-tenant.ts'
 import { isTenantName, readNoTenant, readTenant } from '../identity/tenants/tenant-name.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import { logLine } from '../platform/runtime/log-line.ts'
@@ -166,9 +166,15 @@ function namedTenant(context: AuthContext): MaybePromise<string | null | AuthErr
   if (resolveTenant === undefined) return readNoTenant(policy.mayBeAbsent)
   const read = (name: unknown) =>
     name === null ? readNoTenant(policy.mayBeAbsent) : readTenant(name)
-  const ask = () => resolveTenant(request)
+  const ask = () => resolveTenant(request, requestUser(context.principal))
   const named = askForTenant(ask, rules.timeout, rules.waits, rules.reportTenant)
   return named instanceof Promise ? named.then(read) : read(named)
+}
+
+function requestUser(principal: Principal | null): RequestUser | null {
+  if (principal === null) return null
+  const { issuer, tokenSub: sub, tenants } = principal
+  return Object.freeze({ issuer, sub, tenants })
 }
 
 /** The value at the tenant's place in the URL. A path with a tenant leaves the query unread. */
