@@ -5,6 +5,7 @@ import tenantAuth, {
   type IssuerRules,
   type ListedIssuer,
   type tenantAuth as named,
+  type RequestUser,
   type TokenInfo,
   type TokenUser,
   type UserInfo,
@@ -116,9 +117,11 @@ const everything: Required<AuthOptions> = {
     token.jti = 'other'
     return userInfo.sub === 'mallory'
   },
-  resolveTenant: (request) => {
+  resolveTenant: (request, user) => {
     expectType(request).is<FastifyRequest>()
-    return request.hostname.split('.')[0] ?? null
+    expectType(user).is<RequestUser | null>()
+    expectType(user?.tenants).is<ReadonlySet<string> | undefined>()
+    return user?.sub ?? request.hostname.split('.')[0] ?? null
   },
   tokenFrom: ({ headers }) => headers['sec-websocket-protocol'] ?? null,
 }
