@@ -63,7 +63,7 @@ export class AuthContext implements Finding {
   tenant: string | null = null
   /** The ids that the request requires, if its route chooses them by the request. */
   required: readonly string[] | null = null
-  /** Whether the request is admitted without a user. */
+  /** Whether the request is admitted without a user, on an open route too. */
   isGuest = false
   /** Null until the request is admitted. */
   authorization: Authorization | null = null

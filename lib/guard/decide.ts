@@ -19,7 +19,7 @@ import { logLine } from '../platform/runtime/log-line.ts'
 import type { MaybePromise } from '../platform/runtime/maybe-promise.ts'
 import type { AuthContext } from './context.ts'
 
-/** A request without a user. Only a route with `guests` admits it. */
+/** A request without a user. Only an open route, and one with `guests`, admits it. */
 export const GUEST = Symbol('guest')
 
 export type Decision = Authorization | typeof GUEST | AuthError
@@ -31,12 +31,17 @@ export type Decision = Authorization | typeof GUEST | AuthError
  */
 export function decide(context: AuthContext): MaybePromise<Decision> {
   const { authenticator, waits } = context.rules
+  if (context.policy.noauth) return decideFor(null, context)
   const principal = authenticator.authenticate(context.request, waits, context) // 401, 503
   if (principal instanceof Promise) return principal.then((found) => decideFor(found, context))
   return decideFor(principal, context)
 }
 
-function decideFor(found: Principal | AuthError, context: AuthContext): MaybePromise<Decision> {
+/** @param found null: the route is open, and nobody was asked for */
+function decideFor(
+  found: Principal | AuthError | null,
+  context: AuthContext,
+): MaybePromise<Decision> {
   const isGuest = context.policy.guests && found instanceof ERR_AUTH_TOKEN_MISSING
   if (found instanceof AuthError && !isGuest) return found
   const principal = found instanceof AuthError ? null : found

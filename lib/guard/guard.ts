@@ -62,7 +62,7 @@ export function addGuard(
       return
     }
     const policy = register.policyOf(request)
-    if (policy === null || policy.noauth) {
+    if (policy === null || policy.isExempt) {
       // If an error handler calls the not-found handler, a refused request comes here again.
       if (authContextOf(request) === undefined) setAuthContext(request, null)
       done()
@@ -114,7 +114,7 @@ function conclude(context: AuthContext, decision: Decision, done: HookHandlerDon
     refuse(context, decision, done)
     return
   }
-  if (decision === GUEST) context.isGuest = policy.guests
+  if (decision === GUEST) context.isGuest = policy.guests || policy.noauth
   else if (decision instanceof Authorization) context.authorization = decision
   if (!isAdmitted(context)) {
     refuse(context, asRefusal(decision), done)
@@ -148,8 +148,8 @@ function doneIfChecked(
   return (error) => {
     const context = authContextOf(request)
     if (error !== undefined) return done(error)
-    if (!context?.authorization) return done(asRefusal(undefined))
-    void checks.refusalOf(context.authorization, context).then((refusal) => {
+    if (!context || !isAdmitted(context)) return done(asRefusal(undefined))
+    void checks.refusalOf(context).then((refusal) => {
       if (refusal !== null) return refuse(context, refusal, done)
       // A check may have taken its time.
       if (hasEnded(context)) return refuse(context, lackedLogin(context) ?? ended(), done)

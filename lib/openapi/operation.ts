@@ -14,6 +14,7 @@ export interface RefusalRules {
  */
 export function refusalsOf(policy: Policy, { tenants }: RefusalRules): (keyof typeof REFUSALS)[] {
   const hasTenant = policy.tenant !== null
+  if (policy.noauth) return openRefusals(policy, hasTenant && tenants !== undefined)
   const { authorization } = policy.declared
   const mayBeSuspended = hasTenant && tenants !== undefined
   const hasRights = authorization || policy.requirement !== null || policy.checks !== null
@@ -24,6 +25,18 @@ export function refusalsOf(policy: Policy, { tenants }: RefusalRules): (keyof ty
     ...(isForbidden ? ([403] as const) : []),
     ...(mayBeSuspended ? ([404] as const) : []),
     503,
+  ]
+}
+
+function openRefusals(
+  { isExempt, tenant, checks }: Policy,
+  mayBeUnknown: boolean,
+): (keyof typeof REFUSALS)[] {
+  return [
+    ...(tenant === null ? [] : ([400] as const)),
+    ...(checks === null ? [] : ([403] as const)),
+    ...(mayBeUnknown ? ([404] as const) : []),
+    ...(isExempt ? [] : ([503] as const)),
   ]
 }
 

@@ -16,6 +16,14 @@ const DECLARED_KEYS = [
 
 const OURS = new Set<string>(DECLARED_KEYS)
 
+/** Keys that an open route may declare. */
+const OF_OPEN_ROUTES = ['tenant', 'suspended', 'check']
+
+/** The keys that contradict `noauth`, right or wrong. */
+export function contradictNoauth(values: ReadonlyMap<string, unknown>): readonly string[] {
+  return declaredBeside(values).filter((key) => !OF_OPEN_ROUTES.includes(key))
+}
+
 /** The keys that a config declares beside `noauth`, right or wrong. */
 export function declaredBeside(values: ReadonlyMap<string, unknown>): readonly string[] {
   return DECLARED_KEYS.filter((key) => key !== 'noauth' && (values.get(key) ?? false) !== false)

@@ -8,12 +8,13 @@ import type {
 import { isResourceId } from '../identity/authorization/resources.ts'
 import { readStepUp, type StepUpDeclaration } from '../identity/authorization/step-up.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
-import { declaredBeside, type FLAGS, hiddenDeclarations, meantKey } from './declaration-keys.ts'
+import { contradictNoauth, type FLAGS, hiddenDeclarations, meantKey } from './declaration-keys.ts'
 
 /** The declaration of a route, in its `config`. `false` and `undefined` mean not declared. */
 export interface RouteDeclaration {
   /**
-   * `true`: no authentication, and the request carries nothing. Excludes every other key.
+   * `true`: no authentication, and the request carries no user. Excludes every other key but
+   * `tenant`, `suspended` and `check`.
    * @default false
    */
   noauth?: boolean | undefined
@@ -161,7 +162,7 @@ function readNoauth(values: ReadonlyMap<string, unknown>, problems: string[]): b
     problems.push(`noauth is no boolean, found ${show(noauth)}`)
   }
   if (noauth !== true) return false
-  const others = declaredBeside(values)
+  const others = contradictNoauth(values)
   if (others.length > 0) problems.push(`noauth contradicts ${others.join(', ')}`)
   return true
 }

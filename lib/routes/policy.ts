@@ -8,6 +8,8 @@ import { parameterNames } from './route-path.ts'
 export interface Policy {
   /** No authentication. */
   readonly noauth: boolean
+  /** Whether nothing at all is decided: an open route without a tenant and without a check. */
+  readonly isExempt: boolean
   /** The place of the tenant in the URL. */
   readonly tenant: TenantPlace
   /** Whether a request may name no tenant in its query. */
@@ -40,6 +42,7 @@ export interface PolicyRules {
 /** The policy of a route of which too little is known. No user passes, not even a superuser. */
 export const CLOSED: Policy = Object.freeze({
   noauth: false,
+  isExempt: false,
   tenant: null,
   mayBeAbsent: false,
   declared: readDeclaration({}).declared,
@@ -76,7 +79,8 @@ export function compilePolicy(
   if (!hasSegment && declared.tenant === 'required' && !rules.multitenancy) {
     problems.push("tenant is 'required' without a tenant segment, and multitenancy is off")
   }
-  if (declared.suspended && !hasSegment && declared.tenant === false) {
+  const countsSegment = hasSegment && !declared.noauth
+  if (declared.suspended && !countsSegment && declared.tenant === false) {
     problems.push('suspended is declared without a tenant')
   }
   const unknown = unknownChecks(declared, rules)
@@ -91,9 +95,11 @@ export function compilePolicy(
   // Otherwise its handler might take the parameter for the tenant that was checked.
   const isClosed = mistaken.length > 0 || unknown.length > 0 || isUnproved
   const requirement = isClosed ? NEVER_MET : declared.requirement
+  const isExempt = declared.noauth && declared.tenant === false && declared.checks === null
   const policy = {
-    noauth: declared.noauth,
-    tenant: declared.noauth ? null : placeOf(declared, hasSegment, rules),
+    noauth: declared.noauth && !isClosed,
+    isExempt,
+    tenant: isExempt ? null : placeOf(declared, hasSegment, rules),
     mayBeAbsent: mayBeAbsent(declared, rules, route.strict),
     declared,
     requirement,

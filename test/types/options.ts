@@ -1,6 +1,7 @@
 import Fastify, { type FastifyRequest } from 'fastify'
 import tenantAuth, {
   type AuthOptions,
+  type Authorization,
   AuthService,
   type IssuerRules,
   type ListedIssuer,
@@ -88,7 +89,12 @@ const everything: Required<AuthOptions> = {
   superuserResource: 'authz:superuser',
   implies: { 'menu:edit': ['menu:read'] },
   suspendedTenants: 'read',
-  checks: { 'order:owner': async (authorization, { params }) => authorization.has(String(params)) },
+  checks: {
+    'order:owner': async (authorization, { params }) => {
+      expectType(authorization).is<Authorization | null>()
+      return authorization?.has(String(params)) ?? false
+    },
+  },
   tenants: ['lazy-raccoon'],
   tenantsTimeout: 5,
   tenantsMaxAge: 60,
