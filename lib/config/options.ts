@@ -277,6 +277,13 @@ const tenantOptions = {
   }),
 
   /**
+   * Whether a guarded route without a tenant segment that does not declare `tenant` is guarded as
+   * one that declares `true`. `tenant: false` says that a route is for none.
+   * @default false
+   */
+  tenantDefault: Switch(false),
+
+  /**
    * A resource id: a user who holds it under `*` passes every requirement and may act for every
    * tenant that exists. A warning at boot if `tenants` is not given.
    */

@@ -12,6 +12,10 @@ import { guardedScopes } from './scopes.ts'
 interface AuditRules {
   readonly uncovered: 'warn' | 'refuse' | 'ignore'
   readonly tenantParameter: string
+  readonly tenantDefault: boolean
+  readonly resolveTenant?: unknown
+  readonly multitenancy: boolean
+  readonly devMode: boolean
   /** By their names. */
   readonly checks?: object | undefined
 }
@@ -42,6 +46,7 @@ export function auditRoutes(
   for (const advice of pluginOrder.misplaced(scopes)) warn(advice)
   reportEarly(early, registry.earlyProblems, warn)
   reportMistaken(routes, rules, warn)
+  reportTenantless(routes, rules, warn)
   // Routes that cannot be listed may name them.
   if (early !== undefined) reportUnused(routes, rules, warn)
 }
@@ -137,6 +142,21 @@ function reportMistaken(routes: readonly Route[], rules: AuditRules, warn: Warn)
   warn(
     `these paths have a parameter that looks like the tenant segment, which is :${rules.tenantParameter}; rename it, or set tenantParameter`,
     suspects.map(({ methods, url }) => `${methods.join(', ')} ${url}`),
+  )
+}
+
+/** A host or a header does not guard by itself, as a segment does. */
+function reportTenantless(routes: readonly Route[], rules: AuditRules, warn: Warn): void {
+  const { resolveTenant, tenantDefault, multitenancy, devMode } = rules
+  if (resolveTenant === undefined || tenantDefault || !(multitenancy || devMode)) return
+  const open = routes.filter(
+    ({ policy, declared }) => policy?.tenant === null && !policy.noauth && !declared.isTenantless,
+  )
+  const places = open.flatMap(placesButCors).map(nameOf)
+  if (places.length === 0) return
+  warn(
+    'resolveTenant is given, and these guarded routes look at no tenant; set tenantDefault: true, or declare tenant (false: it is meant)',
+    places,
   )
 }
 

@@ -21,8 +21,8 @@ export interface RouteDeclaration {
   /**
    * `true`: `request.tenant` is the tenant of the path's segment, or, without a segment, of the
    * query. `'required'`: the same, and never null. `'optional'`: without a segment only; null
-   * if the query names none.
-   * @default false
+   * if the query names none. `false`: for no tenant, whatever the option `tenantDefault` says.
+   * @default that of the option `tenantDefault`
    */
   tenant?: boolean | 'required' | 'optional' | undefined
   /** `true`: `request.userInfo` is who the request acts as. @default false */
@@ -83,6 +83,8 @@ declare module 'fastify' {
 export interface Declared {
   readonly noauth: boolean
   readonly tenant: boolean | 'required' | 'optional'
+  /** Whether it says so that it is for no tenant, by `tenant: false`. */
+  readonly isTenantless: boolean
   readonly userInfo: boolean
   readonly resources: boolean
   readonly authorization: boolean
@@ -138,6 +140,7 @@ export function readDeclaration(
   if (checks?.length === 0 || stepUp === undefined) isLost = true
   const guarded = {
     tenant: readTenantKey(values.get('tenant'), problems),
+    isTenantless: values.get('tenant') === false,
     ...readFlags(values, problems),
     requirement: isLost ? NEVER_MET : readRequirement(values.get('require'), problems),
     checks,

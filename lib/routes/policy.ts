@@ -31,6 +31,8 @@ export interface Policy {
 export interface PolicyRules {
   readonly multitenancy: boolean
   readonly devMode: boolean
+  /** Whether a guarded route that says nothing of a tenant has one. Undefined: no. */
+  readonly tenantDefault?: boolean | undefined
   /** By their names. */
   readonly checks?: object | undefined
   /** The option. Undefined: `refuse`. */
@@ -71,16 +73,17 @@ export function compilePolicy(
   rules: PolicyRules,
 ): { policy: Policy; problems: string[] } {
   const { declared } = route
+  const tenant = tenantOf(declared, rules)
   const problems = [...route.problems]
   const hasSegment = parameterNames(route.url).includes(rules.tenantParameter)
-  if (hasSegment && declared.tenant === 'optional') {
+  if (hasSegment && tenant === 'optional') {
     problems.push("tenant is 'optional' on a path with a tenant segment")
   }
-  if (!hasSegment && declared.tenant === 'required' && !rules.multitenancy) {
+  if (!hasSegment && tenant === 'required' && !rules.multitenancy) {
     problems.push("tenant is 'required' without a tenant segment, and multitenancy is off")
   }
   const countsSegment = hasSegment && !declared.noauth
-  if (declared.suspended && !countsSegment && declared.tenant === false) {
+  if (declared.suspended && !countsSegment && tenant === false) {
     problems.push('suspended is declared without a tenant')
   }
   const unknown = unknownChecks(declared, rules)
@@ -90,17 +93,17 @@ export function compilePolicy(
   if (isUnproved) {
     problems.push(`confirmation is 'require', and the option confirmation is '${confirmation}'`)
   }
-  const mistaken = declared.tenant === false ? [] : mistakenSegments(route.url, rules)
+  const mistaken = tenant === false ? [] : mistakenSegments(route.url, rules)
   problems.push(...mistaken)
   // Otherwise its handler might take the parameter for the tenant that was checked.
   const isClosed = mistaken.length > 0 || unknown.length > 0 || isUnproved
   const requirement = isClosed ? NEVER_MET : declared.requirement
-  const isExempt = declared.noauth && declared.tenant === false && declared.checks === null
+  const isExempt = declared.noauth && tenant === false && declared.checks === null
   const policy = {
     noauth: declared.noauth && !isClosed,
     isExempt,
-    tenant: isExempt ? null : placeOf(declared, hasSegment, rules),
-    mayBeAbsent: mayBeAbsent(declared, rules, route.strict),
+    tenant: isExempt ? null : placeOf(tenant, hasSegment, rules),
+    mayBeAbsent: mayBeAbsent(tenant, rules, route.strict),
     declared,
     requirement,
     // Contradictions close.
@@ -140,8 +143,14 @@ export function mistakenSegments(
     .map((name) => `:${name} looks like the tenant segment, which is :${tenantParameter}`)
 }
 
+/** The declaration of a tenant, or what stands for none. */
+function tenantOf(declared: Declared, { tenantDefault = false }: PolicyRules): Declared['tenant'] {
+  const { tenant, isTenantless, noauth } = declared
+  return tenant === false && !isTenantless && !noauth ? tenantDefault : tenant
+}
+
 function placeOf(
-  { tenant }: Declared,
+  tenant: Declared['tenant'],
   hasSegment: boolean,
   { multitenancy, devMode }: PolicyRules,
 ): TenantPlace {
@@ -151,7 +160,11 @@ function placeOf(
   return 'query'
 }
 
-function mayBeAbsent({ tenant }: Declared, { devMode }: PolicyRules, strict: boolean): boolean {
+function mayBeAbsent(
+  tenant: Declared['tenant'],
+  { devMode }: PolicyRules,
+  strict: boolean,
+): boolean {
   if (devMode) return tenant !== 'required'
   return tenant === 'optional' && !strict
 }

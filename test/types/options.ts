@@ -86,6 +86,7 @@ const everything: Required<AuthOptions> = {
   resource: 'https://api.example/mcp',
   tenantParameter: 'org',
   tenantQuery: 'projectId',
+  tenantDefault: true,
   superuserResource: 'authz:superuser',
   implies: { 'menu:edit': ['menu:read'] },
   suspendedTenants: 'read',

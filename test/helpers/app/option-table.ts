@@ -360,6 +360,7 @@ export const OPTION_TABLE: readonly OptionRow[] = [
       ],
     },
   },
+  { option: 'tenantDefault', key: 'tenant_default', fallback: false, kind: SWITCH },
   {
     option: 'superuserResource',
     key: 'superuser_resource',
