@@ -418,6 +418,16 @@ const applicationOptions = {
   }),
 
   /**
+   * Treatment at boot of guarded routes that declare neither `require` nor `check` nor `guests`, so
+   * that any user of their tenant may use them. `require: false` says that it is meant.
+   * @default 'ignore'
+   */
+  undeclared: Type.Union([Type.Literal('warn'), Type.Literal('refuse'), Type.Literal('ignore')], {
+    default: 'ignore',
+    expected: 'warn, refuse or ignore',
+  }),
+
+  /**
    * Names in each log line of a decided request: `tenant`, `sub`, `issuer`, each once. A refused
    * request has those that are known. `sub` and `issuer` are personal data.
    * @default none

@@ -49,6 +49,7 @@ export interface RouteDeclaration {
   /**
    * Resource ids, each `<name>:<action>`, that the user must hold: the one, all, or any. With `by`,
    * those that a synchronous function returns for the request, out of `among`. 403 otherwise.
+   * `false`: none, and that is meant; see the option `undeclared`.
    */
   require?:
     | string
@@ -91,6 +92,8 @@ export interface Declared {
   readonly guests: boolean
   readonly suspended: boolean
   readonly requirement: Requirement | RequirementByRequest | null
+  /** Whether it says so that it requires nothing, by `require: false`. */
+  readonly isRequireless: boolean
   readonly checks: readonly string[] | null
   /** Whether a token that is not bound to its sender is refused. */
   readonly mustBeBound: boolean
@@ -141,6 +144,7 @@ export function readDeclaration(
   const guarded = {
     tenant: readTenantKey(values.get('tenant'), problems),
     isTenantless: values.get('tenant') === false,
+    isRequireless: values.get('require') === false,
     ...readFlags(values, problems),
     requirement: isLost ? NEVER_MET : readRequirement(values.get('require'), problems),
     checks,

@@ -87,6 +87,7 @@ const everything: Required<AuthOptions> = {
   tenantParameter: 'org',
   tenantQuery: 'projectId',
   tenantDefault: true,
+  undeclared: 'warn',
   superuserResource: 'authz:superuser',
   implies: { 'menu:edit': ['menu:read'] },
   suspendedTenants: 'read',

@@ -508,6 +508,26 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     },
   },
   {
+    option: 'undeclared',
+    key: 'undeclared',
+    fallback: 'ignore',
+    kind: {
+      expected: 'warn, refuse or ignore',
+      ini: [
+        ['warn', 'warn'],
+        ['refuse', 'refuse'],
+        ['ignore', 'ignore'],
+      ],
+      badIni: ['Warn', 'warning', 'no', 'warn refuse'],
+      good: ['refuse', 'warn', 'ignore'],
+      bad: [
+        ['REFUSE', '"REFUSE"'],
+        [false, 'false'],
+        [['warn'], '["warn"]'],
+      ],
+    },
+  },
+  {
     option: 'logBindings',
     key: 'log_bindings',
     kind: {
