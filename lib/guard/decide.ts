@@ -22,7 +22,18 @@ import type { AuthContext } from './context.ts'
 /** A request without a user. Only an open route, and one with `guests`, admits it. */
 export const GUEST = Symbol('guest')
 
+/** A user is known, and nothing else is decided. Only `identify` returns it. */
+export const UNDECIDED = Symbol('undecided')
+
 export type Decision = Authorization | typeof GUEST | AuthError
+
+/** The first half of the decision on a route that is late: who asks. */
+export function identify(context: AuthContext): MaybePromise<typeof UNDECIDED | AuthError> {
+  const { authenticator, waits } = context.rules
+  const principal = authenticator.authenticate(context.request, waits, context) // 401, 503
+  const known = (found: Principal | AuthError) => (found instanceof AuthError ? found : UNDECIDED)
+  return principal instanceof Promise ? principal.then(known) : known(principal)
+}
 
 /**
  * The decision on a guarded request. Each step returns its refusal, because to throw it would cost

@@ -37,7 +37,7 @@ export interface RouteDeclaration {
   /**
    * `true`: a request without credentials, and one of a user who may not act for the tenant, is a
    * guest: `userInfo` and `authorization` are null, `resources` are empty. A token that is not
-   * valid is 401. Excludes `require`, `check` and `stepUp`. Without effect on a route that was
+   * valid is 401. Excludes `require`, `check`, `stepUp` and `late`. Without effect on a route that was
    * written before the plugin had loaded.
    * @default false
    */
@@ -46,6 +46,13 @@ export interface RouteDeclaration {
    * `true`: the route serves a suspended tenant too. Only on a route with a tenant. @default false
    */
   suspended?: boolean | undefined
+  /**
+   * `true`: authentication is before the body as ever, and the tenant with all that depends on it,
+   * `require` and `stepUp` are decided after the validation, where `resolveTenant` may read the
+   * body. Only with `resolveTenant`, on a route with a tenant and without a tenant segment.
+   * @default false
+   */
+  late?: boolean | undefined
   /**
    * Resource ids, each `<name>:<action>`, that the user must hold: the one, all, or any. With `by`,
    * those that a synchronous function returns for the request, out of `among`. 403 otherwise.
@@ -91,6 +98,7 @@ export interface Declared {
   readonly authorization: boolean
   readonly guests: boolean
   readonly suspended: boolean
+  readonly late: boolean
   readonly requirement: Requirement | RequirementByRequest | null
   /** Whether it says so that it requires nothing, by `require: false`. */
   readonly isRequireless: boolean
@@ -152,7 +160,7 @@ export function readDeclaration(
     stepUp: stepUp ?? null,
   }
   if (guarded.guests) {
-    const others = ['require', 'check', 'stepUp', 'confirmation'].filter(
+    const others = ['require', 'check', 'stepUp', 'confirmation', 'late'].filter(
       (key) => (values.get(key) ?? false) !== false,
     )
     if (others.length > 0) problems.push(`guests contradicts ${others.join(', ')}`)
@@ -196,6 +204,7 @@ function readFlags(values: ReadonlyMap<string, unknown>, problems: string[]) {
     authorization: flag('authorization'),
     guests: flag('guests'),
     suspended: flag('suspended'),
+    late: flag('late'),
   }
 }
 

@@ -17,6 +17,8 @@ export interface Policy {
   readonly declared: Declared
   /** Whether a request without a user is admitted. */
   readonly guests: boolean
+  /** Whether all but authentication is decided after the body is read and validated. */
+  readonly late: boolean
   /** Whether a suspended tenant is served. */
   readonly suspended: boolean
   readonly requirement: Declared['requirement']
@@ -39,6 +41,7 @@ export interface PolicyRules {
   readonly confirmation?: ConfirmationRule | undefined
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
+  readonly resolveTenant?: unknown
 }
 
 /** The policy of a route of which too little is known. No user passes, not even a superuser. */
@@ -49,6 +52,7 @@ export const CLOSED: Policy = Object.freeze({
   mayBeAbsent: false,
   declared: readDeclaration({}).declared,
   guests: false,
+  late: false,
   suspended: false,
   requirement: NEVER_MET,
   mustBeBound: false,
@@ -86,6 +90,8 @@ export function compilePolicy(
   if (declared.suspended && !countsSegment && tenant === false) {
     problems.push('suspended is declared without a tenant')
   }
+  const lateProblems = declared.late ? lateFaults(tenant, hasSegment, rules) : []
+  problems.push(...lateProblems)
   const unknown = unknownChecks(declared, rules)
   problems.push(...unknown.map((name) => `check names ${name}, which is not one of checks`))
   const { confirmation = 'refuse' } = rules
@@ -108,6 +114,7 @@ export function compilePolicy(
     requirement,
     // Contradictions close.
     guests: declared.guests && !refusesUsers(declared, requirement) && !route.strict,
+    late: declared.late && lateProblems.length === 0,
     suspended: declared.suspended,
     mustBeBound: declared.mustBeBound || confirmation === 'require',
     checks: declared.checks,
@@ -117,10 +124,23 @@ export function compilePolicy(
 }
 
 function refusesUsers(
-  { checks, stepUp, mustBeBound }: Declared,
+  { checks, stepUp, mustBeBound, late }: Declared,
   requirement: Policy['requirement'],
 ): boolean {
-  return requirement !== null || checks !== null || stepUp !== null || mustBeBound
+  return late || requirement !== null || checks !== null || stepUp !== null || mustBeBound
+}
+
+/** Without a function that reads the body there is nothing to wait for. */
+function lateFaults(
+  tenant: Declared['tenant'],
+  hasSegment: boolean,
+  { resolveTenant }: PolicyRules,
+): string[] {
+  return [
+    ...(hasSegment ? ['late is declared on a path with a tenant segment'] : []),
+    ...(tenant === false && !hasSegment ? ['late is declared without a tenant'] : []),
+    ...(resolveTenant === undefined ? ['late is declared, and resolveTenant is not given'] : []),
+  ]
 }
 
 function unknownChecks({ checks }: Declared, rules: PolicyRules): readonly string[] {
