@@ -29,6 +29,7 @@ export function routeDifferences(was: ListedRoute, is: ListedRoute): RouteDiffer
     ...requireDifference(was, is),
     ...unboundDifference(was, is),
     ...loginDifference(was, is),
+    ...lateDifference(was, is),
   ]
 }
 
@@ -51,6 +52,7 @@ export function policyWords(route: ListedRoute): string {
     ...(route.check ? [`check ${checkWords(route)}`] : []),
     ...(route.confirmation ? ['bound tokens only'] : []),
     ...(route.stepUp ? [`login ${loginWords(route)}`] : []),
+    ...(route.late ? ['decided after the body'] : []),
   ]
   const words = [
     'guarded',
@@ -121,6 +123,13 @@ function unboundDifference(was: ListedRoute, is: ListedRoute): RouteDifference[]
 export function loginWords({ stepUp }: ListedRoute): string {
   if (stepUp === undefined) return 'any'
   return stepUpWords({ ...stepUp, acr: [...new Set(stepUp.acr)].sort() })
+}
+
+/** The same requests are let in, after other steps. */
+function lateDifference({ late: was }: ListedRoute, { late: is }: ListedRoute): RouteDifference[] {
+  if (was === is) return []
+  const words = (late = false) => `${late ? 'after' : 'before'} the body`
+  return [{ effect: 'changes', text: `decision was ${words(was)}, is ${words(is)}` }]
 }
 
 /** Fewer `acr` or a lesser `maxAge` closes. Anything else lets in a login that was not enough. */

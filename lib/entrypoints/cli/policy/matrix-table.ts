@@ -89,7 +89,7 @@ function cellsOf(route: ConstrainedRoute): readonly [url: string, who: string, .
   return [
     url,
     noauth ? anybody : route.guests ? 'guests, users' : 'users',
-    `${tenant ?? ''}${route.suspended ? ', suspended too' : ''}`,
+    `${tenant ?? ''}${route.suspended ? ', suspended too' : ''}${route.late ? ', late' : ''}`,
     visible([...required, ...checks, ...bound, ...login].join('; ')),
     receives.flatMap(([name, isDeclared]) => (isDeclared ? [name] : [])).join(', '),
   ]

@@ -262,6 +262,16 @@ const EVERYDAY: readonly [was: object, is: object, line: string | undefined][] =
     { ...OPEN, tenant: 'path', suspended: true },
     'opens: GET /x: suspended tenants were kept out, are let in',
   ],
+  [
+    { tenant: 'query' },
+    { tenant: 'query', late: true },
+    'changes: GET /x: decision was before the body, is after the body',
+  ],
+  [
+    { tenant: 'query', late: true },
+    { tenant: 'query' },
+    'changes: GET /x: decision was after the body, is before the body',
+  ],
   [OPEN, { ...OPEN, check: ['own'] }, 'closes: GET /x: check was none, is own'],
   [{ ...OPEN, check: ['own'] }, OPEN, 'opens: GET /x: check was own, is none'],
   [
