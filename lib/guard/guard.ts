@@ -40,8 +40,8 @@ export interface GuardRules extends DecisionRules, ChallengeRules {
 
 /**
  * Adds the guard to a scope at two hooks. `onRequest` runs before a byte of the body is read.
- * `preHandler` is the last gate: it decides whatever is not decided yet, before any handler runs: all
- * but who asks on a route that is late.
+ * `preHandler` is the last gate: it decides whatever is not decided yet, before any handler runs.
+ * On a route that is late that is all but who asks.
  */
 export function addGuard(
   app: FastifyInstance,

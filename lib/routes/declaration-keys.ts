@@ -46,7 +46,8 @@ const REQUIRING = /^require[sd]?(?:any|all|one|some|each)?(?:of)?$/
 
 /**
  * The key of ours that this one is a slip of: it differs in case, in `_` or `-`, or in one letter
- * where the key has five or more, since `late` is near to `date` and `rate`. Undefined if it is one of ours, or like none.
+ * where the key has five or more, since `late` is near to `date` and `rate`. Undefined if it is one
+ * of ours, or like none.
  */
 export function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefined {
   if (OURS.has(key)) return undefined

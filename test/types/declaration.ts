@@ -105,6 +105,7 @@ expectTypes<
   | 'authorization'
   | 'guests'
   | 'suspended'
+  | 'late'
   | 'require'
   | 'check'
   | 'confirmation'
