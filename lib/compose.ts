@@ -187,14 +187,16 @@ export function composeGuardRules(
   { authenticator, knownTenants, checks, counts, log }: ServiceParts,
   app: { readonly waits: PendingRequests; readonly server: object },
 ): GuardRules {
-  const { resolveTenant, tenantParameter, tenantsTimeout: timeout, isRevoked } = settings
+  const { resolveTenant, tenantParameter, tenantQuery, tenantsTimeout: timeout } = settings
   const { realm, resource, clockTolerance, asyncContext, logBindings, suspendedTenants } = settings
+  const { isRevoked } = settings
   return {
     authenticator,
     knownTenants,
     resolveTenant,
     reportTenant: log.callback('resolveTenant'),
     tenantParameter,
+    tenantQuery,
     suspendedTenants,
     checks,
     timeout,

@@ -11,7 +11,7 @@ import { bootWarnings, listeningWarning } from './config/boot-warnings.ts'
 import { type LoadedSettings, loadSettings } from './config/load-settings.ts'
 import type { AuthOptions } from './config/options.ts'
 import { senderProofs } from './config/sender-proofs.ts'
-import { auditRoutes, PluginOrder } from './guard/boot-audit.ts'
+import { auditRoutes, PluginOrder, undeclaredProblems } from './guard/boot-audit.ts'
 import { addGuard } from './guard/guard.ts'
 import { decorateRequest } from './guard/request-decorators.ts'
 import { registerGuard } from './guard/scopes.ts'
@@ -76,7 +76,7 @@ export class AuthService {
     decorateRequest(app)
     const warn = (warning: string) => app.log.warn(`tenant auth: ${warning}`)
     app.addHook('onReady', async () => {
-      registry.compile()
+      registry.compile(() => undeclaredProblems(registry, settings))
       auditRoutes(registry, pluginOrder, settings)
     })
     app.addHook('onListen', async () => {

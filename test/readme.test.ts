@@ -275,6 +275,7 @@ test('the list of declarations has every key, and every word that a key may have
     require: true,
     guests: true,
     suspended: true,
+    late: true,
     check: true,
     confirmation: true,
     stepUp: true,

@@ -12,6 +12,7 @@ import type { UserInfo } from '../identity/jwt/user-info.ts'
 import type { ClientCertificate } from '../identity/proofs/client-certificate.ts'
 import type { ProofSeen } from '../identity/proofs/possession.ts'
 import type { TenantState } from '../identity/tenants/known-tenants.ts'
+import type { ResolveTenant } from '../identity/tenants/resolve-tenant.ts'
 import { isTenantName } from '../identity/tenants/tenant-name.ts'
 import { isObject, isPlain } from '../platform/runtime/own-property.ts'
 import { Issuers } from './issuer-schema.ts'
@@ -253,17 +254,34 @@ const TenantLists = Type.Object(
 /** The tenant of a request, and the tenants that exist. */
 const tenantOptions = {
   /**
-   * Whether routes that declare a tenant and have no tenant segment take it from `?tenant=`.
+   * Whether routes that declare a tenant and have no tenant segment take it from the query.
    * @default true
    */
   multitenancy: Switch(true),
 
   /**
    * Name of the path parameter that is the tenant, such as `org` in `/orgs/:org/members`; letters,
-   * digits and `_`. The query keeps its name, `?tenant=`.
+   * digits and `_`.
    * @default 'tenant'
    */
   tenantParameter: Text('the name of a path parameter', { pattern: '^\\w+$', default: 'tenant' }),
+
+  /**
+   * Name of the query parameter that is the tenant, such as `projectId`; 1 to 64 of letters,
+   * digits, `_`, `.` and `-`.
+   * @default 'tenant'
+   */
+  tenantQuery: Text('the name of a query parameter, 1 to 64 of A-Za-z0-9_.-', {
+    pattern: '^[\\w.-]{1,64}$',
+    default: 'tenant',
+  }),
+
+  /**
+   * Whether a guarded route without a tenant segment that does not declare `tenant` is guarded as
+   * one that declares `true`. `tenant: false` says that a route is for none.
+   * @default false
+   */
+  tenantDefault: Switch(false),
 
   /**
    * A resource id: a user who holds it under `*` passes every requirement and may act for every
@@ -338,12 +356,10 @@ const tenantOptions = {
   resourcesMaxAge: Seconds(30),
 
   /**
-   * Returns the tenant in place of `?tenant=`. `null`: absent; any other value that is no string:
-   * 400; thrown or late: 503.
+   * Returns the tenant in place of the query. `user` is who asks, null of a guest and on an open
+   * route. `null`: absent; any other value that is no string: 400; thrown or late: 503.
    */
-  resolveTenant: Type.Optional(
-    Callable<(request: FastifyRequest) => string | null | Promise<string | null>>(),
-  ),
+  resolveTenant: Type.Optional(Callable<ResolveTenant>()),
 }
 
 /** The names that log lines of a decided request can have. */
@@ -355,7 +371,8 @@ export type LogBinding = (typeof LOG_BINDINGS)[number]
 const applicationOptions = {
   /**
    * Functions that a route's `check` names: whether a user may do what it asks for, such as with a
-   * row that is its own. They run just before the handler. `false`: 403 ERR_AUTH_NOT_PERMITTED;
+   * row that is its own. They run just before the handler, and on an open route with null in the
+   * place of the authorization. `false`: 403 ERR_AUTH_NOT_PERMITTED;
    * late, thrown or no boolean: 503 ERR_AUTH_CHECK_UNAVAILABLE; an error of ours that it throws is
    * the refusal.
    */
@@ -397,6 +414,16 @@ const applicationOptions = {
   /** Treatment at boot of routes that no guard covers. @default 'refuse' */
   uncovered: Type.Union([Type.Literal('warn'), Type.Literal('refuse'), Type.Literal('ignore')], {
     default: 'refuse',
+    expected: 'warn, refuse or ignore',
+  }),
+
+  /**
+   * Treatment at boot of guarded routes that declare neither `require` nor `check` nor `guests`, so
+   * that any user of their tenant may use them. `require: false` says that it is meant.
+   * @default 'ignore'
+   */
+  undeclared: Type.Union([Type.Literal('warn'), Type.Literal('refuse'), Type.Literal('ignore')], {
+    default: 'ignore',
     expected: 'warn, refuse or ignore',
   }),
 

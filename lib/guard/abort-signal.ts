@@ -26,6 +26,8 @@ const signals = new WeakMap<AuthContext, AbortSignal>()
  * The wait ends with the response or its connection. A request without a guard (`noauth`) has a
  * signal that is never aborted; one that is not let through, or not yet, has one that is. After the
  * end each call returns a signal of its own, which fires at once for its listeners.
+ *
+ * @throws TypeError between onRequest and the last gate of a route that is `late`
  */
 export function signalOf<
   RouteGeneric extends RouteGenericInterface,
@@ -47,7 +49,12 @@ function signalFor(request: FastifyRequest, context: AuthContext | undefined): A
   // A guest has nothing that could end.
   if (context?.isGuest) return new AbortController().signal
   if (context !== undefined) return signals.get(context) ?? waitingSignal(context)
-  return authContextOf(request) === null ? new AbortController().signal : AbortSignal.abort()
+  const undecided = authContextOf(request)
+  // Whoever streams by it would stream nothing, and see no reason.
+  if (undecided?.policy.late && undecided.error === null) {
+    throw new TypeError('signalOf: the route is late, so its request is decided at preHandler')
+  }
+  return undecided === null ? new AbortController().signal : AbortSignal.abort()
 }
 
 function waitingSignal(context: AuthContext): AbortSignal {

@@ -5,13 +5,18 @@ import { mistakenSegments } from '../routes/policy.ts'
 import type { Route } from '../routes/route.ts'
 import { applicationRoutes } from '../routes/route-capture.ts'
 import { type ListedPlace, routePlaces } from '../routes/route-list.ts'
-import { added, type RouteRegistry } from '../routes/route-registry.ts'
+import { added, type RouteRegistry, routeProblems } from '../routes/route-registry.ts'
 import { conflictError, decoratorConflicts } from './request-decorators.ts'
 import { guardedScopes } from './scopes.ts'
 
 interface AuditRules {
   readonly uncovered: 'warn' | 'refuse' | 'ignore'
+  readonly undeclared: 'warn' | 'refuse' | 'ignore'
   readonly tenantParameter: string
+  readonly tenantDefault: boolean
+  readonly resolveTenant?: unknown
+  readonly multitenancy: boolean
+  readonly devMode: boolean
   /** By their names. */
   readonly checks?: object | undefined
 }
@@ -42,6 +47,8 @@ export function auditRoutes(
   for (const advice of pluginOrder.misplaced(scopes)) warn(advice)
   reportEarly(early, registry.earlyProblems, warn)
   reportMistaken(routes, rules, warn)
+  reportTenantless(routes, rules, warn)
+  reportUndeclared(routes, rules, warn)
   // Routes that cannot be listed may name them.
   if (early !== undefined) reportUnused(routes, rules, warn)
 }
@@ -137,6 +144,49 @@ function reportMistaken(routes: readonly Route[], rules: AuditRules, warn: Warn)
   warn(
     `these paths have a parameter that looks like the tenant segment, which is :${rules.tenantParameter}; rename it, or set tenantParameter`,
     suspects.map(({ methods, url }) => `${methods.join(', ')} ${url}`),
+  )
+}
+
+/** The problems of routes that do not say who may use them, if the option refuses them. */
+export function undeclaredProblems(
+  registry: RouteRegistry,
+  { undeclared }: Pick<AuditRules, 'undeclared'>,
+): string[] {
+  if (undeclared !== 'refuse') return []
+  const { seen, early = [] } = registry
+  const found =
+    'declares neither require nor check nor guests, so any user of its tenant may; require: false says that it is meant'
+  return routeProblems([...seen, ...early].filter(isUndeclared).map((route) => ({ route, found })))
+}
+
+function reportUndeclared(routes: readonly Route[], { undeclared }: AuditRules, warn: Warn): void {
+  if (undeclared !== 'warn') return
+  const places = routes.filter(isUndeclared).flatMap(placesButCors).map(nameOf)
+  if (places.length === 0) return
+  warn(
+    'any user of their tenant may use these routes, which declare neither require nor check nor guests; declare who may (require: false: it is meant)',
+    places,
+  )
+}
+
+function isUndeclared(route: Route): boolean {
+  const { noauth, requirement, checks, guests, isRequireless } = route.declared
+  const isSaid = noauth || requirement !== null || checks !== null || guests || isRequireless
+  return !isSaid && placesButCors(route).length > 0
+}
+
+/** A host or a header does not guard by itself, as a segment does. */
+function reportTenantless(routes: readonly Route[], rules: AuditRules, warn: Warn): void {
+  const { resolveTenant, tenantDefault, multitenancy, devMode } = rules
+  if (resolveTenant === undefined || tenantDefault || !(multitenancy || devMode)) return
+  const open = routes.filter(
+    ({ policy, declared }) => policy?.tenant === null && !policy.noauth && !declared.isTenantless,
+  )
+  const places = open.flatMap(placesButCors).map(nameOf)
+  if (places.length === 0) return
+  warn(
+    'resolveTenant is given, and these guarded routes look at no tenant; set tenantDefault: true, or declare tenant (false: it is meant)',
+    places,
   )
 }
 

@@ -47,8 +47,8 @@ class NamedCheck {
   }
 
   /** The refusal of an admitted request; null: the check holds. */
-  async refusalOf(authorization: Authorization, context: AuthContext): Promise<AuthError | null> {
-    const { request, rules } = context
+  async refusalOf(context: AuthContext): Promise<AuthError | null> {
+    const { authorization, request, rules } = context
     const refuse = (reason: string) =>
       withoutStack(() => new ERR_AUTH_CHECK_UNAVAILABLE(1, `the check ${this.#name} ${reason}`))
     const answer = this.#line.enter<boolean | AuthError>({
@@ -71,7 +71,7 @@ class NamedCheck {
     return withoutStack(() => new ERR_AUTH_NOT_PERMITTED(`the check ${this.#name} does not hold`))
   }
 
-  async #ask(authorization: Authorization, request: FastifyRequest): Promise<unknown> {
+  async #ask(authorization: Authorization | null, request: FastifyRequest): Promise<unknown> {
     try {
       const check = this.#check
       return await check(authorization, request)
@@ -106,10 +106,10 @@ export class Checks {
   }
 
   /** The refusal of the first check that does not hold; null: all of them hold. */
-  async refusalOf(authorization: Authorization, context: AuthContext): Promise<AuthError | null> {
+  async refusalOf(context: AuthContext): Promise<AuthError | null> {
     try {
       for (const name of context.policy.checks ?? []) {
-        const refusal = await this.#named(name).refusalOf(authorization, context)
+        const refusal = await this.#named(name).refusalOf(context)
         if (refusal !== null) return refusal
       }
       return null

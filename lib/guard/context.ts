@@ -9,6 +9,7 @@ import type { Principal } from '../identity/authorization/principal.ts'
 import type { TokenInfo } from '../identity/jwt/token-info.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
 import type { KnownTenants } from '../identity/tenants/known-tenants.ts'
+import type { ResolveTenant } from '../identity/tenants/resolve-tenant.ts'
 import type { ReportFailure } from '../platform/callbacks/call-with-timeout.ts'
 import type { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import type { Policy } from '../routes/policy.ts'
@@ -19,7 +20,9 @@ export interface DecisionRules {
   readonly knownTenants: KnownTenants
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
-  readonly resolveTenant?: ((request: FastifyRequest) => unknown) | undefined
+  /** Name of the query parameter that is the tenant. */
+  readonly tenantQuery: string
+  readonly resolveTenant?: ResolveTenant | undefined
   /** Logs why `resolveTenant` gave no answer. */
   readonly reportTenant?: ReportFailure
   /** Seconds by which clocks may differ. */
@@ -60,7 +63,7 @@ export class AuthContext implements Finding {
   tenant: string | null = null
   /** The ids that the request requires, if its route chooses them by the request. */
   required: readonly string[] | null = null
-  /** Whether the request is admitted without a user. */
+  /** Whether the request is admitted without a user, on an open route too. */
   isGuest = false
   /** Null until the request is admitted. */
   authorization: Authorization | null = null

@@ -12,17 +12,28 @@ import {
   requirementBy,
 } from '../identity/authorization/requirement.ts'
 import { AnyTenant, type TenantState } from '../identity/tenants/known-tenants.ts'
-import { askForTenant } from '../identity/tenants/resolve-tenant.ts'
+import { askForTenant, type RequestUser } from '../identity/tenants/resolve-tenant.ts'
 import { isTenantName, readNoTenant, readTenant } from '../identity/tenants/tenant-name.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import { logLine } from '../platform/runtime/log-line.ts'
 import type { MaybePromise } from '../platform/runtime/maybe-promise.ts'
 import type { AuthContext } from './context.ts'
 
-/** A request without a user. Only a route with `guests` admits it. */
+/** A request without a user. Only an open route, and one with `guests`, admits it. */
 export const GUEST = Symbol('guest')
 
+/** A user is known, and nothing else is decided. Only `identify` returns it. */
+export const UNDECIDED = Symbol('undecided')
+
 export type Decision = Authorization | typeof GUEST | AuthError
+
+/** The first half of the decision on a route that is late: who asks. */
+export function identify(context: AuthContext): MaybePromise<typeof UNDECIDED | AuthError> {
+  const { authenticator, waits } = context.rules
+  const principal = authenticator.authenticate(context.request, waits, context) // 401, 503
+  const known = (found: Principal | AuthError) => (found instanceof AuthError ? found : UNDECIDED)
+  return principal instanceof Promise ? principal.then(known) : known(principal)
+}
 
 /**
  * The decision on a guarded request. Each step returns its refusal, because to throw it would cost
@@ -31,12 +42,17 @@ export type Decision = Authorization | typeof GUEST | AuthError
  */
 export function decide(context: AuthContext): MaybePromise<Decision> {
   const { authenticator, waits } = context.rules
+  if (context.policy.noauth) return decideFor(null, context)
   const principal = authenticator.authenticate(context.request, waits, context) // 401, 503
   if (principal instanceof Promise) return principal.then((found) => decideFor(found, context))
   return decideFor(principal, context)
 }
 
-function decideFor(found: Principal | AuthError, context: AuthContext): MaybePromise<Decision> {
+/** @param found null: the route is open, and nobody was asked for */
+function decideFor(
+  found: Principal | AuthError | null,
+  context: AuthContext,
+): MaybePromise<Decision> {
   const isGuest = context.policy.guests && found instanceof ERR_AUTH_TOKEN_MISSING
   if (found instanceof AuthError && !isGuest) return found
   const principal = found instanceof AuthError ? null : found
@@ -166,16 +182,22 @@ function namedTenant(context: AuthContext): MaybePromise<string | null | AuthErr
   if (resolveTenant === undefined) return readNoTenant(policy.mayBeAbsent)
   const read = (name: unknown) =>
     name === null ? readNoTenant(policy.mayBeAbsent) : readTenant(name)
-  const ask = () => resolveTenant(request)
+  const ask = () => resolveTenant(request, requestUser(context.principal))
   const named = askForTenant(ask, rules.timeout, rules.waits, rules.reportTenant)
   return named instanceof Promise ? named.then(read) : read(named)
+}
+
+function requestUser(principal: Principal | null): RequestUser | null {
+  if (principal === null) return null
+  const { issuer, tokenSub: sub, tenants } = principal
+  return Object.freeze({ issuer, sub, tenants })
 }
 
 /** The value at the tenant's place in the URL. A path with a tenant leaves the query unread. */
 function tenantInUrl({ request, policy, rules }: AuthContext): unknown {
   const inPath = property(request.params, rules.tenantParameter)
   if (inPath !== undefined || policy.tenant === 'path' || policy.tenant === null) return inPath
-  return rules.resolveTenant === undefined ? property(request.query, 'tenant') : undefined
+  return rules.resolveTenant === undefined ? property(request.query, rules.tenantQuery) : undefined
 }
 
 /** The valid name that a request asks for, if it is known. Nothing is asked to find it. */

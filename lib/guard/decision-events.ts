@@ -85,7 +85,9 @@ export function publishInternal({ sub, tenant }: Pick<DecisionEvent, 'sub' | 'te
 }
 
 function eventOf(context: AuthContext): DecisionEvent {
-  const { request, policy, principal, cached, error } = context
+  const { request, policy, principal, error, before } = context
+  // Of two looks at the token of one decision, the first one says whether it was known.
+  const { cached } = before === null || before.isRecorded ? context : before
   return Object.freeze({
     request,
     outcome: error === null ? 'admitted' : 'refused',

@@ -25,7 +25,7 @@ import {
   isAdmitted,
   setAuthContext,
 } from './context.ts'
-import { type Decision, decide, GUEST, lackedLogin } from './decide.ts'
+import { type Decision, decide, GUEST, identify, lackedLogin, UNDECIDED } from './decide.ts'
 import { recordDecision } from './decision-events.ts'
 import { errorResponse } from './error-response.ts'
 import { bindLog } from './log-bindings.ts'
@@ -41,6 +41,7 @@ export interface GuardRules extends DecisionRules, ChallengeRules {
 /**
  * Adds the guard to a scope at two hooks. `onRequest` runs before a byte of the body is read.
  * `preHandler` is the last gate: it decides whatever is not decided yet, before any handler runs.
+ * On a route that is late that is all but who asks.
  */
 export function addGuard(
   app: FastifyInstance,
@@ -50,11 +51,12 @@ export function addGuard(
   claimScope(app)
   const register = new RouteRegistry(app, policies, readsDeclared)
 
+  /** @param before what was found until the last gate; not given: this is not the last gate */
   function guard(
     request: FastifyRequest,
     reply: FastifyReply,
     done: HookHandlerDoneFunction,
-    before: AuthContext | null = null,
+    before?: AuthContext | null,
   ): void {
     if (hasContexts && currentAuthorization() !== null) {
       // A handler has injected the request, or it follows another one on its connection.
@@ -62,16 +64,16 @@ export function addGuard(
       return
     }
     const policy = register.policyOf(request)
-    if (policy === null || policy.noauth) {
+    if (policy === null || policy.isExempt) {
       // If an error handler calls the not-found handler, a refused request comes here again.
       if (authContextOf(request) === undefined) setAuthContext(request, null)
       done()
       return
     }
-    const context = new AuthContext({ request, reply }, policy, rules, before)
-    let decision: ReturnType<typeof decide>
+    const context = new AuthContext({ request, reply }, policy, rules, before ?? null)
+    let decision: ReturnType<typeof decide | typeof identify>
     try {
-      decision = decide(context)
+      decision = policy.late && before === undefined ? identify(context) : decide(context)
     } catch (error) {
       decision = asRefusal(error)
     }
@@ -97,7 +99,7 @@ export function addGuard(
     const done = isProbe ? doneInPlace(request, reply, next, register) : last
     // A body may have taken an hour. If its token has ended since, everything is asked anew.
     const isOpen = context ? isAdmitted(context) && !hasEnded(context) : context === null
-    if (!isOpen) guard(request, reply, done, context)
+    if (!isOpen) guard(request, reply, done, context ?? null)
     else if (hasContexts) enterContext(request, done)
     else done()
   })
@@ -107,17 +109,23 @@ export function addGuard(
   return register
 }
 
-function conclude(context: AuthContext, decision: Decision, done: HookHandlerDoneFunction): void {
+function conclude(
+  context: AuthContext,
+  decision: Decision | typeof UNDECIDED,
+  done: HookHandlerDoneFunction,
+): void {
   const { request, policy, rules } = context
   setAuthContext(request, context)
   if (decision instanceof AuthError) {
     refuse(context, decision, done)
     return
   }
-  if (decision === GUEST) context.isGuest = policy.guests
+  if (decision === GUEST) context.isGuest = policy.guests || policy.noauth
   else if (decision instanceof Authorization) context.authorization = decision
   if (!isAdmitted(context)) {
-    refuse(context, asRefusal(decision), done)
+    // The last gate decides.
+    if (decision === UNDECIDED) enterContext(request, done)
+    else refuse(context, asRefusal(decision), done)
     return
   }
   // A decision that checks may change is not made yet.
@@ -148,8 +156,8 @@ function doneIfChecked(
   return (error) => {
     const context = authContextOf(request)
     if (error !== undefined) return done(error)
-    if (!context?.authorization) return done(asRefusal(undefined))
-    void checks.refusalOf(context.authorization, context).then((refusal) => {
+    if (!context || !isAdmitted(context)) return done(asRefusal(undefined))
+    void checks.refusalOf(context).then((refusal) => {
       if (refusal !== null) return refuse(context, refusal, done)
       // A check may have taken its time.
       if (hasEnded(context)) return refuse(context, lackedLogin(context) ?? ended(), done)

@@ -106,25 +106,29 @@ function describeOperation(
   description: Description,
 ): Draft {
   const guarded = policies.filter(({ noauth }) => !noauth)
-  if (guarded.length === 0) return { security: [], ...operation }
+  const decided = policies.filter(({ isExempt }) => !isExempt)
+  const open = guarded.length === 0 ? { security: [] } : {}
+  if (decided.length === 0) return { ...open, ...operation }
   const { rules, errors } = description
   const own = requirementsIn(operation['security'])
-  const parameters = guarded.reduce(
+  const parameters = decided.reduce(
     (known, policy) => withTenantParameter(known, policy, description.parameters, rules),
     list(operation['parameters']),
   )
   const responses = draft(operation['responses'])
-  const answers = guarded
+  const answers = decided
     .flatMap((policy) => refusalsOf(policy, rules))
     .filter((status) => !isAnswered(responses, status))
-    .map((status) => [status, responseOf(status, errors, guarded)])
+    .map((status) => [status, responseOf(status, errors, decided)])
+  const security = [
+    ...(own.length > 0 ? own : securityOf(description, guarded)),
+    // OpenAPI 3.1 §4.8.30: an empty one lets anonymous requests in.
+    ...(policies.every(({ noauth, guests }) => noauth || guests) ? [{}] : []),
+  ]
   return {
+    ...open,
     ...operation,
-    security: [
-      ...(own.length > 0 ? own : securityOf(description, guarded)),
-      // OpenAPI 3.1 §4.8.30: an empty one lets anonymous requests in.
-      ...(policies.every(({ noauth, guests }) => noauth || guests) ? [{}] : []),
-    ],
+    ...(guarded.length > 0 && { security }),
     ...(parameters.length > 0 && { parameters }),
     responses: { ...responses, ...Object.fromEntries(answers) },
   }

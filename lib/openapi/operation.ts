@@ -14,6 +14,7 @@ export interface RefusalRules {
  */
 export function refusalsOf(policy: Policy, { tenants }: RefusalRules): (keyof typeof REFUSALS)[] {
   const hasTenant = policy.tenant !== null
+  if (policy.noauth) return openRefusals(policy, hasTenant && tenants !== undefined)
   const { authorization } = policy.declared
   const mayBeSuspended = hasTenant && tenants !== undefined
   const hasRights = authorization || policy.requirement !== null || policy.checks !== null
@@ -24,6 +25,18 @@ export function refusalsOf(policy: Policy, { tenants }: RefusalRules): (keyof ty
     ...(isForbidden ? ([403] as const) : []),
     ...(mayBeSuspended ? ([404] as const) : []),
     503,
+  ]
+}
+
+function openRefusals(
+  { isExempt, tenant, checks }: Policy,
+  mayBeUnknown: boolean,
+): (keyof typeof REFUSALS)[] {
+  return [
+    ...(tenant === null ? [] : ([400] as const)),
+    ...(checks === null ? [] : ([403] as const)),
+    ...(mayBeUnknown ? ([404] as const) : []),
+    ...(isExempt ? [] : ([503] as const)),
   ]
 }
 
@@ -105,6 +118,8 @@ export function errorSchema(): object {
 export interface TenantParameterRules {
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
+  /** Name of the query parameter that is the tenant. */
+  readonly tenantQuery: string
   readonly resolveTenant?: unknown
 }
 
@@ -124,12 +139,12 @@ export function withTenantParameter(
   own: readonly unknown[],
   policy: Policy,
   outer: OuterParameters,
-  { resolveTenant, tenantParameter: inPath }: TenantParameterRules,
+  { resolveTenant, tenantParameter: inPath, tenantQuery }: TenantParameterRules,
 ): readonly unknown[] {
   const place = policy.tenant
   if (place === null) return own
   if (place === 'query' && resolveTenant !== undefined) return own
-  const wanted = place === 'path' ? inPath : 'tenant'
+  const wanted = place === 'path' ? inPath : tenantQuery
   const required = place === 'path' || !policy.mayBeAbsent
   const isTenant = (parameter: unknown): boolean => {
     const { name, in: where } = dereference(draft(parameter), outer.named)

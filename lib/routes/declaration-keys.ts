@@ -1,7 +1,14 @@
 import { isWithin } from '../config/did-you-mean.ts'
 
 /** Keys that are declared by `true`. */
-export const FLAGS = ['userInfo', 'resources', 'authorization', 'guests', 'suspended'] as const
+export const FLAGS = [
+  'userInfo',
+  'resources',
+  'authorization',
+  'guests',
+  'suspended',
+  'late',
+] as const
 
 /** The keys of `config` that are ours. */
 const DECLARED_KEYS = [
@@ -15,6 +22,14 @@ const DECLARED_KEYS = [
 ] as const
 
 const OURS = new Set<string>(DECLARED_KEYS)
+
+/** Keys that an open route may declare. */
+const OF_OPEN_ROUTES = ['tenant', 'suspended', 'check']
+
+/** The keys that contradict `noauth`, right or wrong. */
+export function contradictNoauth(values: ReadonlyMap<string, unknown>): readonly string[] {
+  return declaredBeside(values).filter((key) => !OF_OPEN_ROUTES.includes(key))
+}
 
 /** The keys that a config declares beside `noauth`, right or wrong. */
 export function declaredBeside(values: ReadonlyMap<string, unknown>): readonly string[] {
@@ -30,14 +45,17 @@ export function valuesIn(config: object): readonly unknown[] {
 const REQUIRING = /^require[sd]?(?:any|all|one|some|each)?(?:of)?$/
 
 /**
- * The key of ours that this one is a slip of: it differs in case, in `_` or `-`, or in one letter.
- * Undefined if it is one of ours, or like none.
+ * The key of ours that this one is a slip of: it differs in case, in `_` or `-`, or in one letter
+ * where the key has five or more, since `late` is near to `date` and `rate`. Undefined if it is one
+ * of ours, or like none.
  */
 export function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefined {
   if (OURS.has(key)) return undefined
   const plain = plainOf(key)
   return DECLARED_KEYS.find(
-    (name) => isWithin(1, plain, plainOf(name)) || (name === 'require' && REQUIRING.test(plain)),
+    (name) =>
+      isWithin(name.length >= 5 ? 1 : 0, plain, plainOf(name)) ||
+      (name === 'require' && REQUIRING.test(plain)),
   )
 }
 

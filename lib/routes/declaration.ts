@@ -8,20 +8,21 @@ import type {
 import { isResourceId } from '../identity/authorization/resources.ts'
 import { readStepUp, type StepUpDeclaration } from '../identity/authorization/step-up.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
-import { declaredBeside, type FLAGS, hiddenDeclarations, meantKey } from './declaration-keys.ts'
+import { contradictNoauth, type FLAGS, hiddenDeclarations, meantKey } from './declaration-keys.ts'
 
 /** The declaration of a route, in its `config`. `false` and `undefined` mean not declared. */
 export interface RouteDeclaration {
   /**
-   * `true`: no authentication, and the request carries nothing. Excludes every other key.
+   * `true`: no authentication, and the request carries no user. Excludes every other key but
+   * `tenant`, `suspended` and `check`.
    * @default false
    */
   noauth?: boolean | undefined
   /**
-   * `true`: `request.tenant` is the tenant of the path's segment, or, without a segment, of
-   * `?tenant=`. `'required'`: the same, and never null. `'optional'`: without a segment only; null
-   * if the query names none.
-   * @default false
+   * `true`: `request.tenant` is the tenant of the path's segment, or, without a segment, of the
+   * query. `'required'`: the same, and never null. `'optional'`: without a segment only; null
+   * if the query names none. `false`: for no tenant, whatever the option `tenantDefault` says.
+   * @default that of the option `tenantDefault`
    */
   tenant?: boolean | 'required' | 'optional' | undefined
   /** `true`: `request.userInfo` is who the request acts as. @default false */
@@ -36,8 +37,8 @@ export interface RouteDeclaration {
   /**
    * `true`: a request without credentials, and one of a user who may not act for the tenant, is a
    * guest: `userInfo` and `authorization` are null, `resources` are empty. A token that is not
-   * valid is 401. Excludes `require`, `check` and `stepUp`. Without effect on a route that was
-   * written before the plugin had loaded.
+   * valid is 401. Excludes `require`, `check`, `stepUp` and `late`. Without effect on a route that
+   * was written before the plugin had loaded.
    * @default false
    */
   guests?: boolean | undefined
@@ -46,8 +47,16 @@ export interface RouteDeclaration {
    */
   suspended?: boolean | undefined
   /**
+   * `true`: authentication is before the body as ever, and the tenant with all that depends on it,
+   * `require` and `stepUp` are decided after the validation, where `resolveTenant` may read the
+   * body. Only with `resolveTenant`, on a route with a tenant and without a tenant segment.
+   * @default false
+   */
+  late?: boolean | undefined
+  /**
    * Resource ids, each `<name>:<action>`, that the user must hold: the one, all, or any. With `by`,
    * those that a synchronous function returns for the request, out of `among`. 403 otherwise.
+   * `false`: none, and that is meant; see the option `undeclared`.
    */
   require?:
     | string
@@ -82,12 +91,17 @@ declare module 'fastify' {
 export interface Declared {
   readonly noauth: boolean
   readonly tenant: boolean | 'required' | 'optional'
+  /** Whether it says so that it is for no tenant, by `tenant: false`. */
+  readonly isTenantless: boolean
   readonly userInfo: boolean
   readonly resources: boolean
   readonly authorization: boolean
   readonly guests: boolean
   readonly suspended: boolean
+  readonly late: boolean
   readonly requirement: Requirement | RequirementByRequest | null
+  /** Whether it says so that it requires nothing, by `require: false`. */
+  readonly isRequireless: boolean
   readonly checks: readonly string[] | null
   /** Whether a token that is not bound to its sender is refused. */
   readonly mustBeBound: boolean
@@ -137,6 +151,8 @@ export function readDeclaration(
   if (checks?.length === 0 || stepUp === undefined) isLost = true
   const guarded = {
     tenant: readTenantKey(values.get('tenant'), problems),
+    isTenantless: values.get('tenant') === false,
+    isRequireless: values.get('require') === false,
     ...readFlags(values, problems),
     requirement: isLost ? NEVER_MET : readRequirement(values.get('require'), problems),
     checks,
@@ -144,7 +160,7 @@ export function readDeclaration(
     stepUp: stepUp ?? null,
   }
   if (guarded.guests) {
-    const others = ['require', 'check', 'stepUp', 'confirmation'].filter(
+    const others = ['require', 'check', 'stepUp', 'confirmation', 'late'].filter(
       (key) => (values.get(key) ?? false) !== false,
     )
     if (others.length > 0) problems.push(`guests contradicts ${others.join(', ')}`)
@@ -161,7 +177,7 @@ function readNoauth(values: ReadonlyMap<string, unknown>, problems: string[]): b
     problems.push(`noauth is no boolean, found ${show(noauth)}`)
   }
   if (noauth !== true) return false
-  const others = declaredBeside(values)
+  const others = contradictNoauth(values)
   if (others.length > 0) problems.push(`noauth contradicts ${others.join(', ')}`)
   return true
 }
@@ -188,6 +204,7 @@ function readFlags(values: ReadonlyMap<string, unknown>, problems: string[]) {
     authorization: flag('authorization'),
     guests: flag('guests'),
     suspended: flag('suspended'),
+    late: flag('late'),
   }
 }
 

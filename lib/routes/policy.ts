@@ -8,6 +8,8 @@ import { parameterNames } from './route-path.ts'
 export interface Policy {
   /** No authentication. */
   readonly noauth: boolean
+  /** Whether nothing at all is decided: an open route without a tenant and without a check. */
+  readonly isExempt: boolean
   /** The place of the tenant in the URL. */
   readonly tenant: TenantPlace
   /** Whether a request may name no tenant in its query. */
@@ -15,6 +17,8 @@ export interface Policy {
   readonly declared: Declared
   /** Whether a request without a user is admitted. */
   readonly guests: boolean
+  /** Whether all but authentication is decided after the body is read and validated. */
+  readonly late: boolean
   /** Whether a suspended tenant is served. */
   readonly suspended: boolean
   readonly requirement: Declared['requirement']
@@ -29,21 +33,26 @@ export interface Policy {
 export interface PolicyRules {
   readonly multitenancy: boolean
   readonly devMode: boolean
+  /** Whether a guarded route that says nothing of a tenant has one. Undefined: no. */
+  readonly tenantDefault?: boolean | undefined
   /** By their names. */
   readonly checks?: object | undefined
   /** The option. Undefined: `refuse`. */
   readonly confirmation?: ConfirmationRule | undefined
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
+  readonly resolveTenant?: unknown
 }
 
 /** The policy of a route of which too little is known. No user passes, not even a superuser. */
 export const CLOSED: Policy = Object.freeze({
   noauth: false,
+  isExempt: false,
   tenant: null,
   mayBeAbsent: false,
   declared: readDeclaration({}).declared,
   guests: false,
+  late: false,
   suspended: false,
   requirement: NEVER_MET,
   mustBeBound: false,
@@ -68,17 +77,21 @@ export function compilePolicy(
   rules: PolicyRules,
 ): { policy: Policy; problems: string[] } {
   const { declared } = route
+  const tenant = tenantOf(declared, rules)
   const problems = [...route.problems]
   const hasSegment = parameterNames(route.url).includes(rules.tenantParameter)
-  if (hasSegment && declared.tenant === 'optional') {
+  if (hasSegment && tenant === 'optional') {
     problems.push("tenant is 'optional' on a path with a tenant segment")
   }
-  if (!hasSegment && declared.tenant === 'required' && !rules.multitenancy) {
+  if (!hasSegment && tenant === 'required' && !rules.multitenancy) {
     problems.push("tenant is 'required' without a tenant segment, and multitenancy is off")
   }
-  if (declared.suspended && !hasSegment && declared.tenant === false) {
+  const countsSegment = hasSegment && !declared.noauth
+  if (declared.suspended && !countsSegment && tenant === false) {
     problems.push('suspended is declared without a tenant')
   }
+  const lateProblems = declared.late ? lateFaults(tenant, hasSegment, rules) : []
+  problems.push(...lateProblems)
   const unknown = unknownChecks(declared, rules)
   problems.push(...unknown.map((name) => `check names ${name}, which is not one of checks`))
   const { confirmation = 'refuse' } = rules
@@ -86,19 +99,22 @@ export function compilePolicy(
   if (isUnproved) {
     problems.push(`confirmation is 'require', and the option confirmation is '${confirmation}'`)
   }
-  const mistaken = declared.tenant === false ? [] : mistakenSegments(route.url, rules)
+  const mistaken = tenant === false ? [] : mistakenSegments(route.url, rules)
   problems.push(...mistaken)
   // Otherwise its handler might take the parameter for the tenant that was checked.
   const isClosed = mistaken.length > 0 || unknown.length > 0 || isUnproved
   const requirement = isClosed ? NEVER_MET : declared.requirement
+  const isExempt = declared.noauth && tenant === false && declared.checks === null
   const policy = {
-    noauth: declared.noauth,
-    tenant: declared.noauth ? null : placeOf(declared, hasSegment, rules),
-    mayBeAbsent: mayBeAbsent(declared, rules, route.strict),
+    noauth: declared.noauth && !isClosed,
+    isExempt,
+    tenant: isExempt ? null : placeOf(tenant, hasSegment, rules),
+    mayBeAbsent: mayBeAbsent(tenant, rules, route.strict),
     declared,
     requirement,
     // Contradictions close.
     guests: declared.guests && !refusesUsers(declared, requirement) && !route.strict,
+    late: declared.late && lateProblems.length === 0,
     suspended: declared.suspended,
     mustBeBound: declared.mustBeBound || confirmation === 'require',
     checks: declared.checks,
@@ -108,10 +124,23 @@ export function compilePolicy(
 }
 
 function refusesUsers(
-  { checks, stepUp, mustBeBound }: Declared,
+  { checks, stepUp, mustBeBound, late }: Declared,
   requirement: Policy['requirement'],
 ): boolean {
-  return requirement !== null || checks !== null || stepUp !== null || mustBeBound
+  return late || requirement !== null || checks !== null || stepUp !== null || mustBeBound
+}
+
+/** Without a function that reads the body there is nothing to wait for. */
+function lateFaults(
+  tenant: Declared['tenant'],
+  hasSegment: boolean,
+  { resolveTenant }: PolicyRules,
+): string[] {
+  return [
+    ...(hasSegment ? ['late is declared on a path with a tenant segment'] : []),
+    ...(tenant === false && !hasSegment ? ['late is declared without a tenant'] : []),
+    ...(resolveTenant === undefined ? ['late is declared, and resolveTenant is not given'] : []),
+  ]
 }
 
 function unknownChecks({ checks }: Declared, rules: PolicyRules): readonly string[] {
@@ -134,8 +163,14 @@ export function mistakenSegments(
     .map((name) => `:${name} looks like the tenant segment, which is :${tenantParameter}`)
 }
 
+/** The declaration of a tenant, or what stands for none. */
+function tenantOf(declared: Declared, { tenantDefault = false }: PolicyRules): Declared['tenant'] {
+  const { tenant, isTenantless, noauth } = declared
+  return tenant === false && !isTenantless && !noauth ? tenantDefault : tenant
+}
+
 function placeOf(
-  { tenant }: Declared,
+  tenant: Declared['tenant'],
   hasSegment: boolean,
   { multitenancy, devMode }: PolicyRules,
 ): TenantPlace {
@@ -145,7 +180,11 @@ function placeOf(
   return 'query'
 }
 
-function mayBeAbsent({ tenant }: Declared, { devMode }: PolicyRules, strict: boolean): boolean {
+function mayBeAbsent(
+  tenant: Declared['tenant'],
+  { devMode }: PolicyRules,
+  strict: boolean,
+): boolean {
   if (devMode) return tenant !== 'required'
   return tenant === 'optional' && !strict
 }

@@ -25,6 +25,8 @@ export interface ListedRoute {
   readonly guests?: true
   /** True: it serves suspended tenants. Absent: it does not, or the policy is not known. */
   readonly suspended?: true
+  /** True: the tenant is decided after the body. Absent: before, or the policy is not known. */
+  readonly late?: true
   /** The names of the checks that must hold. Absent: none, or the policy is not known. */
   readonly check?: readonly string[]
   /** A token must be bound to its sender. Absent: it need not, or the policy is not known. */
@@ -144,6 +146,7 @@ function policyMembers(policy: Policy | undefined): PolicyMembers {
     authorization,
     ...(policy.guests && { guests: true }),
     ...(policy.suspended && { suspended: true }),
+    ...(policy.late && { late: true }),
     ...(policy.checks && { check: policy.checks }),
     ...(policy.mustBeBound && !noauth && { confirmation: 'require' }),
     ...(policy.stepUp && { stepUp: policy.stepUp }),

@@ -60,12 +60,19 @@ export class RouteRegistry {
     )
   }
 
-  /** @throws ERR_AUTH_ROUTE_INVALID with the problems of every route that was seen */
-  compile(): void {
+  /**
+   * @param moreProblems further ones, of the compiled routes
+   * @throws ERR_AUTH_ROUTE_INVALID with the problems of every route that was seen
+   */
+  compile(moreProblems: () => readonly string[]): void {
     const early = routesOf(this.#early ?? [])
     const seen = routesOf([...this.#seen])
     this.#earlyProblems = this.#compile(early, true)
-    const problems = [...this.#compile(seen, false), ...halfAdded([...early, ...seen].flat())]
+    const problems = [
+      ...this.#compile(seen, false),
+      ...halfAdded([...early, ...seen].flat()),
+      ...moreProblems(),
+    ]
     if (problems.length > 0) throw new ERR_AUTH_ROUTE_INVALID(problems.join('\n'))
     this.#isCompiled = true
   }

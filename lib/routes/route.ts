@@ -41,6 +41,8 @@ export class Route {
   readonly declares: readonly string[]
   /** The schema of its path parameters. */
   readonly paramsSchema: unknown
+  /** Whether the bodies of its requests are validated. */
+  readonly validatesBody: boolean
   /** Whether @fastify/websocket takes its requests. */
   readonly isWebSocket: boolean
   /** Undefined until a guard has compiled it. */
@@ -69,6 +71,7 @@ export class Route {
     const own = beside.size > 0 ? readDeclaration(config, hidden).problems : problems
     this.declares = keys.length > 0 ? [`declares ${keys.join(', ')}`] : own
     this.paramsSchema = schema?.params
+    this.validatesBody = schema?.body !== undefined
     this.isWebSocket =
       Reflect.get(options, 'websocket') === true || Reflect.has(options, 'wsHandler')
     this.#values = valuesIn(config)

@@ -97,7 +97,7 @@ test('an early route with a look-alike lets no user in', async (t) => {
   )
 })
 
-test('tenantParameter names the path parameter, and the query keeps its name', async (t) => {
+test('tenantParameter names the path parameter, and the query keeps a name of its own', async (t) => {
   const app = await guardedApp(t, { tenantParameter: 'org' })
   const config = { tenant: 'required' } as const
   app.get('/orgs/:org/x', { config }, async ({ tenant }) => tenant)

@@ -61,9 +61,9 @@ test('a whole guard is guarded, and no handler has run', async (t) => {
   assert.equal(handled.count, 0)
 })
 
-const OPEN = 'if (policy === null || policy.noauth) {'
+const OPEN = 'if (policy === null || policy.isExempt) {'
 const openIf = (condition: string): readonly Replacement[] => [
-  ['guard/guard.ts', OPEN, `if (policy === null || policy.noauth || ${condition}) {`],
+  ['guard/guard.ts', OPEN, `if (policy === null || policy.isExempt || ${condition}) {`],
 ]
 
 /** What is removed, and lines of the table that then name a route. */

@@ -63,7 +63,7 @@ const ROUTES: readonly [url: string, config: object, message: string][] = [
   ['/:tenant', { suspended: 'yes' }, "suspended is no boolean, found 'yes'"],
   ['/:tenant', { suspended: 1 }, 'suspended is no boolean, found 1'],
   ['/:tenant', { suspended: null }, 'suspended is no boolean, found null'],
-  ['/x', { suspended: true, noauth: true }, 'noauth contradicts suspended'],
+  ['/x', { suspended: true, noauth: true }, 'suspended is declared without a tenant'],
   ['/:tenant', { Suspended: true }, 'Suspended looks like suspended'],
   ['/:tenant', { suspendet: true }, 'suspendet looks like suspended'],
 ]

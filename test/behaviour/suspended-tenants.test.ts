@@ -209,7 +209,7 @@ test('a suspended tenant is refused before require and checks, and served after 
     return 'a:b'
   }
   const own: NonNullable<AuthOptions['checks']>[string] = (authorization) => {
-    called.push(authorization.suspended)
+    called.push(authorization?.suspended)
     return false
   }
   const app = await guardedApp(t, { tenants: LISTS, checks: { own } })

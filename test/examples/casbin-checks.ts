@@ -24,7 +24,8 @@ m = g(r.sub, p.sub, r.tenant) && r.tenant == p.tenant && keyMatch(r.object, p.ob
 export async function casbinChecks(rules: string): Promise<NonNullable<AuthOptions['checks']>> {
   const enforcer = await newEnforcer(newModelFromString(MODEL), new StringAdapter(rules))
   return {
-    'casbin:permitted': ({ tenant, userInfo }, { method, params }) =>
-      enforcer.enforce(userInfo.sub, tenant, `/${Object(params)['*']}`, method),
+    'casbin:permitted': (user, { method, params }) =>
+      user !== null &&
+      enforcer.enforce(user.userInfo.sub, user.tenant, `/${Object(params)['*']}`, method),
   }
 }

@@ -166,7 +166,12 @@ test('An unfinished document is described as far as it goes', async () => {
 })
 
 const info = { title: 'test', version: '1' }
-const rules = { tenantParameter: 'tenant', multitenancy: true, devMode: false }
+const rules = {
+  tenantParameter: 'tenant',
+  tenantQuery: 'tenant',
+  multitenancy: true,
+  devMode: false,
+}
 
 interface Server {
   readonly url: string

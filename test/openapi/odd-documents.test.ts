@@ -7,7 +7,12 @@ import { readDeclaration } from '../../lib/routes/declaration.ts'
 import { compilePolicy } from '../../lib/routes/policy.ts'
 import { holds } from '../helpers/arbitraries/property.ts'
 
-const rules = { tenantParameter: 'tenant', multitenancy: true, devMode: false }
+const rules = {
+  tenantParameter: 'tenant',
+  tenantQuery: 'tenant',
+  multitenancy: true,
+  devMode: false,
+}
 
 function route(url: string, config: object): DocumentedRoute {
   const { policy } = compilePolicy({ url, ...readDeclaration(config), strict: false }, rules)

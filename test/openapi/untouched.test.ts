@@ -10,7 +10,12 @@ import { SIDES } from '../helpers/app/beside.ts'
 import { documentedApp } from '../helpers/documents/documented.ts'
 
 const handler = async () => 'ok'
-const rules = { tenantParameter: 'tenant', multitenancy: true, devMode: false }
+const rules = {
+  tenantParameter: 'tenant',
+  tenantQuery: 'tenant',
+  multitenancy: true,
+  devMode: false,
+}
 const message = { type: 'object', properties: { message: { type: 'string' } } }
 const object = { type: 'object', properties: {} }
 

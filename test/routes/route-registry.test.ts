@@ -112,7 +112,7 @@ test('a contradiction from a later onRoute hook stops the boot', async (t) => {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, noauth: true }
   })
-  app.get('/x', { config: { tenant: true } }, async () => 'never')
+  app.get('/x', { config: { userInfo: true } }, async () => 'never')
   await assert.rejects(async () => app.ready(), { code: 'ERR_AUTH_ROUTE_INVALID' })
 })
 

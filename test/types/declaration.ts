@@ -32,6 +32,12 @@ app.get('/ai', { config: { stepUp: { maxAge: 0 }, authorization: true } }, async
 })
 app.get('/g', { config: { require: false, noauth: false, userInfo: false } }, answer)
 
+app.get('/ba', { config: { tenant: 'required', late: true } }, async (request) => {
+  expectType(request.tenant).is<string>()
+})
+app.get('/bb', { config: { tenant: false, require: false, late: false } }, answer)
+app.get('/bc', { config: { noauth: true, tenant: 'required', check: 'signature' } }, answer)
+
 // Each of these would stop the boot; here it stops the build.
 
 // @ts-expect-error a tenant that is neither declared nor not: the route would be guarded for no
@@ -45,6 +51,8 @@ app.get('/j', { config: { tenant: null } }, answer)
 app.get('/k', { config: { tenant: 1 } }, answer)
 // @ts-expect-error an open route must be declared by a boolean
 app.get('/l', { config: { noauth: 'true' } }, answer)
+// @ts-expect-error late is a boolean
+app.get('/bd', { config: { tenant: true, late: 'body' } }, answer)
 // @ts-expect-error a login that is wanted says how, or how lately
 app.get('/aa', { config: { stepUp: {} } }, answer)
 // @ts-expect-error `true` says neither
@@ -97,6 +105,7 @@ expectTypes<
   | 'authorization'
   | 'guests'
   | 'suspended'
+  | 'late'
   | 'require'
   | 'check'
   | 'confirmation'

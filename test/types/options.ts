@@ -1,10 +1,12 @@
 import Fastify, { type FastifyRequest } from 'fastify'
 import tenantAuth, {
   type AuthOptions,
+  type Authorization,
   AuthService,
   type IssuerRules,
   type ListedIssuer,
   type tenantAuth as named,
+  type RequestUser,
   type TokenInfo,
   type TokenUser,
   type UserInfo,
@@ -83,10 +85,18 @@ const everything: Required<AuthOptions> = {
   realm: 'orders',
   resource: 'https://api.example/mcp',
   tenantParameter: 'org',
+  tenantQuery: 'projectId',
+  tenantDefault: true,
+  undeclared: 'warn',
   superuserResource: 'authz:superuser',
   implies: { 'menu:edit': ['menu:read'] },
   suspendedTenants: 'read',
-  checks: { 'order:owner': async (authorization, { params }) => authorization.has(String(params)) },
+  checks: {
+    'order:owner': async (authorization, { params }) => {
+      expectType(authorization).is<Authorization | null>()
+      return authorization?.has(String(params)) ?? false
+    },
+  },
   tenants: ['lazy-raccoon'],
   tenantsTimeout: 5,
   tenantsMaxAge: 60,
@@ -115,9 +125,11 @@ const everything: Required<AuthOptions> = {
     token.jti = 'other'
     return userInfo.sub === 'mallory'
   },
-  resolveTenant: (request) => {
+  resolveTenant: (request, user) => {
     expectType(request).is<FastifyRequest>()
-    return request.hostname.split('.')[0] ?? null
+    expectType(user).is<RequestUser | null>()
+    expectType(user?.tenants).is<ReadonlySet<string> | undefined>()
+    return user?.sub ?? request.hostname.split('.')[0] ?? null
   },
   tokenFrom: ({ headers }) => headers['sec-websocket-protocol'] ?? null,
 }

@@ -86,6 +86,25 @@ app.get('/:tenant/k', { config: { authorization: true, tenant: 'required' } }, a
   expectType(authorization.in('other')).is<Authorization>()
 })
 
+app.get('/m', { config: { authorization: true } }, async ({ authorization }) => {
+  // Prevents a 500 of a method that has lost its authorization.
+  const { has, hasAny, require, requireAny, in: elsewhere, toJSON } = authorization
+  // @ts-expect-error
+  has('order:read')
+  // @ts-expect-error
+  hasAny('order:read')
+  // @ts-expect-error
+  require('order:read')
+  // @ts-expect-error
+  requireAny('order:read')
+  // @ts-expect-error
+  elsewhere('other')
+  // @ts-expect-error
+  toJSON()
+  const checks = ['order:read'].map((id) => authorization.has(id))
+  expectType(checks).is<boolean[]>()
+})
+
 app.get('/l', { config: { userInfo: true } }, async ({ userInfo }) => {
   // Prevents that an optional claim is taken for granted, or any other claim for text.
   expectType(userInfo.sub).is<string>()

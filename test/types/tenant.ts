@@ -41,6 +41,12 @@ app.get('/:tenant/h', { config: { noauth: true } }, async (request) => {
   expectType(request.tenant).is<undefined>()
 })
 
+app.get('/:tenant/h2', { config: { noauth: true, tenant: 'required' } }, async (request) => {
+  // Prevents a null check on an open route that is for a tenant, and the use of a user there.
+  expectType(request.tenant).is<string>()
+  expectType(request.userInfo).is<undefined>()
+})
+
 app.get('/i', async (request) => {
   // Without a config the types cannot know the declaration. So they have all that may be there.
   expectType(request.tenant).is<string | null | undefined>()

@@ -58,6 +58,7 @@ await probe(Fastify({ http2: true }), authority, { tenant: 'acme' })
 expectType(
   await assertGuarded(app, authority, {
     headers: (tenant) => ({ 'x-tenant': tenant }),
+    body: (tenant) => ({ project: tenant }),
     claims: ({ sub, resources }) => ({ sub, realm_access: resources }),
   }),
 ).is<void>()

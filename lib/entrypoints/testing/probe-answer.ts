@@ -31,13 +31,16 @@ export async function sendProbe(
     /** The url of the route, as it is written. */
     readonly routeUrl: string
     readonly headers: Readonly<Record<string, string>>
+    /** Undefined: none is sent. */
+    readonly payload: object | undefined
     /** True if @fastify/cors takes the request for a preflight. */
     readonly isBehindCors: boolean
   },
 ): Promise<ProbeAnswer> {
-  const { method, url, routeUrl, headers, isBehindCors } = request
+  const { method, url, routeUrl, headers, payload, isBehindCors } = request
   assert.ok(isMethod(method), 'Fastify has methods of Node only')
-  const inject = async () => app.inject({ method, url, headers, Request: ProbedRequest })
+  const sent = { method, url, headers, ...(payload && { payload }) }
+  const inject = async () => app.inject({ ...sent, Request: ProbedRequest })
   try {
     const { statusCode, raw } = await withTimeLimit(inject(), `${method} ${routeUrl}`)
     const end = probeEndOf(raw.req)

@@ -28,6 +28,7 @@ export interface GrantedUser extends PersonaUser {
 export const PROBE_OPTIONS = [
   'tenant',
   'headers',
+  'body',
   'claims',
   'grant',
   'foreign',
@@ -44,11 +45,19 @@ export interface ProbeOptions {
   readonly tenant?: string
   /**
    * Further headers of each request, such as the one that `resolveTenant` or a constraint of routes
-   * reads. Required if `resolveTenant` is configured.
+   * reads. Required if `resolveTenant` is configured, and a route is not `late`.
    *
    * @param tenant the tenant that the request is for
    */
   readonly headers?: (tenant: string) => Readonly<Record<string, string>>
+  /**
+   * The body of each request to a route that is `late`, such as the one that `resolveTenant` reads.
+   * Without it a late route whose schema validates the body is asked by the stranger and with the
+   * expired token only.
+   *
+   * @param tenant the tenant that the request is for
+   */
+  readonly body?: (tenant: string) => object
   /**
    * The claims that the authorization server would give this user. Required if `mapClaims` reads
    * others than `sub` and `resources`.
@@ -130,7 +139,9 @@ function problemOf(
   if (tenants !== undefined && options.tenant === undefined) {
     return 'with tenants it needs one that exists: probe(app, authority, { tenant })'
   }
-  const isInQuery = listRoutes(registry).some(({ tenant }) => tenant !== null && tenant !== 'path')
+  const isInQuery = listRoutes(registry).some(
+    ({ tenant, noauth, late }) => tenant !== null && tenant !== 'path' && !noauth && !late,
+  )
   if (resolveTenant !== undefined && isInQuery && options.headers === undefined) {
     return 'with resolveTenant it needs what that reads: probe(app, authority, { headers })'
   }

@@ -65,7 +65,7 @@ export function addressOf(
   { loaded, issuer, tenants: known, suspended }: ProbeTarget,
   { foreign, params }: ProbeOptions,
 ): ProbeAddress | string {
-  const { tenantParameter } = loaded.settings
+  const { tenantParameter, tenantQuery } = loaded.settings
   const fill = (tenants: readonly string[] | undefined): FilledPath | string =>
     fillPath(url, (name) => {
       if (name === tenantParameter && tenants !== undefined) return tenants
@@ -92,7 +92,9 @@ export function addressOf(
       const { path, values } =
         (tenant === outside && filledOutside) || (tenant === suspended && filledSuspended) || filled
       const isNamed = values.has(tenantParameter) || route.policy?.tenant === null
-      return isNamed || tenant === null ? path : `${path}?tenant=${encodeURIComponent(tenant)}`
+      return isNamed || tenant === null
+        ? path
+        : `${path}?${tenantQuery}=${encodeURIComponent(tenant)}`
     },
   }
 }

@@ -231,6 +231,8 @@ async function probeRoute(
   const headersOf = (tenant: string) => headersFor(place, options.headers?.(tenant) ?? {})
   const unknown = headersOf(address.tenant)
   if (typeof unknown === 'string') return `${unknown}; ${CURE}`
+  const hasBody = route.policy?.late && !['GET', 'HEAD'].includes(place.method)
+  const bodyFor = (tenant: string) => (hasBody ? options.body?.(tenant) : undefined)
   const send = async (attempt: Attempt): Promise<ProbeAnswer> => {
     const target = { method: place.method, url: address.urlFor(attempt.tenant) }
     return sendProbe(app, attempt, {
@@ -240,6 +242,7 @@ async function probeRoute(
         ...Object(headersOf(attempt.tenant ?? address.tenant)),
         ...(await tokenOf(attempt, target)),
       },
+      payload: bodyFor(attempt.tenant ?? address.tenant),
       isBehindCors: place.method === 'OPTIONS' && scope.hasPlugin('@fastify/cors'),
     })
   }
@@ -250,7 +253,9 @@ async function probeRoute(
   // If the application was made before this package was loaded, only a request shows the policy.
   const policy = route.policy ?? answers[0]?.end?.policy ?? null
   if (policy?.noauth) return open
-  for (const attempt of policy === null
+  // Without a body that is valid, the validation answers before the guard.
+  const isUnasked = policy?.late && hasBody && route.validatesBody && options.body === undefined
+  for (const attempt of policy === null || isUnasked
     ? []
     : forbiddenAttempts(policy, address, target, place.method)) {
     answers.push(await send(attempt))

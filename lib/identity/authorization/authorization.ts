@@ -136,22 +136,22 @@ export class Authorization {
   }
 
   /** Whether the user holds all of the ids. Superusers hold every one. Of none: false. */
-  has(...ids: string[]): boolean {
+  has(this: Authorization, ...ids: string[]): boolean {
     return ids.length > 0 && ids.every(this.#holds, this)
   }
 
   /** Whether the user holds at least one of the ids. Superusers hold every one. */
-  hasAny(...ids: string[]): boolean {
+  hasAny(this: Authorization, ...ids: string[]): boolean {
     return ids.some(this.#holds, this)
   }
 
   /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds all of the ids */
-  require(...ids: string[]): void {
+  require(this: Authorization, ...ids: string[]): void {
     if (!this.has(...ids)) throw this.#user.lacks(ids)
   }
 
   /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds at least one of the ids */
-  requireAny(...ids: string[]): void {
+  requireAny(this: Authorization, ...ids: string[]): void {
     if (!this.hasAny(...ids)) throw this.#user.lacks(ids)
   }
 
@@ -178,13 +178,13 @@ export class Authorization {
    * @throws ERR_AUTH_TENANT_INVALID (400) when the name cannot be a tenant's
    * @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for it
    */
-  in(tenant: string): Authorization {
+  in(this: Authorization, tenant: string): Authorization {
     if (!isTenantName(tenant)) throw new ERR_AUTH_TENANT_INVALID('not a tenant name')
     return this.#user.in(tenant)
   }
 
   /** The part that a route sends on, or a log shows. */
-  toJSON(): object {
+  toJSON(this: Authorization): object {
     const { tenant, userInfo, issuer, tokenSub, actor, tenants, resources, expiresAt } = this
     return { tenant, userInfo, issuer, tokenSub, actor, tenants, resources, expiresAt }
   }

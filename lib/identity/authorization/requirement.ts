@@ -37,8 +37,12 @@ export function requirementBy(
   throw new TypeError('require.by returned something else than ids of among')
 }
 
-/** Returns whether an admitted request may do what it asks for. */
+/**
+ * Returns whether an admitted request may do what it asks for.
+ *
+ * @param authorization null: the route is open (`noauth`)
+ */
 export type Check = (
-  authorization: Authorization,
+  authorization: Authorization | null,
   request: FastifyRequest,
 ) => boolean | Promise<boolean>

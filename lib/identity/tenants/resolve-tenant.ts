@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../errors.ts'
 import {
   callWithTimeout,
@@ -14,6 +15,22 @@ import { after } from '../../platform/runtime/maybe-promise.ts'
  * declares no tenant. Whether the tenant may be absent is another question.
  */
 export type TenantPlace = 'path' | 'query' | null
+
+/** The user who asks, by the word of the verified token. */
+export interface RequestUser {
+  /** `iss` (RFC 7519 §4.1.1); null: the token has none, or in dev mode. */
+  readonly issuer: string | null
+  /** `sub` (RFC 7519 §4.1.2), before `mapClaims`; null: the token has none. */
+  readonly sub: string | null
+  /** The tenants that the user may act for. */
+  readonly tenants: ReadonlySet<string>
+}
+
+/** @param user null: a guest, or the route is open */
+export type ResolveTenant = (
+  request: FastifyRequest,
+  user: RequestUser | null,
+) => string | null | Promise<string | null>
 
 /**
  * The answer of the application's own function, in place of the query: a string, or null for

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { assertGuarded, type ProbedRoute, probe } from '../../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions, type RouteDeclaration } from '../../../lib/index.ts'
-import { authority, bareApp, trusting } from '../../helpers/app/guarded-app.ts'
+import { authority, bareApp, guardedApp, trusting } from '../../helpers/app/guarded-app.ts'
 
 /** An application without twins of HEAD, whose handlers must not run. */
 async function start(
@@ -133,4 +133,63 @@ test('the others of such a route have a login that is enough', async (t) => {
   // The one with the expired token, the stale one, and the foreigner.
   const expected = ['*,acme: b true', '*,acme: undefined false', '*,elsewhere: b true']
   assert.deepEqual([...seen].sort(), expected)
+})
+
+const LATE = { tenant: 'required', late: true } as const
+
+/** An application with late routes, of which one validates its body. */
+async function startLate(t: TestContext) {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  const resolveTenant: AuthOptions['resolveTenant'] = ({ body, headers }) =>
+    Object(body).project ?? headers['x-project'] ?? null
+  const handler = async () => assert.fail('a handler has run')
+  const project = { type: 'string' }
+  const schema = { body: { type: 'object', required: ['project'], properties: { project } } }
+  app.post('/early', { config: LATE, schema }, handler)
+  await app.register(tenantAuth, trusting({ resolveTenant }))
+  app.post('/validated', { config: { ...LATE, require: 'a:b' }, schema }, handler)
+  app.put('/read', { config: { ...LATE, stepUp: { maxAge: 60 } } }, handler)
+  app.get('/headers', { config: LATE }, handler)
+  app.post('/now', { config: { require: 'a:b' }, schema }, handler)
+  return app
+}
+
+const headers = (tenant: string) => ({ 'x-project': tenant })
+
+test('a late route is probed with its body', async (t) => {
+  const app = await startLate(t)
+  const bodies: string[] = []
+  const body = (project: string) => {
+    bodies.push(project)
+    return { project }
+  }
+  assert.deepEqual((await probe(app, authority, { body, headers })).map(lineOf), [
+    '/validated: 401 401 403 403',
+    '/read: 401 401 403 -',
+    '/headers: 401 401 403 -',
+    '/now: 401 401 - 403',
+    '/early: 401 401 403 -',
+  ])
+  assert.deepEqual([...new Set(bodies)], ['probe'])
+  await assertGuarded(app, authority, { body, headers, tenant: 'acme' })
+})
+
+test('without a body one that validates it is asked by the stranger and the expired one', async (t) => {
+  const app = await startLate(t)
+  assert.deepEqual((await probe(app, authority, { headers })).map(lineOf), [
+    '/validated: 401 401 - -',
+    '/read: 401 401 403 -',
+    '/headers: 401 401 403 -',
+    '/now: 401 401 - 403',
+    '/early: 401 401 - -',
+  ])
+  await assertGuarded(app, authority, { headers })
+})
+
+test('late routes alone need no headers', async (t) => {
+  const app = await guardedApp(t, { resolveTenant: ({ body }) => Object(body).project ?? null })
+  app.post('/x', { config: LATE }, async () => assert.fail('a handler has run'))
+  const body = (project: string) => ({ project })
+  await assertGuarded(app, authority, { body })
+  await assert.rejects(assertGuarded(app, authority), /POST +\/x +foreigner +403 .* 400 ERR_AUTH/)
 })

@@ -343,6 +343,25 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     },
   },
   {
+    option: 'tenantQuery',
+    key: 'tenant_query',
+    fallback: 'tenant',
+    kind: {
+      expected: 'the name of a query parameter, 1 to 64 of A-Za-z0-9_.-',
+      ini: [['projectId', 'projectId']],
+      badIni: ['?projectId', 'a b', 'project[id]', 'é', 'x'.repeat(65)],
+      good: ['projectId', 'x.y-Z_1', 'x'.repeat(64)],
+      bad: [
+        ['', '""'],
+        ['a&b', '"a&b"'],
+        ['a=b', '"a=b"'],
+        ['org\n', '"org\\n"'],
+        [['org'], '["org"]'],
+      ],
+    },
+  },
+  { option: 'tenantDefault', key: 'tenant_default', fallback: false, kind: SWITCH },
+  {
     option: 'superuserResource',
     key: 'superuser_resource',
     kind: {
@@ -472,6 +491,26 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     option: 'uncovered',
     key: 'uncovered',
     fallback: 'refuse',
+    kind: {
+      expected: 'warn, refuse or ignore',
+      ini: [
+        ['warn', 'warn'],
+        ['refuse', 'refuse'],
+        ['ignore', 'ignore'],
+      ],
+      badIni: ['Warn', 'warning', 'no', 'warn refuse'],
+      good: ['refuse', 'warn', 'ignore'],
+      bad: [
+        ['REFUSE', '"REFUSE"'],
+        [false, 'false'],
+        [['warn'], '["warn"]'],
+      ],
+    },
+  },
+  {
+    option: 'undeclared',
+    key: 'undeclared',
+    fallback: 'ignore',
     kind: {
       expected: 'warn, refuse or ignore',
       ini: [

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { as, guardedApp } from '../../helpers/app/guarded-app.ts'
+import type { TestUserInfo } from '../../../lib/entrypoints/testing/index.ts'
+import type { AuthOptions, ResolveTenant } from '../../../lib/index.ts'
+import { as, authority, guardedApp, RIGHTS } from '../../helpers/app/guarded-app.ts'
 import { assertRefused, outcome, type RefusalCode } from '../../helpers/app/refusals.ts'
 
 /** Answers of the application's function, and the result of each. */
@@ -112,3 +114,46 @@ test('with multitenancy off resolveTenant is not asked, but in dev mode it is', 
     assert.equal(asked, count)
   }
 })
+
+const ISSUER = authority.issuer
+
+/** Options, the claims of a token, and the user that the function is given. */
+const USERS: readonly [
+  what: string,
+  options: AuthOptions,
+  claims: TestUserInfo | null,
+  user: unknown,
+][] = [
+  ['a token', {}, { sub: 'a' }, [ISSUER, 'a', ['lazy-raccoon', 'quiet-otter']]],
+  [
+    'a token of another shape',
+    { mapClaims: ({ resources }) => ({ sub: 'mapped', resources: Object(resources) }) },
+    { sub: 'a' },
+    [ISSUER, 'a', ['lazy-raccoon', 'quiet-otter']],
+  ],
+  [
+    'a token with rights from a table',
+    { resourcesOf: () => ({ '*': ['a:b'], constructor: [] }) },
+    { sub: 'a' },
+    [ISSUER, 'a', ['constructor']],
+  ],
+  ['a token without rights', {}, { sub: 'a', resources: {} }, [ISSUER, 'a', []]],
+  ['the mock user of dev mode', { devMode: true }, null, [null, 'dev', ['default', 'test-tenant']]],
+  ['a guest', {}, null, null],
+]
+
+for (const [what, options, claims, user] of USERS) {
+  test(`resolveTenant is given who asks: ${what}`, async (t) => {
+    const seen: unknown[] = []
+    const resolveTenant: ResolveTenant = (_request, who) => {
+      seen.push(who && [who.issuer, who.sub, [...who.tenants]], Object.isFrozen(who))
+      seen.push('add' in (who?.tenants ?? {}))
+      return null
+    }
+    const app = await guardedApp(t, { ...options, resolveTenant })
+    app.get('/x', { config: { tenant: 'optional', guests: true } }, async () => 'x')
+    const headers = claims && (await authority.headers({ resources: RIGHTS, ...claims }))
+    assert.equal(outcome(await app.inject({ url: '/x', headers: headers ?? {} })), '200')
+    assert.deepEqual(seen, [user, true, false])
+  })
+}

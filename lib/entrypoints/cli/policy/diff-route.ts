@@ -16,16 +16,29 @@ export function routeDifferences(was: ListedRoute, is: ListedRoute): RouteDiffer
   if (was.noauth !== is.noauth) {
     // A policy that is not known may be any.
     const effect = was.noauth === true ? 'closes' : 'opens'
-    return [{ effect, text: `was ${accessWords(was)}, is ${accessWords(is)}` }]
+    const kept = was.noauth === true ? keptOut(was, is) : []
+    return [
+      { effect, text: `was ${accessWords(was)}, is ${accessWords(is)}` },
+      // Users come in whom an open route kept out.
+      ...kept.filter((each) => each.effect === 'opens'),
+    ]
   }
   return [
     ...switchDifference('guests', was.guests, is.guests),
-    ...tenantDifference(was, is),
-    ...switchDifference('suspended tenants', was.suspended, is.suspended),
+    ...keptOut(was, is),
     ...requireDifference(was, is),
-    ...checkDifference(was, is),
     ...unboundDifference(was, is),
     ...loginDifference(was, is),
+    ...lateDifference(was, is),
+  ]
+}
+
+/** The differences in what keeps requests out of an open route, too. */
+function keptOut(was: ListedRoute, is: ListedRoute): RouteDifference[] {
+  return [
+    ...tenantDifference(was, is),
+    ...switchDifference('suspended tenants', was.suspended, is.suspended),
+    ...checkDifference(was, is),
   ]
 }
 
@@ -39,6 +52,7 @@ export function policyWords(route: ListedRoute): string {
     ...(route.check ? [`check ${checkWords(route)}`] : []),
     ...(route.confirmation ? ['bound tokens only'] : []),
     ...(route.stepUp ? [`login ${loginWords(route)}`] : []),
+    ...(route.late ? ['decided after the body'] : []),
   ]
   const words = [
     'guarded',
@@ -49,9 +63,17 @@ export function policyWords(route: ListedRoute): string {
   return words.join(', ')
 }
 
-function accessWords({ noauth }: ListedRoute): string {
+/** Who may: of an open route the tenant and the checks too, which keep some of them out. */
+function accessWords(route: ListedRoute): string {
+  const { noauth, tenant, suspended, check } = route
   if (noauth === null) return 'not known (written before the plugin)'
-  return noauth ? 'open' : 'guarded'
+  if (!noauth) return 'guarded'
+  const more = [
+    ...(tenant === null ? [] : [`tenant ${TENANTS[tenant].words}`]),
+    ...(suspended ? ['suspended tenants too'] : []),
+    ...(check ? [`checked by ${checkWords(route)}`] : []),
+  ]
+  return ['open', ...more].join(', ')
 }
 
 const TENANTS = {
@@ -101,6 +123,13 @@ function unboundDifference(was: ListedRoute, is: ListedRoute): RouteDifference[]
 export function loginWords({ stepUp }: ListedRoute): string {
   if (stepUp === undefined) return 'any'
   return stepUpWords({ ...stepUp, acr: [...new Set(stepUp.acr)].sort() })
+}
+
+/** The same requests are let in, after other steps. */
+function lateDifference({ late: was }: ListedRoute, { late: is }: ListedRoute): RouteDifference[] {
+  if (was === is) return []
+  const words = (late = false) => `${late ? 'after' : 'before'} the body`
+  return [{ effect: 'changes', text: `decision was ${words(was)}, is ${words(is)}` }]
 }
 
 /** Fewer `acr` or a lesser `maxAge` closes. Anything else lets in a login that was not enough. */

@@ -12,6 +12,9 @@ const HEAD: Row = ['method', 'url', 'who may', 'tenant', 'require', 'receives']
 
 const EVERYBODY = 'everybody'
 
+/** Open, and something else than a token decides. */
+const CHECKED = 'open, checked by '
+
 /** How a format shows the parts of an application. */
 interface Format {
   /** Before a title. */
@@ -28,7 +31,9 @@ export function matrixTable(matrix: PolicyMatrix, highlight: (line: string) => s
     )
     return rows.map((row) => {
       const line = row.map((cell, column) => cell.padEnd(Number(widths[column]))).join('  ')
-      return row[2] === EVERYBODY ? highlight(line.trimEnd()) : line.trimEnd()
+      return row[2] === EVERYBODY || row[2].startsWith(CHECKED)
+        ? highlight(line.trimEnd())
+        : line.trimEnd()
     })
   }
   return sections(matrix, { mark: '', linesOf, arrowLine: (arrow) => arrow })
@@ -76,14 +81,15 @@ function cellsOf(route: ConstrainedRoute): readonly [url: string, who: string, .
   const url = visible(placeWords(route))
   if (noauth === null) return [url, 'not known', '', '', '']
   const required = require === null ? [] : [requirementWords(require)]
-  const checks = route.check === undefined ? [] : [`check ${checkWords(route)}`]
+  const checks = route.check === undefined || noauth ? [] : [`check ${checkWords(route)}`]
+  const anybody = route.check === undefined ? EVERYBODY : visible(CHECKED + checkWords(route))
   const bound = route.confirmation === undefined ? [] : ['a bound token']
   const login = route.stepUp === undefined ? [] : [`login ${loginWords(route)}`]
   const receives = Object.entries({ userInfo, resources, authorization })
   return [
     url,
-    noauth ? EVERYBODY : route.guests ? 'guests, users' : 'users',
-    `${tenant ?? ''}${route.suspended ? ', suspended too' : ''}`,
+    noauth ? anybody : route.guests ? 'guests, users' : 'users',
+    `${tenant ?? ''}${route.suspended ? ', suspended too' : ''}${route.late ? ', late' : ''}`,
     visible([...required, ...checks, ...bound, ...login].join('; ')),
     receives.flatMap(([name, isDeclared]) => (isDeclared ? [name] : [])).join(', '),
   ]

@@ -57,7 +57,7 @@ export function orderedImplies(implies: Implies): [id: string, ids: readonly str
 /** A route in one line. The members have an order, so that the same policies make the same text. */
 function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): string {
   const { noauth, tenant, require, seen, userInfo, resources, authorization, ...more } = policy
-  const { guests, suspended, check, confirmation, stepUp } = more
+  const { guests, suspended, late, check, confirmation, stepUp } = more
   const place = { method, url, ...(constraints && { constraints }) }
   const receives = { userInfo, resources, authorization }
   // In JSON only strings have invisible characters, and a string may have them by their number.
@@ -69,6 +69,7 @@ function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): s
       require,
       guests,
       suspended,
+      late,
       check,
       confirmation,
       // Its members have an order, too.
@@ -103,6 +104,7 @@ const Route = Type.Object({
   require: OrNull(Type.Union([Ids, Type.Object({ any: Ids }), Type.Object({ among: Ids })])),
   guests: Type.Optional(Type.Literal(true)),
   suspended: Type.Optional(Type.Literal(true)),
+  late: Type.Optional(Type.Literal(true)),
   check: Type.Optional(Ids),
   confirmation: Type.Optional(Type.Literal('require')),
   stepUp: Type.Optional(Type.Object({ acr: Ids, maxAge: OrNull(Type.Number()) })),

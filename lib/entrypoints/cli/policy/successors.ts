@@ -52,7 +52,7 @@ export function successorRoutes(
   function lossOf(gone: ConstrainedRoute): RouteDifference {
     if (namesOf(gone).some((name) => uncoveredNames.has(name))) {
       const text = `was ${policyWords(gone)}; now it is there, and no guard covers it`
-      return { effect: gone.noauth === true ? 'changes' : 'opens', text }
+      return { effect: isForEverybody(gone) ? 'changes' : 'opens', text }
     }
     const successor = successorOf(gone)
     const text = `is gone: was ${policyWords(gone)}${successor?.text ?? ''}`
@@ -66,10 +66,19 @@ export function successorRoutes(
 function successorDifference(left: ConstrainedRoute, { route, place }: Candidate): RouteDifference {
   const words = route === undefined ? 'no guard covers that' : `that is ${policyWords(route)}`
   const text = `; now ${placeWords(place)} may answer, and ${words}`
-  const differences = routeDifferences(left, route ?? { ...left, noauth: true })
+  const differences = routeDifferences(left, route ?? uncovered(left))
   const effects = differences.map(({ effect }) => effect)
   if (effects.includes('opens')) return { effect: 'opens', text }
   return { effect: effects.includes('closes') ? 'closes' : 'changes', text }
+}
+
+/** A route as it is where no guard decides anything. */
+function uncovered({ check: _, suspended: __, ...route }: ConstrainedRoute): ConstrainedRoute {
+  return { ...route, noauth: true, tenant: null }
+}
+
+function isForEverybody({ noauth, tenant, check }: ConstrainedRoute): boolean {
+  return noauth === true && tenant === null && check === undefined
 }
 
 function namesOf({ method, url }: ListedPlace): string[] {

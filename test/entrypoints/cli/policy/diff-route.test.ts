@@ -197,6 +197,36 @@ const CASES: readonly [what: string, was: Routes, is: Routes, lines: string[]][]
   ],
 ]
 
+test('an open route that is guarded lets users in whom its check, or its tenant, kept out', () => {
+  const was = { ...OPEN, tenant: 'path', check: ['own'] }
+  assert.deepEqual(differences([at({}, was)], [at({}, { check: ['own'], tenant: 'path' })]), [
+    'closes: GET /x: was open, tenant in the path, checked by own, is guarded',
+  ])
+  assert.deepEqual(differences([at({}, was)], [at({})]), [
+    'opens: GET /x: tenant was in the path, is none',
+    'opens: GET /x: check was own, is none',
+    'closes: GET /x: was open, tenant in the path, checked by own, is guarded',
+  ])
+})
+
+test('what keeps requests out of an open route is lost where no guard covers it', () => {
+  const gone = (more: object) => {
+    const is = { beside: [[{ method: 'GET', url: '/x' }]], unguarded: [] }
+    const was = policyMatrix([[at({}, { ...OPEN, ...more })]])
+    return matrixDifferences(was, policyMatrix([[]]), is).map(({ effect, text }) => [effect, text])
+  }
+  const isThere = 'now it is there, and no guard covers it'
+  assert.deepEqual(gone({}), [['changes', `was open; ${isThere}`]])
+  assert.deepEqual(gone({ check: ['own'] }), [['opens', `was open, checked by own; ${isThere}`]])
+  assert.deepEqual(gone({ tenant: 'query' }), [
+    ['opens', `was open, tenant in the query; ${isThere}`],
+  ])
+  const others = { beside: [[{ method: 'GET', url: '/:id' }]], unguarded: [] }
+  const was = policyMatrix([[at({}, { ...OPEN, check: ['own'] })]])
+  const [difference] = matrixDifferences(was, policyMatrix([[]]), others)
+  assert.equal(difference?.effect, 'opens')
+})
+
 for (const [what, was, is, lines] of CASES) {
   test(`routes of one url, where ${what}`, () => {
     assert.deepEqual(differences(was, is), lines)
@@ -225,6 +255,30 @@ const EVERYDAY: readonly [was: object, is: object, line: string | undefined][] =
   [{}, { check: ['own'] }, 'closes: GET /x: check was none, is own'],
   [{ check: ['own'] }, {}, 'opens: GET /x: check was own, is none'],
   [{ check: ['a', 'b'] }, { check: ['b', 'a'] }, undefined],
+  [OPEN, { ...OPEN, tenant: 'path' }, 'closes: GET /x: tenant was none, is in the path'],
+  [{ ...OPEN, tenant: 'query' }, OPEN, 'opens: GET /x: tenant was in the query, is none'],
+  [
+    { ...OPEN, tenant: 'path' },
+    { ...OPEN, tenant: 'path', suspended: true },
+    'opens: GET /x: suspended tenants were kept out, are let in',
+  ],
+  [
+    { tenant: 'query' },
+    { tenant: 'query', late: true },
+    'changes: GET /x: decision was before the body, is after the body',
+  ],
+  [
+    { tenant: 'query', late: true },
+    { tenant: 'query' },
+    'changes: GET /x: decision was after the body, is before the body',
+  ],
+  [OPEN, { ...OPEN, check: ['own'] }, 'closes: GET /x: check was none, is own'],
+  [{ ...OPEN, check: ['own'] }, OPEN, 'opens: GET /x: check was own, is none'],
+  [
+    {},
+    { ...OPEN, tenant: 'path', check: ['own'] },
+    'opens: GET /x: was guarded, is open, tenant in the path, checked by own',
+  ],
   [{ check: ['a'] }, { check: ['b'] }, 'opens: GET /x: check was a, is b'],
   [{ check: ['a'] }, { check: ['a', 'b'] }, 'closes: GET /x: check was a, is a and b'],
   [

@@ -77,6 +77,9 @@ test('the table says which login a route wants, beside what it requires', () => 
 })
 
 test('the lines of open routes are highlighted, and no other ones', () => {
+  const hook = listed('/hook', { noauth: true, tenant: 'query', check: ['signature'] })
+  const lines = matrixTable(policyMatrix([[hook]]), (line) => `<${line}>`).split('\n')
+  assert.equal(lines[1], '<GET     /hook  open, checked by signature  query>')
   const text = matrixTable(policyMatrix([routes]), (line) => `<${line}>`)
   assert.deepEqual(
     text.split('\n').filter((line) => line.startsWith('<')),

@@ -42,6 +42,8 @@ test('the same policies in any order make the same text, byte for byte', () => {
 test('a file that was written holds guests, suspended tenants, checks, choices and logins', () => {
   const everyday = [
     listed('/guests', { guests: true, tenant: 'path', suspended: true }),
+    listed('/hook', { noauth: true, tenant: 'query', check: ['signature'] }),
+    listed('/late', { tenant: 'query', late: true }),
     listed('/check', { check: ['order:owner', 'order:open'] }),
     listed('/by', { require: { among: ['menu:read', 'menu:edit'] } }),
     listed('/login', { stepUp: { acr: ['phr', 'phrh'], maxAge: 300 } }),
