@@ -79,7 +79,7 @@ export class OptionReader<Members extends TProperties> {
     } else if (isSecret(schema)) {
       this.refuse(name, expectedOf(schema), `a value of type ${typeof value}`)
     } else {
-      this.#problems.addValue(source, expectedOf(schema), written)
+      this.#problems.addValue(source, expectedOf(schema), written, hintOf(schema, value))
     }
   }
 
@@ -193,6 +193,12 @@ function isSecret(schema: TSchema): boolean {
 
 function expectedOf(schema: TSchema): string {
   return String(ownProperty(schema, 'expected'))
+}
+
+/** The cure of a common mistake; undefined: it is another one. */
+function hintOf(schema: TSchema, value: unknown): string | undefined {
+  const hint = ownProperty(schema, 'hint')
+  return typeof hint === 'function' ? hint(value) : undefined
 }
 
 /** The keys of a set; the reason why it cannot be used; undefined if it is no object. */

@@ -5,7 +5,7 @@ import { withoutStack } from '../../platform/runtime/error.ts'
 import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { Principal } from '../authorization/principal.ts'
-import { isJwt } from '../jwt/compact-jws.ts'
+import { isOpaque } from '../jwt/compact-jws.ts'
 import type { Logout } from '../jwt/logout-token.ts'
 import type { Possession, ProofStats, Sent } from '../proofs/possession.ts'
 import type { Authenticator, Finding, Invalidation, KeyStats } from './authenticator.ts'
@@ -153,7 +153,7 @@ export class BearerAuthenticator implements Authenticator {
   /** Which kind a token is is decided once: what fails as one kind is never tried as the other. */
   #verify(token: string, waits: PendingRequests): MaybePromise<Verified | AuthError> {
     const { jwts, opaqueTokens } = this.#parts
-    if (opaqueTokens === undefined || isJwt(token)) return jwts.verify(token, waits)
+    if (opaqueTokens === undefined || !isOpaque(token)) return jwts.verify(token, waits)
     return opaqueTokens.verify(token, waits)
   }
 }
