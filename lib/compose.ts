@@ -1,4 +1,4 @@
-import { composeIssuers, type KeyEventsOf } from './compose-issuers.ts'
+import { composeIssuers, externalRights, type KeyEventsOf } from './compose-issuers.ts'
 import type { LoadedSettings } from './config/load-settings.ts'
 import type { Settings } from './config/options.ts'
 import { senderProofs } from './config/sender-proofs.ts'
@@ -18,7 +18,7 @@ import { VerifiedTokens } from './identity/authentication/verified-tokens.ts'
 import { ActAs } from './identity/authorization/act-as.ts'
 import type { Authorization } from './identity/authorization/authorization.ts'
 import { openContexts } from './identity/authorization/current-authorization.ts'
-import { ExternalRights } from './identity/authorization/external-rights.ts'
+import type { ExternalRights } from './identity/authorization/external-rights.ts'
 import { asksForProof } from './identity/jwt/confirmation.ts'
 import { certificateOfSocket } from './identity/proofs/client-certificate.ts'
 import { Possession } from './identity/proofs/possession.ts'
@@ -90,10 +90,10 @@ export function composeAuthenticator(
   if (mockUser) return new DevAuthenticator(mockUser, loaded.rights)
   const { tokenFrom, isRevoked, tenantsTimeout: timeout, maxTokenLength } = settings
   const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance)
-  const issuers = composeIssuers(loaded, tokens, events, log)
+  const rights = composeRights(loaded, log)
+  const issuers = composeIssuers(loaded, { tokens, rights }, events, log)
   const jwts = new JwtVerifier(issuers, tokens, maxTokenLength)
   const opaqueTokens = composeOpaqueTokens(loaded, { jwts, issuers, tokens }, log)
-  const rights = composeRights(loaded, log)
   return new BearerAuthenticator(
     { issuers, tokens, jwts, opaqueTokens, rights, possession: composePossession(settings, log) },
     {
@@ -119,15 +119,11 @@ function composeOpaqueTokens(
   return new OpaqueTokens({ ...rules, hasSeveralIssuers: hasSeveral(issuers) }, known)
 }
 
-function composeRights(
-  { settings, issuers, rights }: LoadedSettings,
-  log: OperatorLog,
-): ExternalRights | undefined {
-  const { resourcesOf, resourcesMaxAge: maxAge, tenantsTimeout: timeout } = settings
+/** The rights of the option; undefined: it is not given. */
+function composeRights(loaded: LoadedSettings, log: OperatorLog): ExternalRights | undefined {
+  const { resourcesOf } = loaded.settings
   if (resourcesOf === undefined) return undefined
-  const report = log.callback('resourcesOf')
-  const rules = { ...rights, resourcesOf, timeout, maxAge }
-  return new ExternalRights({ ...rules, report, hasSeveralIssuers: hasSeveral(issuers) })
+  return externalRights(resourcesOf, loaded, log, hasSeveral(loaded.issuers))
 }
 
 /** Undefined: no token has to be proved. */

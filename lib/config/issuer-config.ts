@@ -113,10 +113,12 @@ function refuseRepeated(list: readonly IssuerReader[]): void {
 type Fallbacks = Pick<Settings, 'audience' | 'algorithms' | 'tokenTypes' | 'mapClaims'>
 
 /** The rules of an issuer, or the options if they are the rules. */
-interface EntryRules extends Omit<IssuerRules, 'name' | 'issuer' | 'publicKeysUrl'> {
+interface EntryRules
+  extends Omit<IssuerRules, 'name' | 'issuer' | 'publicKeysUrl' | 'resourcesOf'> {
   readonly name?: string | undefined
   readonly issuer?: string | readonly string[]
   readonly publicKeysUrl?: string | undefined
+  readonly resourcesOf?: IssuerEntry['resourcesOf']
 }
 
 /**
@@ -144,6 +146,7 @@ export function issuerEntry(
     algorithms: rules.algorithms ?? settings.algorithms,
     tokenTypes: rules.tokenTypes ?? settings.tokenTypes,
     mapClaims: rules.mapClaims ?? settings.mapClaims,
+    resourcesOf: rules.resourcesOf,
   })
 }
 

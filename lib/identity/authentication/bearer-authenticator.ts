@@ -27,7 +27,7 @@ export interface TokenParts {
   readonly jwts: JwtVerifier
   /** Undefined: a token that is no JWT is refused. */
   readonly opaqueTokens?: OpaqueTokens | undefined
-  /** Undefined: the rights are those of the token. */
+  /** Rights of the issuers that have no others; undefined: there are none. */
   readonly rights?: ExternalRights | undefined
   /** Undefined: no token is bound to its sender. */
   readonly possession?: Possession | undefined
@@ -52,12 +52,14 @@ export class BearerAuthenticator implements Authenticator {
     this.#parts.issuers.open()
     this.#parts.opaqueTokens?.open()
     this.#parts.rights?.open()
+    for (const { external } of this.issuers()) external?.open()
   }
 
   close(): void {
     this.#parts.issuers.close()
     this.#parts.opaqueTokens?.close()
     this.#parts.rights?.close()
+    for (const { external } of this.issuers()) external?.close()
   }
 
   get isReady(): boolean {
@@ -74,6 +76,7 @@ export class BearerAuthenticator implements Authenticator {
     if (sub === undefined && issuer !== null) this.#parts.issuers.forget(issuer)
     this.#parts.opaqueTokens?.forget(what)
     this.#parts.rights?.forget(what)
+    for (const { external } of this.issuers()) external?.forget(what)
   }
 
   issuers(): readonly Issuer[] {
@@ -123,7 +126,7 @@ export class BearerAuthenticator implements Authenticator {
   ): MaybePromise<Principal | AuthError> {
     if (verified instanceof AuthError) return verified
     finding.verified = verified
-    const { rights, possession } = this.#parts
+    const { possession } = this.#parts
     // Whoever sends a bound token has to hold its keys, before anything is asked for its user.
     if (possession !== undefined) {
       const proved = possession.prove(sent, verified.confirmation, finding, waits) // 401, 503
@@ -135,19 +138,20 @@ export class BearerAuthenticator implements Authenticator {
       }
       finding.possession = proved
     }
-    if (rights === undefined && this.#rules.isRevoked === undefined) return verified.principal
+    const { external, principal } = verified
+    if (external === undefined && this.#rules.isRevoked === undefined) return principal
     return this.#unrevoked(verified, waits)
   }
 
   #unrevoked(verified: Verified, waits: PendingRequests): MaybePromise<Principal> {
-    const { rights } = this.#parts
+    const { external } = verified
     const unrevoked = (user: Principal) => checkRevocation(user, verified, this.#rules, waits)
-    if (rights === undefined) return unrevoked(verified.principal) // 401, 503
+    if (external === undefined) return unrevoked(verified.principal) // 401, 503
     // A deny list needs the token alone. Whoever is on it must hold no place among the questions.
     if (this.#hasDenyList) {
-      return after(unrevoked(verified.principal), () => rights.of(verified, waits))
+      return after(unrevoked(verified.principal), () => external.of(verified, waits))
     }
-    return after(rights.of(verified, waits), unrevoked)
+    return after(external.of(verified, waits), unrevoked)
   }
 
   /** Which kind a token is is decided once: what fails as one kind is never tried as the other. */

@@ -52,15 +52,20 @@ const MAX_OPEN = 64
 
 /** Rights of each user of each issuer, from the application. A token's own do not count. */
 export class ExternalRights {
+  #resourcesOf: ResourcesOf
   readonly #answers: CachedCallback<Resources | null, ToldRights>
   /** By the token's principal. To make one for each request would cost more than the answer. */
   readonly #keys = new WeakMap<Principal, string>()
 
   constructor(rules: ExternalRightsRules) {
-    const { resourcesOf, timeout, maxAge, superuserResource, implied, report } = rules
+    const { timeout, maxAge, superuserResource, implied, report } = rules
     const shareOf = rules.hasSeveralIssuers === true ? { shareOf: issuerIn } : {}
+    this.#resourcesOf = rules.resourcesOf
     this.#answers = new CachedCallback<Resources | null, ToldRights>({
-      ask: (key) => resourcesOf(JSON.parse(key)),
+      ask: (key) => {
+        const resourcesOf = this.#resourcesOf
+        return resourcesOf(JSON.parse(key))
+      },
       read: (answer) => (answer === null ? null : readResources(answer)),
       learn: (resources) => new ToldRights(resources, { superuserResource, implied }),
       refuse: (reason) =>
@@ -76,6 +81,11 @@ export class ExternalRights {
       ...(report && { report }),
       line: { places: MAX_OPEN, ...shareOf },
     })
+  }
+
+  /** From now on another function is asked. What it may have said differently is kept. */
+  askBy(resourcesOf: ResourcesOf): void {
+    this.#resourcesOf = resourcesOf
   }
 
   open(): void {
