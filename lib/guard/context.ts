@@ -60,6 +60,8 @@ export class AuthContext implements Finding {
   tenant: string | null = null
   /** The ids that the request requires, if its route chooses them by the request. */
   required: readonly string[] | null = null
+  /** Whether the rights have been asked for anew, because those that were kept would refuse it. */
+  isRenewed = false
   /** Whether the request is admitted without a user. */
   isGuest = false
   /** Null until the request is admitted. */

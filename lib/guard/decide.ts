@@ -16,7 +16,7 @@ import { askForTenant } from '../identity/tenants/resolve-tenant.ts'
 import { isTenantName, readNoTenant, readTenant } from '../identity/tenants/tenant-name.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import { logLine } from '../platform/runtime/log-line.ts'
-import type { MaybePromise } from '../platform/runtime/maybe-promise.ts'
+import { after, type MaybePromise } from '../platform/runtime/maybe-promise.ts'
 import type { AuthContext } from './context.ts'
 
 /** A request without a user. Only a route with `guests` admits it. */
@@ -55,8 +55,8 @@ function decideIn(
   if (tenant instanceof AuthError) return tenant
   context.tenant = tenant
   // Asked before whether the tenant exists, so that users cannot probe which tenants do.
-  const authorization = principal?.find(tenant) ?? withoutRights(principal, context) // 403
-  if (authorization instanceof AuthError) return authorization
+  const authorization = principal === null ? GUEST : principal.find(tenant)
+  if (authorization === undefined) return decideAnew(context, () => withoutRights(context)) // 403
   const { knownTenants, waits } = context.rules
   const areAsked = tenant !== null && !(knownTenants instanceof AnyTenant)
   const state = !areAsked || knownTenants.stateOf(tenant, waits) // 404, 503
@@ -67,26 +67,45 @@ function decideIn(
   return decideInState(state, authorization, context)
 }
 
-/** To a route for guests, a user who may not act for the tenant is nobody. */
-function withoutRights(
-  principal: Principal | null,
+/**
+ * The decision by newer rights, where those that were kept would refuse the request; once for each
+ * request. If there are no newer ones, the refusal stands.
+ */
+function decideAnew(
   context: AuthContext,
-): typeof GUEST | AuthError {
-  if (principal === null) return GUEST
-  if (!context.policy.guests) return withoutStack(() => principal.mayNotAct())
-  const { reason } = withoutStack(() => principal.mayNotAct())
+  refused: () => MaybePromise<Decision>,
+): MaybePromise<Decision> {
+  const { principal, verified, rules } = context
+  const external = verified?.external
+  if (principal === null || verified === null || external === undefined) return refused()
+  if (context.isRenewed) return refused()
+  context.isRenewed = true
+  return after(external.renewed(principal, verified, rules.waits), (renewed) => {
+    if (renewed === undefined) return refused()
+    context.principal = renewed
+    return decideIn(context.tenant, renewed, context)
+  })
+}
+
+/** To a route for guests, a user who may not act for the tenant is nobody. */
+function withoutRights(context: AuthContext): MaybePromise<Decision> {
+  const { principal, policy, tenant } = context
+  if (principal === null) return decideIn(tenant, null, context)
+  const refusal = withoutStack(() => principal.mayNotAct())
+  if (!policy.guests) return refusal
+  const { reason } = refusal
   logLine(context.request.log, 'debug', 'tenant auth: a user counts as a guest', { reason })
   context.principal = null
   context.verified = null
   context.cached = null
-  return GUEST
+  return decideIn(tenant, null, context)
 }
 
 function decideInState(
   state: TenantState,
   authorization: Authorization | typeof GUEST,
   context: AuthContext,
-): Decision {
+): MaybePromise<Decision> {
   if (state === true) return meetRequirement(authorization, context)
   const isServed = state === 'suspended' && servesSuspended(context)
   if (state === false || (authorization === GUEST && !isServed)) {
@@ -113,7 +132,7 @@ export function suspendedTenant(): AuthError {
 function meetRequirement(
   authorization: Authorization | typeof GUEST,
   context: AuthContext,
-): Decision {
+): MaybePromise<Decision> {
   const { principal, policy } = context
   // It counts last: nobody logs in again to be refused still.
   const found = policy.stepUp === null ? authorization : (lackedLogin(context) ?? authorization)
@@ -124,7 +143,8 @@ function meetRequirement(
   const required = policy.requirement
   const requirement = required.mode === 'by' ? chosenBy(required, context) : required
   if (requirement && principal.meets(authorization, requirement)) return found
-  return withoutStack(() => principal.lacks((requirement ?? required).ids)) // 403
+  const refusal = withoutStack(() => principal.lacks((requirement ?? required).ids)) // 403
+  return requirement === undefined ? refusal : decideAnew(context, () => refusal)
 }
 
 /**

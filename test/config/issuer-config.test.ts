@@ -379,7 +379,6 @@ describe('an issuer of a list', () => {
       algorithms: ['RS256'],
       tokenTypes: ['at+jwt'],
       mapClaims,
-      resourcesOf: undefined,
     }
     const { audience: _, ...bare } = rules
     assert.deepEqual(onlyEntry({ ...options, issuers: [bare] }), {
@@ -391,6 +390,7 @@ describe('an issuer of a list', () => {
       publicKeys: undefined,
       keySet: undefined,
       publicKeysUrl: undefined,
+      resourcesOf: undefined,
     })
   })
 

@@ -87,6 +87,14 @@ export class CachedCallback<A, K = A> {
   get(key: string, waits: PendingRequests, about = key): MaybePromise<K> {
     const cached = this.#serving(key)
     if (cached !== undefined) return cached.answer
+    return this.getAnew(key, waits, about)
+  }
+
+  /**
+   * As `get()`, but by a question that is open, or put now. If it fails while the cached answer is
+   * fresh still, that one is given. Not for answers that renew.
+   */
+  getAnew(key: string, waits: PendingRequests, about = key): MaybePromise<K> {
     const question = this.#open.get(key)
     question?.waits.add(waits)
     const answer = attempt(
@@ -239,8 +247,12 @@ export class CachedCallback<A, K = A> {
   #failed(error: unknown, { key, isForgotten, isUnusable }: OpenQuestion<K>): K {
     // To throw, and to be late, is an outage. A wrong answer is none: the right one may have said
     // less than before.
+    const before = this.#answers.get(key)
+    // Asked before its time was over, for somebody who could do without.
+    const isSpared = !this.#rules.renews && before !== undefined && clock.now() < before.freshUntil
+    if (isSpared && !isForgotten) return before.answer
     const isOver = isUnusable && !isForgotten
-    this.#rules.failed?.(this.#refusalOf(error), key, this.#answers.get(key)?.answer, isOver)
+    this.#rules.failed?.(this.#refusalOf(error), key, before?.answer, isOver)
     if (isOver) this.#drop(key)
     return this.#lastGood(key, error)
   }
