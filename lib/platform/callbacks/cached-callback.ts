@@ -248,9 +248,7 @@ export class CachedCallback<A, K = A> {
     // To throw, and to be late, is an outage. A wrong answer is none: the right one may have said
     // less than before.
     const before = this.#answers.get(key)
-    // Asked before its time was over, for somebody who could do without.
-    const isSpared = !this.#rules.renews && before !== undefined && clock.now() < before.freshUntil
-    if (isSpared && !isForgotten) return before.answer
+    if (before !== undefined && !isForgotten && isSpared(before)) return before.answer
     const isOver = isUnusable && !isForgotten
     this.#rules.failed?.(this.#refusalOf(error), key, before?.answer, isOver)
     if (isOver) this.#drop(key)
@@ -277,4 +275,9 @@ export class CachedCallback<A, K = A> {
     cached.freshUntil = Math.max(cached.freshUntil, Math.min(until, cached.goodUntil))
     return cached.answer
   }
+}
+
+/** Whether it was asked for anew before its time was over, for somebody who can do without. */
+function isSpared({ freshUntil, renewAt }: CachedAnswer<unknown>): boolean {
+  return clock.now() < freshUntil && renewAt === Number.POSITIVE_INFINITY
 }
