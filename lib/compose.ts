@@ -2,6 +2,7 @@ import { composeIssuers, externalRights, type KeyEventsOf } from './compose-issu
 import type { LoadedSettings } from './config/load-settings.ts'
 import type { Settings } from './config/options.ts'
 import { senderProofs } from './config/sender-proofs.ts'
+import { Callers } from './guard/callers.ts'
 import { Checks } from './guard/checks.ts'
 import { DecisionCounts, publishInternal } from './guard/decision-events.ts'
 import type { GuardRules } from './guard/guard.ts'
@@ -52,6 +53,7 @@ export interface ServiceParts {
   readonly callbacks: readonly BackgroundCallback[]
   readonly counts: DecisionCounts
   readonly actAs: ActAs
+  readonly callers: Callers
   readonly log: OperatorLog
 }
 
@@ -64,7 +66,20 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
     settings.checks &&
     new Checks(settings.checks, timeout, (name) => log.callback(`the check ${name}`))
   const lifecycles = lifecyclesOf(loaded)
-  const callbacks = lifecycles.map((lifecycle) => composeCallback(lifecycle, loaded, log))
+  const counts = new DecisionCounts()
+  const { clockTolerance, asyncContext, isRevoked, confirmation } = settings
+  const callers = new Callers({
+    authenticator,
+    knownTenants,
+    counts,
+    clockTolerance,
+    asyncContext,
+    mustBeBound: confirmation === 'require',
+    denies: denialsOf(isRevoked),
+    watchRevocation: watchOf(isRevoked),
+  })
+  const functions = lifecycles.map((lifecycle) => composeCallback(lifecycle, loaded, log))
+  const callbacks = [...functions, callers]
   return {
     authenticator,
     knownTenants,
@@ -72,8 +87,9 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
     background: [authenticator, knownTenants, ...callbacks],
     lifecycles,
     callbacks,
-    counts: new DecisionCounts(),
+    counts,
     actAs: composeActAs(loaded, knownTenants),
+    callers,
     log,
   }
 }

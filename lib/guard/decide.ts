@@ -17,7 +17,7 @@ import { isTenantName, readNoTenant, readTenant } from '../identity/tenants/tena
 import { withoutStack } from '../platform/runtime/error.ts'
 import { logLine } from '../platform/runtime/log-line.ts'
 import { after, type MaybePromise } from '../platform/runtime/maybe-promise.ts'
-import type { AuthContext } from './context.ts'
+import type { AuthContext, Deciding } from './context.ts'
 
 /** A request without a user. Only a route with `guests` admits it. */
 export const GUEST = Symbol('guest')
@@ -47,10 +47,10 @@ function decideFor(found: Principal | AuthError, context: AuthContext): MaybePro
 }
 
 /** @param principal null: a guest */
-function decideIn(
+export function decideIn(
   tenant: string | null | AuthError,
   principal: Principal | null,
-  context: AuthContext,
+  context: Deciding,
 ): MaybePromise<Decision> {
   if (tenant instanceof AuthError) return tenant
   context.tenant = tenant
@@ -72,7 +72,7 @@ function decideIn(
  * request. If there are no newer ones, the refusal stands.
  */
 function decideAnew(
-  context: AuthContext,
+  context: Deciding,
   refused: () => MaybePromise<Decision>,
 ): MaybePromise<Decision> {
   const { principal, verified, rules } = context
@@ -87,14 +87,17 @@ function decideAnew(
   })
 }
 
+const COUNTS_AS_GUEST = 'tenant auth: a user counts as a guest'
+
 /** To a route for guests, a user who may not act for the tenant is nobody. */
-function withoutRights(context: AuthContext): MaybePromise<Decision> {
+function withoutRights(context: Deciding): MaybePromise<Decision> {
   const { principal, policy, tenant } = context
   if (principal === null) return decideIn(tenant, null, context)
   const refusal = withoutStack(() => principal.mayNotAct())
   if (!policy.guests) return refusal
   const { reason } = refusal
-  logLine(context.request.log, 'debug', 'tenant auth: a user counts as a guest', { reason })
+  const { request } = context
+  if (request !== null) logLine(request.log, 'debug', COUNTS_AS_GUEST, { reason })
   context.principal = null
   context.verified = null
   context.cached = null
@@ -104,7 +107,7 @@ function withoutRights(context: AuthContext): MaybePromise<Decision> {
 function decideInState(
   state: TenantState,
   authorization: Authorization | typeof GUEST,
-  context: AuthContext,
+  context: Deciding,
 ): MaybePromise<Decision> {
   if (state === true) return meetRequirement(authorization, context)
   const isServed = state === 'suspended' && servesSuspended(context)
@@ -118,8 +121,10 @@ function decideInState(
 }
 
 /** Whether a suspended tenant is served: to its members, and to guests. */
-export function servesSuspended({ request, policy, rules }: AuthContext): boolean {
+export function servesSuspended({ request, policy, rules }: Deciding): boolean {
   if (policy.suspended) return true
+  // Nobody knows whether a caller without a request only reads.
+  if (request === null) return false
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   return rules.suspendedTenants === 'read' && isRead && request.headers.upgrade === undefined
 }
@@ -131,7 +136,7 @@ export function suspendedTenant(): AuthError {
 
 function meetRequirement(
   authorization: Authorization | typeof GUEST,
-  context: AuthContext,
+  context: Deciding,
 ): MaybePromise<Decision> {
   const { principal, policy } = context
   // It counts last: nobody logs in again to be refused still.
@@ -151,7 +156,7 @@ function meetRequirement(
  * The refusal where the login is not what the route wants; undefined: it is. Judged each time, of
  * superusers too.
  */
-export function lackedLogin({ principal, policy }: AuthContext): AuthError | undefined {
+export function lackedLogin({ principal, policy }: Deciding): AuthError | undefined {
   const { stepUp } = policy
   if (stepUp === null) return undefined
   return withoutStack(() =>
@@ -164,8 +169,9 @@ export function lackedLogin({ principal, policy }: AuthContext): AuthError | und
 const BY_FAILED = 'tenant auth: require.by failed; the request is refused'
 
 /** Undefined if the route's function cannot say what the request requires: nobody meets that. */
-function chosenBy(required: RequirementByRequest, context: AuthContext): Requirement | undefined {
+function chosenBy(required: RequirementByRequest, context: Deciding): Requirement | undefined {
   const { request } = context
+  if (request === null) return undefined
   try {
     const requirement = requirementBy(required, request)
     context.required = requirement.ids

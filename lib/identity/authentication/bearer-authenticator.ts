@@ -7,6 +7,7 @@ import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { Principal } from '../authorization/principal.ts'
 import { isOpaque } from '../jwt/compact-jws.ts'
 import type { Logout } from '../jwt/logout-token.ts'
+import { refuseToken } from '../jwt/refuse-token.ts'
 import type { Possession, ProofStats, Sent } from '../proofs/possession.ts'
 import type { Authenticator, Finding, Invalidation, KeyStats } from './authenticator.ts'
 import { extractToken, type TokenRules } from './extract-token.ts'
@@ -108,6 +109,23 @@ export class BearerAuthenticator implements Authenticator {
     const sent = { request, token }
     if (!(verified instanceof Promise)) return this.#principalOf(verified, sent, waits, finding)
     return verified.then((found) => this.#principalOf(found, sent, waits, finding))
+  }
+
+  authenticateToken(
+    token: string,
+    waits: PendingRequests,
+    finding: Finding,
+  ): MaybePromise<Principal | AuthError> {
+    if (token === '') return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('an empty token'))
+    if (finding.mustBeBound) return refuseToken('nothing proves its sender without a request')
+    const known = this.#parts.tokens.recall(token) // 401
+    finding.cached = known !== undefined
+    return after(known ?? this.#verify(token, waits), (verified) => {
+      if (verified instanceof AuthError) return verified
+      if (verified.confirmation !== null) return refuseToken('bound to its sender')
+      finding.verified = verified
+      return this.#unrevoked(verified, waits)
+    })
   }
 
   verifyLogout(
