@@ -54,7 +54,7 @@ const MEMBERS = {
  * those of a login of one's own, for as long as it takes to move to keys. Whoever has the secret
  * can sign as any user of any tenant.
  *
- * - `exp` is required. `iss` and `aud` may be absent, but no other ones. The guard checks the times.
+ * - `exp` is required. `iss` and `aud` may be absent, but no other ones. Times are checked as ever.
  * - `typ` is `JWT`, `at+jwt`, or absent.
  * - What is no such token is null, so that `(await own(token)) ?? apiKey(token)` composes.
  *
@@ -83,7 +83,7 @@ export function sharedSecret(
   }
 }
 
-/** By the rules for all JWTs: one spelling of each part, no extensions. Null: it is no such token. */
+/** By the rules for all JWTs: one spelling, no extensions. Null: it is no such token. */
 function parsed(token: string, headers: JoseHeaders, rules: HeaderRules): CompactJws | null {
   return orNull(() => {
     const jws = parseCompactJws(token, Number.POSITIVE_INFINITY, headers)
