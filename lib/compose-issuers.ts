@@ -5,7 +5,8 @@ import { DynamicIssuers } from './identity/authentication/dynamic-issuers.ts'
 import { Issuer, type IssuerEntry, type IssuerRules } from './identity/authentication/issuer.ts'
 import { type Issuers, ListedIssuers } from './identity/authentication/issuers.ts'
 import type { VerifiedTokens } from './identity/authentication/verified-tokens.ts'
-import type { RightsRules } from './identity/authorization/rights.ts'
+import { ExternalRights } from './identity/authorization/external-rights.ts'
+import type { ResourcesOf } from './identity/authorization/resources.ts'
 import {
   type KeyEvents,
   type KeySource,
@@ -23,13 +24,22 @@ export type KeyEventsOf = (issuer: string) => KeyEvents
 
 /** The issuers of the configuration, whose tokens are accepted. */
 export function composeIssuers(
-  { settings, issuers, rights }: LoadedSettings,
-  tokens: VerifiedTokens,
+  loaded: LoadedSettings,
+  {
+    tokens,
+    rights,
+  }: { readonly tokens: VerifiedTokens; readonly rights: ExternalRights | undefined },
   events: KeyEventsOf,
   log: OperatorLog,
 ): Issuers {
+  const { settings, issuers } = loaded
   const report = log.callback('mapClaims')
-  const rulesOf = (entry: IssuerEntry) => issuerRules(entry, settings, rights, report)
+  const ownRights = ({ resourcesOf }: IssuerEntry) =>
+    typeof resourcesOf === 'function' ? externalRights(resourcesOf, loaded, log) : undefined
+  const rulesOf = (entry: IssuerEntry, own: ExternalRights | undefined) => {
+    const external = entry.resourcesOf === 'claims' ? undefined : (own ?? rights)
+    return issuerRules(entry, loaded, external, report)
+  }
   const places = new FetchPlaces()
   if (typeof issuers !== 'function') {
     return new ListedIssuers(
@@ -37,7 +47,7 @@ export function composeIssuers(
         // An issuer that may speak for every tenant is the operator's own.
         const fetching = { places, isLazy: false, isOwn: entry.tenants === '*' }
         const keys = composeKeys(entry, settings, fetching, events)
-        return new Issuer(keys, rulesOf(entry), tokens)
+        return new Issuer(keys, rulesOf(entry, ownRights(entry)), tokens)
       }),
     )
   }
@@ -48,7 +58,9 @@ export function composeIssuers(
     ask: issuers,
     read: (iss, answer) => parseIssuerRules(iss, answer, settings),
     keysOf: (entry) => composeKeys(entry, settings, fetching, events),
-    issuerOf: (entry, keys, standing) => new Issuer(keys, rulesOf(entry), tokens, standing),
+    rightsOf: ownRights,
+    issuerOf: (entry, { keys, rights: own }, standing) =>
+      new Issuer(keys, rulesOf(entry, own), tokens, standing),
     report: log.callback('issuers'),
     warn: (reason) => log.warn(reason),
     maxHeld: issuersMax,
@@ -65,8 +77,8 @@ const LINE = 4
 /** Frozen, and its sets are handed to nobody: each request is decided by the same rules. */
 function issuerRules(
   entry: IssuerEntry,
-  settings: Settings,
-  rights: RightsRules,
+  { settings, rights }: LoadedSettings,
+  external: ExternalRights | undefined,
   reportMapClaims: ReportFailure,
 ): IssuerRules {
   const { name, issuer, audience, algorithms, tokenTypes, mapClaims, tenants } = entry
@@ -82,8 +94,21 @@ function issuerRules(
     tenants: tenants === '*' ? tenants : new Set(tenants),
     clockTolerance,
     confirmation,
+    external,
     ...rights,
   })
+}
+
+/** Rights by a function, with places and a line of its own. */
+export function externalRights(
+  resourcesOf: ResourcesOf,
+  { settings, rights }: LoadedSettings,
+  log: OperatorLog,
+  hasSeveralIssuers = false,
+): ExternalRights {
+  const { resourcesMaxAge: maxAge, tenantsTimeout: timeout } = settings
+  const report = log.callback('resourcesOf')
+  return new ExternalRights({ ...rights, resourcesOf, timeout, maxAge, report, hasSeveralIssuers })
 }
 
 function composeKeys(

@@ -1,7 +1,8 @@
-import { composeIssuers, type KeyEventsOf } from './compose-issuers.ts'
+import { composeIssuers, externalRights, type KeyEventsOf } from './compose-issuers.ts'
 import type { LoadedSettings } from './config/load-settings.ts'
 import type { Settings } from './config/options.ts'
 import { senderProofs } from './config/sender-proofs.ts'
+import { Callers } from './guard/callers.ts'
 import { Checks } from './guard/checks.ts'
 import { DecisionCounts, publishInternal } from './guard/decision-events.ts'
 import type { GuardRules } from './guard/guard.ts'
@@ -18,7 +19,7 @@ import { VerifiedTokens } from './identity/authentication/verified-tokens.ts'
 import { ActAs } from './identity/authorization/act-as.ts'
 import type { Authorization } from './identity/authorization/authorization.ts'
 import { openContexts } from './identity/authorization/current-authorization.ts'
-import { ExternalRights } from './identity/authorization/external-rights.ts'
+import type { ExternalRights } from './identity/authorization/external-rights.ts'
 import { asksForProof } from './identity/jwt/confirmation.ts'
 import { certificateOfSocket } from './identity/proofs/client-certificate.ts'
 import { Possession } from './identity/proofs/possession.ts'
@@ -52,6 +53,7 @@ export interface ServiceParts {
   readonly callbacks: readonly BackgroundCallback[]
   readonly counts: DecisionCounts
   readonly actAs: ActAs
+  readonly callers: Callers
   readonly log: OperatorLog
 }
 
@@ -64,7 +66,20 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
     settings.checks &&
     new Checks(settings.checks, timeout, (name) => log.callback(`the check ${name}`))
   const lifecycles = lifecyclesOf(loaded)
-  const callbacks = lifecycles.map((lifecycle) => composeCallback(lifecycle, loaded, log))
+  const counts = new DecisionCounts()
+  const { clockTolerance, asyncContext, isRevoked, confirmation } = settings
+  const callers = new Callers({
+    authenticator,
+    knownTenants,
+    counts,
+    clockTolerance,
+    asyncContext,
+    mustBeBound: confirmation === 'require',
+    denies: denialsOf(isRevoked),
+    watchRevocation: watchOf(isRevoked),
+  })
+  const functions = lifecycles.map((lifecycle) => composeCallback(lifecycle, loaded, log))
+  const callbacks = [...functions, callers]
   return {
     authenticator,
     knownTenants,
@@ -72,8 +87,9 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
     background: [authenticator, knownTenants, ...callbacks],
     lifecycles,
     callbacks,
-    counts: new DecisionCounts(),
+    counts,
     actAs: composeActAs(loaded, knownTenants),
+    callers,
     log,
   }
 }
@@ -90,10 +106,10 @@ export function composeAuthenticator(
   if (mockUser) return new DevAuthenticator(mockUser, loaded.rights)
   const { tokenFrom, isRevoked, tenantsTimeout: timeout, maxTokenLength } = settings
   const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance)
-  const issuers = composeIssuers(loaded, tokens, events, log)
+  const rights = composeRights(loaded, log)
+  const issuers = composeIssuers(loaded, { tokens, rights }, events, log)
   const jwts = new JwtVerifier(issuers, tokens, maxTokenLength)
   const opaqueTokens = composeOpaqueTokens(loaded, { jwts, issuers, tokens }, log)
-  const rights = composeRights(loaded, log)
   return new BearerAuthenticator(
     { issuers, tokens, jwts, opaqueTokens, rights, possession: composePossession(settings, log) },
     {
@@ -119,15 +135,11 @@ function composeOpaqueTokens(
   return new OpaqueTokens({ ...rules, hasSeveralIssuers: hasSeveral(issuers) }, known)
 }
 
-function composeRights(
-  { settings, issuers, rights }: LoadedSettings,
-  log: OperatorLog,
-): ExternalRights | undefined {
-  const { resourcesOf, resourcesMaxAge: maxAge, tenantsTimeout: timeout } = settings
+/** The rights of the option; undefined: it is not given. */
+function composeRights(loaded: LoadedSettings, log: OperatorLog): ExternalRights | undefined {
+  const { resourcesOf } = loaded.settings
   if (resourcesOf === undefined) return undefined
-  const report = log.callback('resourcesOf')
-  const rules = { ...rights, resourcesOf, timeout, maxAge }
-  return new ExternalRights({ ...rules, report, hasSeveralIssuers: hasSeveral(issuers) })
+  return externalRights(resourcesOf, loaded, log, hasSeveral(loaded.issuers))
 }
 
 /** Undefined: no token has to be proved. */

@@ -2,6 +2,7 @@ export type { FindIssuer, IssuerRules, ListedIssuer } from './config/issuer-sche
 export type { AuthOptions } from './config/options.ts'
 export * as errors from './errors.ts'
 export { signalOf } from './guard/abort-signal.ts'
+export type { Caller, Credentials } from './guard/callers.ts'
 export type { DecisionEvent, DecisionStats } from './guard/decision-events.ts'
 export type { GuardedRequest } from './guard/request-api.ts'
 export { authorizationOf, type Refusal, refusalOf } from './guard/request-api.ts'

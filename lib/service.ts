@@ -12,6 +12,7 @@ import { type LoadedSettings, loadSettings } from './config/load-settings.ts'
 import type { AuthOptions } from './config/options.ts'
 import { senderProofs } from './config/sender-proofs.ts'
 import { auditRoutes, PluginOrder, undeclaredProblems } from './guard/boot-audit.ts'
+import type { Caller, Credentials } from './guard/callers.ts'
 import { addGuard } from './guard/guard.ts'
 import { decorateRequest } from './guard/request-decorators.ts'
 import { registerGuard } from './guard/scopes.ts'
@@ -149,6 +150,23 @@ export class AuthService {
    */
   actAs<T>(who: InternalUser, work: () => T | Promise<T>): Promise<T> {
     return this.#parts.actAs.run(who, work)
+  }
+
+  /**
+   * Lets a caller in that is no request, such as a socket of another server, or the message of a
+   * queue: by the same rules, caches and bounds. Neither `tokenFrom` nor `resolveTenant` is called.
+   * In dev mode it is the mock user.
+   *
+   * @returns its authorization, and a signal that is aborted when it would not be let in any more
+   * @throws TypeError if a member of `who` is wrong, `undefined`, inherited or unknown, and before
+   * the first `install`
+   * @throws the errors of a guarded request. A token that is bound to its sender (RFC 7800) is 401,
+   * unless `confirmation` is `ignore`. Where that is `require`, each token is. After `close` 503
+   * ERR_AUTH_KEYS_UNAVAILABLE
+   * @example const { authorization } = await auth.authenticate({ token, tenant: 'acme' })
+   */
+  authenticate(who: Credentials): Promise<Caller> {
+    return this.#parts.callers.authenticate(who)
   }
 
   /**

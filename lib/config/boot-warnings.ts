@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { NO_KEYS } from '../identity/jwks/jwk-set.ts'
 import { asksForProof } from '../identity/jwt/confirmation.ts'
 import { EVERY_TENANT } from '../identity/tenants/tenant-name.ts'
 import { isLoopback } from '../platform/http/urls.ts'
@@ -39,7 +40,9 @@ export function listeningWarning(
 function productionWarnings({ settings, given, issuers }: LoadedSettings): string[] {
   const warnings: string[] = []
   const { publicKeysUrl, tenants, confirmation, proofSeen } = settings
-  const listed = typeof issuers === 'function' ? [] : issuers
+  const all = typeof issuers === 'function' ? [] : issuers
+  // Without keys, claims come from opaqueToken alone.
+  const listed = all.filter(({ keySet }) => keySet !== NO_KEYS)
   const hasDefaultKeys = !given.has('publicKeysUrl') && !given.has('issuers')
   if (hasDefaultKeys && listed.some((entry) => entry.publicKeysUrl !== undefined)) {
     warnings.push(

@@ -52,7 +52,12 @@ export const INI_KEYS: Readonly<Record<'auth' | 'tenants', ReadonlyMap<string, O
   ]),
 }
 
-const NO_KEYS: readonly string[] = ['name', 'publicKeys', 'mapClaims'] satisfies IssuerMember[]
+const NO_KEYS: readonly string[] = [
+  'name',
+  'publicKeys',
+  'mapClaims',
+  'resourcesOf',
+] satisfies IssuerMember[]
 
 /** Members of an issuer's rules by their keys in `[auth.NAME]`. */
 export const ISSUER_KEYS: ReadonlyMap<string, IssuerMember> = new Map(

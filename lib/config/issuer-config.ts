@@ -1,6 +1,6 @@
 import type { IssuerEntry } from '../identity/authentication/issuer.ts'
 import { isDiscoverable } from '../identity/jwks/discovery.ts'
-import type { KeySet } from '../identity/jwks/jwk-set.ts'
+import { type KeySet, NO_KEYS } from '../identity/jwks/jwk-set.ts'
 import { Unusable, unexpected } from '../platform/http/failure.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
 import { type IssuerRules, Rules } from './issuer-schema.ts'
@@ -28,6 +28,9 @@ export function checkIssuers(
   const hasKeys = options.has('publicKeysUrl') || options.has('publicKeys')
   if (options.has('issuers')) refuseBoth(options)
   else if (options.has('issuer') && !hasKeys && !settings.devMode) checkKeyless(options)
+  if (options.keySet === NO_KEYS && !options.has('opaqueToken')) {
+    refuseNoKeys(options, 'or, where no JWT is to count, opaqueToken beside it')
+  }
   if (options.has('issuersMax') && typeof settings.issuers !== 'function') {
     options.refuse('issuersMax', 'a function in issuers beside it', 'none')
   }
@@ -45,6 +48,7 @@ export function checkIssuers(
 /** Checks the rules of one issuer together. */
 function checkIssuer(rules: IssuerReader, isAudienceGiven: boolean): void {
   if (!rules.has('issuer')) rules.refuseMissing('issuer')
+  if (rules.keySet === NO_KEYS) refuseNoKeys(rules)
   if (!rules.has('tenants')) rules.refuseMissing('tenants')
   if (!rules.has('audience') && !isAudienceGiven) {
     rules.refuseMissing(
@@ -57,6 +61,11 @@ function checkIssuer(rules: IssuerReader, isAudienceGiven: boolean): void {
   } else if (!rules.has('publicKeys') && !rules.has('publicKeysUrl')) {
     checkDiscoverable(rules, rules.right.issuer)
   }
+}
+
+function refuseNoKeys(reader: OptionsReader | IssuerReader, hint?: string): void {
+  const expected = String(reader.schemaOf('publicKeys')['expected'])
+  reader.refuse('publicKeys', expected, 'an object: no usable key: 0 members', hint)
 }
 
 /** Keys in the options would belong to no issuer of the list. */
@@ -104,10 +113,12 @@ function refuseRepeated(list: readonly IssuerReader[]): void {
 type Fallbacks = Pick<Settings, 'audience' | 'algorithms' | 'tokenTypes' | 'mapClaims'>
 
 /** The rules of an issuer, or the options if they are the rules. */
-interface EntryRules extends Omit<IssuerRules, 'name' | 'issuer' | 'publicKeysUrl'> {
+interface EntryRules
+  extends Omit<IssuerRules, 'name' | 'issuer' | 'publicKeysUrl' | 'resourcesOf'> {
   readonly name?: string | undefined
   readonly issuer?: string | readonly string[]
   readonly publicKeysUrl?: string | undefined
+  readonly resourcesOf?: IssuerEntry['resourcesOf']
 }
 
 /**
@@ -135,6 +146,7 @@ export function issuerEntry(
     algorithms: rules.algorithms ?? settings.algorithms,
     tokenTypes: rules.tokenTypes ?? settings.tokenTypes,
     mapClaims: rules.mapClaims ?? settings.mapClaims,
+    resourcesOf: rules.resourcesOf,
   })
 }
 

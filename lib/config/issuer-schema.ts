@@ -1,9 +1,11 @@
 import type { Static } from '@sinclair/typebox'
 import * as Type from '@sinclair/typebox'
+import { isResourcesOf, type ResourcesOf } from '../identity/authorization/resources.ts'
 import { isTenantName } from '../identity/tenants/tenant-name.ts'
 import {
   Algorithms,
   Callable,
+  Custom,
   KeysUrl,
   List,
   MapClaims,
@@ -73,6 +75,15 @@ export const Rules = Type.Object({
    * @default the option `mapClaims`
    */
   mapClaims: Type.Optional(MapClaims),
+
+  /**
+   * Returns the rights of its users, as the option does, with questions and a cache of its own;
+   * `'claims'`: its tokens bring their own rights.
+   * @default the option `resourcesOf`
+   */
+  resourcesOf: Type.Optional(
+    Custom<ResourcesOf | 'claims'>("a function, or 'claims'", isResourcesOf),
+  ),
 })
 
 /**

@@ -160,7 +160,9 @@ function issuersOf(
   const isDiscovered = settings.issuer !== undefined && !options.has('publicKeysUrl')
   const hasUrl = settings.publicKeys === undefined && !isDiscovered
   const publicKeysUrl = hasUrl ? settings.publicKeysUrl : undefined
-  const rules = { ...settings, name: undefined, tenants: '*', publicKeysUrl } as const
+  // The function of the option is not the issuer's own.
+  const own = { name: undefined, resourcesOf: undefined }
+  const rules = { ...settings, ...own, tenants: '*', publicKeysUrl } as const
   return Object.freeze([issuerEntry(rules, settings, options.keySet)])
 }
 

@@ -8,7 +8,7 @@ import {
   TypeGuard,
 } from '@sinclair/typebox'
 import { Assert, Check } from '@sinclair/typebox/value'
-import { KeySet } from '../identity/jwks/jwk-set.ts'
+import { KeySet, NO_KEYS } from '../identity/jwks/jwk-set.ts'
 import { Unusable } from '../platform/http/failure.ts'
 import { ownCopy, ownProperty } from '../platform/runtime/own-property.ts'
 import { UnreadableValue } from './ini-line.ts'
@@ -79,7 +79,7 @@ export class OptionReader<Members extends TProperties> {
     } else if (isSecret(schema)) {
       this.refuse(name, expectedOf(schema), `a value of type ${typeof value}`)
     } else {
-      this.#problems.addValue(source, expectedOf(schema), written)
+      this.#problems.addValue(source, expectedOf(schema), written, hintOf(schema, value))
     }
   }
 
@@ -195,13 +195,24 @@ function expectedOf(schema: TSchema): string {
   return String(ownProperty(schema, 'expected'))
 }
 
+/** The cure of a common mistake; undefined: it is another one. */
+function hintOf(schema: TSchema, value: unknown): string | undefined {
+  const hint = ownProperty(schema, 'hint')
+  return typeof hint === 'function' ? hint(value) : undefined
+}
+
+function isEmptySet(jwks: object): boolean {
+  const keys = ownProperty(jwks, 'keys')
+  return Array.isArray(keys) && keys.length === 0
+}
+
 /** The keys of a set; the reason why it cannot be used; undefined if it is no object. */
 function readKeys(keys: unknown): KeySet | string | undefined {
   if (typeof keys !== 'object' || keys === null) return undefined
   try {
     const copy: object = JSON.parse(JSON.stringify(keys))
     if (!isPlainData(keys)) return 'it is made of other than plain objects and lists'
-    return new KeySet(copy)
+    return isEmptySet(copy) ? NO_KEYS : new KeySet(copy)
   } catch (error) {
     return error instanceof Unusable ? error.message : 'it cannot be read'
   }

@@ -111,9 +111,17 @@ export const Algorithms = (options: object = {}) =>
     Type.Array(Type.Union(supportedAlgorithms.map((name) => Type.Literal(name))), {
       minItems: 1,
       expected: `a list of ${supportedAlgorithms.join(', ')}`,
+      hint: hintForSecrets,
       ...options,
     }),
   )
+
+/** Their secret would have to stand where public keys do. */
+function hintForSecrets(value: unknown): string | undefined {
+  const names: readonly unknown[] = Array.isArray(value) ? value : [value]
+  if (!names.some((name) => /^HS(?:256|384|512)$/.test(String(name)))) return undefined
+  return 'tokens that are signed with a secret go to opaqueToken: sharedSecret of fastify-tenant-auth/introspection'
+}
 
 export const TokenTypes = Type.Unsafe<readonly string[]>(
   Type.Array(Type.String({ pattern: '^[!-~]+$' }), {

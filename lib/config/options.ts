@@ -51,7 +51,10 @@ const tokenOptions = {
    */
   publicKeysUrl: KeysUrl({ default: 'http://localhost:8081/openidconnect/public_keys' }),
 
-  /** The authorization server's JWK set itself (RFC 7517 §5). Wins over any URL. */
+  /**
+   * The authorization server's JWK set itself (RFC 7517 §5). Wins over any URL. `{ keys: [] }`,
+   * beside `opaqueToken` only: no JWT counts, and nothing is fetched.
+   */
   publicKeys: Type.Optional(PublicKeys),
 
   /**

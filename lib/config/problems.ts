@@ -35,11 +35,11 @@ export class Problems {
     this.#lines.push(hint === undefined ? problem : `${problem}: ${hint}`)
   }
 
-  /** A value that cannot be used. */
-  addValue(source: Source, expected: string, value: unknown): void {
+  /** A value that cannot be used, with the cure if that is known. */
+  addValue(source: Source, expected: string, value: unknown, cure?: string): void {
     const values: unknown[] = Array.isArray(value) ? value : [value]
     // `process.env.NOPE`, alone or in a list.
-    const hint = values.includes(undefined) ? 'is an environment variable missing?' : undefined
+    const hint = values.includes(undefined) ? 'is an environment variable missing?' : cure
     this.add(source, expected, showValue(value), hint)
   }
 

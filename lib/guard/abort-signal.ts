@@ -13,7 +13,7 @@ import { clock } from '../platform/runtime/clock.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import { Alarm } from '../platform/runtime/timer.ts'
 import { runInContext } from './async-context.ts'
-import { type AuthContext, admittedContextOf, authContextOf } from './context.ts'
+import { type AuthContext, admittedContextOf, authContextOf, type Deciding } from './context.ts'
 import { lackedLogin, servesSuspended, suspendedTenant } from './decide.ts'
 
 const signals = new WeakMap<AuthContext, AbortSignal>()
@@ -36,7 +36,11 @@ export function signalOf<
 >(request: FastifyRequest<RouteGeneric, RawServer, RawRequest>): AbortSignal
 export function signalOf(request: FastifyRequest): AbortSignal {
   const context = admittedContextOf(request)
-  const signal = signalFor(request, context)
+  return heardSignal(signalFor(request, context), context)
+}
+
+/** A signal whose listeners are called, even if it has been aborted before. */
+export function heardSignal(signal: AbortSignal, context: Deciding | undefined): AbortSignal {
   if (!signal.aborted) return signal
   // A listener would never be called after an end that came before, as during a slow hook. Earlier
   // listeners have another signal.
@@ -74,9 +78,9 @@ export class AdmissionSignal {
   /** Milliseconds since the epoch. */
   readonly #endsAt: number
   readonly #unwatch: (() => void)[] = []
-  readonly #context: AuthContext
+  readonly #context: Deciding
 
-  constructor(context: AuthContext) {
+  constructor(context: Deciding) {
     const { verified, rules } = context
     this.#context = context
     this.#endsAt = endOf(context)
@@ -111,7 +115,7 @@ export class AdmissionSignal {
     const { authorization, rules } = this.#context
     if (authorization === null || authorization.tenant === null) return
     if (authorization.isSuperuser || servesSuspended(this.#context)) return
-    const end = () => this.#abort(suspendedTenant())
+    const end = () => this.abort(suspendedTenant())
     this.#stopBy(rules.knownTenants.watch(authorization.tenant, end))
   }
 
@@ -122,10 +126,10 @@ export class AdmissionSignal {
   }
 
   #end(reason: string): void {
-    this.#abort(withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason)))
+    this.abort(withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason)))
   }
 
-  #abort(error: AuthError): void {
+  abort(error: AuthError): void {
     this.stop()
     // The code that adds an entry to a deny list may run under another authorization.
     runInContext(this.#context, () => this.#controller.abort(error))
@@ -137,7 +141,7 @@ export class AdmissionSignal {
  * the time of the token, by the age of a login that its route wants, and by a deny list that is
  * `isRevoked`. True, too, if the list does not know.
  */
-export function hasEnded(context: AuthContext): boolean {
+export function hasEnded(context: Deciding): boolean {
   const { verified, principal, policy, rules } = context
   // In dev mode there is no token.
   if (verified === null || principal === null) return false
@@ -158,7 +162,7 @@ export function hasEnded(context: AuthContext): boolean {
  * Milliseconds since the epoch. The tolerance is for the clock that `exp` was read from: the age of
  * an answer is measured here.
  */
-function endOf({ authorization, verified, rules }: AuthContext): number {
+function endOf({ authorization, verified, rules }: Deciding): number {
   const tolerance = verified?.lifetime.exp === undefined ? 0 : rules.clockTolerance
   return (authorization?.expiresAt.getTime() ?? 0) + tolerance * 1000
 }

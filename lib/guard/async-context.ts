@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { runWithAuthorization } from '../identity/authorization/current-authorization.ts'
 import { contextOf, type RequestContext, rootScope } from '../routes/fastify-scope.ts'
 import { aliasHandler } from '../routes/route-capture.ts'
-import { type AuthContext, admittedContextOf, type DecisionRules } from './context.ts'
+import { admittedContextOf, type Deciding, type DecisionRules } from './context.ts'
 
 type ContextRules = Pick<DecisionRules, 'asyncContext'>
 
@@ -16,7 +16,7 @@ export function enterContext(request: FastifyRequest, done: () => void): void {
 }
 
 /** Runs a function with the authorization of an admitted request. */
-export function runInContext<T>(context: AuthContext | undefined, run: () => T): T {
+export function runInContext<T>(context: Deciding | undefined, run: () => T): T {
   const authorization = context?.rules.asyncContext ? context.authorization : null
   return runWithAuthorization(authorization, run)
 }

@@ -45,11 +45,37 @@ export interface DecisionRules {
   readonly logBindings?: readonly LogBinding[] | undefined
 }
 
+/** As much of a decision as needs no request: a caller may have none. */
+export interface Deciding extends Finding {
+  readonly request: FastifyRequest | null
+  readonly policy: Pick<Policy, 'guests' | 'suspended' | 'requirement' | 'stepUp' | 'checks'>
+  readonly rules: CallRules
+  principal: Principal | null
+  tenant: string | null
+  required: readonly string[] | null
+  isRenewed: boolean
+  readonly authorization: Authorization | null
+  readonly error: AuthError | null
+}
+
+/** The rules for such a decision. */
+export type CallRules = Pick<
+  DecisionRules,
+  | 'knownTenants'
+  | 'waits'
+  | 'suspendedTenants'
+  | 'asyncContext'
+  | 'clockTolerance'
+  | 'denies'
+  | 'watchRevocation'
+  | 'counts'
+>
+
 /**
  * A guarded request and its decision. Each finding is noted at once, so that a refusal can name its
  * user and its tenant.
  */
-export class AuthContext implements Finding {
+export class AuthContext implements Deciding {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly policy: Policy
@@ -63,6 +89,8 @@ export class AuthContext implements Finding {
   tenant: string | null = null
   /** The ids that the request requires, if its route chooses them by the request. */
   required: readonly string[] | null = null
+  /** Whether the rights have been asked for anew, because those that were kept would refuse it. */
+  isRenewed = false
   /** Whether the request is admitted without a user, on an open route too. */
   isGuest = false
   /** Null until the request is admitted. */

@@ -16,8 +16,8 @@ import { askForTenant, type RequestUser } from '../identity/tenants/resolve-tena
 import { isTenantName, readNoTenant, readTenant } from '../identity/tenants/tenant-name.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import { logLine } from '../platform/runtime/log-line.ts'
-import type { MaybePromise } from '../platform/runtime/maybe-promise.ts'
-import type { AuthContext } from './context.ts'
+import { after, type MaybePromise } from '../platform/runtime/maybe-promise.ts'
+import type { AuthContext, Deciding } from './context.ts'
 
 /** A request without a user. Only an open route, and one with `guests`, admits it. */
 export const GUEST = Symbol('guest')
@@ -63,16 +63,16 @@ function decideFor(
 }
 
 /** @param principal null: a guest */
-function decideIn(
+export function decideIn(
   tenant: string | null | AuthError,
   principal: Principal | null,
-  context: AuthContext,
+  context: Deciding,
 ): MaybePromise<Decision> {
   if (tenant instanceof AuthError) return tenant
   context.tenant = tenant
   // Asked before whether the tenant exists, so that users cannot probe which tenants do.
-  const authorization = principal?.find(tenant) ?? withoutRights(principal, context) // 403
-  if (authorization instanceof AuthError) return authorization
+  const authorization = principal === null ? GUEST : principal.find(tenant)
+  if (authorization === undefined) return decideAnew(context, () => withoutRights(context)) // 403
   const { knownTenants, waits } = context.rules
   const areAsked = tenant !== null && !(knownTenants instanceof AnyTenant)
   const state = !areAsked || knownTenants.stateOf(tenant, waits) // 404, 503
@@ -83,26 +83,48 @@ function decideIn(
   return decideInState(state, authorization, context)
 }
 
+/**
+ * The decision by newer rights, where those that were kept would refuse the request; once for each
+ * request. If there are no newer ones, the refusal stands.
+ */
+function decideAnew(
+  context: Deciding,
+  refused: () => MaybePromise<Decision>,
+): MaybePromise<Decision> {
+  const { principal, verified, rules } = context
+  const external = verified?.external
+  if (principal === null || verified === null || external === undefined) return refused()
+  if (context.isRenewed) return refused()
+  context.isRenewed = true
+  return after(external.renewed(principal, verified, rules.waits), (renewed) => {
+    if (renewed === undefined) return refused()
+    context.principal = renewed
+    return decideIn(context.tenant, renewed, context)
+  })
+}
+
+const COUNTS_AS_GUEST = 'tenant auth: a user counts as a guest'
+
 /** To a route for guests, a user who may not act for the tenant is nobody. */
-function withoutRights(
-  principal: Principal | null,
-  context: AuthContext,
-): typeof GUEST | AuthError {
-  if (principal === null) return GUEST
-  if (!context.policy.guests) return withoutStack(() => principal.mayNotAct())
-  const { reason } = withoutStack(() => principal.mayNotAct())
-  logLine(context.request.log, 'debug', 'tenant auth: a user counts as a guest', { reason })
+function withoutRights(context: Deciding): MaybePromise<Decision> {
+  const { principal, policy, tenant } = context
+  if (principal === null) return decideIn(tenant, null, context)
+  const refusal = withoutStack(() => principal.mayNotAct())
+  if (!policy.guests) return refusal
+  const { reason } = refusal
+  const { request } = context
+  if (request !== null) logLine(request.log, 'debug', COUNTS_AS_GUEST, { reason })
   context.principal = null
   context.verified = null
   context.cached = null
-  return GUEST
+  return decideIn(tenant, null, context)
 }
 
 function decideInState(
   state: TenantState,
   authorization: Authorization | typeof GUEST,
-  context: AuthContext,
-): Decision {
+  context: Deciding,
+): MaybePromise<Decision> {
   if (state === true) return meetRequirement(authorization, context)
   const isServed = state === 'suspended' && servesSuspended(context)
   if (state === false || (authorization === GUEST && !isServed)) {
@@ -115,8 +137,10 @@ function decideInState(
 }
 
 /** Whether a suspended tenant is served: to its members, and to guests. */
-export function servesSuspended({ request, policy, rules }: AuthContext): boolean {
+export function servesSuspended({ request, policy, rules }: Deciding): boolean {
   if (policy.suspended) return true
+  // Nobody knows whether a caller without a request only reads.
+  if (request === null) return false
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   return rules.suspendedTenants === 'read' && isRead && request.headers.upgrade === undefined
 }
@@ -128,8 +152,8 @@ export function suspendedTenant(): AuthError {
 
 function meetRequirement(
   authorization: Authorization | typeof GUEST,
-  context: AuthContext,
-): Decision {
+  context: Deciding,
+): MaybePromise<Decision> {
   const { principal, policy } = context
   // It counts last: nobody logs in again to be refused still.
   const found = policy.stepUp === null ? authorization : (lackedLogin(context) ?? authorization)
@@ -140,14 +164,15 @@ function meetRequirement(
   const required = policy.requirement
   const requirement = required.mode === 'by' ? chosenBy(required, context) : required
   if (requirement && principal.meets(authorization, requirement)) return found
-  return withoutStack(() => principal.lacks((requirement ?? required).ids)) // 403
+  const refusal = withoutStack(() => principal.lacks((requirement ?? required).ids)) // 403
+  return requirement === undefined ? refusal : decideAnew(context, () => refusal)
 }
 
 /**
  * The refusal where the login is not what the route wants; undefined: it is. Judged each time, of
  * superusers too.
  */
-export function lackedLogin({ principal, policy }: AuthContext): AuthError | undefined {
+export function lackedLogin({ principal, policy }: Deciding): AuthError | undefined {
   const { stepUp } = policy
   if (stepUp === null) return undefined
   return withoutStack(() =>
@@ -160,8 +185,9 @@ export function lackedLogin({ principal, policy }: AuthContext): AuthError | und
 const BY_FAILED = 'tenant auth: require.by failed; the request is refused'
 
 /** Undefined if the route's function cannot say what the request requires: nobody meets that. */
-function chosenBy(required: RequirementByRequest, context: AuthContext): Requirement | undefined {
+function chosenBy(required: RequirementByRequest, context: Deciding): Requirement | undefined {
   const { request } = context
+  if (request === null) return undefined
   try {
     const requirement = requirementBy(required, request)
     context.required = requirement.ids

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { AuthError } from '../errors.ts'
 import type { Actor } from '../identity/jwt/registered-claims.ts'
 import type { Possessed } from '../identity/proofs/possession.ts'
-import type { AuthContext } from './context.ts'
+import type { AuthContext, Deciding } from './context.ts'
 import { requestedTenant } from './decide.ts'
 import { bindLog } from './log-bindings.ts'
 
@@ -12,7 +12,7 @@ import { bindLog } from './log-bindings.ts'
  * work without a request. Immutable, but for the request.
  */
 export interface DecisionEvent {
-  /** Null: work without a request. */
+  /** Null: work, or a caller, without a request. */
   readonly request: FastifyRequest | null
   readonly outcome: 'admitted' | 'refused' | 'internal'
   /** The code of the error; null: not refused. */
@@ -59,7 +59,16 @@ export function recordDecision(context: AuthContext): void {
     if (wasRefused === (error !== null) && (wasRefused || before.tenant === tenant)) return
   }
   rules.counts.count(error)
-  if (decisions.hasSubscribers) decisions.publish(eventOf(context))
+  if (!decisions.hasSubscribers) return
+  // Of two looks at the token of one decision, the first one says whether it was known.
+  const first = before === null || before.isRecorded ? context : before
+  decisions.publish(eventOf(context, requestedTenant(context), first))
+}
+
+/** Records a decision on a caller without a request. */
+export function recordCall(call: Deciding): void {
+  call.rules.counts.count(call.error)
+  if (decisions.hasSubscribers) decisions.publish(eventOf(call, call.tenant))
 }
 
 /** Publishes work without a request, which acts as a user in a tenant. */
@@ -84,10 +93,8 @@ export function publishInternal({ sub, tenant }: Pick<DecisionEvent, 'sub' | 'te
   decisions.publish(Object.freeze(event))
 }
 
-function eventOf(context: AuthContext): DecisionEvent {
-  const { request, policy, principal, error, before } = context
-  // Of two looks at the token of one decision, the first one says whether it was known.
-  const { cached } = before === null || before.isRecorded ? context : before
+function eventOf(context: Deciding, tenant: string | null, { cached } = context): DecisionEvent {
+  const { request, policy, principal, error } = context
   return Object.freeze({
     request,
     outcome: error === null ? 'admitted' : 'refused',
@@ -98,7 +105,7 @@ function eventOf(context: AuthContext): DecisionEvent {
     sub: principal?.sub ?? null,
     tokenSub: principal?.tokenSub ?? null,
     actor: principal?.actor ?? null,
-    tenant: requestedTenant(context),
+    tenant,
     required: context.required ?? policy.requirement?.ids ?? null,
     checks: policy.checks,
     cached,

@@ -171,7 +171,7 @@ function doneIfChecked(
  * After an error of the guard's own, the route stays closed, and the answer is not a 500 that a
  * caller could cause.
  */
-function asRefusal(error: unknown): AuthError {
+export function asRefusal(error: unknown): AuthError {
   if (isThrown(error, AuthError)) return error
   return withoutStack(() => new ERR_AUTH_TOKEN_INVALID(`the guard failed (${errorCode(error)})`))
 }

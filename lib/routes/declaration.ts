@@ -237,7 +237,8 @@ function readChecks(value: unknown, problems: string[]): readonly string[] | nul
   return Object.freeze([])
 }
 
-function readRequirement(value: unknown, problems: string[]): Declared['requirement'] {
+/** @param problems gets what is wrong; then nobody meets the requirement */
+export function readRequirement(value: unknown, problems: string[]): Declared['requirement'] {
   if (value === undefined || value === false) return null
   const byRequest = readByRequest(value)
   if (byRequest !== undefined) return byRequest

@@ -187,6 +187,7 @@ test('what reading an answer throws is told in constant words', async (t) => {
       throw new RangeError('secret')
     },
     keysOf: () => assert.fail('there is no entry'),
+    rightsOf: () => assert.fail('there is no entry'),
     issuerOf: () => assert.fail('there is no entry'),
     warn: () => assert.fail('nobody is displaced'),
     maxHeld: 1,

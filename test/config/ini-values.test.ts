@@ -79,6 +79,7 @@ describe('a section [auth.NAME]', () => {
       algorithms: ['ES256'],
       tokenTypes: ['at+jwt'],
       mapClaims: undefined,
+      resourcesOf: undefined,
     })
   })
 

@@ -139,6 +139,11 @@ describe('the rules of an issuer', () => {
     ['a secret algorithm', { algorithms: ['HS256'] }, 'algorithms: expected a list of RS256'],
     ['an empty list of algorithms', { algorithms: [] }, 'algorithms: expected a list of RS256'],
     ['a token type as text', { tokenTypes: 'JWT' }, 'tokenTypes: expected a list of token types'],
+    [
+      'a word for resourcesOf',
+      { resourcesOf: 'token' },
+      "resourcesOf: expected a function, or 'claims'",
+    ],
     ['no function for mapClaims', { mapClaims: {} }, 'mapClaims: expected a function'],
     ['a name with a line break', { name: 'a\nb' }, 'name: expected printable ASCII of at most 100'],
     ['a long name', { name: 'a'.repeat(101) }, 'name: expected printable ASCII of at most 100'],
@@ -168,7 +173,7 @@ describe('the rules of an issuer', () => {
 
   for (const member of [
     ...['name', 'issuer', 'tenants', 'audience', 'publicKeysUrl', 'publicKeys'],
-    ...['algorithms', 'tokenTypes', 'mapClaims'],
+    ...['algorithms', 'tokenTypes', 'mapClaims', 'resourcesOf'],
   ]) {
     test(`stop the boot where ${member} is undefined, null or empty`, () => {
       for (const [value, found] of [
@@ -298,6 +303,7 @@ describe('where the options themselves are the rules', () => {
       algorithms,
       tokenTypes,
       mapClaims,
+      resourcesOf: undefined,
     })
   })
 
@@ -314,6 +320,7 @@ describe('where the options themselves are the rules', () => {
       algorithms: settings.algorithms,
       tokenTypes: undefined,
       mapClaims: undefined,
+      resourcesOf: undefined,
     })
   })
 
@@ -383,6 +390,7 @@ describe('an issuer of a list', () => {
       publicKeys: undefined,
       keySet: undefined,
       publicKeysUrl: undefined,
+      resourcesOf: undefined,
     })
   })
 
@@ -427,6 +435,7 @@ describe('an answer of a function in issuers', () => {
       algorithms: ['ES256'],
       tokenTypes: undefined,
       mapClaims: undefined,
+      resourcesOf: undefined,
     }
     assert.deepEqual(read({ tenants: ['acme'] }), expected)
     assert.deepEqual(read({ tenants: ['acme'], issuer: ISS }), expected)

@@ -188,6 +188,7 @@ test('every export of an installed package can be imported, and no other file of
   assert.deepEqual(found['names']['fastify-tenant-auth/introspection'], [
     'introspection',
     'seacatExchange',
+    'sharedSecret',
   ])
   assert.deepEqual(found['names']['fastify-tenant-auth/revocation'], [
     'backchannelLogout',

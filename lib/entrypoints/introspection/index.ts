@@ -4,3 +4,8 @@ export type { OpaqueAnswer, OpaqueToken } from '../../identity/authentication/op
 export { introspection } from './introspection.ts'
 export type { IntrospectionOptions } from './introspection-options.ts'
 export { type SeacatExchangeOptions, seacatExchange } from './seacat.ts'
+export {
+  type SharedSecretOptions,
+  type SymmetricAlgorithm,
+  sharedSecret,
+} from './shared-secret.ts'

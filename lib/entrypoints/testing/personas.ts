@@ -4,7 +4,13 @@ import { decodeJwt } from 'jose'
 import type { StepUp } from '../../errors.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import type { Policy } from '../../routes/policy.ts'
-import type { Persona, PersonaUser, ProbeOptions, ProbeTarget } from './probe-target.ts'
+import {
+  type Persona,
+  type PersonaUser,
+  type ProbeOptions,
+  type ProbeTarget,
+  resourcesOfIssuer,
+} from './probe-target.ts'
 import type { ProbeAddress } from './probe-url.ts'
 import { createProofKey, type ProofKey } from './proof-key.ts'
 import type { TestAuthority } from './test-authority.ts'
@@ -156,7 +162,8 @@ export function personaHeaders(
   { grant, claims = (user) => ({ ...user }) }: ProbeOptions,
 ) {
   const tokens = new Map<string, Promise<string>>()
-  const { clockTolerance, resourcesOf, publicUrl } = loaded.settings
+  const { clockTolerance, publicUrl } = loaded.settings
+  const resourcesOf = resourcesOfIssuer(issuer, loaded)
   let proofKey: Promise<ProofKey> | undefined
 
   const rightsIn = (token: string): unknown => {

@@ -2,6 +2,7 @@ import { readIssuerRules } from '../../config/issuer-config.ts'
 import type { LoadedSettings } from '../../config/load-settings.ts'
 import type { InstalledGuard } from '../../guard/scopes.ts'
 import type { IssuerEntry } from '../../identity/authentication/issuer.ts'
+import type { ResourcesOf } from '../../identity/authorization/resources.ts'
 import { listRoutes } from '../../routes/route-list.ts'
 import type { TestAuthority, TestUserInfo } from './test-authority.ts'
 
@@ -114,6 +115,11 @@ export async function probeTarget(
     throw new Error(`probe: the application trusts no issuer ${authority.issuer} and audience`)
   }
   const { tenant, foreign, suspended } = options
+  if (resourcesOfIssuer(issuer, guard.loaded) !== undefined && options.grant === undefined) {
+    throw new Error(
+      'probe: with resourcesOf the application says what a user holds: probe(app, authority, { grant })',
+    )
+  }
   if (tenant !== undefined && issuer.tenants !== '*' && !issuer.tenants.includes(tenant)) {
     throw new Error(`probe: ${authority.issuer} may not speak for the tenant ${tenant}`)
   }
@@ -125,11 +131,8 @@ function problemOf(
   { loaded, registry }: InstalledGuard,
   options: ProbeOptions,
 ): string | undefined {
-  const { devMode, resourcesOf, opaqueToken, tenants, resolveTenant } = loaded.settings
+  const { devMode, opaqueToken, tenants, resolveTenant } = loaded.settings
   if (devMode) return 'in dev mode every request is of the mock user, so no token is looked at'
-  if (resourcesOf !== undefined && options.grant === undefined) {
-    return 'with resourcesOf the application says what a user holds: probe(app, authority, { grant })'
-  }
   if (opaqueToken !== undefined && options.grant === undefined) {
     return 'with opaqueToken the application knows its users: probe(app, authority, { grant })'
   }
@@ -146,6 +149,14 @@ function problemOf(
     return 'with resolveTenant it needs what that reads: probe(app, authority, { headers })'
   }
   return undefined
+}
+
+/** The function that says what the users of an issuer hold; undefined: their tokens do. */
+export function resourcesOfIssuer(
+  { resourcesOf }: IssuerEntry,
+  { settings }: LoadedSettings,
+): ResourcesOf | undefined {
+  return resourcesOf === 'claims' ? undefined : (resourcesOf ?? settings.resourcesOf)
 }
 
 async function entryOf(

@@ -68,6 +68,15 @@ export interface Authenticator {
     finding?: Finding,
   ): MaybePromise<Principal | AuthError>
   /**
+   * The principal of a token that came without a request, or its refusal, as `authenticate`. A
+   * token that is bound to its sender is refused.
+   */
+  authenticateToken(
+    token: string,
+    waits: PendingRequests,
+    finding: Finding,
+  ): MaybePromise<Principal | AuthError>
+  /**
    * The logout of a logout token, or its refusal; a promise only if its issuer or its key is not
    * known yet, and then one of `waits`.
    *

@@ -5,8 +5,9 @@ import { withoutStack } from '../../platform/runtime/error.ts'
 import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { Principal } from '../authorization/principal.ts'
-import { isJwt } from '../jwt/compact-jws.ts'
+import { isOpaque } from '../jwt/compact-jws.ts'
 import type { Logout } from '../jwt/logout-token.ts'
+import { refuseToken } from '../jwt/refuse-token.ts'
 import type { Possession, ProofStats, Sent } from '../proofs/possession.ts'
 import type { Authenticator, Finding, Invalidation, KeyStats } from './authenticator.ts'
 import { extractToken, type TokenRules } from './extract-token.ts'
@@ -27,7 +28,7 @@ export interface TokenParts {
   readonly jwts: JwtVerifier
   /** Undefined: a token that is no JWT is refused. */
   readonly opaqueTokens?: OpaqueTokens | undefined
-  /** Undefined: the rights are those of the token. */
+  /** Rights of the issuers that have no others; undefined: there are none. */
   readonly rights?: ExternalRights | undefined
   /** Undefined: no token is bound to its sender. */
   readonly possession?: Possession | undefined
@@ -52,12 +53,14 @@ export class BearerAuthenticator implements Authenticator {
     this.#parts.issuers.open()
     this.#parts.opaqueTokens?.open()
     this.#parts.rights?.open()
+    for (const { external } of this.issuers()) external?.open()
   }
 
   close(): void {
     this.#parts.issuers.close()
     this.#parts.opaqueTokens?.close()
     this.#parts.rights?.close()
+    for (const { external } of this.issuers()) external?.close()
   }
 
   get isReady(): boolean {
@@ -74,6 +77,7 @@ export class BearerAuthenticator implements Authenticator {
     if (sub === undefined && issuer !== null) this.#parts.issuers.forget(issuer)
     this.#parts.opaqueTokens?.forget(what)
     this.#parts.rights?.forget(what)
+    for (const { external } of this.issuers()) external?.forget(what)
   }
 
   issuers(): readonly Issuer[] {
@@ -107,6 +111,23 @@ export class BearerAuthenticator implements Authenticator {
     return verified.then((found) => this.#principalOf(found, sent, waits, finding))
   }
 
+  authenticateToken(
+    token: string,
+    waits: PendingRequests,
+    finding: Finding,
+  ): MaybePromise<Principal | AuthError> {
+    if (token === '') return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('an empty token'))
+    if (finding.mustBeBound) return refuseToken('nothing proves its sender without a request')
+    const known = this.#parts.tokens.recall(token) // 401
+    finding.cached = known !== undefined
+    return after(known ?? this.#verify(token, waits), (verified) => {
+      if (verified instanceof AuthError) return verified
+      if (verified.confirmation !== null) return refuseToken('bound to its sender')
+      finding.verified = verified
+      return this.#unrevoked(verified, waits)
+    })
+  }
+
   verifyLogout(
     token: string,
     clients: readonly string[],
@@ -123,7 +144,7 @@ export class BearerAuthenticator implements Authenticator {
   ): MaybePromise<Principal | AuthError> {
     if (verified instanceof AuthError) return verified
     finding.verified = verified
-    const { rights, possession } = this.#parts
+    const { possession } = this.#parts
     // Whoever sends a bound token has to hold its keys, before anything is asked for its user.
     if (possession !== undefined) {
       const proved = possession.prove(sent, verified.confirmation, finding, waits) // 401, 503
@@ -135,25 +156,26 @@ export class BearerAuthenticator implements Authenticator {
       }
       finding.possession = proved
     }
-    if (rights === undefined && this.#rules.isRevoked === undefined) return verified.principal
+    const { external, principal } = verified
+    if (external === undefined && this.#rules.isRevoked === undefined) return principal
     return this.#unrevoked(verified, waits)
   }
 
   #unrevoked(verified: Verified, waits: PendingRequests): MaybePromise<Principal> {
-    const { rights } = this.#parts
+    const { external } = verified
     const unrevoked = (user: Principal) => checkRevocation(user, verified, this.#rules, waits)
-    if (rights === undefined) return unrevoked(verified.principal) // 401, 503
+    if (external === undefined) return unrevoked(verified.principal) // 401, 503
     // A deny list needs the token alone. Whoever is on it must hold no place among the questions.
     if (this.#hasDenyList) {
-      return after(unrevoked(verified.principal), () => rights.of(verified, waits))
+      return after(unrevoked(verified.principal), () => external.of(verified, waits))
     }
-    return after(rights.of(verified, waits), unrevoked)
+    return after(external.of(verified, waits), unrevoked)
   }
 
   /** Which kind a token is is decided once: what fails as one kind is never tried as the other. */
   #verify(token: string, waits: PendingRequests): MaybePromise<Verified | AuthError> {
     const { jwts, opaqueTokens } = this.#parts
-    if (opaqueTokens === undefined || isJwt(token)) return jwts.verify(token, waits)
+    if (opaqueTokens === undefined || !isOpaque(token)) return jwts.verify(token, waits)
     return opaqueTokens.verify(token, waits)
   }
 }

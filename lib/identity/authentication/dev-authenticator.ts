@@ -44,6 +44,10 @@ export class DevAuthenticator implements Authenticator {
     return this.#principal
   }
 
+  authenticateToken(): Principal {
+    return this.#principal
+  }
+
   /** Nobody's word is believed. */
   verifyLogout(): AuthError {
     return refuseToken('dev mode')

@@ -7,6 +7,7 @@ import { clock } from '../../platform/runtime/clock.ts'
 import { errorCode, isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { Alarm } from '../../platform/runtime/timer.ts'
+import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { KeySource } from '../jwks/key-source.ts'
 import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
 import type { Issuer, IssuerEntry, Standing } from './issuer.ts'
@@ -43,7 +44,9 @@ export interface AskedIssuersRules {
   read(iss: string, answer: unknown): IssuerEntry | null | undefined
   /** Where the keys of an entry come from. */
   keysOf(entry: IssuerEntry): KeySource
-  issuerOf(entry: IssuerEntry, keys: KeySource, standing: Standing): Issuer
+  /** Rights by a function of the entry's own; undefined: it has none. */
+  rightsOf(entry: IssuerEntry): ExternalRights | undefined
+  issuerOf(entry: IssuerEntry, own: Own, standing: Standing): Issuer
   /** Reports why there is no answer. */
   readonly report?: ReportFailure
   /** Tells the operator. */
@@ -60,9 +63,17 @@ export interface AskedIssuersRules {
   readonly cooldown: number
 }
 
+/** The parts of an issuer that outlive a change of its rules. */
+interface Own {
+  readonly keys: KeySource
+  /** Of a function of its own; undefined: there is none. */
+  readonly rights: ExternalRights | undefined
+}
+
 /** An issuer by the application's word. */
 interface Held {
   readonly issuer: Issuer
+  readonly rights: ExternalRights | undefined
   /** All of the answer that is data. */
   readonly data: string
   /** Where its keys come from. */
@@ -194,8 +205,10 @@ export class DynamicIssuers implements Issuers {
   /** An answer that has changed as data makes another issuer, whose tokens are proved anew. */
   #learn(entry: IssuerEntry | null, iss: string, before: Held | undefined): Held | null {
     if (entry === null) return null
-    const { mapClaims, name, keySet: _, ...rest } = entry
-    const data = JSON.stringify({ name, ...rest })
+    const { mapClaims, resourcesOf, name, keySet: _, ...rest } = entry
+    const rightsBy = typeof resourcesOf === 'function' ? 'function' : resourcesOf
+    const data = JSON.stringify({ name, rightsBy, ...rest })
+    if (typeof resourcesOf === 'function') before?.rights?.askBy(resourcesOf)
     if (before?.data === data) {
       before.issuer.mapBy(mapClaims)
       return before
@@ -211,17 +224,24 @@ export class DynamicIssuers implements Issuers {
     if (!isSamePlace) before?.issuer.keys.close()
     const keys = isSamePlace ? before.issuer.keys : this.#rules.keysOf(entry)
     keys.open()
-    const issuer = this.#rules.issuerOf(entry, keys, {
-      isTrusted: () => {
-        if (this.#answers.fresh(iss) !== held) return false
-        this.#table.used(iss)
-        return true
+    const hasOwn = typeof entry.resourcesOf === 'function'
+    const rights = hasOwn ? (before?.rights ?? this.#rules.rightsOf(entry)) : undefined
+    const issuer = this.#rules.issuerOf(
+      entry,
+      { keys, rights },
+      {
+        isTrusted: () => {
+          if (this.#answers.fresh(iss) !== held) return false
+          this.#table.used(iss)
+          return true
+        },
+        proved: () => this.#table.proved(iss),
+        awaited: () => this.#table.awaited(iss),
+        released: () => this.#table.released(iss),
       },
-      proved: () => this.#table.proved(iss),
-      awaited: () => this.#table.awaited(iss),
-      released: () => this.#table.released(iss),
-    })
-    const held: Held = { issuer, data, place, story: before?.story ?? this.#storyOf(iss) }
+    )
+    const story = before?.story ?? this.#storyOf(iss)
+    const held: Held = { issuer, rights, data, place, story }
     return held
   }
 

@@ -2,7 +2,9 @@ import type { AuthError } from '../../errors.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
+import type { ExternalRights } from '../authorization/external-rights.ts'
 import { Principal } from '../authorization/principal.ts'
+import type { ResourcesOf } from '../authorization/resources.ts'
 import type { AllowedTenants, RightsRules } from '../authorization/rights.ts'
 import type { KeySet } from '../jwks/jwk-set.ts'
 import type { KeySource } from '../jwks/key-source.ts'
@@ -30,6 +32,8 @@ export interface IssuerRules extends VerifyRules, RightsRules {
   /** The name in logs and `stats()`. */
   readonly name: string
   readonly tenants: AllowedTenants
+  /** Where the rights of its users come from; undefined: their tokens. */
+  readonly external?: ExternalRights | undefined
 }
 
 /** The trust in an issuer, and what follows from its work. */
@@ -88,6 +92,11 @@ export class Issuer {
   /** Its `iss` claims; empty: any. */
   get identifiers(): readonly string[] {
     return this.#rules.issuer ?? []
+  }
+
+  /** Where the rights of its users come from; undefined: their tokens. */
+  get external(): ExternalRights | undefined {
+    return this.#rules.external
   }
 
   /** Whether it may speak for some tenants only. */
@@ -202,11 +211,20 @@ export class Issuer {
   #verified(accepted: AcceptedClaims, until: number, validity: Validity): Verified {
     const { userInfo, names, lifetime, actors, login, confirmation } = accepted
     const { exp = until } = lifetime
-    const { tenants } = this.#rules
+    const { tenants, external } = this.#rules
     const subject = { exp, issuer: names.issuer, actors, tokenSub: names.sub, login }
     const principal = Principal.of(userInfo, subject, this.#rules, tenants)
     this.#standing.proved()
-    return { principal, lifetime, names, tenants, validity, confirmation, isOpaque: false }
+    return {
+      principal,
+      lifetime,
+      names,
+      tenants,
+      external,
+      validity,
+      confirmation,
+      isOpaque: false,
+    }
   }
 
   /** One for each key set. The one before ends: what other keys have proved is proved anew. */
@@ -242,4 +260,6 @@ export interface IssuerEntry {
   /** Accepted `typ` headers; undefined: those of an access token, or none. */
   readonly tokenTypes: readonly string[] | undefined
   readonly mapClaims: ((claims: Record<string, unknown>) => UserInfo) | undefined
+  /** Its own function for rights; `claims`: those of its tokens. Undefined: that of the option. */
+  readonly resourcesOf?: ResourcesOf | 'claims' | undefined
 }

@@ -13,7 +13,7 @@ import { clock } from '../../platform/runtime/clock.ts'
 import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { after, attempt, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { isObject, isPlain, ownProperty } from '../../platform/runtime/own-property.ts'
-import { isJwt } from '../jwt/compact-jws.ts'
+import { isOpaque } from '../jwt/compact-jws.ts'
 import { refuseToken } from '../jwt/refuse-token.ts'
 import { type Invalidation, isInvalidated } from './authenticator.ts'
 import type { Issuers } from './issuers.ts'
@@ -229,7 +229,7 @@ class UntilThen implements Validity {
 function readAnswer(answer: unknown): Answer {
   if (answer === null) return null
   if (typeof answer === 'string') {
-    if (isJwt(answer)) return answer
+    if (!isOpaque(answer)) return answer
     throw new Unusable('the answer: expected claims, a JWT or null, found a string that is no JWT')
   }
   if (isObject(answer)) {

@@ -1,5 +1,6 @@
 import { AuthError } from '../../errors.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
+import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { Principal } from '../authorization/principal.ts'
 import type { AllowedTenants } from '../authorization/rights.ts'
 import type { Confirmation } from '../jwt/confirmation.ts'
@@ -19,6 +20,8 @@ export interface Verified {
   readonly names: TokenNames
   /** For which its issuer may speak. */
   readonly tenants: AllowedTenants
+  /** Where its user's rights come from; undefined: from the token. */
+  readonly external: ExternalRights | undefined
   readonly validity: Validity
   /** The keys that its sender has to prove; null: none. */
   readonly confirmation: Confirmation | null

@@ -2,9 +2,10 @@ import { ERR_AUTH_RESOURCES_UNAVAILABLE } from '../../errors.ts'
 import { CachedCallback } from '../../platform/callbacks/cached-callback.ts'
 import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
+import { clock } from '../../platform/runtime/clock.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
-import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
+import { after, attempt, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { refuseToken } from '../jwt/refuse-token.ts'
 import type { TokenNames } from '../jwt/registered-claims.ts'
 import type { Resources } from '../jwt/user-info.ts'
@@ -47,20 +48,28 @@ const MEAN_SIZE = 16 * 1024
 /** Seconds that it is kept that a user is not known. */
 const UNKNOWN_FOR = 2
 
+/** Seconds that a refusal by kept rights stands before they are asked for anew. */
+const REFUSES_FOR = 2
+
 /** Most questions at one time. */
 const MAX_OPEN = 64
 
 /** Rights of each user of each issuer, from the application. A token's own do not count. */
 export class ExternalRights {
+  #resourcesOf: ResourcesOf
   readonly #answers: CachedCallback<Resources | null, ToldRights>
   /** By the token's principal. To make one for each request would cost more than the answer. */
   readonly #keys = new WeakMap<Principal, string>()
 
   constructor(rules: ExternalRightsRules) {
-    const { resourcesOf, timeout, maxAge, superuserResource, implied, report } = rules
+    const { timeout, maxAge, superuserResource, implied, report } = rules
     const shareOf = rules.hasSeveralIssuers === true ? { shareOf: issuerIn } : {}
+    this.#resourcesOf = rules.resourcesOf
     this.#answers = new CachedCallback<Resources | null, ToldRights>({
-      ask: (key) => resourcesOf(JSON.parse(key)),
+      ask: (key) => {
+        const resourcesOf = this.#resourcesOf
+        return resourcesOf(JSON.parse(key))
+      },
       read: (answer) => (answer === null ? null : readResources(answer)),
       learn: (resources) => new ToldRights(resources, { superuserResource, implied }),
       refuse: (reason) =>
@@ -76,6 +85,11 @@ export class ExternalRights {
       ...(report && { report }),
       line: { places: MAX_OPEN, ...shareOf },
     })
+  }
+
+  /** From now on another function is asked. What it may have said differently is kept. */
+  askBy(resourcesOf: ResourcesOf): void {
+    this.#resourcesOf = resourcesOf
   }
 
   open(): void {
@@ -107,6 +121,37 @@ export class ExternalRights {
     return after(this.#answers.get(key, waits), (rights) => rights.of(principal, tenants))
   }
 
+  /**
+   * The user with newer rights than those by which it would be refused. Undefined: these are new,
+   * or there are no newer ones now. A promise only if they have to be asked for.
+   *
+   * @param used the user with the rights of the refusal
+   */
+  renewed(
+    used: Principal,
+    { principal, names, tenants }: ProvedUser,
+    waits: PendingRequests,
+  ): MaybePromise<Principal | undefined> {
+    const told = sources.get(used)
+    if (told === undefined || isNew(told)) return undefined
+    const key = this.#keys.get(principal) ?? this.#makeKey(principal, names)
+    const known = this.#answers.fresh(key)
+    // Another request has asked since.
+    if (known !== undefined && known !== told && isNew(known)) return known.of(principal, tenants)
+    return attempt(
+      () => this.#answers.getAnew(key, waits),
+      (newer) => {
+        if (newer !== told) return newer.of(principal, tenants)
+        told.lookedAt = clock.now()
+        return undefined
+      },
+      () => {
+        told.lookedAt = clock.now()
+        return undefined
+      },
+    )
+  }
+
   #makeKey(principal: Principal, { issuer, sub }: TokenNames): string {
     // Users without a name would share their rights.
     if (sub === null || sub === '') throw refuseToken('resourcesOf needs the claim sub')
@@ -124,6 +169,13 @@ function issuerIn(key: string): string {
   const { issuer }: TokenUser = JSON.parse(key)
   return issuer ?? ''
 }
+
+function isNew({ lookedAt }: ToldRights): boolean {
+  return clock.now() - lookedAt < REFUSES_FOR * 1000
+}
+
+/** The rights that a user has been given. */
+const sources = new WeakMap<Principal, ToldRights>()
 
 /** Bytes of an answer without its resources. */
 const OWN = 1024
@@ -145,6 +197,8 @@ interface Made {
  * resources: a user of thousands of tenants may have thousands of tokens.
  */
 export class ToldRights {
+  /** When they came, or newer ones were asked for in vain: a reading of `clock`. */
+  lookedAt = clock.now()
   readonly #resources: Resources | undefined
   readonly #rules: RightsRules
   #made: Made | undefined
@@ -174,6 +228,7 @@ export class ToldRights {
     if (known !== undefined) return known
     const made = principal.withRights(rights, read)
     this.#principals.set(principal, made)
+    sources.set(made, this)
     return made
   }
 

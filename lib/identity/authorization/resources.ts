@@ -29,6 +29,11 @@ export interface TokenUser {
  */
 export type ResourcesOf = (user: TokenUser) => Resources | null | Promise<Resources | null>
 
+/** Whether a value can be the member of an issuer: a function, or that of no function. */
+export function isResourcesOf(value: unknown): value is ResourcesOf | 'claims' {
+  return value === 'claims' || typeof value === 'function'
+}
+
 /**
  * An application's answer, in the shape of the claim `resources`: a frozen copy of it,
  * since the application may change or share it. A Map, or an object of a class, must not count as

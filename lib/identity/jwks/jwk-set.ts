@@ -18,6 +18,8 @@ export interface KeyChoice {
   readonly kid: string | undefined
 }
 
+const NOTHING = Symbol('no keys')
+
 /** The usable keys of one JWK set (RFC 7517 §5), immutable. */
 export class KeySet {
   readonly #byKid = new Map<string | undefined, VerificationKey[]>()
@@ -37,7 +39,7 @@ export class KeySet {
    * may verify; the message says why
    */
   constructor(jwks: unknown) {
-    this.#all = readKeys(jwks)
+    this.#all = jwks === NOTHING ? [] : readKeys(jwks)
     for (const key of this.#all) {
       const sameKid = this.#byKid.get(key.kid)
       if (sameKid) sameKid.push(key)
@@ -73,6 +75,9 @@ export class KeySet {
     return fitting.length === 1 ? only : 'unfit'
   }
 }
+
+/** The set of an application that takes no JWT. It verifies nothing. */
+export const NO_KEYS = new KeySet(NOTHING)
 
 /**
  * The key of each member of a JWK set, or why it verifies nothing. No member is imported before the

@@ -162,19 +162,33 @@ function text(header: object, name: 'alg' | 'kid' | 'typ'): string | undefined {
  * is too long to be read: a bad JWT is refused, and never asked for as another kind of token.
  */
 export function isJwt(token: string): boolean {
-  const parts = token.split('.', 4)
-  const [header = ''] = parts
-  if (parts.length !== 3) return false
-  return header.length > MAX_HEADER_LENGTH || namesAlgorithm(Buffer.from(header, 'base64url'))
+  return namedAlgorithm(token) !== undefined
 }
 
-function namesAlgorithm(bytes: Buffer): boolean {
+/** RFC 7518 §3.2. Whoever verifies it can sign, so that no published key belongs to it. */
+const SYMMETRIC: readonly unknown[] = ['HS256', 'HS384', 'HS512']
+
+/**
+ * Whether a token is none that a published key can verify: no JWT, or one that is signed with a
+ * secret, which only those verify who share it.
+ */
+export function isOpaque(token: string): boolean {
+  const algorithm = namedAlgorithm(token)
+  return algorithm === undefined || SYMMETRIC.includes(algorithm)
+}
+
+/** The `alg` of any type; null: the header is too long. Undefined: the token is no JWT. */
+function namedAlgorithm(token: string): unknown {
+  const parts = token.split('.', 4)
+  const [part = ''] = parts
+  if (parts.length !== 3) return undefined
+  if (part.length > MAX_HEADER_LENGTH) return null
   try {
     // This decoder skips a byte order mark.
-    const header: unknown = JSON.parse(new TextDecoder().decode(bytes))
-    return isObject(header) && Object.hasOwn(header, 'alg')
+    const header: unknown = JSON.parse(new TextDecoder().decode(Buffer.from(part, 'base64url')))
+    return isObject(header) ? ownProperty(header, 'alg') : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 

@@ -87,6 +87,14 @@ export class CachedCallback<A, K = A> {
   get(key: string, waits: PendingRequests, about = key): MaybePromise<K> {
     const cached = this.#serving(key)
     if (cached !== undefined) return cached.answer
+    return this.getAnew(key, waits, about)
+  }
+
+  /**
+   * As `get()`, but by a question that is open, or put now. If it fails while the cached answer is
+   * fresh still, that one is given. Not for answers that renew.
+   */
+  getAnew(key: string, waits: PendingRequests, about = key): MaybePromise<K> {
     const question = this.#open.get(key)
     question?.waits.add(waits)
     const answer = attempt(
@@ -239,8 +247,10 @@ export class CachedCallback<A, K = A> {
   #failed(error: unknown, { key, isForgotten, isUnusable }: OpenQuestion<K>): K {
     // To throw, and to be late, is an outage. A wrong answer is none: the right one may have said
     // less than before.
+    const before = this.#answers.get(key)
+    if (before !== undefined && !isForgotten && isSpared(before)) return before.answer
     const isOver = isUnusable && !isForgotten
-    this.#rules.failed?.(this.#refusalOf(error), key, this.#answers.get(key)?.answer, isOver)
+    this.#rules.failed?.(this.#refusalOf(error), key, before?.answer, isOver)
     if (isOver) this.#drop(key)
     return this.#lastGood(key, error)
   }
@@ -265,4 +275,9 @@ export class CachedCallback<A, K = A> {
     cached.freshUntil = Math.max(cached.freshUntil, Math.min(until, cached.goodUntil))
     return cached.answer
   }
+}
+
+/** Whether it was asked for anew before its time was over, for somebody who can do without. */
+function isSpared({ freshUntil, renewAt }: CachedAnswer<unknown>): boolean {
+  return clock.now() < freshUntil && renewAt === Number.POSITIVE_INFINITY
 }

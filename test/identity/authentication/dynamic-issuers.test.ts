@@ -66,7 +66,8 @@ function start(
       return isObject(given) ? { ...ENTRY, ...given } : undefined
     },
     keysOf,
-    issuerOf({ name, mapClaims }, keys, standing) {
+    rightsOf: () => undefined,
+    issuerOf({ name, mapClaims }, { keys }, standing) {
       trusted.push(() => standing.isTrusted())
       const header = { algorithms: new Set(['ES256']), tokenTypes: new Set<string>() }
       const own = { name, mapClaims, tenants: '*', clockTolerance: 5, ...header } as const

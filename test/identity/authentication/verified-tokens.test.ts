@@ -31,6 +31,7 @@ function verified(sub: string, claims: object = {}, validity = { isValid: true }
     validity,
     confirmation: null,
     isOpaque: false,
+    external: undefined,
   }
 }
 

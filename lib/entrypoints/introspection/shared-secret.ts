@@ -1,0 +1,156 @@
+import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
+import * as Type from '@sinclair/typebox'
+import { compactVerify, errors } from 'jose'
+import { entryPointOptions } from '../../config/option-reader.ts'
+import { Custom, Text } from '../../config/option-types.ts'
+import { AuthError } from '../../errors.ts'
+import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
+import { type CompactJws, JoseHeaders, parseCompactJws } from '../../identity/jwt/compact-jws.ts'
+import { refusedParties, registeredClaims } from '../../identity/jwt/registered-claims.ts'
+import { acceptedTypes, checkHeader, type HeaderRules } from '../../identity/jwt/verify.ts'
+import { isThrown } from '../../platform/runtime/error.ts'
+
+type Secret = string | Uint8Array
+
+export interface SharedSecretOptions {
+  /**
+   * The secret, or several while one takes the place of another: strings, which count as UTF-8, or
+   * Buffers. Each has at least 32 bytes (RFC 7518 §3.2), and is no text of a key.
+   */
+  readonly secrets: Secret | readonly Secret[]
+  /** The `iss` of its tokens, which those without one get; no white space. */
+  readonly issuer: string
+  /** The `aud` that a token names; those without one get it. Not given: `aud` stays as it is. */
+  readonly audience?: string
+  /** Accepted `alg` headers, of HS256, HS384 and HS512. @default ['HS256'] */
+  readonly algorithms?: readonly SymmetricAlgorithm[]
+}
+
+const ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const
+
+export type SymmetricAlgorithm = (typeof ALGORITHMS)[number]
+
+const LEAST_BYTES = 32
+
+const MEMBERS = {
+  secrets: Custom(
+    'one or several strings or Buffers of at least 32 bytes each, and no text of a key',
+    areSecrets,
+    { isSecret: true },
+  ),
+  issuer: Text('a string without white space', { pattern: '^\\S+$' }),
+  audience: Type.Optional(Text('a non-empty string')),
+  algorithms: Type.Unsafe<readonly SymmetricAlgorithm[]>(
+    Type.Array(Type.Union(ALGORITHMS.map((name) => Type.Literal(name))), {
+      minItems: 1,
+      default: ['HS256'],
+      expected: `a list of ${ALGORITHMS.join(', ')}`,
+    }),
+  ),
+}
+
+/**
+ * For the option `opaqueToken`: verifies tokens that are signed with a secret (RFC 7518 §3.2), as
+ * those of a login of one's own, for as long as it takes to move to keys. Whoever has the secret
+ * can sign as any user of any tenant.
+ *
+ * - `exp` is required. `iss` and `aud` may be absent, but no other ones. Times are checked as ever.
+ * - `typ` is `JWT`, `at+jwt`, or absent.
+ * - What is no such token is null, so that `(await own(token)) ?? apiKey(token)` composes.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options, and no secret
+ */
+export function sharedSecret(
+  options: SharedSecretOptions,
+): (token: string) => Promise<OpaqueAnswer> {
+  const rules = entryPointOptions('sharedSecret', options, MEMBERS).finish()
+  const { issuer, audience } = rules
+  // Copies, since the application may overwrite its Buffers.
+  const keys = listOf(rules.secrets).map((secret) => createSecretKey(bytesOf(secret)))
+  const filled = { iss: issuer, ...(audience !== undefined && { aud: audience }) }
+  const headerRules: HeaderRules = {
+    algorithms: new Set(rules.algorithms),
+    tokenTypes: new Set(acceptedTypes(undefined)),
+  }
+  const parties = { issuer: [issuer], audience: audience === undefined ? undefined : [audience] }
+  const headers = new JoseHeaders()
+  return async (token) => {
+    const jws = parsed(token, headers, headerRules)
+    if (jws === null || !(await isSignedByAny(token, jws, keys))) return null
+    const claims = { ...filled, ...payloadOf(jws) }
+    if (!Object.hasOwn(claims, 'exp')) return null
+    return refusedParties(registeredClaims(claims), parties) === undefined ? claims : null
+  }
+}
+
+/** By the rules for all JWTs: one spelling, no extensions. Null: it is no such token. */
+function parsed(token: string, headers: JoseHeaders, rules: HeaderRules): CompactJws | null {
+  return orNull(() => {
+    const jws = parseCompactJws(token, Number.POSITIVE_INFINITY, headers)
+    checkHeader(jws.header, rules)
+    return jws
+  })
+}
+
+function payloadOf({ payload }: CompactJws): Record<string, unknown> | null {
+  return orNull(() => payload.read())
+}
+
+function orNull<T>(run: () => T): T | null {
+  try {
+    return run()
+  } catch (error) {
+    if (isThrown(error, AuthError)) return null
+    throw error
+  }
+}
+
+async function isSignedByAny(
+  token: string,
+  { header }: CompactJws,
+  keys: readonly KeyObject[],
+): Promise<boolean> {
+  for (const key of keys) {
+    try {
+      await compactVerify(token, key, { algorithms: [header.alg] })
+      return true
+    } catch (error) {
+      if (!isThrown(error, errors.JWSSignatureVerificationFailed)) throw error
+    }
+  }
+  return false
+}
+
+function listOf(secrets: Secret | readonly Secret[]): readonly Secret[] {
+  return typeof secrets === 'string' || secrets instanceof Uint8Array ? [secrets] : secrets
+}
+
+function bytesOf(secret: Secret): Buffer {
+  // Each is an overload of its own.
+  return typeof secret === 'string' ? Buffer.from(secret) : Buffer.from(secret)
+}
+
+function areSecrets(value: unknown): value is Secret | readonly Secret[] {
+  const list: readonly unknown[] = Array.isArray(value) ? [...value] : [value]
+  return list.length > 0 && list.every(isGoodSecret)
+}
+
+function isGoodSecret(value: unknown): value is Secret {
+  if (typeof value !== 'string' && !(value instanceof Uint8Array)) return false
+  const bytes = bytesOf(value)
+  return bytes.length >= LEAST_BYTES && !isKeyText(bytes)
+}
+
+/** PEM, SSH keys, JWKs and JWK sets. */
+const KEY_TEXT = /^\s*(?:-----BEGIN |ssh-|ecdsa-|\{\s*"(?:keys"\s*:\s*\[|[^{}]*"kty"\s*:|kty"\s*:))/
+
+/** A public key is no secret: whoever knows it could sign. */
+function isKeyText(bytes: Buffer): boolean {
+  if (KEY_TEXT.test(bytes.toString('latin1'))) return true
+  try {
+    createPublicKey({ key: bytes, format: 'der', type: 'spki' })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,216 @@
+import { AuthError, ERR_AUTH_KEYS_UNAVAILABLE, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
+import type { Authenticator } from '../identity/authentication/authenticator.ts'
+import type { Verified } from '../identity/authentication/verified-tokens.ts'
+import { Authorization } from '../identity/authorization/authorization.ts'
+import { runWithAuthorization } from '../identity/authorization/current-authorization.ts'
+import type { Principal } from '../identity/authorization/principal.ts'
+import type { Requirement } from '../identity/authorization/requirement.ts'
+import { isTenantName, readTenant } from '../identity/tenants/tenant-name.ts'
+import { PendingRequests } from '../platform/callbacks/pending-requests.ts'
+import { withoutStack } from '../platform/runtime/error.ts'
+import { isObject, isPlain } from '../platform/runtime/own-property.ts'
+import { readRequirement } from '../routes/declaration.ts'
+import { AdmissionSignal, hasEnded, heardSignal } from './abort-signal.ts'
+import type { CallRules, Deciding } from './context.ts'
+import { type Decision, decideIn } from './decide.ts'
+import { recordCall } from './decision-events.ts'
+import { asRefusal } from './guard.ts'
+
+/** Who calls without a request, and for what. */
+export interface Credentials {
+  /** The token alone, without a scheme. Empty: 401 ERR_AUTH_TOKEN_MISSING. */
+  readonly token: string
+  /** The name of the tenant; null: none. @default null */
+  readonly tenant?: string | null
+  /** As on a route: resource ids, each `<name>:<action>`: the one, all, or any. @default none */
+  readonly require?: string | readonly string[] | { readonly any: readonly string[] } | false
+}
+
+/** A caller that may do what it asked for. */
+export interface Caller {
+  readonly authorization: Authorization
+  /**
+   * Aborted when the caller would not be let in any more: as `signalOf`, and when the service
+   * closes. Watched from the first look at it until the token ends.
+   */
+  readonly signal: AbortSignal
+}
+
+interface CallersRules extends Omit<CallRules, 'waits' | 'suspendedTenants'> {
+  readonly authenticator: Authenticator
+  /** Whether a token has to be bound to its sender, which nobody can prove without a request. */
+  readonly mustBeBound: boolean
+}
+
+/** Callers that are no request: sockets of other servers, and messages of queues. */
+export class Callers {
+  readonly isReady = true
+  readonly #authenticator: Authenticator
+  readonly #mustBeBound: boolean
+  readonly #waits = new PendingRequests()
+  readonly #rules: CallRules
+  readonly #signals = new Set<AdmissionSignal>()
+  #state: 'new' | 'open' | 'closed' = 'new'
+
+  constructor({ authenticator, mustBeBound, ...rules }: CallersRules) {
+    this.#authenticator = authenticator
+    this.#mustBeBound = mustBeBound
+    this.#rules = { ...rules, waits: this.#waits, suspendedTenants: 'refuse' }
+  }
+
+  open(): void {
+    this.#state = 'open'
+    this.#waits.resume()
+  }
+
+  /** Ends what callers wait for, and their signals. */
+  close(): void {
+    if (this.#state === 'open') this.#state = 'closed'
+    this.#waits.end()
+    for (const signal of [...this.#signals]) signal.abort(closed())
+  }
+
+  drain(): void {
+    this.close()
+  }
+
+  /**
+   * @throws TypeError before the first installation, and for wrong arguments
+   * @throws the refusals of a guarded request
+   */
+  async authenticate(given: unknown): Promise<Caller> {
+    const { token, tenant, requirement } = readCredentials(given)
+    if (this.#state === 'new') throw new TypeError('authenticate() is called before install()')
+    const call = new Call(this.#rules, requirement, this.#mustBeBound)
+    // A refusal names the valid tenant that was asked for.
+    if (isTenantName(tenant)) call.tenant = tenant
+    const refusal = await this.#refusalOf(call, token, tenant)
+    call.error = refusal
+    if (refusal !== null) call.authorization = null
+    recordCall(call)
+    const { authorization } = call
+    if (authorization === null) throw refusal ?? asRefusal(undefined)
+    let signal: AbortSignal | undefined
+    const watch = () => {
+      signal ??= this.#watch(call)
+      return heardSignal(signal, call)
+    }
+    return Object.freeze({
+      authorization,
+      get signal() {
+        return watch()
+      },
+    })
+  }
+
+  async #refusalOf(call: Call, token: string, tenant: unknown): Promise<AuthError | null> {
+    try {
+      if (this.#state === 'closed') return closed()
+      // What it asks serves requests, too.
+      const decision = await runWithAuthorization(null, () => this.#decide(call, token, tenant))
+      if (decision instanceof AuthError) return decision
+      if (!(decision instanceof Authorization)) return asRefusal(decision)
+      call.authorization = decision
+      // What was asked may have taken its time.
+      return hasEnded(call) ? ended() : null
+    } catch (error) {
+      return asRefusal(error)
+    }
+  }
+
+  async #decide(call: Call, token: string, asked: unknown): Promise<Decision> {
+    const found = await this.#authenticator.authenticateToken(token, this.#waits, call)
+    if (found instanceof AuthError) return found
+    call.principal = found
+    const tenant = asked === null ? null : readTenant(asked)
+    return tenant instanceof AuthError ? tenant : decideIn(tenant, found, call)
+  }
+
+  #watch(call: Call): AbortSignal {
+    const watched = new AdmissionSignal(call)
+    const { signal } = watched
+    if (this.#state === 'closed') watched.abort(closed())
+    if (signal.aborted) return signal
+    this.#signals.add(watched)
+    signal.addEventListener('abort', () => this.#signals.delete(watched), { once: true })
+    return signal
+  }
+}
+
+/** One caller, and the decision on it. */
+class Call implements Deciding {
+  readonly request = null
+  readonly policy: Deciding['policy']
+  readonly rules: CallRules
+  readonly mustBeBound: boolean
+  readonly possession = null
+  cached: boolean | null = null
+  verified: Verified | null = null
+  principal: Principal | null = null
+  tenant: string | null = null
+  required: readonly string[] | null = null
+  isRenewed = false
+  authorization: Authorization | null = null
+  error: AuthError | null = null
+
+  constructor(rules: CallRules, requirement: Requirement | null, mustBeBound: boolean) {
+    this.rules = rules
+    this.mustBeBound = mustBeBound
+    this.policy = { guests: false, suspended: false, stepUp: null, checks: null, requirement }
+  }
+}
+
+function closed(): AuthError {
+  return withoutStack(() => new ERR_AUTH_KEYS_UNAVAILABLE(1, 'the service has closed'))
+}
+
+function ended(): AuthError {
+  return withoutStack(() => new ERR_AUTH_TOKEN_INVALID('it has ended while others were asked'))
+}
+
+const WRONG =
+  'authenticate() takes a plain object with token (a string), and tenant (a string or null) and require as a route has it, but by'
+
+interface ReadCredentials {
+  readonly token: string
+  /** Null: none. Anything else may be a tenant's name. */
+  readonly tenant: unknown
+  readonly requirement: Requirement | null
+}
+
+/**
+ * By own, enumerable members without getters. What is missing by mistake must not mean less than it
+ * seems to, and what is misspelt must not be left out.
+ *
+ * @throws TypeError
+ */
+function readCredentials(given: unknown): ReadCredentials {
+  let read: ReadCredentials | undefined
+  try {
+    read = readMembers(given)
+  } catch {
+    // A proxy of the application may throw anything.
+  }
+  if (read === undefined) throw new TypeError(WRONG)
+  return read
+}
+
+const MEMBERS: readonly unknown[] = ['token', 'tenant', 'require']
+
+function readMembers(given: unknown): ReadCredentials | undefined {
+  if (!isObject(given) || !isPlain(given)) return undefined
+  const own = new Map<unknown, unknown>()
+  for (const name of Reflect.ownKeys(given)) {
+    const member = Object.getOwnPropertyDescriptor(given, name)
+    if (!MEMBERS.includes(name) || !member?.enumerable || member.value === undefined) {
+      return undefined
+    }
+    own.set(name, member.value)
+  }
+  const token = own.get('token')
+  const problems: string[] = []
+  const requirement = readRequirement(own.get('require'), problems)
+  if (typeof token !== 'string' || problems.length > 0) return undefined
+  if (requirement?.mode === 'by') return undefined
+  return { token, tenant: own.get('tenant') ?? null, requirement }
+}

@@ -1,0 +1,350 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { denyList } from '../../lib/entrypoints/revocation/index.ts'
+import {
+  type AuthOptions,
+  AuthService,
+  type Credentials,
+  currentAuthorization,
+  errors,
+} from '../../lib/index.ts'
+import { as, authority, bareApp, RIGHTS, trusting, untyped } from '../helpers/app/guarded-app.ts'
+import { heard } from '../helpers/app/heard.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
+
+async function start(t: TestContext, options: AuthOptions = {}) {
+  const service = new AuthService(options.devMode ? options : trusting(options))
+  const log = logLines()
+  const app = bareApp(t, { logger: log.logger })
+  await service.install(app)
+  await app.ready()
+  return { service, app, log, call: callsOf(service) }
+}
+
+/** The code of the refusal, or `admitted`. */
+function callsOf(service: AuthService) {
+  return async (given: object): Promise<string> => {
+    try {
+      const { authorization } = await service.authenticate(given as Credentials)
+      return `admitted ${authorization.tenant}`
+    } catch (error) {
+      if (error instanceof errors.AuthError) return `${error.statusCode} ${error.code}`
+      assert.ok(error instanceof TypeError, `neither of ours nor a TypeError: ${error}`)
+      return 'TypeError'
+    }
+  }
+}
+
+const tokenOf = (resources: Record<string, string[]> = RIGHTS, more: object = {}) =>
+  authority.token({ ...more, resources })
+
+const INVALID = '401 ERR_AUTH_TOKEN_INVALID'
+const token = await tokenOf()
+
+const DECIDED: [what: string, given: object, expected: string][] = [
+  ['no tenant', { token }, 'admitted null'],
+  ['a tenant of null', { token, tenant: null }, 'admitted null'],
+  ['a tenant', { token, tenant: 'lazy-raccoon' }, 'admitted lazy-raccoon'],
+  ['a foreign tenant', { token, tenant: 'other' }, '403 ERR_AUTH_TENANT_FORBIDDEN'],
+  ['a tenant that is gone', { token, tenant: 'quiet-otter' }, '404 ERR_AUTH_TENANT_UNKNOWN'],
+  ['an empty tenant', { token, tenant: '' }, '400 ERR_AUTH_TENANT_INVALID'],
+  ['the tenant *', { token, tenant: '*' }, '400 ERR_AUTH_TENANT_INVALID'],
+  ['a tenant that is no text', { token, tenant: 7 }, '400 ERR_AUTH_TENANT_INVALID'],
+  ['a name that objects have', { token, tenant: '__proto__' }, '403 ERR_AUTH_TENANT_FORBIDDEN'],
+  ['a right', { token, tenant: 'lazy-raccoon', require: 'order:read' }, 'admitted lazy-raccoon'],
+  ['a right everywhere', { token, require: ['menu:read'] }, 'admitted null'],
+  [
+    'a right of a tenant, without one',
+    { token, require: 'order:read' },
+    '403 ERR_AUTH_RESOURCE_MISSING',
+  ],
+  ['any right', { token, require: { any: ['a:b', 'menu:read'] } }, 'admitted null'],
+  ['no requirement', { token, require: false }, 'admitted null'],
+  ['an empty token', { token: '' }, '401 ERR_AUTH_TOKEN_MISSING'],
+  ['a token that is none', { token: 'a b' }, INVALID],
+  ['a scheme beside it', { token: `Bearer ${token}` }, INVALID],
+  ['an expired token', { token: await authority.token({}, { expiresIn: -60 }) }, INVALID],
+  ['a long token', { token: 'a'.repeat(100_000) }, INVALID],
+]
+
+for (const multitenancy of [true, false]) {
+  test(`it decides as a route does, with multitenancy ${multitenancy}`, async (t) => {
+    const tenants = ['lazy-raccoon', 'other']
+    const { call, log } = await start(t, { multitenancy, tenants })
+    const before = log.raw.length
+    for (const [what, given, expected] of DECIDED) {
+      assert.equal(await call(given), expected, what)
+      assert.equal(await call(given), expected, `${what}, again`)
+    }
+    assert.equal(log.raw.length, before, 'no line of its own')
+  })
+}
+
+const throwing = () => assert.fail('a trap')
+const inherited = Object.create({ token })
+class Given {
+  token = token
+}
+
+const WRONG: [what: string, given: unknown][] = [
+  ['nothing', undefined],
+  ['null', null],
+  ['a text', token],
+  ['a list', [token]],
+  ['no token', {}],
+  ['a token of undefined', { token: undefined }],
+  ['a token that is no string', { token: Buffer.from(token) }],
+  ['a token of class String', { token: new String(token) }],
+  ['a tenant of undefined', { token, tenant: undefined }],
+  ['require of undefined', { token, require: undefined }],
+  ['require of null', { token, require: null }],
+  ['an empty require', { token, require: [] }],
+  ['no id', { token, require: 'menu' }],
+  ['any of nothing', { token, require: { any: [] } }],
+  ['by', { token, require: { by: () => 'menu:read', among: ['menu:read'] } }],
+  ['an unknown member', { token, tenantId: 'acme' }],
+  ['a symbol', { token, [Symbol('tenant')]: 'acme' }],
+  ['an inherited member', inherited],
+  [
+    'an inherited member beside an own one',
+    Object.assign(Object.create({ tenant: 'x' }), { token }),
+  ],
+  ['an object of a class', new Given()],
+  [
+    'a getter',
+    {
+      get token() {
+        return token
+      },
+    },
+  ],
+  ['a member that is not enumerable', Object.defineProperty({ token }, 'tenant', { value: 'x' })],
+  ['a proxy that throws', new Proxy({ token }, { ownKeys: throwing })],
+  ['a proxy that throws later', new Proxy({ token }, { getOwnPropertyDescriptor: throwing })],
+  [
+    'a revoked proxy',
+    (() => {
+      const { proxy, revoke } = Proxy.revocable({}, {})
+      revoke()
+      return proxy
+    })(),
+  ],
+  ['a list that throws', { token, require: new Proxy(['a:b'], { get: throwing }) }],
+  ['the members of a request', { headers: {}, token }],
+]
+
+for (const [what, given] of WRONG) {
+  test(`${what} is a TypeError, which is rejected and no decision`, async (t) => {
+    const told = heard(t, 'decision')
+    const { service } = await start(t)
+    const answer = service.authenticate(given as Credentials)
+    await assert.rejects(answer, TypeError)
+    assert.deepEqual([told, service.stats().decisions.admitted], [[], 0])
+  })
+}
+
+test('what Object.prototype lends is not read', async (t) => {
+  Object.defineProperty(Object.prototype, 'tenant', { value: 'other', configurable: true })
+  t.after(() => Reflect.deleteProperty(Object.prototype, 'tenant'))
+  const { call } = await start(t)
+  assert.equal(await call({ token }), 'admitted null')
+})
+
+test('before the first install it is a TypeError, and after the last close 503', async (t) => {
+  const service = new AuthService(trusting())
+  const call = callsOf(service)
+  assert.equal(await call({ token }), 'TypeError')
+  const app = bareApp(t)
+  await service.install(app)
+  assert.equal(await call({ token }), 'admitted null')
+  await app.close()
+  assert.equal(await call({ token }), '503 ERR_AUTH_KEYS_UNAVAILABLE')
+  assert.equal(await call({ token: 7 }), 'TypeError')
+  const again = bareApp(t)
+  await service.install(again)
+  assert.equal(await call({ token }), 'admitted null')
+})
+
+test('a suspended tenant refuses, whatever suspendedTenants says, and superusers pass', async (t) => {
+  const options = { superuserResource: 'authz:superuser', suspendedTenants: 'read' } as const
+  const { call } = await start(t, { ...options, tenants: { ids: ['b'], suspended: ['a'] } })
+  const root = await tokenOf({ '*': ['authz:superuser'] })
+  assert.equal(
+    await call({ token: await tokenOf({ a: [] }), tenant: 'a' }),
+    '403 ERR_AUTH_TENANT_SUSPENDED',
+  )
+  assert.equal(await call({ token: root, tenant: 'a' }), 'admitted a')
+})
+
+test('an event tells each decision with request null, and stats count it', async (t) => {
+  const told = heard(t, 'decision')
+  const { call, service } = await start(t)
+  await call({ token, tenant: 'lazy-raccoon', require: 'order:read' })
+  await call({ token: 'x', tenant: 'lazy-raccoon' })
+  await call({ token: '', tenant: 'a\nb' })
+  await call({ token, tenant: 'other' })
+  assert.deepEqual(
+    told.map(({ request, outcome, code, sub, tenant, required }) => [
+      ...[request, outcome, code, sub, tenant, required],
+    ]),
+    [
+      [null, 'admitted', null, 'test-user', 'lazy-raccoon', ['order:read']],
+      [null, 'refused', 'ERR_AUTH_TOKEN_INVALID', null, 'lazy-raccoon', null],
+      [null, 'refused', 'ERR_AUTH_TOKEN_MISSING', null, null, null],
+      [null, 'refused', 'ERR_AUTH_TENANT_FORBIDDEN', 'test-user', 'other', null],
+    ],
+  )
+  const refused = {
+    ERR_AUTH_TENANT_FORBIDDEN: 1,
+    ERR_AUTH_TOKEN_INVALID: 1,
+    ERR_AUTH_TOKEN_MISSING: 1,
+  }
+  assert.deepEqual(service.stats().decisions, { admitted: 1, refused })
+})
+
+test('it shares caches and bounds with requests, and asks neither tokenFrom nor resolveTenant', async (t) => {
+  const asked: string[] = []
+  const { call, app } = await start(t, {
+    tokenFrom: () => assert.fail('tokenFrom'),
+    resolveTenant: () => assert.fail('resolveTenant'),
+    opaqueToken: async (key) => {
+      asked.push(key)
+      const { issuer: iss, audience: aud } = authority
+      return { iss, aud, sub: key }
+    },
+    resourcesOf: async ({ sub }) => {
+      asked.push(`rights of ${sub}`)
+      return { acme: [] }
+    },
+    isRevoked: ({ sub }) => sub === 'mallory',
+  })
+  const keys = ['key', 'key', 'mallory']
+  const calls = await Promise.all(keys.map((key) => call({ token: key, tenant: 'acme' })))
+  assert.deepEqual(calls, ['admitted acme', 'admitted acme', INVALID])
+  assert.deepEqual(asked.sort(), ['key', 'mallory', 'rights of key', 'rights of mallory'])
+  assert.equal(app.authService.stats().tokenCache.size, 2)
+})
+
+for (const [confirmation, expected] of [
+  ['refuse', [INVALID, 'admitted null']],
+  ['check', [INVALID, 'admitted null']],
+  ['ignore', ['admitted null', 'admitted null']],
+  ['require', [INVALID, INVALID]],
+] as const) {
+  test(`a token that is bound to its sender, with confirmation ${confirmation}`, async (t) => {
+    const { call } = await start(t, { confirmation, publicUrl: 'https://api.test' })
+    const bound = await authority.token({ cnf: { jkt: 'a'.repeat(43) } })
+    assert.deepEqual([await call({ token: bound }), await call({ token })], expected)
+  })
+}
+
+test('in dev mode it is the mock user, and the token is not read', async (t) => {
+  const { call } = await start(t, { devMode: true })
+  assert.equal(await call({ token: 'anything', tenant: 'test-tenant' }), 'admitted test-tenant')
+  assert.equal(await call({ token: '' }), 'admitted null')
+  assert.equal(await call({ token: '', tenant: 'other' }), '403 ERR_AUTH_TENANT_FORBIDDEN')
+  assert.equal(await call({ token: 7 }), 'TypeError')
+})
+
+test('the signal ends with the token, its revocation, its tenant and the service, for its reason', async (t) => {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Math.floor(Date.now() / 1000) * 1000 })
+  ageByDate(t)
+  const isRevoked = denyList()
+  const states = new Map<string, boolean | 'suspended'>([['acme', true]])
+  const tenants = (tenant: string) => states.get(tenant) ?? true
+  const { service, app } = await start(t, { isRevoked, tenants, tenantsMaxAge: 1 })
+  const given = async (sub: string, tenant: string | null, expiresIn: number) => {
+    const user = { sub, resources: { acme: [], other: [] } }
+    return service.authenticate({ token: await authority.token(user, { expiresIn }), tenant })
+  }
+  const short = (await given('short', null, 60)).signal
+  const revoked = (await given('revoked', null, 600)).signal
+  const suspended = (await given('member', 'acme', 600)).signal
+  const long = await given('long', 'other', 600)
+  const { signal } = long
+  const ends: string[] = []
+  for (const each of [short, revoked, suspended, signal]) {
+    each.addEventListener('abort', () => ends.push(each.reason.code))
+  }
+  t.mock.timers.tick(64_999)
+  assert.deepEqual(ends, [])
+  // Node runs the first of two timers at the end of the whole step.
+  t.mock.timers.tick(100)
+  await isRevoked.add({ sub: 'revoked', issuer: authority.issuer })
+  states.set('acme', 'suspended')
+  await service.authenticate({ token: await tokenOf({ acme: [] }), tenant: 'acme' }).catch(() => {})
+  const codes = ['ERR_AUTH_TOKEN_INVALID', 'ERR_AUTH_TOKEN_INVALID', 'ERR_AUTH_TENANT_SUSPENDED']
+  assert.deepEqual(ends.splice(0), codes)
+  assert.equal(long.signal, signal, 'one for each caller')
+  const unseen = await given('unseen', null, 600)
+  await app.close()
+  assert.deepEqual(ends, ['ERR_AUTH_KEYS_UNAVAILABLE'])
+  const late: string[] = []
+  for (const one of [long.signal, unseen.signal]) {
+    assert.equal(one.aborted, true)
+    one.addEventListener('abort', () => late.push(one.reason.code))
+  }
+  await setImmediate()
+  assert.deepEqual(late, Array(2).fill('ERR_AUTH_KEYS_UNAVAILABLE'))
+})
+
+test('a closing service ends what callers wait for with 503', async (t) => {
+  const never = new Promise<null>(() => {})
+  const { call, app } = await start(t, { opaqueToken: () => never })
+  const waiting = call({ token: 'key' })
+  await setImmediate()
+  await app.close()
+  assert.equal(await waiting, '503 ERR_AUTH_INTROSPECTION_UNAVAILABLE')
+})
+
+test('what is revoked while rights are asked for is refused', async (t) => {
+  const isRevoked = denyList()
+  let goOn = (_: object) => {}
+  const rights = new Promise<object>((resolve) => {
+    goOn = resolve
+  })
+  const { call } = await start(t, untyped({ isRevoked, resourcesOf: () => rights }))
+  const waiting = call({ token })
+  await setImmediate()
+  await isRevoked.add({ sub: 'test-user', issuer: authority.issuer })
+  goOn({})
+  assert.equal(await waiting, INVALID)
+})
+
+test('a refusal by kept rights asks anew first here too', async (t) => {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
+  ageByDate(t)
+  let rights = {}
+  const { call } = await start(t, { resourcesOf: async () => rights })
+  const given = { token: await tokenOf(), tenant: 'acme' }
+  assert.equal(await call(given), '403 ERR_AUTH_TENANT_FORBIDDEN')
+  rights = { acme: [] }
+  t.mock.timers.tick(2000)
+  assert.equal(await call(given), 'admitted acme')
+})
+
+test('below a handler the functions that it asks have no authorization, and the handler keeps its own', async (t) => {
+  const seen: unknown[] = []
+  const { service } = await start(t, { asyncContext: true })
+  const app = bareApp(t)
+  const inner = new AuthService(
+    trusting({
+      asyncContext: true,
+      resourcesOf: () => {
+        seen.push(currentAuthorization())
+        return {}
+      },
+    }),
+  )
+  await inner.install(app)
+  const outer = bareApp(t)
+  await service.install(outer)
+  outer.get('/', async () => {
+    await inner.authenticate({ token })
+    return { sub: currentAuthorization()?.userInfo.sub }
+  })
+  const response = await outer.inject({ url: '/', headers: await as() })
+  assert.deepEqual([response.json(), seen], [{ sub: 'test-user' }, [null]])
+})

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import tenantAuth, { type AuthOptions, type TokenUser } from '../../lib/index.ts'
+import { authority, bareApp, trusting, untyped } from '../helpers/app/guarded-app.ts'
+import { outcome } from '../helpers/app/refusals.ts'
+import { ageByDate } from '../helpers/processes/age-by-date.ts'
+
+type Answer = object | null | Promise<object | null>
+
+async function start(t: TestContext, answer: (user: TokenUser) => Answer, more: AuthOptions = {}) {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
+  ageByDate(t)
+  const asked: string[] = []
+  const resourcesOf = (user: TokenUser) => {
+    asked.push(user.sub)
+    return answer(user)
+  }
+  const app = bareApp(t)
+  await app.register(tenantAuth, trusting(untyped({ resourcesOf, ...more })))
+  app.get('/t/:tenant', async () => 'ok')
+  app.get('/needs/:tenant', { config: { require: 'menu:read' } }, async () => 'ok')
+  app.get('/any', { config: { require: { any: ['menu:read', 'a:b'] } } }, async () => 'ok')
+  app.get('/guests/:tenant', { config: { guests: true, userInfo: true } }, async ({ userInfo }) =>
+    userInfo === null ? 'guest' : 'user',
+  )
+  app.get('/has/:tenant', { config: { authorization: true } }, async ({ authorization }) =>
+    authorization.has('menu:read'),
+  )
+  app.get('/in/:tenant', { config: { authorization: true } }, async ({ authorization }) =>
+    authorization.in('other') ? 'in' : '',
+  )
+  app.get('/requires/:tenant', { config: { authorization: true } }, async ({ authorization }) => {
+    authorization.require('menu:read')
+    return 'ok'
+  })
+  const headers = await authority.headers({ sub: 'alice' }, { expiresIn: 3600 })
+  const get = async (url: string) => app.inject({ url, headers })
+  const pass = (seconds: number) => t.mock.timers.tick(seconds * 1000)
+  return { app, get, pass, asked: () => asked.splice(0).length }
+}
+
+const FORBIDDEN = '403 ERR_AUTH_TENANT_FORBIDDEN'
+const MISSING = '403 ERR_AUTH_RESOURCE_MISSING'
+
+const GAINED: [what: string, url: string, before: object, after: object, refused: string][] = [
+  ['a tenant', '/t/acme', {}, { acme: [] }, FORBIDDEN],
+  ['a right', '/needs/acme', { acme: [] }, { acme: ['menu:read'] }, MISSING],
+  ['a tenant and a right at once', '/needs/acme', {}, { acme: ['menu:read'] }, FORBIDDEN],
+  ['one of several rights', '/any', {}, { '*': ['a:b'] }, MISSING],
+]
+
+for (const [what, url, before, after, refused] of GAINED) {
+  test(`${what} that came counts as soon as a refusal would be two seconds old`, async (t) => {
+    let answer = before
+    const { get, pass, asked } = await start(t, async () => answer)
+    assert.equal(outcome(await get(url)), refused)
+    answer = after
+    pass(1.999)
+    assert.equal(outcome(await get(url)), refused)
+    assert.equal(asked(), 1)
+    pass(0.001)
+    for (const _ of [1, 2]) assert.equal(outcome(await get(url)), '200')
+    assert.equal(asked(), 1)
+    pass(29.999)
+    assert.equal(outcome(await get(url)), '200')
+    assert.equal(asked(), 0, 'its answer counts for resourcesMaxAge from then')
+    pass(0.001)
+    assert.equal(outcome(await get(url)), '200')
+    assert.equal(asked(), 1)
+  })
+}
+
+test('a tenant without the right is asked for once, and refused by what was told last', async (t) => {
+  let answer: object = {}
+  const { get, pass } = await start(t, () => answer)
+  assert.equal(outcome(await get('/needs/acme')), FORBIDDEN)
+  answer = { acme: [] }
+  pass(2)
+  assert.equal(outcome(await get('/needs/acme')), MISSING)
+})
+
+test('a hammering stranger asks once in two seconds, and what admits asks nothing', async (t) => {
+  const { get, pass, asked } = await start(t, async () => ({ acme: [] }))
+  for (let tenth = 0; tenth < 200; tenth++) {
+    assert.equal(outcome(await get(`/t/other-${tenth}`)), FORBIDDEN)
+    assert.equal(outcome(await get('/t/acme')), '200')
+    pass(0.1)
+  }
+  assert.equal(asked(), 10)
+})
+
+test('requests together ask once, and each is decided again', async (t) => {
+  let answer: object = {}
+  const { get, pass, asked } = await start(t, async () => answer)
+  assert.equal(outcome(await get('/t/acme')), FORBIDDEN)
+  answer = { acme: [] }
+  pass(2)
+  const urls = ['/t/acme', '/needs/acme', '/t/acme', '/guests/acme']
+  const answers = await Promise.all(urls.map((url) => get(url)))
+  assert.deepEqual(answers.map(outcome), ['200', MISSING, '200', '200'])
+  assert.equal(asked(), 2)
+})
+
+const FAILING: [how: string, answer: () => Answer][] = [
+  ['throws', () => assert.fail('no database')],
+  ['rejects', () => Promise.reject(new Error('no database'))],
+  ['answers what is no answer', () => [] as object],
+]
+
+for (const [how, failing] of FAILING) {
+  test(`where the function ${how} the refusal stands for two seconds, and rights stay`, async (t) => {
+    let answer = (): Answer => ({ acme: [] })
+    const { get, pass, asked } = await start(t, () => answer())
+    assert.equal(outcome(await get('/t/acme')), '200')
+    answer = failing
+    for (const wait of [2, 1.999, 0.001, 1.999, 0.001]) {
+      pass(wait)
+      for (const _ of [1, 2]) assert.equal(outcome(await get('/needs/acme')), MISSING)
+      assert.equal(outcome(await get('/t/acme')), '200')
+    }
+    assert.equal(asked(), 1 + 3)
+    answer = () => ({ acme: ['menu:read'] })
+    pass(2)
+    assert.equal(outcome(await get('/needs/acme')), '200')
+  })
+}
+
+test('where the function hangs the refusal stands after tenantsTimeout, for those together', async (t) => {
+  let hangs = false
+  const never = new Promise<object>(() => {})
+  const { get, pass, asked } = await start(t, () => (hangs ? never : { acme: [] }))
+  assert.equal(outcome(await get('/t/acme')), '200')
+  hangs = true
+  pass(2)
+  const waiting = [get('/needs/acme'), get('/t/other')]
+  for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate)
+  assert.equal(outcome(await get('/t/acme')), '200', 'the admitted do not wait')
+  pass(5)
+  assert.deepEqual((await Promise.all(waiting)).map(outcome), [MISSING, FORBIDDEN])
+  assert.equal(outcome(await get('/needs/acme')), MISSING)
+  assert.equal(asked(), 2)
+})
+
+test('it waits in the line as any question, and the refusal stands where that is full', async (t) => {
+  let hangs = false
+  const never = new Promise<object>(() => {})
+  const { app, get, pass, asked } = await start(t, () => (hangs ? never : { acme: [] }))
+  assert.equal(outcome(await get('/t/acme')), '200')
+  hangs = true
+  pass(2)
+  const tokens = Array.from({ length: 1064 }, (_, at) => authority.headers({ sub: `user-${at}` }))
+  const others = (await Promise.all(tokens)).map(async (headers) =>
+    app.inject({ url: '/t/acme', headers }),
+  )
+  for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate)
+  assert.equal(outcome(await get('/needs/acme')), MISSING)
+  assert.equal(asked(), 1 + 64)
+  for (const _ of [1, 2]) {
+    pass(5)
+    for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate)
+  }
+  await Promise.all(others)
+})
+
+test('has, require and in of handlers ask nothing', async (t) => {
+  let answer: object = { acme: [] }
+  const { get, pass, asked } = await start(t, () => answer)
+  assert.equal((await get('/has/acme')).body, 'false')
+  answer = { acme: ['menu:read'], other: [] }
+  pass(10)
+  assert.equal((await get('/has/acme')).body, 'false')
+  assert.equal(outcome(await get('/requires/acme')), MISSING)
+  assert.equal(outcome(await get('/in/acme')), FORBIDDEN)
+  assert.equal(asked(), 1)
+})
+
+test('a route for guests asks too, and a user without the tenant is a guest', async (t) => {
+  let answer: object = {}
+  const { get, pass, asked } = await start(t, async () => answer)
+  assert.equal((await get('/guests/acme')).body, 'guest')
+  pass(2)
+  assert.equal((await get('/guests/acme')).body, 'guest')
+  answer = { acme: [] }
+  pass(2)
+  assert.equal((await get('/guests/acme')).body, 'user')
+  assert.equal(asked(), 3)
+})
+
+test('isRevoked is not asked a second time', async (t) => {
+  let answer: object = {}
+  let revocations = 0
+  const isRevoked = () => {
+    revocations += 1
+    return false
+  }
+  const { get, pass } = await start(t, () => answer, { isRevoked })
+  assert.equal(outcome(await get('/t/acme')), FORBIDDEN)
+  answer = { acme: [] }
+  pass(2)
+  assert.equal(outcome(await get('/t/acme')), '200')
+  assert.equal(revocations, 2)
+})
+
+test('a request asks anew once, however long tenants take and whatever by says', async (t) => {
+  const tenants = () => new Promise<boolean>((resolve) => void setTimeout(resolve, 4000, true))
+  const { get, pass, asked } = await start(t, () => ({ acme: [] }), { tenants, tenantsMaxAge: 0 })
+  const slow = async (url: string) => {
+    const answer = get(url)
+    for (let second = 0; second < 20; second++) {
+      for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate)
+      pass(1)
+    }
+    return answer
+  }
+  assert.equal(outcome(await slow('/needs/acme')), MISSING)
+  assert.equal(asked(), 2)
+})
+
+test('rights that were taken away in the meantime count too', async (t) => {
+  let answer: object = { acme: [] }
+  const { get, pass } = await start(t, () => answer)
+  assert.equal(outcome(await get('/t/acme')), '200')
+  answer = {}
+  pass(2)
+  assert.equal(outcome(await get('/t/acme')), '200', 'kept')
+  assert.equal(outcome(await get('/needs/acme')), FORBIDDEN)
+  assert.equal(outcome(await get('/t/acme')), FORBIDDEN)
+})
+
+test('a user that is not known is asked for when that is two seconds old', async (t) => {
+  let answer: object | null = null
+  const { get, pass, asked } = await start(t, () => answer)
+  assert.equal(outcome(await get('/t/acme')), FORBIDDEN)
+  answer = { acme: [] }
+  pass(1.999)
+  assert.equal(outcome(await get('/t/acme')), FORBIDDEN)
+  pass(0.001)
+  assert.equal(outcome(await get('/t/acme')), '200')
+  assert.equal(asked(), 2)
+})
+
+test('an application that closes leaves the refusal standing, and waits for no answer', async (t) => {
+  let hangs = false
+  const never = new Promise<object>(() => {})
+  const { app, get, pass } = await start(t, () => (hangs ? never : { acme: [] }))
+  assert.equal(outcome(await get('/t/acme')), '200')
+  hangs = true
+  pass(2)
+  const waiting = get('/needs/acme')
+  for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate)
+  await app.close()
+  assert.equal(outcome(await waiting), MISSING)
+})
+
+test('rights of the token, and the mock user, ask nothing', async (t) => {
+  const app = bareApp(t)
+  await app.register(tenantAuth, { devMode: true, resourcesOf: () => assert.fail('not asked') })
+  app.get('/:tenant', async () => 'ok')
+  assert.equal(outcome(await app.inject('/elsewhere')), FORBIDDEN)
+})
