@@ -15,7 +15,6 @@ import {
 } from './identity/jwks/key-source.ts'
 import { acceptedTypes } from './identity/jwt/verify.ts'
 import type { OperatorLog } from './operator-log.ts'
-import type { ReportFailure } from './platform/callbacks/call-with-timeout.ts'
 import { FetchPlaces } from './platform/http/fetch-places.ts'
 
 /** The events of keys that an operator's log takes, by the name of their issuer. */
@@ -23,13 +22,13 @@ export type KeyEventsOf = (issuer: string) => KeyEvents
 
 /** The issuers of the configuration, whose tokens are accepted. */
 export function composeIssuers(
-  { settings, issuers, rights }: LoadedSettings,
+  { settings, issuers, rights, addresses }: LoadedSettings,
   tokens: VerifiedTokens,
   events: KeyEventsOf,
   log: OperatorLog,
 ): Issuers {
-  const report = log.callback('mapClaims')
-  const rulesOf = (entry: IssuerEntry) => issuerRules(entry, settings, rights, report)
+  const more = { reportMapClaims: log.callback('mapClaims'), addresses, ...rights }
+  const rulesOf = (entry: IssuerEntry) => issuerRules(entry, settings, more)
   const places = new FetchPlaces()
   if (typeof issuers !== 'function') {
     return new ListedIssuers(
@@ -66,8 +65,7 @@ const LINE = 4
 function issuerRules(
   entry: IssuerEntry,
   settings: Settings,
-  rights: RightsRules,
-  reportMapClaims: ReportFailure,
+  more: RightsRules & Pick<IssuerRules, 'reportMapClaims' | 'addresses'>,
 ): IssuerRules {
   const { name, issuer, audience, algorithms, tokenTypes, mapClaims, tenants } = entry
   const { clockTolerance, confirmation } = settings
@@ -78,11 +76,10 @@ function issuerRules(
     algorithms: new Set(algorithms),
     tokenTypes: new Set(acceptedTypes(tokenTypes)),
     mapClaims,
-    reportMapClaims,
     tenants: tenants === '*' ? tenants : new Set(tenants),
     clockTolerance,
     confirmation,
-    ...rights,
+    ...more,
   })
 }
 

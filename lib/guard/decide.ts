@@ -11,6 +11,7 @@ import {
   type RequirementByRequest,
   requirementBy,
 } from '../identity/authorization/requirement.ts'
+import type { AddressedTenants } from '../identity/jwt/addressed-tenants.ts'
 import { AnyTenant, type TenantState } from '../identity/tenants/known-tenants.ts'
 import { askForTenant } from '../identity/tenants/resolve-tenant.ts'
 import { isTenantName, readNoTenant, readTenant } from '../identity/tenants/tenant-name.ts'
@@ -54,6 +55,10 @@ function decideIn(
 ): MaybePromise<Decision> {
   if (tenant instanceof AuthError) return tenant
   context.tenant = tenant
+  const addressed = principal?.addressed
+  if (addressed !== undefined && !addressed.include(tenant)) {
+    return misaddressed(addressed, context) // 401
+  }
   // Asked before whether the tenant exists, so that users cannot probe which tenants do.
   const authorization = principal?.find(tenant) ?? withoutRights(principal, context) // 403
   if (authorization instanceof AuthError) return authorization
@@ -65,6 +70,13 @@ function decideIn(
   }
   if (state === true) return meetRequirement(authorization, context)
   return decideInState(state, authorization, context)
+}
+
+/** A token for another tenant is none here, not even that of a superuser or of a guest. */
+function misaddressed(addressed: AddressedTenants, context: AuthContext): AuthError {
+  context.principal = null
+  context.verified = null
+  return addressed.refuse(context.tenant)
 }
 
 /** To a route for guests, a user who may not act for the tenant is nobody. */
