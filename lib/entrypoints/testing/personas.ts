@@ -7,7 +7,7 @@ import type { Policy } from '../../routes/policy.ts'
 import type { Persona, PersonaUser, ProbeOptions, ProbeTarget } from './probe-target.ts'
 import type { ProbeAddress } from './probe-url.ts'
 import { createProofKey, type ProofKey } from './proof-key.ts'
-import type { TestAuthority } from './test-authority.ts'
+import type { TestAuthority, TestTokenOptions } from './test-authority.ts'
 
 type Resources = PersonaUser['resources']
 
@@ -97,7 +97,10 @@ export function forbiddenAttempts(
       add('without', { '*': [...ids, ...superuser], [tenant]: ids }, MISSING)
     }
   }
-  return attempts
+  const { issuer, loaded } = target
+  if (loaded.addresses === undefined || issuer.audience !== undefined) return attempts
+  // Where each tenant has an address, and there is no audience, nobody is let in without a tenant.
+  return attempts.filter((attempt) => policy.tenant !== null && attempt.tenant !== null)
 }
 
 function servesSuspended(policy: Policy, method: string, { loaded }: ProbeTarget): boolean {
@@ -168,14 +171,20 @@ export function personaHeaders(
     }
   }
 
-  async function make({ resources, isExpired, isBound, login }: Known): Promise<string> {
+  /** A token for the tenant's own address, where it has one. */
+  const audienceFor = (tenant: string | null) => {
+    const address = tenant === null ? undefined : loaded.addresses?.of(tenant)
+    return address === undefined ? {} : { audience: [authority.audience, address] }
+  }
+
+  async function make({ resources, isExpired, isBound, login, more }: Known): Promise<string> {
     const expiresIn = isExpired ? -60 - clockTolerance : 300
     // The answers of an application are cached for a while, so that each user has to be a new one.
     const sub = grant === undefined ? 'probe' : randomUUID()
     const given = { ...claims({ sub, resources }), ...loginClaims(login) }
     proofKey ??= isBound ? createProofKey() : undefined
     const bound = isBound && proofKey && { ...given, cnf: { jkt: (await proofKey).jkt } }
-    const token = await authority.token(bound || given, { expiresIn })
+    const token = await authority.token(bound || given, { expiresIn, ...more })
     if (resourcesOf === undefined && !isDeepStrictEqual(rightsIn(token), rights(resources))) {
       throw new Error(
         'probe: mapClaims makes another user of the claims; give them: probe(app, authority, { claims })',
@@ -194,12 +203,13 @@ export function personaHeaders(
   }
 
   return async (
-    { persona, resources, isExpired, isBound, login }: Attempt,
+    { persona, resources, isExpired, isBound, login, tenant }: Attempt,
     { method, url }: { readonly method: string; readonly url: string },
   ): Promise<Record<string, string>> => {
     if (resources === null) return {}
-    const key = JSON.stringify([isExpired, isBound, login, resources])
-    const making = tokens.get(key) ?? make({ resources, isExpired, isBound, login })
+    const more = audienceFor(tenant)
+    const key = JSON.stringify([isExpired, isBound, login, resources, more])
+    const making = tokens.get(key) ?? make({ resources, isExpired, isBound, login, more })
     tokens.set(key, making)
     const token = await making
     if (proofKey === undefined || !isBound || persona === 'unproved') {
@@ -212,6 +222,7 @@ export function personaHeaders(
 /** A persona with a token. */
 interface Known extends Pick<Attempt, 'isExpired' | 'isBound' | 'login'> {
   readonly resources: Resources
+  readonly more: Pick<TestTokenOptions, 'audience'>
 }
 
 function loginClaims(login: Attempt['login']) {
