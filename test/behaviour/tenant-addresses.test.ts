@@ -278,7 +278,7 @@ test('a refusal of the address names no user in event and refusalOf, and both te
   const [event] = events
   assert.deepEqual(
     [event?.code, event?.sub, event?.tenant, event?.reason],
-    ['ERR_AUTH_TOKEN_INVALID', null, 'acme', 'the token is for another address'],
+    ['ERR_AUTH_TOKEN_INVALID', null, 'acme', 'the token is not for the address of this tenant'],
   )
   assert.deepEqual([Object(refused).authorization, Object(refused).tenant], [null, 'acme'])
   assert.deepEqual(lines('request refused')[0]?.['mismatch'], {

@@ -146,7 +146,7 @@ export class Principal implements AuthorizedUser {
    */
   in(tenant: string | null): Authorization {
     if (tenant !== null && this.addressed?.include(tenant) === false) {
-      throw new ERR_AUTH_TENANT_FORBIDDEN('the token is for another address')
+      throw new ERR_AUTH_TENANT_FORBIDDEN('the token is not for the address of this tenant')
     }
     const authorization = this.find(tenant)
     if (authorization) return authorization

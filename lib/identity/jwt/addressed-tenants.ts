@@ -39,10 +39,10 @@ export class AddressedTenants {
 
   /** The refusal of a token that is for other tenants. */
   refuse(tenant: string | null): ERR_AUTH_TOKEN_INVALID {
-    if (tenant === null) return refuseToken('the token is for the address of a tenant')
+    if (tenant === null) return refuseToken('the token is for addresses of tenants only')
     const named = [...this.#names].slice(0, SHOWN).map((name) => this.#addresses.of(name))
     const texts = mismatch('aud', [this.#addresses.of(tenant)], named)
-    return refuseToken('the token is for another address', texts)
+    return refuseToken('the token is not for the address of this tenant', texts)
   }
 
   /** Bytes that it keeps alive: an estimate, rather too high. */
