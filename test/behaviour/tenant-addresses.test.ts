@@ -14,7 +14,9 @@ import { configError } from '../helpers/app/config-error.ts'
 import { authority, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
+const folder = tempFolder()
 const resource = 'https://api.test/:tenant/mcp'
 const at = (name: string) => resource.replace(':tenant', encodeURIComponent(name))
 const metadata = (name: string) =>
@@ -322,6 +324,28 @@ test('in dev mode no token is read, so every address is right', async (t) => {
   app.get('/whole', async () => 'x')
   assert.equal(outcome(await app.inject('/test-tenant/mcp')), OK)
   assert.equal(outcome(await app.inject('/whole')), OK)
+})
+
+test('a proof is for the origin of the addresses, where publicUrl is not given', async (t) => {
+  const app = await start(t, { confirmation: 'check' })
+  const alice = await authority.bound({ resources: RIGHTS }, { audience: at('acme') })
+  const get = async (url: string, origin = 'https://api.test') =>
+    outcome(await app.inject({ url, headers: { ...alice.headers('GET', `${origin}${url}`) } }))
+  assert.equal(await get('/acme/mcp'), OK)
+  assert.equal(await get('/brook/mcp'), INVALID)
+  assert.equal(await get('/acme/mcp', 'https://other.test'), INVALID)
+})
+
+test('the longest names have addresses too, and the INI file may give the pattern', async (t) => {
+  const configFile = folder.write(`[auth]\nissuer = ${issuer}\nresource = ${resource}\n`)
+  const app = bareApp(t)
+  await new AuthService({ configFile, publicKeys }).install(app)
+  app.get('/query', { config: { tenant: true } }, async () => 'x')
+  for (const tenant of ['日'.repeat(255), '😀'.repeat(127)]) {
+    const headers = await tokenFor(at(tenant), { [tenant]: [] })
+    const url = `/query?tenant=${encodeURIComponent(tenant)}`
+    assert.equal(outcome(await app.inject({ url, headers })), OK)
+  }
 })
 
 test('actAs needs no address', async (t) => {

@@ -1,9 +1,12 @@
 import { flatString } from '../../platform/runtime/flat-string.ts'
 import type { TenantsByAddress } from '../jwt/addressed-tenants.ts'
-import { isTenantName } from './tenant-name.ts'
+import { isTenantName, MAX_TENANT_LENGTH } from './tenant-name.ts'
 
 /** One segment of a path. URL parsers end it at each of the others. */
 const SEGMENT = /^[^/?#\\]+$/
+
+/** Longest encoded name: a character of the name is at most nine of the address. */
+const LONGEST = 9 * MAX_TENANT_LENGTH
 
 /** URL parsers take them for steps in the path, encoded too, so they cannot be part of one. */
 const STEPS: ReadonlySet<string> = new Set(['.', '..'])
@@ -40,7 +43,7 @@ export class TenantAddresses implements TenantsByAddress {
     const end = address.length - this.#after.length
     if (!address.startsWith(this.#before) || !address.endsWith(this.#after)) return undefined
     const segment = address.slice(this.#before.length, end)
-    if (!SEGMENT.test(segment)) return undefined
+    if (segment.length > LONGEST || !SEGMENT.test(segment)) return undefined
     const name = decoded(segment)
     return isTenantName(name) && !STEPS.has(name) ? flatString(name) : undefined
   }
