@@ -22,6 +22,8 @@ export interface Attempt {
   readonly login: StepUp | 'none' | null
   /** Null: none is named. */
   readonly tenant: string | null
+  /** The tenant that its token is for, if that is another one. */
+  readonly addressee?: string
   readonly status: number
   readonly codes: readonly string[]
 }
@@ -98,6 +100,11 @@ export function forbiddenAttempts(
     }
   }
   const { issuer, loaded } = target
+  if (loaded.addresses !== undefined && policy.tenant !== null) {
+    const misaddressed = { addressee: elsewhere, isExpired: false, isBound, login: stepUp }
+    const member = { persona: 'foreigner', resources: everything, tenant } as const
+    attempts.push({ ...member, ...misaddressed, ...UNAUTHENTICATED })
+  }
   if (loaded.addresses === undefined || issuer.audience !== undefined) return attempts
   // Where each tenant has an address, and there is no audience, nobody is let in without a tenant.
   return attempts.filter((attempt) => policy.tenant !== null && attempt.tenant !== null)
@@ -171,7 +178,7 @@ export function personaHeaders(
     }
   }
 
-  /** A token for the tenant's own address, where it has one. */
+  /** The audience of a token for a tenant, where each has an address. */
   const audienceFor = (tenant: string | null) => {
     const address = tenant === null ? undefined : loaded.addresses?.of(tenant)
     return address === undefined ? {} : { audience: [authority.audience, address] }
@@ -203,11 +210,11 @@ export function personaHeaders(
   }
 
   return async (
-    { persona, resources, isExpired, isBound, login, tenant }: Attempt,
+    { persona, resources, isExpired, isBound, login, tenant, addressee }: Attempt,
     { method, url }: { readonly method: string; readonly url: string },
   ): Promise<Record<string, string>> => {
     if (resources === null) return {}
-    const more = audienceFor(tenant)
+    const more = audienceFor(addressee ?? tenant)
     const key = JSON.stringify([isExpired, isBound, login, resources, more])
     const making = tokens.get(key) ?? make({ resources, isExpired, isBound, login, more })
     tokens.set(key, making)
