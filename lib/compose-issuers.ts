@@ -16,7 +16,6 @@ import {
 } from './identity/jwks/key-source.ts'
 import { acceptedTypes } from './identity/jwt/verify.ts'
 import type { OperatorLog } from './operator-log.ts'
-import type { ReportFailure } from './platform/callbacks/call-with-timeout.ts'
 import { FetchPlaces } from './platform/http/fetch-places.ts'
 
 /** The events of keys that an operator's log takes, by the name of their issuer. */
@@ -77,9 +76,9 @@ const LINE = 4
 /** Frozen, and its sets are handed to nobody: each request is decided by the same rules. */
 function issuerRules(
   entry: IssuerEntry,
-  { settings, rights }: LoadedSettings,
+  { settings, rights, addresses }: LoadedSettings,
   external: ExternalRights | undefined,
-  reportMapClaims: ReportFailure,
+  reportMapClaims: IssuerRules['reportMapClaims'],
 ): IssuerRules {
   const { name, issuer, audience, algorithms, tokenTypes, mapClaims, tenants } = entry
   const { clockTolerance, confirmation } = settings
@@ -90,11 +89,12 @@ function issuerRules(
     algorithms: new Set(algorithms),
     tokenTypes: new Set(acceptedTypes(tokenTypes)),
     mapClaims,
-    reportMapClaims,
     tenants: tenants === '*' ? tenants : new Set(tenants),
     clockTolerance,
     confirmation,
+    reportMapClaims,
     external,
+    addresses,
     ...rights,
   })
 }

@@ -195,7 +195,7 @@ export function composeKnownTenants(
 
 /** The rules of the guard of one application. */
 export function composeGuardRules(
-  settings: Settings,
+  { settings, addresses }: LoadedSettings,
   { authenticator, knownTenants, checks, counts, log }: ServiceParts,
   app: { readonly waits: PendingRequests; readonly server: object },
 ): GuardRules {
@@ -221,6 +221,7 @@ export function composeGuardRules(
     asyncContext,
     realm,
     resource,
+    hasTenantAddresses: addresses !== undefined,
     senderProofs: senderProofs(settings, app.server),
   }
 }

@@ -70,7 +70,7 @@ export class AuthService {
   async install(app: FastifyInstance): Promise<void> {
     const { settings } = this.#loaded
     const waits = new PendingRequests()
-    const rules = composeGuardRules(settings, this.#parts, { waits, server: app.server })
+    const rules = composeGuardRules(this.#loaded, this.#parts, { waits, server: app.server })
     const registry = addGuard(app, settings, rules)
     const pluginOrder = new PluginOrder(app, registry.early?.map(({ scope }) => scope) ?? [])
     app.decorate<AuthService>('authService', this)

@@ -54,7 +54,7 @@ for (const [what, options, servers] of ISSUERS) {
 const URLS = [
   ['https://api.test', '/.well-known/oauth-protected-resource'],
   ['https://api.test/a/b', '/.well-known/oauth-protected-resource/a/b'],
-  ['https://api.test/:tenant', '/.well-known/oauth-protected-resource/:tenant'],
+  ['https://api.test/a:tenants', '/.well-known/oauth-protected-resource/a:tenants'],
   ["https://api.test/a;b=(c),d!$&'+@~", "/.well-known/oauth-protected-resource/a;b=(c),d!$&'+@~"],
 ] as const
 

@@ -37,7 +37,7 @@ export function listeningWarning(
   return `dev mode listens beyond loopback, on ${beyond.join(', ')}`
 }
 
-function productionWarnings({ settings, given, issuers }: LoadedSettings): string[] {
+function productionWarnings({ settings, given, issuers, addresses }: LoadedSettings): string[] {
   const warnings: string[] = []
   const { publicKeysUrl, tenants, confirmation, proofSeen } = settings
   const all = typeof issuers === 'function' ? [] : issuers
@@ -61,7 +61,7 @@ function productionWarnings({ settings, given, issuers }: LoadedSettings): strin
   if (listed.some(({ issuer }) => issuer === undefined)) {
     warnings.push('issuer is not configured: a token of any issuer with these keys is accepted')
   }
-  if (listed.some(({ audience }) => audience === undefined)) {
+  if (addresses === undefined && listed.some(({ audience }) => audience === undefined)) {
     warnings.push('audience is not configured: any token of that server is accepted')
   }
   if (confirmation === 'ignore') {

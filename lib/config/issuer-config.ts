@@ -110,7 +110,7 @@ function refuseRepeated(list: readonly IssuerReader[]): void {
 }
 
 /** The options that the rules of an issuer fall back to. */
-type Fallbacks = Pick<Settings, 'audience' | 'algorithms' | 'tokenTypes' | 'mapClaims'>
+type Fallbacks = Pick<Settings, 'audience' | 'resource' | 'algorithms' | 'tokenTypes' | 'mapClaims'>
 
 /** The rules of an issuer, or the options if they are the rules. */
 interface EntryRules
@@ -182,7 +182,7 @@ export function parseIssuerRules(
   const reader = new OptionReader(Rules.properties, placeOf, problems)
   reader.takeObject(answer, placeOf('answer'))
   if (!reader.has('issuer')) reader.take('issuer', { value: iss, source: placeOf('issuer') })
-  checkIssuer(reader, settings.audience !== undefined)
+  checkIssuer(reader, settings.audience !== undefined || settings.resource !== undefined)
   if (problems.first !== undefined) throw new Unusable(problems.first)
   const rules = reader.whole
   if (rules.issuer === iss) return issuerEntry(rules, settings, reader.keySet)

@@ -6,6 +6,7 @@ import { ImpliedIds, wrongImplied } from '../identity/authorization/implied-ids.
 import type { RightsRules } from '../identity/authorization/rights.ts'
 import { asksForProof } from '../identity/jwt/confirmation.ts'
 import { readUserInfo, type UserInfo } from '../identity/jwt/user-info.ts'
+import { TenantAddresses } from '../identity/tenants/tenant-addresses.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
 import { readIniOptions } from './ini-values.ts'
 import {
@@ -39,6 +40,8 @@ export interface LoadedSettings {
   readonly mockUser: UserInfo | null
   /** The rules by which a user's resources count. */
   readonly rights: RightsRules
+  /** The addresses of `resource`, if each tenant has one of its own. */
+  readonly addresses: TenantAddresses | undefined
 }
 
 /**
@@ -53,7 +56,9 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
   const problems = new Problems()
   const reader = new OptionReader(Options.properties, inCode, problems)
   const issuerLists = readSources(options, reader, problems)
-  const settings = withResource(reader.whole)
+  const { whole } = reader
+  const addresses = whole.resource === undefined ? undefined : tenantAddresses(whole, reader)
+  const settings = withResource(whole, addresses)
   if (settings.devMode && process.env['NODE_ENV'] === 'production') {
     reader.refuse('devMode', 'no dev mode where NODE_ENV is production', 'true')
   }
@@ -66,7 +71,7 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
     : null
   problems.throwIfAny()
   const issuers = issuersOf(settings, reader, issuerLists.at(-1))
-  return { settings, given, issuers, mockUser, rights }
+  return { settings, given, issuers, mockUser, rights, addresses }
 }
 
 /**
@@ -136,15 +141,37 @@ function checkProofs({ confirmation, publicUrl }: Settings, reader: OptionsReade
   reader.refuse('confirmation', 'publicUrl, or resource, beside it', 'none', hint)
 }
 
+/** The addresses of `resource`; undefined: it is one address, or none. */
+function tenantAddresses(
+  { resource, tenantParameter }: Settings,
+  reader: OptionsReader,
+): TenantAddresses | undefined {
+  if (resource === undefined) return undefined
+  const own = `:${tenantParameter}`
+  const { pathname } = new URL(resource)
+  const segments = pathname.split('/').filter((each) => isParameter(each, own))
+  if (segments.length === 0) return undefined
+  if (segments.join() === own) return new TenantAddresses(resource, tenantParameter)
+  const expected = `no parameter but one whole segment ${own}`
+  reader.refuse('resource', expected, showValue(resource), 'its name is tenantParameter')
+  return undefined
+}
+
+/** Whether a segment is a parameter, or has that of the tenant as a part. */
+function isParameter(segment: string, own: string): boolean {
+  return segment.startsWith(':') || new RegExp(`${own}(?!\\w)`).test(segment)
+}
+
 /**
  * What the API's own address says: a token must be meant for this very API (RFC 8707 §2), and
- * clients know it by that origin.
+ * clients know it by that origin. An address for each tenant is no audience that all may name.
  */
-function withResource(settings: Settings): Settings {
+function withResource(settings: Settings, addresses: TenantAddresses | undefined): Settings {
   const { resource } = settings
   if (resource === undefined) return Object.freeze(settings)
-  const { audience = resource, publicUrl = new URL(resource).origin } = settings
-  return Object.freeze({ ...settings, audience, publicUrl })
+  const { publicUrl = new URL(resource).origin } = settings
+  const audience = settings.audience ?? (addresses ? undefined : resource)
+  return Object.freeze({ ...settings, ...(audience && { audience }), publicUrl })
 }
 
 function issuersOf(

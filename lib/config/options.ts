@@ -65,7 +65,8 @@ const tokenOptions = {
 
   /**
    * Accepted `aud` claims, one of which the token must name (RFC 7519 §4.1.3, RFC 9068 §4). Not
-   * given: not checked, with a warning at boot.
+   * given: not checked, with a warning at boot. Where `resource` is an address for each tenant, it
+   * counts on routes without a tenant only, which nobody passes if it is not given.
    */
   audience: Type.Optional(Names),
 
@@ -333,7 +334,7 @@ const tenantOptions = {
 
   /**
    * Limit of one call of `tenants`, `isRevoked`, `resolveTenant`, `resourcesOf`, `issuers`,
-   * `opaqueToken`, `proofSeen` or one of `checks`, in seconds from 0.
+   * `opaqueToken`, `proofSeen`, `issuersOf` or one of `checks`, in seconds from 0.
    * @default 5
    */
   tenantsTimeout: Seconds(5),
@@ -410,7 +411,9 @@ const applicationOptions = {
    * resource identifier of RFC 9728 §1.2. https, or http on loopback; no credentials, query,
    * fragment, `%` or `*`, and no slash at its end. An issuer must be configured. If `audience`
    * is not given, it is the audience. Every challenge names the address of its metadata (RFC 9728
-   * §5.1), and that of a 401 the route's `require` as `scope`. See `resourceMetadata`.
+   * §5.1), and that of a 401 the route's `require` as `scope`. See `resourceMetadata`. One whole
+   * segment may be `/:tenant/`, named as `tenantParameter`: each tenant has an address of its own,
+   * and a token counts in the tenants only whose addresses it names.
    */
   resource: Type.Optional(ResourceAddress),
 

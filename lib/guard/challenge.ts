@@ -6,14 +6,20 @@ import { isResourceId } from '../identity/authorization/resources.ts'
 import { isAcr, isMaxAge } from '../identity/authorization/step-up.ts'
 import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
 import { countsAsDpop } from '../identity/proofs/possession.ts'
+import { TenantAddresses } from '../identity/tenants/tenant-addresses.ts'
 import { ownCopy } from '../platform/runtime/own-property.ts'
 import { authContextOf } from './context.ts'
+import { requestedTenant } from './decide.ts'
 
 export interface ChallengeRules {
   /** The realm of the challenges. */
   readonly realm: string
   /** The API's own address. */
   readonly resource?: string | undefined
+  /** Whether each tenant has an address of its own, of which `resource` is the pattern. */
+  readonly hasTenantAddresses: boolean
+  /** Name of the path parameter that is the tenant. */
+  readonly tenantParameter: string
   readonly senderProofs: SenderProofs
 }
 
@@ -29,12 +35,12 @@ interface Fault {
  * are made of the configuration, once. Nothing that a request says of the host or of itself is part
  * of a challenge.
  */
-export function challengesOf({ realm, resource, senderProofs }: ChallengeRules) {
+export function challengesOf(rules: ChallengeRules) {
+  const { realm, resource, senderProofs } = rules
   const bearer = `Bearer realm=${quoted(realm)}`
   const dpop = `DPoP realm=${quoted(realm)}, algs="${supportedAlgorithms.join(' ')}"`
-  // RFC 9728 §5.1.
-  const metadata =
-    resource === undefined ? '' : `, resource_metadata=${quoted(metadataAddress(resource))}`
+  const metadataOf = rules.hasTenantAddresses ? documentsByTenant(rules) : undefined
+  const fixed = resource === undefined ? '' : metadataParameter(metadataAddress(resource))
   return (request: FastifyRequest, { challenge, statusCode }: Fault): string | string[] | null => {
     if (challenge === null) return null
     const { error, scope, stepUp } = ownCopy(challenge)
@@ -43,6 +49,7 @@ export function challengesOf({ realm, resource, senderProofs }: ChallengeRules) 
     const needsScope = statusCode === 401 && resource !== undefined && !isOfLogin
     const wanted = needsScope ? scopeOf(requiredBy(request)) : ''
     const details = isOfLogin ? loginOf(stepUp) : scopeOf(scope)
+    const metadata = metadataOf === undefined ? fixed : metadataOf(request)
     const fault = `${error === undefined ? '' : `, error="${error}"`}${needsScope ? '' : details}`
     if (!senderProofs.dpop) return `${bearer}${fault}${wanted}${metadata}`
     // A bearer token may be bound to a certificate.
@@ -51,6 +58,22 @@ export function challengesOf({ realm, resource, senderProofs }: ChallengeRules) 
     const ofDpop = `${dpop}${isDpop ? fault : ''}${wanted}${metadata}`
     return takesBearer ? [`${bearer}${isDpop ? '' : fault}${wanted}${metadata}`, ofDpop] : ofDpop
   }
+}
+
+/** Finds the document of a request's tenant. */
+function documentsByTenant({ resource, tenantParameter }: ChallengeRules) {
+  if (resource === undefined) return undefined
+  const documents = new TenantAddresses(metadataAddress(resource), tenantParameter)
+  return (request: FastifyRequest): string => {
+    const context = authContextOf(request)
+    const tenant = context ? requestedTenant(context) : null
+    return metadataParameter(tenant === null ? undefined : documents.of(tenant))
+  }
+}
+
+/** RFC 9728 §5.1. */
+function metadataParameter(address: string | undefined): string {
+  return address === undefined ? '' : `, resource_metadata=${quoted(address)}`
 }
 
 function mustBeBound(request: FastifyRequest): boolean {

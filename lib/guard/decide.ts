@@ -11,6 +11,7 @@ import {
   type RequirementByRequest,
   requirementBy,
 } from '../identity/authorization/requirement.ts'
+import type { AddressedTenants } from '../identity/jwt/addressed-tenants.ts'
 import { AnyTenant, type TenantState } from '../identity/tenants/known-tenants.ts'
 import { askForTenant, type RequestUser } from '../identity/tenants/resolve-tenant.ts'
 import { isTenantName, readNoTenant, readTenant } from '../identity/tenants/tenant-name.ts'
@@ -70,6 +71,10 @@ export function decideIn(
 ): MaybePromise<Decision> {
   if (tenant instanceof AuthError) return tenant
   context.tenant = tenant
+  const addressed = principal?.addressed
+  if (addressed !== undefined && !addressed.include(tenant)) {
+    return misaddressed(addressed, context) // 401
+  }
   // Asked before whether the tenant exists, so that users cannot probe which tenants do.
   const authorization = principal === null ? GUEST : principal.find(tenant)
   if (authorization === undefined) return decideAnew(context, () => withoutRights(context)) // 403
@@ -104,6 +109,13 @@ function decideAnew(
 }
 
 const COUNTS_AS_GUEST = 'tenant auth: a user counts as a guest'
+
+/** A token for another tenant is none here, not even that of a superuser or of a guest. */
+function misaddressed(addressed: AddressedTenants, context: Deciding): AuthError {
+  context.principal = null
+  context.verified = null
+  return addressed.refuse(context.tenant)
+}
 
 /** To a route for guests, a user who may not act for the tenant is nobody. */
 function withoutRights(context: Deciding): MaybePromise<Decision> {

@@ -161,7 +161,20 @@ const CLAIMS: readonly Row[] = [
   { reason: 'revoked', code: INVALID, options: { isRevoked: () => true } },
 ]
 
+const resource = 'https://api.test/:tenant/mcp'
 const TENANTS: readonly Row[] = [
+  {
+    reason: 'the token is not for the address of this tenant',
+    code: INVALID,
+    options: { resource },
+  },
+  {
+    reason: 'the token is for addresses of tenants only',
+    code: INVALID,
+    url: '/handler',
+    token: goodToken({ aud: 'https://api.test/acme/mcp' }),
+    options: { resource },
+  },
   {
     reason: 'not one tenant name',
     code: 'ERR_AUTH_TENANT_INVALID',

@@ -198,3 +198,21 @@ test('of the two answers in the place of a handler one is enough, and without bo
     assert.equal(handled.count > 0, removed === SILENT)
   }
 })
+
+test('a guard that does not look at addresses is found out', async (t) => {
+  const check = 'if (addressed !== undefined && !addressed.include(tenant)) {'
+  const gone = [['guard/decide.ts', check, 'if (addressed === null) {']] as const
+  const { tenantAuth, createTestAuthority, assertGuarded } = await sabotaged(gone)
+  const authority = await createTestAuthority()
+  const app = Fastify()
+  t.after(() => app.close())
+  await app.register(tenantAuth, { ...authority.options, resource: 'https://api.test/:tenant' })
+  app.get('/:tenant/menus', async () => assert.fail('a handler has run'))
+  app.get('/:tenant/guests', { config: { guests: true } }, async () => assert.fail('it has run'))
+  await assert.rejects(assertGuarded(app, authority), ({ message }: Error) => {
+    for (const url of ['menus', 'guests']) {
+      assert.match(message, new RegExp(`^GET +/:tenant/${url} +foreigner +401 +204,`, 'm'))
+    }
+    return true
+  })
+})

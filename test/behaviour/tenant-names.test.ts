@@ -101,6 +101,27 @@ test('names are compared exactly: NFC and NFD of one word are two tenants', asyn
   assert.equal(await get('ä'.normalize('NFD')), FORBIDDEN)
 })
 
+test('a name that is no whole text is no tenant anywhere', async (t) => {
+  const half = 'a\ud800'
+  const held = { x: [], [half]: ['a:b'] }
+  const app = await guardedApp(t, { resolveTenant: () => half, asyncContext: true })
+  app.get('/x', { config: { tenant: true } }, async () => 'never')
+  app.get('/in', { config: { authorization: true } }, async ({ authorization }) =>
+    authorization.in(half),
+  )
+  const headers = await as(held)
+  assert.equal(outcome(await app.inject({ url: '/x', headers })), INVALID)
+  assert.equal(outcome(await app.inject({ url: '/in', headers })), INVALID)
+  const who = { sub: 'job', tenant: half, resources: [] }
+  await assert.rejects(
+    app.authService.actAs(who, () => 'never'),
+    {
+      code: 'ERR_AUTH_TENANT_INVALID',
+    },
+  )
+  await assert.rejects(guardedApp(t, { tenants: [half] }), { code: 'ERR_AUTH_CONFIG_INVALID' })
+})
+
 test('a user who holds * and no tenant may act for no tenant', async (t) => {
   const app = await guardedApp(t)
   app.get('/:tenant/x', async () => 'never')
@@ -156,6 +177,9 @@ const PARSED: readonly [what: string, query: unknown, expected: string][] = [
   ['a null tenant', { tenant: null }, INVALID],
   ['a number for a tenant', { tenant: 7 }, INVALID],
   ['true', { tenant: true }, INVALID],
+  ['half of a character', { tenant: 'a\ud83d' }, INVALID],
+  ['the other half', { tenant: '\ude00' }, INVALID],
+  ['a whole one', { tenant: '\ud83d\ude00' }, FORBIDDEN],
   ['a plain tenant', { tenant: 'lazy-raccoon' }, '200'],
 ]
 

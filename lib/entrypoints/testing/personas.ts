@@ -13,7 +13,7 @@ import {
 } from './probe-target.ts'
 import type { ProbeAddress } from './probe-url.ts'
 import { createProofKey, type ProofKey } from './proof-key.ts'
-import type { TestAuthority } from './test-authority.ts'
+import type { TestAuthority, TestTokenOptions } from './test-authority.ts'
 
 type Resources = PersonaUser['resources']
 
@@ -28,6 +28,8 @@ export interface Attempt {
   readonly login: StepUp | 'none' | null
   /** Null: none is named. */
   readonly tenant: string | null
+  /** The tenant that its token is for, if that is another one. */
+  readonly addressee?: string
   readonly status: number
   readonly codes: readonly string[]
 }
@@ -103,7 +105,15 @@ export function forbiddenAttempts(
       add('without', { '*': [...ids, ...superuser], [tenant]: ids }, MISSING)
     }
   }
-  return attempts
+  const { issuer, loaded } = target
+  if (loaded.addresses !== undefined && policy.tenant !== null) {
+    const misaddressed = { addressee: elsewhere, isExpired: false, isBound, login: stepUp }
+    const member = { persona: 'foreigner', resources: everything, tenant } as const
+    attempts.push({ ...member, ...misaddressed, ...UNAUTHENTICATED })
+  }
+  if (loaded.addresses === undefined || issuer.audience !== undefined) return attempts
+  // Where each tenant has an address, and there is no audience, nobody is let in without a tenant.
+  return attempts.filter((attempt) => policy.tenant !== null && attempt.tenant !== null)
 }
 
 function servesSuspended(policy: Policy, method: string, { loaded }: ProbeTarget): boolean {
@@ -175,14 +185,20 @@ export function personaHeaders(
     }
   }
 
-  async function make({ resources, isExpired, isBound, login }: Known): Promise<string> {
+  /** The audience of a token for a tenant, where each has an address. */
+  const audienceFor = (tenant: string | null) => {
+    const address = tenant === null ? undefined : loaded.addresses?.of(tenant)
+    return address === undefined ? {} : { audience: [authority.audience, address] }
+  }
+
+  async function make({ resources, isExpired, isBound, login, more }: Known): Promise<string> {
     const expiresIn = isExpired ? -60 - clockTolerance : 300
     // The answers of an application are cached for a while, so that each user has to be a new one.
     const sub = grant === undefined ? 'probe' : randomUUID()
     const given = { ...claims({ sub, resources }), ...loginClaims(login) }
     proofKey ??= isBound ? createProofKey() : undefined
     const bound = isBound && proofKey && { ...given, cnf: { jkt: (await proofKey).jkt } }
-    const token = await authority.token(bound || given, { expiresIn })
+    const token = await authority.token(bound || given, { expiresIn, ...more })
     if (resourcesOf === undefined && !isDeepStrictEqual(rightsIn(token), rights(resources))) {
       throw new Error(
         'probe: mapClaims makes another user of the claims; give them: probe(app, authority, { claims })',
@@ -201,12 +217,13 @@ export function personaHeaders(
   }
 
   return async (
-    { persona, resources, isExpired, isBound, login }: Attempt,
+    { persona, resources, isExpired, isBound, login, tenant, addressee }: Attempt,
     { method, url }: { readonly method: string; readonly url: string },
   ): Promise<Record<string, string>> => {
     if (resources === null) return {}
-    const key = JSON.stringify([isExpired, isBound, login, resources])
-    const making = tokens.get(key) ?? make({ resources, isExpired, isBound, login })
+    const more = audienceFor(addressee ?? tenant)
+    const key = JSON.stringify([isExpired, isBound, login, resources, more])
+    const making = tokens.get(key) ?? make({ resources, isExpired, isBound, login, more })
     tokens.set(key, making)
     const token = await making
     if (proofKey === undefined || !isBound || persona === 'unproved') {
@@ -219,6 +236,7 @@ export function personaHeaders(
 /** A persona with a token. */
 interface Known extends Pick<Attempt, 'isExpired' | 'isBound' | 'login'> {
   readonly resources: Resources
+  readonly more: Pick<TestTokenOptions, 'audience'>
 }
 
 function loginClaims(login: Attempt['login']) {

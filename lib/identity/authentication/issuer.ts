@@ -209,10 +209,10 @@ export class Issuer {
   }
 
   #verified(accepted: AcceptedClaims, until: number, validity: Validity): Verified {
-    const { userInfo, names, lifetime, actors, login, confirmation } = accepted
+    const { userInfo, names, lifetime, actors, login, confirmation, addressed } = accepted
     const { exp = until } = lifetime
     const { tenants, external } = this.#rules
-    const subject = { exp, issuer: names.issuer, actors, tokenSub: names.sub, login }
+    const subject = { exp, issuer: names.issuer, actors, tokenSub: names.sub, login, addressed }
     const principal = Principal.of(userInfo, subject, this.#rules, tenants)
     this.#standing.proved()
     return {

@@ -5,6 +5,7 @@ import {
   type StepUp,
 } from '../../errors.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
+import type { AddressedTenants } from '../jwt/addressed-tenants.ts'
 import { type Actor, type Login, NO_LOGIN } from '../jwt/registered-claims.ts'
 import { dateOf } from '../jwt/token-info.ts'
 import type { Resources, UserInfo } from '../jwt/user-info.ts'
@@ -34,6 +35,8 @@ export interface TokenSubject {
   readonly tokenSub?: string | null
   /** Absent: nobody has logged in, as for work without a request. */
   readonly login?: Login | typeof DEV_LOGIN
+  /** The tenants that the token is for. Absent or undefined: any. */
+  readonly addressed?: AddressedTenants | undefined
 }
 
 /** Rights that count, by tenant. */
@@ -54,6 +57,8 @@ export class Principal implements AuthorizedUser {
   readonly tokenSub: string | null
   readonly isSuperuser: boolean
   readonly implied: ImpliedIds | undefined
+  /** The tenants that the token is for, of whoever it is; undefined: any. */
+  readonly addressed: AddressedTenants | undefined
   readonly #vouched: TokenSubject
   readonly #login: Login | typeof DEV_LOGIN
   readonly #claims: UserInfo
@@ -100,6 +105,7 @@ export class Principal implements AuthorizedUser {
     this.actors = vouched.actors
     this.tokenSub = Object.hasOwn(vouched, 'tokenSub') ? (vouched.tokenSub ?? null) : claims.sub
     this.#login = (Object.hasOwn(vouched, 'login') && vouched.login) || NO_LOGIN
+    this.addressed = Object.hasOwn(vouched, 'addressed') ? vouched.addressed : undefined
     this.#vouched = vouched
     this.isSuperuser = rights.isSuperuser
     this.implied = rights.implied
@@ -139,12 +145,18 @@ export class Principal implements AuthorizedUser {
    * @throws ERR_AUTH_TENANT_FORBIDDEN
    */
   in(tenant: string | null): Authorization {
+    if (tenant !== null && this.addressed?.include(tenant) === false) {
+      throw new ERR_AUTH_TENANT_FORBIDDEN('the token is not for the address of this tenant')
+    }
     const authorization = this.find(tenant)
     if (authorization) return authorization
     throw this.mayNotAct()
   }
 
-  /** As `in()`; undefined where the user may not act for the tenant. */
+  /**
+   * The same, whatever tenants the token is for; undefined where the user may not act for the
+   * tenant.
+   */
   find(tenant: string | null): Authorization | undefined {
     if (this.#first?.tenant === tenant) return this.#first
     const known = this.#others?.get(tenant)
@@ -174,7 +186,8 @@ export class Principal implements AuthorizedUser {
     const given = keptBytes(this.#claims) + (this.actor ? keptBytes(this.actors) : 0)
     const hasOwn = this.#login !== NO_LOGIN && this.#login !== DEV_LOGIN
     const login = hasOwn ? keptBytes(this.#login) : 0
-    return given + login + (this.#resources?.size ?? 0) + MAX_KEPT * AUTHORIZATION
+    const made = (this.#resources?.size ?? 0) + MAX_KEPT * AUTHORIZATION
+    return given + login + made + (this.addressed?.keptSize ?? 0)
   }
 
   get tenants(): ReadonlySet<string> {

@@ -1,5 +1,6 @@
 import type { AuthError } from '../../errors.ts'
 import { isObject, ownCopy, ownProperty } from '../../platform/runtime/own-property.ts'
+import { AddressedTenants, type TenantsByAddress } from './addressed-tenants.ts'
 import { asksForProof, type ConfirmationRule, readConfirmation } from './confirmation.ts'
 import { mismatch, refuseToken } from './refuse-token.ts'
 
@@ -39,8 +40,10 @@ export function registeredClaims(claims: Readonly<Record<string, unknown>>): Reg
 export interface ClaimRules {
   /** Accepted `iss`; undefined: not checked. */
   readonly issuer?: readonly string[] | undefined
-  /** Accepted `aud`, one of which must be named; undefined: not checked. */
+  /** Accepted `aud`, one of which must be named; undefined: not checked, but for `addresses`. */
   readonly audience?: readonly string[] | undefined
+  /** Accepted `aud` too, each for one tenant; undefined: none. */
+  readonly addresses?: TenantsByAddress | undefined
   /**
    * `ignore`: a token that is bound to its sender counts as one that is not. `check`: its sender
    * has to prove that. Undefined: it is refused.
@@ -80,11 +83,12 @@ export function refusedClaims(claims: RegisteredClaims, rules: ClaimRules): Auth
  */
 export function refusedParties(
   { iss, aud }: RegisteredClaims,
-  { issuer, audience }: Pick<ClaimRules, 'issuer' | 'audience'>,
+  { issuer, audience, addresses }: Pick<ClaimRules, 'issuer' | 'audience' | 'addresses'>,
 ): AuthError | undefined {
   if (issuer && !(typeof iss === 'string' && issuer.includes(iss))) {
     return refuseToken('the issuer is not accepted', mismatch('iss', issuer, iss))
   }
+  if (addresses) return refusedAddresses(aud, audience, addresses)
   if (audience && !names(aud, audience)) {
     return refuseToken('the audience is not accepted', mismatch('aud', audience, aud))
   }
@@ -156,6 +160,35 @@ function names(aud: unknown, accepted: readonly string[]): boolean {
   const audiences = Array.isArray(aud) ? aud : [aud]
   if (!audiences.every((item) => typeof item === 'string')) return false
   return audiences.some((item) => accepted.includes(item))
+}
+
+/** As `names()`; empty: it is malformed, or names none. */
+function audiencesIn(aud: unknown): readonly string[] {
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+  return audiences.every((item) => typeof item === 'string') ? audiences : []
+}
+
+function refusedAddresses(
+  aud: unknown,
+  audience: readonly string[] = [],
+  addresses: TenantsByAddress,
+): AuthError | undefined {
+  const isOne = (item: string) => audience.includes(item) || addresses.tenantOf(item) !== undefined
+  if (audiencesIn(aud).some(isOne)) return undefined
+  const expected = [...audience, addresses.pattern]
+  return refuseToken('the audience is not accepted', mismatch('aud', expected, aud))
+}
+
+/** The tenants in which an accepted token counts; undefined: in any. */
+export function readAddressed(
+  { aud }: RegisteredClaims,
+  { audience = [], addresses }: Pick<ClaimRules, 'audience' | 'addresses'>,
+): AddressedTenants | undefined {
+  if (addresses === undefined) return undefined
+  const audiences = audiencesIn(aud)
+  const tenants = audiences.flatMap((item) => addresses.tenantOf(item) ?? [])
+  const hasAudience = audiences.some((item) => audience.includes(item))
+  return new AddressedTenants(new Set(tenants), hasAudience, addresses)
 }
 
 /** The names in a token: claims of its own, if they are strings. Immutable. */

@@ -3,6 +3,7 @@ import { type ReportFailure, thrown, unusable } from '../../platform/callbacks/c
 import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { supportedAlgorithms, verifySignature } from '../jwks/algorithms.ts'
 import type { VerificationKey } from '../jwks/jwk.ts'
+import type { AddressedTenants } from './addressed-tenants.ts'
 import type { CompactJws, JoseHeader } from './compact-jws.ts'
 import { asksForProof, type Confirmation, readConfirmation } from './confirmation.ts'
 import { mismatch, refuseToken } from './refuse-token.ts'
@@ -13,6 +14,7 @@ import {
   type Lifetime,
   type Login,
   readActors,
+  readAddressed,
   readLifetime,
   readLogin,
   readTokenNames,
@@ -106,6 +108,8 @@ export interface AcceptedClaims {
   readonly login: Login
   /** Null: it is not bound, or that is not checked. */
   readonly confirmation: Confirmation | null
+  /** Undefined: it counts in every tenant. */
+  readonly addressed: AddressedTenants | undefined
 }
 
 /**
@@ -128,11 +132,12 @@ export function acceptClaims(
   const names = readTokenNames(registered)
   const actors = readActors(registered)
   const login = readLogin(registered, rules.clockTolerance)
+  const addressed = rules.addresses && readAddressed(registered, rules)
   const isProved = isBound(registered.cnf) && asksForProof(rules.confirmation ?? 'refuse')
   const confirmation = isProved ? readConfirmation(registered.cnf) : null
   const { mapClaims, reportMapClaims } = rules
   const userInfo = mapClaims ? mapped(claims, mapClaims, reportMapClaims) : readUserInfo(claims)
-  return { userInfo, names, lifetime, actors, login, confirmation }
+  return { userInfo, names, lifetime, actors, login, confirmation, addressed }
 }
 
 /**

@@ -7,8 +7,8 @@ export const MAX_TENANT_LENGTH = 255
 /** In `resources`, the key of what is granted in every tenant. It is never a tenant's name. */
 export const EVERY_TENANT = '*'
 
-/** U+0000 to U+001F and U+007F to U+009F. */
-const CONTROL = /\p{Cc}/u
+/** U+0000 to U+001F, U+007F to U+009F, and halves of surrogate pairs, which are no whole text. */
+const NO_TEXT = /[\p{Cc}\p{Cs}]/u
 
 /**
  * Whether a value can be a tenant's name. Names are compared exactly, never normalized.
@@ -19,7 +19,7 @@ export function isTenantName(value: unknown): value is string {
     value !== '' &&
     value !== EVERY_TENANT &&
     value.length <= MAX_TENANT_LENGTH &&
-    !CONTROL.test(value)
+    !NO_TEXT.test(value)
   )
 }
 

@@ -63,6 +63,26 @@ test('each route is asked as those whom its policy refuses', async (t) => {
   await assertGuarded(app, authority)
 })
 
+test('where each tenant has an address, personas bring tokens for it', async (t) => {
+  const resource = 'https://api.test/:tenant/mcp'
+  for (const audience of [undefined, 'api']) {
+    const { publicKeys, issuer } = authority.options
+    const app = bareApp(t, { exposeHeadRoutes: false })
+    const options = { publicKeys, issuer, resource, ...(audience && { audience }) }
+    await app.register(tenantAuth, options)
+    app.get('/:tenant/menu', { config: { require: 'menu:read' } }, handler)
+    app.get('/maybe', { config: { tenant: 'optional', require: 'menu:read' } }, handler)
+    app.get('/all', { config: { require: 'menu:read' } }, handler)
+    assert.deepEqual(await linesOf(app), [
+      'GET /:tenant/menu: 401 401 403 403',
+      'GET /maybe: 401 401 403 403',
+      // Without an audience nobody is let in where there is no tenant.
+      `GET /all: 401 401 - ${audience ? '403' : '-'}`,
+    ])
+    await assertGuarded(app, authority)
+  }
+})
+
 test('where the tenant may be absent, a member is asked without one too, with the same headers', async (t) => {
   const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
   const asked: string[] = []

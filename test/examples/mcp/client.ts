@@ -16,13 +16,15 @@ const CALLBACK = 'http://127.0.0.1/callback'
  * An MCP client that knows the server's address only. The rest it learns: from the 401 where the
  * metadata is, from that which authorization server to go to.
  */
-export async function connect(resource: string, user: string, tenant: string): Promise<Client> {
-  const memory = new ClientMemory()
+export async function connect(
+  resource: string,
+  user: string,
+  memory = new ClientMemory(),
+): Promise<Client> {
   const transport = () =>
     new StreamableHTTPClientTransport(new URL(resource), {
       authProvider: memory,
       onInsufficientScope: 'throw',
-      requestInit: { headers: { 'x-tenant': tenant } },
     })
   const client = () => new Client({ name: 'example', version: '1.0.0' })
 
@@ -41,7 +43,7 @@ export async function connect(resource: string, user: string, tenant: string): P
 }
 
 /** What a client has to remember on the way, and its user's browser. */
-class ClientMemory implements OAuthClientProvider {
+export class ClientMemory implements OAuthClientProvider {
   readonly redirectUrl = CALLBACK
   readonly clientMetadata: OAuthClientMetadata = {
     client_name: 'example',

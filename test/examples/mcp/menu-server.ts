@@ -1,10 +1,9 @@
-import { McpServer } from '@modelcontextprotocol/server'
-
-/** What a tool needs beside `menu:read`. */
-const RIGHTS: ReadonlyMap<unknown, string> = new Map([['change_soup', 'menu:edit']])
+import { McpServer, requireScopes } from '@modelcontextprotocol/server'
 
 /** The soup of each tenant. */
 const soups = new Map<string, string>()
+
+export const soupOf = (tenant: string) => soups.get(tenant) ?? 'soup of the day'
 
 /** The tools, for one request of a user of the tenant. */
 export function menuServer(tenant: string): McpServer {
@@ -12,22 +11,21 @@ export function menuServer(tenant: string): McpServer {
   const text = (text: string) => ({ content: [{ type: 'text' as const, text }] })
 
   server.registerTool('read_menu', { description: "Today's menu" }, async () =>
-    text(`${soups.get(tenant) ?? 'soup of the day'} for ${tenant}`),
+    text(`${soupOf(tenant)} for ${tenant}`),
   )
 
-  server.registerTool('change_soup', { description: "Makes tomorrow's soup today's" }, async () => {
-    soups.set(tenant, 'lentil soup')
-    return text('changed')
-  })
+  server.registerTool(
+    'change_soup',
+    {
+      description: "Makes tomorrow's soup today's",
+      // All that the tool needs, for a client that asks its user for more.
+      scopeChallenge: requireScopes('menu:read', 'menu:edit'),
+    },
+    async () => {
+      soups.set(tenant, 'lentil soup')
+      return text('changed')
+    },
+  )
 
   return server
-}
-
-/** All rights that the messages of a request's body need. A body may hold several messages. */
-export function rightsFor(body: unknown): string[] {
-  const ofTools = [body].flat().flatMap((message) => {
-    const { method, params } = Object(message)
-    return method === 'tools/call' ? (RIGHTS.get(Object(params).name) ?? []) : []
-  })
-  return ['menu:read', ...ofTools]
 }

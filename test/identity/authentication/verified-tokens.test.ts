@@ -7,6 +7,8 @@ import {
 } from '../../../lib/identity/authentication/verified-tokens.ts'
 import { Principal } from '../../../lib/identity/authorization/principal.ts'
 import { refuseToken } from '../../../lib/identity/jwt/refuse-token.ts'
+import { readAddressed, registeredClaims } from '../../../lib/identity/jwt/registered-claims.ts'
+import { TenantAddresses } from '../../../lib/identity/tenants/tenant-addresses.ts'
 
 test('a proof holds as long as it is so, and never again when it has ended', () => {
   let isSo = true
@@ -60,6 +62,19 @@ test('the names of an entry count too', () => {
     const alice = verified('alice')
     const sid = `${i}`.padEnd(20_000, 'x')
     tokens.set(`t${i}`, { ...alice, names: { ...alice.names, sid } })
+  }
+  assert.equal(tokens.stats.size < 10, true, `${tokens.stats.size} are kept`)
+})
+
+test('the tenants that an entry is for count too', () => {
+  const tokens = new VerifiedTokens(10, 5)
+  const addresses = new TenantAddresses('https://api.test/:tenant', 'tenant')
+  for (let i = 0; i < 10; i++) {
+    const aud = Array.from({ length: 1000 }, (_, index) => `https://api.test/tenant-${index}`)
+    const addressed = readAddressed(registeredClaims({ aud }), { addresses })
+    const subject = { exp: EXP, issuer: null, actors: [], addressed }
+    const alice = { ...verified('alice'), principal: Principal.of({ sub: 'alice' }, subject, {}) }
+    tokens.set(`t${i}`, alice)
   }
   assert.equal(tokens.stats.size < 10, true, `${tokens.stats.size} are kept`)
 })

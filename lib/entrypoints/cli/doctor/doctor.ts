@@ -123,7 +123,7 @@ export async function examineLoaded(
   loaded: LoadedSettings,
   token?: string,
 ): Promise<readonly Finding[]> {
-  const { settings, issuers } = loaded
+  const { settings, issuers, addresses } = loaded
   const warnings = examineSettings(loaded)
   if (settings.devMode) {
     const unread = doubtful('token: dev mode reads none', 'take dev_mode away to look at it')
@@ -138,7 +138,7 @@ export async function examineLoaded(
     ...warnings,
     ...examined.flatMap(({ findings }) => findings),
     ...tenants,
-    ...(token === undefined ? [] : examineToken(token, examined, settings)),
+    ...(token === undefined ? [] : examineToken(token, examined, settings, addresses)),
   ]
 }
 

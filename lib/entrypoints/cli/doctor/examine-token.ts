@@ -30,6 +30,7 @@ import {
   normalizeTokenType,
   type VerifyRules,
 } from '../../../identity/jwt/verify.ts'
+import type { TenantAddresses } from '../../../identity/tenants/tenant-addresses.ts'
 import { doubtful, type Finding, fine, spellingDifference, wrong } from './finding.ts'
 
 export interface KnownIssuer {
@@ -45,6 +46,7 @@ export function examineToken(
   token: string,
   issuers: readonly KnownIssuer[],
   settings: Settings,
+  addresses?: TenantAddresses,
 ): readonly Finding[] {
   const length = examineLength(token, settings.maxTokenLength)
   if (!isJwt(token)) return [...length, NO_JWT]
@@ -53,7 +55,7 @@ export function examineToken(
     return { jws, claims: jws.payload.read() }
   })
   if (read instanceof ERR_AUTH_TOKEN_INVALID) return [...length, tokenFinding(read)]
-  const findings = [...length, ...examineJwt(read.jws, read.claims, issuers, settings)]
+  const findings = [...length, ...examineJwt(read.jws, read.claims, issuers, settings, addresses)]
   const isRefused = findings.some(({ level }) => level === 'wrong')
   return isRefused ? findings.filter(({ level }) => level !== 'ok') : findings
 }
@@ -68,6 +70,7 @@ function examineJwt(
   claims: Record<string, unknown>,
   issuers: readonly KnownIssuer[],
   settings: Settings,
+  addresses: TenantAddresses | undefined,
 ): readonly Finding[] {
   const iss = String(jws.payload.iss)
   const accepted = issuers.flatMap(({ entry }) => entry.issuer ?? [])
@@ -83,6 +86,7 @@ function examineJwt(
     ...entry,
     algorithms: new Set(entry.algorithms),
     tokenTypes: new Set(acceptedTypes(entry.tokenTypes)),
+    addresses,
     confirmation: settings.confirmation,
     clockTolerance: settings.clockTolerance,
   }
@@ -163,7 +167,8 @@ function refusalsOf(
   rules: VerifyRules,
 ): ERR_AUTH_TOKEN_INVALID[] {
   const { alg, typ } = header
-  const { algorithms, tokenTypes, issuer, audience, confirmation, clockTolerance } = rules
+  const { algorithms, tokenTypes, issuer, audience, addresses } = rules
+  const { confirmation, clockTolerance } = rules
   const own = {
     algorithms: new Set([alg]),
     tokenTypes: new Set([typ === undefined ? typ : normalizeTokenType(typ)]),
@@ -174,7 +179,7 @@ function refusalsOf(
     () => checkHeader(header, { ...own, algorithms }),
     () => checkHeader(header, { ...own, tokenTypes }),
     () => refusedClaims(registered, { ...anybody, issuer }),
-    () => refusedClaims(registered, { ...anybody, audience }),
+    () => refusedClaims(registered, { ...anybody, audience, addresses }),
     () => refusedClaims(registered, { confirmation }),
     () => refusedLifetime(readLifetime(registered), clockTolerance),
     () => refuseEndless(readLifetime(registered)),

@@ -22,12 +22,12 @@ const user = { sub, email: 'secret@mail.test', resources: { acme: [] } }
 
 /** The findings for a token under these options. */
 function findingsOf(token: string, options: AuthOptions = authority.options): string[] {
-  const { issuers, settings } = loadSettings(options)
+  const { issuers, settings, addresses } = loadSettings(options)
   const listed = typeof issuers === 'function' ? [] : issuers
   const known = listed.map((entry): KnownIssuer => {
     return { entry, keys: new KeySet(entry.publicKeys) }
   })
-  const findings = examineToken(token, known, settings)
+  const findings = examineToken(token, known, settings, addresses)
   const text = findings.map(({ level, what, cure }) => `${level} ${what}; ${cure}`)
   const part = new RegExp(`secret|${token.slice(-20)}|eyJ`)
   assert.doesNotMatch(text.join('\n'), part, 'no part of the token is shown')
@@ -55,7 +55,24 @@ interface Row {
 const LIVES_ON = { ...authority.options, algorithms: ['RS256'], tokenTypes: ['at+jwt'] }
 const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
+const { audience: _, ...anyAudience } = authority.options
+const BY_TENANT = { ...anyAudience, resource: 'https://api.test/:tenant' }
+
 const ROWS: readonly Row[] = [
+  {
+    what: 'the address of a tenant',
+    token: () => authority.token(user, { audience: 'https://api.test/acme' }),
+    options: BY_TENANT,
+    lines: [/^ok token: it is accepted/],
+  },
+  {
+    what: 'no address of a tenant',
+    token: () => authority.token(user),
+    options: BY_TENANT,
+    lines: [
+      /^wrong token: the audience .*: expected "https:\/\/api.test\/:tenant", found "api"; ask the server/,
+    ],
+  },
   {
     what: 'a good token',
     token: () => authority.token(user),
