@@ -78,7 +78,10 @@ export class Authorization {
    */
   readonly actors: readonly Actor[]
 
-  /** The tenants that the user may act for, of those that the issuer may speak for. */
+  /**
+   * The tenants that the user may act for, of those that the issuer may speak for. Where each
+   * tenant has an address, the user may need another token for some.
+   */
   declare readonly tenants: ReadonlySet<string>
 
   /** Ids granted under `*` and in this tenant, literally; superuser rights add nothing here. */
@@ -176,7 +179,8 @@ export class Authorization {
    * The same user in another tenant. Whether that tenant exists is not asked.
    *
    * @throws ERR_AUTH_TENANT_INVALID (400) when the name cannot be a tenant's
-   * @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for it
+   * @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for it, or the token is not
+   * for its address
    */
   in(this: Authorization, tenant: string): Authorization {
     if (!isTenantName(tenant)) throw new ERR_AUTH_TENANT_INVALID('not a tenant name')
