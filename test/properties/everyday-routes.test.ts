@@ -46,7 +46,9 @@ const anyRequire = fc.oneof(
 
 const anyRoute = fc.record({
   place: fc.constantFrom('path', 'path', 'query', 'optional', 'none'),
+  open: fc.integer({ min: 0, max: 4 }).map((n) => n === 0),
   guests: fc.boolean(),
+  late: fc.boolean(),
   suspended: fc.boolean(),
   require: anyRequire,
   /** The answers of its checks, in their order. */
@@ -79,12 +81,19 @@ type World = Arbitrated<typeof anyWorld>
 
 /** The route without what contradicts the rest of it. */
 function sound(route: Route): Route {
-  const isForAll = route.guests ? { require: null, checks: [] } : {}
-  return { ...route, ...isForAll, suspended: route.suspended && route.place !== 'none' }
+  const guests = route.guests && !route.open
+  const isForAll = guests ? { require: null, checks: [] } : route.open ? { require: null } : {}
+  const isInQuery = route.place === 'query' || route.place === 'optional'
+  const late = route.late && isInQuery && !guests && !route.open
+  const suspended = route.suspended && route.place !== 'none'
+  return { ...route, guests, ...isForAll, late, suspended }
 }
 
 /** What stops the boot. */
-function isContradictory({ place, guests, suspended, require, checks }: Route): boolean {
+function isContradictory(route: Route): boolean {
+  const { place, open, guests, late, suspended, require, checks } = route
+  if (open && (guests || late || require !== null)) return true
+  if (late && (guests || place === 'path' || place === 'none')) return true
   if (guests && (require !== null || checks.length > 0)) return true
   return suspended && place === 'none'
 }
@@ -118,6 +127,19 @@ function expected({ route, read }: World, { method, user, isExpired, tenant }: A
   const isGuest = route.guests && (user === null || !isMember)
   const guest: Verdict = { status: 200, code: null, hasUser: false, seesSuspended: false }
 
+  const answer = route.checks.find((each) => each !== 'yes')
+  const checked =
+    answer === 'no'
+      ? refused(403, 'NOT_PERMITTED')
+      : answer === 'broken'
+        ? refused(503, 'CHECK_UNAVAILABLE')
+        : undefined
+
+  if (route.open) {
+    if (route.place === 'query' && tenant === null) return refused(400, 'TENANT_MISSING')
+    if (named === 'gone' || !isServed) return refused(404, 'TENANT_UNKNOWN')
+    return checked ?? guest
+  }
   if (user !== null && isExpired) return refused(401, 'TOKEN_INVALID')
   if (user === null && !route.guests) return refused(401, 'TOKEN_MISSING')
   if (route.place === 'query' && tenant === null) return refused(400, 'TENANT_MISSING')
@@ -138,10 +160,7 @@ function expected({ route, read }: World, { method, user, isExpired, tenant }: A
     const isMet = isKnown && (kind === 'any' ? asked.some(holds) : asked.every(holds))
     if (!isMet) return refused(403, 'RESOURCE_MISSING', asked.join(' '))
   }
-  const answer = route.checks.find((each) => each !== 'yes')
-  if (answer === 'no') return refused(403, 'NOT_PERMITTED')
-  if (answer === 'broken') return refused(503, 'CHECK_UNAVAILABLE')
-  return { status: 200, code: null, hasUser: true, seesSuspended: isSuspended }
+  return checked ?? { status: 200, code: null, hasUser: true, seesSuspended: isSuspended }
 }
 
 const CHECKS: NonNullable<AuthOptions['checks']> = {
@@ -152,13 +171,16 @@ const CHECKS: NonNullable<AuthOptions['checks']> = {
   },
 }
 
-function declarationOf({ place, guests, suspended, require, checks }: Route): RouteDeclaration {
+function declarationOf(route: Route): RouteDeclaration {
+  const { place, open, guests, late, suspended, require, checks } = route
   const tenant = ({ path: true, query: 'required', optional: 'optional', none: false } as const)[
     place
   ]
   return {
     tenant,
+    ...(open && { noauth: true }),
     ...(guests && { guests }),
+    ...(late && { late }),
     ...(suspended && { suspended }),
     ...(require !== null && { require: requirementOf(require) }),
     ...(checks.length > 0 && { check: checks }),
@@ -188,6 +210,7 @@ async function applicationOf({ route, read, source }: World): Promise<FastifyIns
       superuserResource: SUPERUSER,
       implies: IMPLIES,
       checks: CHECKS,
+      ...(route.late && { resolveTenant: ({ query }) => Object(query).tenant ?? null }),
       suspendedTenants: read ? 'read' : 'refuse',
       tenants:
         source === 'lists'
