@@ -115,6 +115,15 @@ const ANSWERS: readonly [what: string, check: unknown, code: string, reason: Reg
     /a required resource is missing|A required resource/i,
   ],
   [
+    'wants a fresh login',
+    (authorization: Authorization) => {
+      authorization.stepUp({ acr: 'phr' })
+      return true
+    },
+    'ERR_AUTH_STEP_UP_REQUIRED',
+    /acr|login/,
+  ],
+  [
     'looks into another tenant',
     async (authorization: Authorization) => Boolean(authorization.in('other')),
     'ERR_AUTH_TENANT_FORBIDDEN',

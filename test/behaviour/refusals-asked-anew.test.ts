@@ -89,6 +89,23 @@ test('a hammering stranger asks once in two seconds, and what admits asks nothin
   assert.equal(asked(), 10)
 })
 
+test('two tokens of a user, and callers without a request, hammer as one', async (t) => {
+  const { app, pass, asked } = await start(t, async () => ({ acme: [] }))
+  const each = await Promise.all(
+    ['a', 'b'].map((jti) => authority.token({ sub: 'alice', jti }, { expiresIn: 3600 })),
+  )
+  for (let half = 0; half < 20; half++) {
+    for (const token of each) {
+      const headers = { authorization: `Bearer ${token}` }
+      assert.equal(outcome(await app.inject({ url: '/t/other', headers })), FORBIDDEN)
+      const call = app.authService.authenticate({ token, tenant: 'other' })
+      await assert.rejects(call, { code: 'ERR_AUTH_TENANT_FORBIDDEN' })
+    }
+    pass(0.5)
+  }
+  assert.equal(asked(), 5)
+})
+
 test('requests together ask once, and each is decided again', async (t) => {
   let answer: object = {}
   const { get, pass, asked } = await start(t, async () => answer)

@@ -36,6 +36,7 @@ const everyRule: Required<ListedIssuer> = {
   publicKeys: { keys: [{ kty: 'EC' }] },
   algorithms: ['ES256'],
   tokenTypes: ['at+jwt'],
+  resourcesOf: async ({ issuer, sub }) => (issuer === null ? null : { acme: [`${sub}:read`] }),
   mapClaims: (claims) => {
     expectType(claims).is<Record<string, unknown>>()
     return { sub: String(claims['oid']) }
@@ -215,3 +216,10 @@ const frozen: AuthOptions = { realm: 'orders' }
 frozen.realm = 'menus'
 // @ts-expect-error the file's name too
 frozen.configFile = 'other.ini'
+
+const ofKeys = { issuer: 'https://a.example.com', audience: 'lunch', tenants: '*' } as const
+new AuthService({ issuers: [{ ...ofKeys, resourcesOf: 'claims' }] })
+// @ts-expect-error another word is none
+new AuthService({ issuers: [{ ...ofKeys, resourcesOf: 'token' }] })
+// @ts-expect-error the option is a function
+new AuthService({ resourcesOf: 'claims' })

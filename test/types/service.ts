@@ -39,6 +39,21 @@ auth.actAs({ ...job, resource: 'order:read' }, () => 7)
 // @ts-expect-error work is a function, which begins under the authorization
 auth.actAs(job, Promise.resolve(7))
 
+const caller = await auth.authenticate({ token: 'a', tenant: 'acme', require: { any: ['a:b'] } })
+expectType(caller.authorization.tenant).is<string | null>()
+expectType(caller.signal).is<AbortSignal>()
+await auth.authenticate({ token: 'a', tenant: null, require: ['a:b'] })
+// @ts-expect-error a handshake without a token
+auth.authenticate({ tenant: 'acme' })
+// @ts-expect-error a header that is missing is no token
+auth.authenticate({ token: undefined })
+// @ts-expect-error a tenant that is missing does not mean none
+auth.authenticate({ token: 'a', tenant: undefined })
+// @ts-expect-error there is no request to choose by
+auth.authenticate({ token: 'a', require: { by: () => 'a:b', among: ['a:b'] } })
+// @ts-expect-error a misspelt member would be left out
+auth.authenticate({ token: 'a', tenants: 'acme' })
+
 for (const route of app.authService.routes()) {
   // Prevents that "not known" is read as "no": null says that the policy was not seen.
   expectType(route.method).is<string>()

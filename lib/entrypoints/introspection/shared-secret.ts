@@ -1,4 +1,5 @@
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
+import { types } from 'node:util'
 import * as Type from '@sinclair/typebox'
 import { compactVerify, errors } from 'jose'
 import { entryPointOptions } from '../../config/option-reader.ts'
@@ -122,7 +123,7 @@ async function isSignedByAny(
 }
 
 function listOf(secrets: Secret | readonly Secret[]): readonly Secret[] {
-  return typeof secrets === 'string' || secrets instanceof Uint8Array ? [secrets] : secrets
+  return typeof secrets === 'string' || types.isUint8Array(secrets) ? [secrets] : secrets
 }
 
 function bytesOf(secret: Secret): Buffer {
@@ -136,7 +137,8 @@ function areSecrets(value: unknown): value is Secret | readonly Secret[] {
 }
 
 function isGoodSecret(value: unknown): value is Secret {
-  if (typeof value !== 'string' && !(value instanceof Uint8Array)) return false
+  // Under Jest, a Buffer of Node is no instance of the application's Uint8Array.
+  if (typeof value !== 'string' && !types.isUint8Array(value)) return false
   const bytes = bytesOf(value)
   return bytes.length >= LEAST_BYTES && !isKeyText(bytes)
 }

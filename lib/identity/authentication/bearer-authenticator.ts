@@ -117,7 +117,7 @@ export class BearerAuthenticator implements Authenticator {
     finding: Finding,
   ): MaybePromise<Principal | AuthError> {
     if (token === '') return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('an empty token'))
-    if (finding.mustBeBound) return refuseToken('nothing proves its sender without a request')
+    if (finding.mustBeBound) return refuseToken('not bound to its sender')
     const known = this.#parts.tokens.recall(token) // 401
     finding.cached = known !== undefined
     return after(known ?? this.#verify(token, waits), (verified) => {

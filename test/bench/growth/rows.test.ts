@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { denyList } from '../../../lib/entrypoints/revocation/index.ts'
 import { createTestAuthority } from '../../../lib/entrypoints/testing/index.ts'
 import { tenantAuth } from '../../../lib/index.ts'
+import { tellColdStart } from './cold-start.ts'
 import { measure } from './measure.ts'
 import { rowsOf } from './rows.ts'
 
@@ -21,3 +22,16 @@ for (const { name, sizes, series } of rowsOf(setup)) {
     }
   })
 }
+
+test('a cold start is measured, and answers all', async () => {
+  const told: string[] = []
+  await tellColdStart(setup, (line) => void told.push(line), { atOnce: 100, inTurn: 50 })
+  assert.deepEqual(
+    told.map((line) => line.replace(/\d+ ms$/, 'in time')),
+    [
+      'cold start, 100 tenants, an issuer each: all 200 in in time',
+      'cold start, 100 users under resourcesOf: all 200 in in time',
+      'issuers in turn, 50: each asked for once, 0 bytes each',
+    ],
+  )
+})
