@@ -36,20 +36,24 @@ test('the span of a request names its decision, with @fastify/otel before the gu
     .getFinishedSpans()
     .filter(({ name }) => name === 'request')
     .map(({ attributes }) => Object.entries(attributes))
-    .map((all) => all.filter(([name]) => name.startsWith('auth.') || name.startsWith('user.')))
+    .map((all) => all.filter(([name]) => /^(tenant_auth|enduser)\./.test(name)))
     .map((ours) => Object.fromEntries(ours))
   assert.deepEqual(told, [
-    { 'auth.outcome': 'admitted', 'auth.tenant': 'lazy-raccoon', 'user.id': 'dora' },
     {
-      'auth.outcome': 'refused',
-      'auth.code': 'ERR_AUTH_TENANT_FORBIDDEN',
-      'auth.tenant': 'busy-beaver',
-      'user.id': 'dora',
+      'tenant_auth.outcome': 'admitted',
+      'tenant_auth.tenant': 'lazy-raccoon',
+      'enduser.id': 'dora',
     },
     {
-      'auth.outcome': 'refused',
-      'auth.code': 'ERR_AUTH_TOKEN_MISSING',
-      'auth.tenant': 'lazy-raccoon',
+      'tenant_auth.outcome': 'refused',
+      'tenant_auth.code': 'ERR_AUTH_TENANT_FORBIDDEN',
+      'tenant_auth.tenant': 'busy-beaver',
+      'enduser.id': 'dora',
+    },
+    {
+      'tenant_auth.outcome': 'refused',
+      'tenant_auth.code': 'ERR_AUTH_TOKEN_MISSING',
+      'tenant_auth.tenant': 'lazy-raccoon',
     },
   ])
 })

@@ -6,10 +6,10 @@ export function traceDecisions(): void {
   subscribe('fastify-tenant-auth:decision', (message) => {
     const { request, outcome, code, tenant, sub } = message as DecisionEvent
     request?.opentelemetry().span?.setAttributes({
-      'auth.outcome': outcome,
-      ...(code !== null && { 'auth.code': code }),
-      ...(tenant !== null && { 'auth.tenant': tenant }),
-      ...(sub !== null && { 'user.id': sub }),
+      'tenant_auth.outcome': outcome,
+      ...(code !== null && { 'tenant_auth.code': code }),
+      ...(tenant !== null && { 'tenant_auth.tenant': tenant }),
+      ...(sub !== null && { 'enduser.id': sub }),
     })
   })
 }
