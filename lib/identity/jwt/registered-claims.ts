@@ -1,5 +1,5 @@
 import type { AuthError } from '../../errors.ts'
-import { isObject, ownCopy, ownProperty } from '../../platform/runtime/own-property.ts'
+import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import { AddressedTenants, type TenantsByAddress } from './addressed-tenants.ts'
 import { asksForProof, type ConfirmationRule, readConfirmation } from './confirmation.ts'
 import { mismatch, refuseToken } from './refuse-token.ts'
@@ -32,8 +32,8 @@ export interface RegisteredClaims {
 
 /** @param claims data, such as JSON, without getters */
 export function registeredClaims(claims: Readonly<Record<string, unknown>>): RegisteredClaims {
-  const { iss, sub, aud, exp, nbf, iat, jti, sid, cnf, act, acr, auth_time, events } =
-    ownCopy(claims)
+  const own: Readonly<Record<string, unknown>> = { __proto__: null, ...claims }
+  const { iss, sub, aud, exp, nbf, iat, jti, sid, cnf, act, acr, auth_time, events } = own
   return { iss, sub, aud, exp, nbf, iat, jti, sid, cnf, act, acr, auth_time, events }
 }
 
@@ -157,9 +157,8 @@ export function isBound(cnf: unknown): boolean {
  * RFC 7519 §4.1.3: one string or a list of strings. A list with anything else in it is malformed.
  */
 function names(aud: unknown, accepted: readonly string[]): boolean {
-  const audiences = Array.isArray(aud) ? aud : [aud]
-  if (!audiences.every((item) => typeof item === 'string')) return false
-  return audiences.some((item) => accepted.includes(item))
+  if (typeof aud === 'string') return accepted.includes(aud)
+  return audiencesIn(aud).some((item) => accepted.includes(item))
 }
 
 /** As `names()`; empty: it is malformed, or names none. */
