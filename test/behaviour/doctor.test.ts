@@ -25,10 +25,13 @@ const rsaJwk = (modulusLength: number) =>
   generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ format: 'jwk' })
 
 /** Runs the doctor on an INI file of this text. */
-async function examined(text: string, ...args: string[]) {
-  const file = folder.write(text)
+function examined(text: string, ...args: string[]) {
+  return doctor(folder.write(text), ...args)
+}
+
+async function doctor(...args: string[]) {
   const shell = recordedShell()
-  const code = await runCommandLine(['doctor', file, ...args], COMMANDS, shell)
+  const code = await runCommandLine(['doctor', ...args], COMMANDS, shell)
   return { code, lines: shell.printed.out.trimEnd().split('\n'), ...shell.printed }
 }
 
@@ -473,4 +476,21 @@ test('a token comes from the standard input, and the marks have colours on a ter
   }
   assert.match(out, /token: expired; get a new one/)
   assert.equal(code, 1)
+})
+
+test('what the code has is examined as an INI file is', async () => {
+  const origin = await servePaths((own) => healthy(own))
+  const inCode = ['--issuer', origin, '--audience', 'api']
+  const { code, lines, err } = await doctor(...inCode)
+  const [first, ...others] = lines
+  assert.equal(first, 'ok       the options can be used')
+  assert.deepEqual(others, (await examined(discovered(origin))).lines.slice(1))
+  assert.equal(code, 0)
+  assert.equal(err, 'the options: wrong 0, warnings 0\n')
+  const header = { kid: 'main' }
+  const token = await authority.token({}, { issuer: origin, audience: 'other', header })
+  assert.match((await doctor(...inCode, '--token', token)).out, /^wrong .*the audience is not/m)
+  const moved = await doctor('--public-keys-url', `${origin}/moved`, '--issuer', 'urn:a')
+  assert.match(moved.out, /^wrong {4}keys: .*status 404/m)
+  assert.match((await doctor('--issuer', 'login')).out, /^wrong {4}.*issuer/m)
 })

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { bootWarnings } from '../../../config/boot-warnings.ts'
 import { type LoadedSettings, loadSettings } from '../../../config/load-settings.ts'
-import type { Settings } from '../../../config/options.ts'
+import type { AuthOptions, Settings } from '../../../config/options.ts'
 import { showPath, visible } from '../../../config/redact.ts'
 import { ERR_AUTH_CONFIG_INVALID } from '../../../errors.ts'
 import { MAX_LIST_BYTES, readTenantList } from '../../../identity/tenants/remote-tenants.ts'
@@ -23,12 +23,16 @@ import { Exchange, fetchFinding } from './fetch-advice.ts'
 import { doubtful, type Finding, fine, type Level, wrong } from './finding.ts'
 
 const HELP = `Usage: fastify-tenant-auth doctor [options] app.ini
+       fastify-tenant-auth doctor [options] --issuer ISSUER --audience AUDIENCE
 
 Reads the INI file as the boot does, asks the servers that it names for their
-metadata, keys and tenants, and says what is wrong, and how to mend it. Options
-that the application gives in code are not known here.
+metadata, keys and tenants, and says what is wrong, and how to mend it. What
+the application gives in code is not known here: give it as options.
 
 Options:
+  --issuer ISSUER          in place of a file: the issuer, as the code has it
+  --audience AUDIENCE      the same for the audience
+  --public-keys-url URL    the same for publicKeysUrl
   --token TOKEN     look at this token too: would it be accepted, and if not,
                     why? It is sent nowhere. '-' reads it from the standard
                     input, where no other user of the machine sees it
@@ -50,8 +54,9 @@ export const doctorCommand: Command = {
 }
 
 async function runDoctor(args: readonly string[], shell: Shell): Promise<ExitCode> {
-  const { file, token, isJson } = readDoctorOptions(args)
-  const findings = await examineFile(file, await readToken(token, () => process.stdin))
+  const { name, options, token, isJson } = readDoctorOptions(args)
+  const given = await readToken(token, () => process.stdin)
+  const findings = await examineOptions(name, options, given)
   shell.stdout.write(
     isJson
       ? `${JSON.stringify({ findings }, null, 2)}\n`
@@ -59,7 +64,7 @@ async function runDoctor(args: readonly string[], shell: Shell): Promise<ExitCod
   )
   const count = (level: Level) => findings.filter((each) => each.level === level).length
   const problems = count('wrong')
-  shell.stderr.write(`${visible(file)}: wrong ${problems}, warnings ${count('warning')}\n`)
+  shell.stderr.write(`${visible(name)}: wrong ${problems}, warnings ${count('warning')}\n`)
   return problems > 0 ? 1 : 0
 }
 
@@ -77,13 +82,33 @@ export function readDoctorOptions(args: readonly string[]) {
     tokens: true,
     args: [...args],
     allowPositionals: true,
-    options: { token: { type: 'string' }, json: { type: 'boolean' } },
+    options: {
+      issuer: { type: 'string' },
+      audience: { type: 'string' },
+      'public-keys-url': { type: 'string' },
+      token: { type: 'string' },
+      json: { type: 'boolean' },
+    },
   })
   rejectRepeats(tokens)
-  const [file, ...more] = positionals
-  if (!file) throw new UsageError("the INI file is missing, as in 'doctor app.ini'")
+  const { issuer, audience, 'public-keys-url': publicKeysUrl, token, json } = values
+  const inCode = {
+    ...(issuer !== undefined && { issuer }),
+    ...(audience !== undefined && { audience }),
+    ...(publicKeysUrl !== undefined && { publicKeysUrl }),
+  }
+  return { ...whatToExamine(positionals, inCode), token, isJson: json === true }
+}
+
+/** @throws UsageError unless there is one INI file, or options of the code in its place */
+function whatToExamine([file, ...more]: readonly string[], inCode: AuthOptions) {
+  const hasOptions = Object.keys(inCode).length > 0
   if (more.length > 0) throw new UsageError('one INI file at a time')
-  return { file, token: values.token, isJson: values.json === true }
+  if (file && hasOptions) throw new UsageError('either an INI file or the options of the code')
+  if (file) return { name: file, options: { configFile: file } }
+  if (hasOptions) return { name: 'the options', options: inCode }
+  const examples = "as in 'doctor app.ini' or 'doctor --issuer https://login.example.com'"
+  throw new UsageError(`the INI file is missing, ${examples}`)
 }
 
 /**
@@ -103,15 +128,20 @@ export async function readToken(
   throw new UsageError('the token is empty')
 }
 
-async function examineFile(file: string, token?: string): Promise<readonly Finding[]> {
+async function examineOptions(
+  name: string,
+  options: AuthOptions,
+  token?: string,
+): Promise<readonly Finding[]> {
   let loaded: LoadedSettings
   try {
-    loaded = loadSettings({ configFile: file })
+    loaded = loadSettings(options)
   } catch (error) {
     if (!(error instanceof ERR_AUTH_CONFIG_INVALID)) throw error
     return error.message.split('\n').map((problem) => wrong(problem, UNBOOTED))
   }
-  return [fine(`${showPath(file)} can be used`), ...(await examineLoaded(loaded, token))]
+  const what = 'configFile' in options ? showPath(name) : name
+  return [fine(`${what} can be used`), ...(await examineLoaded(loaded, token))]
 }
 
 /**

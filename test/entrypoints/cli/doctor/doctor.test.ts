@@ -12,17 +12,29 @@ import {
 } from '../../../../lib/entrypoints/cli/doctor/doctor.ts'
 
 test('the file and the options are read in any order', () => {
-  const options = { file: 'app.ini', token: '-', isJson: true }
+  const file = { name: 'app.ini', options: { configFile: 'app.ini' } }
+  const options = { ...file, token: '-', isJson: true }
   assert.deepEqual(readDoctorOptions(['app.ini', '--token', '-', '--json']), options)
   assert.deepEqual(readDoctorOptions(['--json', '--token=-', 'app.ini']), options)
-  const none = { file: 'app.ini', token: undefined, isJson: false }
+  const none = { ...file, token: undefined, isJson: false }
   assert.deepEqual(readDoctorOptions(['app.ini']), none)
 })
 
+test('what the code has is read from options, only those that are given', () => {
+  const [issuer, audience, publicKeysUrl] = ['https://a.test', 'api', 'https://a.test/keys']
+  const all = ['--issuer', issuer, '--audience', audience, '--public-keys-url', publicKeysUrl]
+  assert.deepEqual(readDoctorOptions(all).options, { issuer, audience, publicKeysUrl })
+  const { name, options } = readDoctorOptions(['--json', `--issuer=${issuer}`])
+  assert.equal(name, 'the options')
+  assert.deepEqual(Object.entries(options), [['issuer', issuer]])
+})
+
 const WRONG: readonly [args: string[], message: RegExp][] = [
-  [[], /^the INI file is missing, as in 'doctor app\.ini'$/],
+  [[], /^the INI file is missing, as in 'doctor app\.ini' or 'doctor --issuer /],
   [[''], /^the INI file is missing/],
   [['a.ini', 'b.ini'], /^one INI file at a time$/],
+  [['a.ini', '--issuer', 'x'], /^either an INI file or the options of the code$/],
+  [['--issuer', 'x', '--issuer', 'y'], /^--issuer is given twice$/],
   [['a.ini', '--token', 'x', '--token', 'y'], /^--token is given twice$/],
 ]
 
