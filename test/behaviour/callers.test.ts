@@ -290,6 +290,28 @@ test('the signal ends with the token, its revocation, its tenant and the service
   assert.deepEqual(late, Array(2).fill('ERR_AUTH_KEYS_UNAVAILABLE'))
 })
 
+test('callers by one token share a watch in each tenant, and each has a signal of its own', async (t) => {
+  const { service, app } = await start(t)
+  const given = { token: await tokenOf({ acme: [], other: [] }), tenant: 'acme' }
+  const caller = async (more: object = {}) => service.authenticate({ ...given, ...more })
+  await caller()
+  const timers = t.mock.method(globalThis, 'setTimeout').mock
+  const signals = new Set<AbortSignal>()
+  let ended = 0
+  for (let time = 0; time < 50; time++) {
+    for (const tenant of ['acme', 'other', null]) {
+      const { signal } = await caller({ tenant })
+      signal.onabort = () => ended++
+      signals.add(signal)
+    }
+  }
+  assert.deepEqual([timers.callCount(), signals.size], [3, 150])
+  await app.close()
+  assert.equal(ended, 150)
+  await service.install(bareApp(t))
+  assert.equal((await caller()).signal.aborted, false, 'a service that is open again')
+})
+
 test('a closing service ends what callers wait for with 503', async (t) => {
   const never = new Promise<null>(() => {})
   const { call, app } = await start(t, { opaqueToken: () => never })
