@@ -110,12 +110,14 @@ export class Callers {
     try {
       if (this.#state === 'closed') return closed()
       // What it asks serves requests, too.
-      const decision = await runWithAuthorization(null, () => this.#decide(call, token, tenant))
-      if (decision instanceof AuthError) return decision
-      if (!(decision instanceof Authorization)) return asRefusal(decision)
-      call.authorization = decision
-      // What was asked may have taken its time.
-      return hasEnded(call) ? ended() : null
+      const decide = () => runWithAuthorization(null, () => this.#decide(call, token, tenant))
+      const refusal = admit(call, await decide())
+      // What was asked may have taken its time. If it has ended since, everything is asked anew.
+      if (refusal !== null || !hasEnded(call)) return refusal
+      const { cached } = call
+      const again = admit(call, await decide())
+      call.cached = cached
+      return again ?? (hasEnded(call) ? ended() : null)
     } catch (error) {
       return asRefusal(error)
     }
@@ -174,6 +176,14 @@ class Call implements Deciding {
     this.mustBeBound = mustBeBound
     this.policy = { guests: false, suspended: false, stepUp: null, checks: null, requirement }
   }
+}
+
+/** Returns the refusal; null: the caller is admitted. */
+function admit(call: Call, decision: Decision): AuthError | null {
+  if (decision instanceof AuthError) return decision
+  if (!(decision instanceof Authorization)) return asRefusal(decision)
+  call.authorization = decision
+  return null
 }
 
 function closed(): AuthError {

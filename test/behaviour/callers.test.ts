@@ -335,6 +335,29 @@ test('what is revoked while rights are asked for is refused', async (t) => {
   assert.equal(await waiting, INVALID)
 })
 
+test('where the deny list grows stale while rights are asked for it is 503, as for a request', async (t) => {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
+  ageByDate(t)
+  let isUp = true
+  const changes = async () => (isUp ? { entries: [], cursor: 'c' } : Promise.reject(new Error()))
+  const isRevoked = denyList({ changes })
+  let goOn = (_: object) => {}
+  const rights = new Promise<object>((resolve) => {
+    goOn = resolve
+  })
+  const { call } = await start(
+    t,
+    untyped({ isRevoked, resourcesOf: () => rights, tenantsTimeout: 900 }),
+  )
+  await isRevoked.ready()
+  const waiting = call({ token: await authority.token({}, { expiresIn: 900 }) })
+  await setImmediate()
+  isUp = false
+  t.mock.timers.tick(61_000)
+  goOn({})
+  assert.equal(await waiting, '503 ERR_AUTH_REVOCATION_UNAVAILABLE')
+})
+
 test('a refusal by kept rights asks anew first here too', async (t) => {
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
   ageByDate(t)
