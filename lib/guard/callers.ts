@@ -49,7 +49,9 @@ export class Callers {
   readonly #mustBeBound: boolean
   readonly #waits = new PendingRequests()
   readonly #rules: CallRules
-  readonly #signals = new Set<AdmissionSignal>()
+  readonly #watched = new Set<AdmissionSignal>()
+  /** Those of a token, or of the mock user, by tenant. */
+  readonly #watches = new WeakMap<object, Map<string, AbortSignal>>()
   #state: 'new' | 'open' | 'closed' = 'new'
 
   constructor({ authenticator, mustBeBound, ...rules }: CallersRules) {
@@ -67,7 +69,7 @@ export class Callers {
   close(): void {
     if (this.#state === 'open') this.#state = 'closed'
     this.#waits.end()
-    for (const signal of [...this.#signals]) signal.abort(closed())
+    for (const watched of [...this.#watched]) watched.abort(closed())
   }
 
   drain(): void {
@@ -92,7 +94,8 @@ export class Callers {
     if (authorization === null) throw refusal ?? asRefusal(undefined)
     let signal: AbortSignal | undefined
     const watch = () => {
-      signal ??= this.#watch(call)
+      // Its own, with its own listeners, which goes when nobody listens to it or holds it.
+      signal ??= AbortSignal.any([this.#watch(call, authorization)])
       return heardSignal(signal, call)
     }
     return Object.freeze({
@@ -107,12 +110,14 @@ export class Callers {
     try {
       if (this.#state === 'closed') return closed()
       // What it asks serves requests, too.
-      const decision = await runWithAuthorization(null, () => this.#decide(call, token, tenant))
-      if (decision instanceof AuthError) return decision
-      if (!(decision instanceof Authorization)) return asRefusal(decision)
-      call.authorization = decision
-      // What was asked may have taken its time.
-      return hasEnded(call) ? ended() : null
+      const decide = () => runWithAuthorization(null, () => this.#decide(call, token, tenant))
+      const refusal = admit(call, await decide())
+      // What was asked may have taken its time. If it has ended since, everything is asked anew.
+      if (refusal !== null || !hasEnded(call)) return refusal
+      const { cached } = call
+      const again = admit(call, await decide())
+      call.cached = cached
+      return again ?? (hasEnded(call) ? ended() : null)
     } catch (error) {
       return asRefusal(error)
     }
@@ -126,13 +131,26 @@ export class Callers {
     return tenant instanceof AuthError ? tenant : decideIn(tenant, found, call)
   }
 
-  #watch(call: Call): AbortSignal {
+  /** One watch for all callers by a token: a socket may come again and again. */
+  #watch(call: Call, authorization: Authorization): AbortSignal {
+    const source = call.verified ?? call.principal ?? call
+    const watches = this.#watches.get(source) ?? new Map<string, AbortSignal>()
+    this.#watches.set(source, watches)
+    // A superuser is let into suspended tenants, too.
+    const key = JSON.stringify([authorization.tenant, authorization.isSuperuser])
+    const known = watches.get(key)
+    if (known !== undefined) return known
     const watched = new AdmissionSignal(call)
     const { signal } = watched
     if (this.#state === 'closed') watched.abort(closed())
     if (signal.aborted) return signal
-    this.#signals.add(watched)
-    signal.addEventListener('abort', () => this.#signals.delete(watched), { once: true })
+    this.#watched.add(watched)
+    watches.set(key, signal)
+    const end = () => {
+      this.#watched.delete(watched)
+      watches.delete(key)
+    }
+    signal.addEventListener('abort', end, { once: true })
     return signal
   }
 }
@@ -158,6 +176,14 @@ class Call implements Deciding {
     this.mustBeBound = mustBeBound
     this.policy = { guests: false, suspended: false, stepUp: null, checks: null, requirement }
   }
+}
+
+/** Returns the refusal; null: the caller is admitted. */
+function admit(call: Call, decision: Decision): AuthError | null {
+  if (decision instanceof AuthError) return decision
+  if (!(decision instanceof Authorization)) return asRefusal(decision)
+  call.authorization = decision
+  return null
 }
 
 function closed(): AuthError {

@@ -290,6 +290,28 @@ test('the signal ends with the token, its revocation, its tenant and the service
   assert.deepEqual(late, Array(2).fill('ERR_AUTH_KEYS_UNAVAILABLE'))
 })
 
+test('callers by one token share a watch in each tenant, and each has a signal of its own', async (t) => {
+  const { service, app } = await start(t)
+  const given = { token: await tokenOf({ acme: [], other: [] }), tenant: 'acme' }
+  const caller = async (more: object = {}) => service.authenticate({ ...given, ...more })
+  await caller()
+  const timers = t.mock.method(globalThis, 'setTimeout').mock
+  const signals = new Set<AbortSignal>()
+  let ended = 0
+  for (let time = 0; time < 50; time++) {
+    for (const tenant of ['acme', 'other', null]) {
+      const { signal } = await caller({ tenant })
+      signal.onabort = () => ended++
+      signals.add(signal)
+    }
+  }
+  assert.deepEqual([timers.callCount(), signals.size], [3, 150])
+  await app.close()
+  assert.equal(ended, 150)
+  await service.install(bareApp(t))
+  assert.equal((await caller()).signal.aborted, false, 'a service that is open again')
+})
+
 test('a closing service ends what callers wait for with 503', async (t) => {
   const never = new Promise<null>(() => {})
   const { call, app } = await start(t, { opaqueToken: () => never })
@@ -311,6 +333,29 @@ test('what is revoked while rights are asked for is refused', async (t) => {
   await isRevoked.add({ sub: 'test-user', issuer: authority.issuer })
   goOn({})
   assert.equal(await waiting, INVALID)
+})
+
+test('where the deny list grows stale while rights are asked for it is 503, as for a request', async (t) => {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
+  ageByDate(t)
+  let isUp = true
+  const changes = async () => (isUp ? { entries: [], cursor: 'c' } : Promise.reject(new Error()))
+  const isRevoked = denyList({ changes })
+  let goOn = (_: object) => {}
+  const rights = new Promise<object>((resolve) => {
+    goOn = resolve
+  })
+  const { call } = await start(
+    t,
+    untyped({ isRevoked, resourcesOf: () => rights, tenantsTimeout: 900 }),
+  )
+  await isRevoked.ready()
+  const waiting = call({ token: await authority.token({}, { expiresIn: 900 }) })
+  await setImmediate()
+  isUp = false
+  t.mock.timers.tick(61_000)
+  goOn({})
+  assert.equal(await waiting, '503 ERR_AUTH_REVOCATION_UNAVAILABLE')
 })
 
 test('a refusal by kept rights asks anew first here too', async (t) => {

@@ -37,6 +37,25 @@ test('claims stand for an opaque token, and are kept for opaqueMaxAge', async (t
   assert.deepEqual(asked(), ['key-1'])
 })
 
+test('where the wall clock goes ahead alone, a key is asked for anew, and refused nowhere', async (t) => {
+  let asked = 0
+  const opaqueToken = async () => {
+    asked += 1
+    return GOOD
+  }
+  const app = bareApp(t)
+  await app.register(tenantAuth, trusting({ opaqueToken, checks: { holds: () => true } }))
+  app.get('/t/:tenant', { config: { check: 'holds' } }, async () => 'ok')
+  const { now } = Date
+  for (const hours of [0, 1]) {
+    const ahead = t.mock.method(Date, 'now', () => now() + hours * 3_600_000)
+    assert.equal((await get(app, 'key')).statusCode, 200)
+    const { signal } = await app.authService.authenticate({ token: 'key', tenant: 'acme' })
+    assert.deepEqual([signal.aborted, asked], [false, hours + 1])
+    ahead.mock.restore()
+  }
+})
+
 test('claims of a slow answer are kept from when they were asked for', async (t) => {
   const open: (() => void)[] = []
   const { app, asked, pass } = await start(

@@ -217,6 +217,13 @@ const WRONG: [what: string, options: object, ...parts: string[]][] = [
     { secrets: RSA.publicKey.export({ type: 'spki', format: 'der' }) },
     'no text of a key',
   ],
+  ...(['spki', 'pkcs1'] as const).map((type): [string, object, string] => [
+    `a public key as ${type} in base64`,
+    { secrets: RSA.publicKey.export({ type, format: 'der' }).toString('base64') },
+    'no text of a key',
+  ]),
+  ['that text after a mark', { secrets: `\ufeff${pem('public')}` }, 'no text of a key'],
+  ['that text after others', { secrets: `subject=api\n${pem('public')}` }, 'no text of a key'],
   ['no issuer', { issuer: undefined }, 'issuer'],
   ['an empty issuer', { issuer: '' }, 'issuer'],
   ['an audience of undefined', { audience: undefined }, 'audience'],

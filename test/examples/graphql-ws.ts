@@ -22,7 +22,10 @@ export function serveSubscriptions(app: FastifyInstance, schema: GraphQLSchema):
           const { token, tenant } = { ...connectionParams }
           const who = { token: String(token), tenant: String(tenant) }
           const { authorization, signal } = await app.authService.authenticate(who)
-          signal.addEventListener('abort', () => socket.close(4403, 'Forbidden'))
+          if (socket.readyState !== socket.OPEN) return false
+          const end = () => socket.close(4403, 'Forbidden')
+          signal.addEventListener('abort', end)
+          socket.once('close', () => signal.removeEventListener('abort', end))
           callers.set(socket, { authorization })
           return true
         } catch {

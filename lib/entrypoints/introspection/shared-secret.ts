@@ -144,15 +144,23 @@ function isGoodSecret(value: unknown): value is Secret {
 }
 
 /** PEM, SSH keys, JWKs and JWK sets. */
-const KEY_TEXT = /^\s*(?:-----BEGIN |ssh-|ecdsa-|\{\s*"(?:keys"\s*:\s*\[|[^{}]*"kty"\s*:|kty"\s*:))/
+const KEY_TEXT =
+  /-----BEGIN |^(?:\xef\xbb\xbf)?\s*(?:ssh-|ecdsa-|\{\s*"(?:keys"\s*:\s*\[|[^{}]*"kty"\s*:|kty"\s*:))/
 
 /** A public key is no secret: whoever knows it could sign. */
 function isKeyText(bytes: Buffer): boolean {
-  if (KEY_TEXT.test(bytes.toString('latin1'))) return true
-  try {
-    createPublicKey({ key: bytes, format: 'der', type: 'spki' })
-    return true
-  } catch {
-    return false
-  }
+  const text = bytes.toString('latin1')
+  // Some servers publish their keys as base64 of the bytes, without the lines around it.
+  return KEY_TEXT.test(text) || isPublicKey(bytes) || isPublicKey(Buffer.from(text, 'base64'))
+}
+
+function isPublicKey(key: Buffer): boolean {
+  return (['spki', 'pkcs1'] as const).some((type) => {
+    try {
+      createPublicKey({ key, format: 'der', type })
+      return true
+    } catch {
+      return false
+    }
+  })
 }

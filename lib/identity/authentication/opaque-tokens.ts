@@ -196,7 +196,8 @@ export class OpaqueTokens {
 function asOpaque(verified: Verified, until: number): Verified {
   const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
   const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
-  return { ...verified, validity: new UntilThen(verified.validity, end), isOpaque: true }
+  const validity = new UntilThen(verified.validity, end, verified.principal.expiresAt.getTime())
+  return { ...verified, validity, isOpaque: true }
 }
 
 /** A text of others may be long. What is kept of it is short. */
@@ -209,14 +210,20 @@ class UntilThen implements Validity {
   readonly #proof: Validity
   /** A reading of `clock`. */
   readonly #until: number
+  /**
+   * Milliseconds since the epoch, as its users see it. The wall clock may be set, and goes on while
+   * the machine sleeps.
+   */
+  readonly #expiresAt: number
 
-  constructor(proof: Validity, until: number) {
+  constructor(proof: Validity, until: number, expiresAt: number) {
     this.#proof = proof
     this.#until = until
+    this.#expiresAt = expiresAt
   }
 
   get isValid(): boolean {
-    return clock.now() < this.#until && this.#proof.isValid
+    return clock.now() < this.#until && Date.now() < this.#expiresAt && this.#proof.isValid
   }
 }
 
