@@ -233,6 +233,16 @@ test('an open route that is decided has one event, a count and a log line, all w
   assert.deepEqual([ran?.['tenant'], ran?.['sub']], ['acme', undefined])
 })
 
+test('a request that a check of an open route refuses is not let through', async (t) => {
+  const app = await guardedApp(t, { tenants: TENANTS, checks: { hook: () => false } })
+  app.setErrorHandler(async (_error, request, reply) => {
+    const { tenant = 'none' } = request
+    return reply.send({ tenant, aborted: signalOf(request).aborted })
+  })
+  app.get('/:tenant/x', { config: { noauth: true, tenant: true, check: 'hook' } }, () => 'x')
+  assert.deepEqual((await app.inject('/acme/x')).json(), { tenant: 'none', aborted: true })
+})
+
 test('a WebSocket on an open route has its tenant and its check', async (t) => {
   const app = bareApp(t)
   const checks = { own: (_: unknown, { query }: { query: unknown }) => Object(query).key === 'k' }
