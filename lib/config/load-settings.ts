@@ -58,6 +58,7 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
   const issuerLists = readSources(options, reader, problems)
   const { whole } = reader
   const addresses = whole.resource === undefined ? undefined : tenantAddresses(whole, reader)
+  if (addresses) for (const each of [reader, ...issuerLists.flat()]) refuseAddresses(each, addresses)
   const settings = withResource(whole, addresses)
   if (settings.devMode && process.env['NODE_ENV'] === 'production') {
     reader.refuse('devMode', 'no dev mode where NODE_ENV is production', 'true')
@@ -155,6 +156,14 @@ function tenantAddresses(
   const expected = `no parameter but one whole segment ${own}`
   reader.refuse('resource', expected, showValue(resource), 'its name is tenantParameter')
   return undefined
+}
+
+/** A token for such a tenant would count without a tenant, too, and any of that audience in it. */
+function refuseAddresses(reader: OptionsReader | IssuerReader, addresses: TenantAddresses): void {
+  for (const audience of [reader.right.audience ?? []].flat()) {
+    if (addresses.tenantOf(audience) === undefined) continue
+    reader.refuse('audience', 'none of the addresses of resource', showValue(audience))
+  }
 }
 
 /** Whether a segment is a parameter, or has that of the tenant as a part. */
