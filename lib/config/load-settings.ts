@@ -58,7 +58,10 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
   const issuerLists = readSources(options, reader, problems)
   const { whole } = reader
   const addresses = whole.resource === undefined ? undefined : tenantAddresses(whole, reader)
-  if (addresses) for (const each of [reader, ...issuerLists.flat()]) refuseAddresses(each, addresses)
+  if (addresses !== undefined) {
+    refuseAddresses(reader, whole.audience, addresses)
+    for (const each of issuerLists.flat()) refuseAddresses(each, each.right.audience, addresses)
+  }
   const settings = withResource(whole, addresses)
   if (settings.devMode && process.env['NODE_ENV'] === 'production') {
     reader.refuse('devMode', 'no dev mode where NODE_ENV is production', 'true')
@@ -159,8 +162,12 @@ function tenantAddresses(
 }
 
 /** A token for such a tenant would count without a tenant, too, and any of that audience in it. */
-function refuseAddresses(reader: OptionsReader | IssuerReader, addresses: TenantAddresses): void {
-  for (const audience of [reader.right.audience ?? []].flat()) {
+function refuseAddresses(
+  reader: OptionsReader | IssuerReader,
+  audiences: string | readonly string[] = [],
+  addresses: TenantAddresses,
+): void {
+  for (const audience of [audiences].flat()) {
     if (addresses.tenantOf(audience) === undefined) continue
     reader.refuse('audience', 'none of the addresses of resource', showValue(audience))
   }
