@@ -58,6 +58,10 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
   const issuerLists = readSources(options, reader, problems)
   const { whole } = reader
   const addresses = whole.resource === undefined ? undefined : tenantAddresses(whole, reader)
+  if (addresses !== undefined) {
+    refuseAddresses(reader, whole.audience, addresses)
+    for (const each of issuerLists.flat()) refuseAddresses(each, each.right.audience, addresses)
+  }
   const settings = withResource(whole, addresses)
   if (settings.devMode && process.env['NODE_ENV'] === 'production') {
     reader.refuse('devMode', 'no dev mode where NODE_ENV is production', 'true')
@@ -155,6 +159,18 @@ function tenantAddresses(
   const expected = `no parameter but one whole segment ${own}`
   reader.refuse('resource', expected, showValue(resource), 'its name is tenantParameter')
   return undefined
+}
+
+/** A token for such a tenant would count without a tenant, too, and any of that audience in it. */
+function refuseAddresses(
+  reader: OptionsReader | IssuerReader,
+  audiences: string | readonly string[] = [],
+  addresses: TenantAddresses,
+): void {
+  for (const audience of [audiences].flat()) {
+    if (addresses.tenantOf(audience) === undefined) continue
+    reader.refuse('audience', 'none of the addresses of resource', showValue(audience))
+  }
 }
 
 /** Whether a segment is a parameter, or has that of the tenant as a part. */

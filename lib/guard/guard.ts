@@ -137,6 +137,7 @@ function conclude(
 
 function refuse(context: AuthContext, error: AuthError, done: HookHandlerDoneFunction): void {
   context.authorization = null
+  context.isGuest = false
   context.error = error
   if (context.request.raw instanceof ProbedRequest) noteRefusal(context, error)
   recordDecision(context)

@@ -105,13 +105,15 @@ function whyHidden({ get, set, enumerable }: PropertyDescriptor): string {
 
 /**
  * The keys of ours that stand beside `config` in the options of a route. The compiler accepts them
- * there, and they declare nothing. An open route may have those of another plugin.
+ * there, and they declare nothing. An open route of which nothing is decided may have those of
+ * another plugin, but for a check: without it everybody would come in.
  */
 export function declarationsBeside(options: object, config: object): Hidden {
-  if (Object.getOwnPropertyDescriptor(config, 'noauth')?.value === true) return new Map()
+  const isOpen = Object.getOwnPropertyDescriptor(config, 'noauth')?.value === true
+  const isExempt = isOpen && declaredBeside(new Map(Object.entries(config))).length === 0
   const own = new Map<string, unknown>(Object.entries(options))
   const found = new Map<string, string>()
-  for (const key of DECLARED_KEYS) {
+  for (const key of isExempt ? (['check'] as const) : DECLARED_KEYS) {
     if (own.get(key) === undefined || own.get(key) === false) continue
     found.set(key, `beside config, where it declares nothing; write { config: { ${key}: … } }`)
   }

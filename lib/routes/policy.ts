@@ -104,9 +104,11 @@ export function compilePolicy(
   // Otherwise its handler might take the parameter for the tenant that was checked.
   const isClosed = mistaken.length > 0 || unknown.length > 0 || isUnproved
   const requirement = isClosed ? NEVER_MET : declared.requirement
-  const isExempt = declared.noauth && tenant === false && declared.checks === null
+  // A mistake in an early route does not stop the boot.
+  const noauth = declared.noauth && problems.length === 0
+  const isExempt = noauth && tenant === false && declared.checks === null
   const policy = {
-    noauth: declared.noauth && !isClosed,
+    noauth,
     isExempt,
     tenant: isExempt ? null : placeOf(tenant, hasSegment, rules),
     mayBeAbsent: mayBeAbsent(tenant, rules, route.strict),

@@ -75,6 +75,25 @@ test('open routes, and those that no guard covers, may have such keys of other p
   }
 })
 
+for (const [config, key, value] of [
+  [{ noauth: true }, 'check', 'hook'],
+  [{ noauth: true, tenant: true }, 'check', ['hook']],
+  [{ noauth: true, check: 'hook' }, 'tenant', 'required'],
+  [{ noauth: true, tenant: true }, 'suspended', true],
+] as const) {
+  const declared = Object.keys(config).join(' and ')
+  test(`${key} beside ${declared} stops the boot, and closes an early route`, async (t) => {
+    const options = { checks: { hook: () => true }, tenants: ['acme'] }
+    const app = await guardedApp(t, options)
+    app.get('/x', Object({ config, [key]: value }), () => 'x')
+    await assert.rejects(async () => app.ready(), new RegExp(` /x: ${key} is beside config`))
+    const early = bareApp(t)
+    early.get('/x', Object({ config, [key]: value }), () => 'x')
+    await early.register(tenantAuth, { ...authority.options, ...options })
+    assert.equal(outcome(await early.inject('/x?tenant=acme')), '401 ERR_AUTH_TOKEN_MISSING')
+  })
+}
+
 test('an early route with a requirement beside config is open to nobody', async (t) => {
   const app = bareApp(t)
   app.get('/x', Object({ require: 'order:delete' }), () => 'x')

@@ -417,6 +417,15 @@ for (const [address, tenantParameter] of NO_PATTERNS) {
   })
 }
 
+test('an audience that is the address of a tenant stops the boot, of an issuer too', () => {
+  const found = `audience: expected none of the addresses of resource, found "${at('acme')}"`
+  const options = { ...trusted, audience: ['menus', at('acme')] }
+  assert.throws(() => new AuthService(options), configError(found))
+  const issuers = [{ issuer, publicKeys, tenants: '*', audience: at('acme') }] as const
+  assert.throws(() => new AuthService({ issuers, resource }), configError(`issuers[0].${found}`))
+  assert.ok(new AuthService({ ...trusted, audience: 'https://api.test/menus' }), 'another address')
+})
+
 test('the parameter may have another name, and its segment may be anywhere', async (t) => {
   for (const [pattern, address] of [
     ['https://api.test/v1/orgs/:org', 'https://api.test/v1/orgs/acme'],
