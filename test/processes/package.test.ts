@@ -203,6 +203,20 @@ test('every export of an installed package can be imported, and no other file of
   assert.equal(found['inner'], 'ERR_PACKAGE_PATH_NOT_EXPORTED')
 })
 
+test('the build keeps the names of functions and classes, which logs and stack traces show', async () => {
+  const app = await installIn(folder, packed, 'fastify')
+  const found = await runScript(
+    app,
+    'names.mjs',
+    `import { errors, authorizationOf, AuthService } from 'fastify-tenant-auth'
+    import { probe } from 'fastify-tenant-auth/testing'
+    const all = { ...errors, authorizationOf, AuthService, probe }
+    const wrong = Object.entries(all).filter(([name, value]) => value.name !== name)
+    console.log(JSON.stringify({ wrong, count: Object.keys(errors).length > 0 }))`,
+  )
+  assert.deepEqual(found, { wrong: [], count: true })
+})
+
 test('without the optional package one entry point alone cannot be imported, and says what it lacks', async () => {
   const app = await installIn(folder, packed, 'fastify')
   const names = Object.keys(manifest.exports).map((name) => `fastify-tenant-auth${name.slice(1)}`)

@@ -6,14 +6,16 @@ import { checkWords, loginWords, requirementWords } from './diff-route.ts'
 import { type MatrixApplication, orderedImplies, type PolicyMatrix } from './matrix.ts'
 
 /** A route's methods, its url, and who may: cells for people to read. */
-type Row = readonly [methods: string, url: string, who: string, ...more: string[]]
+export type Row = readonly [methods: string, url: string, who: string, ...more: string[]]
 
-const HEAD: Row = ['method', 'url', 'who may', 'tenant', 'require', 'receives']
+export const HEAD: Row = ['method', 'url', 'who may', 'tenant', 'require', 'receives']
 
-const EVERYBODY = 'everybody'
+export const EVERYBODY = 'everybody'
 
 /** Open, and something else than a token decides. */
-const CHECKED = 'open, checked by '
+export const CHECKED = 'open, checked by '
+
+export const NOT_KNOWN = 'not known'
 
 /** How a format shows the parts of an application. */
 interface Format {
@@ -58,28 +60,39 @@ function sections({ applications }: PolicyMatrix, format: Format): string {
   const isOne = applications.length === 1
   const texts = applications.map((application, index) => {
     const title = isOne ? [] : [`${format.mark}Application ${index + 1}`, '']
-    const arrows = orderedImplies(application.implies ?? {}).map(([id, ids]) =>
-      format.arrowLine(visible(`${id} implies ${ids.join(', ')}`)),
-    )
+    const arrows = arrowsOf(application).map(format.arrowLine)
     const below = arrows.length === 0 ? [] : ['', ...arrows]
-    return [...title, ...format.linesOf([HEAD, ...rowsOf(application)]), ...below, ''].join('\n')
+    const rows = [HEAD, ...rowsOf(application).map(({ row }) => row)]
+    return [...title, ...format.linesOf(rows), ...below, ''].join('\n')
   })
   return texts.join('\n')
 }
 
-/** Routes of one url that differ in their methods alone share a row: GET has its twin HEAD. */
-function rowsOf({ routes }: MatrixApplication): Row[] {
+/** Which ids imply others: `menu:edit implies menu:read`. */
+export function arrowsOf({ implies = {} }: MatrixApplication): string[] {
+  return orderedImplies(implies).map(([id, ids]) => visible(`${id} implies ${ids.join(', ')}`))
+}
+
+/**
+ * Routes of one url that differ in their methods alone share a row: GET has its twin HEAD.
+ *
+ * @returns each row with one of its routes
+ */
+export function rowsOf({ routes }: MatrixApplication) {
   const groups = groupBy(routes, (route) => JSON.stringify(cellsOf(route)))
   return [...groups.values()].flatMap((group) => {
     const methods = [...new Set(group.map(({ method }) => method))].join(', ')
-    return group.slice(0, 1).map((route): Row => [visible(methods), ...cellsOf(route)])
+    return group.slice(0, 1).map((route) => {
+      const row: Row = [visible(methods), ...cellsOf(route)]
+      return { route, row }
+    })
   })
 }
 
 function cellsOf(route: ConstrainedRoute): readonly [url: string, who: string, ...more: string[]] {
   const { noauth, tenant, require, userInfo, resources, authorization } = route
   const url = visible(placeWords(route))
-  if (noauth === null) return [url, 'not known', '', '', '']
+  if (noauth === null) return [url, NOT_KNOWN, '', '', '']
   const required = require === null ? [] : [requirementWords(require)]
   const checks = route.check === undefined || noauth ? [] : [`check ${checkWords(route)}`]
   const anybody = route.check === undefined ? EVERYBODY : visible(CHECKED + checkWords(route))

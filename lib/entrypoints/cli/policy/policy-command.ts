@@ -19,6 +19,7 @@ import { observedMatrix, type PolicyReport } from '../observe/report.ts'
 import { observeProgram } from '../observe/run-program.ts'
 import { type Difference, matrixDifferences } from './diff-matrix.ts'
 import { matrixJson, type PolicyMatrix, readMatrix } from './matrix.ts'
+import { matrixPage } from './matrix-page.ts'
 import { code, escapeMarkdown, matrixMarkdown, matrixTable } from './matrix-table.ts'
 
 const HELP = `Usage: fastify-tenant-auth policy [options] -- node app.js
@@ -31,7 +32,7 @@ Options:
   --write FILE      write the policies to FILE, as JSON
   --check FILE      exit with 1 if the policies differ from those of FILE, and
                     tell how; what opens something comes first
-  --format FORMAT   table, json or markdown
+  --format FORMAT   table, json, markdown, or html: one page that loads nothing
   --json            the same as --format json
   --applications N  wait for N guarded instances, and exit with 1 if fewer come
   --timeout SECS    seconds that the application may take to listen (60)
@@ -45,7 +46,7 @@ Exit codes: 0 all is well; 1 a difference, an application that fails, that never
 listens or has no guard, or a FILE that cannot be used; 2 a wrong command line.
 `
 
-const FORMATS = ['table', 'json', 'markdown'] as const
+const FORMATS = ['table', 'json', 'markdown', 'html'] as const
 
 type Format = (typeof FORMATS)[number]
 
@@ -96,7 +97,10 @@ function reportDifferences(
   const summary = isSame
     ? `${file} holds: ${sizeOf(is)}`
     : `${file} does not hold: ${differences.length} differences; if they are meant, --write it anew`
-  if (!isSame || format === 'json') {
+  if (format === 'html') {
+    // A page that is kept is never empty.
+    shell.stdout.write(matrixPage(is, { summary, differences }))
+  } else if (!isSame || format === 'json') {
     shell.stdout.write(formatDifferences(differences, format, painter(shell.stdout, shell.env)))
   }
   shell.stderr.write(`${visible(summary)}\n`)
@@ -106,6 +110,7 @@ function reportDifferences(
 function formatMatrix(matrix: PolicyMatrix, format: Format, { stdout, env }: Shell): string {
   if (format === 'json') return matrixJson(matrix)
   if (format === 'markdown') return matrixMarkdown(matrix)
+  if (format === 'html') return matrixPage(matrix)
   const paint = painter(stdout, env)
   return matrixTable(matrix, (line) => paint('yellow', line))
 }

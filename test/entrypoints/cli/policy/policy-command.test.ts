@@ -56,6 +56,22 @@ test('the matrix is printed as a table, as JSON or in Markdown, and nothing besi
   assert.match(markdown.out, /^\| method \| url \|.*\n\| --- .*\n\| GET \| `\/health` \| everybody/)
 })
 
+test('--format html prints one page; with --check it says what opened and what closed', async () => {
+  const page = await ran(['--format', 'html'])
+  assert.deepEqual([page.code, page.err], [0, ''])
+  assert.match(page.out, /^<!DOCTYPE html>\n.*<code>\/health<.*<\/html>\n$/s)
+  assert.doesNotMatch(page.out, /Opened|Closed/)
+  const differing = folder.write(matrixJson(policyMatrix([CLOSED])), 'page.json')
+  const checked = await ran(['--check', differing, '--format', 'html'])
+  assert.equal(checked.code, 1)
+  assert.match(checked.err, /page\.json does not hold: 1 differences; /)
+  assert.match(checked.out, /Opened: 1<.*<li><code>GET \/health<\/code>: was guarded, is open</s)
+  assert.match(checked.out, /Closed: 0<.*<code>\/orders</s)
+  const same = await ran(['--check', folder.write(JSON_TEXT, 'same.json'), '--format', 'html'])
+  assert.equal(same.code, 0)
+  assert.match(same.out, /<p>.*same\.json holds: applications 1, routes 2<.*Opened: 0</s)
+})
+
 test('open routes are yellow on a terminal, and only there', async () => {
   const line = '\u001b[33mGET     /health  everybody\u001b[39m'
   assert.equal((await ran([], { isTTY: true })).out.includes(line), true)
@@ -124,7 +140,13 @@ test('no text of a file or an application can move, hide or mark up the output',
   const json = await ran(['--check', file, '--json'], given)
   const { differences }: { differences: { route: string }[] } = JSON.parse(json.out)
   assert.equal(differences[0]?.route, `GET ${odd}`)
-  for (const args of [[], ['--json'], ['--format', 'markdown'], ['--write', file]]) {
+  for (const args of [
+    [],
+    ['--json'],
+    ['--format', 'markdown'],
+    ['--format', 'html'],
+    ['--write', file],
+  ]) {
     const { out, err } = await ran(args, given)
     assert.match(out + err, seen)
   }
@@ -371,7 +393,7 @@ const WRONG: readonly [args: string[], message: RegExp][] = [
   [['--check', 'x', '--check', 'x', ...NODE], /^--check is given twice$/],
   [['--check=', ...NODE], /^the name of the file is empty$/],
   [['--write=', ...NODE], /^the name of the file is empty$/],
-  [['--format', 'yaml', ...NODE], /^--format is one of table, json, markdown, not "yaml"$/],
+  [['--format', 'yaml', ...NODE], /^--format is one of table, json, markdown, html, not "yaml"$/],
   [['--json', '--format', 'table', ...NODE], /^--json contradicts --format table$/],
   [['--applications', '0', ...NODE], /^--applications is a number from 1 to 999, not "0"$/],
   [['--applications', '1.5', ...NODE], /^--applications is a number from 1 to 999, not "1\.5"$/],
