@@ -102,7 +102,8 @@ function decideAnew(
   if (context.isRenewed) return refused()
   context.isRenewed = true
   return after(external.renewed(principal, verified, rules.waits), (renewed) => {
-    if (renewed === undefined) return refused()
+    // While they were asked for, the issuer may have got another pin. The old one counts no more.
+    if (renewed === undefined || !verified.validity.isValid) return refused()
     context.principal = renewed
     return decideIn(context.tenant, renewed, context)
   })
@@ -176,8 +177,8 @@ function meetRequirement(
   const required = policy.requirement
   const requirement = required.mode === 'by' ? chosenBy(required, context) : required
   if (requirement && principal.meets(authorization, requirement)) return found
-  const refusal = withoutStack(() => principal.lacks((requirement ?? required).ids)) // 403
-  return requirement === undefined ? refusal : decideAnew(context, () => refusal)
+  const refused = () => withoutStack(() => principal.lacks((requirement ?? required).ids)) // 403
+  return requirement === undefined ? refused() : decideAnew(context, refused)
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import tenantAuth, { type AuthOptions, type TokenUser } from '../../lib/index.ts'
+import tenantAuth, { type AuthOptions, type Resources, type TokenUser } from '../../lib/index.ts'
 import { authority, bareApp, trusting, untyped } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
@@ -274,4 +274,34 @@ test('rights of the token, and the mock user, ask nothing', async (t) => {
   await app.register(tenantAuth, { devMode: true, resourcesOf: () => assert.fail('not asked') })
   app.get('/:tenant', async () => 'ok')
   assert.equal(outcome(await app.inject('/elsewhere')), FORBIDDEN)
+})
+
+test('a pin that changes while rights are asked for anew lets nobody in by the old one', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  ageByDate(t)
+  const { issuer, audience, publicKeys } = authority
+  let tenants = ['acme']
+  let answer: Resources | Promise<Resources> = { acme: [] }
+  const app = bareApp(t)
+  await app.register(tenantAuth, {
+    issuers: () => ({ tenants, audience, publicKeys }),
+    resourcesOf: () => answer,
+  })
+  app.get('/needs/:tenant', { config: { require: 'menu:read' } }, async () => 'ok')
+  const headers = await authority.headers({ sub: 'alice' }, { expiresIn: 3600 })
+  const get = async () => app.inject({ url: '/needs/acme', headers })
+  assert.equal(outcome(await get()), MISSING)
+  t.mock.timers.tick(2000)
+  let give = (_rights: Resources): void => assert.fail('nothing was asked')
+  answer = new Promise((resolve) => {
+    give = resolve
+  })
+  const waiting = get()
+  for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate)
+  tenants = ['elsewhere']
+  answer = { acme: ['menu:read'] }
+  app.authService.forget({ issuer })
+  assert.equal(outcome(await get()), FORBIDDEN)
+  give({ acme: ['menu:read'] })
+  assert.equal(outcome(await waiting), MISSING)
 })
