@@ -31,9 +31,13 @@ test('README.md is read in fifteen minutes: at most 300 lines and 20 kB', () => 
   assert.ok(bytes <= 20_000, `${bytes} bytes`)
 })
 
-test('each page begins with its subject, and README.md leads to it', () => {
-  const linked = linkTargets(sectionOf(README, 'Guides')).map((target) => target.split('#')[0])
-  for (const page of PAGES.slice(1)) {
+test('each page begins with its subject, and the list of guides leads to it', () => {
+  const list = '.github/docs/README.md'
+  assert.ok(linkTargets(sectionOf(README, 'Guides')).includes(list), 'README.md leads to the list')
+  const linked = linkTargets(readFileSync(list, 'utf8')).map((target) =>
+    join(dirname(list), target.split('#')[0] ?? ''),
+  )
+  for (const page of PAGES.filter((name) => name !== 'README.md' && name !== list)) {
     assert.match(readFileSync(page, 'utf8'), /^# \S.*\n\n/, page)
     assert.ok(linked.includes(page), page)
   }
@@ -75,9 +79,12 @@ test('the links of a page are found, and so is one that leads nowhere', () => {
     'a',
     'a-1',
   ])
-  assert.equal(resolves('README.md', '.github/docs/errors.md#what-to-do'), true)
-  assert.equal(resolves('README.md', '.github/docs/errors.md#gone'), false)
-  assert.equal(resolves('.github/docs/errors.md', '.github/docs/errors.md'), false)
+  assert.equal(resolves('README.md', '.github/docs/reference/errors.md#what-to-do'), true)
+  assert.equal(resolves('README.md', '.github/docs/reference/errors.md#gone'), false)
+  assert.equal(
+    resolves('.github/docs/reference/errors.md', '.github/docs/reference/errors.md'),
+    false,
+  )
 })
 
 const picture = sectionOf(README, 'From a token to its rights')

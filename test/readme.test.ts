@@ -68,9 +68,9 @@ test('every block of code is in a language that is checked here, or sql', () => 
 
 test('the workflow checks what --write wrote, with the options that the command has', () => {
   const workflow: { jobs: { policy: { steps: { run?: string }[] } } } = parse(
-    onlyBlock('yaml', guide('policy-lock')),
+    onlyBlock('yaml', guide('guides/policy-lock')),
   )
-  const shown = codeBlocks(`${README}\n${guide('policy-lock')}`)
+  const shown = codeBlocks(`${README}\n${guide('guides/policy-lock')}`)
     .filter(({ language }) => language === 'sh')
     .flatMap(({ text }) => text.split('\n'))
     .filter((line) => line.startsWith('npx fastify-tenant-auth policy '))
@@ -95,7 +95,7 @@ function onlyBlock(language: string, page: string): string {
 const folder = tempFolder()
 
 test('the INI file is one that the service takes, and says what it seems to say', () => {
-  const configFile = folder.write(onlyBlock('ini', guide('configuration')), 'app.ini')
+  const configFile = folder.write(onlyBlock('ini', guide('reference/options')), 'app.ini')
   new AuthService({ configFile }).close()
   const { settings, given } = loadSettings({ configFile })
   assert.deepEqual(
@@ -121,7 +121,7 @@ test('the INI file of the quick start names the server and the API, and nothing 
 })
 
 test('the INI file of several issuers says what the list in code says', () => {
-  const configFile = folder.write(onlyBlock('ini', guide('several-issuers')), 'issuers.ini')
+  const configFile = folder.write(onlyBlock('ini', guide('guides/several-issuers')), 'issuers.ini')
   const { issuers } = loadSettings({ configFile })
   const inCode = loadSettings(listed).issuers
   assert.ok(typeof issuers !== 'function' && typeof inCode !== 'function', 'two lists')
@@ -142,10 +142,10 @@ function asOption(name: string): OptionName {
 }
 
 test('the mock user is one that dev mode takes, from where the INI file names it', () => {
-  const configFile = folder.write(onlyBlock('ini', guide('configuration')), 'dev.ini')
+  const configFile = folder.write(onlyBlock('ini', guide('reference/options')), 'dev.ini')
   folder.write('{}', 'dev-userinfo.json')
   assert.throws(() => new AuthService({ configFile, devMode: true }), /devUserInfoPath/)
-  folder.write(onlyBlock('json', guide('dev-mode')), 'dev-userinfo.json')
+  folder.write(onlyBlock('json', guide('guides/dev-mode')), 'dev-userinfo.json')
   new AuthService({ configFile, devMode: true }).close()
 })
 
@@ -193,7 +193,7 @@ function iniKeyOf(name: OptionName): string {
 }
 
 test('the list of options is the schema: names, INI keys and defaults, each with its meaning', () => {
-  const told = listItems(guide('configuration'))
+  const told = listItems(guide('reference/options'))
     .filter((item) => / default /.test(item))
     .map((item) => /^(`\w+` \(.+, default .+?\)): \S/.exec(item)?.[1] ?? item)
   const options = optionNames().map(
@@ -231,7 +231,7 @@ test('the list of errors is the classes of lib/errors.ts: code, status and chall
   })
   const headersOf = async (error: (typeof REQUEST_ERRORS)[number]) =>
     (await app.inject(`/${REQUEST_ERRORS.indexOf(error)}`)).headers
-  const items = listItems(guide('errors'), 'The list')
+  const items = listItems(guide('reference/errors'), 'The list')
   const told = items.map((item) => {
     const [, code, status] = /^`(\w+)` \((\w+)\): \S/.exec(item) ?? []
     const [, challenge = ''] = /Challenge: `(.+)`$/.exec(item) ?? []
@@ -259,7 +259,7 @@ test('the list of errors is the classes of lib/errors.ts: code, status and chall
 })
 
 test('each error has a cure', () => {
-  const cures = listItems(guide('errors'), 'What to do')
+  const cures = listItems(guide('reference/errors'), 'What to do')
   assert.deepEqual(
     cures.map((item) => /^`(\w+)`: \S/.exec(item)?.[1] ?? item),
     [...REQUEST_ERRORS, ...BOOT_ERRORS].map(({ code }) => code),
@@ -413,7 +413,7 @@ test('CONTRIBUTING.md names each command that a contributor gives', () => {
 
 test('the versions that the pages promise are those of package.json', () => {
   const versions = tableRows(README, 'Install', 'Fastify')
-  assert.deepEqual(tableRows(guide('install'), 'Versions', 'Fastify'), versions)
+  assert.deepEqual(tableRows(guide('guides/install'), 'Versions', 'Fastify'), versions)
   const [[fastify, node] = []] = versions
   assert.ok(typeof manifest === 'object' && manifest !== null, 'package.json is an object')
   assert.ok(
@@ -421,7 +421,7 @@ test('the versions that the pages promise are those of package.json', () => {
     'package.json names engines and peers',
   )
   assert.deepEqual(manifest.engines, { node: node?.replaceAll('`', '') })
-  const clients = tableRows(guide('install'), 'Optional packages', 'Function').flatMap(
+  const clients = tableRows(guide('guides/install'), 'Optional packages', 'Function').flatMap(
     ([, cell = '']) =>
       [...cell.matchAll(/`([^@`]+)@([^`]+)`/g)].map(([, name, range]) => [name, range]),
   )

@@ -73,8 +73,8 @@ async function guarded(t: TestContext, options: AuthOptions = {}): Promise<Fasti
   return app
 }
 
-test('the recipes list the members of a message, in their order', () => {
-  const text = readFileSync('.github/docs/recipes.md', 'utf8')
+test('the page of the log lists the members of a message, in their order', () => {
+  const text = readFileSync('.github/docs/guides/log.md', 'utf8')
   const listed = /request, once: `\{ ([^}]+) \}`/.exec(text)?.[1]?.split(/,\s+/)
   assert.deepEqual(listed, ['request', ...Object.keys(ADMITTED)])
 })

@@ -7,7 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { type AuthOptions, tenantAuth, type UserInfo } from '../../lib/index.ts'
 
-// Node before and beside the guard, and the cures that .github/docs/security-notes.md names.
+// Node before and beside the guard, and the cures that .github/docs/security.md names.
 
 async function listening(app: FastifyInstance, options: AuthOptions): Promise<string> {
   await app.register(tenantAuth, options)

@@ -11,7 +11,7 @@ import { type Account, appWithLogin } from './own-login.ts'
 const folder = tempFolder()
 
 /** As the command on the page makes it. */
-const [makeKey] = codeBlocks(guide('own-login')).filter(({ language }) => language === 'sh')
+const [makeKey] = codeBlocks(guide('guides/own-login')).filter(({ language }) => language === 'sh')
 execFileSync('sh', ['-c', makeKey?.text ?? ''], { cwd: folder.path, stdio: 'ignore' })
 const privateKey = readFileSync(`${folder.path}/private.pem`, 'utf8')
 

@@ -105,7 +105,7 @@ app.get<{ Headers: { 'x-a': string } }, { tenant: true }>('/t', { config: { tena
 
 // A route without config accepts such a handler by its name, because TypeScript infers a config
 // that is not there. If the handler is called, it is refused. If the first of these were an error,
-// .github/docs/typescript.md could say less.
+// .github/docs/reference/typescript.md could say less.
 
 app.get('/u', menu)
 app.get('/v', {}, menu)

@@ -188,7 +188,7 @@ const CURES: readonly (readonly [start: string, cure: string])[] = [
 
 export function examineSettings(loaded: LoadedSettings): Finding[] {
   return bootWarnings(loaded).map((warning) => {
-    const [, cure = 'see the option in .github/docs/configuration.md'] =
+    const [, cure = 'see the option in .github/docs/reference/options.md'] =
       CURES.find(([start]) => warning.startsWith(start)) ?? []
     return doubtful(warning, cure)
   })

@@ -88,7 +88,7 @@ for (const options of WARNED) {
     assert.notEqual(findings.length, 0)
     for (const { level, what, cure } of findings) {
       assert.equal(level, 'warning')
-      assert.notEqual(cure, 'see the option in .github/docs/configuration.md', what)
+      assert.notEqual(cure, 'see the option in .github/docs/reference/options.md', what)
     }
   })
 }

@@ -13,8 +13,8 @@ import { tokenOf, verdictOf } from '../../../helpers/tokens/denied.ts'
 
 const TABLE = 'tenant_auth_revocations'
 
-/** The statements of .github/docs/revocation.md for those who do not use `createTable`. */
-const SHOWN = codeBlocks(guide('revocation'))
+/** The statements of .github/docs/guides/revocation.md for those who do not use `createTable`. */
+const SHOWN = codeBlocks(guide('guides/revocation'))
 const STATEMENTS =
   SHOWN.map(({ text }) => text).find((text) => text.startsWith(`CREATE TABLE ${TABLE}`)) ??
   assert.fail('the page on revocation shows no such table')
