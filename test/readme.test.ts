@@ -374,20 +374,26 @@ test('npm test and test:rest run every check, except those that CONTRIBUTING.md 
   assert.deepEqual(others.sort(), told.sort())
 })
 
-/** The source of a file that a script names, compiled or not. */
-const sourceOf = (file: string): string =>
-  file.replace(/^\.compiled\/(.*)\.js$/, (_, path) => `${path}.ts`)
-
-test('npm test and test:rest run each test file, and .ci/run runs both', () => {
-  const filesOf = (script: string): string[] => {
-    const [found = ''] = /\$\(find .*\)/.exec(packageFile.scripts[script] ?? '') ?? []
-    const files = execFileSync('sh', ['-c', `echo ${found}`], { encoding: 'utf8' })
-    return files.trim().split(' ').map(sourceOf)
-  }
-  const all = readdirSync('test', { recursive: true })
-    .map((name) => `test/${name}`)
-    .filter((name) => name.endsWith('.test.ts'))
-  assert.deepEqual([...filesOf('unit'), ...filesOf('rest')].sort(), all.sort())
+test('npm test and test:rest run each test file once, and .ci/run runs both', () => {
+  const { unit = '', rest = '' } = packageFile.scripts
+  assert.match(unit, /^npm run compile && .* \.compiled\/groups\/unit-\*\.js$/)
+  assert.match(rest, /^npm run group && .* \.compiled\/groups\/rest-\*\.js$/)
+  const groupFolder = tempFolder().path
+  execFileSync(process.execPath, ['--import', 'tsx', 'test/build/group-tests.ts', groupFolder])
+  const groups = readdirSync(groupFolder)
+  assert.deepEqual(
+    groups.filter((name) => !/^(?:unit|rest)-\d{3}\.js$/.test(name)),
+    [],
+  )
+  const run = groups
+    .flatMap((name) => [
+      ...readFileSync(join(groupFolder, name), 'utf8').matchAll(/ended\('(.*)'\)/g),
+    ])
+    .map(([, file]) => file)
+  const all = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.test.ts'),
+  )
+  assert.deepEqual(run.sort(), all.sort())
   const [...runs] = readFileSync('.ci/run', 'utf8').matchAll(/^ +run_tests ([\w:]+)/gm)
   assert.deepEqual(
     runs.map(([, script]) => script),

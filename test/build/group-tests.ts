@@ -1,0 +1,70 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+
+// Test files that share a process. To start one for each file, and to read what each has covered,
+// takes longer than most tests do. A group is a program that runs file after file, and a test that
+// fails is named with its own file.
+
+/** They look at what a process does first, or change what all code in it sees. */
+const ALONE = [
+  'behaviour/made-before.test.ts',
+  'behaviour/polluted-prototype.test.ts',
+  'ecosystem/fastify.test.ts',
+  'ecosystem/otel.test.ts',
+  'examples/introspection.test.ts',
+  'examples/notes.test.ts',
+  'examples/traces.test.ts',
+  'identity/authorization/current-authorization.test.ts',
+  'identity/authorization/immutable-set.test.ts',
+  // Their clocks stand still, and most of them are long.
+  'processes/',
+  'properties/',
+]
+
+/** Folders whose tests prove whole programs, and cover no line that others do not. */
+const REST = ['ecosystem/', 'examples/', 'processes/', 'properties/']
+
+const FOLDER = process.argv[2] ?? '.compiled/groups'
+
+/** A file is loaded when the tests of the one before have ended: they may have moved a clock. */
+const HEAD = `import { after, describe } from 'node:test'
+
+const ended = (file) => new Promise((resolve) => describe(file, () => after(resolve)))
+`
+
+const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.ts'))
+  .sort()
+const isOneOf = (places: readonly string[]) => (file: string) =>
+  places.some((place) => file.startsWith(place))
+const [isAlone, isOfRest] = [isOneOf(ALONE), isOneOf(REST)]
+
+rmSync(FOLDER, { recursive: true, force: true })
+mkdirSync(FOLDER, { recursive: true })
+const compiled = (file: string) => `../test/${file.replace(/ts$/, 'js')}`
+const source = (file: string) => `../../test/${file}`
+write(
+  'unit',
+  10,
+  files.filter((file) => !isOfRest(file)),
+  compiled,
+)
+write('rest', 5, files.filter(isOfRest), source)
+
+/** The more files share a process, the longer one processor may work alone at the end. */
+function write(
+  name: string,
+  size: number,
+  members: readonly string[],
+  target: (file: string) => string,
+): void {
+  const alone = members.filter(isAlone).map((file) => [file])
+  const together = members.filter((file) => !isAlone(file))
+  const groups = Array.from({ length: Math.ceil(together.length / size) }, (_, index) =>
+    together.slice(index * size, (index + 1) * size),
+  )
+  for (const [index, group] of [...alone, ...groups].entries()) {
+    const lines = group.map((file) => `await import('${target(file)}')\nawait ended('${file}')\n`)
+    const path = `${FOLDER}/${name}-${String(index).padStart(3, '0')}.js`
+    writeFileSync(path, [HEAD, ...lines].join('\n'))
+  }
+}
