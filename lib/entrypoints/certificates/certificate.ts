@@ -31,7 +31,7 @@ function certificateOf(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length === 0 || bytes.toString('base64') !== text) return null
   try {
-    // What follows a certificate, or is not DER, is not in its own bytes.
+    // Bytes that follow a certificate, or are not DER, are not in its own bytes.
     const { raw } = new X509Certificate(bytes)
     return raw.equals(bytes) ? raw : null
   } catch {

@@ -58,8 +58,8 @@ function readNetwork(text: string): Network | undefined {
 }
 
 /**
- * Who sends a request. A connection on a unix socket has no address, and neither has one over TCP
- * that has ended. The server tells them apart: the address that it listens at is a path.
+ * The sender of a request. A connection on a unix socket has no address, and neither has one over TCP
+ * that has ended. The server's own address shows which: a path is a socket.
  */
 export function senderOf(raw: { readonly socket: unknown }): Sender {
   try {

@@ -13,7 +13,7 @@ import {
 } from './deny-list-options.ts'
 import type { Changes, KeptEntry } from './entry.ts'
 
-/** Where the entries of all processes are, and the rules of the list. */
+/** The place of the entries of all processes, and the rules of the list. */
 export interface DenyListOptions<Cursor> extends Partial<DenyListRules> {
   /**
    * Returns the entries that were added since a cursor; for `null`, all that have not ended. It is

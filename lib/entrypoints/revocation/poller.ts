@@ -14,7 +14,7 @@ import { ownCopy } from '../../platform/runtime/own-property.ts'
 import { Alarm } from '../../platform/runtime/timer.ts'
 import type { DenyListRules, DenyListSource, Page } from './deny-list-options.ts'
 import { readEntry } from './entry.ts'
-import type { EntryStore, Telling } from './memory/entry-store.ts'
+import type { EntryStore, Pull } from './memory/entry-store.ts'
 
 export const TIMEOUT = 10_000
 
@@ -88,7 +88,7 @@ export function startPoller<Cursor>(
     }
   }
 
-  async function takePage(by: Telling, waits: PendingRequests): Promise<boolean> {
+  async function takePage(by: Pull, waits: PendingRequests): Promise<boolean> {
     const page = ownCopy(await inTime(() => source.changes(cursor), waits))
     if (page.notice !== undefined) onNotice(page.notice)
     await take(page, by, waits)
@@ -102,7 +102,7 @@ export function startPoller<Cursor>(
    */
   async function take(
     { entries, keptAt }: Page<Cursor>,
-    by: Telling,
+    by: Pull,
     waits: PendingRequests,
   ): Promise<void> {
     let failure: unknown
@@ -124,7 +124,7 @@ export function startPoller<Cursor>(
     if (failure !== undefined) throw failure
   }
 
-  function add(entry: unknown, keptAt: number | undefined, by: Telling): void {
+  function add(entry: unknown, keptAt: number | undefined, by: Pull): void {
     const { names, issuedBefore, until } = readEntry(entry)
     const end = until ?? (keptAt === undefined ? null : keptAt + maxLifetime * 1000)
     store.add(names, issuedBefore, end === null ? null : { end, isNamed: until !== null }, by)

@@ -132,7 +132,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply, { logout, error }:
   return answer(reply, 503, 'temporarily_unavailable')
 }
 
-/** What Fastify says of bodies, and the status of the answer. */
+/** Fastify's errors about bodies, and the status of the answer. */
 const BODIES = new Map<string, readonly [status: number, reason: string]>([
   ['FST_ERR_CTP_BODY_TOO_LARGE', [413, 'the body is too large']],
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', [415, 'the body is no form']],

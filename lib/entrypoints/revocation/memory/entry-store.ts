@@ -26,9 +26,10 @@ const ENTRY_BYTES = 448
 /** Bytes of a text beside its characters, with its place in a table. */
 const TEXT_BYTES = 64
 
-export interface Telling {
+/** A question to the source that has brought an entry. */
+export interface Pull {
   readonly serial: number
-  /** Whether it holds all entries, rather than those of late. */
+  /** True: it asked for all entries, rather than for changes. */
   readonly isAnew: boolean
 }
 
@@ -109,10 +110,10 @@ export class EntryStore {
    * @param ending null: the entry does not say when it was kept, and counts from now
    * @param by undefined: it is a new one
    */
-  add(names: Names, issuedBefore: number, ending: Ending | null, by?: Telling): void {
-    const told = ending ?? { end: Date.now() + this.#rules.maxLifetime * 1000, isNamed: false }
+  add(names: Names, issuedBefore: number, ending: Ending | null, by?: Pull): void {
+    const known = ending ?? { end: Date.now() + this.#rules.maxLifetime * 1000, isNamed: false }
     this.#serial = by?.serial ?? this.#serial
-    const entry = new ActiveEntry(names, issuedBefore, told, by?.serial)
+    const entry = new ActiveEntry(names, issuedBefore, known, by?.serial)
     const others = this.#stepsOf(entry)
     if (ending === null && by !== undefined && isRepeated(others, entry, by)) return
     if (this.#hasEnded(entry) || others.some((other) => other.covers(entry))) return
@@ -137,8 +138,8 @@ export class EntryStore {
         return false
       }
       // One without an end that comes again and again is no new one when it has ended.
-      const isTold = !entry.isNamed && entry.lastAnswer >= this.#serial - 1
-      if (!isTold && this.#hasEnded(entry)) this.#delete(entry)
+      const comesAgain = !entry.isNamed && entry.lastAnswer >= this.#serial - 1
+      if (!comesAgain && this.#hasEnded(entry)) this.#delete(entry)
     }
     return true
   }
@@ -159,10 +160,10 @@ export class EntryStore {
     this.#count(entry, 1)
   }
 
-  /** Who has no room for an entry; undefined: there is room. */
+  /** The circle without room for an entry; undefined: there is room. */
   #fullCircle(entry: ActiveEntry): 'user' | 'issuer' | undefined {
     if (this.#limitOf(entry) === undefined) return undefined
-    // What has ended leaves its room.
+    // Ended entries leave their room.
     this.sweepSome(SWEEP_FULL_EVERY)
     if (this.#limitOf(entry) === 'all') this.#makeRoom(entry)
     const limit = this.#limitOf(entry)
@@ -200,7 +201,7 @@ export class EntryStore {
   }
 
   /**
-   * Whoever holds most pays for a full list: the oldest of its users gives way to an entry of an
+   * The issuer that holds most pays for a full list: its oldest user gives way to an entry of an
    * issuer that holds less, with this one too. So what had to go has no room when it comes again.
    * For an entry without a user a whole issuer would have to pay, so that makes no room.
    */
@@ -265,10 +266,10 @@ function byReach(a: ActiveEntry, b: ActiveEntry): number {
 }
 
 /**
- * Whether an entry that names no end has come before. It ends when the one before it does, unless
+ * True if an entry that names no end has come before. It ends when the one before it does, unless
  * that one has not come of late: then it was added once more.
  */
-function isRepeated(others: Steps, entry: ActiveEntry, { serial, isAnew }: Telling): boolean {
+function isRepeated(others: Steps, entry: ActiveEntry, { serial, isAnew }: Pull): boolean {
   const same = others.find((other) => !other.isNamed && other.issuedBefore === entry.issuedBefore)
   if (same === undefined || !(isAnew || same.lastAnswer >= serial - 1)) return false
   same.lastAnswer = serial

@@ -18,7 +18,7 @@ interface Cursor {
   readonly id: string
   /** The newest row then: while it is there, this is the table that was read. */
   readonly newest: Mark | null
-  /** Where the next question begins, once all pages are read; null: they are. */
+  /** The place at which the next question begins, once all pages are read; null: they are. */
   readonly next: Cursor | null
 }
 

@@ -36,7 +36,7 @@ export interface RedisProofsOptions {
    */
   readonly client: RedisProofClient
   /**
-   * What the keys begin with; a colon and the proof's own key follow. A `keyPrefix` of the client
+   * The beginning of each key; a colon and the proof's own key follow. A `keyPrefix` of the client
    * comes before it. 1 to 512 characters. @default 'tenant-auth:proofs'
    */
   readonly key?: string
