@@ -112,11 +112,11 @@ export class AdmissionSignal {
 
   /** A tenant may be suspended while its members stream from it. */
   #watchTenant(): void {
-    const { authorization, rules } = this.#context
-    if (authorization === null || authorization.tenant === null) return
-    if (authorization.isSuperuser || servesSuspended(this.#context)) return
+    const { membership, rules } = this.#context
+    if (membership === null || membership.tenant === null) return
+    if (membership.principal.isSuperuser || servesSuspended(this.#context)) return
     const end = () => this.abort(suspendedTenant())
-    this.#stopBy(rules.knownTenants.watch(authorization.tenant, end))
+    this.#stopBy(rules.knownTenants.watch(membership.tenant, end))
   }
 
   /** What is watched may have ended the signal at once. */
@@ -162,9 +162,9 @@ export function hasEnded(context: Deciding): boolean {
  * Milliseconds since the epoch. The tolerance is for the clock that `exp` was read from: the age of
  * an answer is measured here.
  */
-function endOf({ authorization, verified, rules }: Deciding): number {
+function endOf({ membership, verified, rules }: Deciding): number {
   const tolerance = verified?.lifetime.exp === undefined ? 0 : rules.clockTolerance
-  return (authorization?.expiresAt.getTime() ?? 0) + tolerance * 1000
+  return (membership?.principal.expiresAt.getTime() ?? 0) + tolerance * 1000
 }
 
 // Outside: Node reports the end of a response by its connection. A response that waits behind

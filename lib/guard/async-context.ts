@@ -17,8 +17,8 @@ export function enterContext(request: FastifyRequest, done: () => void): void {
 
 /** Runs a function with the authorization of an admitted request. */
 export function runInContext<T>(context: Deciding | undefined, run: () => T): T {
-  const authorization = context?.rules.asyncContext ? context.authorization : null
-  return runWithAuthorization(authorization, run)
+  const membership = context?.rules.asyncContext ? context.membership : null
+  return runWithAuthorization(membership?.authorization ?? null, run)
 }
 
 /** The applications whose steps enter the context. One may have several guards. */

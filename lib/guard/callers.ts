@@ -1,9 +1,9 @@
 import { AuthError, ERR_AUTH_KEYS_UNAVAILABLE, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
 import type { Authenticator } from '../identity/authentication/authenticator.ts'
 import type { Verified } from '../identity/authentication/verified-tokens.ts'
-import { Authorization } from '../identity/authorization/authorization.ts'
+import type { Authorization } from '../identity/authorization/authorization.ts'
 import { runWithAuthorization } from '../identity/authorization/current-authorization.ts'
-import type { Principal } from '../identity/authorization/principal.ts'
+import { Membership, type Principal } from '../identity/authorization/principal.ts'
 import type { Requirement } from '../identity/authorization/requirement.ts'
 import { isTenantName, readTenant } from '../identity/tenants/tenant-name.ts'
 import { PendingRequests } from '../platform/callbacks/pending-requests.ts'
@@ -88,10 +88,10 @@ export class Callers {
     if (isTenantName(tenant)) call.tenant = tenant
     const refusal = await this.#refusalOf(call, token, tenant)
     call.error = refusal
-    if (refusal !== null) call.authorization = null
     recordCall(call)
-    const { authorization } = call
-    if (authorization === null) throw refusal ?? asRefusal(undefined)
+    const { membership } = call
+    if (refusal !== null || membership === null) throw refusal ?? asRefusal(undefined)
+    const { authorization } = membership
     let signal: AbortSignal | undefined
     const watch = () => {
       // Its own, with its own listeners, which goes when nobody listens to it or holds it.
@@ -168,7 +168,7 @@ class Call implements Deciding {
   tenant: string | null = null
   required: readonly string[] | null = null
   isRenewed = false
-  authorization: Authorization | null = null
+  membership: Membership | null = null
   error: AuthError | null = null
 
   constructor(rules: CallRules, requirement: Requirement | null, mustBeBound: boolean) {
@@ -181,8 +181,8 @@ class Call implements Deciding {
 /** Returns the refusal; null: the caller is admitted. */
 function admit(call: Call, decision: Decision): AuthError | null {
   if (decision instanceof AuthError) return decision
-  if (!(decision instanceof Authorization)) return asRefusal(decision)
-  call.authorization = decision
+  if (!(decision instanceof Membership)) return asRefusal(decision)
+  call.membership = decision
   return null
 }
 

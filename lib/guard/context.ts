@@ -5,7 +5,7 @@ import type { Authenticator, Finding } from '../identity/authentication/authenti
 import type { WatchRevocation } from '../identity/authentication/revocation-check.ts'
 import type { Verified } from '../identity/authentication/verified-tokens.ts'
 import type { Authorization } from '../identity/authorization/authorization.ts'
-import type { Principal } from '../identity/authorization/principal.ts'
+import type { Membership, Principal } from '../identity/authorization/principal.ts'
 import type { TokenInfo } from '../identity/jwt/token-info.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
 import type { KnownTenants } from '../identity/tenants/known-tenants.ts'
@@ -54,7 +54,8 @@ export interface Deciding extends Finding {
   tenant: string | null
   required: readonly string[] | null
   isRenewed: boolean
-  readonly authorization: Authorization | null
+  /** Null until it is admitted. */
+  readonly membership: Membership | null
   readonly error: AuthError | null
 }
 
@@ -94,7 +95,7 @@ export class AuthContext implements Deciding {
   /** Whether the request is admitted without a user, on an open route too. */
   isGuest = false
   /** Null until the request is admitted. */
-  authorization: Authorization | null = null
+  membership: Membership | null = null
   /** Null until the request is refused. */
   error: AuthError | null = null
   /** Whether the decision is counted, and an event of it published. */
@@ -120,6 +121,10 @@ export class AuthContext implements Deciding {
   get mustBeBound(): boolean {
     return this.policy.mustBeBound
   }
+
+  get authorization(): Authorization | null {
+    return this.membership?.authorization ?? null
+  }
 }
 
 const kContext = Symbol('fastify-tenant-auth.context')
@@ -135,8 +140,8 @@ export function setAuthContext(request: Decided, context: AuthContext | null | u
   request[kContext] = context
 }
 
-export function isAdmitted({ authorization, isGuest }: AuthContext): boolean {
-  return authorization !== null || isGuest
+export function isAdmitted({ membership, isGuest }: AuthContext): boolean {
+  return membership !== null || isGuest
 }
 
 /** The context of a request that was admitted; undefined for any other. */

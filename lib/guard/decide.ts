@@ -4,8 +4,7 @@ import {
   ERR_AUTH_TENANT_UNKNOWN,
   ERR_AUTH_TOKEN_MISSING,
 } from '../errors.ts'
-import type { Authorization } from '../identity/authorization/authorization.ts'
-import type { Principal } from '../identity/authorization/principal.ts'
+import { Membership, type Principal } from '../identity/authorization/principal.ts'
 import {
   type Requirement,
   type RequirementByRequest,
@@ -26,7 +25,7 @@ export const GUEST = Symbol('guest')
 /** A user is known, and nothing else is decided. Only `identify` returns it. */
 export const UNDECIDED = Symbol('undecided')
 
-export type Decision = Authorization | typeof GUEST | AuthError
+export type Decision = Membership | typeof GUEST | AuthError
 
 /** The first half of the decision on a route that is late: who asks. */
 export function identify(context: AuthContext): MaybePromise<typeof UNDECIDED | AuthError> {
@@ -76,16 +75,16 @@ export function decideIn(
     return misaddressed(addressed, context) // 401
   }
   // Asked before whether the tenant exists, so that users cannot probe which tenants do.
-  const authorization = principal === null ? GUEST : principal.find(tenant)
-  if (authorization === undefined) return decideAnew(context, () => withoutRights(context)) // 403
+  const membership = principal === null ? GUEST : principal.find(tenant)
+  if (membership === undefined) return decideAnew(context, () => withoutRights(context)) // 403
   const { knownTenants, waits } = context.rules
   const areAsked = tenant !== null && !(knownTenants instanceof AnyTenant)
   const state = !areAsked || knownTenants.stateOf(tenant, waits) // 404, 503
   if (state instanceof Promise) {
-    return state.then((found) => decideInState(found, authorization, context))
+    return state.then((found) => decideInState(found, membership, context))
   }
-  if (state === true) return meetRequirement(authorization, context)
-  return decideInState(state, authorization, context)
+  if (state === true) return meetRequirement(membership, context)
+  return decideInState(state, membership, context)
 }
 
 /**
@@ -135,18 +134,18 @@ function withoutRights(context: Deciding): MaybePromise<Decision> {
 
 function decideInState(
   state: TenantState,
-  authorization: Authorization | typeof GUEST,
+  membership: Membership | typeof GUEST,
   context: Deciding,
 ): MaybePromise<Decision> {
-  if (state === true) return meetRequirement(authorization, context)
+  if (state === true) return meetRequirement(membership, context)
   const isServed = state === 'suspended' && servesSuspended(context)
-  if (state === false || (authorization === GUEST && !isServed)) {
+  if (state === false || (membership === GUEST && !isServed)) {
     return withoutStack(() => new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist'))
   }
-  if (authorization === GUEST) return GUEST
-  if (!isServed && !authorization.isSuperuser) return suspendedTenant()
-  const suspended = context.tenant !== null && context.principal?.inSuspended(context.tenant)
-  return meetRequirement(suspended || authorization, context)
+  if (membership === GUEST) return GUEST
+  const { principal, tenant } = membership
+  if (!isServed && !principal.isSuperuser) return suspendedTenant()
+  return meetRequirement(new Membership(principal, tenant, true), context)
 }
 
 /** Whether a suspended tenant is served: to its members, and to guests. */
@@ -164,19 +163,20 @@ export function suspendedTenant(): AuthError {
 }
 
 function meetRequirement(
-  authorization: Authorization | typeof GUEST,
+  membership: Membership | typeof GUEST,
   context: Deciding,
 ): MaybePromise<Decision> {
-  const { principal, policy } = context
+  const { policy } = context
   // It counts last: nobody logs in again to be refused still.
-  const found = policy.stepUp === null ? authorization : (lackedLogin(context) ?? authorization)
+  const found = policy.stepUp === null ? membership : (lackedLogin(context) ?? membership)
   if (policy.requirement === null) return found // 401
-  if (authorization === GUEST || principal === null) {
+  if (membership === GUEST) {
     return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('a guest holds no resource'))
   }
   const required = policy.requirement
   const requirement = required.mode === 'by' ? chosenBy(required, context) : required
-  if (requirement && principal.meets(authorization, requirement)) return found
+  if (requirement && membership.meets(requirement)) return found
+  const { principal } = membership
   const refused = () => withoutStack(() => principal.lacks((requirement ?? required).ids)) // 403
   return requirement === undefined ? refused() : decideAnew(context, refused)
 }

@@ -5,12 +5,12 @@ import type {
   HookHandlerDoneFunction,
 } from 'fastify'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
-import { Authorization } from '../identity/authorization/authorization.ts'
 import {
   currentAuthorization,
   hasContexts,
   runWithAuthorization,
 } from '../identity/authorization/current-authorization.ts'
+import { Membership } from '../identity/authorization/principal.ts'
 import { errorCode, isThrown, withoutStack } from '../platform/runtime/error.ts'
 import type { PolicyRules } from '../routes/policy.ts'
 import { RouteRegistry } from '../routes/route-registry.ts'
@@ -121,7 +121,7 @@ function conclude(
     return
   }
   if (decision === GUEST) context.isGuest = policy.guests || policy.noauth
-  else if (decision instanceof Authorization) context.authorization = decision
+  else if (decision instanceof Membership) context.membership = decision
   if (!isAdmitted(context)) {
     // The last gate decides.
     if (decision === UNDECIDED) enterContext(request, done)
@@ -136,7 +136,7 @@ function conclude(
 }
 
 function refuse(context: AuthContext, error: AuthError, done: HookHandlerDoneFunction): void {
-  context.authorization = null
+  context.membership = null
   context.isGuest = false
   context.error = error
   if (context.request.raw instanceof ProbedRequest) noteRefusal(context, error)

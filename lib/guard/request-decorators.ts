@@ -18,9 +18,11 @@ export const GETTERS: ReadonlyMap<string, Getter> = new Map(
     function getter(this: FastifyRequest) {
       const context = authContextOf(this)
       if (!context || !isAdmitted(context)) return undefined
-      const { authorization, policy, tenant } = context
+      const { membership, policy, tenant } = context
       if (policy.declared[name] === false) return undefined
-      if (authorization === null) return { ...OF_GUESTS, tenant }[name]
+      if (membership === null) return { ...OF_GUESTS, tenant }[name]
+      if (name === 'tenant') return membership.tenant
+      const { authorization } = membership
       return name === 'authorization' ? authorization : authorization[name]
     },
   ]),

@@ -92,7 +92,7 @@ const SABOTAGES: readonly [
   ],
   [
     'the requirement',
-    [['guard/decide.ts', 'principal.meets(authorization, requirement)', 'true']],
+    [['guard/decide.ts', 'membership.meets(requirement)', 'true']],
     [
       /^GET +\/reports +without +403 ERR_AUTH_RESOURCE_MISSING +204, the handler would have run$/m,
       /^PUT +\/any +without +403 /m,

@@ -96,7 +96,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the requirement',
-    ['guard/decide.ts', 'principal.meets(authorization, requirement)', 'true'],
+    ['guard/decide.ts', 'membership.meets(requirement)', 'true'],
     /: 200 in place of 403 ERR_AUTH_RESOURCE_MISSING/,
   ],
   [

@@ -9,7 +9,7 @@ import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
 const userOf = (request: FastifyRequest) => authorizationOf(request)?.userInfo.sub ?? 'nobody'
 const refuse = (context: AuthContext) =>
-  Object.assign(context, { authorization: null, error: new errors.ERR_AUTH_TENANT_FORBIDDEN() })
+  Object.assign(context, { membership: null, error: new errors.ERR_AUTH_TENANT_FORBIDDEN() })
 
 /** Decisions that stand where the last gate meets a user's request, and its outcome. */
 const AT_THE_GATE: readonly [

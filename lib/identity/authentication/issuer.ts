@@ -20,7 +20,7 @@ import {
   type VerifyRules,
 } from '../jwt/verify.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
-import { findSigningKey, keysUnavailable } from './key-lookup.ts'
+import { findSigningKeys, keysUnavailable } from './key-lookup.ts'
 import {
   EndingValidity,
   type Validity,
@@ -149,7 +149,7 @@ export class Issuer {
   ): MaybePromise<Verified | AuthError> {
     const refused = refusedUnproved(jws, this.#rules)
     if (refused !== undefined) return refused
-    return this.#prove(jws, waits, (keys) => this.#accept(token, jws, keys))
+    return this.#prove(jws, waits, (keys, isLate) => this.#accept(token, jws, keys, isLate))
   }
 
   /**
@@ -175,18 +175,22 @@ export class Issuer {
     })
   }
 
-  /** @param accept gets the keys that have proved the token */
-  #prove<T>(jws: CompactJws, waits: PendingRequests, accept: (keys: KeySet) => T): MaybePromise<T> {
-    const found = findSigningKey(this.keys, jws.header, (key) => isSigned(jws, key))
-    if (!(found instanceof Promise)) return accept(found.keys)
-    const proved = found.then(({ keys }) => accept(keys))
+  /** @param accept gets the keys that have proved the token, and whether they were waited for */
+  #prove<T>(
+    jws: CompactJws,
+    waits: PendingRequests,
+    accept: (keys: KeySet, isLate: boolean) => T,
+  ): MaybePromise<T> {
+    const found = findSigningKeys(this.keys, jws.header, (key) => isSigned(jws, key))
+    if (!(found instanceof Promise)) return accept(found, false)
+    const proved = found.then((keys) => accept(keys, true))
     this.#await(proved)
     return waits.waitFor(proved, () => withoutStack(() => keysUnavailable(this.keys)))
   }
 
   /** @param keys those that have proved the token */
-  #accept(token: string, jws: CompactJws, keys: KeySet): Verified {
-    const accepted = acceptToken(jws, this.#rules)
+  #accept(token: string, jws: CompactJws, keys: KeySet, isLate: boolean): Verified {
+    const accepted = acceptToken(jws, this.#rules, !isLate)
     const verified = this.#verified(accepted, Number.POSITIVE_INFINITY, this.#validityBy(keys))
     this.#tokens.set(token, verified)
     return verified
@@ -209,10 +213,11 @@ export class Issuer {
   }
 
   #verified(accepted: AcceptedClaims, until: number, validity: Validity): Verified {
-    const { userInfo, names, lifetime, actors, login, confirmation, addressed } = accepted
+    const { userInfo, names, lifetime, actors, login, confirmation, addressed, size } = accepted
     const { exp = until } = lifetime
     const { tenants, external } = this.#rules
-    const subject = { exp, issuer: names.issuer, actors, tokenSub: names.sub, login, addressed }
+    const { issuer, sub: tokenSub } = names
+    const subject = { exp, issuer, actors, tokenSub, login, addressed, size }
     const principal = Principal.of(userInfo, subject, this.#rules, tenants)
     this.#standing.proved()
     return {

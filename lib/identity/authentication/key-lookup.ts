@@ -7,12 +7,6 @@ import type { KeySource } from '../jwks/key-source.ts'
 import type { JoseHeader } from '../jwt/compact-jws.ts'
 import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
 
-export interface FoundKey {
-  readonly key: VerificationKey
-  /** The set that it was found in. */
-  readonly keys: KeySet
-}
-
 /**
  * A request whose key is unknown waits for two fetches at most: one that is under way, and one of
  * its own.
@@ -20,35 +14,36 @@ export interface FoundKey {
 const MAX_LOOKS = 2
 
 /**
- * The key that a token is signed with. A server that names no `kid` rotates its keys too, and then
- * only the signature shows that the key is another: as with an unknown `kid`, a newer set is looked
- * for.
+ * The key set whose key a token is signed with; a promise only where there are no keys yet, or
+ * where a newer set may have the key that this one lacks. A server that names no `kid` rotates its
+ * keys too, and then only the signature shows that the key is another: as with an unknown `kid`, a
+ * newer set is looked for.
  *
  * @param isSignedBy whether the signature is that of a key
  * @throws ERR_AUTH_TOKEN_INVALID if no key fits, or the signature is of none
  * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) if there are no keys
  */
-export function findSigningKey(
+export function findSigningKeys(
   source: KeySource,
   header: JoseHeader,
   isSignedBy: (key: VerificationKey) => boolean,
-): MaybePromise<FoundKey> {
-  const found = findKey(source, header)
-  if (found instanceof Promise) {
-    return found.then((late) => signingKey(source, header, isSignedBy, late))
-  }
-  return signingKey(source, header, isSignedBy, found)
+): MaybePromise<KeySet> {
+  const keys = source.current()
+  return keys === undefined
+    ? whenLoaded(source, header, isSignedBy)
+    : signingKeys(source, header, isSignedBy, keys)
 }
 
-function signingKey(
+function signingKeys(
   source: KeySource,
   header: JoseHeader,
   isSignedBy: (key: VerificationKey) => boolean,
-  found: FoundKey,
-): MaybePromise<FoundKey> {
-  if (isSignedBy(found.key)) return found
-  if (header.kid !== undefined) throw refuseToken(FORGED)
-  return findNewerSigningKey(source, header, isSignedBy, found.keys)
+  keys: KeySet,
+): MaybePromise<KeySet> {
+  const key = keyIn(keys, header)
+  if (key !== undefined && isSignedBy(key)) return keys
+  if (key !== undefined && header.kid !== undefined) throw refuseToken(FORGED)
+  return whenNewer(source, header, isSignedBy, keys, key !== undefined)
 }
 
 /** Reason of a token whose key no set has. */
@@ -57,72 +52,54 @@ export const UNKNOWN_KEY = 'the key is unknown'
 /** Reason of a forgery, or, without a `kid`, of another key's signature. */
 export const FORGED = 'the signature does not match'
 
-async function findNewerSigningKey(
+async function whenLoaded(
+  source: KeySource,
+  header: JoseHeader,
+  isSignedBy: (key: VerificationKey) => boolean,
+): Promise<KeySet> {
+  const keys = await source.settled()
+  if (keys === undefined) throw withoutStack(() => keysUnavailable(source))
+  return signingKeys(source, header, isSignedBy, keys)
+}
+
+/**
+ * The same in a newer set. A look for newer keys is taken once in the cooldown, however many
+ * requests ask for it.
+ *
+ * @param isForged whether `tried` has a key that fits, and the signature is not of it
+ * @throws ERR_AUTH_TOKEN_INVALID when several keys fit
+ * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when the keys become too old meanwhile
+ */
+async function whenNewer(
   source: KeySource,
   header: JoseHeader,
   isSignedBy: (key: VerificationKey) => boolean,
   tried: KeySet,
-): Promise<FoundKey> {
-  const newer = await findNewerKey(source, header, tried)
-  if (newer === undefined || !isSignedBy(newer.key)) throw refuseToken(FORGED)
-  return newer
-}
-
-/**
- * The one key that a token's header chooses. A promise only where there are no keys yet, or where a
- * newer set may have the key that this one lacks.
- *
- * @throws ERR_AUTH_TOKEN_INVALID when no key fits
- * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when there are no keys
- */
-function findKey(source: KeySource, header: JoseHeader): MaybePromise<FoundKey> {
-  const keys = source.current()
-  if (keys === undefined) return whenLoaded(source, header)
-  return findIn(keys, header) ?? whenNewer(source, header, keys)
-}
-
-/**
- * The key that fits in a newer set than `tried`; undefined where none can be had, or none fits. A
- * look for newer keys is taken once in the cooldown, however many requests ask for it.
- *
- * @throws ERR_AUTH_TOKEN_INVALID when several keys fit
- * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) when the keys become too old meanwhile
- */
-async function findNewerKey(
-  source: KeySource,
-  header: JoseHeader,
-  tried?: KeySet,
-): Promise<FoundKey | undefined> {
+  isForged: boolean,
+): Promise<KeySet> {
   for (let looks = 0; looks < MAX_LOOKS; looks++) {
     const look = source.lookAgain()
     if (look === undefined) break
     await look
     const keys = source.current()
     if (keys === undefined) throw withoutStack(() => keysUnavailable(source))
-    const found = keys === tried ? undefined : findIn(keys, header)
-    if (found) return found
+    const key = isForged && keys === tried ? undefined : keyIn(keys, header)
+    if (key === undefined) continue
+    if (!isForged) return signingKeys(source, header, isSignedBy, keys)
+    if (isSignedBy(key)) return keys
+    break
   }
-  return undefined
+  if (isForged) throw refuseToken(FORGED)
+  throw refuseToken(UNKNOWN_KEY, mismatch('kid', tried.kids, header.kid))
 }
 
 export function keysUnavailable(source: KeySource): ERR_AUTH_KEYS_UNAVAILABLE {
   return new ERR_AUTH_KEYS_UNAVAILABLE(source.retryAfter, 'no usable key set can be had')
 }
 
-async function whenLoaded(source: KeySource, header: JoseHeader): Promise<FoundKey> {
-  const keys = await source.settled()
-  if (keys === undefined) throw withoutStack(() => keysUnavailable(source))
-  return findIn(keys, header) ?? whenNewer(source, header, keys)
-}
-
-async function whenNewer(source: KeySource, header: JoseHeader, tried: KeySet): Promise<FoundKey> {
-  const found = await findNewerKey(source, header)
-  if (found !== undefined) return found
-  throw refuseToken(UNKNOWN_KEY, mismatch('kid', tried.kids, header.kid))
-}
-
-function findIn(keys: KeySet, header: JoseHeader): FoundKey | undefined {
+/** Undefined: a newer set may have it. */
+function keyIn(keys: KeySet, header: JoseHeader): VerificationKey | undefined {
   const key = keys.find(header)
   if (key === 'unfit') throw refuseToken('no key fits')
-  return key === 'unknown' ? undefined : { key, keys }
+  return key === 'unknown' ? undefined : key
 }

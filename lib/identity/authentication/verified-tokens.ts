@@ -1,5 +1,4 @@
 import { AuthError } from '../../errors.ts'
-import { keptBytes } from '../../platform/runtime/json-complexity.ts'
 import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { Principal } from '../authorization/principal.ts'
 import type { AllowedTenants } from '../authorization/rights.ts'
@@ -10,6 +9,9 @@ import { TokenCache, type TokenCacheStats } from './token-cache.ts'
 
 /** Bytes of a confirmation, with the key and the header that it remembers. */
 const BOUND = 8192
+
+/** Bytes of the names of a token without their letters. */
+const NAMES = 256
 
 /** A verified token. */
 export interface Verified {
@@ -45,7 +47,7 @@ export class VerifiedTokens {
     this.#cache = new TokenCache(
       size,
       ({ principal, names, confirmation }) =>
-        principal.keptSize + keptBytes(names) + (confirmation === null ? 0 : BOUND),
+        principal.keptSize + sizeOf(names) + (confirmation === null ? 0 : BOUND),
     )
     this.#clockTolerance = clockTolerance
   }
@@ -81,6 +83,11 @@ export class VerifiedTokens {
   set(token: string, verified: Verified): void {
     this.#cache.set(token, verified)
   }
+}
+
+/** Bytes of the names: they may be other texts than those of the claims. */
+function sizeOf({ issuer, sub, jti, sid }: TokenNames): number {
+  return NAMES + 2 * [issuer, sub, jti, sid].reduce((sum, name) => sum + (name?.length ?? 0), 0)
 }
 
 /** Why a verified token is believed. */

@@ -5,12 +5,9 @@ import {
   ERR_AUTH_TENANT_INVALID,
   type StepUp,
 } from '../../errors.ts'
-import { flatString } from '../../platform/runtime/flat-string.ts'
 import type { Actor } from '../jwt/registered-claims.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
-import type { ImpliedIds } from './implied-ids.ts'
-import { isResourceId } from './resources.ts'
 import { readStepUp, type StepUpDeclaration } from './step-up.ts'
 
 /** The user of an authorization. */
@@ -26,14 +23,14 @@ export interface AuthorizedUser {
   readonly actors: readonly Actor[]
   /** Whether it holds every id, in every tenant. */
   readonly isSuperuser: boolean
-  /** Which ids follow from those that it holds; undefined: none does. */
-  readonly implied: ImpliedIds | undefined
   /** The tenants that the user may act for. */
   readonly tenants: ReadonlySet<string>
   /** When the user's rights end. */
   readonly expiresAt: Date
   /** Ids granted in one tenant, or, for null, where there is none. */
   resourcesIn(tenant: string | null): ReadonlySet<string>
+  /** Whether it holds an id beside, or by, those that it is granted. */
+  holds(id: string, granted: Pick<ReadonlySet<string>, 'has'>): boolean
   /** @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for the tenant */
   in(tenant: string): Authorization
   /** The refusal where it holds too few of the required ids. */
@@ -99,7 +96,7 @@ export class Authorization {
   readonly #user: AuthorizedUser
 
   constructor(user: AuthorizedUser, tenant: string | null, suspended = false) {
-    this.tenant = tenant === null ? null : flatString(tenant)
+    this.tenant = tenant
     Object.defineProperty(this, 'userInfo', Authorization.#USER_INFO)
     this.issuer = user.issuer
     this.tokenSub = user.tokenSub
@@ -140,12 +137,12 @@ export class Authorization {
 
   /** Whether the user holds all of the ids. Superusers hold every one. Of none: false. */
   has(this: Authorization, ...ids: string[]): boolean {
-    return ids.length > 0 && ids.every(this.#holds, this)
+    return ids.length > 0 && ids.every((id) => this.#user.holds(id, this.resources))
   }
 
   /** Whether the user holds at least one of the ids. Superusers hold every one. */
   hasAny(this: Authorization, ...ids: string[]): boolean {
-    return ids.some(this.#holds, this)
+    return ids.some((id) => this.#user.holds(id, this.resources))
   }
 
   /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds all of the ids */
@@ -196,11 +193,6 @@ export class Authorization {
   /** All of it for console.log, with the values of getters. */
   [inspect.custom](): object {
     return { ...this }
-  }
-
-  #holds(id: string): boolean {
-    if (this.isSuperuser) return isResourceId(id)
-    return this.resources.has(id) || (this.#user.implied?.isHeld(id, this.resources) ?? false)
   }
 }
 

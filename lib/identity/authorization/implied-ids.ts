@@ -38,7 +38,7 @@ export class ImpliedIds {
   }
 
   /** If one of the ids that are held implies this one. */
-  isHeld(id: string, held: ReadonlySet<string>): boolean {
+  isHeld(id: string, held: Pick<ReadonlySet<string>, 'has'>): boolean {
     return this.#impliedBy.get(id)?.some((each) => held.has(each)) ?? false
   }
 

@@ -4,15 +4,16 @@ import {
   ERR_AUTH_TENANT_FORBIDDEN,
   type StepUp,
 } from '../../errors.ts'
+import { flatString } from '../../platform/runtime/flat-string.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
 import type { AddressedTenants } from '../jwt/addressed-tenants.ts'
 import { type Actor, type Login, NO_LOGIN } from '../jwt/registered-claims.ts'
 import { dateOf } from '../jwt/token-info.ts'
-import type { Resources, UserInfo } from '../jwt/user-info.ts'
+import { frozenUserInfo, type Resources, type UserInfo } from '../jwt/user-info.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import { Authorization, type AuthorizedUser } from './authorization.ts'
-import type { ImpliedIds } from './implied-ids.ts'
 import type { Requirement } from './requirement.ts'
+import { isResourceId } from './resources.ts'
 import {
   type AllowedTenants,
   MAX_KEPT,
@@ -37,6 +38,8 @@ export interface TokenSubject {
   readonly login?: Login | typeof DEV_LOGIN
   /** The tenants that the token is for. Absent or undefined: any. */
   readonly addressed?: AddressedTenants | undefined
+  /** Bytes of the claims in memory. Absent or undefined: measured when they are asked for. */
+  readonly size?: number | undefined
 }
 
 /** Rights that count, by tenant. */
@@ -49,6 +52,52 @@ interface Counting {
 /** Bytes of an authorization without the items of its set. */
 const AUTHORIZATION = 384
 
+/**
+ * A user in a tenant for which it may act, or, if `tenant` is null, outside of all. Its
+ * authorization is made for the first who asks: to decide about a new token does not need it.
+ */
+export class Membership {
+  readonly principal: Principal
+  readonly tenant: string | null
+  readonly #isSuspended: boolean
+  #authorization: Authorization | undefined
+  /** The requirement that it has met last. */
+  #met: Requirement | undefined
+  #hasLooked = false
+
+  constructor(principal: Principal, tenant: string | null, isSuspended = false) {
+    this.principal = principal
+    this.tenant = tenant
+    this.#isSuspended = isSuspended
+  }
+
+  get authorization(): Authorization {
+    this.#authorization ??= new Authorization(this.principal, this.tenant, this.#isSuspended)
+    return this.#authorization
+  }
+
+  /** Whether it meets a requirement. What was met once is met again, since neither changes. */
+  meets(requirement: Requirement): boolean {
+    if (requirement === this.#met) return true
+    const { mode, ids } = requirement
+    const granted = this.#granted()
+    const holds = (id: string) => this.principal.holds(id, granted)
+    const isMet = mode === 'all' ? ids.length > 0 && ids.every(holds) : ids.some(holds)
+    if (isMet) this.#met = requirement
+    return isMet
+  }
+
+  /** A set pays for itself from the second look on. */
+  #granted(): Pick<ReadonlySet<string>, 'has'> {
+    if (this.#hasLooked) return this.authorization.resources
+    this.#hasLooked = true
+    const lists = this.principal.grantedIn(this.tenant)
+    return { has: (id) => lists.some((list) => list.includes(id)) }
+  }
+}
+
+Object.freeze(Membership.prototype)
+
 /** A user who has proved who it is, and for which tenants it may act. Deeply immutable. */
 export class Principal implements AuthorizedUser {
   readonly issuer: string | null
@@ -56,7 +105,6 @@ export class Principal implements AuthorizedUser {
   readonly actors: readonly Actor[]
   readonly tokenSub: string | null
   readonly isSuperuser: boolean
-  readonly implied: ImpliedIds | undefined
   /** The tenants that the token is for, of whoever it is; undefined: any. */
   readonly addressed: AddressedTenants | undefined
   readonly #vouched: TokenSubject
@@ -67,10 +115,8 @@ export class Principal implements AuthorizedUser {
   #userInfo: UserInfo | undefined
   readonly #rights: Rights
   /** The first one that was asked for, which for most users is the only one. */
-  #first: Authorization | undefined
-  #others: Map<string | null, Authorization> | undefined
-  /** The requirement that the first one has met last. */
-  #met: Requirement | undefined
+  #first: Membership | undefined
+  #others: Map<string | null, Membership> | undefined
 
   /**
    * A user by its own claims, and with the rights that they name.
@@ -108,7 +154,6 @@ export class Principal implements AuthorizedUser {
     this.addressed = Object.hasOwn(vouched, 'addressed') ? vouched.addressed : undefined
     this.#vouched = vouched
     this.isSuperuser = rights.isSuperuser
-    this.implied = rights.implied
     this.#rights = rights
     Object.freeze(this)
   }
@@ -129,12 +174,13 @@ export class Principal implements AuthorizedUser {
 
   /** Made when it is asked for: what a user holds in every tenant stands in each of them. */
   get userInfo(): UserInfo {
-    this.#userInfo ??= this.#resources === null ? this.#claims : this.#withResources()
+    this.#userInfo ??=
+      this.#resources === null ? frozenUserInfo(this.#claims) : this.#withResources()
     return this.#userInfo
   }
 
   #withResources(): UserInfo {
-    const { resources: _, ...claims } = this.#claims
+    const { resources: _, ...claims } = frozenUserInfo(this.#claims)
     const resources = this.#resources?.read()
     return Object.freeze(resources === undefined ? claims : { ...claims, resources })
   }
@@ -148,8 +194,8 @@ export class Principal implements AuthorizedUser {
     if (tenant !== null && this.addressed?.include(tenant) === false) {
       throw new ERR_AUTH_TENANT_FORBIDDEN('the token is not for the address of this tenant')
     }
-    const authorization = this.find(tenant)
-    if (authorization) return authorization
+    const membership = this.find(tenant)
+    if (membership) return membership.authorization
     throw this.mayNotAct()
   }
 
@@ -157,25 +203,20 @@ export class Principal implements AuthorizedUser {
    * The same, whatever tenants the token is for; undefined where the user may not act for the
    * tenant.
    */
-  find(tenant: string | null): Authorization | undefined {
+  find(tenant: string | null): Membership | undefined {
     if (this.#first?.tenant === tenant) return this.#first
     const known = this.#others?.get(tenant)
     if (known) return known
     if (tenant !== null && !this.#rights.mayActFor(tenant)) return undefined
-    const authorization = new Authorization(this, tenant)
-    if (this.#first === undefined) this.#first = authorization
-    else this.#keep(authorization)
-    return authorization
+    const membership = new Membership(this, tenant === null ? null : flatString(tenant))
+    if (this.#first === undefined) this.#first = membership
+    else this.#keep(membership)
+    return membership
   }
 
-  /** Its rights in a suspended tenant, for which it may act. */
-  inSuspended(tenant: string): Authorization {
-    return new Authorization(this, tenant, true)
-  }
-
-  #keep(authorization: Authorization): void {
+  #keep(membership: Membership): void {
     if (this.#others === undefined || this.#others.size >= MAX_KEPT - 1) this.#others = new Map()
-    this.#others.set(authorization.tenant, authorization)
+    this.#others.set(membership.tenant, membership)
   }
 
   /**
@@ -183,7 +224,8 @@ export class Principal implements AuthorizedUser {
    * rather too high.
    */
   get keptSize(): number {
-    const given = keptBytes(this.#claims) + (this.actor ? keptBytes(this.actors) : 0)
+    const size = (Object.hasOwn(this.#vouched, 'size') && this.#vouched.size) || undefined
+    const given = (size ?? keptBytes(this.#claims)) + (this.actor ? keptBytes(this.actors) : 0)
     const hasOwn = this.#login !== NO_LOGIN && this.#login !== DEV_LOGIN
     const login = hasOwn ? keptBytes(this.#login) : 0
     const made = (this.#resources?.size ?? 0) + MAX_KEPT * AUTHORIZATION
@@ -202,17 +244,15 @@ export class Principal implements AuthorizedUser {
     return this.#rights.in(tenant)
   }
 
-  /**
-   * Whether one of its authorizations meets a requirement. What was met once is met again, since
-   * neither changes.
-   */
-  meets(authorization: Authorization, requirement: Requirement): boolean {
-    const isFirst = authorization === this.#first
-    if (isFirst && requirement === this.#met) return true
-    const { mode, ids } = requirement
-    const isMet = mode === 'all' ? authorization.has(...ids) : authorization.hasAny(...ids)
-    if (isFirst && isMet) this.#met = requirement
-    return isMet
+  /** The lists of the ids that it is granted in one tenant, or, for null, where there is none. */
+  grantedIn(tenant: string | null): readonly (readonly string[])[] {
+    return this.#rights.grantedIn(tenant)
+  }
+
+  /** Superusers hold every id. Others hold those that they are granted, and what these imply. */
+  holds(id: string, granted: Pick<ReadonlySet<string>, 'has'>): boolean {
+    if (this.isSuperuser) return isResourceId(id)
+    return granted.has(id) || (this.#rights.implied?.isHeld(id, granted) ?? false)
   }
 
   /** The refusal where the user may not act for the tenant. */

@@ -67,12 +67,15 @@ export class Rights {
    * when it is asked for: ids for all tenants times a hundred of them are many.
    */
   in(tenant: string | null): ReadonlySet<string> {
-    if (tenant === null) return new ImmutableSet(this.#everywhere)
-    if (this.#pin === EVERY_TENANT) {
-      return new ImmutableSet([...this.#everywhere, ...this.#granted(tenant)])
-    }
-    if (!this.mayActFor(tenant)) return new ImmutableSet([])
-    return new ImmutableSet([...this.#granted(tenant), ...this.#granted(EVERY_TENANT)])
+    const [first = [], second = []] = this.grantedIn(tenant)
+    return new ImmutableSet(second.length === 0 ? first : [...first, ...second])
+  }
+
+  /** The lists of them, for a single look. */
+  grantedIn(tenant: string | null): readonly (readonly string[])[] {
+    if (tenant === null) return [this.#everywhere]
+    if (this.#pin === EVERY_TENANT) return [this.#everywhere, this.#granted(tenant)]
+    return this.mayActFor(tenant) ? [this.#granted(tenant), this.#granted(EVERY_TENANT)] : []
   }
 
   /**

@@ -69,10 +69,13 @@ export class KeySet {
   find({ kid, alg }: KeyChoice): VerificationKey | 'unknown' | 'unfit' {
     const named = kid === undefined ? this.#all : this.#byKid.get(kid)
     if (named === undefined) return 'unknown'
-    const fitting = named.filter((key) => key.algorithms.has(alg))
-    const [only] = fitting
-    if (only === undefined) return kid === undefined ? 'unknown' : 'unfit'
-    return fitting.length === 1 ? only : 'unfit'
+    let only: VerificationKey | undefined
+    for (const key of named) {
+      if (!key.algorithms.has(alg)) continue
+      if (only !== undefined) return 'unfit'
+      only = key
+    }
+    return only ?? (kid === undefined ? 'unknown' : 'unfit')
   }
 }
 

@@ -1,6 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { flatString } from '../../platform/runtime/flat-string.ts'
-import { isTooComplex } from '../../platform/runtime/json-complexity.ts'
+import {
+  bytesOfJson,
+  countMarks,
+  isTooComplex,
+  MOST_MARKS,
+} from '../../platform/runtime/json-complexity.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import { refuseToken } from './refuse-token.ts'
 import { type RegisteredClaims, registeredClaims } from './registered-claims.ts'
@@ -11,6 +16,8 @@ export interface JoseHeader {
   readonly alg: string
   readonly kid: string | undefined
   readonly typ: string | undefined
+  /** `typ` in its one spelling. */
+  readonly type: string | undefined
 }
 
 /** A token in JWS compact serialization (RFC 7515 §3.1), taken apart and not yet believed. */
@@ -57,25 +64,34 @@ const MAX_BYTES = 4096
  */
 export class UnverifiedPayload {
   readonly #bytes: Buffer
-  readonly #isCheap: boolean
+  /** Whether it costs little to read, and so is not nested deeply either. */
+  readonly isCheap: boolean
   /** Nobody has changed them; undefined: they have to be parsed. */
   #parsed: Record<string, unknown> | undefined
   #registered: RegisteredClaims | undefined
+  #size = 0
 
   /** @throws ERR_AUTH_TOKEN_INVALID where it was cheap to find out that it is no JSON object */
   constructor(bytes: Buffer) {
     this.#bytes = bytes
     const text = bytes.length > MAX_BYTES ? undefined : utf8Text(bytes)
-    this.#isCheap = text !== undefined && !isTooComplex(text)
-    if (text !== undefined && this.#isCheap) this.#parsed = parseObject(text)
+    const marks = text === undefined ? Number.POSITIVE_INFINITY : countMarks(text, MOST_MARKS)
+    this.isCheap = marks <= MOST_MARKS
+    if (text === undefined || !this.isCheap) return
+    this.#parsed = parseObject(text)
+    this.#size = bytesOfJson(text, marks)
   }
 
   /** Only to be read. Undefined where parsing may cost more than verifying the signature. */
   get claims(): RegisteredClaims | undefined {
-    if (!this.#isCheap) return undefined
-    this.#parsed ??= this.#parse()
-    this.#registered ??= registeredClaims(this.#parsed)
+    if (!this.isCheap) return undefined
+    this.#registered ??= registeredClaims(this.#parsed ?? this.#parse())
     return this.#registered
+  }
+
+  /** Bytes of the claims in memory, once they are read: an estimate, rather too high. */
+  get size(): number {
+    return this.#size
   }
 
   /** Who says to have issued the token (RFC 7519 §4.1.1); undefined: no string. */
@@ -99,7 +115,9 @@ export class UnverifiedPayload {
   }
 
   #parse(): Record<string, unknown> {
-    return parseObject(utf8Text(this.#bytes))
+    const text = utf8Text(this.#bytes)
+    this.#size = bytesOfJson(text)
+    return parseObject(text)
   }
 }
 
@@ -147,7 +165,18 @@ function readHeader(header: object): JoseHeader {
   }
   const alg = text(header, 'alg')
   if (alg === undefined) throw refuseToken('the alg is missing')
-  return Object.freeze({ alg, kid: text(header, 'kid'), typ: text(header, 'typ') })
+  const typ = text(header, 'typ')
+  const type = typ === undefined ? undefined : normalizeTokenType(typ)
+  return Object.freeze({ alg, kid: text(header, 'kid'), typ, type })
+}
+
+const ASCII = /^[\0-\x7f]*$/
+
+/** RFC 7515 §4.1.9: media types without regard to case, and `application/` goes without saying. */
+export function normalizeTokenType(type: string): string {
+  // Of ASCII only: in Unicode other letters become these too.
+  const lower = ASCII.test(type) ? type.toLowerCase() : type
+  return lower.includes('/') ? lower : `application/${lower}`
 }
 
 function text(header: object, name: 'alg' | 'kid' | 'typ'): string | undefined {

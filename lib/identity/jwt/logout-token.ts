@@ -1,6 +1,6 @@
 import type { AuthError } from '../../errors.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
-import type { CompactJws } from './compact-jws.ts'
+import { type CompactJws, normalizeTokenType } from './compact-jws.ts'
 import { refuseToken } from './refuse-token.ts'
 import {
   type ClaimRules,
@@ -12,7 +12,7 @@ import {
   refuseEndless,
   registeredClaims,
 } from './registered-claims.ts'
-import { checkHeader, normalizeTokenType } from './verify.ts'
+import { checkHeader } from './verify.ts'
 
 /** Who is logged out, by the word of the issuer. `sub`, `sid` or both are there. Immutable. */
 export interface Logout {

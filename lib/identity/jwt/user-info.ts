@@ -1,5 +1,5 @@
 import { Unusable, unexpected } from '../../platform/http/failure.ts'
-import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { isObject } from '../../platform/runtime/own-property.ts'
 import { refuseToken } from './refuse-token.ts'
 
 /**
@@ -44,14 +44,34 @@ const SHOWN = 100
  * @throws ERR_AUTH_TOKEN_INVALID
  */
 export function readUserInfo(claims: unknown): UserInfo {
-  if (!isUserInfo(claims)) {
-    throw refuseToken(isObject(claims) ? MALFORMED : 'the claims are no object')
-  }
-  freezeDeep(claims)
-  return claims
+  const userInfo = readFlatUserInfo(claims)
+  freezeDeep(userInfo)
+  return userInfo
+}
+
+/**
+ * The same of claims that are known not to be nested too deeply. They are not frozen yet, since most
+ * users of an API are never looked at; see `frozenUserInfo`.
+ *
+ * @throws ERR_AUTH_TOKEN_INVALID
+ */
+export function readFlatUserInfo(claims: unknown): UserInfo {
+  if (isUserInfo(claims)) return claims
+  throw refuseToken(isObject(claims) ? MALFORMED : 'the claims are no object')
+}
+
+/** User info as others get it. */
+export function frozenUserInfo(userInfo: UserInfo): UserInfo {
+  if (!Object.isFrozen(userInfo)) freezeDeep(userInfo)
+  return userInfo
 }
 
 const MALFORMED = 'sub, resources or preferred_username is malformed'
+
+/** Of data, which has no getters. */
+function own(claims: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(claims, name) ? claims[name] : undefined
+}
 
 function isUserInfo(claims: unknown): claims is UserInfo {
   return problemOf(claims) === undefined
@@ -60,9 +80,9 @@ function isUserInfo(claims: unknown): claims is UserInfo {
 /** The member that keeps claims from being user info; undefined: they are. */
 export function problemOf(claims: unknown): Unusable | undefined {
   if (!isObject(claims)) return unexpected('the answer', 'an object', claims)
-  const sub = ownProperty(claims, 'sub')
-  const name = ownProperty(claims, 'preferred_username')
-  const resources = ownProperty(claims, 'resources')
+  const sub = own(claims, 'sub')
+  const name = own(claims, 'preferred_username')
+  const resources = own(claims, 'resources')
   if (sub === '') return new Unusable('sub: expected a string that is not empty')
   if (typeof sub !== 'string') return unexpected('sub', 'a string', sub)
   if (name !== undefined && typeof name !== 'string') {
@@ -74,7 +94,8 @@ export function problemOf(claims: unknown): Unusable | undefined {
 /** The same of resources alone, whose members are tenants. */
 export function problemOfResources(resources: unknown): Unusable | undefined {
   if (!isObject(resources)) return unexpected('resources', 'an object', resources)
-  for (const [tenant, ids] of Object.entries(resources)) {
+  for (const tenant of Object.keys(resources)) {
+    const ids = resources[tenant]
     if (!Array.isArray(ids)) return unexpected(nameOf(tenant), 'a list of strings', ids)
     const at = ids.findIndex((id) => typeof id !== 'string')
     if (at >= 0) return unexpected(`${nameOf(tenant)}, item ${at}`, 'a string', ids[at])

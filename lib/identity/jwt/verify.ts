@@ -4,7 +4,12 @@ import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { supportedAlgorithms, verifySignature } from '../jwks/algorithms.ts'
 import type { VerificationKey } from '../jwks/jwk.ts'
 import type { AddressedTenants } from './addressed-tenants.ts'
-import type { CompactJws, JoseHeader } from './compact-jws.ts'
+import {
+  type CompactJws,
+  type JoseHeader,
+  normalizeTokenType,
+  type UnverifiedPayload,
+} from './compact-jws.ts'
 import { asksForProof, type Confirmation, readConfirmation } from './confirmation.ts'
 import { mismatch, refuseToken } from './refuse-token.ts'
 import {
@@ -13,6 +18,7 @@ import {
   isBound,
   type Lifetime,
   type Login,
+  type RegisteredClaims,
   readActors,
   readAddressed,
   readLifetime,
@@ -24,7 +30,7 @@ import {
   registeredClaims,
   type TokenNames,
 } from './registered-claims.ts'
-import { problemOf, readUserInfo, type UserInfo } from './user-info.ts'
+import { problemOf, readFlatUserInfo, readUserInfo, type UserInfo } from './user-info.ts'
 
 export interface HeaderRules {
   readonly algorithms: ReadonlySet<string>
@@ -79,16 +85,24 @@ export function isSigned(
 }
 
 /**
- * Accepts the claims of a token whose signature is good. What could be refused before is checked
- * again, since the key may have been waited for.
+ * Accepts the claims of a token whose signature is good.
  *
+ * @param isChecked whether `refusedUnproved` has judged it just now, and no key was waited for
  * @throws ERR_AUTH_TOKEN_INVALID
  */
-export function acceptToken({ payload }: CompactJws, rules: VerifyRules): AcceptedClaims {
+export function acceptToken(
+  { payload }: CompactJws,
+  rules: VerifyRules,
+  isChecked = false,
+): AcceptedClaims {
   const { claims } = payload
-  const accepted = acceptClaims(payload.read(), rules, claims)
-  refuseEndless(accepted.lifetime)
-  return accepted
+  const given = payload.read()
+  const registered = claims ?? registeredClaims(given)
+  if (!isChecked || claims === undefined) {
+    refuse(registered, rules)
+    refuseEndless(readLifetime(registered))
+  }
+  return accepted(given, rules, registered, payload)
 }
 
 export interface AcceptRules extends ClaimRules {
@@ -101,7 +115,10 @@ export interface AcceptRules extends ClaimRules {
 }
 
 export interface AcceptedClaims {
+  /** Not frozen yet. */
   readonly userInfo: UserInfo
+  /** Bytes of it in memory; undefined: not measured yet. */
+  readonly size: number | undefined
   readonly names: TokenNames
   readonly lifetime: Lifetime
   readonly actors: readonly Actor[]
@@ -113,21 +130,29 @@ export interface AcceptedClaims {
 }
 
 /**
- * The user of proven claims. They become the user info, or the argument of `mapClaims`, and are
- * frozen.
+ * The user of proven claims. They become the user info, or the argument of `mapClaims`.
  *
- * @param registered of these claims, if they have been read before
  * @throws ERR_AUTH_TOKEN_INVALID
  */
-export function acceptClaims(
+export function acceptClaims(claims: Record<string, unknown>, rules: AcceptRules): AcceptedClaims {
+  const registered = registeredClaims(claims)
+  refuse(registered, rules)
+  return accepted(claims, rules, registered)
+}
+
+function refuse(claims: RegisteredClaims, rules: AcceptRules): void {
+  const lifetime = readLifetime(claims)
+  const refused = refusedClaims(claims, rules) ?? refusedLifetime(lifetime, rules.clockTolerance)
+  if (refused !== undefined) throw refused
+}
+
+function accepted(
   claims: Record<string, unknown>,
   rules: AcceptRules,
-  registered = registeredClaims(claims),
+  registered: RegisteredClaims,
+  payload?: UnverifiedPayload,
 ): AcceptedClaims {
   const lifetime = readLifetime(registered)
-  const refused =
-    refusedClaims(registered, rules) ?? refusedLifetime(lifetime, rules.clockTolerance)
-  if (refused !== undefined) throw refused
   // Before the application's function, which may change the claims.
   const names = readTokenNames(registered)
   const actors = readActors(registered)
@@ -136,8 +161,10 @@ export function acceptClaims(
   const isProved = isBound(registered.cnf) && asksForProof(rules.confirmation ?? 'refuse')
   const confirmation = isProved ? readConfirmation(registered.cnf) : null
   const { mapClaims, reportMapClaims } = rules
-  const userInfo = mapClaims ? mapped(claims, mapClaims, reportMapClaims) : readUserInfo(claims)
-  return { userInfo, names, lifetime, actors, login, confirmation, addressed }
+  const read = payload?.isCheap ? readFlatUserInfo : readUserInfo
+  const userInfo = mapClaims ? mapped(claims, mapClaims, reportMapClaims) : read(claims)
+  const size = mapClaims ? undefined : payload?.size
+  return { userInfo, size, names, lifetime, actors, login, confirmation, addressed }
 }
 
 /**
@@ -166,11 +193,11 @@ function mapped(
 }
 
 /** @throws ERR_AUTH_TOKEN_INVALID where the rules do not allow the header */
-export function checkHeader({ alg, typ }: JoseHeader, rules: HeaderRules): void {
+export function checkHeader({ alg, typ, type }: JoseHeader, rules: HeaderRules): void {
   if (!rules.algorithms.has(alg)) {
     throw refuseToken('the algorithm is not allowed', mismatch('alg', rules.algorithms, alg))
   }
-  if (!rules.tokenTypes.has(typ === undefined ? typ : normalizeTokenType(typ))) {
+  if (!rules.tokenTypes.has(type)) {
     throw refuseToken('the token type is not allowed', mismatch('typ', rules.tokenTypes, typ))
   }
 }
@@ -178,15 +205,6 @@ export function checkHeader({ alg, typ }: JoseHeader, rules: HeaderRules): void 
 /** Accepted `typ` values, normalized: the given ones, or those of an access token, or none. */
 export function acceptedTypes(given: readonly string[] | undefined): (string | undefined)[] {
   return given?.map(normalizeTokenType) ?? ACCESS_TOKEN_TYPES
-}
-
-const ASCII = /^[\0-\x7f]*$/
-
-/** RFC 7515 §4.1.9: media types without regard to case, and `application/` goes without saying. */
-export function normalizeTokenType(type: string): string {
-  // Of ASCII only: in Unicode other letters become these too.
-  const lower = ASCII.test(type) ? type.toLowerCase() : type
-  return lower.includes('/') ? lower : `application/${lower}`
 }
 
 const ACCESS_TOKEN_TYPES = [normalizeTokenType('JWT'), normalizeTokenType('at+jwt'), undefined]

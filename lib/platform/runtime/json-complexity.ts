@@ -1,7 +1,7 @@
 // Outside: JSON of others, which may be made to cost more than its content is worth.
 
 /** Most structural characters of a token. */
-const MOST = 64
+export const MOST_MARKS = 64
 
 /** They begin a list, an object or one more item. */
 const MARKS = [',', '[', '{']
@@ -15,17 +15,21 @@ const BYTES_OF_LETTER = 2
  * length: 1 400 nested lists cost as much as two forged signatures. So the structural characters
  * are counted before the text is parsed, and no more of them than `most` and one.
  */
-export function isTooComplex(json: string, most = MOST): boolean {
+export function isTooComplex(json: string, most = MOST_MARKS): boolean {
   return countMarks(json, most) > most
 }
 
 /** Bytes of JSON data in memory, with the objects made of it: an estimate, rather too high. */
 export function keptBytes(value: object | null): number {
-  const json = JSON.stringify(value)
-  return BYTES_OF_LETTER * json.length + BYTES_OF_MARK * countMarks(json)
+  return bytesOfJson(JSON.stringify(value))
 }
 
-function countMarks(json: string, most = Number.POSITIVE_INFINITY): number {
+/** The same of a JSON text. */
+export function bytesOfJson(json: string, marks = countMarks(json)): number {
+  return BYTES_OF_LETTER * json.length + BYTES_OF_MARK * marks
+}
+
+export function countMarks(json: string, most = Number.POSITIVE_INFINITY): number {
   let marks = 0
   for (const mark of MARKS) {
     for (let at = json.indexOf(mark); at >= 0; at = json.indexOf(mark, at + 1)) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../../../lib/errors.ts'
-import { findSigningKey } from '../../../lib/identity/authentication/key-lookup.ts'
+import { findSigningKeys } from '../../../lib/identity/authentication/key-lookup.ts'
 import type { VerificationKey } from '../../../lib/identity/jwks/jwk.ts'
 import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import type { KeySource } from '../../../lib/identity/jwks/key-source.ts'
@@ -10,7 +10,7 @@ import type { JoseHeader } from '../../../lib/identity/jwt/compact-jws.ts'
 import { forgeKey } from '../../helpers/tokens/forge.ts'
 
 const [SET_ONE, SET_TWO] = [setOf('one'), setOf('two')]
-const NAMELESS: JoseHeader = { alg: 'ES256', kid: undefined, typ: undefined }
+const NAMELESS: JoseHeader = { alg: 'ES256', kid: undefined, typ: undefined, type: undefined }
 
 function setOf(kid: string): KeySet {
   return new KeySet({ keys: [forgeKey('ES256', kid).publicJwk] })
@@ -52,7 +52,7 @@ function find(
     tried.push(kid)
     return kid === signer
   }
-  const found = async () => (await findSigningKey(source, header, isSignedBy)).keys
+  const found = async () => findSigningKeys(source, header, isSignedBy)
   return { found, isSignedBy, tried }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Principal } from '../../../lib/identity/authorization/principal.ts'
+import { type Membership, Principal } from '../../../lib/identity/authorization/principal.ts'
 import { readUserInfo } from '../../../lib/identity/jwt/user-info.ts'
 
 const RESOURCES = { '*': ['menu:read'], a: ['order:read', 'order:cancel'], b: ['order:read'] }
@@ -14,6 +14,10 @@ function principalOf(resources: object | undefined, superuserResource?: string):
     { exp: EXP, issuer: ISSUER, actors: [] },
     { superuserResource },
   )
+}
+
+function memberOf(principal: Principal, tenant: string | null): Membership {
+  return principal.find(tenant) ?? assert.fail(`no member of ${tenant}`)
 }
 
 test('tenants are the own keys of resources except *', () => {
@@ -94,12 +98,12 @@ const REQUIREMENTS: readonly [mode: 'all' | 'any', ids: readonly string[], isMet
 test('a requirement is met, or is not, each time and after each other one', () => {
   const principal = principalOf(RESOURCES)
   const requirements = REQUIREMENTS.map(([mode, ids, isMet]) => ({ mode, ids, isMet }))
-  const authorization = principal.in('a')
+  const membership = memberOf(principal, 'a')
   for (const before of requirements) {
     for (const { isMet, ...requirement } of requirements) {
-      principal.meets(authorization, before)
+      membership.meets(before)
       for (let time = 0; time < 2; time++) {
-        assert.equal(principal.meets(authorization, requirement), isMet, requirement.ids.join())
+        assert.equal(membership.meets(requirement), isMet, requirement.ids.join())
       }
     }
   }
@@ -113,15 +117,14 @@ for (const tenants of [
     const principal = principalOf(RESOURCES)
     const requirement = { mode: 'all', ids: ['order:cancel'] } as const
     for (const tenant of tenants) {
-      const isMet = principal.meets(principal.in(tenant), requirement)
+      const isMet = memberOf(principal, tenant).meets(requirement)
       assert.equal(isMet, tenant === 'a', `${tenant}`)
     }
   })
 }
 
 test('a requirement that was met last is met without a look at it', () => {
-  const principal = principalOf(RESOURCES)
-  const authorization = principal.in('a')
+  const membership = memberOf(principalOf(RESOURCES), 'a')
   let looks = 0
   const looked = (id: string) => ({
     mode: 'all' as const,
@@ -142,7 +145,7 @@ test('a requirement that was met last is met without a look at it', () => {
     [one, 1],
   ] as const) {
     looks = 0
-    assert.equal(principal.meets(authorization, requirement), requirement !== never)
+    assert.equal(membership.meets(requirement), requirement !== never)
     assert.equal(looks, count)
   }
 })

@@ -24,12 +24,7 @@ import {
   registeredClaims,
 } from '../../../identity/jwt/registered-claims.ts'
 import { readUserInfo } from '../../../identity/jwt/user-info.ts'
-import {
-  acceptedTypes,
-  checkHeader,
-  normalizeTokenType,
-  type VerifyRules,
-} from '../../../identity/jwt/verify.ts'
+import { acceptedTypes, checkHeader, type VerifyRules } from '../../../identity/jwt/verify.ts'
 import type { TenantAddresses } from '../../../identity/tenants/tenant-addresses.ts'
 import { doubtful, type Finding, fine, spellingDifference, wrong } from './finding.ts'
 
@@ -166,12 +161,12 @@ function refusalsOf(
   claims: Record<string, unknown>,
   rules: VerifyRules,
 ): ERR_AUTH_TOKEN_INVALID[] {
-  const { alg, typ } = header
+  const { alg, type } = header
   const { algorithms, tokenTypes, issuer, audience, addresses } = rules
   const { confirmation, clockTolerance } = rules
   const own = {
     algorithms: new Set([alg]),
-    tokenTypes: new Set([typ === undefined ? typ : normalizeTokenType(typ)]),
+    tokenTypes: new Set([type]),
   }
   const anybody = { confirmation: 'ignore' } as const
   const registered = registeredClaims(claims)
