@@ -6,8 +6,8 @@ import { programFile } from '../helpers/processes/program.ts'
 import { driveOnce, type Running } from './contest.ts'
 import { type DriverName, driverOfThisMachine, drivers } from './drivers.ts'
 import { GUARDS } from './guards.ts'
+import { setupFor } from './rows.ts'
 import { Served } from './served.ts'
-import { setupFor } from './setup.ts'
 import { bearerTokens, boundTokens, PUBLIC_URL } from './tokens.ts'
 
 test('the bench drives each kind of server, and takes no answers of another status', async (t) => {

@@ -1,9 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { programFile } from '../helpers/processes/program.ts'
-import { pinServer } from './cores.ts'
-import { cpuTime } from './cpu-time.ts'
 import type { BenchSetup, GuardName } from './guards.ts'
+import { cpuTime, pinServer } from './processor.ts'
 
 /** Milliseconds until a server must have answered. */
 const PATIENCE = 60_000
