@@ -1,8 +1,8 @@
 import { cpus } from 'node:os'
 import { readFlags } from './flags.ts'
-import { pinLoad } from './processor.ts'
 import { detailsOf, type Measured, tablesOf } from './report.ts'
 import { rowsOf } from './rows.ts'
+import { pinLoad } from './served.ts'
 
 const flags = readFlags(process.argv.slice(2))
 const { rounds, seconds, kinds, algorithms, builds, drivers } = flags

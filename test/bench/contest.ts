@@ -70,7 +70,7 @@ export async function driveOnce(
     const told = [...statuses].map(([status, count]) => `${count} answers of ${status}`).join(', ')
     throw new Error(`${name}: ${told || 'no answer'}, and each should be ${load.status}`)
   }
-  return { requests, cost: (used * 1e6) / requests }
+  return { requests, cost: used / requests }
 }
 
 /** Until the server's code is compiled, and its cache holds what it can. */
