@@ -1,6 +1,5 @@
-import { type DriverName, drivers } from './drivers.ts'
+import { type Driver, type DriverName, drivers, type Load } from './drivers.ts'
 import type { BenchSetup, GuardName } from './guards.ts'
-import type { Driver, Load } from './load.ts'
 import { Served } from './served.ts'
 
 /** A server, and what it is sent. */
@@ -23,7 +22,7 @@ export interface Running extends Contestant {
 const WARM_UP = 20_000
 const WARM_UP_ROUNDS = 20
 
-interface Rounds {
+export interface Rounds {
   readonly rounds: number
   /** Seconds that each contestant is driven for in a round. */
   readonly seconds: number
@@ -64,14 +63,14 @@ export async function driveOnce(
   seconds: number,
 ): Promise<{ requests: number; cost: number }> {
   const before = await server.cpuTime()
-  const statuses = await driver.drive(server.address, load, seconds)
+  const statuses = await driver(server.address, load, seconds)
   const used = (await server.cpuTime()) - before
   const requests = statuses.get(load.status) ?? 0
   if (requests === 0 || statuses.size > 1) {
     const told = [...statuses].map(([status, count]) => `${count} answers of ${status}`).join(', ')
     throw new Error(`${name}: ${told || 'no answer'}, and each should be ${load.status}`)
   }
-  return { requests, cost: (used * 1e6) / requests }
+  return { requests, cost: used / requests }
 }
 
 /** Until the server's code is compiled, and its cache holds what it can. */

@@ -1,12 +1,24 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { programFile } from '../helpers/processes/program.ts'
-import { pinServer } from './cores.ts'
-import { cpuTime } from './cpu-time.ts'
 import type { BenchSetup, GuardName } from './guards.ts'
 
 /** Milliseconds until a server must have answered. */
-const PATIENCE = 60_000
+const PATIENCE = 300_000
+
+/** All servers stand on one core. The load has the other one. */
+const SERVERS = '0'
+const LOAD = '1'
+
+/** Moves this process, and what it starts from now on. False: cores cannot be chosen here. */
+export function pinLoad(): boolean {
+  return pin(process.pid, LOAD)
+}
+
+/** Moves a process with all its threads. */
+function pin(pid: number, core: string): boolean {
+  return spawnSync('taskset', ['-a', '-p', '-c', core, String(pid)]).status === 0
+}
 
 /** A guarded server in a process of its own. */
 export class Served {
@@ -24,12 +36,12 @@ export class Served {
       env: { ...process.env, NODE_ENV: 'bench' },
     })
     try {
-      const pin = (): unknown => isPinned && child.pid !== undefined && pinServer(child.pid)
-      pin()
+      const place = (): unknown => isPinned && child.pid !== undefined && pin(child.pid, SERVERS)
+      place()
       child.send({ name, setup })
       const { address } = await answerOf(child)
       // Also the threads that were started meanwhile.
-      pin()
+      place()
       return new Served(child, String(address))
     } catch (error) {
       child.kill('SIGKILL')
@@ -37,18 +49,12 @@ export class Served {
     }
   }
 
-  /** Seconds of user and system time that it has used so far. */
+  /** Microseconds of user and system time that it has used so far, all its threads together. */
   async cpuTime(): Promise<number> {
-    const told = this.#child.pid === undefined ? undefined : cpuTime(this.#child.pid)
-    return told ?? this.toldCpuTime()
-  }
-
-  /** The same by the server's own word, as on systems without /proc. */
-  async toldCpuTime(): Promise<number> {
     this.#child.send('cpu')
     const { cpu } = await answerOf(this.#child)
-    if (cpu === undefined) throw new Error('the server has not told its CPU time')
-    return (cpu.user + cpu.system) / 1e6
+    if (cpu === undefined) throw new Error('the server has not said its CPU time')
+    return cpu.user + cpu.system
   }
 
   async stop(): Promise<void> {

@@ -1,10 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { usedHeap } from '../../helpers/processes/used-heap.ts'
 import { median } from '../statistics.ts'
-import { eachSize } from './each-size.ts'
-import { floor, guarded, type Setup } from './guarded.ts'
+import { floor, guarded, type Setup } from './application.ts'
+import type { Row, Size, Work } from './measure.ts'
 import { asking, asksOf } from './requests.ts'
-import type { Row, Work } from './series.ts'
 
 const CHANNEL = 'fastify-tenant-auth:decision'
 
@@ -17,12 +16,13 @@ export function decisionChannel(setup: Setup): Row {
       const asks = await asksOf(setup.authority, 100)
       const app = await guarded(setup, setup.authority.options)
       const control = await floor()
-      const built = await eachSize(sizes, async (size) => {
+      const built: Size[] = []
+      for (const size of sizes) {
         const subject = heard(asking(app, asks), size)
         await subject(asks.length)
         const bytes = await allocatedBy(subject)
-        return { size: `${size}`, subject, control: asking(control, asks), bytes }
-      })
+        built.push({ size: `${size}`, subject, control: asking(control, asks), bytes })
+      }
       yield {
         what: 'subscribers of the decision channel (bytes of one request)',
         sizes: built,

@@ -5,6 +5,8 @@ export interface Ask {
   readonly url: string
   /** The Authorization header, as bytes. */
   readonly authorization: Buffer
+  /** The DPoP header. Undefined: there is none. */
+  readonly proof?: string
   readonly status: number
 }
 
@@ -17,10 +19,10 @@ export interface Ask {
  */
 export function exchange(
   app: FastifyInstance,
-  { url, authorization }: Pick<Ask, 'url' | 'authorization'>,
+  { url, authorization, proof }: Omit<Ask, 'status'>,
 ): Promise<number> {
   return new Promise((resolve) => {
-    const request = new BareRequest(url, authorization.toString('latin1'))
+    const request = new BareRequest(url, authorization.toString('latin1'), proof)
     Reflect.apply(app.routing, app, [request, new BareResponse(request, resolve)])
   })
 }
@@ -47,11 +49,11 @@ class BareRequest extends Emitter {
   readonly headers: object
   readonly rawHeaders: readonly string[]
 
-  constructor(url: string, authorization: string) {
+  constructor(url: string, authorization: string, proof: string | undefined) {
     super()
     this.url = url
-    this.headers = { host: 'localhost', authorization }
-    this.rawHeaders = ['host', 'localhost', 'authorization', authorization]
+    this.headers = { host: 'localhost', authorization, ...(proof && { dpop: proof }) }
+    this.rawHeaders = Object.entries(this.headers).flat()
   }
 
   resume(): void {}

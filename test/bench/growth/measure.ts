@@ -1,6 +1,36 @@
 import { setImmediate } from 'node:timers/promises'
 import { median } from '../statistics.ts'
-import type { Size, Work } from './series.ts'
+
+/** What is done so often. */
+export type Work = (times: number) => void | Promise<void>
+
+/** One size of what grows. */
+export interface Size {
+  readonly size: string
+  readonly subject: Work
+  /** The same without what grows: it is measured beside the subject, in each round. */
+  readonly control: Work
+  /** Memory that each one keeps alive; undefined: too few for a figure. */
+  readonly bytes?: number | undefined
+}
+
+/** Sizes that should cost the same, the smallest first. */
+export interface Series {
+  readonly what: string
+  readonly sizes: readonly Size[]
+  /** False: the figures are told, and are not to be the same. */
+  readonly isFlat: boolean
+  /** Lets go what was built. */
+  close?(): Promise<void>
+}
+
+/** One thing that grows, and the ways in which a request can meet it. */
+export interface Row {
+  readonly name: string
+  readonly sizes: readonly number[]
+  /** Each is built when the one before it has been measured. */
+  series(sizes: readonly number[]): AsyncIterable<Series>
+}
 
 /** Most by which a cost may grow that is called flat. */
 export const LIMIT = 1.1
@@ -68,4 +98,45 @@ async function cpuTime(work: Work, times: number): Promise<number> {
   await work(times)
   const { user, system } = process.cpuUsage(before)
   return user + system
+}
+
+/** Measures rows, and prints a line for each size. Tells those that are not flat. */
+export async function runRows(
+  rows: readonly Row[],
+  effort: Effort,
+  print: (line: string) => void,
+): Promise<string[]> {
+  const notFlat: string[] = []
+  if (rows.length === 0) return notFlat
+  print(`| what grows | size | of the control | growth | within ${LIMIT} | bytes of each |`)
+  print('|---|---|---|---|---|---|')
+  for (const row of rows) {
+    for await (const series of row.series(row.sizes)) {
+      const growths = await growthsOf(series, effort)
+      for (const growth of growths) print(lineOf(series, growth))
+      if (series.isFlat && !isFlat(growths)) notFlat.push(series.what)
+      await series.close?.()
+    }
+  }
+  return notFlat
+}
+
+/** What is not flat is looked at a second time, twice as long. */
+async function growthsOf({ sizes, isFlat: mustBe }: Series, effort: Effort): Promise<Growth[]> {
+  const growths = await measure(sizes, effort)
+  if (!mustBe || isFlat(growths)) return growths
+  return measure(sizes, { ...effort, rounds: effort.rounds * 2 })
+}
+
+function lineOf(series: Series, { size, ratio, growth, bytes }: Growth): string {
+  const verdict = growth <= LIMIT ? 'flat' : 'NOT flat'
+  const cells = [
+    series.what,
+    size,
+    ratio.toFixed(2),
+    growth.toFixed(2),
+    series.isFlat ? verdict : 'told',
+    bytes === undefined ? '' : `${Math.round(bytes)}`,
+  ]
+  return `| ${cells.join(' | ')} |`
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { TestAuthority } from '../../../lib/entrypoints/testing/index.ts'
 import { type Ask, exchange } from './exchange.ts'
-import type { Work } from './series.ts'
+import type { Work } from './measure.ts'
 
 export interface Asker {
   readonly serial: number
@@ -10,8 +10,13 @@ export interface Asker {
   readonly sub?: string
   /** Of the token; undefined: the authority's. */
   readonly issuer?: string
-  /** Those that it may act for, beside acme. */
+  readonly audience?: string | string[]
+  /** The tenant that is asked for. */
+  readonly tenant?: string
+  /** Those that it may act for beside that. */
   readonly tenants?: readonly string[]
+  /** In the tenant that is asked for. */
+  readonly rights?: readonly string[]
   /** Random characters in the token. About 700 in all, as real tokens have, if not given. */
   readonly letters?: number
 }
@@ -21,21 +26,25 @@ const LETTERS = 128
 /** A request with a token of its own. */
 export async function asAsked(
   authority: TestAuthority,
-  { serial, sub = 'user', issuer, tenants = [], letters = LETTERS }: Asker,
+  { serial, sub = 'user', tenant = 'acme', letters = LETTERS, ...asker }: Asker,
 ): Promise<Ask> {
+  const { issuer, audience, tenants = [], rights = ['menu:read', 'order:read'] } = asker
   const userInfo = {
     sub: `${sub}-${serial}`,
     preferred_username: `${sub}-${serial}`,
     jti: randomBytes(letters).toString('hex').slice(0, letters),
     resources: {
       ...Object.fromEntries(tenants.map((name) => [name, []])),
-      acme: ['menu:read', 'order:read'],
+      [tenant]: rights,
       '*': ['profile:read'],
     },
   }
-  const options = { expiresIn: 86_400, ...(issuer === undefined ? {} : { issuer }) }
-  const { authorization } = await authority.headers(userInfo, options)
-  return { url: '/acme/menu', authorization: Buffer.from(authorization), status: 200 }
+  const { authorization } = await authority.headers(userInfo, {
+    expiresIn: 86_400,
+    ...(issuer !== undefined && { issuer }),
+    ...(audience !== undefined && { audience }),
+  })
+  return { url: `/${tenant}/menu`, authorization: Buffer.from(authorization), status: 200 }
 }
 
 /** So many requests of different users. A thousand are signed together. */
@@ -55,16 +64,22 @@ export async function asksOf(
   return asks
 }
 
-/** The requests in turn, and from the first again. */
-export function asking(app: FastifyInstance, asks: readonly Ask[]): Work {
+/** The requests in turn, and from the first again; each time so many at once. */
+export function asking(app: FastifyInstance, asks: readonly Ask[], atOnce = 1): Work {
   let next = 0
-  return async (times) => {
-    for (let i = 0; i < times; i++) {
-      const ask = asks[next]
-      if (ask === undefined) throw new Error('there is no request')
-      next = (next + 1) % asks.length
-      const status = await exchange(app, ask)
-      if (status !== ask.status) throw new Error(`answered with ${status}`)
+  const one = async () => {
+    const ask = asks[next]
+    if (ask === undefined) throw new Error('there is no request')
+    next = (next + 1) % asks.length
+    const status = await exchange(app, ask)
+    if (status !== ask.status) throw new Error(`answered with ${status}`)
+  }
+  if (atOnce === 1) {
+    return async (times) => {
+      for (let i = 0; i < times; i++) await one()
     }
+  }
+  return async (times) => {
+    for (let i = 0; i < times; i++) await Promise.all(Array.from({ length: atOnce }, one))
   }
 }

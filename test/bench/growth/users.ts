@@ -1,10 +1,8 @@
-import { type Built, compared } from './compared.ts'
-import { eachSize } from './each-size.ts'
+import { guarded, type Setup } from './application.ts'
+import { type Built, growing, keptBytes } from './compared.ts'
 import type { Ask } from './exchange.ts'
-import { guarded, type Setup } from './guarded.ts'
-import { keptBytes } from './kept-bytes.ts'
+import type { Row } from './measure.ts'
 import { asking } from './requests.ts'
-import type { Row } from './series.ts'
 
 /** Those who ask while it is measured. */
 const FEW = 10
@@ -34,16 +32,11 @@ const WAYS: readonly Way[] = [
 
 /** Their tokens are no JWTs: to sign and verify 100 000 of them would take a minute. */
 export function users(setup: Setup): Row {
-  return {
-    name: 'users',
-    sizes: [10, 100, 1_000, 10_000, ALL],
-    async *series(sizes) {
-      for (const way of WAYS) {
-        const built = await eachSize(sizes, (size) => build(way, size))
-        yield compared(`users under resourcesOf, ${way.what}`, built)
-      }
-    },
-  }
+  const ways = WAYS.map((way) => [
+    `users under resourcesOf, ${way.what}`,
+    (size: number) => build(way, size),
+  ])
+  return growing('users', [10, 100, 1_000, 10_000, ALL], Object.fromEntries(ways))
 
   async function build(way: Way, size: number): Promise<Built> {
     const { publicKeys } = setup.authority
@@ -62,7 +55,7 @@ export function users(setup: Setup): Row {
       await asking(app, asks)(asks.length)
     })
     const only = way.asking === ALL ? {} : { bytes }
-    return { size: `${size}`, app, asks: asks.slice(0, way.asking), ...only }
+    return { app, asks: asks.slice(0, way.asking), ...only }
   }
 }
 

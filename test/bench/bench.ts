@@ -1,17 +1,16 @@
 import { cpus } from 'node:os'
-import { contest } from './contest.ts'
-import { pinLoad } from './cores.ts'
 import { readFlags } from './flags.ts'
 import { detailsOf, type Measured, tablesOf } from './report.ts'
 import { rowsOf } from './rows.ts'
+import { pinLoad } from './served.ts'
 
 const flags = readFlags(process.argv.slice(2))
 const { rounds, seconds, kinds, algorithms, builds, drivers } = flags
 // The tables alone are for .github/docs/performance.md.
-const tell = flags.isMarkdown ? console.error : console.log
+const print = flags.isMarkdown ? console.error : console.log
 
 const isPinned = pinLoad()
-tell(
+print(
   [
     `Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores`,
     `driven by ${drivers.join(' and ')}`,
@@ -20,10 +19,10 @@ tell(
   ].join('; '),
 )
 const rows: Measured[] = []
-for await (const row of rowsOf(kinds, algorithms, builds)) {
-  const measured = { ...row, costs: await contest(row.contestants, { ...flags, isPinned }) }
-  for (const line of detailsOf(measured)) tell(line)
+for await (const { kind, name, run } of rowsOf(kinds, algorithms, builds)) {
+  const measured = { kind, name, costs: await run({ rounds, seconds, drivers, isPinned }) }
+  for (const line of detailsOf(measured)) print(line)
   rows.push(measured)
 }
-tell('')
+print('\nMedian (quartiles). ≈: no farther from 1 than two equal servers are in the same run.\n')
 console.log(tablesOf(rows))

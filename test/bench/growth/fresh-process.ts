@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import type { AuthOptions } from '../../../lib/index.ts'
+import { guarded, type Setup } from './application.ts'
+import { keptBytes } from './compared.ts'
 import { type Ask, exchange } from './exchange.ts'
-import { guarded, type Setup } from './guarded.ts'
-import { keptBytes } from './kept-bytes.ts'
 import { asking, asksOf } from './requests.ts'
 
 /** How many tenants or users ask a fresh process at once. */
@@ -19,23 +19,23 @@ const nameOf = (serial: number) => `https://issuer-${serial}.test`
  * What a fresh process answers that a thousand ask at once, and what an issuer takes of ten
  * thousand that ask in turn, as often as `issuersMax` holds them.
  */
-export async function tellColdStart(
+export async function printColdStart(
   setup: Setup,
-  tell: (line: string) => void,
+  print: (line: string) => void,
   { atOnce = AT_ONCE, inTurn = IN_TURN }: { atOnce?: number; inTurn?: number } = {},
 ): Promise<void> {
   const { authority } = setup
   const ofTenants = await asksOf(authority, atOnce, (i) => ({ issuer: nameOf(i), letters: 0 }))
   const ofUsers = await asksOf(authority, atOnce)
   const { issuers } = dynamicIssuers(setup)
-  tell(await coldStart(setup, 'tenants, an issuer each', { issuers }, ofTenants))
+  print(await coldStart(setup, 'tenants, an issuer each', { issuers }, ofTenants))
   const resourcesOf: AuthOptions['resourcesOf'] = async () => {
     await setTimeout(QUESTION)
     return { acme: ['menu:read', 'order:read'], '*': ['profile:read'] }
   }
   const known = { ...authority.options, resourcesOf }
-  tell(await coldStart(setup, 'users under resourcesOf', known, ofUsers))
-  tell(await issuersInTurn(setup, inTurn))
+  print(await coldStart(setup, 'users under resourcesOf', known, ofUsers))
+  print(await issuersInTurn(setup, inTurn))
 }
 
 function dynamicIssuers({ authority: { publicKeys, audience } }: Setup) {

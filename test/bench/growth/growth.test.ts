@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { denyList } from '../../../lib/entrypoints/revocation/index.ts'
+import { denyList, proofTable } from '../../../lib/entrypoints/revocation/index.ts'
 import { createTestAuthority } from '../../../lib/entrypoints/testing/index.ts'
 import { tenantAuth } from '../../../lib/index.ts'
-import { tellColdStart } from './cold-start.ts'
+import { printColdStart } from './fresh-process.ts'
 import { measure } from './measure.ts'
 import { rowsOf } from './rows.ts'
 
-const setup = { tenantAuth, denyList, authority: await createTestAuthority(), tokens: 10 }
+const setup = {
+  tenantAuth,
+  denyList,
+  proofTable,
+  authority: await createTestAuthority(),
+  tokens: 10,
+}
 
 for (const { name, sizes, series } of rowsOf(setup)) {
   test(`the row ${name} is measured in figures`, async () => {
@@ -25,7 +31,7 @@ for (const { name, sizes, series } of rowsOf(setup)) {
 
 test('a cold start is measured, and answers all', async () => {
   const told: string[] = []
-  await tellColdStart(setup, (line) => void told.push(line), { atOnce: 100, inTurn: 50 })
+  await printColdStart(setup, (line) => void told.push(line), { atOnce: 100, inTurn: 50 })
   assert.deepEqual(
     told.map((line) => line.replace(/\d+ ms$/, 'in time')),
     [
