@@ -7,6 +7,8 @@ import { parse } from 'yaml'
 import { INI_KEYS } from '../lib/config/ini-values.ts'
 import { loadSettings } from '../lib/config/load-settings.ts'
 import { type OptionName, Options, optionNames } from '../lib/config/options.ts'
+import { readAuthorityOptions } from '../lib/entrypoints/cli/authority.ts'
+import { readDoctorOptions } from '../lib/entrypoints/cli/doctor/doctor.ts'
 import { readPolicyOptions } from '../lib/entrypoints/cli/policy/policy-command.ts'
 import { AuthService, errors, type RouteDeclaration } from '../lib/index.ts'
 import { listed } from './examples/several-issuers.ts'
@@ -78,12 +80,20 @@ test('the workflow checks what --write wrote, with the options that the command 
   const check = runs.at(-1) ?? ''
   assert.deepEqual(runs, ['npm ci', check])
   assert.equal(shown.includes(check), true)
-  for (const line of shown) {
-    const [command = ''] = line.split(' > ')
-    const { program } = readPolicyOptions(command.split(' ').slice(3))
-    assert.deepEqual(program, ['node', 'app.js'])
-  }
   assert.equal(shown.length, 6)
+})
+
+test('the command takes each line of it that a page shows', () => {
+  const shown = [...codeBlocks(ALL).filter(({ language }) => language === 'sh')]
+    .flatMap(({ text }) => text.replaceAll(/\\\n */g, '').split('\n'))
+    .flatMap((line) => /npx fastify-tenant-auth ([^<>&)]+)/.exec(line)?.[1]?.trim() ?? [])
+  for (const line of shown) {
+    const [command, ...args] = line.split(' ')
+    if (command === 'policy') assert.deepEqual(readPolicyOptions(args).program, ['node', 'app.js'])
+    else if (command === 'doctor') assert.ok(readDoctorOptions(args).name, line)
+    else assert.equal(command === 'authority' && readAuthorityOptions(args).users.length, 1, line)
+  }
+  assert.ok(shown.length >= 12, `${shown.length} lines`)
 })
 
 function onlyBlock(language: string, page: string): string {

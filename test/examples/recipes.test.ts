@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import test from 'node:test'
+import { promisify } from 'node:util'
 import Fastify from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { codeBlocks } from '../helpers/documents/markdown.ts'
+import { guide } from '../helpers/documents/pages.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
 import {
   auth0Token,
   cognitoAccessToken,
@@ -10,7 +18,14 @@ import {
   keycloakToken,
   seacatToken,
 } from '../helpers/tokens/vendor-tokens.ts'
-import { forAuth0, forCognito, forEntraId, forKeycloak, forSeacatAuth } from './recipes.ts'
+import {
+  forAuth0,
+  forCognito,
+  forEntraId,
+  forKeycloak,
+  forKeycloakGroups,
+  forSeacatAuth,
+} from './recipes.ts'
 
 /**
  * The options, a token in the server's documented shape, its user's tenant, and the rights there.
@@ -28,6 +43,17 @@ const RECIPES: readonly [
     { ...keycloakToken, iss: 'https://sso.example.com/realms/lunch' },
     'lazy-raccoon',
     ['realm:offline_access', 'realm:staff', 'menu:read', 'menu:edit'],
+  ],
+  [
+    'Keycloak without organizations',
+    forKeycloakGroups,
+    {
+      ...keycloakToken,
+      iss: 'https://sso.example.com/realms/lunch',
+      groups: ['/lazy-raccoon', '/lazy-raccoon/cook', 'staff', '/lazy-raccoon/guest'],
+    },
+    'lazy-raccoon',
+    ['menu:read', 'menu:edit'],
   ],
   [
     'Auth0',
@@ -77,5 +103,30 @@ for (const [server, options, token, tenant, held] of RECIPES) {
     const foreign = await headers({ ...token, iss: 'https://evil.test' })
     const refused = await app.inject({ url: `/${tenant}/held`, headers: foreign })
     assert.equal(refused.statusCode, 401)
+  })
+}
+
+const folder = tempFolder()
+const run = promisify(execFile)
+
+for (const name of ['keycloak', 'auth0']) {
+  test(`the command for a token of ${name} asks for one, and keeps it`, async (t) => {
+    const hasCurl = await run('curl', ['--version']).catch(() => undefined)
+    if (hasCurl === undefined) return t.skip('there is no curl')
+    const forms: URLSearchParams[] = []
+    const server = createServer(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      forms.push(new URLSearchParams(body))
+      response.end(JSON.stringify({ access_token: `a.token.${name}` }))
+    })
+    t.after(() => server.close())
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const block = codeBlocks(guide(`identity/${name}`)).find(({ text }) => /^curl -s/.test(text))
+    const command = block?.text.replace(/https:\/\/[^/]+/, `http://127.0.0.1:${port}`) ?? 'false'
+    await run('sh', ['-c', command], { cwd: folder.path })
+    assert.equal(readFileSync(`${folder.path}/token.txt`, 'utf8').trim(), `a.token.${name}`)
+    assert.deepEqual([...(forms[0]?.keys() ?? [])].slice(0, 2), ['grant_type', 'client_id'])
   })
 }

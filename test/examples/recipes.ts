@@ -7,6 +7,8 @@ import {
 } from '../../lib/entrypoints/claims/index.ts'
 import type { AuthOptions } from '../../lib/index.ts'
 
+const grants = new Map([['cook', ['menu:read', 'menu:edit']]])
+
 const forKeycloak: AuthOptions = {
   publicKeysUrl: 'https://sso.example.com/realms/lunch/protocol/openid-connect/certs',
   issuer: 'https://sso.example.com/realms/lunch',
@@ -16,6 +18,25 @@ const forKeycloak: AuthOptions = {
     client: 'menu-api',
     clientRoles: { cook: ['menu:read', 'menu:edit'] },
   }),
+}
+
+/** The groups of a user are `/lazy-raccoon` and `/lazy-raccoon/cook`: a tenant, and a role in it. */
+const forKeycloakGroups: AuthOptions = {
+  issuer: 'https://sso.example.com/realms/lunch',
+  audience: 'menu-api',
+  mapClaims: ({ groups = [], ...claims }) => {
+    const { sub, typ } = claims
+    // An ID token is no access token.
+    if (typ !== 'Bearer' || typeof sub !== 'string') throw new Error('another token')
+    if (!Array.isArray(groups)) throw new Error('another token')
+    const resources = new Map<string, readonly string[]>()
+    for (const group of groups) {
+      const [, tenant, role = ''] = String(group).split('/')
+      if (!tenant) continue
+      resources.set(tenant, [...(resources.get(tenant) ?? []), ...(grants.get(role) ?? [])])
+    }
+    return { ...claims, sub, resources: Object.fromEntries(resources) }
+  },
 }
 
 const forAuth0: AuthOptions = {
@@ -51,4 +72,4 @@ const forSeacatAuth: AuthOptions = {
   mapClaims: seacatAuth,
 }
 
-export { forAuth0, forCognito, forEntraId, forKeycloak, forSeacatAuth }
+export { forAuth0, forCognito, forEntraId, forKeycloak, forKeycloakGroups, forSeacatAuth }

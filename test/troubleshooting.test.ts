@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import test from 'node:test'
+import { headings, listItems } from './helpers/documents/markdown.ts'
+import { guide } from './helpers/documents/pages.ts'
+import { PUT_IN, SourceTexts } from './helpers/documents/reasons.ts'
+
+const page = guide('troubleshooting')
+const sections = headings(page).filter((name) => /^\d|^Keys|^Logouts/.test(name))
+const atBoot = ['The boot warns']
+
+/** What an item is about: the code in front of its colon. */
+function subjects(headings: readonly string[]): string[] {
+  return headings
+    .flatMap((heading) => listItems(page, heading))
+    .flatMap(
+      (item) => /^(?:`[^`]+`(?:, )?)+(?=: )/.exec(item)?.[0].match(/[^`]+(?=`(?:, |$))/g) ?? [],
+    )
+}
+
+const told = subjects(sections)
+const code = new SourceTexts('lib', (name) => !name.startsWith('entrypoints/cli'))
+
+/**
+ * The page has it as the source does. Where the page lets an error, a kind of key or another reason
+ * differ, any will do.
+ */
+function isTold(reason: string, texts: readonly string[]): boolean {
+  return texts.some(
+    (text) => text === reason || (MAY_DIFFER.test(text) && matches(reason, text.split(PUT_IN))),
+  )
+}
+
+const MAY_DIFFER = /\(…\)|is …$|document: …$/
+
+function matches(reason: string, [start = '', end = '']: readonly string[]): boolean {
+  return reason.startsWith(start) && reason.endsWith(end)
+}
+
+const REASONS: readonly [what: string, reasons: string[], atLeast: number][] = [
+  ['a refusal', code.of(/^(?:refuseToken|ERR_AUTH_(?!CONFIG|ROUTE)\w+)$/), 120],
+  ['a function without an answer', code.of(/^refused?$/, /platform\/callbacks/), 5],
+  [
+    'a document without use',
+    code
+      .of(/^(?:Unusable|FetchFailure)$/, /platform\/http|identity\/(?:jwks|tenants)/)
+      .filter((reason) => !reason.includes(': expected ')),
+    25,
+  ],
+]
+
+for (const [what, reasons, atLeast] of REASONS) {
+  test(`each reason of ${what} has a cure`, () => {
+    assert.ok(reasons.length >= atLeast, `${reasons.length} are found`)
+    assert.deepEqual(
+      reasons.filter((reason) => !isTold(reason, told)),
+      [],
+    )
+  })
+}
+
+test('each warning at boot has a cure', () => {
+  const warnings = [
+    ...code.of(/^warn$/, /guard\/boot-audit|resource-metadata/),
+    ...code.of(/^push$/, /config\/boot-warnings/),
+  ].filter((warning) => warning !== `tenant auth: ${PUT_IN}`)
+  assert.ok(warnings.length >= 15, `${warnings.length} are found`)
+  // The page has how each begins, or what is in it.
+  const texts = subjects(atBoot)
+  assert.deepEqual(
+    warnings.filter((warning) => !texts.some((text) => warning.includes(text))),
+    [],
+  )
+})
+
+test('the page names no reason that the code does not have', () => {
+  const sources = readdirSync('lib', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(`lib/${name}`, 'utf8'))
+    .join('\n')
+  const known = REASONS.flatMap(([, reasons]) => reasons)
+  const gone = [...told, ...subjects(atBoot)].filter(
+    (text) =>
+      !known.some((reason) => isTold(reason, [text])) &&
+      !text.split(/[…()]|DPoP proof: | failed/).every((part) => sources.includes(part.trim())),
+  )
+  assert.deepEqual(gone, [])
+})
