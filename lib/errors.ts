@@ -210,8 +210,8 @@ export class ERR_AUTH_TENANT_INVALID extends AuthError {
   readonly code = 'ERR_AUTH_TENANT_INVALID'
   readonly statusCode = 400
 
-  constructor(reason?: string) {
-    super('The tenant is not valid', reason)
+  constructor(reason?: string, message = 'The tenant is not valid') {
+    super(message, reason)
   }
 }
 
@@ -220,8 +220,8 @@ export class ERR_AUTH_TENANT_UNKNOWN extends AuthError {
   readonly code = 'ERR_AUTH_TENANT_UNKNOWN'
   readonly statusCode = 404
 
-  constructor(reason?: string) {
-    super('The tenant does not exist', reason)
+  constructor(reason?: string, message = 'The tenant does not exist') {
+    super(message, reason)
   }
 }
 
@@ -233,8 +233,8 @@ export class ERR_AUTH_TENANT_SUSPENDED extends AuthError {
   readonly code = 'ERR_AUTH_TENANT_SUSPENDED'
   readonly statusCode = 403
 
-  constructor(reason?: string) {
-    super('The tenant is suspended', reason)
+  constructor(reason?: string, message = 'The tenant is suspended') {
+    super(message, reason)
   }
 }
 

@@ -104,7 +104,7 @@ const BAD_OPTIONS: readonly [options: object, ...reported: string[]][] = [
   [{ scopes: new Set(['a']) }, 'found an object'],
   [{ scopes: undefined }, 'found undefined'],
   [{ scopes: null }, 'found null'],
-  [{ scope: ['a'] }, 'scope: expected one of scopes', 'did you mean scopes?'],
+  [{ scope: ['a'] }, 'scope: expected scopes', 'did you mean scopes?'],
 ]
 
 for (const [options, ...reported] of BAD_OPTIONS) {

@@ -44,8 +44,8 @@ export class Problems {
   }
 
   /**
-   * An unknown name in the place of one of the known ones. These are listed once, the nearest one
-   * first.
+   * An unknown name in the place of one of the known ones: the nearest one is named. Where none is
+   * near, all are listed, once.
    *
    * @param given its value; absent if that may be a secret
    */
@@ -59,13 +59,9 @@ export class Problems {
     // An option of other software may be a secret, too.
     const isShown = nearest !== undefined && given !== undefined
     const found = isShown ? showValue(given.value) : `"${showName(name)}"`
-    const list = known.join(', ')
-    const others = known.filter((name) => name !== nearest)
-    const names = nearest === undefined ? list : [nearest, ...others].join(', ')
-    const expected = this.#listed.has(list)
-      ? (nearest ?? 'one of the names above')
-      : `one of ${names}`
-    this.#listed.add(list)
+    const list = `one of ${known.join(', ')}`
+    const expected = nearest ?? (this.#listed.has(list) ? 'one of the names above' : list)
+    this.#listed.add(expected)
     this.add(source, expected, found, nearest && `did you mean ${nearest}?`)
   }
 

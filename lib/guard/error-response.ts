@@ -13,13 +13,14 @@ import { namesTenant } from './log-bindings.ts'
  */
 export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
   const challengeOf = challengesOf(rules)
+  const hinted = new Set<string>()
   return function tenantAuthAnswer(request, reply, error, done) {
     if (isThrown(error, AuthError)) {
       // Read once: they are getters.
       const { reason, challenge, retryAfter } = error
       const { statusCode } = error
       writeHeaders(reply, retryAfter, challengeOf(request, { challenge, statusCode }))
-      log(request, error, { reason, required: challenge?.scope })
+      log(request, error, { reason, required: challenge?.scope }, hinted)
       if (isUpgraded(request)) endAfterAnswer(request, reply)
     }
     done()
@@ -41,7 +42,12 @@ function writeHeaders(
  * One line for each refusal. It names no user by itself. An application that wants the user has
  * `logBindings` and `refusalOf`.
  */
-function log(request: FastifyRequest, error: AuthError, { reason, required }: Why): void {
+function log(
+  request: FastifyRequest,
+  error: AuthError,
+  { reason, required }: Why,
+  hinted: Set<string>,
+): void {
   const { code, statusCode } = error
   const context = authContextOf(request)
   const line = {
@@ -50,8 +56,10 @@ function log(request: FastifyRequest, error: AuthError, { reason, required }: Wh
     method: request.method,
     route: request.routeOptions.url,
     tenant: tenantFor(context),
+    place: placeFor(context, error),
     required,
     mismatch: mismatchOf(request.log, error),
+    hint: hintFor(request.log, error, hinted),
   }
   request.log[statusCode < 500 ? 'info' : 'warn'](line, 'request refused')
 }
@@ -67,11 +75,36 @@ function tenantFor(context: AuthContext | null | undefined): string | undefined 
   return requestedTenant(context) ?? undefined
 }
 
+/** The place in a request whose tenant is missing, or is not valid. */
+function placeFor(context: AuthContext | null | undefined, error: AuthError): string | undefined {
+  if (context?.error !== error || error.statusCode !== 400) return undefined
+  const { policy, rules } = context
+  if (policy.tenant === 'path') return `path segment :${rules.tenantParameter}`
+  return rules.resolveTenant === undefined ? `query ?${rules.tenantQuery}=` : 'resolveTenant'
+}
+
+const HINT =
+  'npx fastify-tenant-auth doctor app.ini --token - says why; at level debug this line has what was expected and found'
+
+/** Most reasons in one application that have a hint. A handler may give its errors any. */
+const MAX_HINTS = 100
+
+/** Where to look further, once for each reason why a token is refused. */
+function hintFor(log: Log, error: AuthError, hinted: Set<string>): string | undefined {
+  if (!(error instanceof ERR_AUTH_TOKEN_INVALID) || isDebugging(log)) return undefined
+  const { reason } = error
+  if (hinted.has(reason) || hinted.size >= MAX_HINTS) return undefined
+  hinted.add(reason)
+  return HINT
+}
+
 /** The value of a claim may be personal, so it is shown at the debug level only. */
 export function mismatchOf(log: Log, error: AuthError): Mismatch | undefined {
-  if (!(error instanceof ERR_AUTH_TOKEN_INVALID)) return undefined
-  const isDebugging = log.isLevelEnabled?.('debug') ?? ['debug', 'trace'].includes(log.level)
-  return isDebugging ? error.mismatch : undefined
+  return error instanceof ERR_AUTH_TOKEN_INVALID && isDebugging(log) ? error.mismatch : undefined
+}
+
+function isDebugging(log: Log): boolean {
+  return log.isLevelEnabled?.('debug') ?? ['debug', 'trace'].includes(log.level)
 }
 
 /** Pino's method. Another logger of the application need not have it. */

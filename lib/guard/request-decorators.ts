@@ -33,6 +33,8 @@ export const GETTERS: ReadonlyMap<string, Getter> = new Map(
  * request pays only for what it reads.
  */
 export function decorateRequest(app: FastifyInstance): void {
+  const taken = NAMES.filter((name) => app.hasRequestDecorator(name))
+  if (taken.length > 0) throw conflictError(taken)
   for (const [name, getter] of GETTERS) {
     app.decorateRequest(name, {
       getter,
@@ -45,6 +47,14 @@ export function decorateRequest(app: FastifyInstance): void {
       },
     })
   }
+  const { decorateRequest } = app
+  const decorate = function (this: FastifyInstance, ...given: Parameters<typeof decorateRequest>) {
+    const [name] = given
+    // Fastify's own error would name no cure.
+    if (this === app && GETTERS.has(String(name))) throw conflictError([String(name)])
+    return Reflect.apply(decorateRequest, this, given)
+  }
+  Object.assign(app, { decorateRequest: decorate })
 }
 
 /**
@@ -87,9 +97,9 @@ function hasKey(props: unknown, name: string): boolean {
   return Array.isArray(props) && props.some((prop: unknown) => Object(prop).key === name)
 }
 
-/** The error of a boot in which a scope below the guard decorates requests with our names. */
+/** The error of a boot in which somebody else decorates guarded requests with our names. */
 export function conflictError(names: readonly string[]): ERR_AUTH_CONFIG_INVALID {
   return new ERR_AUTH_CONFIG_INVALID(
-    `decorateRequest: expected no decoration of the guard's names below it, found ${names.join(', ')} (boot)`,
+    `decorateRequest: expected no other decoration of the guard's names, found ${names.join(', ')} (boot): another plugin or the application decorates requests with them; rename that decoration, or remove it and let routes declare the guard's own`,
   )
 }

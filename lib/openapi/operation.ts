@@ -61,12 +61,16 @@ export function responseOf(
   }
 }
 
-/** What a client cannot see by its own rights. */
+const REQUIRED = {
+  all: { words: 'It requires', between: ' and ' },
+  any: { words: 'It requires', between: ' or ' },
+  by: { words: 'By the request it requires of', between: ', ' },
+} as const
+
 function requirementWords({ requirement, checks }: Policy): string[] {
+  const required = requirement && REQUIRED[requirement.mode]
   return [
-    ...(requirement?.mode === 'by'
-      ? [`By the request it requires of ${requirement.ids.join(', ')}`]
-      : []),
+    ...(required ? [`${required.words} ${requirement.ids.join(required.between)}`] : []),
     ...(checks === null ? [] : [`Checked by ${checks.join(', ')}`]),
   ]
 }

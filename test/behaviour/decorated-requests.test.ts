@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { errors } from '../../lib/index.ts'
+import { configError } from '../helpers/app/config-error.ts'
 import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 
@@ -84,11 +85,21 @@ for (const [where, build] of PLACES) {
   }
 }
 
-test('Fastify refuses our decorations if an application has decorated its requests with our names', async (t) => {
-  const app = bareApp(t)
-  app.decorateRequest('tenant', null)
-  await assert.rejects(async () => guard(app), { code: 'FST_ERR_DEC_ALREADY_PRESENT' })
-})
+const CURE =
+  /^decorateRequest: .*, found userInfo \(boot\): .*; rename that decoration, or remove it and let routes/
+
+for (const [what, decorate] of DECORATIONS) {
+  test(`a decoration of the same scope with ${what}, before or after the plugin, stops the boot with the cure`, async (t) => {
+    const before = bareApp(t)
+    decorate(before, 'userInfo')
+    await assert.rejects(async () => guard(before), configError(CURE))
+    const after = bareApp(t)
+    await guard(after)
+    assert.throws(() => decorate(after, 'userInfo'), configError(CURE))
+    decorate(after, 'other')
+    assert.equal(after.hasRequestDecorator('other'), true)
+  })
+}
 
 test('other decorations work, and so do the same names beside the guarded scope', async (t) => {
   const app = bareApp(t)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type DenyEntry, type DenyList, denyList } from '../../lib/entrypoints/revocation/index.ts'
 import { type AuthOptions, AuthService } from '../../lib/index.ts'
-import { authority, bareApp } from '../helpers/app/guarded-app.ts'
+import { authority, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 import { EntryLog } from '../helpers/servers/entry-log.ts'
 import {
   ISSUER_A,
@@ -211,4 +211,18 @@ test('a list of two applications of one service ends when both have begun to clo
   list.wake()
   await settled()
   assert.equal(log.asked.length, asked)
+})
+
+test('in dev mode a logout route adds the entry of its user, and the mock user comes again', async (t) => {
+  const revoked = denyList()
+  const app = await guardedApp(t, { devMode: true, isRevoked: revoked })
+  app.post('/logout', { config: { authorization: true } }, async ({ authorization }, reply) => {
+    const { issuer, userInfo } = authorization
+    await revoked.add({ sub: userInfo.sub, issuer, issuedBefore: new Date() })
+    return reply.code(204).send()
+  })
+  for (let i = 0; i < 2; i++) {
+    assert.equal((await app.inject({ method: 'POST', url: '/logout' })).statusCode, 204)
+    assert.equal(revoked.size(), 1)
+  }
 })

@@ -262,7 +262,7 @@ const BROKEN: readonly Row[] = [
   {
     what: 'a misspelt key',
     ini: (origin) => discovered(origin).replace('audience', 'audiense'),
-    line: /^wrong {4}audiense: expected one of audience, .*: did you mean audience\?; the application does/,
+    line: /^wrong {4}audiense: expected audience, .*: did you mean audience\?; the application does/,
   },
   {
     what: 'dev mode left on',

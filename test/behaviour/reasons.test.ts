@@ -75,6 +75,14 @@ const HEADERS: readonly Row[] = [
     token: goodToken({}, { crit: ['exp'] }),
   },
   { reason: 'the algorithm is not allowed', code: INVALID, token: goodToken({}, { alg: 'none' }) },
+  ...['HS256', 'HS384', 'HS512'].map(
+    (alg): Row => ({
+      reason:
+        'signed with a secret, not with a key: sharedSecret as opaqueToken takes such access tokens',
+      code: INVALID,
+      token: goodToken({}, { alg }),
+    }),
+  ),
   {
     reason: 'the token type is not allowed',
     code: INVALID,
@@ -201,7 +209,7 @@ const TENANTS: readonly Row[] = [
     code: 'ERR_AUTH_RESOURCE_MISSING',
     url: '/needs?tenant=acme',
   },
-  { reason: 'not a tenant name', code: 'ERR_AUTH_TENANT_INVALID', url: '/handler' },
+  { reason: 'not a tenant name in in()', code: 'ERR_AUTH_TENANT_INVALID', url: '/handler' },
 ]
 
 /** Options of several issuers, in the place of the only one. */

@@ -139,7 +139,7 @@ describe('a section [auth.NAME]', () => {
     ['__proto__', '__proto__ = a'],
   ] as const) {
     test(`refuses the key ${key}`, () => {
-      refuses(`${ACME}${line}\n`, `${key}: expected one of `, 'public_keys_url', 'line 5')
+      refuses(`${ACME}${line}\n`, `${key}: expected `, ', found "', 'line 5')
     })
   }
 

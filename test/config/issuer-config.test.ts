@@ -116,11 +116,7 @@ describe('issuers beside an option for one issuer', () => {
 
 describe('the rules of an issuer', () => {
   for (const [name, rules, message] of [
-    [
-      'a misspelt member',
-      { audiences: 'a' },
-      'audiences: expected one of audience, name, issuer, ',
-    ],
+    ['a misspelt member', { audiences: 'a' }, 'audiences: expected audience, found "a"'],
     ['an unknown member', { jwks: 'a' }, 'jwks: expected one of name, issuer, '],
     ['an unknown member that is undefined', { x: undefined }, 'x: expected one of '],
     ['an option that is no member', { realm: 'a' }, 'realm: expected one of '],

@@ -140,17 +140,19 @@ describe('misspelt names', () => {
       assert.throws(
         () => loadSettings(options),
         configError(
-          `${name}: expected one of `,
-          'publicKeysUrl, ',
-          'configFile',
-          /, found .* \(option\)/,
+          new RegExp(
+            `^${name}: expected (?:\\w+|one of publicKeysUrl, .*configFile), found .* \\(option`,
+          ),
         ),
       )
     })
   }
 
   test('an unknown option is refused even if it is undefined', () => {
-    assert.throws(() => load({ isuer: undefined }), configError('isuer: expected one of'))
+    assert.throws(
+      () => load({ isuer: undefined }),
+      configError('isuer: expected issuer, found undefined'),
+    )
   })
 
   const inFile = [
@@ -176,9 +178,8 @@ describe('misspelt names', () => {
       assert.throws(
         () => load({ configFile }),
         configError(
-          `${key}: expected one of `,
-          'public_keys_url, ',
-          ', found "',
+          `${key}: expected `,
+          /: expected (?:\w+|one of public_keys_url, .*), found "/,
           `${configFile}, line 3`,
         ),
       )
@@ -198,7 +199,7 @@ describe('misspelt names', () => {
     test(`refuses the key ${key} of [tenants]`, () => {
       assert.throws(
         () => loadIni(`[tenants]\n${key} = a\n`),
-        configError(`${key}: expected one of `, 'ids', 'tenant_url', ', found "', 'line 2'),
+        configError(`${key}: expected `, /ids|tenant_url/, ', found "', 'line 2'),
       )
     })
   }
@@ -353,13 +354,10 @@ describe('a name with a small mistake', () => {
     ['publicKey', 'publicKeys'],
     ['superuser', 'superuserResource'],
   ] as const) {
-    test(`${JSON.stringify(name)} is shown with ${nearest} first`, () => {
+    test(`${JSON.stringify(name)} is shown with ${nearest} alone`, () => {
       assert.throws(
         () => load({ [name]: 'a' }),
-        configError(
-          `: expected one of ${nearest}, `,
-          `found "a" (option): did you mean ${nearest}?`,
-        ),
+        configError(`: expected ${nearest}, found "a" (option): did you mean ${nearest}?`),
       )
     })
   }
@@ -372,12 +370,11 @@ describe('a name with a small mistake', () => {
     ['"issuer"', 'issuer'],
     ['tenant_param', 'tenant_parameter'],
   ] as const) {
-    test(`${key} of an INI file is shown with ${nearest} first`, () => {
+    test(`${key} of an INI file is shown with ${nearest} alone`, () => {
       assert.throws(
         () => loadIni(`[auth]\n${key} = 300\n`),
         configError(
-          `${key}: expected one of ${nearest}, `,
-          'found "300" (',
+          `${key}: expected ${nearest}, found "300" (`,
           `line 2): did you mean ${nearest}?`,
         ),
       )
@@ -393,17 +390,14 @@ describe('a name with a small mistake', () => {
     })
   }
 
-  test('the names of all options are listed once, for several unknown ones', () => {
+  test('the names of all options are listed once, for those that are near to none', () => {
     assert.throws(
       () => load({ tenantParam: 'org', nonsense: 1, isuer: 'a', other: 2 }),
       ({ message }: Error) => {
         const lines = message.split('\n')
-        assert.match(
-          lines[0] ?? '',
-          /^tenantParam: expected one of tenantParameter, publicKeysUrl, /,
-        )
-        assert.deepEqual(lines.slice(1), [
-          'nonsense: expected one of the names above, found "nonsense" (option)',
+        assert.match(lines.splice(1, 1).join(), /^nonsense: expected one of publicKeysUrl, /)
+        assert.deepEqual(lines, [
+          'tenantParam: expected tenantParameter, found "org" (option): did you mean tenantParameter?',
           'isuer: expected issuer, found "a" (option): did you mean issuer?',
           'other: expected one of the names above, found "other" (option)',
         ])
@@ -413,7 +407,10 @@ describe('a name with a small mistake', () => {
   })
 
   test('a letter that looks like another is shown by its number', () => {
-    assert.throws(() => load({ '\u0456ssuer': 'a' }), configError('\\u0456ssuer: expected one of '))
+    assert.throws(
+      () => load({ '\u0456ssuer': 'a' }),
+      configError('\\u0456ssuer: expected issuer, '),
+    )
   })
 })
 

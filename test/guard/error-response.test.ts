@@ -153,6 +153,57 @@ test('the log says in one line what was refused, where, and for which tenant', a
   )
 })
 
+for (const [options, url, place] of [
+  [{}, '/q', 'query ?tenant='],
+  [{}, '/q?tenant=*', 'query ?tenant='],
+  [{ tenantQuery: 'org' }, '/q?org=a&org=b', 'query ?org='],
+  [{ tenantParameter: 'org' }, '/p/', 'path segment :org'],
+  [{ tenantParameter: 'org' }, '/p/%00', 'path segment :org'],
+  [{ resolveTenant: () => null }, '/q?tenant=lazy-raccoon', 'resolveTenant'],
+  [{}, '/in', undefined],
+] as const) {
+  test(`the log line of a 400 of ${url} names the place: ${place}`, async (t) => {
+    const { logger, lines } = logLines()
+    const app = await guardedApp(t, options, { logger })
+    app.get('/q', { config: { tenant: true } }, async () => 'never')
+    app.get('/p/:org?', { config: { tenant: 'tenantParameter' in options } }, async () => 'never')
+    app.get('/in', { config: { authorization: true } }, async ({ authorization }) => {
+      authorization.in('*')
+    })
+    assert.equal((await app.inject({ url, headers: await as() })).statusCode, 400)
+    assert.equal(lines('request refused')[0]?.['place'], place)
+  })
+}
+
+test('the first line about a token that is refused for a reason names the doctor, above level debug', async (t) => {
+  for (const [level, hints] of [
+    ['info', [/doctor app\.ini --token - .* level debug/, /^$/, /doctor/, /^$/]],
+    ['debug', [/^$/, /^$/, /^$/, /^$/]],
+  ] as const) {
+    const { logger, lines } = logLines(level)
+    const app = await guardedApp(t, {}, { logger })
+    app.get('/x', async () => 'never')
+    const expired = await authority.headers({}, { expiresIn: -60 })
+    const foreign = await authority.headers({}, { issuer: 'other' })
+    for (const headers of [expired, expired, foreign, {}]) await app.inject({ url: '/x', headers })
+    for (const [index, line] of lines('request refused').entries()) {
+      assert.match(String(line['hint'] ?? ''), hints[index] ?? /never/)
+    }
+  }
+})
+
+test('an application that invents reasons gets a hundred hints', async (t) => {
+  const { logger, lines } = logLines('info')
+  const app = await guardedApp(t, {}, { logger })
+  let count = 0
+  app.get('/x', { config: { noauth: true } }, async () => {
+    throw new errors.ERR_AUTH_TOKEN_INVALID(`reason ${count++}`)
+  })
+  for (let i = 0; i < 102; i++) await app.inject('/x')
+  const hinted = lines('request refused').filter(({ hint }) => hint !== undefined)
+  assert.equal(hinted.length, 100)
+})
+
 /** What is wrong with a token, and what the log shows of it at level debug. */
 const MISMATCHES: readonly [
   what: string,

@@ -78,6 +78,20 @@ test('The 401 of a route says which login it wants, and that of another one does
   )
 })
 
+for (const [require, words] of [
+  ['a:b', 'It requires a:b'],
+  [['a:b', 'c:d'], 'It requires a:b and c:d'],
+  [{ any: ['a:b', 'c:d'] }, 'It requires a:b or c:d'],
+  [{ by: () => 'a:b', among: ['a:b', 'c:d'] }, 'By the request it requires of a:b, c:d'],
+] as const) {
+  test(`The 403 of a route says: ${words}`, async () => {
+    const { responses } = await documentedRoute((app) =>
+      app.get('/x', { config: { require } }, async () => 'x'),
+    )
+    assert.equal(responses['403']?.description?.split('. ')[1], words)
+  })
+}
+
 test('An answer names the schema of errors, and its header', async () => {
   const { responses } = await documentedRoute((app) => app.get('/:tenant', async () => 'ok'))
   for (const status of ['400', '401', '403', '503']) {

@@ -46,8 +46,8 @@ export class ActAs {
     // The answer is that of requests too, which may wait for it.
     const asked = runWithAuthorization(null, () => knownTenants.stateOf(user.tenant, this.#waits))
     const state = await asked
-    if (state === false) throw new ERR_AUTH_TENANT_UNKNOWN()
-    if (state === 'suspended') throw new ERR_AUTH_TENANT_SUSPENDED()
+    if (state === false) throw new ERR_AUTH_TENANT_UNKNOWN(undefined, 'actAs(): the tenant does not exist')
+    if (state === 'suspended') throw new ERR_AUTH_TENANT_SUSPENDED(undefined, 'actAs(): the tenant is suspended')
     const authorization = this.#authorize(user)
     onBegin(authorization)
     return runWithAuthorization(authorization, work)
@@ -90,7 +90,9 @@ export function readInternalUser(who: unknown): InternalUser {
   }
   const resources = readIds(ownProperty(who, 'resources'))
   const tenant = ownProperty(who, 'tenant')
-  if (!isTenantName(tenant)) throw new ERR_AUTH_TENANT_INVALID('not a tenant name')
+  if (!isTenantName(tenant)) {
+    throw new ERR_AUTH_TENANT_INVALID(undefined, 'actAs(): tenant is not the name of a tenant')
+  }
   return { sub, tenant, resources }
 }
 

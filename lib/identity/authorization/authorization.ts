@@ -180,7 +180,7 @@ export class Authorization {
    * for its address
    */
   in(this: Authorization, tenant: string): Authorization {
-    if (!isTenantName(tenant)) throw new ERR_AUTH_TENANT_INVALID('not a tenant name')
+    if (!isTenantName(tenant)) throw new ERR_AUTH_TENANT_INVALID('not a tenant name in in()')
     return this.#user.in(tenant)
   }
 

@@ -195,7 +195,9 @@ export function isJwt(token: string): boolean {
 }
 
 /** RFC 7518 §3.2. Whoever verifies it can sign, so that no published key belongs to it. */
-const SYMMETRIC: readonly unknown[] = ['HS256', 'HS384', 'HS512']
+export function isSymmetric(algorithm: unknown): boolean {
+  return algorithm === 'HS256' || algorithm === 'HS384' || algorithm === 'HS512'
+}
 
 /**
  * Whether a token is none that a published key can verify: no JWT, or one that is signed with a
@@ -203,7 +205,7 @@ const SYMMETRIC: readonly unknown[] = ['HS256', 'HS384', 'HS512']
  */
 export function isOpaque(token: string): boolean {
   const algorithm = namedAlgorithm(token)
-  return algorithm === undefined || SYMMETRIC.includes(algorithm)
+  return algorithm === undefined || isSymmetric(algorithm)
 }
 
 /** The `alg` of any type; null: the header is too long. Undefined: the token is no JWT. */

@@ -6,6 +6,7 @@ import type { VerificationKey } from '../jwks/jwk.ts'
 import type { AddressedTenants } from './addressed-tenants.ts'
 import {
   type CompactJws,
+  isSymmetric,
   type JoseHeader,
   normalizeTokenType,
   type UnverifiedPayload,
@@ -48,8 +49,7 @@ export interface VerifyRules extends HeaderRules, AcceptRules {}
  */
 export function refuseUnprovable({ header: { alg }, signature }: CompactJws): void {
   if (!supportedAlgorithms.includes(alg)) {
-    const found = mismatch('alg', supportedAlgorithms, alg)
-    throw refuseToken('the algorithm is not allowed', found)
+    throw refusedAlgorithm(alg, supportedAlgorithms)
   }
   if (signature.length === 0) throw refuseToken('there is no signature')
 }
@@ -195,11 +195,18 @@ function mapped(
 /** @throws ERR_AUTH_TOKEN_INVALID where the rules do not allow the header */
 export function checkHeader({ alg, typ, type }: JoseHeader, rules: HeaderRules): void {
   if (!rules.algorithms.has(alg)) {
-    throw refuseToken('the algorithm is not allowed', mismatch('alg', rules.algorithms, alg))
+    throw refusedAlgorithm(alg, rules.algorithms)
   }
   if (!rules.tokenTypes.has(type)) {
     throw refuseToken('the token type is not allowed', mismatch('typ', rules.tokenTypes, typ))
   }
+}
+
+function refusedAlgorithm(alg: string, allowed: Iterable<string>): AuthError {
+  const reason = isSymmetric(alg)
+    ? 'signed with a secret, not with a key: sharedSecret as opaqueToken takes such access tokens'
+    : 'the algorithm is not allowed'
+  return refuseToken(reason, mismatch('alg', allowed, alg))
 }
 
 /** Accepted `typ` values, normalized: the given ones, or those of an access token, or none. */

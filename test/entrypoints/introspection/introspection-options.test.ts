@@ -171,9 +171,9 @@ test('what is no object has no members', () => {
 test('a misspelt member is refused with what is meant, and its value is not shown', () => {
   refuses(
     { ...GOOD, client_secret: 'a-secret', scope: 'a-secret-too' },
-    'client_secret: expected one of clientSecret, issuer, url, clientId, privateKey, signed',
+    'client_secret: expected clientSecret, ',
     'did you mean clientSecret?',
-    /scope: expected one of the names above, found "scope"[^?\n]*$/m,
+    /scope: expected one of issuer, url, clientId, clientSecret, privateKey, signed, found "scope"[^?\n]*$/m,
   )
   assert.throws(
     () => make({ ...GOOD, client_secret: 'a-secret' }),

@@ -62,7 +62,7 @@ test('what is no object is refused, so that it does not mean the list of one pro
 })
 
 test('a misspelt or inherited member is refused rather than left out', () => {
-  refuses({ maxstale: 9 }, 'maxstale: expected one of maxStale, changes', 'did you mean maxStale?')
+  refuses({ maxstale: 9 }, 'maxstale: expected maxStale, found', 'did you mean maxStale?')
   refuses(Object.create({ maxStale: 9 }), 'options: expected a plain object')
 })
 

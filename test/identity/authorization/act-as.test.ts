@@ -220,13 +220,13 @@ describe('no work begins, and none is told of,', () => {
       'for a malformed tenant',
       { ...JOB_OF_INTERNAL_WORK, tenant: '*' },
       {},
-      ERR_AUTH_TENANT_INVALID,
+      { code: 'ERR_AUTH_TENANT_INVALID', message: 'actAs(): tenant is not the name of a tenant' },
     ],
     [
       'for an unknown tenant',
       { ...JOB_OF_INTERNAL_WORK, tenant: 'no' },
       {},
-      ERR_AUTH_TENANT_UNKNOWN,
+      { code: 'ERR_AUTH_TENANT_UNKNOWN', message: 'actAs(): the tenant does not exist' },
     ],
     [
       'for a tenant that the application does not know',

@@ -210,6 +210,10 @@ const CURES: ReadonlyMap<string, string> = new Map([
   ['the signature does not match', 'was it cut or changed? Otherwise another server has signed it'],
   ['the algorithm is not allowed', 'name it in algorithms if the server should sign with it'],
   [
+    'signed with a secret, not with a key: sharedSecret as opaqueToken takes such access tokens',
+    'give it in code, from fastify-tenant-auth/introspection, for as long as you move to keys',
+  ],
+  [
     'the token type is not allowed',
     'is it an access token? If so, name its typ in token_types; an ID token is none',
   ],

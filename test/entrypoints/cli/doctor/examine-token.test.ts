@@ -18,6 +18,8 @@ const authority = await createTestAuthority({ issuer: 'https://login.test', audi
 const other = await createTestAuthority({ issuer: 'https://other.test', audience: 'api' })
 const kid = 'fastify-tenant-auth-test-1'
 const sub = 'u-4711-secret'
+const HS256 = Buffer.from('{"alg":"HS256"}').toString('base64url')
+
 const user = { sub, email: 'secret@mail.test', resources: { acme: [] } }
 
 /** The findings for a token under these options. */
@@ -29,7 +31,7 @@ function findingsOf(token: string, options: AuthOptions = authority.options): st
   })
   const findings = examineToken(token, known, settings, addresses)
   const text = findings.map(({ level, what, cure }) => `${level} ${what}; ${cure}`)
-  const part = new RegExp(`secret|${token.slice(-20)}|eyJ`)
+  const part = new RegExp(`secret@|${token.slice(-20)}|eyJ`)
   assert.doesNotMatch(text.join('\n'), part, 'no part of the token is shown')
   return text
 }
@@ -134,6 +136,14 @@ const ROWS: readonly Row[] = [
     lines: [
       /^wrong token: the algorithm is not allowed: expected "RS256", found "ES256"; name it in alg/,
       /^wrong token: the token type is not allowed: expected "application\/at\+jwt", found "id\+jwt"; is/,
+    ],
+  },
+  {
+    what: 'one that is signed with a secret',
+    token: async () => (await authority.token(user)).replace(/^[^.]*/, HS256),
+    lines: [
+      /^wrong token: signed with a secret, not with a key: sharedSecret .*; give it in code/,
+      /the key is unknown/,
     ],
   },
   {
