@@ -18,6 +18,7 @@ import {
   sectionOf,
   tableRows,
 } from './helpers/documents/markdown.ts'
+import { PAGE_APPLICATIONS } from './helpers/documents/page-application.ts'
 import { guide, PAGES } from './helpers/documents/pages.ts'
 import { tempFolder } from './helpers/documents/temp-folder.ts'
 
@@ -52,8 +53,9 @@ function holdsExcerpt(text: string, excerpt: string): boolean {
   )
 }
 
-/** test/examples/saas-backend.test.ts builds the application of this page from it. */
-const builtFromPage = new Set(codeBlocks(guide('guides/saas-backend')).map(({ text }) => text))
+const builtFromPage = new Set(
+  PAGE_APPLICATIONS.flatMap((name) => codeBlocks(guide(name)).map(({ text }) => text)),
+)
 
 for (const { file, text } of blocks.filter(({ language }) => language === 'ts')) {
   if (builtFromPage.has(text)) continue

@@ -1,30 +1,21 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
-import { installBuilt } from '../helpers/documents/built-package.ts'
 import { codeBlocks, sectionOf } from '../helpers/documents/markdown.ts'
 import { tsc } from '../helpers/documents/packed-package.ts'
-import { guide } from '../helpers/documents/pages.ts'
+import { writeApplication } from '../helpers/documents/page-application.ts'
 import { shownCalls } from '../helpers/documents/shown-calls.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 import { until } from '../helpers/processes/until.ts'
 
 // The application of the guide, as somebody builds it who has nothing but the page.
 
-const PAGE = guide('guides/saas-backend')
 const { path: folder } = tempFolder()
-const command = installBuilt(folder)
-const files = codeBlocks(PAGE).flatMap(({ file, text }) =>
-  file === undefined ? [] : [{ file, text }],
-)
-for (const { file, text } of files) {
-  mkdirSync(dirname(join(folder, file)), { recursive: true })
-  writeFileSync(join(folder, file), text)
-}
+const { page: PAGE, files, command } = writeApplication('guides/saas-backend', folder)
 
 const SERVER = ['--import', 'tsx', 'src/server.ts']
 /** As in a terminal, and not below npm and a test. */

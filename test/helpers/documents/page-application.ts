@@ -1,0 +1,26 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { installBuilt } from './built-package.ts'
+import { codeBlocks } from './markdown.ts'
+import { guide } from './pages.ts'
+
+/** Guides that are whole applications. A test of each builds it from the page alone. */
+export const PAGE_APPLICATIONS = ['guides/saas-backend', 'guides/sessions-and-roles'] as const
+
+/**
+ * Writes the blocks of a page that a file is named for, as a reader saves them, beside the built
+ * package.
+ *
+ * @param folder an empty one
+ */
+export function writeApplication(name: (typeof PAGE_APPLICATIONS)[number], folder: string) {
+  const page = guide(name)
+  const files = codeBlocks(page).flatMap(({ file, text }) =>
+    file === undefined ? [] : [{ file, text }],
+  )
+  for (const { file, text } of files) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), text)
+  }
+  return { page, files, command: installBuilt(folder) }
+}
