@@ -5,15 +5,17 @@ import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { PGlite } from '@electric-sql/pglite'
 import type { FastifyInstance } from 'fastify'
-import { tsc } from '../helpers/documents/packed-package.ts'
+import { installBuilt } from '../helpers/documents/built-package.ts'
 import { writeApplication } from '../helpers/documents/page-application.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
 // The application of the guide, loaded by @fastify/autoload from the files that the page shows.
+// test/types/run.ts compiles it.
 process.env['FASTIFY_AUTOLOAD_TYPESCRIPT'] = 'yes'
 
 const { path: folder, write } = tempFolder()
-const { files } = writeApplication('guides/sessions-and-roles', folder)
+writeApplication('guides/sessions-and-roles', folder)
+installBuilt(folder)
 write('{ "type": "module" }', 'package.json')
 
 function kept(password: string): string {
@@ -50,23 +52,6 @@ describe('an application with sessions and roles', () => {
     const { id } = (await ask(cookies, 'POST', '/lazy-raccoon/tasks', { title: 'cook' })).json()
     return `/lazy-raccoon/tasks/${id}`
   }
-
-  it('compiles, and each file stands below its name', async () => {
-    write(
-      JSON.stringify({
-        compilerOptions: {
-          ...{ module: 'nodenext', target: 'es2023', types: ['node'], strict: true },
-          ...{ skipLibCheck: true, noEmit: true, allowImportingTsExtensions: true },
-        },
-        include: ['src'],
-      }),
-      'tsconfig.json',
-    )
-    const own = join(folder, 'node_modules/fastify-tenant-auth/dist')
-    await tsc(process.cwd(), 'typescript', '--emitDeclarationOnly', '--outDir', own)
-    await tsc(folder)
-    assert.equal(files.length, 11)
-  })
 
   it('guards each route that was loaded, with its tenant of the folder’s name', async () => {
     const routes = app.authService.routes().filter(({ method }) => method !== 'HEAD')

@@ -5,17 +5,19 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
+import { installBuilt } from '../helpers/documents/built-package.ts'
 import { codeBlocks, sectionOf } from '../helpers/documents/markdown.ts'
-import { tsc } from '../helpers/documents/packed-package.ts'
 import { writeApplication } from '../helpers/documents/page-application.ts'
 import { shownCalls } from '../helpers/documents/shown-calls.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 import { until } from '../helpers/processes/until.ts'
 
 // The application of the guide, as somebody builds it who has nothing but the page.
+// test/types/run.ts compiles it.
 
 const { path: folder } = tempFolder()
-const { page: PAGE, files, command } = writeApplication('guides/saas-backend', folder)
+const { page: PAGE, files } = writeApplication('guides/saas-backend', folder)
+const command = installBuilt(folder)
 
 const SERVER = ['--import', 'tsx', 'src/server.ts']
 /** As in a terminal, and not below npm and a test. */
@@ -91,12 +93,6 @@ test('each file stands below its name, and no file is missing', () => {
       )
     }
   }
-})
-
-test('it compiles', async () => {
-  const own = join(folder, 'node_modules/fastify-tenant-auth/dist')
-  await tsc(process.cwd(), 'typescript', '--emitDeclarationOnly', '--outDir', own)
-  await tsc(folder, 'typescript', '--noEmit')
 })
 
 test('its own tests pass', async () => {

@@ -1,19 +1,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { installBuilt } from './built-package.ts'
 import { codeBlocks } from './markdown.ts'
 import { guide } from './pages.ts'
 
-/** Guides that are whole applications. A test of each builds it from the page alone. */
+/** Guides that are whole applications. Tests build each from the page alone. */
 export const PAGE_APPLICATIONS = ['guides/saas-backend', 'guides/sessions-and-roles'] as const
 
 /**
- * Writes the blocks of a page that a file is named for, as a reader saves them, beside the built
- * package.
+ * Writes the blocks that a file is named for, as a reader saves them.
  *
+ * @param name one of `PAGE_APPLICATIONS`
  * @param folder an empty one
  */
-export function writeApplication(name: (typeof PAGE_APPLICATIONS)[number], folder: string) {
+export function writeApplication(name: string, folder: string) {
   const page = guide(name)
   const files = codeBlocks(page).flatMap(({ file, text }) =>
     file === undefined ? [] : [{ file, text }],
@@ -22,5 +21,5 @@ export function writeApplication(name: (typeof PAGE_APPLICATIONS)[number], folde
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     writeFileSync(join(folder, file), text)
   }
-  return { page, files, command: installBuilt(folder) }
+  return { page, files }
 }
