@@ -20,6 +20,7 @@ import {
   sectionOf,
   tableRows,
 } from './helpers/documents/markdown.ts'
+import { PAGE_APPLICATIONS } from './helpers/documents/page-application.ts'
 import { guide, PAGES } from './helpers/documents/pages.ts'
 import { tempFolder } from './helpers/documents/temp-folder.ts'
 
@@ -54,7 +55,12 @@ function holdsExcerpt(text: string, excerpt: string): boolean {
   )
 }
 
+const builtFromPage = new Set(
+  PAGE_APPLICATIONS.flatMap((name) => codeBlocks(guide(name)).map(({ text }) => text)),
+)
+
 for (const { file, text } of blocks.filter(({ language }) => language === 'ts')) {
+  if (builtFromPage.has(text)) continue
   test(`the code of ${file} stands on its page as it is, and a test runs it`, () => {
     assert.ok(file !== undefined, `no file is named for: ${text}`)
     assert.equal(holdsExcerpt(exampleFile(file), text), true)

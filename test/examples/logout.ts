@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { type DenyList, denyList } from '../../lib/entrypoints/revocation/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
@@ -25,11 +26,13 @@ export async function useLogout(
     return 'logged out'
   })
 
-  // Everywhere. A new login counts from the next second on.
+  // Everywhere. The answer comes in the next second, from which on a new login counts.
   app.post('/logout/everywhere', { config }, async ({ authorization }) => {
     const { tokenSub: sub, issuer } = authorization
     if (sub === null) throw new Error('the tokens name no user')
-    await revoked.add({ sub, issuer, issuedBefore: nextSecond() })
+    const end = nextSecond()
+    await revoked.add({ sub, issuer, issuedBefore: end })
+    await setTimeout(end.getTime() - Date.now())
     return 'logged out everywhere'
   })
 

@@ -1,8 +1,13 @@
 import { spawn } from 'node:child_process'
-import { readdir } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { codeBlocks } from '../helpers/documents/markdown.ts'
+import { PAGE_APPLICATIONS, writeApplication } from '../helpers/documents/page-application.ts'
+import { guide } from '../helpers/documents/pages.ts'
 
 // Compiles the files here under the oldest, the usual and the newest TypeScript. They use the
 // declarations in dist/, as an application does, with our own compiler settings and with common
@@ -26,11 +31,34 @@ const PROJECTS = [
 const SUBJECT = 'dist/index.d.ts'
 const SOURCE = 'lib/index.ts'
 
+/** The applications of the guides, each in a folder that has installed what is built. */
+const applications = await Promise.all(PAGE_APPLICATIONS.map(installed))
+
 const failures = (await Promise.all(COMPILERS.map(checkProjects))).flat()
 for (const failure of failures) console.error(`\n${failure}`)
-const checks = COMPILERS.length * PROJECTS.length
+const checks = COMPILERS.length * (PROJECTS.length + applications.length)
 console.log(`type tests: ${checks - failures.length} of ${checks} runs passed`)
 if (failures.length > 0) process.exitCode = 1
+for (const folder of applications) await rm(folder, { recursive: true })
+
+async function installed(name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `${name.replaceAll('/', '-')}-`))
+  writeApplication(name, folder)
+  const config = join(folder, 'tsconfig.json')
+  if (!existsSync(config)) {
+    // An application that moves in has settings of its own: those of the other guide.
+    const blocks = codeBlocks(guide('guides/saas-backend'))
+    await writeFile(config, blocks.find(({ file }) => file === 'tsconfig.json')?.text ?? '')
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+  }
+  const modules = join(folder, 'node_modules')
+  await mkdir(modules)
+  for (const entry of await readdir(join(root, 'node_modules'))) {
+    await symlink(join(root, 'node_modules', entry), join(modules, entry))
+  }
+  await symlink(root, join(modules, 'fastify-tenant-auth'))
+  return folder
+}
 
 async function checkProjects(compiler: string): Promise<string[]> {
   const tsc = join(
@@ -39,8 +67,10 @@ async function checkProjects(compiler: string): Promise<string[]> {
   )
   const { output: version } = await run(tsc, ['--version'])
   const failed: string[] = []
-  for (const config of PROJECTS) {
-    const { output, status } = await run(tsc, ['-p', config, '--listFiles', '--pretty', 'false'])
+  for (const config of [...PROJECTS, ...applications]) {
+    const { output, status } = await run(tsc, [
+      ...['-p', config, '--noEmit', '--listFiles', '--pretty', 'false'],
+    ])
     const lines = output.split('\n')
     const problem = status === 0 ? await unchecked(lines, config) : errorsOf(lines)
     const name = `${compiler} (${version.trim()}) ${config}`
@@ -55,8 +85,10 @@ async function checkProjects(compiler: string): Promise<string[]> {
  */
 async function unchecked(lines: string[], config: string): Promise<string> {
   const seen = new Set(lines.map((line) => relative(root, line)))
-  const folder = dirname(config)
-  const tests = (await readdir(join(root, folder)))
+  // An application is named by its folder, and has its files in one of them.
+  const isProject = config.endsWith('.json')
+  const folder = isProject ? dirname(config) : join(relative(root, config), 'src')
+  const tests = (await readdir(join(root, folder), { recursive: !isProject }))
     .filter((name) => /\.[cm]?[jt]s$/.test(name))
     .map((name) => join(folder, name))
   const missed = [...tests, SUBJECT].filter((file) => !seen.has(file))
