@@ -34,7 +34,7 @@ interface Case {
 }
 
 function admittedTo(tenant: string | null, resources: readonly string[], issuer = ISSUER): string {
-  return `200 ${JSON.stringify({ tenant, sub: 'alice', issuer, resources })}`
+  return `200 ${JSON.stringify({ tenant, sub: 'alice', issuer, resources, suspended: false })}`
 }
 
 const ADMITTED = admittedTo('acme', ['menu:read', 'report:read'])
@@ -192,6 +192,7 @@ describe('the oracle of the soak', () => {
         kind: 'jwt',
         text: '',
         claims: { ...CLAIMS, ...claims },
+        typ: 'at+jwt',
         kid: 'k1',
         isGenuine: true,
         isSigned: true,
@@ -202,7 +203,9 @@ describe('the oracle of the soak', () => {
         process: 0,
         route: '/:tenant/menus',
         tenants: ['acme'],
+        says: '',
         token: jwt,
+        proof: null,
         ...ask,
       }
       const verdicts = allowedVerdicts(asked, world, windowAfter(after))

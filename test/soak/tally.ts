@@ -71,7 +71,7 @@ export class Tally {
 
 /** Without what the handler received. */
 function shortOf(verdict: Verdict): string {
-  return verdict.startsWith('200 ') ? '200' : verdict
+  return verdict.startsWith('200 {') ? '200' : verdict
 }
 
 /** A wrong verdict in a line. */
