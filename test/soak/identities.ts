@@ -22,29 +22,31 @@ export function identitiesOf(
   token: Token,
   circumstances: Circumstances,
 ): (Identity | string)[] {
-  const bound = (claims: Claims) => (proved: Proved) => {
+  const bound = (claims: Claims, proofs: readonly Proved[] = ['proved']): Proved[] => {
     const possessed = possessions(ask, claims, circumstances)
-    if (proved === 'proved') return possessed
-    // What no proof could save may be refused before its keys are looked for.
-    return possessed.includes('proved') ? [proved] : [proved, ...possessed]
+    const others = proofs.filter((proof) => proof !== 'proved')
+    if (possessed.includes('proved'))
+      return proofs.includes('proved') ? [...others, ...possessed] : others
+    // What no proof can save may be refused before its keys are looked for.
+    return [...others, ...possessed, INVALID]
   }
   if (token.kind === 'jwt') {
     // Its `events` say that it is a logout token.
     if (Object.hasOwn(token.claims.events ?? {}, LOGOUT)) return [INVALID]
     return believed(token.claims, circumstances, (issuer) =>
-      proofs(token, issuer, circumstances).flatMap(bound(token.claims)),
+      bound(token.claims, proofs(token, issuer, circumstances)),
     )
   }
   const { process, window, patience } = circumstances
   // The function of the applications waits for the check of a signature.
   const late = patience > 0 ? ['503 ERR_AUTH_INTROSPECTION_UNAVAILABLE'] : []
   if (token.kind === 'secret' && token.isGenuine) {
-    return [...late, ...believed(token.claims, circumstances, () => bound(token.claims)('proved'))]
+    return [...late, ...believed(token.claims, circumstances, () => bound(token.claims))]
   }
   const found = process.opaque.during(token.text, window, patience).flatMap((answer) => {
     if (answer === NO_ANSWER) return ['503 ERR_AUTH_INTROSPECTION_UNAVAILABLE']
     if (answer === null) return [INVALID]
-    return believed(answer, circumstances, () => bound(answer)('proved'))
+    return believed(answer, circumstances, () => bound(answer))
   })
   return [...late, ...found]
 }
@@ -122,7 +124,7 @@ function possessions(ask: Ask, { cnf = {} }: Claims, circumstances: Circumstance
   const mayNotBeKnown =
     process.rightsFrom === 'application' && (patience > 0 || !world.store.wasWell(by, window.until))
   return [
-    'proved',
+    ask.proof.isTaken ? INVALID : 'proved',
     ...(mayBeOld || mayBeAhead ? [INVALID] : []),
     ...(mayNotBeKnown ? ['503 ERR_AUTH_PROOFS_UNAVAILABLE'] : []),
   ]

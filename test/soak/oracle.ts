@@ -9,8 +9,10 @@ import { type ProcessWorld, World } from './world.ts'
 
 /** A DPoP proof beside a token. */
 export interface Proof {
-  /** Whether all in it is right but for its time, and nobody has sent it before. */
+  /** Whether all in it is right but for its time. */
   readonly isGood: boolean
+  /** Whether the process has taken it before. */
+  readonly isTaken: boolean
   /** Seconds since the epoch. */
   readonly iat: number
 }

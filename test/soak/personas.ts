@@ -233,7 +233,7 @@ function credentialsOf(shown: Shown, path: string, route: Route, random: Random)
   const iat = now()
   const claims = { iat, jti: `proof-${random.next()}-${random.next()}`, ...Object(parts.claims) }
   const dpop = proofOf(HOLDER, { url, method, token: token.text, ...parts, claims })
-  const proof: Proof = { isGood, iat: claims.iat }
+  const proof: Proof = { isGood, isTaken: false, iat: claims.iat }
   return { headers: { authorization: `DPoP ${token.text}`, dpop }, proof }
 }
 

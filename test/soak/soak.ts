@@ -246,7 +246,7 @@ class SoakRun implements Soaked {
     const sent = nextAsk(this.#the.cast, this.#the.world, this.#random)
     if (this.#proved.length === 0 || !this.#random.chance(0.02)) return sent
     const { ask, ...others } = this.#random.pick(this.#proved)
-    const proof = ask.proof && { ...ask.proof, isGood: false }
+    const proof = ask.proof && { ...ask.proof, isTaken: true }
     return { ...others, ask: { ...ask, persona: 'replayed proof', proof } }
   }
 
