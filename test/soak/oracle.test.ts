@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Ask, allowedVerdicts, type Window } from './oracle.ts'
-import type { Claims, Jwt } from './token.ts'
+import { type Claims, type Jwt, LOGOUT } from './token.ts'
 import { World } from './world.ts'
 
 const INVALID = '401 ERR_AUTH_TOKEN_INVALID'
@@ -33,9 +33,21 @@ interface Case {
   readonly allowed: readonly string[]
 }
 
-function admittedTo(tenant: string | null, resources: readonly string[], issuer = ISSUER): string {
-  return `200 ${JSON.stringify({ tenant, sub: 'alice', issuer, resources, suspended: false })}`
+function admittedTo(
+  tenant: string | null,
+  resources: readonly string[],
+  issuer = ISSUER,
+  suspended = false,
+): string {
+  return `200 ${JSON.stringify({ tenant, sub: 'alice', issuer, resources, suspended })}`
 }
+
+const GUEST = `200 ${JSON.stringify({ tenant: 'acme', sub: null, issuer: null, resources: [], suspended: false })}`
+const STEP_UP = '401 ERR_AUTH_STEP_UP_REQUIRED'
+const BOUND = { cnf: { jkt: 'a' } }
+const PROOF = { isGood: true, isTaken: false, iat: NOW }
+const LOGGED_OUT = { events: { [LOGOUT]: {} } }
+const suspend = (world: World) => world.processes[0]?.tenants.change('acme', 'suspended')()
 
 const ADMITTED = admittedTo('acme', ['menu:read', 'report:read'])
 
@@ -45,7 +57,108 @@ const CASES: readonly Case[] = [
   { says: 'a forged token is refused', token: { isGenuine: false }, allowed: [INVALID] },
   { says: 'a token for others is refused', claims: { aud: 'lunch' }, allowed: [INVALID] },
   { says: 'a stranger issuer is refused', claims: { iss: 'https://a.test' }, allowed: [INVALID] },
-  { says: 'a bound token is refused', claims: { cnf: { jkt: 'a' } }, allowed: [INVALID] },
+  { says: 'a bound token is no bearer token', claims: BOUND, allowed: [INVALID] },
+  { says: 'its holder is admitted', claims: BOUND, ask: { proof: PROOF }, allowed: [ADMITTED] },
+  {
+    says: 'a proof that was taken is refused',
+    claims: BOUND,
+    ask: { proof: { ...PROOF, isTaken: true } },
+    allowed: [INVALID],
+  },
+  {
+    says: 'a proof that is too old is refused',
+    claims: BOUND,
+    ask: { proof: { ...PROOF, iat: NOW - 61 } },
+    allowed: [INVALID],
+  },
+  {
+    says: 'an unbound token needs no proof, and may have none',
+    ask: { proof: PROOF },
+    allowed: [INVALID],
+  },
+  {
+    says: 'a call proves nothing',
+    claims: BOUND,
+    ask: { route: '/call', proof: PROOF },
+    allowed: [INVALID],
+  },
+  {
+    says: 'a guest is admitted without a token',
+    ask: { route: '/:tenant/card', token: null },
+    allowed: [GUEST],
+  },
+  {
+    says: 'a user of another tenant is a guest',
+    claims: { resources: { globex: [] } },
+    ask: { route: '/:tenant/card' },
+    allowed: [GUEST],
+  },
+  { says: 'an open route reads no token', ask: { route: '/:tenant/shop' }, allowed: [GUEST] },
+  {
+    says: 'a suspended tenant refuses its members',
+    happens: suspend,
+    after: 4 * SECONDS,
+    allowed: ['403 ERR_AUTH_TENANT_SUSPENDED'],
+  },
+  {
+    says: 'a suspended tenant is unknown to guests',
+    ask: { route: '/:tenant/card' },
+    claims: { resources: {} },
+    happens: suspend,
+    after: 4 * SECONDS,
+    allowed: ['404 ERR_AUTH_TENANT_UNKNOWN'],
+  },
+  {
+    says: 'a route may serve it',
+    ask: { route: '/:tenant/billing' },
+    happens: suspend,
+    after: 4 * SECONDS,
+    allowed: [admittedTo('acme', ['menu:read', 'report:read'], ISSUER, true)],
+  },
+  {
+    says: 'an id contains another one',
+    claims: { resources: { acme: ['menu:write'] } },
+    ask: { route: '/:tenant/kitchen' },
+    allowed: [admittedTo('acme', ['menu:write'])],
+  },
+  {
+    says: 'a request may require no other id than those of its route',
+    claims: { resources: { acme: [], '*': ['authz:superuser'] } },
+    ask: { route: '/:tenant/edit', says: 'report:read' },
+    allowed: ['403 ERR_AUTH_RESOURCE_MISSING'],
+  },
+  {
+    says: 'a check refuses',
+    ask: { route: '/:tenant/owned', says: 'no' },
+    allowed: ['403 ERR_AUTH_NOT_PERMITTED'],
+  },
+  {
+    says: 'a login must be of its kind',
+    claims: { acr: 'pwd', auth_time: NOW },
+    ask: { route: '/:tenant/vault' },
+    allowed: [STEP_UP],
+  },
+  {
+    says: 'a login must be fresh',
+    claims: { acr: 'phr', auth_time: NOW - 40 },
+    ask: { route: '/:tenant/vault' },
+    allowed: [STEP_UP],
+  },
+  { says: 'a logout token is no access token', claims: LOGGED_OUT, allowed: [INVALID] },
+  {
+    says: 'a logout token logs out',
+    claims: { ...LOGGED_OUT, aud: 'soak-web' },
+    token: { typ: 'logout+jwt' },
+    ask: { route: '/backchannel-logout' },
+    allowed: ['200 logged out'],
+  },
+  {
+    says: 'a logout token for another client does not',
+    claims: LOGGED_OUT,
+    token: { typ: 'logout+jwt' },
+    ask: { route: '/backchannel-logout' },
+    allowed: ['400 invalid_request'],
+  },
   { says: 'an expired token is refused', claims: { exp: NOW - 10 }, allowed: [INVALID] },
   { says: 'within the tolerance it is not', claims: { exp: NOW - 1 }, allowed: [ADMITTED] },
   {
@@ -73,6 +186,17 @@ const CASES: readonly Case[] = [
     says: 'two tenants are none',
     ask: { route: '/orders', tenants: ['acme', 'acme'] },
     allowed: ['400 ERR_AUTH_TENANT_INVALID'],
+  },
+  {
+    says: 'a refusal is not older than two seconds',
+    ask: { process: 1 },
+    happens: (world) => {
+      const alice = World.userKey({ issuer: ISSUER, sub: 'alice' })
+      world.processes[1]?.rights.change(alice, { globex: [] })()
+      world.processes[1]?.rights.change(alice, { acme: [] })()
+    },
+    after: 4 * SECONDS,
+    allowed: [admittedTo('acme', [])],
   },
   {
     says: 'all ids are needed',
