@@ -2,6 +2,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import { setImmediate } from 'node:timers/promises'
 import Fastify, { type FastifyRequest } from 'fastify'
 import { Redis } from 'ioredis'
+import { ToldFunctions } from './functions.ts'
 import type { Measured, Order, Ordered, Task, Told } from './orders.ts'
 import type { Entry } from './revocations.ts'
 import { CALL, ROUTE_NAMES, ROUTES } from './routes.ts'
@@ -17,7 +18,6 @@ import {
   TOKEN_CACHE_SIZE,
 } from './settings.ts'
 import { watchStalls } from './stalls.ts'
-import { ToldFunctions } from './told-functions.ts'
 
 /**
  * One process of the application, until its parent lets go of it. Then it must end by itself.

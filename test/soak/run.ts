@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { soak } from './soak.ts'
-import { summaryOf, troublesOf } from './summary.ts'
-import { shownWrong } from './tally.ts'
+import { shownWrong, summaryOf, troublesOf } from './tally.ts'
 
 const USAGE = 'npm run soak -- [minutes] [--seed NUMBER] [--rate REQUESTS-IN-A-SECOND]'
 

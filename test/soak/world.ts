@@ -1,6 +1,5 @@
-import { History } from './history.ts'
+import { History, Outages } from './history.ts'
 import { KeyHistory, type Kids } from './key-history.ts'
-import { Outages } from './outages.ts'
 import { Revocations } from './revocations.ts'
 import { TIMES, UNKNOWN_FOR } from './settings.ts'
 import { Stalls } from './stalls.ts'
