@@ -1,32 +1,83 @@
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 
-/** Tests of a room run before those of the rooms that build on it: the nearest one tells first. */
-const ROOMS_OF_TESTS = [
+/** Where mutants are made. */
+const ROOMS = [
   'platform',
   'identity/jwks',
   'identity/jwt',
+  'identity/proofs',
   'identity/tenants',
   'identity/authorization',
   'identity/authentication',
   'routes',
+  'config',
+  'entrypoints/introspection',
+  'entrypoints/revocation',
   'guard',
-  'behaviour',
 ]
 
-const testFiles = ROOMS_OF_TESTS.flatMap((room) =>
+/**
+ * What is asked for by `--mutate`. Its own tests run first, each file in a process of its own: the
+ * nearest one tells first. Then come the tests of behaviour, and no others.
+ */
+const asked = process.argv.flatMap((word, index, words) =>
+  word === '--mutate' || word === '-m' ? (words[index + 1] ?? '').split(',') : [],
+)
+const rooms = ROOMS.filter(
+  (room) => asked.length === 0 || asked.some((path) => path.startsWith(`lib/${room}/`)),
+)
+
+/** Tests of behaviour that share a process: to start one takes longer than most tests do. */
+const TOGETHER = 8
+
+/** They change what all code in a process sees. */
+const ALONE = ['made-before.test.ts', 'polluted-prototype.test.ts']
+
+const GROUPS = '.stryker/groups'
+
+const testsIn = (room) =>
   readdirSync(`test/${room}`, { recursive: true })
     .filter((name) => name.endsWith('.test.ts'))
-    .map((name) => `.compiled/test/${room}/${name.replace(/ts$/, 'js')}`),
-)
+    .sort()
+    .map((name) => `test/${room}/${name.replace(/ts$/, 'js')}`)
+
+/** As `test/build/group-tests.ts` does: a file is loaded when the tests of the one before have ended. */
+function groupsOf(files) {
+  rmSync(GROUPS, { recursive: true, force: true })
+  mkdirSync(GROUPS, { recursive: true })
+  return Array.from({ length: Math.ceil(files.length / TOGETHER) }, (_, index) => {
+    const path = `${GROUPS}/behaviour-${String(index).padStart(2, '0')}.mjs`
+    const lines = files
+      .slice(index * TOGETHER, (index + 1) * TOGETHER)
+      .map((file) => `await import('../../.compiled/${file}')\nawait ended('${file}')`)
+    writeFileSync(path, `${HEAD}\n${lines.join('\n')}\n`)
+    return path
+  })
+}
+
+const HEAD = `import { after, describe } from 'node:test'
+
+const ended = (file) => new Promise((resolve) => describe(file, () => after(resolve)))
+`
+
+const isAlone = (file) => ALONE.some((name) => file.endsWith(name.replace(/ts$/, 'js')))
+const behaviour = testsIn('behaviour')
+const testFiles = [
+  ...rooms.flatMap(testsIn).map((file) => `.compiled/${file}`),
+  ...groupsOf(behaviour.filter((file) => !isAlone(file))),
+  ...behaviour.filter(isAlone).map((file) => `.compiled/${file}`),
+]
 
 /** Only what is compiled has the mutants. Tests that read the sources read them as they are. */
 const COMPILE_AND_RESTORE = 'npm run compile && cp -R ../../../lib .'
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
-  mutate: ['lib/{guard,routes,identity,platform}/**/*.ts'],
+  mutate: ROOMS.map((room) => `lib/${room}/**/*.ts`),
   tempDirName: '.stryker/sandboxes',
-  ignorePatterns: ['/.compiled', '/.stryker', '/coverage', '/dist', '/docs'],
+  ignorePatterns: [
+    ...['/.compiled', '/.stryker/sandboxes', '/.stryker/report.*', '/coverage', '/dist', '/docs'],
+  ],
   disableTypeChecks: false,
   buildCommand: `sh -c ${COMPILE_AND_RESTORE.replaceAll(' ', '\\ ')}`,
   testRunner: 'tap',
@@ -34,6 +85,8 @@ export default {
   coverageAnalysis: 'perTest',
   ignoreStatic: true,
   dryRunTimeoutMinutes: 60,
+  // A machine that has other work to do must not end what would have told.
+  timeoutMS: 20_000,
   thresholds: { high: 99, low: 98, break: 97 },
   reporters: ['clear-text', 'html', 'json', 'progress-append-only'],
   clearTextReporter: { allowEmojis: false, logTests: false, reportTests: false, skipFull: true },

@@ -4,8 +4,8 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Measured } from './measured.ts'
-import type { Order, Ordered, Task, Told } from './orders.ts'
+import type { Measured, Order, Ordered, Task, Told } from './orders.ts'
+import type { Sent } from './personas.ts'
 
 const PROGRAM = fileURLToPath(new URL('./application.ts', import.meta.url))
 
@@ -81,14 +81,16 @@ export class ApplicationProcess {
     return typeof measured === 'boolean' ? undefined : measured
   }
 
-  async ask(path: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  /** A body is sent by POST. */
+  async ask({ path, headers, body }: Omit<Sent, 'ask'>): Promise<Answer> {
     const asked = request(new URL(path, this.#address), {
+      method: body === undefined ? 'GET' : 'POST',
       headers,
       agent: this.#agent,
       timeout: LIMIT,
     })
     asked.once('timeout', () => asked.destroy(new Error('no answer')))
-    asked.end()
+    asked.end(body)
     const [response] = await once(asked, 'response')
     return { status: response.statusCode, headers: response.headers, body: await text(response) }
   }

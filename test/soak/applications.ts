@@ -1,9 +1,9 @@
 import { ApplicationProcess } from './application-process.ts'
-import type { Order, Table, Task } from './orders.ts'
+import type { Order, Table, TableValue, Task } from './orders.ts'
 import type { Entry } from './revocations.ts'
 import type { Claims, Resources } from './token.ts'
 import type { Fault } from './told-history.ts'
-import { World } from './world.ts'
+import { type TenantState, World } from './world.ts'
 
 /**
  * All processes of the application. What is changed in one of them is written into the world as it
@@ -61,9 +61,15 @@ export class Applications {
     )
   }
 
-  async setTenant(process: number, tenant: string, exists: boolean): Promise<void> {
-    const done = this.#worldOf(process).tenants.change(tenant, exists)
-    await this.#tell(process, 'tenants', tenant, exists ? true : null, done)
+  async setTenant(process: number, tenant: string, state: TenantState): Promise<void> {
+    const done = this.#worldOf(process).tenants.change(tenant, state)
+    await this.#tell(process, 'tenants', tenant, state === false ? null : state, done)
+  }
+
+  async forgetTenant(process: number, tenant: string): Promise<void> {
+    await this.#order(process, { do: 'forget', what: { tenant } }, () => {
+      this.#worldOf(process).tenants.forget(tenant)
+    })
   }
 
   async setRights(process: number, user: Pick<Claims, 'iss' | 'sub'>, rights: Resources | null) {
@@ -84,7 +90,7 @@ export class Applications {
 
   async forget(process: number, { iss, sub }: Pick<Claims, 'iss' | 'sub'>): Promise<void> {
     const key = World.userKey({ issuer: iss, sub })
-    await this.#order(process, { do: 'forget', issuer: iss, sub }, () => {
+    await this.#order(process, { do: 'forget', what: { issuer: iss, sub } }, () => {
       this.#worldOf(process).rights.forget(key)
     })
   }
@@ -103,7 +109,7 @@ export class Applications {
     process: number,
     table: Table,
     key: string,
-    value: true | Resources | Claims | null,
+    value: TableValue,
     done: () => void,
   ): Promise<void> {
     await this.#order(process, { do: 'tell', table, key, value }, done)

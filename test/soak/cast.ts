@@ -1,7 +1,7 @@
 import type { Issuer } from './issuer.ts'
 import type { Random } from './random.ts'
 import { AUDIENCE, SUPERUSER } from './settings.ts'
-import type { Claims, Jwt, Opaque, Resources } from './token.ts'
+import type { Claims, Jwt, Opaque, Resources, Secret } from './token.ts'
 
 /** Every tenant of the soak. */
 export const TENANTS = ['acme', 'acme-test', 'globex', 'initech', 'umbrella'] as const
@@ -22,6 +22,7 @@ export interface User {
   readonly resources: Resources | undefined
   readonly tokens: Jwt[]
   readonly opaque: Opaque
+  readonly secrets: Secret[]
 }
 
 /** Who asks: users come, have tokens made, and go. */
@@ -44,6 +45,11 @@ export class Cast {
     return random.pick(this.#users)
   }
 
+  /** A user of the first issuer, whose tokens may be signed with a secret. */
+  pickOfFirst(random: Random): User {
+    return random.pick(this.#users.filter(({ issuer }) => issuer === this.#issuers[0]))
+  }
+
   /** The next one, and the one that goes for it. */
   next(): { readonly come: User; readonly gone: User | undefined } {
     this.#serial += 1
@@ -54,6 +60,7 @@ export class Cast {
       sub: `user-${this.#serial}`,
       resources: this.#random.chance(0.05) ? undefined : this.rights(this.#random),
       tokens: [],
+      secrets: [],
       opaque: { kind: 'opaque', text: `opaque-${this.#serial}-${this.#random.below(2 ** 30)}` },
     }
     this.#users.push(come)
@@ -92,6 +99,8 @@ export class Cast {
       iat: now - random.below(10),
       exp: now + random.below(90) - 5,
       ...(random.chance(0.1) && { nbf: now + random.below(6) - 2 }),
+      ...(random.chance(0.8) && { acr: random.chance(0.8) ? 'phr' : 'pwd' }),
+      ...(random.chance(0.8) && { auth_time: now - random.below(40) + 4 }),
       ...(resources !== undefined && { resources }),
     }
   }

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import { hangingFaults, keyFaults } from '../helpers/servers/key-faults.ts'
 import { type ForgeKey, forge, forgeKey } from '../helpers/tokens/forge.ts'
-import { listenOn } from './listen-on.ts'
 import type { Claims, Jwt } from './token.ts'
 import type { TrustedIssuer, World } from './world.ts'
 
@@ -74,10 +74,10 @@ export class Issuer {
   }
 
   /** Signs with the newest key, or the one before. */
-  sign(claims: Claims, age = 0): Jwt {
+  sign(claims: Claims, age = 0, typ = 'at+jwt'): Jwt {
     const key = this.#keyOf(age)
-    const text = forge(key, { payload: claims })
-    return { kind: 'jwt', text, claims, kid: key.kid, isGenuine: true, isSigned: true }
+    const text = forge(key, { header: { typ }, payload: claims })
+    return { kind: 'jwt', text, claims, typ, kid: key.kid, isGenuine: true, isSigned: true }
   }
 
   /** The name of the newest key, for tokens that it has not signed. */
@@ -118,5 +118,24 @@ export class Issuer {
     }
     response.setHeader('content-type', 'application/jwk-set+json').end(good)
     this.trusted.served[process]?.serve(new Set(this.#published.map(({ kid }) => kid)))
+  }
+}
+
+/**
+ * Listens on a port of loopback; 0: any free one. A port that was given up may have been taken
+ * meanwhile: it is waited for. Returns the port.
+ */
+async function listenOn(server: Server, port: number): Promise<number> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
+      const address = server.address()
+      if (typeof address === 'object' && address !== null) return address.port
+      throw new Error('the server has no port')
+    } catch (error) {
+      if (attempt >= 100) throw error
+      await wait(100)
+    }
   }
 }

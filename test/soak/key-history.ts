@@ -1,5 +1,5 @@
+import type { Outages } from './history.ts'
 import { type Held, History, type Span } from './history.ts'
-import type { Outages } from './outages.ts'
 import { KEYS_RECOVERY, ON_THE_WAY, TIMES } from './settings.ts'
 
 /** Milliseconds from which the contract lets a key set serve no more. */

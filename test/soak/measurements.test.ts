@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Measured } from './measured.ts'
 import { Measurements } from './measurements.ts'
+import type { Measured } from './orders.ts'
 
 const MEGABYTE = 1024 * 1024
 

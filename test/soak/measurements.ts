@@ -1,4 +1,4 @@
-import type { Measured } from './measured.ts'
+import type { Measured } from './orders.ts'
 
 /** Bytes of the heap that an entry of the deny list may take; `bench:growth` tells what it does. */
 const BYTES_OF_ENTRY = 700

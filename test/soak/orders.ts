@@ -1,8 +1,7 @@
-import type { Measured } from './measured.ts'
 import type { Entry } from './revocations.ts'
 import type { Claims, Resources } from './token.ts'
 import type { Fault } from './told-history.ts'
-import type { RightsFrom } from './world.ts'
+import type { RightsFrom, TenantState } from './world.ts'
 
 /** What a process of the application is started with. */
 export interface Task {
@@ -14,21 +13,33 @@ export interface Task {
     readonly tenants: '*' | readonly string[]
   }[]
   readonly rightsFrom: RightsFrom
-  /** Where the deny list is kept; `redis:` or `http:`. */
+  /** The server of Redis that has the deny list. */
   readonly storeUrl: string
+}
+
+/** What a process holds. */
+export interface Measured {
+  /** Bytes in use after collections. */
+  readonly heap: number
+  /** Bytes. */
+  readonly rss: number
+  /** How many resources of each type keep the process alive. */
+  readonly handles: Readonly<Record<string, number>>
+  /** Entries of the deny list in memory. */
+  readonly entries: number
 }
 
 /** Functions of the application whose answers are ordered. */
 export type Table = 'tenants' | 'rights' | 'opaque'
 
 /** What a table knows of a key; null: nothing. */
-export type TableValue = true | Resources | Claims | null
+export type TableValue = Exclude<TenantState, false> | Resources | Claims | null
 
 export type Order =
   | { readonly do: 'setClock'; readonly offset: number }
   | { readonly do: 'tell'; readonly table: Table; readonly key: string; readonly value: TableValue }
   | { readonly do: 'fail'; readonly table: Table; readonly fault: Fault | null }
-  | { readonly do: 'forget'; readonly issuer: string; readonly sub: string }
+  | { readonly do: 'forget'; readonly what: { issuer: string; sub: string } | { tenant: string } }
   | { readonly do: 'deny'; readonly entry: Entry }
   | { readonly do: 'measure' }
 

@@ -1,5 +1,5 @@
+import type { Outages } from './history.ts'
 import { meet, type Span } from './history.ts'
-import type { Outages } from './outages.ts'
 import { DENY_LIST, LEARNT_WITHIN, ON_THE_WAY, STORE_RECOVERY } from './settings.ts'
 import type { Claims } from './token.ts'
 

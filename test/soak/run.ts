@@ -1,9 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { redisStore } from './entry-store.ts'
 import { soak } from './soak.ts'
-import { summaryOf, troublesOf } from './summary.ts'
-import { shownWrong } from './tally.ts'
+import { shownWrong, summaryOf, troublesOf } from './tally.ts'
 
 const USAGE = 'npm run soak -- [minutes] [--seed NUMBER] [--rate REQUESTS-IN-A-SECOND]'
 
@@ -31,7 +29,6 @@ const soaked = await soak({
   pace: 1,
   lib: fileURLToPath(new URL('../../lib', import.meta.url)),
   processes: ['claims', 'claims', 'application'],
-  openStore: redisStore,
   onWrong: (wrong) => console.log(shownWrong(wrong, seed)),
   onProgress: ({ tally, measurements }, now) => {
     const told = `${tally.asked} asked, ${tally.wrongCount} wrong, ${measurements.latest}`

@@ -8,8 +8,9 @@ export const TIMES = {
   keysRetry: 0.5,
   tenantsTimeout: 1,
   tenantsMaxAge: 3,
-  resourcesMaxAge: 3,
+  resourcesMaxAge: 6,
   opaqueMaxAge: 3,
+  proofMaxAge: 60,
 } as const
 
 /** Options of the deny list, in seconds. */
@@ -21,9 +22,27 @@ export const TOKEN_CACHE_SIZE = 300
 /** Seconds for which the contract keeps that a user, or a token that is no JWT, is unknown. */
 export const UNKNOWN_FOR = 2
 
+/** Seconds. The contract lets no refusal be older for rights that the application tells. */
+export const REFUSAL_AGE = 2
+
 export const AUDIENCE = 'soak'
 
+/** The client whose logout tokens count. */
+export const CLIENT = 'soak-web'
+
 export const SUPERUSER = 'authz:superuser'
+
+/** Resources that contain others. */
+export const IMPLIES = { 'menu:write': ['menu:read'] } as const
+
+/** The address of all processes, as proofs name it. */
+export const PUBLIC_URL = 'https://soak.test'
+
+/** Two at a time, as while one takes the place of the other. */
+export const SECRETS = [
+  'the first secret of the soak, of 40 bytes',
+  'the second secret of the soak, of 41 bytes',
+]
 
 /**
  * Seconds within which what was served, sent or due counts in a process. A stall of the machine is

@@ -19,11 +19,11 @@ export class Stalls {
     this.#seen.push({ at, length })
   }
 
-  /** Milliseconds by which what was due before a time may be late. */
+  /** Milliseconds by which what was due before a time may be late: one stall may follow another. */
   before(time: number): number {
     return this.#seen
       .filter(({ at, length }) => at - length <= time && at > time - KEPT_FOR)
-      .reduce((most, { length }) => Math.max(most, length), 0)
+      .reduce((sum, { length }) => sum + length, 0)
   }
 
   get longest(): number {

@@ -60,12 +60,19 @@ export class ToldHistory<T> {
   /**
    * What a request of that span may have been decided by: each answer that was given to a question
    * not too long before.
+   *
+   * @param most seconds for which an answer counts, where that is less than it is kept
    */
-  during(key: string, { from, until }: Span, patience: number): (T | typeof NO_ANSWER)[] {
+  during(
+    key: string,
+    { from, until }: Span,
+    patience: number,
+    most = Number.POSITIVE_INFINITY,
+  ): (T | typeof NO_ANSWER)[] {
     const forgottenAt = this.#forgotten.get(key) ?? Number.NEGATIVE_INFINITY
     const since = forgottenAt <= from ? forgottenAt : Number.NEGATIVE_INFINITY
     const asked = (seconds: number): Span => ({
-      from: Math.max(from - seconds * 1000, since),
+      from: Math.max(from - Math.min(seconds, most) * 1000, since),
       until,
     })
     const answers = (this.#byKey.get(key) ?? new History(this.#unknown)).all()
@@ -79,12 +86,17 @@ export class ToldHistory<T> {
         return both.from <= both.until && meet(both, asked(this.#keptFor(answer.value)))
       }),
     )
-    // A request joins the question that is open.
-    const open = { from: from - (TIMES.tenantsTimeout + ON_THE_WAY) * 1000 - patience, until }
-    const isFaulty = this.#faults.during(open).some(({ value }) => value !== null)
+    const isFaulty = this.mayHaveFailed({ from, until }, patience)
     return [
       ...new Set(possible.map(({ value }) => value)),
       ...(isFaulty ? ([NO_ANSWER] as const) : []),
     ]
+  }
+
+  /** Whether a question of that span, or of so many milliseconds before, may have no answer. */
+  mayHaveFailed({ from, until }: Span, before: number): boolean {
+    // A request joins the question that is open.
+    const open = { from: from - (TIMES.tenantsTimeout + ON_THE_WAY) * 1000 - before, until }
+    return this.#faults.during(open).some(({ value }) => value !== null)
   }
 }

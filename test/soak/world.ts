@@ -1,13 +1,18 @@
-import { History } from './history.ts'
+import { History, Outages } from './history.ts'
 import { KeyHistory, type Kids } from './key-history.ts'
-import { Outages } from './outages.ts'
 import { Revocations } from './revocations.ts'
 import { TIMES, UNKNOWN_FOR } from './settings.ts'
 import { Stalls } from './stalls.ts'
 import type { Claims, Resources } from './token.ts'
 import { ToldHistory } from './told-history.ts'
 
-/** Where the rights of a user come from. */
+/** Whether a tenant exists. */
+export type TenantState = boolean | 'suspended'
+
+/**
+ * Where the rights of a user come from. A process that asks the application for them lets suspended
+ * tenants read, takes tenants from bodies, and has its seen proofs in the store.
+ */
 export type RightsFrom = 'claims' | 'application'
 
 /** An issuer that all applications trust. */
@@ -27,7 +32,7 @@ export interface ProcessWorld {
   readonly rightsFrom: RightsFrom
   /** Milliseconds by which its wall clock was set. */
   readonly clock: History<number>
-  readonly tenants: ToldHistory<boolean>
+  readonly tenants: ToldHistory<TenantState>
   /** By issuer and `sub`. */
   readonly rights: ToldHistory<Resources | null>
   /** By the token's text. */
@@ -46,7 +51,9 @@ export class World {
     this.processes = processes.map((rightsFrom) => ({
       rightsFrom,
       clock: new History(0),
-      tenants: new ToldHistory(false, (exists) => (exists ? TIMES.tenantsMaxAge : 0)),
+      tenants: new ToldHistory<TenantState>(false, (state) =>
+        state === false ? 0 : TIMES.tenantsMaxAge,
+      ),
       rights: new ToldHistory<Resources | null>(null, (rights) =>
         rights === null ? UNKNOWN_FOR : TIMES.resourcesMaxAge,
       ),

@@ -1,6 +1,7 @@
 import type { Table, TableValue } from './orders.ts'
 import type { Claims, Resources } from './token.ts'
 import type { Fault } from './told-history.ts'
+import type { TenantState } from './world.ts'
 
 /** The functions of an application, which answer what they were told, or fail. */
 export class ToldFunctions {
@@ -17,8 +18,12 @@ export class ToldFunctions {
     else this.#faults.set(table, fault)
   }
 
-  readonly tenants = (tenant: string): boolean | Promise<boolean> => {
-    return this.#answer('tenants', tenant, (value) => value === true)
+  readonly tenants = (tenant: string): TenantState | Promise<TenantState> => {
+    return this.#answer(
+      'tenants',
+      tenant,
+      (value) => value === true || (value === 'suspended' && value),
+    )
   }
 
   readonly resourcesOf = (user: {
@@ -31,6 +36,12 @@ export class ToldFunctions {
 
   readonly opaqueToken = (token: string): Claims | null | Promise<Claims | null> => {
     return this.#answer('opaque', token, (value) => (isClaims(value) ? value : null))
+  }
+
+  /** A check does what its request says. */
+  check(says: unknown): boolean | Promise<boolean> {
+    if (says === 'throws') throw new Error('the database is away')
+    return says === 'hangs' ? new Promise(() => {}) : says === 'yes'
   }
 
   #answer<T>(table: Table, key: string, read: (value: TableValue) => T): T | Promise<T> {
