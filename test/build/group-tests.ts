@@ -44,11 +44,11 @@ const compiled = (file: string) => `../test/${file.replace(/ts$/, 'js')}`
 const source = (file: string) => `../../test/${file}`
 write(
   'unit',
-  10,
+  20,
   files.filter((file) => !isOfRest(file)),
   compiled,
 )
-write('rest', 5, files.filter(isOfRest), source)
+write('rest', 10, files.filter(isOfRest), source)
 
 /** The more files share a process, the longer one processor may work alone at the end. */
 function write(
