@@ -20,8 +20,16 @@ const ALONE = [
   'properties/',
 ]
 
-/** Folders whose tests prove whole programs, and cover no line that others do not. */
-const REST = ['ecosystem/', 'examples/', 'processes/', 'properties/']
+/** Tests of whole programs and of tools: they cover no line that others do not. */
+const REST = [
+  'bench/',
+  'config/option-docs.test.ts',
+  'ecosystem/',
+  'examples/',
+  'processes/',
+  'properties/',
+  'soak/',
+]
 
 const FOLDER = process.argv[2] ?? '.compiled/groups'
 
