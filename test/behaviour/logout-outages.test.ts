@@ -36,10 +36,8 @@ for (const [what, auth] of OUTAGES) {
     const { logOut } = await logoutApp(t, { auth: options })
     const iss = Array.isArray(options.issuers) ? new URL(server.url).origin : ISSUER
     const response = await logOut(logoutToken({ iss }))
-    assert.deepEqual(
-      [response.statusCode, response.body],
-      [503, '{"error":"temporarily_unavailable"}'],
-    )
+    const found = [response.statusCode, response.body]
+    assert.deepEqual(found, [503, '{"error":"temporarily_unavailable"}'])
     assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
     assert.equal(response.headers['cache-control'], 'no-store')
   })

@@ -49,10 +49,8 @@ const classical = table.map(([name]) => name)
 test('every algorithm of the table is supported, and the only others are post-quantum', () => {
   const others = supportedAlgorithms.filter((name) => !classical.includes(name))
   assert.deepEqual(supportedAlgorithms.slice(0, classical.length), classical)
-  assert.ok(
-    others.every((name) => /^ML-DSA-(44|65|87)$/.test(name)),
-    others.join(),
-  )
+  const found = others.every((name) => /^ML-DSA-(44|65|87)$/.test(name))
+  assert.ok(found, others.join())
   assert.equal(Object.isFrozen(supportedAlgorithms), true)
 })
 

@@ -88,9 +88,7 @@ test('no timer is set beyond what timers can reach', async (t) => {
   await succeed('one')
   await pass(1)
   assert.equal(loads.length, 1)
-  assert.ok(
-    document.retryAfter < 2 ** 31 / 1000,
-    `the next attempt is ${document.retryAfter} s away`,
-  )
+  const found = document.retryAfter < 2 ** 31 / 1000
+  assert.ok(found, `the next attempt is ${document.retryAfter} s away`)
   set.mock.restore()
 })

@@ -26,10 +26,8 @@ test('the limit of a load that came in time does not end the next one', async (t
   await pass(4)
   await pass(1)
   assert.equal(loads.length, 2)
-  assert.deepEqual(
-    loads.map(({ signal }) => signal.aborted),
-    [false, false],
-  )
+  const found = loads.map(({ signal }) => signal.aborted)
+  assert.deepEqual(found, [false, false])
 })
 
 test('a load that is under way keeps no process alive', () => {

@@ -139,9 +139,7 @@ const BAD: [what: string, options: unknown, message: RegExp][] = [
 
 for (const [what, options, message] of BAD) {
   it(`redisDenyList refuses ${what}`, () => {
-    assert.throws(
-      () => Reflect.apply(redisDenyList, undefined, [options]),
-      configError(message, '(redisDenyList())'),
-    )
+    const shown = () => Reflect.apply(redisDenyList, undefined, [options])
+    assert.throws(shown, configError(message, '(redisDenyList())'))
   })
 }
