@@ -203,7 +203,10 @@ test('requests of one issuer that arrive together ask once', async (t) => {
     Array.from({ length: 100 }, () => get(app, '/t/acme', headers)),
   )
   const found = responses.map(({ statusCode }) => statusCode)
-  assert.deepEqual(found, responses.map(() => 200))
+  assert.deepEqual(
+    found,
+    responses.map(() => 200),
+  )
   assert.deepEqual(asked(), [ACME])
 })
 

@@ -167,7 +167,10 @@ test('the time limit of a fetch begins with its place, so a slow host answers al
   const states = () => app.authService.stats().documents
   await until(() => states().every(({ state, failure }) => state === 'fresh' || failure !== null))
   const found = states().map(({ failure }) => failure)
-  assert.deepEqual(found, states().map(() => null))
+  assert.deepEqual(
+    found,
+    states().map(() => null),
+  )
   assert.equal(slow.most('127.0.1.1'), 16)
 })
 

@@ -210,7 +210,10 @@ test('routes() lists paths that the router keeps in a spelling of its own', asyn
   await app.ready()
   const listed = app.authService.routes().map(({ method, url }) => `${method} ${url}`)
   const shown = listed
-  assert.deepEqual(shown, urls.map((url) => `GET ${url}`))
+  assert.deepEqual(
+    shown,
+    urls.map((url) => `GET ${url}`),
+  )
 })
 
 test('a route that a later hook constrains is listed, and read with these constraints', async (t) => {

@@ -12,7 +12,10 @@ async function sabotaged(replacements: readonly Replacement[]) {
   const lib = sabotagedLib(replacements)
   const outdir = `${lib}-bundled`
   buildSync({
-    entryPoints: { index: join(lib, 'index.ts'), testing: join(lib, 'entrypoints/testing/index.ts') },
+    entryPoints: {
+      index: join(lib, 'index.ts'),
+      testing: join(lib, 'entrypoints/testing/index.ts'),
+    },
     ...{ outdir, bundle: true, splitting: true, format: 'esm', packages: 'external' },
   })
   const index: typeof import('../../lib/index.ts') = await import(join(outdir, 'index.js'))

@@ -78,7 +78,10 @@ test('opaque tokens of an issuer that answers no more shut out none of another o
   await settled()
   const full = 'opaqueToken was not asked: its line is full'
   const found = log.lines('request refused').map(({ reason }) => reason)
-  assert.deepEqual(found, Array.from({ length: 68 }, () => full))
+  assert.deepEqual(
+    found,
+    Array.from({ length: 68 }, () => full),
+  )
   assert.equal((await get(app, 'mine')).statusCode, 200)
   pass(5)
   await settled()

@@ -72,7 +72,10 @@ export function describeMembershipsIn(kind: string, open: () => Promise<Database
       const users = Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? BOB : BOSS))
       const tenants = (await Promise.all(users.map(rightsOf))).map((all) => Object.keys(all ?? {}))
       const found = tenants.map(({ length }) => length)
-      assert.deepEqual(found, users.map((user) => (user === BOB ? 2 : 1)))
+      assert.deepEqual(
+        found,
+        users.map((user) => (user === BOB ? 2 : 1)),
+      )
     })
 
     it('do not count for a user of the same name of another issuer', async (t) => {
