@@ -70,10 +70,8 @@ for (const [code, error] of Object.entries(ERRORS)) {
 test('boot errors have their code, and say in the message what is wrong', () => {
   for (const name of ['ERR_AUTH_CONFIG_INVALID', 'ERR_AUTH_ROUTE_INVALID'] as const) {
     const error = new errors[name]('what is wrong')
-    assert.deepEqual(
-      [error.code, error.statusCode, error.message, error.reason, error.expose],
-      [name, 500, 'what is wrong', 'what is wrong', false],
-    )
+    const seen = [error.code, error.statusCode, error.message, error.reason, error.expose]
+    assert.deepEqual(seen, [name, 500, 'what is wrong', 'what is wrong', false])
     assert.deepEqual([error.challenge, error.retryAfter], [null, null])
     assert.match(error.stack ?? '', /errors\.test\.ts/)
   }
@@ -81,10 +79,8 @@ test('boot errors have their code, and say in the message what is wrong', () => 
 
 test('one class for each code is exported, and nothing else', () => {
   const boot = ['ERR_AUTH_CONFIG_INVALID', 'ERR_AUTH_ROUTE_INVALID']
-  assert.deepEqual(
-    Object.keys(errors).sort(),
-    ['AuthError', ...Object.keys(ERRORS), ...boot].sort(),
-  )
+  const seen = Object.keys(errors).sort()
+  assert.deepEqual(seen, ['AuthError', ...Object.keys(ERRORS), ...boot].sort())
 })
 
 test('without a reason, the message is the reason', () => {

@@ -40,10 +40,8 @@ test('the next Fastify is installed over the lock file by one job, which may fai
   const installing = Object.entries(jobs).filter(([, { steps }]) =>
     steps.some(({ run }) => run === NEXT_FASTIFY),
   )
-  assert.deepEqual(
-    installing.map(([name, job]) => [name, job['continue-on-error']]),
-    [['next-fastify', true]],
-  )
+  const found = installing.map(([name, job]) => [name, job['continue-on-error']])
+  assert.deepEqual(found, [['next-fastify', true]])
 })
 
 test('the lock file holds no download addresses', () => {
@@ -58,10 +56,8 @@ test('a release publishes the package, its notes and its reference', () => {
 const forms = filesIn('.github/ISSUE_TEMPLATE').filter(({ name }) => name !== 'config.yml')
 
 test('there is a form for bugs, and one for wishes', () => {
-  assert.deepEqual(
-    forms.map(({ name }) => name),
-    ['bug.yml', 'feature.yml'],
-  )
+  const found = forms.map(({ name }) => name)
+  assert.deepEqual(found, ['bug.yml', 'feature.yml'])
 })
 
 for (const { name, text } of forms) {

@@ -116,7 +116,7 @@ test('another mapping is no change: it counts for the tokens that come', async (
   assert.deepEqual([await subOf(known), await subOf(fresh)], ['one', 'two'])
 })
 
-test('10 000 invented issuers are asked for once each, and known ones never wait', async (t) => {
+test('2 000 invented issuers are asked for once each, and known ones never wait', async (t) => {
   const server = await KeyServer.start(() => publicKeys)
   t.after(() => server.close())
   const asked: string[] = []
@@ -135,7 +135,7 @@ test('10 000 invented issuers are asked for once each, and known ones never wait
     accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new PendingRequests()))
   const token = await authority.token({ resources: { acme: [] } })
   await ask(token)
-  for (let batch = 0; batch < 1000; batch++) {
+  for (let batch = 0; batch < 200; batch++) {
     const strangers = Array.from({ length: 10 }, (_, i) => ask(inventedToken(batch * 10 + i)))
     for (const { status } of await Promise.allSettled(strangers)) assert.equal(status, 'rejected')
     const known = accepted(
@@ -143,7 +143,7 @@ test('10 000 invented issuers are asked for once each, and known ones never wait
     )
     assert.equal(known instanceof Promise, false, 'a known issuer is not waited for')
   }
-  assert.deepEqual([asked.length, new Set(asked).size, server.fetches], [10_001, 10_001, 1])
+  assert.deepEqual([asked.length, new Set(asked).size, server.fetches], [2001, 2001, 1])
 })
 
 const [HEADER = '', , SIGNATURE = ''] = (await authority.token()).split('.')
@@ -202,8 +202,9 @@ test('requests of one issuer that arrive together ask once', async (t) => {
   const responses = await Promise.all(
     Array.from({ length: 100 }, () => get(app, '/t/acme', headers)),
   )
+  const found = responses.map(({ statusCode }) => statusCode)
   assert.deepEqual(
-    responses.map(({ statusCode }) => statusCode),
+    found,
     responses.map(() => 200),
   )
   assert.deepEqual(asked(), [ACME])

@@ -61,10 +61,8 @@ test('work without a request is bound to nobody', async (t) => {
   const app = await boundApp(t, { confirmation: 'require', asyncContext: true })
   await app.ready()
   await app.authService.actAs({ sub: 'job', tenant: 'acme', resources: [] }, () => 'done')
-  assert.deepEqual(
-    events.map(({ outcome, bound }) => [outcome, bound]),
-    [['internal', null]],
-  )
+  const shown = events.map(({ outcome, bound }) => [outcome, bound])
+  assert.deepEqual(shown, [['internal', null]])
 })
 
 test('the figures count the proofs that are held, and those that came again', async (t) => {

@@ -73,10 +73,8 @@ test('after the keys were gone, the last ones that were known count', async (t) 
   await server.fail(null)
   await service.refreshKeys()
   const changed = events.filter(({ event }) => event === 'changed')
-  assert.deepEqual(
-    changed.map(({ added, removed }) => [added, removed]),
-    [[['second'], ['first']]],
-  )
+  const found = changed.map(({ added, removed }) => [added, removed])
+  assert.deepEqual(found, [[['second'], ['first']]])
 })
 
 test('a token that names a key that no set has is counted, and no other refusal is', async (t) => {

@@ -355,10 +355,8 @@ for (const [what, isRevoked, expected] of [
     assert.deepEqual(told, [])
     answer?.(isRevoked)
     await until(() => told.length > 0)
-    assert.deepEqual(
-      told.map(({ outcome, code }) => [outcome, code]),
-      expected,
-    )
+    const found = told.map(({ outcome, code }) => [outcome, code])
+    assert.deepEqual(found, expected)
   })
 }
 

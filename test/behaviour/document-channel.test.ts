@@ -100,10 +100,8 @@ test('what grows old is found by a failed fetch too, without a request', async (
   await server.fail('refused')
   at(101)
   await assert.rejects(service.refreshKeys(), { code: 'ERR_AUTH_KEYS_UNAVAILABLE' })
-  assert.deepEqual(
-    told.map(({ event }) => event),
-    ['fetched', 'failed', 'gone'],
-  )
+  const shown = told.map(({ event }) => event)
+  assert.deepEqual(shown, ['fetched', 'failed', 'gone'])
 })
 
 /** An application whose issuers a function tells, with a clock that the test moves. */
@@ -247,10 +245,8 @@ for (const [whenStale, change, state] of [
 test('the list of one process alone is no document', () => {
   const list = denyList()
   const service = new AuthService(trusting({ isRevoked: list }))
-  assert.deepEqual(
-    service.stats().documents.map(({ kind }) => kind),
-    ['keys'],
-  )
+  const shown = service.stats().documents.map(({ kind }) => kind)
+  assert.deepEqual(shown, ['keys'])
 })
 
 test('stats has a deny list among its documents', async (t) => {

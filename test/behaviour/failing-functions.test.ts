@@ -46,10 +46,8 @@ for (const [name, , expected] of CALLBACKS) {
     }
     assert.deepEqual(levels(message), [40, 20, 20])
     const [line] = log.lines(message)
-    assert.deepEqual(
-      [line?.['function'], Reflect.get(Object(line?.['err']), 'message')],
-      [name, SECRET],
-    )
+    const shown = [line?.['function'], Reflect.get(Object(line?.['err']), 'message')]
+    assert.deepEqual(shown, [name, SECRET])
     assert.equal(Reflect.get(Object(line?.['err']), 'hint'), 'a typo')
     pass(59.9)
     await ask()
@@ -161,10 +159,8 @@ test('what the functions behind a deny list throw is told', async (t) => {
   await assert.rejects(isRevoked.add({ jti: 'x' }), { code: 'ERR_AUTH_REVOCATION_UNAVAILABLE' })
   for (const name of ['changes', 'append']) {
     const [line] = log.lines(`tenant auth: ${name} failed (RangeError)`)
-    assert.deepEqual(
-      [line?.level, line?.['function'], Reflect.get(Object(line?.['err']), 'message')],
-      [40, name, SECRET],
-    )
+    const shown = [line?.level, line?.['function'], Reflect.get(Object(line?.['err']), 'message')]
+    assert.deepEqual(shown, [40, name, SECRET])
   }
 })
 

@@ -123,10 +123,8 @@ test('a hook that binds the handler before another one changes the url leaves on
   })
   app.get('/a', { config: { require: 'order:erase' } }, handler)
   await app.ready()
-  assert.deepEqual(
-    app.authService.routes().map(({ url }) => url),
-    ['/b'],
-  )
+  const shown = app.authService.routes().map(({ url }) => url)
+  assert.deepEqual(shown, ['/b'])
   await assertGuarded(app, authority)
 })
 

@@ -60,10 +60,10 @@ async function name(app: FastifyInstance, iss: string, header: object = { kid })
   return app.inject({ url: '/me', headers: { authorization: `Bearer ${token}` } })
 }
 
-test('two thousand unsigned tokens that name known issuers displace none that has proved one', async (t) => {
+test('twelve hundred unsigned tokens that name known issuers displace none that has proved one', async (t) => {
   const { app, asked, held, warnings } = await start(t)
   for (let i = 0; i < 20; i++) assert.equal((await use(app, nameOf(i))).statusCode, 200)
-  for (let i = 20; i < 2020; i++) {
+  for (let i = 20; i < 1220; i++) {
     assertRefused(await name(app, nameOf(i)), 'ERR_AUTH_TOKEN_INVALID')
   }
   asked()

@@ -208,10 +208,8 @@ for (const [what, mapClaims] of MAPPINGS) {
       slow.come()
       assert.equal((await later).statusCode, 200)
       const { issuer, userInfo } = (await waiting).json()
-      assert.deepEqual(
-        [issuer, userInfo.aud, userInfo.resources],
-        [ACME, 'lunch', CLAIMS.resources],
-      )
+      const found = [issuer, userInfo.aud, userInfo.resources]
+      assert.deepEqual(found, [ACME, 'lunch', CLAIMS.resources])
     })
   }
 }

@@ -16,7 +16,7 @@ import { assertTokenRefused, KEY } from '../helpers/tokens/probe.ts'
  */
 async function flood(probe: KeyOutage, count: number, token: () => string, seconds = 0) {
   const statuses: Record<number, number> = {}
-  const atOnce = 50
+  const atOnce = 15
   for (let asked = 0; asked < count; asked += atOnce) {
     probe.pass((seconds * atOnce) / count)
     const batch = Array.from({ length: atOnce }, () => probe.ask(token()))
@@ -43,31 +43,31 @@ test('500 requests at once that find the set too old cost one fetch', async (t) 
   assert.equal(probe.server.fetches, 2)
 })
 
-test('2 000 unknown keys at once cost one fetch', async (t) => {
+test('600 unknown keys at once cost one fetch', async (t) => {
   const probe = await startKeyOutage(t)
   await probe.ask(freshToken())
-  assert.deepEqual(await flood(probe, 2000, unknownKeyToken), { 401: 2000 })
+  assert.deepEqual(await flood(probe, 600, unknownKeyToken), { 401: 600 })
   assert.equal(probe.server.fetches, 2)
 })
 
-test('2 000 unknown keys in a minute and a half cost one fetch per cooldown', async (t) => {
+test('600 unknown keys in a minute and a half cost one fetch per cooldown', async (t) => {
   const probe = await startKeyOutage(t)
   await probe.ask(freshToken())
-  assert.deepEqual(await flood(probe, 2000, unknownKeyToken, 89), { 401: 2000 })
+  assert.deepEqual(await flood(probe, 600, unknownKeyToken, 89), { 401: 600 })
   assert.equal(probe.server.fetches, 1 + 3)
   assert.equal(probe.server.mostAtOnce, 1)
 })
 
-test('2 000 unknown keys, server failing, set fresh: one fetch per cooldown', async (t) => {
+test('600 unknown keys, server failing, set fresh: one fetch per cooldown', async (t) => {
   const probe = await startKeyOutage(t)
   await probe.ask(freshToken())
   await probe.server.fail('status 500')
-  assert.deepEqual(await flood(probe, 2000, unknownKeyToken, 89), { 401: 2000 })
+  assert.deepEqual(await flood(probe, 600, unknownKeyToken, 89), { 401: 600 })
   assert.equal(probe.server.fetches, 1 + 3)
   assert.equal(probe.server.mostAtOnce, 1)
 })
 
-test('2 000 unknown keys, server failing, set stale: no fetch beyond the retries', async (t) => {
+test('600 unknown keys, server failing, set stale: no fetch beyond the retries', async (t) => {
   // After the refresh has failed, the clock stands still. So its next retry is 10 seconds away.
   const probe = await startKeyOutage(t, { keysRetry: 10 })
   await probe.ask(freshToken())
@@ -75,28 +75,28 @@ test('2 000 unknown keys, server failing, set stale: no fetch beyond the retries
   probe.pass(1000)
   await probe.ask(freshToken())
   await until(() => probe.log.some((line) => line.includes('cannot be fetched')))
-  assert.deepEqual(await flood(probe, 2000, unknownKeyToken, 9.9), { 401: 2000 })
+  assert.deepEqual(await flood(probe, 600, unknownKeyToken, 9.9), { 401: 600 })
   assert.equal(probe.server.fetches, 2)
 })
 
-test('2 000 unknown keys, server failing, set stale for over a minute: no fetch beyond the retries', async (t) => {
+test('600 unknown keys, server failing, set stale for over a minute: no fetch beyond the retries', async (t) => {
   const probe = await startKeyOutage(t, { keysRetry: 10 })
   await probe.ask(freshToken())
   await probe.server.fail('status 500')
   probe.pass(1000)
-  assert.deepEqual(await flood(probe, 2000, unknownKeyToken, 60), { 401: 2000 })
+  assert.deepEqual(await flood(probe, 600, unknownKeyToken, 60), { 401: 600 })
   // One at once, then after 10 s, after 10 to 20 s more, after 15 to 30 s more, and so on. Unknown
   // keys change nothing in this.
   const refreshes = probe.server.fetches - 1
   assert.ok(refreshes >= 3 && refreshes <= 5, `${refreshes} fetches`)
 })
 
-test('2 000 tokens without a kid that no key fits cost one fetch', async (t) => {
+test('600 tokens without a kid that no key fits cost one fetch', async (t) => {
   const probe = await startKeyOutage(t)
   await probe.ask(freshToken())
   const header = encode({ alg: 'RS256', typ: 'at+jwt' })
   const token = () => [header, ...partsOf(freshToken()).slice(1)].join('.')
-  assert.deepEqual(await flood(probe, 2000, token), { 401: 2000 })
+  assert.deepEqual(await flood(probe, 600, token), { 401: 600 })
   assert.equal(probe.server.fetches, 2)
 })
 
@@ -106,12 +106,12 @@ function unfitToken(): string {
   return [header, ...partsOf(freshToken()).slice(1)].join('.')
 }
 
-test('2 000 bad signatures and wrong algorithms cost no fetch', async (t) => {
+test('600 bad signatures and wrong algorithms cost no fetch', async (t) => {
   const probe = await startKeyOutage(t, { keysCooldown: 0 })
   await probe.ask(freshToken())
   let asked = 0
   const anyToken = () => (asked++ % 2 === 0 ? badlySignedToken : unfitToken)()
-  assert.deepEqual(await flood(probe, 2000, anyToken, 400), { 401: 2000 })
+  assert.deepEqual(await flood(probe, 600, anyToken, 400), { 401: 600 })
   assert.equal(probe.server.fetches, 1)
 })
 
@@ -121,7 +121,7 @@ test('while the server fails from the start, requests cost no fetch beyond the r
   let asked = 0
   const kinds = [freshToken, unknownKeyToken, badlySignedToken]
   const anyToken = () => kinds[asked++ % kinds.length]?.() ?? ''
-  assert.deepEqual(await flood(probe, 2000, anyToken, 300), { 503: 2000 })
+  assert.deepEqual(await flood(probe, 600, anyToken, 300), { 503: 600 })
   // At once, after 10 s, after 10 to 20 s more, and then every 20 to 40 s.
   const { fetches } = probe.server
   assert.ok(fetches >= 6 && fetches <= 17, `${fetches} fetches in 300 s`)

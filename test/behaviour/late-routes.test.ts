@@ -110,10 +110,8 @@ for (const [config, body, found, headers = {}, options = {}] of ASKED) {
       'one event, when it is decided, and none where it is not',
     )
     const { admitted, refused } = app.authService.stats().decisions
-    assert.deepEqual(
-      [admitted, Object.keys(refused).length].join(),
-      isValid ? `${Number(!isRefused)},${Number(isRefused)}` : '0,0',
-    )
+    const shown = [admitted, Object.keys(refused).length].join()
+    assert.deepEqual(shown, isValid ? `${Number(!isRefused)},${Number(isRefused)}` : '0,0')
   })
 }
 
@@ -148,10 +146,8 @@ test('until the gate nothing is known of the request, and its hooks run', async 
   assert.equal(await asking(app)({ project: 'acme' }), 'acme')
   const nothing = [undefined, undefined, undefined, null, null, null]
   assert.deepEqual(seen, [...nothing, ...nothing, ...nothing])
-  assert.deepEqual(
-    log.lines('looked').map(({ sub = null }) => sub),
-    [null, null, null],
-  )
+  const shown = log.lines('looked').map(({ sub = null }) => sub)
+  assert.deepEqual(shown, [null, null, null])
   const [line] = log.lines('handled')
   assert.deepEqual([line?.['tenant'], line?.['sub']], ['acme', 'alice'])
 })

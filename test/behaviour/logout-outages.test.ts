@@ -36,23 +36,21 @@ for (const [what, auth] of OUTAGES) {
     const { logOut } = await logoutApp(t, { auth: options })
     const iss = Array.isArray(options.issuers) ? new URL(server.url).origin : ISSUER
     const response = await logOut(logoutToken({ iss }))
-    assert.deepEqual(
-      [response.statusCode, response.body],
-      [503, '{"error":"temporarily_unavailable"}'],
-    )
+    const found = [response.statusCode, response.body]
+    assert.deepEqual(found, [503, '{"error":"temporarily_unavailable"}'])
     assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
     assert.equal(response.headers['cache-control'], 'no-store')
   })
 }
 
-test('10 000 forged logout tokens cause one fetch, and the function of issuers is asked for none that no signature can save', async (t) => {
+test('2 000 forged logout tokens cause one fetch, and the function of issuers is asked for none that no signature can save', async (t) => {
   const server = await KeyServer.start(() => ({ keys: [KEY.publicJwk] }))
   t.after(() => server.close())
   const { logOut } = await logoutApp(t, { auth: { publicKeysUrl: server.url } })
   assert.equal((await logOut(logoutToken())).statusCode, 200)
   assert.equal(server.fetches, 1)
   const statuses = new Set<number>()
-  for (let sent = 0; sent < 10_000; sent += 100) {
+  for (let sent = 0; sent < 2000; sent += 100) {
     const forged = Array.from({ length: 100 }, (_, index) =>
       logoutToken({}, { kid: `k${sent + index}` }),
     )

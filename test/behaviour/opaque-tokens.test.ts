@@ -253,10 +253,8 @@ test('a good answer is never served beyond its time, when the function fails too
 test('requests with the same token ask once', async (t) => {
   const { app, asked } = await start(t, async () => GOOD)
   const responses = await Promise.all(Array.from({ length: 100 }, () => get(app, 'key')))
-  assert.deepEqual(
-    responses.filter(({ statusCode }) => statusCode !== 200),
-    [],
-  )
+  const found = responses.filter(({ statusCode }) => statusCode !== 200)
+  assert.deepEqual(found, [])
   assert.deepEqual(asked(), ['key'])
 })
 
@@ -362,7 +360,7 @@ test('a good token whose question has failed once is not shut out by invented on
   await Promise.all(strangers)
 })
 
-test('100 000 invented tokens leave the good one known, and the memory as it was', async () => {
+test('30 000 invented tokens leave the good one known, and the memory as it was', async () => {
   let asked = 0
   const opaqueToken = (token: string) => {
     asked += 1
@@ -382,10 +380,10 @@ test('100 000 invented tokens leave the good one known, and the memory as it was
   const known = ask('good')
   invent(2000)
   const before = await settledHeap()
-  invent(98_000)
+  invent(28_000)
   const grown = (await settledHeap()) - before
   assert.ok(grown < 5_000_000, `grown by ${grown} bytes`)
   assert.equal(ask('good'), known)
-  assert.equal(asked, 100_001)
+  assert.equal(asked, 30_001)
   authenticator.close()
 })

@@ -1,19 +1,26 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { pathToFileURL } from 'node:url'
+import { buildSync } from 'esbuild'
 import Fastify from 'fastify'
 import { type Replacement, sabotagedLibs } from '../helpers/documents/sabotaged-lib.ts'
 
 const sabotagedLib = sabotagedLibs()
 
-/** A copy of lib/ with a guard that lacks something. */
+/** A copy of lib/ with a guard that lacks something. To load its modules one by one takes longer. */
 async function sabotaged(replacements: readonly Replacement[]) {
   const lib = sabotagedLib(replacements)
-  const of = (door: string): string => pathToFileURL(join(lib, door)).href
-  const index: typeof import('../../lib/index.ts') = await import(of('index.ts'))
+  const outdir = `${lib}-bundled`
+  buildSync({
+    entryPoints: {
+      index: join(lib, 'index.ts'),
+      testing: join(lib, 'entrypoints/testing/index.ts'),
+    },
+    ...{ outdir, bundle: true, splitting: true, format: 'esm', packages: 'external' },
+  })
+  const index: typeof import('../../lib/index.ts') = await import(join(outdir, 'index.js'))
   const testing: typeof import('../../lib/entrypoints/testing/index.ts') = await import(
-    of('entrypoints/testing/index.ts')
+    join(outdir, 'testing.js')
   )
   return { ...index, ...testing }
 }

@@ -45,10 +45,8 @@ test('invented opaque tokens shut out no user who was known before', async (t) =
   await settled()
   assert.equal((await get(app, 'good')).statusCode, 200)
   const full = log.lines('request refused')
-  assert.deepEqual(
-    [full.length, full[0]?.['reason']],
-    [36, 'opaqueToken was not asked: its line is full'],
-  )
+  const found = [full.length, full[0]?.['reason']]
+  assert.deepEqual(found, [36, 'opaqueToken was not asked: its line is full'])
   for (const rest of [3600.5, 5]) {
     pass(rest)
     await settled()
@@ -79,17 +77,16 @@ test('opaque tokens of an issuer that answers no more shut out none of another o
   const hanging = tokens.map((token) => get(app, token))
   await settled()
   const full = 'opaqueToken was not asked: its line is full'
+  const found = log.lines('request refused').map(({ reason }) => reason)
   assert.deepEqual(
-    log.lines('request refused').map(({ reason }) => reason),
+    found,
     Array.from({ length: 68 }, () => full),
   )
   assert.equal((await get(app, 'mine')).statusCode, 200)
   pass(5)
   await settled()
-  assert.deepEqual(
-    [...new Set((await Promise.all(hanging)).map(({ statusCode }) => statusCode))],
-    [503],
-  )
+  const shown = [...new Set((await Promise.all(hanging)).map(({ statusCode }) => statusCode))]
+  assert.deepEqual(shown, [503])
 })
 
 test('users of one issuer hold half of the places of resourcesOf', async (t) => {

@@ -56,10 +56,8 @@ for (const [code, url, isUser, options = {}] of REFUSED) {
     const limit = Error.stackTraceLimit
     const response = await app.inject({ url, headers: isUser ? await as() : {} })
     assert.equal(response.json().code, code)
-    assert.deepEqual(
-      caught.map(({ stack }) => stack),
-      [`AuthError: ${response.json().message}`],
-    )
+    const found = caught.map(({ stack }) => stack)
+    assert.deepEqual(found, [`AuthError: ${response.json().message}`])
     assert.equal(Error.stackTraceLimit, limit)
     // What a function of the application threw has its own line, with its own stack.
     const ownLines = raw.filter((line) => !Object.hasOwn(JSON.parse(line), 'function'))

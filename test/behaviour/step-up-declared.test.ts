@@ -137,8 +137,6 @@ test('routes() names the login that a route wants, and none where none is wanted
       ['/early', undefined, false],
     ],
   )
-  assert.deepEqual(
-    listed.map((route) => Object.hasOwn(route, 'stepUp')),
-    [true, true, true, false, false],
-  )
+  const found = listed.map((route) => Object.hasOwn(route, 'stepUp'))
+  assert.deepEqual(found, [true, true, true, false, false])
 })

@@ -54,10 +54,8 @@ for (const [stepUp, options, expected] of CHALLENGES) {
     for (const url of ['/x', '/handler']) {
       const response = await app.inject({ url, headers })
       assert.equal(outcome(response), STALE)
-      assert.equal(
-        response.headers['www-authenticate'],
-        `Bearer realm="api", error="insufficient_user_authentication"${expected}`,
-      )
+      const found = response.headers['www-authenticate']
+      assert.equal(found, `Bearer realm="api", error="insufficient_user_authentication"${expected}`)
       assert.equal(response.headers['cache-control'], 'no-store')
       assert.equal(response.json().message, 'A new login is required')
     }
@@ -102,10 +100,8 @@ test('an error that an application makes breaks no header, whatever it wants', a
   for (const [n, expected] of said.entries()) {
     const response = await app.inject({ url: `/x?n=${n}`, headers })
     assert.equal(outcome(response), STALE)
-    assert.equal(
-      response.headers['www-authenticate'],
-      `Bearer realm="api", error="insufficient_user_authentication"${expected}`,
-    )
+    const found = response.headers['www-authenticate']
+    assert.equal(found, `Bearer realm="api", error="insufficient_user_authentication"${expected}`)
   }
 })
 

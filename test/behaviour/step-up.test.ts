@@ -252,10 +252,8 @@ for (const [name, value] of Object.entries(SPOILT)) {
           const response = await ask(tokenOf(claims), url)
           assert.equal(outcome(response), STALE)
           const error = 'error="insufficient_user_authentication"'
-          assert.equal(
-            response.headers['www-authenticate'],
-            `Bearer realm="api", ${error}${challenge}`,
-          )
+          const found = response.headers['www-authenticate']
+          assert.equal(found, `Bearer realm="api", ${error}${challenge}`)
         }
       }
       const { headers } = await app.inject('/missing')

@@ -178,10 +178,8 @@ for (const [what, issuersOf, reason] of FAILURES) {
     const app = await start(t, options, { issuersOf }, { logger })
     const response = await app.inject(documentOf('acme'))
     assert.equal(outcome(response), UNAVAILABLE)
-    assert.deepEqual(
-      [response.headers['retry-after'], response.headers['cache-control']],
-      ['1', 'no-store'],
-    )
+    const shown = [response.headers['retry-after'], response.headers['cache-control']]
+    assert.deepEqual(shown, ['1', 'no-store'])
     assert.equal(lines('tenant auth: issuersOf').length, 1)
     assert.match(String(lines('request refused')[0]?.['reason']), reason)
   })
@@ -199,10 +197,8 @@ test('issuersOf is asked for valid names only, once by requests together, and no
   assert.deepEqual(asked.sort(), ['acme', 'brook'])
   const dev = await start(t, { ...options, devMode: true }, { issuersOf })
   const document = (await dev.inject(documentOf('acme'))).json()
-  assert.deepEqual(
-    [document.resource, document.authorization_servers],
-    ['https://api.test/acme/mcp', undefined],
-  )
+  const shown = [document.resource, document.authorization_servers]
+  assert.deepEqual(shown, ['https://api.test/acme/mcp', undefined])
   assert.equal(asked.length, 2)
 })
 

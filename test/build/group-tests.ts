@@ -20,8 +20,16 @@ const ALONE = [
   'properties/',
 ]
 
-/** Folders whose tests prove whole programs, and cover no line that others do not. */
-const REST = ['ecosystem/', 'examples/', 'processes/', 'properties/']
+/** Tests of whole programs and of tools: they cover no line that others do not. */
+const REST = [
+  'bench/',
+  'config/option-docs.test.ts',
+  'ecosystem/',
+  'examples/',
+  'processes/',
+  'properties/',
+  'soak/',
+]
 
 const FOLDER = process.argv[2] ?? '.compiled/groups'
 
@@ -44,11 +52,11 @@ const compiled = (file: string) => `../test/${file.replace(/ts$/, 'js')}`
 const source = (file: string) => `../../test/${file}`
 write(
   'unit',
-  10,
+  20,
   files.filter((file) => !isOfRest(file)),
   compiled,
 )
-write('rest', 5, files.filter(isOfRest), source)
+write('rest', 10, files.filter(isOfRest), source)
 
 /** The more files share a process, the longer one processor may work alone at the end. */
 function write(

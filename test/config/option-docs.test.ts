@@ -25,14 +25,7 @@ const compilerOptions: ts.CompilerOptions = {
 }
 
 test('an editor shows the documentation of each option, and of each rule of an issuer', () => {
-  expectDocs(hoveredDocs('../../lib/index.ts', new Map()))
-})
-
-test('an editor shows it from the published declarations too', () => {
-  expectDocs(hoveredDocs('../../dist/index.js', emitDeclarations()))
-})
-
-function expectDocs(docs: ReadonlyMap<string, string>): void {
+  const docs = hoveredDocs('../../dist/index.js', emitDeclarations())
   const silent = EXPRESSIONS.filter((expression) => !docs.get(expression))
   assert.deepEqual(silent, [])
   assert.match(
@@ -40,7 +33,7 @@ function expectDocs(docs: ReadonlyMap<string, string>): void {
     /^Time beyond `keysMaxAge` that a key set still serves/,
   )
   assert.match(docs.get('options.configFile') ?? '', /^INI file whose `\[auth\]`/)
-}
+})
 
 /**
  * What an editor shows where an application reads each option. `emitted` are files that exist only

@@ -35,10 +35,8 @@ else {
       await until(() => verdictOf(other, tokenOf({ jti: 'token-2' })) === true)
       await late.ready()
       assert.equal(verdictOf(late), true)
-      assert.deepEqual(
-        logged.filter((reason) => reason.includes('lost')),
-        [],
-      )
+      const found = logged.filter((reason) => reason.includes('lost'))
+      assert.deepEqual(found, [])
     })
 
     it(`a pause of all clients is no end, by ${name}`, async (t) => {

@@ -115,10 +115,8 @@ for (const [url, isUser, code, scope, options] of REFUSED) {
     const answer = await app.inject({ url, headers })
     const { status, message, challenge } = REFUSALS[code]
     assert.deepEqual([answer.statusCode, answer.json()], [status, { statusCode: status, message }])
-    assert.equal(
-      answer.headers['www-authenticate'],
-      challenge === null ? undefined : `Bearer realm="api"${challenge}${scope}`,
-    )
+    const found = answer.headers['www-authenticate']
+    assert.equal(found, challenge === null ? undefined : `Bearer realm="api"${challenge}${scope}`)
     assert.equal(answer.headers['cache-control'], 'no-store')
   })
 }

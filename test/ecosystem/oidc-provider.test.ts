@@ -129,10 +129,8 @@ describe('with a real authorization server', () => {
     const answers = await Promise.all(
       [freshAccess, freshId, freshAccess, freshId].map((t) => get(api, '/lazy-raccoon/menu', t)),
     )
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [200, 200, 200, 200],
-    )
+    const found = answers.map(({ status }) => status)
+    assert.deepEqual(found, [200, 200, 200, 200])
     assert.equal(server.keyRequests, lookedAt + 1)
     for (const token of [oldAccess, oldId]) {
       const { status, body } = await get(api, '/lazy-raccoon/menu', token)

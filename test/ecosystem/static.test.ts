@@ -28,10 +28,8 @@ for (const side of SIDES) {
     t.after(() => app.close())
     app.get('/:tenant/:file', async () => 'closed')
     assert.equal((await app.inject('/public/menu.txt')).body, page)
-    assert.equal(
-      (await app.inject('/public/%2e%2e/lazy-raccoon/menu.txt')).body.includes('closed'),
-      false,
-    )
+    const found = (await app.inject('/public/%2e%2e/lazy-raccoon/menu.txt')).body.includes('closed')
+    assert.equal(found, false)
     assert.equal((await app.inject('/lazy-raccoon/menu.txt')).statusCode, 401)
   })
 }

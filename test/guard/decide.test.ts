@@ -55,10 +55,8 @@ test('to a user who may not act for them, existing and missing tenants look the 
   const real = await app.inject({ url: '/real/x', headers })
   const ghost = await app.inject({ url: '/ghost/x', headers })
   assert.equal(outcome(real), '403 ERR_AUTH_TENANT_FORBIDDEN')
-  assert.deepEqual(
-    [ghost.statusCode, ghost.body, ghost.headers['www-authenticate']],
-    [real.statusCode, real.body, real.headers['www-authenticate']],
-  )
+  const found = [ghost.statusCode, ghost.body, ghost.headers['www-authenticate']]
+  assert.deepEqual(found, [real.statusCode, real.body, real.headers['www-authenticate']])
   assert.equal(asked, 0)
 })
 

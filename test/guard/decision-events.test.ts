@@ -65,10 +65,8 @@ for (const [what, first, [error, tenant], expected] of TWICE) {
     const again = decidedAgain(context, first === null ? null : before)
     again.tenant = tenant
     decideWith(again, error)
-    assert.deepEqual(
-      reported.map(({ outcome }) => outcome),
-      expected,
-    )
+    const found = reported.map(({ outcome }) => outcome)
+    assert.deepEqual(found, expected)
     const { decisions } = app.authService.stats()
     const counted = [decisions.admitted - admitted, (decisions.refused[code] ?? 0) - refusals]
     const kinds = ['admitted', 'refused'].map((kind) => Number(expected.includes(kind)))

@@ -109,10 +109,8 @@ function assertJustified(
   const until = publishedUntil.get(token.key)
   assert.ok(until !== undefined, 'the key was published at some time')
   const noticeable = Math.max(until, upSince)
-  assert.ok(
-    now - noticeable <= MAX_AGE * 1000,
-    'a key that left is noticed while the endpoint is up',
-  )
+  const found = now - noticeable <= MAX_AGE * 1000
+  assert.ok(found, 'a key that left is noticed while the endpoint is up')
 }
 
 export class Publish implements Command {

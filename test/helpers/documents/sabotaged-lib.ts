@@ -1,4 +1,3 @@
-import 'tsx'
 import assert from 'node:assert/strict'
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

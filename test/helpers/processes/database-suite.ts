@@ -208,10 +208,8 @@ export function describeTenantsIn(kind: string, open: () => Promise<Database>): 
         ),
       )
       const none = [false, false, false, false]
-      assert.deepEqual(
-        roles.map((role) => Object.values(role)),
-        [none, none],
-      )
+      const shown = roles.map((role) => Object.values(role))
+      assert.deepEqual(shown, [none, none])
       const tables = await database.transaction(({ query }) =>
         query(
           `select relname, relrowsecurity and relforcerowsecurity as forced, relowner::regrole::text not in ('lunch_app', 'lunch_rights') as foreign

@@ -82,3 +82,12 @@ export function controlledDocument(
     },
   }
 }
+
+/** A remote document that is open, and was loaded once. */
+export async function loadedDocument(t: TestContext, freshness: Partial<Freshness> = {}) {
+  const controlled = controlledDocument(t, freshness)
+  controlled.document.open()
+  if (freshness.isLazy) controlled.document.current()
+  await controlled.succeed('one')
+  return controlled
+}

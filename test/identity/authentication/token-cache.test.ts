@@ -67,10 +67,8 @@ test('a token that is set again elsewhere does not move the look', () => {
   assert.equal(cache.get('b'), undefined, 'the look has passed a, and c comes next')
   cache.set('d', 'again')
   cache.set('f', 'f')
-  assert.deepEqual(
-    ['a', 'c', 'd', 'e', 'f'].map((name) => cache.get(name)),
-    ['a', undefined, 'again', 'e', 'f'],
-  )
+  const shown = ['a', 'c', 'd', 'e', 'f'].map((name) => cache.get(name))
+  assert.deepEqual(shown, ['a', undefined, 'again', 'e', 'f'])
 })
 
 /** Two tokens with what their values keep alive, and whether a cache for two keeps both. */
@@ -108,10 +106,8 @@ test('a token that is set again when it is looked at next leaves the look to the
   assert.equal(cache.get('b'), undefined, 'the look had passed a, and c comes next')
   cache.set('c', 'again')
   cache.set('e', 'e')
-  assert.deepEqual(
-    ['a', 'c', 'd', 'e'].map((name) => cache.get(name)),
-    ['a', 'again', undefined, 'e'],
-  )
+  const shown = ['a', 'c', 'd', 'e'].map((name) => cache.get(name))
+  assert.deepEqual(shown, ['a', 'again', undefined, 'e'])
 })
 
 test('a token above the whole bound is kept alone', () => {

@@ -60,10 +60,8 @@ function revoked(): unknown {
 
 for (const [what, answer, problem] of BAD) {
   test(`an answer that is, or has, ${what} is of another shape, which is named`, () => {
-    assert.throws(
-      () => readResources(answer),
-      (error) => error instanceof Unusable && error.message === problem,
-    )
+    const shown = () => readResources(answer)
+    assert.throws(shown, (error) => error instanceof Unusable && error.message === problem)
   })
 }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { constants, createSecretKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
-import { generateKeyPair } from 'jose'
 import {
   algorithmsOf,
   supportedAlgorithms,
@@ -50,15 +49,9 @@ const classical = table.map(([name]) => name)
 test('every algorithm of the table is supported, and the only others are post-quantum', () => {
   const others = supportedAlgorithms.filter((name) => !classical.includes(name))
   assert.deepEqual(supportedAlgorithms.slice(0, classical.length), classical)
-  assert.ok(
-    others.every((name) => /^ML-DSA-(44|65|87)$/.test(name)),
-    others.join(),
-  )
+  const found = others.every((name) => /^ML-DSA-(44|65|87)$/.test(name))
+  assert.ok(found, others.join())
   assert.equal(Object.isFrozen(supportedAlgorithms), true)
-})
-
-test('jose supports each of them on this Node', async () => {
-  for (const name of supportedAlgorithms) await generateKeyPair(name)
 })
 
 for (const [name, { publicKey }, signature] of table) {

@@ -142,10 +142,8 @@ test('nothing in the line is asked after the application has closed', async (t) 
   assert.equal(asked(), 'a c', 'c is wanted by another application')
   open[1]?.resolve('3')
   assert.equal(await shared, '3')
-  assert.deepEqual(
-    (await left).map((end) => end.status === 'rejected' && end.reason.reason),
-    Array(2).fill('had not answered when the application closed'),
-  )
+  const found = (await left).map((end) => end.status === 'rejected' && end.reason.reason)
+  assert.deepEqual(found, Array(2).fill('had not answered when the application closed'))
 })
 
 test('after a failure the function rests for a second, and then is asked again', (t) => {

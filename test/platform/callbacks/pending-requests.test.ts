@@ -11,10 +11,8 @@ test('the end fails every wait with its own error, and later waits too', async (
   waits.end()
   const late = waits.waitFor(Promise.resolve('here'), closed)
   const outcomes = await Promise.allSettled([...all, late])
-  assert.deepEqual(
-    outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message),
-    ['closed', 'shut', 'closed'],
-  )
+  const found = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message)
+  assert.deepEqual(found, ['closed', 'shut', 'closed'])
 })
 
 test('a promise may fail after the end of its wait, without any effect', async () => {
@@ -45,10 +43,8 @@ test('a wait that was ended takes nothing away from those after it', async () =>
   await new Promise(setImmediate)
   waits.end()
   const outcomes = await Promise.allSettled(later)
-  assert.deepEqual(
-    outcomes.map(({ status }) => status),
-    ['rejected', 'rejected'],
-  )
+  const found = outcomes.map(({ status }) => status)
+  assert.deepEqual(found, ['rejected', 'rejected'])
 })
 
 /** Waits of one second, of which the process does not wait for the end. */

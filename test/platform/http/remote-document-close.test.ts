@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { RemoteDocument } from '../../../lib/platform/http/remote-document.ts'
-import { controlledDocument, FRESHNESS } from '../../helpers/servers/controlled-document.ts'
+import {
+  controlledDocument,
+  FRESHNESS,
+  loadedDocument,
+} from '../../helpers/servers/controlled-document.ts'
 
 const URL = 'https://login.test/keys'
 
@@ -19,9 +23,7 @@ test('closing ends the load that is under way, and reports no failure', async (t
 })
 
 test('closing ends the wait for the refresh, and the wait after a failure', async (t) => {
-  const { document, loads, pass, succeed, fail } = controlledDocument(t)
-  document.open()
-  await succeed('one')
+  const { document, loads, pass, fail } = await loadedDocument(t)
   document.close()
   await pass(3600)
   assert.equal(loads.length, 1)
@@ -34,9 +36,7 @@ test('closing ends the wait for the refresh, and the wait after a failure', asyn
 })
 
 test('once closed, it serves its document and loads no other', async (t) => {
-  const { document, loads, pass, succeed } = controlledDocument(t)
-  document.open()
-  await succeed('one')
+  const { document, loads, pass } = await loadedDocument(t)
   document.close()
   await pass(1000)
   assert.equal(document.current(), 'one')
@@ -67,9 +67,7 @@ test('a reload that waits for its turn does not begin after closing', async (t) 
 })
 
 test('opened again with a usable document, it serves and refreshes it in its time', async (t) => {
-  const { document, loads, pass, succeed } = controlledDocument(t)
-  document.open()
-  await succeed('one')
+  const { document, loads, pass } = await loadedDocument(t)
   document.close()
   await pass(100)
   document.open()
@@ -81,9 +79,7 @@ test('opened again with a usable document, it serves and refreshes it in its tim
 })
 
 test('opened again with a document that is too old, it waits for a new one at once', async (t) => {
-  const { document, loads, pass, succeed } = controlledDocument(t)
-  document.open()
-  await succeed('one')
+  const { document, loads, pass, succeed } = await loadedDocument(t)
   document.close()
   await pass(5000)
   document.open()
@@ -104,9 +100,7 @@ test('a reload before opening loads, and begins no timer', async (t) => {
 })
 
 test('a reload after closing loads nothing', async (t) => {
-  const { document, loads, succeed } = controlledDocument(t)
-  document.open()
-  await succeed('one')
+  const { document, loads } = await loadedDocument(t)
   document.close()
   assert.equal(await document.reload(), false)
   assert.equal(loads.length, 1)
@@ -141,9 +135,7 @@ test('a late result of a load before closing does not replace a newer document',
 })
 
 test('closing again leaves no timer from before', async (t) => {
-  const { document, loads, pass, succeed } = controlledDocument(t)
-  document.open()
-  await succeed('one')
+  const { document, loads, pass } = await loadedDocument(t)
   void document.reload()
   document.close()
   document.open()

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { controlledDocument } from '../../helpers/servers/controlled-document.ts'
+import { controlledDocument, loadedDocument } from '../../helpers/servers/controlled-document.ts'
 
 const lazyDocument = (t: TestContext, freshness: object = {}) =>
   controlledDocument(t, { isLazy: true, ...freshness })
+
+const loadedLazily = (t: TestContext, freshness: object = {}) =>
+  loadedDocument(t, { isLazy: true, ...freshness })
 
 test('opening loads nothing; whoever asks first begins the load', async (t) => {
   for (const ask of ['current', 'settled'] as const) {
@@ -21,10 +24,7 @@ test('opening loads nothing; whoever asks first begins the load', async (t) => {
 })
 
 test('while it is not used, it is never asked for again', async (t) => {
-  const { document, loads, pass, succeed } = lazyDocument(t)
-  document.open()
-  document.current()
-  await succeed('one')
+  const { document, loads, pass } = await loadedLazily(t)
   for (let hour = 0; hour < 48; hour++) await pass(3600)
   assert.equal(loads.length, 1)
   assert.equal(document.state().state, 'none')
@@ -32,10 +32,7 @@ test('while it is not used, it is never asked for again', async (t) => {
 })
 
 test('while it is used, it is refreshed in the background, and nobody waits', async (t) => {
-  const { document, loads, pass, succeed } = lazyDocument(t)
-  document.open()
-  document.current()
-  await succeed('one')
+  const { document, loads, pass, succeed } = await loadedLazily(t)
   await pass(479)
   document.current()
   assert.equal(loads.length, 1)
@@ -65,10 +62,7 @@ test('the wait after a failure holds for those who ask', async (t) => {
 })
 
 test('a refresh that fails is tried again after the wait, who asked meanwhile or not', async (t) => {
-  const { document, loads, pass, succeed, fail } = lazyDocument(t, { retry: 0.2, timeout: 2 })
-  document.open()
-  document.current()
-  await succeed('one')
+  const { document, loads, pass, fail } = await loadedLazily(t, { retry: 0.2, timeout: 2 })
   await pass(480)
   for (const tries of [2, 3]) {
     assert.equal(document.current(), 'one')
@@ -80,10 +74,7 @@ test('a refresh that fails is tried again after the wait, who asked meanwhile or
 })
 
 test('unused beyond its age, it serves no more before its server was asked', async (t) => {
-  const { document, pass, succeed } = lazyDocument(t)
-  document.open()
-  document.current()
-  await succeed('one')
+  const { document, pass, succeed } = await loadedLazily(t)
   await pass(600)
   assert.equal(document.current(), undefined)
   const waiting = document.settled()
@@ -92,10 +83,7 @@ test('unused beyond its age, it serves no more before its server was asked', asy
 })
 
 test('where its server fails then, the old one serves, as far as it may be stale', async (t) => {
-  const { document, pass, succeed, fail } = lazyDocument(t)
-  document.open()
-  document.current()
-  await succeed('one')
+  const { document, pass, fail } = await loadedLazily(t)
   await pass(4199)
   const waiting = document.settled()
   await fail()
@@ -106,10 +94,7 @@ test('where its server fails then, the old one serves, as far as it may be stale
 })
 
 test('used all through an outage, the old one serves at once, to the second', async (t) => {
-  const { document, loads, pass, succeed, fail } = lazyDocument(t)
-  document.open()
-  document.current()
-  await succeed('one')
+  const { document, loads, pass, fail } = await loadedLazily(t)
   for (let second = 1; second < 4200; second++) {
     await pass(1)
     assert.equal(document.current(), 'one', `after ${second} s`)
@@ -122,10 +107,7 @@ test('used all through an outage, the old one serves at once, to the second', as
 })
 
 test('an outage of long ago lets nothing old serve', async (t) => {
-  const { document, pass, succeed, fail } = lazyDocument(t)
-  document.open()
-  document.current()
-  await succeed('one')
+  const { document, pass, succeed, fail } = await loadedLazily(t)
   await pass(1000)
   document.current()
   await fail()
@@ -138,10 +120,7 @@ test('an outage of long ago lets nothing old serve', async (t) => {
 })
 
 test('a look at a fresh document that fails shortens nothing', async (t) => {
-  const { document, pass, succeed, fail } = lazyDocument(t)
-  document.open()
-  document.current()
-  await succeed('one')
+  const { document, pass, fail } = await loadedLazily(t)
   void document.reload()
   await fail()
   await pass(470)

@@ -314,9 +314,7 @@ const BAD: [what: string, options: unknown, message: RegExp][] = [
 
 for (const [what, options, message] of BAD) {
   it(`postgresDenyList refuses ${what}`, () => {
-    assert.throws(
-      () => Reflect.apply(postgresDenyList, undefined, [options]),
-      configError(message, '(postgresDenyList())'),
-    )
+    const shown = () => Reflect.apply(postgresDenyList, undefined, [options])
+    assert.throws(shown, configError(message, '(postgresDenyList())'))
   })
 }

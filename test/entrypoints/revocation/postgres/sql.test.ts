@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import type { PGlite } from '@electric-sql/pglite'
-import {
-  type PostgresDenyListOptions,
-  postgresDenyList,
-} from '../../../../lib/entrypoints/revocation/index.ts'
+import { after, test } from 'node:test'
+import { postgresDenyList } from '../../../../lib/entrypoints/revocation/index.ts'
 import { revocationsSql } from '../../../../lib/entrypoints/revocation/postgres/sql.ts'
 import { codeBlocks } from '../../../helpers/documents/markdown.ts'
 import { guide } from '../../../helpers/documents/pages.ts'
@@ -33,7 +29,13 @@ const CATALOG = {
     FROM pg_class WHERE oid = $1::regclass`,
 }
 
-async function catalogOf(db: PGlite) {
+const { db, pool } = await embeddedPool()
+await db.exec('CREATE ROLE lunch_app')
+after(() => db.close())
+
+/** The catalog after a statement has made the table. */
+async function catalogAfter(script: string) {
+  await make(script)
   const parts: Record<string, unknown[]> = {}
   for (const [part, query] of Object.entries(CATALOG)) {
     parts[part] = (await db.query(query, [TABLE])).rows
@@ -41,36 +43,28 @@ async function catalogOf(db: PGlite) {
   return parts
 }
 
-/** A database in which a statement was run, and which ends with the test. */
-async function databaseAfter(t: TestContext, script: string) {
-  const embedded = await embeddedPool()
-  t.after(() => embedded.db.close())
-  await embedded.db.exec('CREATE ROLE lunch_app')
-  await embedded.db.exec(script)
-  return embedded
+async function make(script: string) {
+  await db.exec(`RESET ROLE; DROP TABLE IF EXISTS ${TABLE}`)
+  await db.exec(script)
 }
 
-test('the table on the page is the one that createTable makes', async (t) => {
-  const [shown, made] = await Promise.all([
-    databaseAfter(t, STATEMENTS),
-    databaseAfter(t, revocationsSql(TABLE).create),
-  ])
-  const expected = await catalogOf(made.db)
+test('the table on the page is the one that createTable makes', async () => {
+  const expected = await catalogAfter(revocationsSql(TABLE).create)
   // Newer servers list NOT NULL among the constraints.
   const isRead = Object.values(expected).every((rows) => rows.length > 0)
   assert.deepEqual([isRead, expected['columns']?.length], [true, 9], 'the catalog is read')
-  assert.deepEqual(await catalogOf(shown.db), expected)
+  assert.deepEqual(await catalogAfter(STATEMENTS), expected)
 })
 
-/** A process of the application, whose role has the rights that the page gives, and no others. */
-async function asApplication(t: TestContext, more: Partial<PostgresDenyListOptions> = {}) {
-  const { db, pool } = await databaseAfter(t, STATEMENTS)
+/** The role of the application has the rights that the page gives, and no others. */
+async function asApplication() {
+  await make(STATEMENTS)
   await db.exec('SET ROLE lunch_app')
-  return { db, list: postgresDenyList({ pool, ...more }) }
 }
 
-test('the rights that the page gives are enough to add, to read and to let go', async (t) => {
-  const { db, list } = await asApplication(t)
+test('the rights that the page gives are enough to add, to read and to let go', async () => {
+  await asApplication()
+  const list = postgresDenyList({ pool })
   await db.query(`INSERT INTO ${TABLE} (jti, until) VALUES ('ended', now() - interval '2 days')`)
   await list.add({ sub: 'alice' })
   await list.ready()
@@ -79,13 +73,9 @@ test('the rights that the page gives are enough to add, to read and to let go', 
   assert.deepEqual(rows, [{ jti: null, sub: 'alice' }])
 })
 
-test('the rights that the page gives are no more than that', async (t) => {
-  const { db } = await asApplication(t)
-  for (const statement of [
-    `UPDATE ${TABLE} SET until = now()`,
-    `TRUNCATE ${TABLE}`,
-    `DROP TABLE ${TABLE}`,
-  ]) {
-    await assert.rejects(db.query(statement), { code: '42501' }, statement)
+test('the rights that the page gives are no more than that', async () => {
+  await asApplication()
+  for (const what of [`UPDATE ${TABLE} SET until = now()`, `TRUNCATE ${TABLE}`, `DROP TABLE ${TABLE}`]) {
+    await assert.rejects(db.query(what), { code: '42501' }, what)
   }
 })

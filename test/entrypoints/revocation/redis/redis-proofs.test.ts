@@ -50,10 +50,8 @@ it('a key is held for a minute beyond its end, since clocks differ', async (t) =
   for (const left of [5 * MINUTE, 1, 0, -1, -MINUTE])
     await isFirst('k', new Date(Date.now() + left))
   const lives = [6 * MINUTE, MINUTE + 1, MINUTE, MINUTE, MINUTE]
-  assert.deepEqual(
-    asked,
-    lives.map((life) => ['tenant-auth:proofs:k', '1', 'PX', life, 'NX']),
-  )
+  const shown = asked
+  assert.deepEqual(shown, lives.map((life) => ['tenant-auth:proofs:k', '1', 'PX', life, 'NX']))
 })
 
 it('a client of redis is asked in its own way, for texts', async () => {
@@ -136,9 +134,7 @@ const BAD: [what: string, options: unknown, message: RegExp][] = [
 
 for (const [what, options, message] of BAD) {
   it(`redisProofs refuses ${what}`, () => {
-    assert.throws(
-      () => Reflect.apply(redisProofs, undefined, [options]),
-      configError(message, '(redisProofs())'),
-    )
+    const shown = () => Reflect.apply(redisProofs, undefined, [options])
+    assert.throws(shown, configError(message, '(redisProofs())'))
   })
 }
