@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { type TProperties, type TSchema, TypeGuard } from '@sinclair/typebox'
+import { Kind, type TProperties, type TSchema } from '@sinclair/typebox'
 import { type IniEntry, readIniFile } from './ini-file.ts'
 import {
   IMPLIES,
@@ -173,12 +173,12 @@ const BOOLEANS = new Map([
  * refused.
  */
 export function readIniText(schema: TSchema, text: string): unknown {
-  const kinds = TypeGuard.IsUnion(schema) ? schema.anyOf : [schema]
-  if (kinds.some((kind) => TypeGuard.IsArray(kind))) return readList(kinds, text)
+  const kinds: readonly TSchema[] = schema[Kind] === 'Union' ? schema['anyOf'] : [schema]
+  if (kinds.some((kind) => kind[Kind] === 'Array')) return readList(kinds, text)
   const value = readValue(text)
   if (value instanceof UnreadableValue) return value
-  if (TypeGuard.IsBoolean(schema)) return BOOLEANS.get(value.toLowerCase()) ?? value
-  const isNumber = TypeGuard.IsNumber(schema) || TypeGuard.IsInteger(schema)
+  if (schema[Kind] === 'Boolean') return BOOLEANS.get(value.toLowerCase()) ?? value
+  const isNumber = schema[Kind] === 'Number' || schema[Kind] === 'Integer'
   return isNumber && /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
 }
 
@@ -186,7 +186,7 @@ export function readIniText(schema: TSchema, text: string): unknown {
 function readList(kinds: readonly TSchema[], text: string): unknown {
   const items = readItems(text)
   if (items instanceof UnreadableValue || items.length !== 1) return items
-  const isWord = kinds.some((kind) => TypeGuard.IsLiteral(kind) && kind.const === items[0])
+  const isWord = kinds.some((kind) => kind[Kind] === 'Literal' && kind['const'] === items[0])
   return isWord ? items[0] : items
 }
 

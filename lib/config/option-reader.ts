@@ -1,13 +1,5 @@
+import type { Static, TObject, TPartial, TProperties, TSchema } from '@sinclair/typebox'
 import * as Type from '@sinclair/typebox'
-import {
-  type Static,
-  type TObject,
-  type TPartial,
-  type TProperties,
-  type TSchema,
-  TypeGuard,
-} from '@sinclair/typebox'
-import { Assert, Check } from '@sinclair/typebox/value'
 import { KeySet, NO_KEYS } from '../identity/jwks/jwk-set.ts'
 import { Unusable } from '../platform/http/failure.ts'
 import { ownCopy, ownProperty } from '../platform/runtime/own-property.ts'
@@ -15,6 +7,7 @@ import { UnreadableValue } from './ini-line.ts'
 import { isNameOf, type NameOf, namesOf } from './option-types.ts'
 import { isPlainData, ownMembers, Problems, type Source } from './problems.ts'
 import { showReason, showValue } from './redact.ts'
+import { assertRight, isOptional, isRight } from './schema-check.ts'
 
 /** A value that somebody gave. */
 export interface Given {
@@ -74,7 +67,7 @@ export class OptionReader<Members extends TProperties> {
       this.refuse(name, value.expected, value.found)
     } else if (typeof keys === 'string') {
       this.refuse(name, expectedOf(schema), `${showValue(written)}: ${showReason(keys)}`)
-    } else if (isRight(schema, value)) {
+    } else if (isAllowed(schema, value)) {
       this.#values.set(name, value)
     } else if (isSecret(schema)) {
       this.refuse(name, expectedOf(schema), `a value of type ${typeof value}`)
@@ -117,14 +110,14 @@ export class OptionReader<Members extends TProperties> {
   /** The right options, and the defaults of the others. */
   get right(): Static<TPartial<TObject<Members>>> {
     const values = this.#ownValues()
-    Assert(Type.Partial(Type.Object(this.#members)), values)
+    assertRight(Type.Partial(Type.Object(this.#members)), values)
     return values
   }
 
   /** The same, if no required option is missing or wrong. */
   get whole(): Static<TObject<Members>> {
     const values = this.#ownValues()
-    Assert(Type.Object(this.#members), values)
+    assertRight(Type.Object(this.#members), values)
     return values
   }
 
@@ -178,13 +171,13 @@ export function plainOptions<T extends object>(
   return ownCopy(given)
 }
 
-function isRight(schema: TSchema, value: unknown): boolean {
+function isAllowed(schema: TSchema, value: unknown): boolean {
   // Spreading turns the holes of a sparse array into `undefined`, which `every` checks.
-  return Check(schema, Array.isArray(value) ? [...value] : value)
+  return isRight(schema, Array.isArray(value) ? [...value] : value)
 }
 
 function isRequired(schema: TSchema): boolean {
-  return !TypeGuard.IsOptional(schema) && !Object.hasOwn(schema, 'default')
+  return !isOptional(schema) && !Object.hasOwn(schema, 'default')
 }
 
 function isSecret(schema: TSchema): boolean {

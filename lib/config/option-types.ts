@@ -1,8 +1,9 @@
 import * as Type from '@sinclair/typebox'
-import { Kind, type Static, type TProperties, type TSchema, TypeRegistry } from '@sinclair/typebox'
+import { Kind, type Static, type TProperties, type TSchema } from '@sinclair/typebox'
 import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
 import { isSecureUrl } from '../platform/http/urls.ts'
+import { JUDGED } from './schema-check.ts'
 
 /** The rule for the address of an API, in the words of a boot error. */
 const ADDRESS_EXPECTED =
@@ -30,19 +31,12 @@ export function metadataAddress(resource: string): string {
   return `${new URL(resource).origin}${metadataPath(resource)}`
 }
 
-// The registry may be the application's too, so the name is ours alone.
-const CUSTOM = 'fastify-tenant-auth/judged'
-interface TCustom extends TSchema {
-  readonly judge: (value: unknown) => boolean
-}
-TypeRegistry.Set<TCustom>(CUSTOM, ({ judge }, value) => judge(value))
-
 /** A value that a function checks. `expected` are the words of a boot error. */
 export const Custom = <T>(
   expected: string,
   judge: (value: unknown) => value is T,
   options: object = {},
-) => Type.Unsafe<T>({ [Kind]: CUSTOM, expected, judge, ...options })
+) => Type.Unsafe<T>({ [Kind]: JUDGED, expected, judge, ...options })
 
 export const TextThat = (
   expected: string,

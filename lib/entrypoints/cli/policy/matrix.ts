@@ -1,8 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import * as Type from '@sinclair/typebox'
-import { Errors } from '@sinclair/typebox/errors'
-import { Check } from '@sinclair/typebox/value'
 import { visible } from '../../../config/redact.ts'
+import { isRight, wrongPlace } from '../../../config/schema-check.ts'
 import type { Implies } from '../../../identity/authorization/implied-ids.ts'
 import { type ConstrainedRoute, wholeRoute } from '../../../routes/route-list.ts'
 
@@ -143,10 +142,9 @@ export function readMatrix(text: string): PolicyMatrix | string {
       applications.map(({ implies }) => implies),
     )
   }
-  const path = Errors(Matrix, value).First()?.path
-  return `it is no policy matrix: ${path || '/'} is not as --write writes it`
+  return `it is no policy matrix: ${wrongPlace(Matrix, value) || '/'} is not as --write writes it`
 }
 
 function isMatrix(value: unknown): value is PolicyMatrix {
-  return Check(Matrix, value)
+  return isRight(Matrix, value)
 }

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import * as Type from '@sinclair/typebox'
 import { entryPointOptions } from '../../../config/option-reader.ts'
 import { Custom, List, TextThat } from '../../../config/option-types.ts'
 import { withoutRegisterOptions } from '../../../config/problems.ts'
