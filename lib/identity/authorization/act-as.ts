@@ -46,8 +46,10 @@ export class ActAs {
     // The answer is that of requests too, which may wait for it.
     const asked = runWithAuthorization(null, () => knownTenants.stateOf(user.tenant, this.#waits))
     const state = await asked
-    if (state === false) throw new ERR_AUTH_TENANT_UNKNOWN(undefined, 'actAs(): the tenant does not exist')
-    if (state === 'suspended') throw new ERR_AUTH_TENANT_SUSPENDED(undefined, 'actAs(): the tenant is suspended')
+    if (state === false)
+      throw new ERR_AUTH_TENANT_UNKNOWN(undefined, 'actAs(): the tenant does not exist')
+    if (state === 'suspended')
+      throw new ERR_AUTH_TENANT_SUSPENDED(undefined, 'actAs(): the tenant is suspended')
     const authorization = this.#authorize(user)
     onBegin(authorization)
     return runWithAuthorization(authorization, work)
