@@ -75,7 +75,7 @@ Controller()(MenuController)
 class MenuModule {}
 Module({ controllers: [MenuController] })(MenuModule)
 
-async function nest(t: TestContext, given: AuthOptions = {}, module: unknown = MenuModule) {
+async function nest(t: TestContext, given: AuthOptions = {}, AppModule: object = MenuModule) {
   // Nest logs its start and each error of a request.
   Logger.overrideLogger(false)
   const authority = await createTestAuthority()
@@ -83,7 +83,7 @@ async function nest(t: TestContext, given: AuthOptions = {}, module: unknown = M
 
   const adapter = new FastifyAdapter()
   await adapter.getInstance().register(tenantAuth, options)
-  const app = await NestFactory.create<NestFastifyApplication>(module, adapter)
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule, adapter)
 
   t.after(() => app.close())
   await app.init()
