@@ -55,8 +55,11 @@ function holdsExcerpt(text: string, excerpt: string): boolean {
   )
 }
 
+/** Files of a reader's own. The tests of these pages write and run them. */
 const builtFromPage = new Set(
-  PAGE_APPLICATIONS.flatMap((name) => codeBlocks(guide(name)).map(({ text }) => text)),
+  [...PAGE_APPLICATIONS, 'guides/nestjs'].flatMap((name) =>
+    codeBlocks(guide(name)).flatMap(({ file, text }) => (file?.startsWith('src/') ? [text] : [])),
+  ),
 )
 
 for (const { file, text } of blocks.filter(({ language }) => language === 'ts')) {

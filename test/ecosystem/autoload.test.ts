@@ -34,6 +34,8 @@ test('The guard itself may be loaded by @fastify/autoload, with the options of a
   app.register(autoload, routes)
   const headers = await authority.headers(ALICE)
   assert.equal((await app.inject('/lazy-raccoon/menus')).statusCode, 401)
+  // A plugin that depends on the guard, and whose file comes first.
+  assert.deepEqual(app.refused, ['ERR_AUTH_TOKEN_MISSING'])
   const answer = await app.inject({ url: '/lazy-raccoon/menus', headers })
   assert.equal(answer.body, 'menus of lazy-raccoon')
   const found = app.authService.routes().filter(({ seen }) => !seen)

@@ -1,15 +1,22 @@
 import 'reflect-metadata'
 import assert from 'node:assert/strict'
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { Controller, Get, Logger, Module, Req } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter, type NestFastifyApplication, RouteConfig } from '@nestjs/platform-fastify'
 import type { FastifyRequest } from 'fastify'
+import ts from 'typescript'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions, type RouteDeclaration } from '../../lib/index.ts'
 import { CookOnly, Declare } from '../examples/nestjs.ts'
 import { ALICE } from '../helpers/app/beside.ts'
 import { REFUSALS, type RefusalCode } from '../helpers/app/refusals.ts'
+import { codeBlocks } from '../helpers/documents/markdown.ts'
+import { guide } from '../helpers/documents/pages.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
 class MenuController {
   menu({ tenant, userInfo }: FastifyRequest): object {
@@ -68,7 +75,7 @@ Controller()(MenuController)
 class MenuModule {}
 Module({ controllers: [MenuController] })(MenuModule)
 
-async function nest(t: TestContext, given: AuthOptions = {}) {
+async function nest(t: TestContext, given: AuthOptions = {}, AppModule: object = MenuModule) {
   // Nest logs its start and each error of a request.
   Logger.overrideLogger(false)
   const authority = await createTestAuthority()
@@ -76,7 +83,7 @@ async function nest(t: TestContext, given: AuthOptions = {}) {
 
   const adapter = new FastifyAdapter()
   await adapter.getInstance().register(tenantAuth, options)
-  const app = await NestFactory.create<NestFastifyApplication>(MenuModule, adapter)
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule, adapter)
 
   t.after(() => app.close())
   await app.init()
@@ -151,3 +158,45 @@ for (const [held, status] of [
     assert.equal((await app.inject({ url: '/lazy-raccoon/cook', headers })).statusCode, status)
   })
 }
+
+const folder = tempFolder()
+
+/** The controllers of the page, as the compiler of an application of Nest makes them. */
+async function controllersOfPage(): Promise<object[]> {
+  const blocks = codeBlocks(guide('guides/nestjs'))
+  const { text = '' } = blocks.find(({ file }) => file === 'src/menu.controller.ts') ?? {}
+  const { outputText } = ts.transpileModule(text, {
+    compilerOptions: {
+      module: ts.ModuleKind.ESNext,
+      target: ts.ScriptTarget.ES2022,
+      experimentalDecorators: true,
+      emitDecoratorMetadata: true,
+    },
+  })
+  const declare = new URL('../examples/nestjs.ts', import.meta.url).href
+  symlinkSync(join(process.cwd(), 'node_modules'), join(folder.path, 'node_modules'))
+  const file = folder.write(outputText.replace('./declare.ts', declare), 'menu.controller.mjs')
+  return Object.values(await import(pathToFileURL(file).href))
+}
+
+test('With NestJS parameters are the tenant and the user that the handler declares', async (t) => {
+  class PageModule {}
+  Module({ controllers: (await controllersOfPage()).map((each) => Object(each)) })(PageModule)
+  const { app, authority } = await nest(t, {}, PageModule)
+  const headers = await authority.headers({
+    sub: 'alice',
+    resources: { 'lazy-raccoon': ['menu:edit', 'order:cook'], 'busy-badger': ['order:cook'] },
+  })
+  const get = (url: string) => app.inject({ url, headers })
+  assert.deepEqual((await get('/lazy-raccoon/menu')).json(), {
+    tenant: 'lazy-raccoon',
+    user: 'alice',
+  })
+  assert.equal((await get('/quick-fox/menu')).statusCode, 403)
+  const cook = (tenant: string) => app.inject({ method: 'POST', url: `/${tenant}/menu`, headers })
+  assert.equal((await cook('lazy-raccoon')).body, 'cooked in lazy-raccoon')
+  assert.equal((await cook('busy-badger')).statusCode, 403)
+  assert.equal((await get('/lazy-raccoon/broken')).statusCode, 500)
+  assert.equal((await app.inject('/lazy-raccoon/broken')).statusCode, 401)
+  assert.equal((await app.inject('/health')).body, 'ok')
+})

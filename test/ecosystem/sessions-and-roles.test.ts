@@ -39,8 +39,16 @@ describe('an application with sessions and roles', () => {
 
   const login = async (name: string) => {
     const payload = { name, password: 'secret' }
-    const { cookies } = await app.inject({ method: 'POST', url: '/auth/login', payload })
-    return { session: cookies[0]?.value ?? '' }
+    const answer = await app.inject({ method: 'POST', url: '/auth/login', payload })
+    assert.equal(answer.statusCode, 200)
+    return { session: answer.cookies[0]?.value ?? '' }
+  }
+  const sessions = new Map<string, ReturnType<typeof login>>()
+  /** The login is limited. */
+  const sessionOf = (name: string) => {
+    const session = sessions.get(name) ?? login(name)
+    sessions.set(name, session)
+    return session
   }
   const ask = (
     cookies: Record<string, string>,
@@ -54,26 +62,31 @@ describe('an application with sessions and roles', () => {
   }
 
   it('guards each route that was loaded, with its tenant of the folder’s name', async () => {
-    const routes = app.authService.routes().filter(({ method }) => method !== 'HEAD')
+    await app.ready()
+    const routes = app.authService.routes()
+    const isShown = (method: string, url: string) => method !== 'HEAD' && !url.endsWith('/')
     assert.deepEqual(
-      routes.map(({ method, url, noauth, tenant, require, seen }) =>
-        [method, url, noauth ? 'open' : tenant, require ?? '', seen].join(' '),
-      ),
+      routes
+        .filter(({ method, url }) => isShown(method, url))
+        .map(({ method, url, noauth, tenant, require }) =>
+          [method, url, noauth ? 'open' : tenant, require].join(' '),
+        )
+        .sort(),
       [
-        'DELETE /:tenant/tasks/:id path task:edit true',
-        'GET /:tenant/tasks/ path task:read true',
-        'GET /:tenant/tasks/:id/picture path task:read true',
-        'POST /:tenant/tasks/ path task:edit true',
-        'POST /:tenant/tasks/:id/assign path task:assign true',
-        'POST /:tenant/tasks/:id/picture path task:edit true',
-        'POST /auth/login open  true',
-        'POST /auth/logout   true',
+        'DELETE /:tenant/tasks/:id path task:edit',
+        'GET /:tenant/tasks path task:read',
+        'GET /:tenant/tasks/:id/picture path task:read',
+        'POST /:tenant/tasks path task:edit',
+        'POST /:tenant/tasks/:id/assign path task:assign',
+        'POST /:tenant/tasks/:id/picture path task:edit',
+        'POST /auth/login open ',
+        'POST /auth/logout  ',
       ],
     )
   })
 
   it('knows a session as the route’s user, and nobody without one', async () => {
-    const bob = await login('bob')
+    const bob = await sessionOf('bob')
     assert.equal((await ask({}, 'GET', '/lazy-raccoon/tasks')).statusCode, 401)
     assert.equal((await ask({ session: 'invented' }, 'GET', '/lazy-raccoon/tasks')).statusCode, 401)
     assert.equal((await ask(bob, 'GET', '/lazy-raccoon/tasks')).statusCode, 200)
@@ -90,8 +103,8 @@ describe('an application with sessions and roles', () => {
     ['eve', 403, 403],
   ] as const) {
     it(`lets ${name} assign a task of bob: ${assigns}, and delete it: ${deletes}`, async () => {
-      const url = await add(await login('bob'))
-      const cookies = await login(name)
+      const url = await add(await sessionOf('bob'))
+      const cookies = await sessionOf(name)
       const assigned = await ask(cookies, 'POST', `${url}/assign`, { name: 'mo' })
       assert.equal(assigned.statusCode, assigns)
       assert.equal((await ask(cookies, 'DELETE', url)).statusCode, deletes)
@@ -99,7 +112,7 @@ describe('an application with sessions and roles', () => {
   }
 
   it('keeps an upload for its team', async () => {
-    const bob = await login('bob')
+    const bob = await sessionOf('bob')
     const url = `${await add(bob)}/picture`
     const body = new FormData()
     body.set('picture', new Blob(['pixels'], { type: 'image/png' }), 'task.png')
@@ -113,7 +126,7 @@ describe('an application with sessions and roles', () => {
     const picture = await ask(bob, 'GET', url)
     assert.deepEqual([picture.statusCode, picture.body], [200, 'pixels'])
     const elsewhere = url.replace('lazy-raccoon', 'busy-beaver')
-    assert.equal((await ask(await login('eve'), 'GET', elsewhere)).statusCode, 404)
+    assert.equal((await ask(await sessionOf('eve'), 'GET', elsewhere)).statusCode, 404)
   })
 
   it('ends a session at its logout, at once', async () => {
@@ -126,7 +139,7 @@ describe('an application with sessions and roles', () => {
 
   it('shows its routes in the document, and limits those who look for others', async () => {
     const { paths } = JSON.parse(JSON.stringify(app.swagger()))
-    assert.deepEqual(paths['/{tenant}/tasks/{id}/assign'].post.security, [{ bearer: [] }])
+    assert.deepEqual(paths['/{tenant}/tasks/{id}/assign'].post.security, [{ bearerAuth: [] }])
     const statuses = []
     for (let i = 0; i < 4; i++) statuses.push((await app.inject('/nowhere')).statusCode)
     assert.deepEqual(statuses, [404, 404, 404, 429])

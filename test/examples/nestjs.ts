@@ -1,7 +1,9 @@
 import 'reflect-metadata'
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common'
 import { RouteConfig } from '@nestjs/platform-fastify'
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js'
-import type { RouteDeclaration } from '../../lib/index.ts'
+import type { FastifyRequest } from 'fastify'
+import type { RouteDeclaration, UserInfo } from '../../lib/index.ts'
 
 /**
  * Declares what `@RouteConfig` would, together with what other decorators of the handler declare.
@@ -37,3 +39,19 @@ function listed(required: NonNullable<RouteDeclaration['require']>): readonly st
 
 /** A role of the application. */
 export const CookOnly = () => Declare({ require: 'order:cook' })
+
+const requestOf = (context: ExecutionContext) => context.switchToHttp().getRequest<FastifyRequest>()
+
+/** The tenant of the request, in a handler that declares `tenant: 'required'`. */
+export const Tenant = createParamDecorator((_data: unknown, context: ExecutionContext): string => {
+  const { tenant } = requestOf(context)
+  if (typeof tenant !== 'string') throw new Error('@Tenant() is for handlers that have a tenant')
+  return tenant
+})
+
+/** The user, in a handler that declares `userInfo: true`. */
+export const User = createParamDecorator((_data: unknown, context: ExecutionContext): UserInfo => {
+  const { userInfo } = requestOf(context)
+  if (!userInfo) throw new Error('@User() is for handlers that declare userInfo')
+  return userInfo
+})
