@@ -300,12 +300,16 @@ test('the list of declarations has every key, and every word that a key may have
     confirmation: true,
     stepUp: true,
   } satisfies Record<keyof RouteDeclaration, true>
-  const told = listItems(README, 'What a route declares').flatMap(
-    (item) => /^`(\w+: [^`]+)`(?:\.|,)/.exec(item)?.[1] ?? [],
-  )
-  assert.deepEqual([...new Set(told.map((each) => each.split(':')[0]))], Object.keys(keys))
-  for (const word of ["tenant: 'required'", "tenant: 'optional'"]) {
-    assert.ok(told.includes(word), word)
+  const lists = {
+    table: tableRows(README, 'What a route declares', 'key').map(([cell = '']) => cell),
+    reference: listItems(guide('reference/routes'), 'What is declared'),
+  }
+  for (const [name, items] of Object.entries(lists)) {
+    const told = items.flatMap((item) => /^`(\w+: [^`]+)`(?:$|\.|,)/.exec(item)?.[1] ?? [])
+    assert.deepEqual([...new Set(told.map((each) => each.split(':')[0]))], Object.keys(keys), name)
+    for (const word of ["tenant: 'required'", "tenant: 'optional'"]) {
+      assert.ok(told.includes(word), word)
+    }
   }
 })
 

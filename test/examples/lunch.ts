@@ -8,14 +8,14 @@ export async function lunchApp(options: AuthOptions) {
 
   app.get('/health', { config: { noauth: true } }, async () => 'ok')
 
-  // strictly multitenant: GET /lazy-raccoon/todays-menu
+  // the tenant in the path: GET /lazy-raccoon/todays-menu
   app.get(
     '/:tenant/todays-menu',
     { config: { tenant: 'required', require: 'menu:read' } },
     async (request) => menuOf(request.tenant), // string
   )
 
-  // configurably multitenant: GET /orders?tenant=lazy-raccoon
+  // the tenant in the query: GET /orders?tenant=lazy-raccoon
   app.get(
     '/orders',
     { config: { tenant: true, userInfo: true, resources: true } },

@@ -20,7 +20,7 @@ const forKeycloak: AuthOptions = {
   }),
 }
 
-/** The groups of a user are `/lazy-raccoon` and `/lazy-raccoon/cook`: a tenant, and a role in it. */
+/** A user's groups are `/lazy-raccoon` and `/lazy-raccoon/cook`: a tenant, and a role in it. */
 const forKeycloakGroups: AuthOptions = {
   issuer: 'https://sso.example.com/realms/lunch',
   audience: 'menu-api',
