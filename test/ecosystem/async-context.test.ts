@@ -67,7 +67,10 @@ for (const side of SIDES) {
       }),
     )
     const found = answers
-    assert.deepEqual(found, ['alice', 'bob', 'alice'].map((sub) => ({ me: sub, later: sub })))
+    assert.deepEqual(
+      found,
+      ['alice', 'bob', 'alice'].map((sub) => ({ me: sub, later: sub })),
+    )
   })
 
   test(`With @fastify/request-context ${side} the guard both contexts are those of the request`, async (t) => {
@@ -85,6 +88,9 @@ for (const side of SIDES) {
       }),
     )
     const found = answers
-    assert.deepEqual(found, ['alice', 'bob', 'alice'].map((sub) => [sub, sub]))
+    assert.deepEqual(
+      found,
+      ['alice', 'bob', 'alice'].map((sub) => [sub, sub]),
+    )
   })
 }

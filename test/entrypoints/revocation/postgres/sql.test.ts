@@ -75,7 +75,11 @@ test('the rights that the page gives are enough to add, to read and to let go', 
 
 test('the rights that the page gives are no more than that', async () => {
   await asApplication()
-  for (const what of [`UPDATE ${TABLE} SET until = now()`, `TRUNCATE ${TABLE}`, `DROP TABLE ${TABLE}`]) {
+  for (const what of [
+    `UPDATE ${TABLE} SET until = now()`,
+    `TRUNCATE ${TABLE}`,
+    `DROP TABLE ${TABLE}`,
+  ]) {
     await assert.rejects(db.query(what), { code: '42501' }, what)
   }
 })

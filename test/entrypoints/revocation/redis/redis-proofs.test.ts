@@ -51,7 +51,10 @@ it('a key is held for a minute beyond its end, since clocks differ', async (t) =
     await isFirst('k', new Date(Date.now() + left))
   const lives = [6 * MINUTE, MINUTE + 1, MINUTE, MINUTE, MINUTE]
   const shown = asked
-  assert.deepEqual(shown, lives.map((life) => ['tenant-auth:proofs:k', '1', 'PX', life, 'NX']))
+  assert.deepEqual(
+    shown,
+    lives.map((life) => ['tenant-auth:proofs:k', '1', 'PX', life, 'NX']),
+  )
 })
 
 it('a client of redis is asked in its own way, for texts', async () => {
