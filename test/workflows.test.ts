@@ -52,21 +52,3 @@ test('a release publishes the package, its notes and its reference', () => {
   const release: { jobs: object } = parse(readFileSync('.github/workflows/release.yml', 'utf8'))
   assert.deepEqual(Object.keys(release.jobs), ['publish', 'notes', 'reference'])
 })
-
-const forms = filesIn('.github/ISSUE_TEMPLATE').filter(({ name }) => name !== 'config.yml')
-
-test('there is a form for bugs, and one for wishes', () => {
-  const found = forms.map(({ name }) => name)
-  assert.deepEqual(found, ['bug.yml', 'feature.yml'])
-})
-
-for (const { name, text } of forms) {
-  test(`the form ${name} is one that GitHub shows`, () => {
-    const form: { name: string; description: string; body: { type: string; id?: string }[] } =
-      parse(text)
-    assert.deepEqual([typeof form.name, typeof form.description], ['string', 'string'])
-    const ids = form.body.filter(({ type }) => type !== 'markdown').map(({ id }) => id)
-    assert.equal(new Set(ids).size, ids.length)
-    assert.equal(ids.includes(undefined), false)
-  })
-}

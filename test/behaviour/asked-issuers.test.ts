@@ -9,7 +9,7 @@ import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.t
 import { askedApp } from '../helpers/app/asked-app.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
 import { accepted } from '../helpers/tokens/accepted.ts'
 import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
@@ -296,8 +296,7 @@ test('an address that is not public gives 503, and one that is discovered there 
 })
 
 test('a service that is closed and installed again asks anew, and knows its issuers', async (t) => {
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: Date.now() })
   const asked: string[] = []
   const issuers = async (iss: string) => {
     asked.push(iss)

@@ -6,7 +6,7 @@ import { AuthService } from '../../lib/index.ts'
 import { assertUnproved, boundApp } from '../helpers/app/bound-app.ts'
 import { authority, bareApp, RIGHTS, trusting, untyped } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { ageByDate, holdTime } from '../helpers/processes/age-by-date.ts'
 import {
   boundToken,
   dpop,
@@ -278,8 +278,7 @@ const EXAMPLE = {
 
 test('the example of the RFC is let in at its time, once, and not at another', async (t) => {
   const { token, jkt, iat, proof } = EXAMPLE
-  t.mock.timers.enable({ apis: ['Date'], now: (iat + 301) * 1000 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: (iat + 301) * 1000 })
   const { issuer: iss, audience: aud } = await createTestAuthority()
   const opaqueToken = (text: string) =>
     text === token ? { iss, aud, sub: 'u', resources: {}, cnf: { jkt } } : null

@@ -12,7 +12,7 @@ import {
 import { as, authority, bareApp, RIGHTS, trusting, untyped } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 
 async function start(t: TestContext, options: AuthOptions = {}) {
   const service = new AuthService(options.devMode ? options : trusting(options))
@@ -247,8 +247,7 @@ test('in dev mode it is the mock user, and the token is not read', async (t) => 
 })
 
 test('the signal ends with the token, its revocation, its tenant and the service, for its reason', async (t) => {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Math.floor(Date.now() / 1000) * 1000 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: Math.floor(Date.now() / 1000) * 1000 })
   const isRevoked = denyList()
   const states = new Map<string, boolean | 'suspended'>([['acme', true]])
   const tenants = (tenant: string) => states.get(tenant) ?? true
@@ -334,8 +333,7 @@ test('what is revoked while rights are asked for is refused', async (t) => {
 })
 
 test('where the deny list grows stale while rights are asked for it is 503, as for a request', async (t) => {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
   let isUp = true
   const changes = async () => (isUp ? { entries: [], cursor: 'c' } : Promise.reject(new Error()))
   const isRevoked = denyList({ changes })
@@ -357,8 +355,7 @@ test('where the deny list grows stale while rights are asked for it is 503, as f
 })
 
 test('a refusal by kept rights asks anew first here too', async (t) => {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
   let rights = {}
   const { call } = await start(t, { resourcesOf: async () => rights })
   const given = { token: await tokenOf(), tenant: 'acme' }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { denyList } from '../../lib/entrypoints/revocation/index.ts'
 import type { AuthOptions } from '../../lib/index.ts'
 import { heard } from '../helpers/app/heard.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
 import { EntryLog } from '../helpers/servers/entry-log.ts'
 import { assertTokenRefused, goodToken, ISSUER, KEY, startProbe } from '../helpers/tokens/probe.ts'
@@ -48,8 +48,7 @@ for (const [what, claims] of OUTLIVING) {
 }
 
 test('a revoked JWT without iat does not come back to life when its entry ends', async (t) => {
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: Date.now() })
   const isRevoked = denyList({ maxLifetime: 600 })
   const probe = await startProbe(t, { isRevoked })
   const token = goodToken({ iat: undefined, exp: Math.floor(Date.now() / 1000) + 3600 })
@@ -72,8 +71,7 @@ test('an opaque token that tells no age is judged by the entries alone', async (
 })
 
 test('an entry until exp lasts as long as the token is accepted', async (t) => {
-  t.mock.timers.enable({ apis: ['Date'], now: Math.floor(Date.now() / 1000) * 1000 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: Math.floor(Date.now() / 1000) * 1000 })
   const isRevoked = denyList()
   const probe = await startProbe(t, { isRevoked, clockTolerance: 30 })
   const exp = Date.now() / 1000 + 60

@@ -8,7 +8,7 @@ import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.t
 import { as, authority, bareApp, trusting, untyped } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { outcome } from '../helpers/app/refusals.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
 import { EntryLog } from '../helpers/servers/entry-log.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
@@ -24,8 +24,7 @@ function changes(told: readonly DocumentEvent[]): string[] {
 
 /** A clock that the test moves, while timers and network go on. */
 function movedClock(t: TestContext) {
-  t.mock.timers.enable({ apis: ['Date'], now: 0 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: 0 })
   return (seconds: number) => t.mock.timers.setTime(seconds * SECOND)
 }
 

@@ -8,14 +8,13 @@ import { CALLBACKS, type Callback } from '../helpers/app/callbacks.ts'
 import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 
 const callbackOf = (name: string) => CALLBACKS.find(([each]) => each === name) ?? assert.fail(name)
 
 /** A guarded application with one such function, and a request. The test moves the clock. */
 async function start(t: TestContext, name: string, callback: () => unknown) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
   const [, optionsOf, , headers] = callbackOf(name)
   const log = logLines()
   const app = bareApp(t, { logger: log.logger })

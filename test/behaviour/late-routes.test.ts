@@ -16,7 +16,7 @@ import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { greeting, refusal, socketTo } from '../helpers/app/sockets.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 
 const USER = { acme: ['a:b'], old: ['a:b'], gone: ['a:b'], '*': ['c:d'] }
 const LATE = { tenant: 'required', late: true } as const
@@ -153,8 +153,7 @@ test('until the gate nothing is known of the request, and its hooks run', async 
 })
 
 test('the token is proved again at the gate, in time and revocation', async (t) => {
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: Date.now() })
   const list = denyList()
   const steps: (() => unknown)[] = []
   const app = await guardedApp(t, { ...inBody, isRevoked: list })

@@ -6,7 +6,7 @@ import tenantAuth from '../../lib/index.ts'
 import { authority, bareApp, trusting, untyped } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 
 const other = await createTestAuthority({ issuer: 'https://other.test' })
 const RIGHTS = { acme: [] }
@@ -100,8 +100,7 @@ async function settled(): Promise<void> {
 }
 
 async function start(t: TestContext, { options, answer }: Asked) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
   const log = logLines()
   const open: (() => void)[] = []
   const ask = (about: unknown) =>

@@ -16,7 +16,7 @@ import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 import { greeting, refusal, socketTo } from '../helpers/app/sockets.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 
 type Checks = NonNullable<AuthOptions['checks']>
 
@@ -153,8 +153,7 @@ for (const [what, check, code, reason] of ANSWERS) {
 }
 
 test('a check that is late is 503, and gives its place free at its limit', async (t) => {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
   let open = 0
   const own = () => {
     open += 1

@@ -13,7 +13,7 @@ const { denyList } = await import('../../lib/entrypoints/revocation/index.ts')
 const { as, authority, bareApp, trusting } = await import('../helpers/app/guarded-app.ts')
 const { heard } = await import('../helpers/app/heard.ts')
 const { greeting, refusal, socketTo } = await import('../helpers/app/sockets.ts')
-const { ageByDate } = await import('../helpers/processes/age-by-date.ts')
+const { ageByDate, holdTime } = await import('../helpers/processes/age-by-date.ts')
 const { until } = await import('../helpers/processes/until.ts')
 const { EntryLog } = await import('../helpers/servers/entry-log.ts')
 
@@ -221,8 +221,7 @@ test('a deny list that has gone stale during a body refuses it with 503', async 
   const told = heard(t, 'decision')
   const log = new EntryLog()
   const isRevoked = denyList<number>({ changes: log.changes, append: log.append, maxStale: 60 })
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: Date.now() })
   const one = await held(t, { isRevoked })
   await isRevoked.ready()
   const rest = half('/plain')(one, await as())
@@ -270,8 +269,7 @@ test('what is not guarded, and the mock user, outlive every token', async (t) =>
 for (const expected of ['200', '401 ERR_AUTH_TOKEN_INVALID']) {
   test(`an opaque token without an end is asked about again during a body: ${expected}`, async (t) => {
     const told = heard(t, 'decision')
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-    ageByDate(t)
+    holdTime(t, { apis: ['Date'], now: Date.now() })
     let asked = 0
     let isGood = true
     const opaqueToken = async () => {

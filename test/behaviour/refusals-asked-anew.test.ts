@@ -3,13 +3,12 @@ import { type TestContext, test } from 'node:test'
 import tenantAuth, { type AuthOptions, type Resources, type TokenUser } from '../../lib/index.ts'
 import { authority, bareApp, trusting, untyped } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 
 type Answer = object | null | Promise<object | null>
 
 async function start(t: TestContext, answer: (user: TokenUser) => Answer, more: AuthOptions = {}) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
   const asked: string[] = []
   const resourcesOf = (user: TokenUser) => {
     asked.push(user.sub)
@@ -277,8 +276,7 @@ test('rights of the token, and the mock user, ask nothing', async (t) => {
 })
 
 test('a pin that changes while rights are asked for anew lets nobody in by the old one', async (t) => {
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: Date.now() })
   const { issuer, audience, publicKeys } = authority
   let tenants = ['acme']
   let answer: Resources | Promise<Resources> = { acme: [] }

@@ -6,7 +6,7 @@ import tenantAuth, { type AuthOptions, AuthService, type TokenUser } from '../..
 import { configError } from '../helpers/app/config-error.ts'
 import { authority, bareApp, untyped } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 
 const other = await createTestAuthority({ issuer: 'https://other.test' })
 const machines = await createTestAuthority({ issuer: 'https://machines.test' })
@@ -18,8 +18,7 @@ const rules = (of: typeof authority, more: object = {}) => ({
 })
 
 async function start(t: TestContext, options: object) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
   const app = bareApp(t)
   await app.register(tenantAuth, untyped({ audience, ...options }) as AuthOptions)
   app.get('/:tenant', { config: { require: 'menu:read' } }, async () => 'ok')

@@ -7,12 +7,11 @@ import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 import { authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 
 /** An application on a clock that the test moves. */
 async function start(t: TestContext, options: AuthOptions) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
   const log = logLines()
   const app = bareApp(t, { logger: log.logger })
   await app.register(tenantAuth, options)

@@ -18,7 +18,7 @@ const { authority, as, bareApp, guardedApp, trusting, untyped } = await import(
 const { heard } = await import('../helpers/app/heard.ts')
 const { outcome } = await import('../helpers/app/refusals.ts')
 const { greeting, refusal, socketTo } = await import('../helpers/app/sockets.ts')
-const { ageByDate } = await import('../helpers/processes/age-by-date.ts')
+const { holdTime } = await import('../helpers/processes/age-by-date.ts')
 
 const STALE = '401 ERR_AUTH_STEP_UP_REQUIRED'
 const BOTH = { acr: ['phr', 'phrh'], maxAge: 300 } as const
@@ -131,8 +131,7 @@ test('a WebSocket is refused before its upgrade, and opened for a fresh login', 
 })
 
 test('a login that grows too old before the handler is refused at the last gate', async (t) => {
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: Date.now() })
   const events = heard(t, 'decision')
   const app = bareApp(t)
   await app.register(tenantAuth, trusting({ checks: { slow: () => pass() } }))

@@ -6,7 +6,7 @@ import { bareApp, untyped } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 import { forge } from '../helpers/tokens/forge.ts'
 import { AUDIENCE, goodClaims, goodToken, ISSUER, KEY } from '../helpers/tokens/probe.ts'
 
@@ -21,8 +21,7 @@ const TRUST = { publicKeys: { keys: [KEY.publicJwk] }, issuer: ISSUER, audience:
  * and one whose handler wants it.
  */
 async function start(t: TestContext, stepUp: StepUp, options: object = {}) {
-  t.mock.timers.enable({ apis: ['Date'], now: NOW * 1000 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: NOW * 1000 })
   const log = logLines()
   const app = bareApp(t, { logger: log.logger })
   const given: AuthOptions = untyped({ ...TRUST, ...options })

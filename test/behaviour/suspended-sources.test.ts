@@ -8,7 +8,7 @@ import tenantAuth, {
 import { as, authority, bareApp, guardedApp, untyped } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 import { json, tenantServer } from '../helpers/servers/tenant-server.ts'
 
 const SUSPENDED = '403 ERR_AUTH_TENANT_SUSPENDED'
@@ -132,8 +132,7 @@ for (const answer of ANSWERS) {
 }
 
 test('a wrong answer replaces what was kept, and a state does not outlive it', async (t) => {
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: Date.now() })
   const answers: unknown[] = ['suspended', 'active', true]
   const { ask } = await start(t, untyped({ tenants: () => answers.shift() }))
   assert.equal(await ask('old'), SUSPENDED)
@@ -147,8 +146,7 @@ for (const [state, verdict] of [
   ['suspended', SUSPENDED],
 ] as const) {
   test(`${state} is kept for tenantsMaxAge`, async (t) => {
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-    ageByDate(t)
+    holdTime(t, { apis: ['Date'], now: Date.now() })
     let answer: boolean | 'suspended' = state
     let asked = 0
     const tenants = () => {

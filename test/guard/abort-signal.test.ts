@@ -6,7 +6,7 @@ import { AdmissionSignal, onResponseEnd } from '../../lib/guard/abort-signal.ts'
 import { type AuthContext, admittedContextOf } from '../../lib/guard/context.ts'
 import type { AuthOptions } from '../../lib/index.ts'
 import { authority, guardedApp } from '../helpers/app/guarded-app.ts'
-import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
 
@@ -29,8 +29,7 @@ async function admitted(
 }
 
 test('an admission by an answer without exp ends with the answer, without a tolerance', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_800_000_000_000 })
-  ageByDate(t)
+  holdTime(t, { apis: ['setTimeout', 'Date'], now: 1_800_000_000_000 })
   const claims = { iss: authority.issuer, aud: authority.audience, sub: 'machine' }
   const options = { opaqueToken: async () => claims, opaqueMaxAge: 20, clockTolerance: 7 }
   const { signal } = new AdmissionSignal(await admitted(t, 30, options, 'key'))

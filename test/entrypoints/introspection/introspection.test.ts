@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { introspection } from '../../../lib/entrypoints/introspection/index.ts'
 import { answeredClaims } from '../../../lib/entrypoints/introspection/introspection.ts'
 import { lifecycleOf } from '../../../lib/platform/callbacks/lifecycle.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { until } from '../../helpers/processes/until.ts'
 import {
   BASIC,
@@ -163,8 +163,7 @@ test('an endpoint that calls all tokens active is sent none, and that is logged 
 })
 
 test('an endpoint at fault is tried again after a rest that doubles, by one request at a time', async (t) => {
-  t.mock.timers.enable({ apis: ['Date'] })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'] })
   const { server, ask, logged } = await start(t)
   server.answer = (response) => json(response, { active: true })
   const asks = async (count: number) => {
@@ -185,8 +184,7 @@ test('an endpoint at fault is tried again after a rest that doubles, by one requ
 })
 
 test('an endpoint that is mended is believed after its rest, and may fail anew', async (t) => {
-  t.mock.timers.enable({ apis: ['Date'] })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'] })
   const { server, ask, logged } = await start(t)
   const yes: IntrospectionServer['answer'] = (response) => json(response, { active: true })
   server.answer = yes
@@ -383,8 +381,7 @@ test('a function that no service has opened works, and logs nothing', async (t) 
 
 for (const status of [403, 429]) {
   test(`after a momentary ${status} the endpoint is left alone, longer each time, and then serves`, async (t) => {
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-    ageByDate(t)
+    holdTime(t, { apis: ['Date'], now: Date.now() })
     const { server, ask, logged } = await start(t)
     await ask(TOKEN)
     server.asked.length = 0
@@ -405,8 +402,7 @@ for (const status of [403, 429]) {
   })
 
   test(`a ${status} before the first token is a momentary one, too`, async (t) => {
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-    ageByDate(t)
+    holdTime(t, { apis: ['Date'], now: Date.now() })
     const { server, ask, logged } = await start(t)
     const good = server.answer
     server.answer = (response) => json(response, {}, status)

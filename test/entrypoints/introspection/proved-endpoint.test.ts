@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { introspection } from '../../../lib/entrypoints/introspection/index.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { CLIENT, introspectionServer, json } from '../../helpers/servers/introspection-server.ts'
 
@@ -14,8 +14,7 @@ const HOUR = 3_600_000
 const METADATA = { code: 'ERR_INTROSPECTION_METADATA' }
 
 async function start(t: TestContext, { path = '', signed = false } = {}) {
-  t.mock.timers.enable({ apis: ['Date'] })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'] })
   const server = await introspectionServer(t)
   server.active.set(TOKEN, { sub: 'alice' })
   const issuer = `${server.issuer}${path}`

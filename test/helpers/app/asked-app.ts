@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth from '../../../lib/index.ts'
-import { ageByDate } from '../processes/age-by-date.ts'
+import { holdTime } from '../processes/age-by-date.ts'
 import { bareApp, trusting, untyped } from './guarded-app.ts'
 import { type LogLines, logLines } from './log-lines.ts'
 
@@ -24,8 +24,7 @@ export async function askedApp<About>(
   answer: (about: About) => unknown,
   more: object = {},
 ): Promise<AskedApp<About>> {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
   const asked: About[] = []
   const log = logLines()
   const app = bareApp(t, { logger: log.logger })

@@ -1,4 +1,4 @@
-import type { TestContext } from 'node:test'
+import type { MockTimersOptions, TestContext } from 'node:test'
 import { clock } from '../../../lib/platform/runtime/clock.ts'
 
 /**
@@ -9,4 +9,10 @@ import { clock } from '../../../lib/platform/runtime/clock.ts'
 export function ageByDate(t: TestContext): void {
   clock.now = () => Date.now()
   t.after(() => Reflect.deleteProperty(clock, 'now'))
+}
+
+/** Stops the clocks that are named. The test moves them, and ages with them. */
+export function holdTime(t: TestContext, options: MockTimersOptions): void {
+  t.mock.timers.enable(options)
+  ageByDate(t)
 }

@@ -12,7 +12,7 @@ import {
   resourcesOf,
 } from '../../examples/tenants-in-a-database/memberships.ts'
 import { assertRefused } from '../app/refusals.ts'
-import { ageByDate } from './age-by-date.ts'
+import { holdTime } from './age-by-date.ts'
 
 const [LAZY, BUSY] = ['lazy-raccoon', 'busy-beaver'] as const
 
@@ -214,8 +214,7 @@ export function describeMembershipsIn(kind: string, open: () => Promise<Database
     })
 
     it('that are taken away count no more at the next request, and everywhere within resourcesMaxAge', async (t) => {
-      t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-      ageByDate(t)
+      holdTime(t, { apis: ['Date'], now: Date.now() })
       const options = { ...authority.options, resourcesMaxAge: 30 }
       const [here, there] = [await start(t, options), await start(t, options)]
       for (const app of [here, there]) {

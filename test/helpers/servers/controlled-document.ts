@@ -4,7 +4,7 @@ import type { ReportChange } from '../../../lib/platform/http/document-status.ts
 import { FetchFailure } from '../../../lib/platform/http/failure.ts'
 import type { Freshness } from '../../../lib/platform/http/freshness.ts'
 import { RemoteDocument } from '../../../lib/platform/http/remote-document.ts'
-import { ageByDate } from '../processes/age-by-date.ts'
+import { holdTime } from '../processes/age-by-date.ts'
 
 /** Round numbers, in seconds. */
 export const FRESHNESS: Freshness = {
@@ -33,8 +33,7 @@ export function controlledDocument(
   onChange?: ReportChange,
 ) {
   const begin = 1_800_000_000_000
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: begin })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: begin })
   const loads: Load[] = []
   const failures: string[] = []
   const addresses: (string | null)[] = []

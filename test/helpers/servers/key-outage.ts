@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { AuthOptions } from '../../../lib/config/options.ts'
-import { ageByDate } from '../processes/age-by-date.ts'
+import { holdTime } from '../processes/age-by-date.ts'
 import { encode, partsOf } from '../tokens/forge.ts'
 import { goodToken, KEY, type Probe, startProbe } from '../tokens/probe.ts'
 import { KeyServer } from './key-server.ts'
@@ -24,8 +24,7 @@ export async function startKeyOutage(
   options: AuthOptions = {},
   begin: (server: KeyServer) => Promise<void> = async () => {},
 ): Promise<KeyOutage> {
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: Date.now() })
   let keys: unknown[] = [KEY.publicJwk]
   let later: unknown[] | undefined
   const server = await KeyServer.start(() => {

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { ageByDate } from '../processes/age-by-date.ts'
+import { holdTime } from '../processes/age-by-date.ts'
 import type { ForgeKey } from '../tokens/forge.ts'
 
 /** One answer of the key endpoint, or a failure. */
@@ -25,8 +25,7 @@ export class VirtualAuthority {
   /** Replaces the network and the clock until the test ends. */
   constructor(t: TestContext) {
     this.#t = t
-    t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_800_000_000_000 })
-    ageByDate(t)
+    holdTime(t, { apis: ['Date', 'setTimeout'], now: 1_800_000_000_000 })
     t.mock.method(globalThis, 'fetch', async () => this.#answer())
   }
 

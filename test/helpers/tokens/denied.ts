@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import type { DenyList } from '../../../lib/entrypoints/revocation/index.ts'
 import type { TokenInfo } from '../../../lib/index.ts'
 import { type AcceptedTokens, lifecycleOf } from '../../../lib/platform/callbacks/lifecycle.ts'
-import { ageByDate } from '../processes/age-by-date.ts'
+import { holdTime } from '../processes/age-by-date.ts'
 
 /** The time at which tests of deny lists begin. */
 export const START = Date.UTC(2026, 0, 1)
@@ -37,8 +37,7 @@ export function verdictOf(list: DenyList, token = tokenOf()): boolean | string {
 
 /** Moves all clocks by hand, until the test ends. */
 export function stopClocks(t: TestContext) {
-  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: START })
-  ageByDate(t)
+  holdTime(t, { apis: ['setTimeout', 'Date'], now: START })
   return {
     /** In steps, so that what a timer begins can go on. */
     pass: async (milliseconds: number, step = SECOND) => {

@@ -11,7 +11,7 @@ import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { isObject } from '../../../lib/platform/runtime/own-property.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { forgeKey } from '../../helpers/tokens/forge.ts'
 
 const WAITS = new PendingRequests()
@@ -37,8 +37,7 @@ function start(
   answer: (iss: string) => unknown,
   rules: Partial<AskedIssuersRules> = {},
 ) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 0 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: 0 })
   const asked: string[] = []
   const notes: string[] = []
   const trusted: (() => boolean)[] = []

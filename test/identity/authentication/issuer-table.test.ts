@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { IssuerTable } from '../../../lib/identity/authentication/issuer-table.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
 
 /** A table whose answers are the names of their issuers. */
 function start(most: number) {
@@ -24,15 +23,6 @@ function start(most: number) {
 }
 
 const names = (count: number, letter = 's') => Array.from({ length: count }, (_, i) => letter + i)
-
-test('who has proved nothing gives way, the oldest first', () => {
-  const { table, add, displaced } = start(100)
-  add(...names(102))
-  assert.deepEqual(displaced(), ['s0', 's1'])
-  assert.equal(table.values().length, 100)
-  assert.equal(table.get('s0'), undefined)
-  assert.equal(table.get('s101')?.answer, 's101')
-})
 
 test('who has proved a token gives way to others that have, unless it was used', () => {
   const { table, add, prove, displaced } = start(3)
@@ -104,23 +94,6 @@ test('one that waits and is gone may come back while it waits', () => {
   table.released('slow')
   table.proved('slow')
   assert.deepEqual(table.values().slice(0, 1), ['slow'])
-})
-
-test('who has proved a token is known, and for an hour after it had to go', (t) => {
-  t.mock.timers.enable({ apis: ['Date'], now: 0 })
-  ageByDate(t)
-  const { table, add, prove } = start(1)
-  add('a')
-  assert.equal(table.isKnown('a'), false)
-  prove('a', 'b')
-  table.delete('b')
-  for (const [now, isSo] of [
-    [3_599_999, true],
-    [3_600_000, false],
-  ] as const) {
-    t.mock.timers.setTime(now)
-    assert.deepEqual([table.isKnown('a'), table.isKnown('b')], [isSo, isSo])
-  }
 })
 
 test('what is expired stays until another answer takes its place, with what it had proved', () => {

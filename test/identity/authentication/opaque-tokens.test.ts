@@ -9,7 +9,7 @@ import { VerifiedTokens } from '../../../lib/identity/authentication/verified-to
 import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { accepted } from '../../helpers/tokens/accepted.ts'
 import { forgeKey } from '../../helpers/tokens/forge.ts'
 
@@ -30,8 +30,7 @@ function start(
   answer: (token: string) => unknown,
   { rules = {}, kept = 2000 }: { rules?: Partial<IssuerRules>; kept?: number } = {},
 ) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: NOW * 1000 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: NOW * 1000 })
   const tokens = new VerifiedTokens(kept, 5)
   const issuers = new ListedIssuers(
     ['https://a.test', 'https://b.test'].map((iss) => {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { after, type TestContext, test } from 'node:test'
 import { Discovery, isDiscoverable } from '../../../lib/identity/jwks/discovery.ts'
 import { Unusable } from '../../../lib/platform/http/failure.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { askedServer } from '../../helpers/servers/asked-server.ts'
 
 type Answer = (response: ServerResponse) => void
@@ -174,8 +174,7 @@ for (const jwksUri of ['http://127.0.0.1:1/', 'http://localhost/keys', 'http://[
 
 /** A discovery on a clock that moves by hand. */
 function discoveryOnClock(t: TestContext) {
-  t.mock.timers.enable({ apis: ['Date'], now: 0 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: 0 })
   const discovery = new Discovery(origin)
   return {
     locate: () => discovery.locate(limits(), async (url) => url),

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { RemoteKeys, type RemoteKeysOptions } from '../../../lib/identity/jwks/key-source.ts'
 import { FetchPlaces } from '../../../lib/platform/http/fetch-places.ts'
 import { TimeLimit } from '../../../lib/platform/runtime/time-limit.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { askedServer } from '../../helpers/servers/asked-server.ts'
 import { forgeKey } from '../../helpers/tokens/forge.ts'
@@ -17,8 +17,7 @@ const DEFAULTS = { timeout: 60, maxAge: 600, maxStale: 3600, retry: 1, retryMax:
 
 /** A discovered issuer on a clock that moves by hand. What is published at `null` hangs. */
 async function issuerKeys(t: TestContext, options: Partial<RemoteKeysOptions> = {}) {
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: Date.now() })
   const asked: string[] = []
   const published: Record<string, unknown> = { '/keys': { keys: [one] } }
   const { url } = await askedServer((request, response) => {

@@ -6,7 +6,7 @@ import {
   type RemoteKeysOptions,
 } from '../../../lib/identity/jwks/key-source.ts'
 import { clock } from '../../../lib/platform/runtime/clock.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { KeyServer } from '../../helpers/servers/key-server.ts'
 import { forgeKey } from '../../helpers/tokens/forge.ts'
 
@@ -29,8 +29,7 @@ async function remoteKeys(
   options: Partial<RemoteKeysOptions> = {},
   events: Pick<KeyEvents, 'onTestKeys'> = {},
 ) {
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: Date.now() })
   const server = await KeyServer.start(() => ({ keys }))
   const failures: string[] = []
   const source = new RemoteKeys(

@@ -5,7 +5,7 @@ import { PendingRequests } from '../../../lib/platform/callbacks/pending-request
 import { clock } from '../../../lib/platform/runtime/clock.ts'
 import { as, guardedApp } from '../../helpers/app/guarded-app.ts'
 import { assertRefused, outcome } from '../../helpers/app/refusals.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 
 const WAITS = new PendingRequests()
 const UNKNOWN = '404 ERR_AUTH_TENANT_UNKNOWN'
@@ -76,8 +76,7 @@ for (const [what, tenants] of BAD_ANSWERS) {
 }
 
 test("a function's true is kept for tenantsMaxAge, its false never", (t) => {
-  t.mock.timers.enable({ apis: ['Date'] })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'] })
   const asked: string[] = []
   const exists = (name: string) => {
     asked.push(name)

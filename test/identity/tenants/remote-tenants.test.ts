@@ -4,14 +4,13 @@ import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../../lib/errors.ts'
 import { RemoteTenants, readTenantList } from '../../../lib/identity/tenants/remote-tenants.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { Unusable } from '../../../lib/platform/http/failure.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { FRESHNESS } from '../../helpers/servers/controlled-document.ts'
 import { json, tenantServer } from '../../helpers/servers/tenant-server.ts'
 
 test('the state of the list is told, before it came, once it is there, and when it fails', async (t) => {
-  t.mock.timers.enable({ apis: ['Date'], now: 0 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: 0 })
   const server = await tenantServer('["acme"]')
   const failures: string[] = []
   const events = { onFailure: (reason: string) => failures.push(reason) }

@@ -4,7 +4,7 @@ import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../../lib/errors.ts'
 import { CachedCallback } from '../../../lib/platform/callbacks/cached-callback.ts'
 import type { CallbackRules } from '../../../lib/platform/callbacks/callback-rules.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 
 const WAITS = new PendingRequests()
 
@@ -24,8 +24,7 @@ const refused = (reason: string) => ({ code: 'ERR_AUTH_TENANTS_UNAVAILABLE', rea
 
 /** A machine on a clock that the test moves, and the keys that its function was asked for. */
 function start(t: TestContext, ask: (key: string) => unknown, rules: Partial<Rules> = {}) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'] })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'] })
   const asked: string[] = []
   const answers = new CachedCallback({
     ...RULES,

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { DocumentStatus } from '../../../lib/platform/http/document-status.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 
 /** The status of a document that is fresh for 100 seconds, and serves for 50 more. */
 function begin(t: TestContext) {
-  t.mock.timers.enable({ apis: ['Date'], now: 0 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: 0 })
   const reported: string[] = []
   const status = new DocumentStatus({ maxAge: 100, maxStale: 50 }, (change, { age, failure }) => {
     reported.push([change, age, failure].filter((each) => each !== null).join(' '))

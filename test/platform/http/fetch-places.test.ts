@@ -5,15 +5,14 @@ import { setImmediate } from 'node:timers/promises'
 import { Unusable } from '../../../lib/platform/http/failure.ts'
 import { FetchPlaces, type Standing } from '../../../lib/platform/http/fetch-places.ts'
 import { TimeLimit } from '../../../lib/platform/runtime/time-limit.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { usedHeap } from '../../helpers/processes/used-heap.ts'
 
 const NO_PLACE = new Unusable('too many other fetches were under way')
 
 /** Fetches that begin by turns, and end by hand, on a clock that the test moves. */
 function begin(t: TestContext) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 0 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: 0 })
   const places = new FetchPlaces()
   const begun: string[] = []
   const ends = new Map<string, () => void>()
@@ -204,8 +203,7 @@ test('a hang that came after the time was spent elsewhere is not that of the hos
 })
 
 test('hosts that are not asked any more keep next to nothing alive', async (t) => {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 0 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: 0 })
   const places = new FetchPlaces()
   const run = async (host: number) => {
     const limit = new TimeLimit({ work: 0, wait: 0 })

@@ -5,13 +5,12 @@ import {
   LoadSchedule,
   wholeFreshness,
 } from '../../../lib/platform/http/freshness.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { controlledDocument, FRESHNESS } from '../../helpers/servers/controlled-document.ts'
 
 /** The schedule of a document on a clock that the test moves. */
 function begin(t: TestContext, freshness: Partial<Freshness> = {}) {
-  t.mock.timers.enable({ apis: ['Date'], now: 0 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date'], now: 0 })
   const schedule = new LoadSchedule(wholeFreshness({ ...FRESHNESS, ...freshness }))
   const at = (seconds: number) => t.mock.timers.setTime(seconds * 1000)
   const serves = () => schedule.serves(Date.now())
@@ -31,44 +30,6 @@ test('a document that is old at once is due after a moment', (t) => {
   schedule.succeeded()
   assert.equal(schedule.retryAfter, 0.02)
   servesFor(0.02)
-})
-
-test('before its first load a document is due, has rested, and does not serve', (t) => {
-  for (const isLazy of [false, true]) {
-    const { schedule, serves } = begin(t, { isLazy })
-    assert.deepEqual([schedule.isDue(0), schedule.hasRested, serves()], [true, true, false])
-    t.mock.timers.reset()
-  }
-})
-
-test('after a success the next load is due at four fifths of the age, and it serves for both times', (t) => {
-  const { schedule, servesFor } = begin(t)
-  schedule.succeeded()
-  assert.deepEqual([schedule.retryAfter, schedule.hasRested], [480, true])
-  servesFor(4200)
-})
-
-test('after a failure a document rests, and what is loaded on demand serves for one more attempt', (t) => {
-  const { schedule, at, servesFor } = begin(t, { isLazy: true })
-  schedule.succeeded()
-  at(700)
-  schedule.failed()
-  assert.deepEqual([schedule.retryAfter, schedule.hasRested], [1, false])
-  at(700.999)
-  assert.equal(schedule.hasRested, false)
-  at(701)
-  assert.deepEqual([schedule.retryAfter, schedule.hasRested], [0, true])
-  servesFor(5)
-})
-
-test('a success within the rest after a failure ends it', (t) => {
-  const { schedule, at } = begin(t)
-  schedule.failed()
-  schedule.succeeded()
-  assert.equal(schedule.hasRested, true)
-  at(480)
-  schedule.failed()
-  assert.equal(schedule.retryAfter, 1)
 })
 
 for (const isLazy of [false, true]) {

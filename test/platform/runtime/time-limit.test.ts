@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { TimeLimit } from '../../../lib/platform/runtime/time-limit.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 
 /** On a clock that the test moves. */
 function begin(t: TestContext, times = { work: 5000, wait: 20_000 }) {
-  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 0 })
-  ageByDate(t)
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: 0 })
   const limit = new TimeLimit(times)
   const pass = (milliseconds: number) => {
     t.mock.timers.tick(milliseconds)

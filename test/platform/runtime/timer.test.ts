@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type TestContext, test } from 'node:test'
 import { Alarm, BackOff, LEAST_WAIT } from '../../../lib/platform/runtime/timer.ts'
-import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { holdTime } from '../../helpers/processes/age-by-date.ts'
 
 /** An alarm on a clock that the test moves, and a count of its rings. */
 function alarmOf(t: TestContext) {
-  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
-  ageByDate(t)
+  holdTime(t, { apis: ['setTimeout', 'Date'] })
   const ring = t.mock.fn()
   return { alarm: new Alarm(ring), rings: () => ring.mock.callCount() }
 }
