@@ -267,7 +267,9 @@ describe('a section line', () => {
     '[auth]\u00a0',
     '[app]\u2028[auth]',
   ]) {
-    test(`${JSON.stringify(line)} is broken, and refused`, () => {
+    // A line of TAP, which Stryker reads, must not be broken by the name of a test.
+    const shown = JSON.stringify(line).replace('\u2028', '\\u2028')
+    test(`${shown} is broken, and refused`, () => {
       const message = 'a section: expected [name], found a broken section line'
       refuses(`[app]\n${line}\n`, message, 'line 2')
       refuses(`[tenants]\nids = a\n${line}\n`, message, 'line 3')

@@ -60,7 +60,11 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the binding',
-    ['identity/proofs/possession.ts', 'if (jkt !== null && !countsAsDpop(request))', 'if (false)'],
+    [
+      'identity/authentication/bearer-authenticator.ts',
+      'if (possession !== undefined) {',
+      'if (false) {',
+    ],
     /^bound token as Bearer: .* in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],
   [

@@ -46,13 +46,14 @@ export async function fuzz(target: Target, seconds: number, seed: number): Promi
   let [inputs, slowest] = [0, 0]
   const run = async (input: string) => {
     inputs += 1
-    const before = process.cpuUsage()
-    const wrong = await attempt(target, input)
-    const { user, system } = process.cpuUsage(before)
-    const time = (user + system) / 1000
+    let [wrong, time] = await timed(target, input)
+    // The engine may have collected or compiled meanwhile.
+    for (let again = 0; again < 3 && time > MOST_TIME; again++) {
+      time = Math.min(time, (await timed(target, input))[1])
+    }
     slowest = Math.max(slowest, time)
-    const isSlow = time > MOST_TIME && `it takes ${time.toFixed(0)} ms`
-    if (wrong ?? isSlow) findings.push(`${wrong ?? isSlow}: ${JSON.stringify(input)}`)
+    if (time > MOST_TIME) wrong ??= `it takes ${time.toFixed(0)} ms`
+    if (wrong !== null) findings.push(`${wrong}: ${JSON.stringify(input)}`)
   }
   for (const input of corpus) await run(input)
   const first = corpus.length
@@ -73,6 +74,14 @@ export async function fuzz(target: Target, seconds: number, seed: number): Promi
     slowest: Math.round(slowest),
     findings,
   }
+}
+
+/** What is wrong, and the milliseconds of CPU. */
+async function timed(target: Target, input: string): Promise<[string | null, number]> {
+  const before = process.cpuUsage()
+  const wrong = await attempt(target, input)
+  const { user, system } = process.cpuUsage(before)
+  return [wrong, (user + system) / 1000]
 }
 
 async function attempt(target: Target, input: string): Promise<string | null> {
