@@ -4,20 +4,46 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-// Compiles the files here under the oldest, the usual and the newest TypeScript. They use the
-// declarations in dist/, as an application does, with our own compiler settings and with common
-// others.
+// Compiles the files here under the oldest TypeScript, the last one of its major version, the usual
+// and the newest one. They use the declarations in dist/, as an application does, with our own
+// compiler settings and with common others.
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** Packages of this repository that hold a compiler. */
-const COMPILERS = ['typescript-oldest', 'typescript', 'typescript-newest']
+interface Project {
+  readonly config: string
+  /** Of a project that compiles them alone. */
+  readonly files?: readonly string[]
+  readonly options?: readonly string[]
+}
 
-const PROJECTS = [
-  'test/types/tsconfig.json',
-  'test/types/consumer/tsconfig.json',
-  'test/types/consumer/tsconfig.bundler.json',
+const PROJECTS: readonly Project[] = [
+  { config: 'test/types/tsconfig.json' },
+  { config: 'test/types/consumer/tsconfig.json' },
+  { config: 'test/types/consumer/tsconfig.bundler.json' },
 ]
+
+/** An application of ES modules, which every TypeScript since 5.0 understands. */
+const MODULES: readonly Project[] = [
+  ['node16', 'node16'],
+  ['nodenext', 'nodenext'],
+  ['esnext', 'bundler'],
+].map(([module = '', resolution = '']) => ({
+  config: 'test/types/consumer/tsconfig.modules.json',
+  files: ['module.mts'],
+  options: ['--module', module, '--moduleResolution', resolution],
+}))
+
+/** It does not know all types that Fastify's own declarations use. */
+const OLDEST = 'typescript-oldest'
+
+/** Packages of this repository that hold a compiler. */
+const COMPILERS: Readonly<Record<string, readonly Project[]>> = {
+  [OLDEST]: MODULES,
+  'typescript-former': [...PROJECTS, ...MODULES],
+  typescript: [...PROJECTS, ...MODULES],
+  'typescript-newest': [...PROJECTS, ...MODULES],
+}
 
 /**
  * A run must have looked at SUBJECT, and must not have looked at SOURCE. Without a build it would
@@ -26,24 +52,30 @@ const PROJECTS = [
 const SUBJECT = 'dist/index.d.ts'
 const SOURCE = 'lib/index.ts'
 
-const failures = (await Promise.all(COMPILERS.map(checkProjects))).flat()
+const failures = (await Promise.all(Object.entries(COMPILERS).map(checkProjects))).flat()
 for (const failure of failures) console.error(`\n${failure}`)
-const checks = COMPILERS.length * PROJECTS.length
+const checks = Object.values(COMPILERS).flat().length
 console.log(`type tests: ${checks - failures.length} of ${checks} runs passed`)
 if (failures.length > 0) process.exitCode = 1
 
-async function checkProjects(compiler: string): Promise<string[]> {
+async function checkProjects([compiler, projects]: [string, readonly Project[]]): Promise<
+  string[]
+> {
   const tsc = join(
     dirname(createRequire(import.meta.url).resolve(`${compiler}/package.json`)),
     'bin/tsc',
   )
   const { output: version } = await run(tsc, ['--version'])
   const failed: string[] = []
-  for (const config of PROJECTS) {
-    const { output, status } = await run(tsc, ['-p', config, '--listFiles', '--pretty', 'false'])
+  for (const project of projects) {
+    const { config, options = [] } = project
+    const words = ['-p', config, ...options, '--listFiles', '--pretty', 'false']
+    const { output, status } = await run(tsc, words)
     const lines = output.split('\n')
-    const problem = status === 0 ? await unchecked(lines, config) : errorsOf(lines)
-    const name = `${compiler} (${version.trim()}) ${config}`
+    const errors = errorsOf(lines, compiler === OLDEST)
+    const hasPassed = status === 0 || (compiler === OLDEST && errors === '')
+    const problem = hasPassed ? await unchecked(lines, project) : errors
+    const name = [compiler, `(${version.trim()})`, config, ...options].join(' ')
     console.log(`${problem === '' ? 'ok    ' : 'FAILED'} ${name}`)
     if (problem !== '') failed.push(`${name}\n${problem}`)
   }
@@ -53,10 +85,10 @@ async function checkProjects(compiler: string): Promise<string[]> {
 /**
  * What a successful run should have looked at and has not. A run that checks no file succeeds too.
  */
-async function unchecked(lines: string[], config: string): Promise<string> {
+async function unchecked(lines: string[], { config, files }: Project): Promise<string> {
   const seen = new Set(lines.map((line) => relative(root, line)))
   const folder = dirname(config)
-  const tests = (await readdir(join(root, folder)))
+  const tests = (files ?? (await readdir(join(root, folder))))
     .filter((name) => /\.[cm]?[jt]s$/.test(name))
     .map((name) => join(folder, name))
   const missed = [...tests, SUBJECT].filter((file) => !seen.has(file))
@@ -65,8 +97,10 @@ async function unchecked(lines: string[], config: string): Promise<string> {
   return seen.has(SOURCE) ? `checked the source, not what is built of it: ${SOURCE}` : ''
 }
 
-function errorsOf(lines: string[]): string {
+/** @param leavesOut whether errors in the declarations of other packages are left out */
+function errorsOf(lines: string[], leavesOut: boolean): string {
   const told = lines.filter((line) => line.startsWith(' ') || /error TS\d+/.test(line))
+  if (leavesOut) return told.filter((line) => !/^(?: |node_modules\/)/.test(line)).join('\n')
   return told.length > 0 ? told.join('\n') : 'the compiler failed and said nothing'
 }
 
