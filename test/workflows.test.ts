@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
@@ -14,7 +15,11 @@ const workflows = filesIn('.github/workflows')
 const NEXT_FASTIFY = 'npm install --ignore-scripts --no-save fastify@^6.0.0-alpha'
 
 interface Job {
-  readonly steps: readonly { readonly run?: string }[]
+  readonly steps: readonly {
+    readonly run?: string
+    readonly with?: Readonly<Record<string, unknown>>
+  }[]
+  readonly strategy?: { readonly matrix: Readonly<Record<string, unknown>> }
   readonly 'continue-on-error'?: boolean
 }
 
@@ -51,4 +56,24 @@ test('the lock file holds no download addresses', () => {
 test('a release publishes the package, its notes and its reference', () => {
   const release: { jobs: object } = parse(readFileSync('.github/workflows/release.yml', 'utf8'))
   assert.deepEqual(Object.keys(release.jobs), ['publish', 'notes', 'reference'])
+})
+
+test('a release is of the version in package.json, or nothing is published', () => {
+  const { jobs }: { jobs: Record<string, Job> } = parse(
+    readFileSync('.github/workflows/release.yml', 'utf8'),
+  )
+  const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const check = jobs['publish']?.steps.find(({ run }) => run?.includes('$TAG'))?.run ?? ''
+  const statusFor = (TAG: string) =>
+    spawnSync('sh', ['-c', check], { env: { ...process.env, TAG } }).status
+  assert.deepEqual([`v${version}`, version, `v${version}-next`].map(statusFor), [0, 1, 1])
+})
+
+test('the tests run on each Node that is supported, and with Fastify 6 on Node 24', () => {
+  const { jobs }: { jobs: Record<string, Job> } = parse(
+    readFileSync('.github/workflows/ci.yml', 'utf8'),
+  )
+  assert.deepEqual(jobs['test']?.strategy?.matrix['node'], [20, 22, 24, 26])
+  const versions = jobs['next-fastify']?.steps.flatMap((step) => step.with?.['node-version'] ?? [])
+  assert.deepEqual(versions, [24])
 })

@@ -53,11 +53,14 @@ test('npm pack in a fresh clone packs what is needed and nothing else', async ()
     typeof target === 'string' ? [] : [String(target['default']).replace('./', '')],
   )
   const command = 'dist/entrypoints/cli'
-  const expected = [
-    ...['package.json', 'README.md', 'LICENSE'],
+  const programs = [
     ...[...doors, `${command}/index.js`, `${command}/preload.js`],
     // What several entry points share.
     ...paths.filter((path) => /^dist\/shared\/[A-Z0-9]{8}\.js$/.test(path)),
+  ]
+  const expected = [
+    ...['package.json', 'README.md', 'LICENSE', 'dist/NOTICE.txt'],
+    ...programs.flatMap((path) => [path, `${path}.map`]),
     ...declarations.filter((path) => paths.includes(path)),
   ]
   assert.deepEqual(paths.sort(), expected.sort())
@@ -70,7 +73,90 @@ test('npm publish builds first, even for a user who told npm to run no scripts',
   // The test above proves what is built. Here a fast build shows that a build takes place.
   const scripts = { ...manifest.scripts, build: 'mkdir dist && touch dist/built-now.js' }
   await writeFile(join(clone, 'package.json'), JSON.stringify({ ...manifest, scripts }))
-  assert.match(await publishedFrom(clone), /"dist\/built-now\.js"/)
+  // As the release workflow does it. A dry run asks nobody for the provenance.
+  const workflow = await readFile(join(root, '.github/workflows/release.yml'), 'utf8')
+  const [, flags = ''] = /run: npm publish (.*)/.exec(workflow) ?? []
+  assert.equal(flags, '--provenance --access public')
+  assert.match(await publishedFrom(clone, flags.split(' ')), /"dist\/built-now\.js"/)
+})
+
+test('npm pack warns while package.json does not name the repository', async () => {
+  const clone = await cloneInto(folder)
+  const { repository: _, ...unnamed } = { repository: '', ...manifest }
+  const url = 'git+https://github.com/owner/name.git'
+  for (const [written, warnings] of [
+    [unnamed, 1],
+    [{ ...unnamed, repository: { type: 'git', url } }, 0],
+  ] as const) {
+    const scripts = { ...manifest.scripts, build: 'mkdir -p dist' }
+    await writeFile(join(clone, 'package.json'), JSON.stringify({ ...written, scripts }))
+    const options = ['pack', '--dry-run', '--foreground-scripts']
+    const { stderr } = await promisify(execFile)('npm', options, { cwd: clone })
+    assert.equal(stderr.split('package.json has no "repository"').length - 1, warnings)
+  }
+})
+
+test('what is compiled in is named with its license, and is no dependency', async () => {
+  const app = await installIn(folder, packed, 'fastify')
+  const own = join(app, 'node_modules/fastify-tenant-auth')
+  const notice = await readFile(join(own, 'dist/NOTICE.txt'), 'utf8')
+  assert.deepEqual(notice.match(/(?<=^Code of ).*(?= is compiled in)/gm), ['@sinclair/typebox'])
+  assert.match(notice, /Copyright .* Permission is hereby granted/s)
+  assert.equal('@sinclair/typebox' in manifest.dependencies, false)
+})
+
+test('an import of the plugin loads no entry point, and no package that it does not need', async () => {
+  const app = await installIn(folder, packed, 'fastify')
+  const dist = join(app, 'node_modules/fastify-tenant-auth/dist')
+  const [files, packages] = [new Set([join(dist, 'index.js')]), new Set<string>()]
+  for (const file of files) {
+    const specifiers = (await readFile(file, 'utf8')).matchAll(/\b(?:from|import)"([^"]+)"/g)
+    for (const [, name = ''] of specifiers) {
+      if (name.startsWith('.')) files.add(join(file, '..', name))
+      else if (!name.startsWith('node:')) packages.add(name)
+    }
+  }
+  assert.deepEqual([...packages].sort(), ['fastify-plugin', 'ini'])
+  const doors = [...files].filter((file) => file.includes('entrypoints'))
+  assert.deepEqual(doors, [])
+  // A module costs about as much as 30 kB of code do.
+  assert.ok(files.size <= 30, `${files.size} modules`)
+})
+
+test('a stack trace names the files and lines of lib/', async () => {
+  const app = await installIn(folder, packed, 'fastify')
+  const found = await runScript(
+    app,
+    'trace.mjs',
+    `import { AuthService } from 'fastify-tenant-auth'
+    process.setSourceMapsEnabled(true)
+    // Maps are read when a module is loaded.
+    const { probe } = await import('fastify-tenant-auth/testing')
+    const error = await probe({}, {}).catch((error) => error)
+    console.log(JSON.stringify(error.stack))`,
+  )
+  const [, file = '', line = 0] =
+    /node_modules\/fastify-tenant-auth\/(lib\/.*?):(\d+)/.exec(String(found)) ?? []
+  const source = (await readFile(join(root, file), 'utf8')).split('\n')[Number(line) - 1]
+  assert.match(source ?? '', /new |throw /)
+})
+
+test('node10, which reads no exports, is told by TypeScript what to do', async () => {
+  const app = await installIn(folder, packed, 'fastify')
+  await writeFile(join(app, 'package.json'), '{}')
+  await writeFile(
+    join(app, 'old.ts'),
+    `import tenantAuth from 'fastify-tenant-auth'
+    import { probe } from 'fastify-tenant-auth/testing'
+    console.log(tenantAuth, probe)`,
+  )
+  const options = ['--module', 'commonjs', '--moduleResolution', 'node10', '--types', '--noEmit']
+  const more = ['--skipLibCheck', '--esModuleInterop', '--target', 'es2022', 'old.ts']
+  const cure =
+    /old\.ts\(2,.*'fastify-tenant-auth\/testing'.*\n.*updating to 'node16', 'nodenext', or 'bundler'\.\n$/
+  for (const compiler of ['typescript-oldest', 'typescript-former']) {
+    await assert.rejects(tsc(app, compiler, ...options, ...more), cure)
+  }
 })
 
 test('no dependency needs an install script, and npm is told to run none', async () => {

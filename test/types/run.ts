@@ -9,20 +9,46 @@ import { codeBlocks } from '../helpers/documents/markdown.ts'
 import { PAGE_APPLICATIONS, writeApplication } from '../helpers/documents/page-application.ts'
 import { guide } from '../helpers/documents/pages.ts'
 
-// Compiles the files here under the oldest, the usual and the newest TypeScript. They use the
-// declarations in dist/, as an application does, with our own compiler settings and with common
-// others.
+// Compiles the files here under the oldest TypeScript, the last one of its major version, the usual
+// and the newest one. They use the declarations in dist/, as an application does, with our own
+// compiler settings and with common others.
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** Packages of this repository that hold a compiler. */
-const COMPILERS = ['typescript-oldest', 'typescript', 'typescript-newest']
+interface Project {
+  readonly config: string
+  /** Of a project that compiles them alone. */
+  readonly files?: readonly string[]
+  readonly options?: readonly string[]
+}
 
-const PROJECTS = [
-  'test/types/tsconfig.json',
-  'test/types/consumer/tsconfig.json',
-  'test/types/consumer/tsconfig.bundler.json',
+const PROJECTS: readonly Project[] = [
+  { config: 'test/types/tsconfig.json' },
+  { config: 'test/types/consumer/tsconfig.json' },
+  { config: 'test/types/consumer/tsconfig.bundler.json' },
 ]
+
+/** An application of ES modules, which every TypeScript since 5.0 understands. */
+const MODULES: readonly Project[] = [
+  ['node16', 'node16'],
+  ['nodenext', 'nodenext'],
+  ['esnext', 'bundler'],
+].map(([module = '', resolution = '']) => ({
+  config: 'test/types/consumer/tsconfig.modules.json',
+  files: ['module.mts'],
+  options: ['--module', module, '--moduleResolution', resolution],
+}))
+
+/** It does not know all types that Fastify's own declarations use. */
+const OLDEST = 'typescript-oldest'
+
+/** Packages of this repository that hold a compiler. */
+const COMPILERS: Readonly<Record<string, readonly Project[]>> = {
+  [OLDEST]: MODULES,
+  'typescript-former': [...PROJECTS, ...MODULES],
+  typescript: [...PROJECTS, ...MODULES],
+  'typescript-newest': [...PROJECTS, ...MODULES],
+}
 
 /**
  * A run must have looked at SUBJECT, and must not have looked at SOURCE. Without a build it would
@@ -33,10 +59,17 @@ const SOURCE = 'lib/index.ts'
 
 /** The applications of the guides, each in a folder that has installed what is built. */
 const applications = await Promise.all(PAGE_APPLICATIONS.map(installed))
+const APPLICATIONS: readonly Project[] = applications.map((config) => ({ config }))
 
-const failures = (await Promise.all(COMPILERS.map(checkProjects))).flat()
-for (const failure of failures) console.error(`\n${failure}`)
-const checks = COMPILERS.length * (PROJECTS.length + applications.length)
+const runs = Object.entries(COMPILERS).map(([compiler, projects]) => ({
+  compiler,
+  projects: compiler === OLDEST ? projects : [...projects, ...APPLICATIONS],
+}))
+const failures = (await Promise.all(runs.map(checkProjects))).flat()
+for (const failure of failures)
+  console.error(`
+${failure}`)
+const checks = runs.flatMap(({ projects }) => projects).length
 console.log(`type tests: ${checks - failures.length} of ${checks} runs passed`)
 if (failures.length > 0) process.exitCode = 1
 for (const folder of applications) await rm(folder, { recursive: true })
@@ -60,20 +93,22 @@ async function installed(name: string): Promise<string> {
   return folder
 }
 
-async function checkProjects(compiler: string): Promise<string[]> {
+async function checkProjects({ compiler, projects }: (typeof runs)[number]): Promise<string[]> {
   const tsc = join(
     dirname(createRequire(import.meta.url).resolve(`${compiler}/package.json`)),
     'bin/tsc',
   )
   const { output: version } = await run(tsc, ['--version'])
   const failed: string[] = []
-  for (const config of [...PROJECTS, ...applications]) {
-    const { output, status } = await run(tsc, [
-      ...['-p', config, '--noEmit', '--listFiles', '--pretty', 'false'],
-    ])
+  for (const project of projects) {
+    const { config, options = [] } = project
+    const words = ['-p', config, ...options, '--noEmit', '--listFiles', '--pretty', 'false']
+    const { output, status } = await run(tsc, words)
     const lines = output.split('\n')
-    const problem = status === 0 ? await unchecked(lines, config) : errorsOf(lines)
-    const name = `${compiler} (${version.trim()}) ${config}`
+    const errors = errorsOf(lines, compiler === OLDEST)
+    const hasPassed = status === 0 || (compiler === OLDEST && errors === '')
+    const problem = hasPassed ? await unchecked(lines, project) : errors
+    const name = [compiler, `(${version.trim()})`, config, ...options].join(' ')
     console.log(`${problem === '' ? 'ok    ' : 'FAILED'} ${name}`)
     if (problem !== '') failed.push(`${name}\n${problem}`)
   }
@@ -83,12 +118,12 @@ async function checkProjects(compiler: string): Promise<string[]> {
 /**
  * What a successful run should have looked at and has not. A run that checks no file succeeds too.
  */
-async function unchecked(lines: string[], config: string): Promise<string> {
+async function unchecked(lines: string[], { config, files }: Project): Promise<string> {
   const seen = new Set(lines.map((line) => relative(root, line)))
   // An application is named by its folder, and has its files in one of them.
   const isProject = config.endsWith('.json')
   const folder = isProject ? dirname(config) : join(relative(root, config), 'src')
-  const tests = (await readdir(join(root, folder), { recursive: !isProject }))
+  const tests = (files ?? (await readdir(join(root, folder), { recursive: !isProject })))
     .filter((name) => /\.[cm]?[jt]s$/.test(name))
     .map((name) => join(folder, name))
   const missed = [...tests, SUBJECT].filter((file) => !seen.has(file))
@@ -97,8 +132,10 @@ async function unchecked(lines: string[], config: string): Promise<string> {
   return seen.has(SOURCE) ? `checked the source, not what is built of it: ${SOURCE}` : ''
 }
 
-function errorsOf(lines: string[]): string {
+/** @param leavesOut whether errors in the declarations of other packages are left out */
+function errorsOf(lines: string[], leavesOut: boolean): string {
   const told = lines.filter((line) => line.startsWith(' ') || /error TS\d+/.test(line))
+  if (leavesOut) return told.filter((line) => !/^(?: |node_modules\/)/.test(line)).join('\n')
   return told.length > 0 ? told.join('\n') : 'the compiler failed and said nothing'
 }
 

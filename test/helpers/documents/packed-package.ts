@@ -47,13 +47,23 @@ export async function packInto(folder: string): Promise<Packed> {
   return packed
 }
 
-/** What `npm publish` would send, as JSON, for a user who told npm to run no scripts. */
-export async function publishedFrom(clone: string): Promise<string> {
+/**
+ * What `npm publish` would send, as JSON, for a user who told npm to run no scripts.
+ *
+ * @param flags those of the release workflow
+ */
+export async function publishedFrom(clone: string, flags: readonly string[] = []): Promise<string> {
   const userconfig = join(clone, '..', 'npmrc')
   await writeFile(userconfig, 'ignore-scripts=true\n')
   // No server listens there. A forced dry run asks no registry.
   const nowhere = ['--registry=http://127.0.0.1:9/', '--force', '--dry-run']
-  const options = [...nowhere, '--foreground-scripts=false', `--userconfig=${userconfig}`, '--json']
+  const options = [
+    ...flags,
+    ...nowhere,
+    '--foreground-scripts=false',
+    `--userconfig=${userconfig}`,
+    '--json',
+  ]
   return run(clone, 'npm', ['publish', ...options])
 }
 

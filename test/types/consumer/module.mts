@@ -12,7 +12,7 @@ import { createTestAuthority } from 'fastify-tenant-auth/testing'
 // An application with settings as `tsc --init` writes them, and with the package from the registry.
 // It checks the built declarations, which are found by package.json's `exports`.
 
-await using authority = await createTestAuthority()
+const authority = await createTestAuthority()
 const options: AuthOptions = { ...authority.options, realm: 'orders' }
 const auth = new AuthService(options)
 const app = Fastify()
