@@ -43,7 +43,10 @@ export function challengesOf(rules: ChallengeRules) {
   const fixed = resource === undefined ? '' : metadataParameter(metadataAddress(resource))
   return (request: FastifyRequest, { challenge, statusCode }: Fault): string | string[] | null => {
     if (challenge === null) return null
-    const { error, scope, stepUp } = ownCopy(challenge)
+    // By own members: there may be no `error`, and Object.prototype may have one.
+    const error = Object.hasOwn(challenge, 'error') ? challenge.error : undefined
+    const scope = Object.hasOwn(challenge, 'scope') ? challenge.scope : undefined
+    const stepUp = Object.hasOwn(challenge, 'stepUp') ? challenge.stepUp : undefined
     // A client without a valid token needs the scope for its request to the authorization server.
     const isOfLogin = error === 'insufficient_user_authentication'
     const needsScope = statusCode === 401 && resource !== undefined && !isOfLogin
@@ -80,10 +83,17 @@ function mustBeBound(request: FastifyRequest): boolean {
   return authContextOf(request)?.policy.mustBeBound === true
 }
 
+/** Those of routes, whose ids are frozen. */
+const scopes = new WeakMap<readonly string[], string>()
+
 function scopeOf(required: readonly string[] = []): string {
+  const known = scopes.get(required)
+  if (known !== undefined) return known
   // An id that a handler requires may be any text, and must not break the header.
   const ids = required.filter(isResourceId)
-  return ids.length === 0 ? '' : `, scope="${ids.join(' ')}"`
+  const scope = ids.length === 0 ? '' : `, scope="${ids.join(' ')}"`
+  if (Object.isFrozen(required)) scopes.set(required, scope)
+  return scope
 }
 
 /** RFC 9470 §3. An application that makes the error itself may want anything. */

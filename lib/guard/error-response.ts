@@ -17,25 +17,18 @@ export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
   return function tenantAuthAnswer(request, reply, error, done) {
     if (isThrown(error, AuthError)) {
       // Read once: they are getters.
-      const { reason, challenge, retryAfter } = error
-      const { statusCode } = error
-      writeHeaders(reply, retryAfter, challengeOf(request, { challenge, statusCode }))
+      const { reason, challenge, retryAfter, statusCode } = error
+      reply.header('cache-control', 'no-store')
+      const challenges = challengeOf(request, { challenge, statusCode })
+      if (challenges !== null) reply.header('www-authenticate', challenges)
+      // RFC 9110 §10.2.3: whole seconds.
+      if (retryAfter !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
       log(request, error, { reason, required: challenge?.scope }, hinted)
-      if (isUpgraded(request)) endAfterAnswer(request, reply)
+      // Node's server has let go of the socket. It does so only if something listens for upgrades.
+      if ('upgrade' in request.raw && request.raw.upgrade === true) endAfterAnswer(request, reply)
     }
     done()
   }
-}
-
-function writeHeaders(
-  reply: FastifyReply,
-  retryAfter: number | null,
-  challenge: string | string[] | null,
-): void {
-  reply.header('cache-control', 'no-store')
-  if (challenge !== null) reply.header('www-authenticate', challenge)
-  // RFC 9110 §10.2.3: whole seconds.
-  if (retryAfter !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
 }
 
 /**
@@ -109,14 +102,6 @@ function isDebugging(log: Log): boolean {
 
 /** Pino's method. Another logger of the application need not have it. */
 type Log = FastifyBaseLogger & { isLevelEnabled?(level: string): boolean }
-
-/**
- * Whether Node's server has let go of the socket. It does so only if something listens for
- * upgrades.
- */
-function isUpgraded({ raw }: FastifyRequest): boolean {
-  return 'upgrade' in raw && raw.upgrade === true
-}
 
 /** After a refused upgrade, no server reads from the socket any more. */
 function endAfterAnswer(request: FastifyRequest, reply: FastifyReply): void {

@@ -36,9 +36,13 @@ export function declaredBeside(values: ReadonlyMap<string, unknown>): readonly s
   return DECLARED_KEYS.filter((key) => key !== 'noauth' && (values.get(key) ?? false) !== false)
 }
 
-/** The values of our keys, by own properties. */
-export function valuesIn(config: object): readonly unknown[] {
-  return DECLARED_KEYS.map((key) => Object.getOwnPropertyDescriptor(config, key)?.value)
+/** The values of our keys, by own properties; undefined where there is none. */
+export function valuesIn(config: object): ReadonlyMap<string, unknown> {
+  const values = new Map<string, unknown>()
+  for (const key of DECLARED_KEYS) {
+    values.set(key, Object.getOwnPropertyDescriptor(config, key)?.value)
+  }
+  return values
 }
 
 /** Other words for `require`: `requireAny`, `required`, `requiresAll`. */

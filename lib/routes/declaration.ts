@@ -138,12 +138,12 @@ export function readDeclaration(
 } {
   const values = new Map<string, unknown>(Object.entries(config))
   const problems: string[] = []
-  let isLost = RESTRICTING.some((key) => hidden.has(key))
+  let isLost = false
   for (const key of new Set([...values.keys(), ...hidden.keys()])) {
     const meant = meantKey(key)
     // A slip declares nothing, so the route would stay open to those that it was to exclude.
     if (meant !== undefined && values.has(key)) problems.push(`${key} looks like ${meant}`)
-    if (RESTRICTING.some((name) => name === meant)) isLost = true
+    if (RESTRICTING.includes(meant ?? (hidden.has(key) ? key : ''))) isLost = true
   }
   for (const [key, why] of hidden) problems.push(`${key} is ${why}`)
   const checks = readChecks(values.get('check'), problems)

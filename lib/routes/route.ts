@@ -48,7 +48,7 @@ export class Route {
   /** Undefined until a guard has compiled it. */
   policy: Policy | undefined
   /** The values of its declaration, as they are in the config that Fastify took. */
-  readonly #values: readonly unknown[]
+  readonly #values: ReadonlyMap<string, unknown>
   /** The number of its places that precede the first one that is not free. */
   readonly #free: number
   readonly #isTwin: boolean
@@ -59,7 +59,8 @@ export class Route {
     const { url, method, constraints, schema } = options
     const config: object = { ...options.config }
     const { declared, problems } = readDeclaration(config, new Map([...beside, ...hidden]))
-    const keys = declaredBeside(new Map(Object.entries(config)))
+    this.#values = valuesIn(config)
+    const keys = declaredBeside(this.#values)
     this.scope = scope
     this.#isTwin = isTwin
     this.writtenUrl = writtenUrl
@@ -74,7 +75,6 @@ export class Route {
     this.validatesBody = schema?.body !== undefined
     this.isWebSocket =
       Reflect.get(options, 'websocket') === true || Reflect.has(options, 'wsHandler')
-    this.#values = valuesIn(config)
     this.#places = routerSpellings(url, scope).flatMap((each) =>
       this.methods.map((name) => ({ method: name, url: each })),
     )
@@ -84,7 +84,7 @@ export class Route {
   /** Whether our keys in a live config are still those that Fastify took. */
   agreesWith(config: object): boolean {
     const values = valuesIn(config)
-    return this.#values.every((value, index) => Object.is(value, values[index]))
+    return [...this.#values].every(([key, value]) => Object.is(value, values.get(key)))
   }
 
   /** Fastify refuses a route if one of its places is taken. A twin serves the places before it. */

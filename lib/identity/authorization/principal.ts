@@ -49,6 +49,9 @@ interface Counting {
   readonly size: number
 }
 
+/** Most ids that are looked through one by one: to make a set of them costs more. */
+const FEW = 32
+
 /** Bytes of an authorization without the items of its set. */
 const AUTHORIZATION = 384
 
@@ -63,7 +66,6 @@ export class Membership {
   #authorization: Authorization | undefined
   /** The requirement that it has met last. */
   #met: Requirement | undefined
-  #hasLooked = false
 
   constructor(principal: Principal, tenant: string | null, isSuspended = false) {
     this.principal = principal
@@ -80,19 +82,15 @@ export class Membership {
   meets(requirement: Requirement): boolean {
     if (requirement === this.#met) return true
     const { mode, ids } = requirement
-    const granted = this.#granted()
+    const [everywhere, here] = this.principal.grantedIn(this.tenant)
+    const granted =
+      everywhere.length + here.length > FEW
+        ? this.authorization.resources
+        : { has: (id: string) => everywhere.includes(id) || here.includes(id) }
     const holds = (id: string) => this.principal.holds(id, granted)
     const isMet = mode === 'all' ? ids.length > 0 && ids.every(holds) : ids.some(holds)
     if (isMet) this.#met = requirement
     return isMet
-  }
-
-  /** A set pays for itself from the second look on. */
-  #granted(): Pick<ReadonlySet<string>, 'has'> {
-    if (this.#hasLooked) return this.authorization.resources
-    this.#hasLooked = true
-    const lists = this.principal.grantedIn(this.tenant)
-    return { has: (id) => lists.some((list) => list.includes(id)) }
   }
 }
 
@@ -244,8 +242,8 @@ export class Principal implements AuthorizedUser {
     return this.#rights.in(tenant)
   }
 
-  /** The lists of the ids that it is granted in one tenant, or, for null, where there is none. */
-  grantedIn(tenant: string | null): readonly (readonly string[])[] {
+  /** As `Rights.grantedIn`. */
+  grantedIn(tenant: string | null): ReturnType<Rights['grantedIn']> {
     return this.#rights.grantedIn(tenant)
   }
 

@@ -13,6 +13,8 @@ export interface RightsRules {
 
 const NO_RESOURCES: Resources = Object.freeze({})
 
+const NONE: readonly string[] = Object.freeze([])
+
 /**
  * Most tenants of which a user's rights are kept: it may have thousands, and be kept with thousands
  * of others.
@@ -45,7 +47,9 @@ export class Rights {
     this.#pin = pin
     this.#missing = missing
     this.isSuperuser =
-      superuserResource !== undefined && this.#everywhere.includes(superuserResource)
+      superuserResource !== undefined &&
+      pin === EVERY_TENANT &&
+      this.#granted(EVERY_TENANT).includes(superuserResource)
   }
 
   /** The tenants that the user may act for; for a superuser, those that its resources name. */
@@ -67,15 +71,20 @@ export class Rights {
    * when it is asked for: ids for all tenants times a hundred of them are many.
    */
   in(tenant: string | null): ReadonlySet<string> {
-    const [first = [], second = []] = this.grantedIn(tenant)
-    return new ImmutableSet(second.length === 0 ? first : [...first, ...second])
+    const [everywhere, here] = this.grantedIn(tenant)
+    return new ImmutableSet([...everywhere, ...here])
   }
 
-  /** The lists of them, for a single look. */
-  grantedIn(tenant: string | null): readonly (readonly string[])[] {
-    if (tenant === null) return [this.#everywhere]
-    if (this.#pin === EVERY_TENANT) return [this.#everywhere, this.#granted(tenant)]
-    return this.mayActFor(tenant) ? [this.#granted(tenant), this.#granted(EVERY_TENANT)] : []
+  /** The lists of them: what is granted everywhere, and what is granted here alone. */
+  grantedIn(tenant: string | null): readonly [readonly string[], readonly string[]] {
+    const everywhere = this.#granted(EVERY_TENANT)
+    if (this.#pin === EVERY_TENANT) {
+      return [everywhere, tenant === null ? NONE : this.#granted(tenant)]
+    }
+    // It counts in the tenants of the pin only.
+    return tenant !== null && this.mayActFor(tenant)
+      ? [this.#granted(tenant), everywhere]
+      : [NONE, NONE]
   }
 
   /**
@@ -86,17 +95,12 @@ export class Rights {
     return this.#resources === NO_RESOURCES ? `${reason}: ${this.#missing}` : reason
   }
 
-  /** The ids that are granted in every tenant, and without one. */
-  get #everywhere(): readonly string[] {
-    return this.#pin === EVERY_TENANT ? this.#granted(EVERY_TENANT) : []
-  }
-
   #counts(key: string): boolean {
     return key !== EVERY_TENANT && (this.#pin === EVERY_TENANT || this.#pin.has(key))
   }
 
   #granted(key: string): readonly string[] {
-    return (Object.hasOwn(this.#resources, key) && this.#resources[key]) || []
+    return (Object.hasOwn(this.#resources, key) && this.#resources[key]) || NONE
   }
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { ERR_AUTH_TOKEN_INVALID } from '../../errors.ts'
-import { isThrown } from '../../platform/runtime/error.ts'
+import { ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../../errors.ts'
+import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { flatString } from '../../platform/runtime/flat-string.ts'
 import { isTooComplex } from '../../platform/runtime/json-complexity.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
@@ -10,7 +10,6 @@ import { decodeBase64url, parseObject, utf8Text } from '../jwt/compact-jws.ts'
 import type { Confirmation, ProofKey } from '../jwt/confirmation.ts'
 import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
 import { isSameAddress } from './proof-address.ts'
-import { refuseProof } from './refuse-proof.ts'
 
 /** Most characters of a proof. It is read before its signature is verified. */
 const MAX_LENGTH = 4096
@@ -151,4 +150,13 @@ function asProof<T>(read: () => T): T {
     }
     throw error
   }
+}
+
+/**
+ * The refusal of a DPoP proof that is bad or missing (RFC 9449 §7.1 `invalid_dpop_proof`). The
+ * reason is constant text for the log.
+ */
+export function refuseProof(reason: string, mismatch?: () => Mismatch): ERR_AUTH_TOKEN_INVALID {
+  const error = 'invalid_dpop_proof'
+  return withoutStack(() => new ERR_AUTH_TOKEN_INVALID(`DPoP proof: ${reason}`, mismatch, error))
 }

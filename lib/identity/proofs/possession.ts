@@ -17,9 +17,8 @@ import {
 import type { Confirmation } from '../jwt/confirmation.ts'
 import { refuseToken } from '../jwt/refuse-token.ts'
 import { type ClientCertificate, thumbprintOfCertificate } from './client-certificate.ts'
-import { type GoodProof, isOver, verifyProof } from './dpop-proof.ts'
+import { type GoodProof, isOver, refuseProof, verifyProof } from './dpop-proof.ts'
 import { PublicAddress } from './proof-address.ts'
-import { refuseProof } from './refuse-proof.ts'
 
 /**
  * Notes that a proof has been seen. True: for the first time. It is asked after all else of a proof

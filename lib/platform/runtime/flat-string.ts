@@ -5,24 +5,17 @@
 /** Letters of a token, at the default of `maxTokenLength`. */
 const ROOM = 16_384
 
-/** Bytes that are needed for a moment, at one place. */
-export class ScratchBuffer {
-  readonly #room = Buffer.allocUnsafeSlow(ROOM)
-
-  /** The letters of a text as Latin-1, until the next call. */
-  of(text: string): Buffer {
-    if (text.length > ROOM) return Buffer.from(text, 'latin1')
-    return this.#room.subarray(0, this.#room.write(text, 'latin1'))
-  }
-}
-
-const bytes = new ScratchBuffer()
+/** The one place for bytes that are needed for a moment. */
+const room = Buffer.allocUnsafeSlow(ROOM)
 
 /**
  * A copy of a text, for storage. Without it, a token in a cache would keep its header alive, and a
  * tenant its URL. A text of Latin-1, as nearly all are, needs no Buffer of its own on the way.
  */
 export function flatString(text: string): string {
-  const narrow = bytes.of(text).toString('latin1')
+  const narrow =
+    text.length > ROOM
+      ? Buffer.from(text, 'latin1').toString('latin1')
+      : room.toString('latin1', 0, room.write(text, 'latin1'))
   return narrow === text ? narrow : Buffer.from(text, 'utf16le').toString('utf16le')
 }
