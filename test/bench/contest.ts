@@ -1,6 +1,7 @@
 import { type Driver, type DriverName, drivers, type Load } from './drivers.ts'
 import type { BenchSetup, GuardName } from './guards.ts'
 import { Served } from './served.ts'
+import { median } from './statistics.ts'
 
 /** A server, and what it is sent. */
 export interface Contestant {
@@ -22,6 +23,9 @@ export interface Running extends Contestant {
 const WARM_UP = 20_000
 const WARM_UP_ROUNDS = 20
 
+/** A server that has less of its core finds fewer requests each time that it reads. */
+const BUSY = 0.75
+
 export interface Rounds {
   readonly rounds: number
   /** Seconds that each contestant is driven for in a round. */
@@ -42,11 +46,17 @@ export async function contest(
       const driver = drivers[name]
       for (const each of running) await warmUp(each, driver, seconds)
       const costs = new Map(running.map((each): [string, number[]] => [each.name, []]))
+      const shares: number[] = []
       for (let round = 0; round < rounds; round++) {
         for (const each of round % 2 === 0 ? running : running.toReversed()) {
-          const { cost } = await driveOnce(each, driver, seconds)
+          const { cost, share } = await driveOnce(each, driver, seconds)
           costs.get(each.name)?.push(cost)
+          shares.push(share)
         }
+      }
+      if (median(shares) < BUSY) {
+        const percent = Math.round(median(shares) * 100)
+        console.error(`${name} left the servers idle, or others took their core: ${percent} % busy`)
       }
       results.set(name, costs)
     }
@@ -56,21 +66,26 @@ export async function contest(
   }
 }
 
-/** @throws Error if an answer has another status than the load names */
+/**
+ * Microseconds of CPU time for one request, and the share of the time in which it ran.
+ *
+ * @throws Error if an answer has another status than the load names
+ */
 export async function driveOnce(
   { name, server, load }: Running,
   driver: Driver,
   seconds: number,
-): Promise<{ requests: number; cost: number }> {
-  const before = await server.cpuTime()
+): Promise<{ requests: number; cost: number; share: number }> {
+  const [begun, before] = [performance.now(), await server.cpuTime()]
   const statuses = await driver(server.address, load, seconds)
   const used = (await server.cpuTime()) - before
+  const share = used / 1000 / (performance.now() - begun)
   const requests = statuses.get(load.status) ?? 0
   if (requests === 0 || statuses.size > 1) {
     const told = [...statuses].map(([status, count]) => `${count} answers of ${status}`).join(', ')
     throw new Error(`${name}: ${told || 'no answer'}, and each should be ${load.status}`)
   }
-  return { requests, cost: used / requests }
+  return { requests, cost: used / requests, share }
 }
 
 /** Until the server's code is compiled, and its cache holds what it can. */

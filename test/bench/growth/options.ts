@@ -167,12 +167,12 @@ export function usedOptions(setup: Setup): Row[] {
       },
     }),
 
-    // All of a size ask at once. 64 have places, and up to a thousand wait.
-    growing('lines', [64, 256, 1_000], {
+    // All of a size ask at once. 64 have places, and most of them wait, here for up to a minute.
+    growing('lines', [512, 750, 1_000], {
       async 'requests at once, under resourcesOf'(atOnce) {
         const app = await guarded(setup, {
           ...options,
-          resourcesMaxAge: 1e-9,
+          ...{ resourcesMaxAge: 1e-9, tenantsTimeout: 60 },
           async resourcesOf() {
             await setImmediate()
             return { acme: ['menu:read'] }
@@ -183,7 +183,7 @@ export function usedOptions(setup: Setup): Row[] {
       async 'requests at once, under checks'(atOnce) {
         const config = { ...guardedConfig, check: 'own' }
         const checks = { own: () => setImmediate(true) }
-        const app = await guarded(setup, { ...options, checks }, { config })
+        const app = await guarded(setup, { ...options, checks, tenantsTimeout: 60 }, { config })
         return { app, asks: await asksOf(authority, 1_000), atOnce }
       },
     }),
