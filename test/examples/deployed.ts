@@ -7,7 +7,7 @@ import tenantAuth, { type AuthOptions, refusalOf } from '../../lib/index.ts'
 /** An application as it stands behind a proxy, for browsers of another origin. */
 export async function deployedApp(options: AuthOptions, server: FastifyServerOptions = {}) {
   const app = Fastify({
-    // The proxies whose `X-Forwarded-For` counts. Never `true`: it would count everybody's.
+    // The proxies whose `X-Forwarded-For` counts. With `true` any client could name an address.
     trustProxy: ['10.0.0.0/8'],
     ...server,
   })
