@@ -133,14 +133,14 @@ describe('the page of the policy matrix, in a browser', { skip: noChromium }, ()
     })
   })
 
-  it('breaks no name of a column, and no method', async () => {
+  it('breaks no name of a column, and no word of a cell but urls and resources', async () => {
     await withPage(async (page) => {
       await page.setViewportSize({ width: 900, height: 700 })
-      const rows = page.locator('tr', { hasText: /^method|health/ })
-      const [head, health] = await rows.evaluateAll((found) =>
+      const rows = page.locator('tr', { hasText: /^(?:method|GET.health)/ })
+      const [head = 0, health = 0] = await rows.evaluateAll((found) =>
         found.map(({ clientHeight }) => clientHeight),
       )
-      assert.equal(head, health)
+      assert.ok(Math.abs(head - health) <= 2, `heights of rows with one line: ${head}, ${health}`)
     })
   })
 

@@ -135,8 +135,7 @@ table { border-collapse: collapse; width: 100% }
 caption { text-align: start; padding: .5rem 0 }
 th, td { border-bottom: 1px solid; padding: .3rem .6rem; text-align: start; vertical-align: top }
 tbody th { font-weight: inherit; width: 25% }
-tbody th, td, li { overflow-wrap: anywhere }
-td:first-child, td:last-child { overflow-wrap: normal }
+tbody th, td:nth-child(5), li { overflow-wrap: anywhere }
 thead th { white-space: nowrap }
 code { unicode-bidi: isolate; white-space: pre-wrap }
 .open { font-weight: bold }
