@@ -133,6 +133,17 @@ describe('the page of the policy matrix, in a browser', { skip: noChromium }, ()
     })
   })
 
+  it('breaks no name of a column, and no word of a cell but urls and resources', async () => {
+    await withPage(async (page) => {
+      await page.setViewportSize({ width: 900, height: 700 })
+      const rows = page.locator('tr', { hasText: /^(?:method|GET.health)/ })
+      const [head = 0, health = 0] = await rows.evaluateAll((found) =>
+        found.map(({ clientHeight }) => clientHeight),
+      )
+      assert.ok(Math.abs(head - health) <= 2, `heights of rows with one line: ${head}, ${health}`)
+    })
+  })
+
   it('is whole without scripts', async () => {
     const use = async (page: Page) => {
       assert.equal((await urls(page)).length, 4)

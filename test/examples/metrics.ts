@@ -26,13 +26,38 @@ export async function measuredApp(options: AuthOptions): Promise<FastifyInstance
   })
   new client.Gauge({
     name: 'auth_document_age_seconds',
-    help: 'Age of the keys and lists that decisions rest on',
+    help: 'Age of the keys and lists that decisions rest on; Inf where there are none',
     labelNames: ['kind', 'name'],
     collect() {
       this.reset()
-      for (const { kind, name, age } of app.authService.stats().documents) {
-        if (age !== null) this.set({ kind, name }, age)
+      for (const { kind, name, age, state } of app.authService.stats().documents) {
+        this.set({ kind, name }, state === 'none' || age === null ? Infinity : age)
       }
+    },
+  })
+  new client.Counter({
+    name: 'auth_token_cache_total',
+    help: 'Tokens that were known (hits) or not (misses), and that had to go (evictions)',
+    labelNames: ['event'],
+    collect() {
+      const { size, ...events } = app.authService.stats().tokenCache
+      this.reset()
+      for (const [event, count] of Object.entries(events)) this.inc({ event }, count)
+    },
+  })
+  new client.Gauge({
+    name: 'auth_token_cache_size',
+    help: 'Tokens that are kept',
+    collect() {
+      this.set(app.authService.stats().tokenCache.size)
+    },
+  })
+  new client.Counter({
+    name: 'auth_unknown_kid_total',
+    help: 'Tokens that name a key that no set has',
+    collect() {
+      this.reset()
+      this.inc(app.authService.stats().keys.unknownKid)
     },
   })
 

@@ -134,8 +134,9 @@ body { margin: 1rem auto; max-width: 80rem; padding: 0 1rem }
 table { border-collapse: collapse; width: 100% }
 caption { text-align: start; padding: .5rem 0 }
 th, td { border-bottom: 1px solid; padding: .3rem .6rem; text-align: start; vertical-align: top }
-tbody th { font-weight: inherit }
-th, td, li { overflow-wrap: anywhere }
+tbody th { font-weight: inherit; width: 25% }
+tbody th, td:nth-child(5), li { overflow-wrap: anywhere }
+thead th { white-space: nowrap }
 code { unicode-bidi: isolate; white-space: pre-wrap }
 .open { font-weight: bold }
 .open td:first-child, .opens { border-inline-start: .3rem solid #d33; padding-inline-start: .6rem }
