@@ -1,4 +1,5 @@
 import { Session } from 'node:inspector'
+import { setImmediate } from 'node:timers/promises'
 import { Random } from '../../soak/random.ts'
 
 /** Something that takes texts from outside. */
@@ -62,6 +63,8 @@ export async function fuzz(target: Target, seconds: number, seed: number): Promi
   while (performance.now() < end && findings.length < MOST_FINDINGS) {
     const batch = Array.from({ length: BATCH }, () => mutated(corpus, target.words, random))
     for (const input of batch) await run(input)
+    // What a turn of the event loop holds is let go with it.
+    await setImmediate()
     if (reached.look() === 0) continue
     // Which of them it was is not known: each may lead further.
     corpus.push(...batch.filter((input) => input.length < MOST_LETTERS / 2))
