@@ -28,14 +28,14 @@ async function flood(probe: KeyOutage, count: number, token: () => string, secon
 }
 
 test('500 cold requests at once cost one fetch', async (t) => {
-  const probe = await startKeyOutage(t)
+  const probe = await startKeyOutage(t, { keysTimeout: 60 })
   const responses = await Promise.all(Array.from({ length: 500 }, () => probe.ask(freshToken())))
   assert.deepEqual(new Set(responses.map(({ statusCode }) => statusCode)), new Set([200]))
   assert.equal(probe.server.fetches, 1)
 })
 
 test('500 requests at once that find the set too old cost one fetch', async (t) => {
-  const probe = await startKeyOutage(t)
+  const probe = await startKeyOutage(t, { keysTimeout: 60 })
   await probe.ask(freshToken())
   probe.pass(5000)
   const responses = await Promise.all(Array.from({ length: 500 }, () => probe.ask(freshToken())))

@@ -366,9 +366,12 @@ test('30 000 invented tokens leave the good one known, and the memory as it was'
     asked += 1
     return token === 'good' ? GOOD : null
   }
-  const authenticator = composeAuthenticator(loadSettings(trusting({ opaqueToken })), () => ({
-    onFailure: () => assert.fail('nothing is fetched'),
-  }))
+  const authenticator = composeAuthenticator(
+    loadSettings(trusting({ opaqueToken, opaqueMaxAge: 3600 })),
+    () => ({
+      onFailure: () => assert.fail('nothing is fetched'),
+    }),
+  )
   authenticator.open()
   const ask = (token: string) =>
     accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new PendingRequests()))

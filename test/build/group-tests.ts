@@ -52,7 +52,7 @@ const compiled = (file: string) => `../test/${file.replace(/ts$/, 'js')}`
 const source = (file: string) => `../../test/${file}`
 write(
   'unit',
-  20,
+  16,
   files.filter((file) => !isOfRest(file)),
   compiled,
 )
