@@ -134,7 +134,15 @@ test('with tokens its routes answer as the page says', { skip }, async () => {
 test('its lock is written and holds, and a route that is opened breaks it', async () => {
   const policy = async (...args: string[]) => {
     const limit = ['--timeout', '240']
-    const { child, printed } = start([command, 'policy', ...args, ...limit, '--', 'node', ...SERVER])
+    const { child, printed } = start([
+      command,
+      'policy',
+      ...args,
+      ...limit,
+      '--',
+      'node',
+      ...SERVER,
+    ])
     const [code] = await once(child, 'close')
     return { code, ...printed }
   }
