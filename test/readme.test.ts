@@ -100,7 +100,7 @@ test('the command takes each line of it that a page shows', () => {
     const [command, ...args] = line.split(' ')
     if (command === 'policy') assert.deepEqual(readPolicyOptions(args).program, ['node', 'app.js'])
     else if (command === 'doctor') assert.ok(readDoctorOptions(args).name, line)
-    else assert.equal(command === 'authority' && readAuthorityOptions(args).users.length, 1, line)
+    else assert.ok(command === 'authority' && readAuthorityOptions(args).users.length > 0, line)
   }
   assert.ok(shown.length >= 12, `${shown.length} lines`)
 })
