@@ -33,10 +33,19 @@ const REST = [
 
 const FOLDER = process.argv[2] ?? '.compiled/groups'
 
-/** A file is loaded when the tests of the one before have ended: they may have moved a clock. */
+/**
+ * Each file is a suite, so that its hooks are for its own tests, and run after these. The next one
+ * is loaded when all of that has ended: it may have moved a clock.
+ */
 const HEAD = `import { after, describe } from 'node:test'
 
-const ended = (file) => new Promise((resolve) => describe(file, () => after(resolve)))
+const ended = (file) => (load) =>
+  new Promise((resolve) => {
+    describe(file, async () => {
+      await load()
+      after(resolve)
+    })
+  })
 `
 
 const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
@@ -71,7 +80,9 @@ function write(
     together.slice(index * size, (index + 1) * size),
   )
   for (const [index, group] of [...alone, ...groups].entries()) {
-    const lines = group.map((file) => `await import('${target(file)}')\nawait ended('${file}')\n`)
+    const lines = group.map(
+      (file) => `await ended('${file}')(\n  () => import('${target(file)}'))\n`,
+    )
     const path = `${FOLDER}/${name}-${String(index).padStart(3, '0')}.js`
     writeFileSync(path, [HEAD, ...lines].join('\n'))
   }
