@@ -107,7 +107,7 @@ const SABOTAGES: readonly [
   ],
   [
     'the login that is wanted',
-    [['guard/decide.ts', '(lackedLogin(context) ?? authorization)', 'authorization']],
+    [['guard/decide.ts', '(lackedLogin(context) ?? membership)', 'membership']],
     [/^GET +\/account +stale +401 ERR_AUTH_STEP_UP_REQUIRED +204, the handler would have run$/m],
   ],
   [
@@ -115,8 +115,8 @@ const SABOTAGES: readonly [
     [
       [
         'identity/authorization/principal.ts',
-        'authorization.has(...ids)',
-        'authorization.hasAny(...ids)',
+        'ids.length > 0 && ids.every(holds)',
+        'ids.some(holds)',
       ],
     ],
     [/^POST +\/:tenant\/menus +without +403 ERR_AUTH_RESOURCE_MISSING +400, not from the guard$/m],
@@ -149,13 +149,7 @@ const SABOTAGES: readonly [
   ],
   [
     'what is granted everywhere, of the pin alone',
-    [
-      [
-        'identity/authorization/rights.ts',
-        'return this.#pin === EVERY_TENANT ? this',
-        'return true ? this',
-      ],
-    ],
+    [['identity/authorization/rights.ts', ': [NONE, NONE]', ': [everywhere, NONE]']],
     [/^GET +\/reports +without +403 ERR_AUTH_RESOURCE_MISSING +204, /m],
   ],
   [
