@@ -96,7 +96,7 @@ const compiledIn = new Set(
   outputs
     .flatMap(([, { inputs }]) => Object.entries(inputs))
     .flatMap(([path, { bytesInOutput }]) => {
-      const [name] = /(?<=^node_modules\/)(?:@[^/]+\/)?[^/]+/.exec(path) ?? []
+      const [, name] = /.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? []
       return name === undefined || bytesInOutput === 0 ? [] : [name]
     }),
 )
