@@ -52,10 +52,8 @@ const REASONS: readonly [what: string, reasons: string[], atLeast: number][] = [
 for (const [what, reasons, atLeast] of REASONS) {
   test(`each reason of ${what} has a cure`, () => {
     assert.ok(reasons.length >= atLeast, `${reasons.length} are found`)
-    assert.deepEqual(
-      reasons.filter((reason) => !isTold(reason, told)),
-      [],
-    )
+    const shown = reasons.filter((reason) => !isTold(reason, told))
+    assert.deepEqual(shown, [])
   })
 }
 
@@ -67,10 +65,8 @@ test('each warning at boot has a cure', () => {
   assert.ok(warnings.length >= 15, `${warnings.length} are found`)
   // The page has how each begins, or what is in it.
   const texts = subjects(atBoot)
-  assert.deepEqual(
-    warnings.filter((warning) => !texts.some((text) => warning.includes(text))),
-    [],
-  )
+  const shown = warnings.filter((warning) => !texts.some((text) => warning.includes(text)))
+  assert.deepEqual(shown, [])
 })
 
 test('the page names no reason that the code does not have', () => {

@@ -376,10 +376,8 @@ for (const [index, row] of ROWS.entries()) {
     const answer = await (lines.length > 1 ? ask(app, url, lines) : inject(app, url, lines[0]))
     assert.equal(outcomeOf(answer), `${REFUSALS[code].status} ${code}`)
     const refused = log.lines('request refused')
-    assert.deepEqual(
-      refused.map((line) => [line['code'], line['reason']]),
-      [[code, reason]],
-    )
+    const found = refused.map((line) => [line['code'], line['reason']])
+    assert.deepEqual(found, [[code, reason]])
     // A hook that has read the mismatch leaves the whole of it to the log.
     assert.deepEqual(
       read,
@@ -412,10 +410,8 @@ for (const [reason, form, auth = {}] of LOGOUTS) {
     const { post } = await logoutApp(t, { logger: log.logger, auth })
     const { statusCode, body } = await post(form)
     assert.deepEqual([statusCode, body], [400, '{"error":"invalid_request"}'])
-    assert.deepEqual(
-      log.lines('logout refused').map((line) => [line['code'], line['reason']]),
-      [[INVALID, reason]],
-    )
+    const found = log.lines('logout refused').map((line) => [line['code'], line['reason']])
+    assert.deepEqual(found, [[INVALID, reason]])
   })
 }
 
@@ -432,8 +428,6 @@ test('the table has every reason to refuse a token', () => {
     .flatMap((text) => [...text.matchAll(/refuseToken\(\s*'([^']+)'/g)])
     .map(([, reason]) => reason)
   assert.equal(inSource.length > 20, true, 'the sources are read')
-  assert.deepEqual(
-    inSource.filter((reason) => reason === undefined || !inTable.has(reason)),
-    [],
-  )
+  const found = inSource.filter((reason) => reason === undefined || !inTable.has(reason))
+  assert.deepEqual(found, [])
 })

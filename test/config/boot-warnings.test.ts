@@ -97,10 +97,8 @@ const TABLE: readonly (readonly [name: string, options: AuthOptions, warnings: s
 for (const [name, options, expected] of TABLE) {
   test(`${name}: ${expected.length || 'no'} warnings`, () => {
     const warnings = bootWarnings(loadSettings(options))
-    assert.deepEqual(
-      warnings.map((warning, i) => warning.slice(0, expected[i]?.length)),
-      expected,
-    )
+    const found = warnings.map((warning, i) => warning.slice(0, expected[i]?.length))
+    assert.deepEqual(found, expected)
   })
 }
 
@@ -115,10 +113,8 @@ describe('in dev mode', () => {
   })
 
   test('a user without a name is shown by its identifier', () => {
-    assert.match(
-      bootWarnings({ ...loaded, mockUser: { sub: 'u1' } })[0] ?? '',
-      /mock user u1, .*tenants: none;/,
-    )
+    const found = bootWarnings({ ...loaded, mockUser: { sub: 'u1' } })[0] ?? ''
+    assert.match(found, /mock user u1, .*tenants: none;/)
   })
 
   test('rights in every tenant are not shown as a tenant', () => {

@@ -57,10 +57,8 @@ describe('who gives an option', () => {
     test(`${what} is refused`, () => {
       assert.throws(() => loadSettings(options), configError(`options: ${message} (option)`))
       assert.throws(() => new AuthService(options), configError(message))
-      assert.throws(
-        () => loadSettings({ issuers: [options] }),
-        configError(`issuers[0]: ${message} (option)`),
-      )
+      const seen = () => loadSettings({ issuers: [options] })
+      assert.throws(seen, configError(`issuers[0]: ${message} (option)`))
     })
 
     test(`${what} is refused by the plugin, too`, async () => {
@@ -149,10 +147,8 @@ describe('misspelt names', () => {
   }
 
   test('an unknown option is refused even if it is undefined', () => {
-    assert.throws(
-      () => load({ isuer: undefined }),
-      configError('isuer: expected issuer, found undefined'),
-    )
+    const seen = () => load({ isuer: undefined })
+    assert.throws(seen, configError('isuer: expected issuer, found undefined'))
   })
 
   const inFile = [
@@ -197,20 +193,16 @@ describe('misspelt names', () => {
     '__proto__',
   ]) {
     test(`refuses the key ${key} of [tenants]`, () => {
-      assert.throws(
-        () => loadIni(`[tenants]\n${key} = a\n`),
-        configError(`${key}: expected `, /ids|tenant_url/, ', found "', 'line 2'),
-      )
+      const seen = () => loadIni(`[tenants]\n${key} = a\n`)
+      assert.throws(seen, configError(`${key}: expected `, /ids|tenant_url/, ', found "', 'line 2'))
     })
   }
 
   test('the INI keys are the snake_case of the option names', () => {
     for (const { option, key } of OPTION_TABLE) {
       if (key === undefined) continue
-      assert.equal(
-        key.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
-        option,
-      )
+      const seen = key.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+      assert.equal(seen, option)
     }
   })
 })
@@ -383,10 +375,8 @@ describe('a name with a small mistake', () => {
 
   for (const name of ['toString', 'x', '', 'jwks', 'a'.repeat(10_000)]) {
     test(`${name.slice(0, 20) || 'an empty name'} is near to no name`, () => {
-      assert.throws(
-        () => load({ [name]: 1 }),
-        (error: Error) => !/did you mean/.test(error.message),
-      )
+      const seen = () => load({ [name]: 1 })
+      assert.throws(seen, (error: Error) => !/did you mean/.test(error.message))
     })
   }
 
@@ -407,10 +397,8 @@ describe('a name with a small mistake', () => {
   })
 
   test('a letter that looks like another is shown by its number', () => {
-    assert.throws(
-      () => load({ '\u0456ssuer': 'a' }),
-      configError('\\u0456ssuer: expected issuer, '),
-    )
+    const seen = () => load({ '\u0456ssuer': 'a' })
+    assert.throws(seen, configError('\\u0456ssuer: expected issuer, '))
   })
 })
 
@@ -432,10 +420,8 @@ describe('an option that is undefined', () => {
     for (const option of ['issuer', 'audience', 'algorithms', 'tokenTypes', 'tenants']) {
       assert.throws(() => load({ [option]: ['a', undefined] }), configError(`${option}: `, message))
       assert.throws(() => load({ [option]: ['a', ''] }), configError('found ["a", ""] (option)'))
-      assert.throws(
-        () => load({ [option]: new Array(1) }),
-        configError('found [undefined] (option)'),
-      )
+      const seen = () => load({ [option]: new Array(1) })
+      assert.throws(seen, configError('found [undefined] (option)'))
     }
   })
 
@@ -475,10 +461,8 @@ test('all problems are shown at once, each on its line, those of the file first'
 
 test('the problems of a mock user are shown with the others', () => {
   const devUserInfoPath = folder.write('{}')
-  assert.throws(
-    () => load({ devMode: true, devUserInfoPath, realm: 7 }),
-    configError(/^realm: .*\ndevUserInfoPath: .*$/),
-  )
+  const seen = () => load({ devMode: true, devUserInfoPath, realm: 7 })
+  assert.throws(seen, configError(/^realm: .*\ndevUserInfoPath: .*$/))
 })
 
 test('of thousands of problems the first are shown, and how many more there are', () => {
@@ -518,10 +502,8 @@ describe('a key set that cannot be used', () => {
     ['a list of keys', [{ kty: 'EC' }], /\[an object\]: \S.*/],
   ] as const) {
     test(`is shown with the reason: ${name}`, () => {
-      assert.throws(
-        () => load({ publicKeys }),
-        configError('publicKeys: expected a JWK set', reason),
-      )
+      const seen = () => load({ publicKeys })
+      assert.throws(seen, configError('publicKeys: expected a JWK set', reason))
     })
   }
 })
@@ -580,10 +562,8 @@ describe('the built-in user', () => {
   test('stands in for the default file', {
     skip: existsSync(Options.properties.devUserInfoPath.default) && 'this machine has that file',
   }, () => {
-    assert.deepEqual(
-      loadOfMockUserFile(Options.properties.devUserInfoPath.default, false),
-      BUILT_IN,
-    )
+    const seen = loadOfMockUserFile(Options.properties.devUserInfoPath.default, false)
+    assert.deepEqual(seen, BUILT_IN)
   })
 
   test('is frozen, and each service has its own', () => {

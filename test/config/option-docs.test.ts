@@ -28,10 +28,8 @@ test('an editor shows the documentation of each option, and of each rule of an i
   const docs = hoveredDocs('../../dist/index.js', emitDeclarations())
   const silent = EXPRESSIONS.filter((expression) => !docs.get(expression))
   assert.deepEqual(silent, [])
-  assert.match(
-    docs.get('options.keysMaxStale') ?? '',
-    /^Time beyond `keysMaxAge` that a key set still serves/,
-  )
+  const found = docs.get('options.keysMaxStale') ?? ''
+  assert.match(found, /^Time beyond `keysMaxAge` that a key set still serves/)
   assert.match(docs.get('options.configFile') ?? '', /^INI file whose `\[auth\]`/)
 })
 

@@ -37,10 +37,8 @@ describe('resource without a configured issuer', () => {
 
   test('is reported with its line in the INI file', () => {
     const configFile = folder.write(`[auth]\nresource = ${resource}\n`)
-    assert.throws(
-      () => loadSettings({ configFile }),
-      configError(expected, `${configFile}, line 2`),
-    )
+    const shown = () => loadSettings({ configFile })
+    assert.throws(shown, configError(expected, `${configFile}, line 2`))
   })
 
   test('is not reported if the issuer is wrong, which is reported', () => {

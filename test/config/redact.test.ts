@@ -119,10 +119,8 @@ describe('a secret in a message', () => {
 
   for (const name of ['client_secret', 'password', 'privateKey']) {
     test(`is not shown if the option is unlike ours: ${name}`, () => {
-      assert.throws(
-        () => loadSettings(Object.fromEntries([[name, 'hunter2']])),
-        configError(`${name}: expected one of `, `found "${name}" (option)`),
-      )
+      const seen = () => loadSettings(Object.fromEntries([[name, 'hunter2']]))
+      assert.throws(seen, configError(`${name}: expected one of `, `found "${name}" (option)`))
     })
   }
 

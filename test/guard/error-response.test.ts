@@ -68,10 +68,8 @@ test('an error that is ours to mend is a warning in the log', async (t) => {
     throw new errors.ERR_AUTH_CONFIG_INVALID('on purpose')
   })
   assert.equal((await app.inject('/x')).statusCode, 500)
-  assert.deepEqual(
-    lines('request refused').map(({ level, code }) => [level, code]),
-    [[40, 'ERR_AUTH_CONFIG_INVALID']],
-  )
+  const seen = lines('request refused').map(({ level, code }) => [level, code])
+  assert.deepEqual(seen, [[40, 'ERR_AUTH_CONFIG_INVALID']])
 })
 
 /** Seconds until the next attempt, and what Retry-After says (RFC 9110 §10.2.3). */
@@ -97,10 +95,8 @@ test('caches do not store a refusal, and the answer to an admitted request is no
   const app = await guardedApp(t)
   app.get('/x', async () => 'x')
   assert.equal((await app.inject('/x')).headers['cache-control'], 'no-store')
-  assert.equal(
-    (await app.inject({ method: 'HEAD', url: '/x' })).headers['cache-control'],
-    'no-store',
-  )
+  const seen = (await app.inject({ method: 'HEAD', url: '/x' })).headers['cache-control']
+  assert.equal(seen, 'no-store')
   const admitted = await app.inject({ url: '/x', headers: await as() })
   assert.equal(admitted.headers['cache-control'], undefined)
 })
@@ -338,14 +334,10 @@ describe('the challenge of an API with a resource', () => {
     const expired = await authority.headers({}, { expiresIn: -60 })
     const missing = `Bearer realm="api", scope="a:b", ${METADATA}`
     assert.equal(await challengeOf(app, '/x'), missing)
-    assert.equal(
-      await challengeOf(app, '/x', expired),
-      `Bearer realm="api", error="invalid_token", scope="a:b", ${METADATA}`,
-    )
-    assert.equal(
-      await challengeOf(app, '/x?tenant=busy-beaver', await as()),
-      `Bearer realm="api", error="insufficient_scope", ${METADATA}`,
-    )
+    const seen = await challengeOf(app, '/x', expired)
+    assert.equal(seen, `Bearer realm="api", error="invalid_token", scope="a:b", ${METADATA}`)
+    const actual = await challengeOf(app, '/x?tenant=busy-beaver', await as())
+    assert.equal(actual, `Bearer realm="api", error="insufficient_scope", ${METADATA}`)
     assert.equal(
       await challengeOf(app, '/x?tenant=lazy-raccoon', await as()),
       `Bearer realm="api", error="insufficient_scope", scope="a:b", ${METADATA}`,
@@ -367,10 +359,8 @@ describe('the challenge of an API with a resource', () => {
     const app = await guardedApp(t, { resource })
     const config = { authorization: true } as const
     app.get('/x', { config }, ({ authorization }) => authorization.require('a:b', 'c"', 'd e'))
-    assert.equal(
-      await challengeOf(app, '/x', await as()),
-      `Bearer realm="api", error="insufficient_scope", scope="a:b", ${METADATA}`,
-    )
+    const seen = await challengeOf(app, '/x', await as())
+    assert.equal(seen, `Bearer realm="api", error="insufficient_scope", scope="a:b", ${METADATA}`)
   })
 
   test('names its metadata in dev mode too', async (t) => {
@@ -420,10 +410,8 @@ test('a 401 that the application throws itself names the scope of its route, if 
   app.get('/open', { config: { noauth: true } }, refuse)
   app.setNotFoundHandler(refuse)
   const challenge = 'Bearer realm="api", error="invalid_token"'
-  assert.equal(
-    await challengeOf(app, '/own', await as()),
-    `${challenge}, scope="menu:read", ${METADATA}`,
-  )
+  const seen = await challengeOf(app, '/own', await as())
+  assert.equal(seen, `${challenge}, scope="menu:read", ${METADATA}`)
   assert.equal(await challengeOf(app, '/open'), `${challenge}, ${METADATA}`)
   assert.equal(await challengeOf(app, '/none'), `${challenge}, ${METADATA}`)
 })

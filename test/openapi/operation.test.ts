@@ -72,10 +72,8 @@ test('The 401 of a route says which login it wants, and that of another one does
   const plain = 'An access token is required, or is not valid'
   const login = { acr: ['phr', 'phrh'], maxAge: 300 }
   assert.equal(await said({}), plain)
-  assert.equal(
-    await said({ stepUp: login }),
-    `${plain}. It requires a login: acr phr or phrh, at most 300 s old`,
-  )
+  const shown = await said({ stepUp: login })
+  assert.equal(shown, `${plain}. It requires a login: acr phr or phrh, at most 300 s old`)
 })
 
 for (const [require, words] of [
@@ -212,10 +210,8 @@ for (const {
       (app) => app.get(url, { config, schema }, async () => 'ok'),
       { auth },
     )
-    assert.deepEqual(
-      found.map((found) => `${found.in} ${found.name}${found.required ? '!' : ''}`),
-      parameters,
-    )
+    const shown = found.map((found) => `${found.in} ${found.name}${found.required ? '!' : ''}`)
+    assert.deepEqual(shown, parameters)
   })
 }
 

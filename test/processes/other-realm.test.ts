@@ -27,10 +27,8 @@ test('a copy of the package in another realm shares the routes with this one', a
   const app = Fastify()
   t.after(() => app.close())
   app.get('/menu', { exposeHeadRoute: false }, async () => 'soup')
-  assert.deepEqual(
-    foreign.map(({ size }) => size),
-    [1],
-  )
+  const found = foreign.map(({ size }) => size)
+  assert.deepEqual(found, [1])
 })
 
 test('an absent file of the mock user is absent in another realm too', async (t) => {

@@ -38,10 +38,8 @@ test('tokens are all that it prints to the standard output, one line for each us
   assert.equal(exp - iat, 12 * 60 * 60)
   assert.deepEqual(decodeJwt(second)['resources'], {})
   assert.match(shell.printed.err, /Tokens, good for 12 hours, of "dora", "eve":\n$/)
-  assert.match(
-    shell.printed.err,
-    new RegExp(`\\[auth\\]\n {2}issuer = ${issuer}\n {2}audience = lun`),
-  )
+  const found = shell.printed.err
+  assert.match(found, new RegExp(`\\[auth\\]\n {2}issuer = ${issuer}\n {2}audience = lun`))
   const response = await fetch(`${issuer}/.well-known/openid-configuration`)
   assert.equal(Object(await response.json())['issuer'], issuer)
   shell.emit('SIGINT', 'SIGINT')

@@ -175,10 +175,8 @@ test('a misspelt member is refused with what is meant, and its value is not show
     'did you mean clientSecret?',
     /scope: expected one of issuer, url, clientId, clientSecret, privateKey, signed, found "scope"[^?\n]*$/m,
   )
-  assert.throws(
-    () => make({ ...GOOD, client_secret: 'a-secret' }),
-    ({ message }: Error) => !message.includes('a-secret'),
-  )
+  const actual = () => make({ ...GOOD, client_secret: 'a-secret' })
+  assert.throws(actual, ({ message }: Error) => !message.includes('a-secret'))
 })
 
 test('a member that is inherited, or a getter, is refused rather than left out', () => {

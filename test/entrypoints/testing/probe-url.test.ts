@@ -37,14 +37,10 @@ test('a sample is taken if the expression of its parameter fits', () => {
 })
 
 test('where no sample fits, the parameter is named', () => {
-  assert.equal(
-    fillPath('/:tenant(^[a-z]+$)', () => ['A']),
-    'tenant',
-  )
-  assert.equal(
-    fillPath('/x/:id((a)\\1)', () => ['probe']),
-    'id',
-  )
+  const found = fillPath('/:tenant(^[a-z]+$)', () => ['A'])
+  assert.equal(found, 'tenant')
+  const shown = fillPath('/x/:id((a)\\1)', () => ['probe'])
+  assert.equal(shown, 'id')
 })
 
 /** A schema of a parameter, and the best value for it. */
@@ -64,10 +60,8 @@ const BEST: readonly [schema: unknown, best: string][] = [
 ]
 
 test('a parameter is filled as its schema says', () => {
-  assert.deepEqual(
-    BEST.map(([id]) => [id, samplesOf({ properties: { id } }, 'id')[0]]),
-    BEST,
-  )
+  const found = BEST.map(([id]) => [id, samplesOf({ properties: { id } }, 'id')[0]])
+  assert.deepEqual(found, BEST)
   for (const schema of [undefined, 'x', {}, { properties: [] }]) {
     assert.deepEqual(samplesOf(schema, 'id'), ['probe'])
   }

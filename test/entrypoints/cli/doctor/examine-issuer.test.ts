@@ -26,10 +26,8 @@ for (const [date, age, levels] of CLOCKS) {
     if (age !== null) headers.set('age', age)
     exchange.limits.onAnswer?.({ status: 200, headers })
     const found = examineClock('a', exchange, 5)
-    assert.deepEqual(
-      found.map(({ level }) => level),
-      levels,
-    )
+    const shown = found.map(({ level }) => level)
+    assert.deepEqual(shown, levels)
   })
 }
 

@@ -113,10 +113,8 @@ test('of a program that has ended, a process that still runs is waited for', asy
 test('a process that was killed without a last report has no exit code', async () => {
   const killed = reportOf({ exitCode: undefined, endedAt: undefined })
   const { reports } = await observeProgram(reporting([killed]), recordedShell(), LONG)
-  assert.deepEqual(
-    reports.map(({ exitCode }) => exitCode),
-    [null],
-  )
+  const shown = reports.map(({ exitCode }) => exitCode)
+  assert.deepEqual(shown, [null])
 })
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -149,9 +147,7 @@ test('Node options that are there already stay, and no folder is left behind', a
   const [first, second, count] = readFileSync(found, 'utf8').trim().split(' ')
   assert.equal(count, '3')
   assert.equal(first, '--max-old-space-size=200')
-  assert.match(
-    String(second),
-    /^--import=file:\/\/\/\S+\/lib\/entrypoints\/cli\/observe\/preload\.[jt]s$/,
-  )
+  const shown = String(second)
+  assert.match(shown, /^--import=file:\/\/\/\S+\/lib\/entrypoints\/cli\/observe\/preload\.[jt]s$/)
   assert.deepEqual(readdirSync(process.env['TMPDIR']), [])
 })
