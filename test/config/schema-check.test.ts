@@ -7,7 +7,7 @@ const Text = Type.String({ minLength: 2, maxLength: 3, pattern: '^a' })
 const Pair = Type.Object({ a: Type.Boolean(), b: Type.Optional(Type.Null()) })
 const Closed = Type.Object({ a: Type.Boolean() }, { additionalProperties: false })
 const Words = Type.Object({}, { additionalProperties: Text })
-const Set = Type.Array(Text, { minItems: 1, uniqueItems: true })
+const Items = Type.Array(Text, { minItems: 1, uniqueItems: true })
 const Either = Type.Union([Type.Literal('x'), Type.Number({ minimum: 1, maximum: 2 })])
 
 /** What is wrong with a value stands at its place; undefined: nothing is. */
@@ -28,11 +28,11 @@ const CASES = [
   [Closed, { a: true, c: 1 }, '/c'],
   [Words, { x: 'ab' }, undefined],
   [Words, { x: 'ab', y: 'b' }, '/y'],
-  [Set, ['ab', 'ac'], undefined],
-  [Set, [], ''],
-  [Set, ['ab', 'ab'], ''],
-  [Set, ['ab', 'b'], '/1'],
-  [Set, { 0: 'ab', length: 1 }, ''],
+  [Items, ['ab', 'ac'], undefined],
+  [Items, [], ''],
+  [Items, ['ab', 'ab'], ''],
+  [Items, ['ab', 'b'], '/1'],
+  [Items, { 0: 'ab', length: 1 }, ''],
   [Either, 'x', undefined],
   [Either, 1, undefined],
   [Either, 2, undefined],
