@@ -47,14 +47,6 @@ export function decorateRequest(app: FastifyInstance): void {
       },
     })
   }
-  const { decorateRequest } = app
-  const decorate = function (this: FastifyInstance, ...given: Parameters<typeof decorateRequest>) {
-    const [name] = given
-    // Fastify's own error would name no cure.
-    if (this === app && GETTERS.has(String(name))) throw conflictError([String(name)])
-    return Reflect.apply(decorateRequest, this, given)
-  }
-  Object.assign(app, { decorateRequest: decorate })
 }
 
 /**

@@ -50,7 +50,7 @@ test('an existing decoration of the same name stops the boot, and one of another
   await app.register(jwt, { secret })
   app.decorateRequest('tenant', null)
   await assert.rejects(async () => app.register(tenantAuth, options), {
-    code: 'FST_ERR_DEC_ALREADY_PRESENT',
+    code: 'ERR_AUTH_CONFIG_INVALID',
   })
   const renamed = await withCustomer(options, async (name) => ({ name, plan: 'gold' }))
   t.after(() => renamed.close())
