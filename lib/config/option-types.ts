@@ -49,24 +49,35 @@ export const TextThat = (
 
 export const ResourceAddress = TextThat(ADDRESS_EXPECTED, isResourceAddress)
 
-export const Seconds = (fallback: number, least = 0) =>
+/** Above this a timer would fire at once. */
+export const LONGEST_SECONDS = 2_147_483
+
+export const Seconds = (fallback: number, least = 0, most = LONGEST_SECONDS) =>
   Type.Number({
     default: fallback,
     minimum: least,
-    // Above this a timer would fire at once.
-    maximum: LONGEST_SECONDS,
-    expected: `seconds from ${least} to ${LONGEST_SECONDS}`,
+    maximum: most,
+    expected: `seconds from ${least} to ${most}`,
   })
 
-export const LONGEST_SECONDS = 2_147_483
-
-export const Size = (fallback: number, least = 0) =>
+export const Size = (fallback: number, least = 0, most?: number) =>
   Type.Integer({
     default: fallback,
     minimum: least,
-    maximum: Number.MAX_SAFE_INTEGER,
-    expected: `a whole number from ${least}`,
+    maximum: most ?? Number.MAX_SAFE_INTEGER,
+    expected: `a whole number from ${least}${most === undefined ? '' : ` to ${most}`}`,
   })
+
+export const OneOf = <const Word extends string>(words: readonly Word[], fallback: Word) =>
+  Type.Unsafe<Word>(
+    Type.Union(
+      words.map((word) => Type.Literal(word)),
+      {
+        default: fallback,
+        expected: `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`,
+      },
+    ),
+  )
 
 export const Switch = (fallback: boolean, expected = 'a boolean (in the INI file yes or no)') =>
   Type.Boolean({ default: fallback, expected })

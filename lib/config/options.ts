@@ -27,6 +27,7 @@ import {
   MapClaims,
   Names,
   namesOf,
+  OneOf,
   PublicKeys,
   ResourceAddress,
   Seconds,
@@ -91,12 +92,7 @@ const tokenOptions = {
    * no token displaces none that has. Given beside a function only.
    * @default 1000
    */
-  issuersMax: Type.Integer({
-    default: 1000,
-    minimum: 1,
-    maximum: 100_000,
-    expected: 'a whole number from 1 to 100000',
-  }),
+  issuersMax: Size(1000, 1, 100_000),
 
   /**
    * Whether addresses that a function in `issuers` returns, and those discovered from them, may
@@ -158,12 +154,7 @@ const tokenOptions = {
    * checked; a warning at boot.
    * @default 'refuse'
    */
-  confirmation: Type.Unsafe<ConfirmationRule>(
-    Type.Union(
-      ['refuse', 'ignore', 'check', 'require'].map((rule) => Type.Literal(rule)),
-      { default: 'refuse', expected: 'refuse, ignore, check or require' },
-    ),
-  ),
+  confirmation: OneOf<ConfirmationRule>(['refuse', 'ignore', 'check', 'require'], 'refuse'),
 
   /**
    * The address that clients know the API by: what stands before the path of a request. A DPoP
@@ -178,12 +169,7 @@ const tokenOptions = {
    * 600. `clockTolerance` does not count.
    * @default 300
    */
-  proofMaxAge: Type.Number({
-    default: 300,
-    minimum: 5,
-    maximum: 600,
-    expected: 'seconds from 5 to 600',
-  }),
+  proofMaxAge: Seconds(300, 5, 600),
 
   /**
    * Notes that a DPoP proof has been seen, and returns whether it is the first time (RFC 9449
@@ -327,10 +313,7 @@ const tenantOptions = {
    * ERR_AUTH_TENANT_SUSPENDED. With `read`, GET and HEAD go on, but no WebSocket upgrade.
    * @default 'refuse'
    */
-  suspendedTenants: Type.Union([Type.Literal('refuse'), Type.Literal('read')], {
-    default: 'refuse',
-    expected: 'refuse or read',
-  }),
+  suspendedTenants: OneOf(['refuse', 'read'], 'refuse'),
 
   /**
    * Limit of one call of `tenants`, `isRevoked`, `resolveTenant`, `resourcesOf`, `issuers`,
@@ -418,20 +401,14 @@ const applicationOptions = {
   resource: Type.Optional(ResourceAddress),
 
   /** Treatment at boot of routes that no guard covers. @default 'refuse' */
-  uncovered: Type.Union([Type.Literal('warn'), Type.Literal('refuse'), Type.Literal('ignore')], {
-    default: 'refuse',
-    expected: 'warn, refuse or ignore',
-  }),
+  uncovered: OneOf(['warn', 'refuse', 'ignore'], 'refuse'),
 
   /**
    * Treatment at boot of guarded routes that declare neither `require` nor `check` nor `guests`, so
    * that any user of their tenant may use them. `require: false` says that it is meant.
    * @default 'ignore'
    */
-  undeclared: Type.Union([Type.Literal('warn'), Type.Literal('refuse'), Type.Literal('ignore')], {
-    default: 'ignore',
-    expected: 'warn, refuse or ignore',
-  }),
+  undeclared: OneOf(['warn', 'refuse', 'ignore'], 'ignore'),
 
   /**
    * Names in each log line of a decided request: `tenant`, `sub`, `issuer`, each once. A refused

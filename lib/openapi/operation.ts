@@ -12,29 +12,18 @@ export interface RefusalRules {
  * The statuses of the refusals of a guarded route. They do not depend on where the document is
  * printed, so dev mode has the same ones.
  */
-export function refusalsOf(policy: Policy, { tenants }: RefusalRules): (keyof typeof REFUSALS)[] {
-  const hasTenant = policy.tenant !== null
-  if (policy.noauth) return openRefusals(policy, hasTenant && tenants !== undefined)
-  const { authorization } = policy.declared
-  const mayBeSuspended = hasTenant && tenants !== undefined
-  const hasRights = authorization || policy.requirement !== null || policy.checks !== null
-  const isForbidden = hasRights || mayBeSuspended || (hasTenant && !policy.guests)
+export function refusalsOf(
+  { noauth, isExempt, tenant, guests, requirement, checks, declared }: Policy,
+  { tenants }: RefusalRules,
+): (keyof typeof REFUSALS)[] {
+  const hasTenant = tenant !== null
+  const mayBeUnknown = hasTenant && tenants !== undefined
+  const hasRights = declared.authorization || requirement !== null
+  const isForbidden = hasRights || mayBeUnknown || (hasTenant && !guests)
   return [
     ...(hasTenant ? ([400] as const) : []),
-    401,
-    ...(isForbidden ? ([403] as const) : []),
-    ...(mayBeSuspended ? ([404] as const) : []),
-    503,
-  ]
-}
-
-function openRefusals(
-  { isExempt, tenant, checks }: Policy,
-  mayBeUnknown: boolean,
-): (keyof typeof REFUSALS)[] {
-  return [
-    ...(tenant === null ? [] : ([400] as const)),
-    ...(checks === null ? [] : ([403] as const)),
+    ...(noauth ? [] : ([401] as const)),
+    ...(checks !== null || (isForbidden && !noauth) ? ([403] as const) : []),
     ...(mayBeUnknown ? ([404] as const) : []),
     ...(isExempt ? [] : ([503] as const)),
   ]

@@ -60,60 +60,55 @@ export function forbiddenAttempts(
   const { ids, most, superuser } = requirementOf(policy, target)
   const elsewhere = otherTenant(tenant, target)
   const attempts: Attempt[] = []
-  const { mustBeBound: isBound, stepUp } = policy
+  const { mustBeBound: isBound, stepUp: login } = policy
+  const everything = { '*': ids, [tenant]: ids }
   const add = (
     persona: Persona,
-    resources: Resources,
     refusal: Pick<Attempt, 'status' | 'codes'>,
-    at: string | null = tenant,
+    { resources = everything, ...more }: Partial<Attempt> = {},
   ) => {
-    const login = persona === 'stale' ? 'none' : stepUp
-    attempts.push({ persona, resources, tenant: at, isExpired: false, isBound, login, ...refusal })
+    const usual = { persona, resources, tenant, isExpired: false, isBound, login }
+    attempts.push({ ...usual, ...refusal, ...more })
   }
-  const everything = { '*': ids, [tenant]: ids }
+  const hasTenant = policy.tenant !== null
   if (isBound) {
-    add('unproved', everything, UNAUTHENTICATED)
-    const unbound = { resources: everything, tenant, isBound: false, login: stepUp } as const
-    attempts.push({ persona: 'unproved', isExpired: false, ...unbound, ...UNAUTHENTICATED })
+    add('unproved', UNAUTHENTICATED)
+    add('unproved', UNAUTHENTICATED, { isBound: false })
   }
-  if (stepUp !== null) add('stale', everything, STALE)
-  if (
-    suspended !== undefined &&
-    policy.tenant !== null &&
-    !servesSuspended(policy, method, target)
-  ) {
-    add('suspended', { [suspended]: ids }, SUSPENDED, suspended)
+  if (login !== null) add('stale', STALE, { login: 'none' })
+  if (suspended !== undefined && hasTenant && !servesSuspended(policy, method, target)) {
+    add('suspended', SUSPENDED, { resources: { [suspended]: ids }, tenant: suspended })
   }
-  if (policy.tenant !== null && policy.guests) {
-    add('foreigner', { '*': ids, [elsewhere]: ids }, ADMITTED)
-  } else if (policy.tenant !== null) {
-    add('foreigner', { '*': ids, [elsewhere]: ids }, FORBIDDEN)
-    if (outside !== undefined) {
-      const rights = [...ids, ...superuser]
-      add('foreigner', { '*': rights, [outside]: rights, [tenant]: rights }, FORBIDDEN, outside)
-    }
+  if (hasTenant) {
+    const resources = { '*': ids, [elsewhere]: ids }
+    add('foreigner', policy.guests ? ADMITTED : FORBIDDEN, { resources })
   }
-  if (policy.requirement !== null) {
-    const place = policy.tenant === null ? '*' : tenant
-    add('without', { [place]: most, [elsewhere]: ids }, MISSING)
-    // A resolver may name a tenant where the url names none.
-    const isResolved = target.loaded.settings.resolveTenant !== undefined
-    if (policy.tenant === 'query' && policy.mayBeAbsent && !isResolved) {
-      add('without', { '*': most, [tenant]: ids, [elsewhere]: ids }, MISSING, null)
-    }
-    if (outside !== undefined && policy.tenant === null) {
-      add('without', { '*': [...ids, ...superuser], [tenant]: ids }, MISSING)
-    }
+  const rights = [...ids, ...superuser]
+  if (hasTenant && !policy.guests && outside !== undefined) {
+    const resources = { '*': rights, [outside]: rights, [tenant]: rights }
+    add('foreigner', FORBIDDEN, { resources, tenant: outside })
   }
   const { issuer, loaded } = target
-  if (loaded.addresses !== undefined && policy.tenant !== null) {
-    const misaddressed = { addressee: elsewhere, isExpired: false, isBound, login: stepUp }
-    const member = { persona: 'foreigner', resources: everything, tenant } as const
-    attempts.push({ ...member, ...misaddressed, ...UNAUTHENTICATED })
+  if (policy.requirement !== null) {
+    add('without', MISSING, {
+      resources: { [hasTenant ? tenant : '*']: most, [elsewhere]: ids },
+    })
+    // A resolver may name a tenant where the url names none.
+    const isResolved = loaded.settings.resolveTenant !== undefined
+    if (policy.tenant === 'query' && policy.mayBeAbsent && !isResolved) {
+      const resources = { '*': most, [tenant]: ids, [elsewhere]: ids }
+      add('without', MISSING, { resources, tenant: null })
+    }
+    if (outside !== undefined && !hasTenant) {
+      add('without', MISSING, { resources: { '*': rights, [tenant]: ids } })
+    }
+  }
+  if (loaded.addresses !== undefined && hasTenant) {
+    add('foreigner', UNAUTHENTICATED, { addressee: elsewhere })
   }
   if (loaded.addresses === undefined || issuer.audience !== undefined) return attempts
   // Where each tenant has an address, and there is no audience, nobody is let in without a tenant.
-  return attempts.filter((attempt) => policy.tenant !== null && attempt.tenant !== null)
+  return attempts.filter((attempt) => hasTenant && attempt.tenant !== null)
 }
 
 function servesSuspended(policy: Policy, method: string, { loaded }: ProbeTarget): boolean {

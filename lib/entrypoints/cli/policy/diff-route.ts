@@ -84,14 +84,18 @@ const TENANTS = {
 } as const
 
 function tenantDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
-  if (was.tenant === is.tenant) return []
   const [before, after] = [TENANTS[was.tenant ?? 'none'], TENANTS[is.tenant ?? 'none']]
-  const text = `tenant was ${before.words}, is ${after.words}`
-  // A user may hold in a tenant the rights that he does not hold everywhere.
-  if (was.tenant === null && is.require !== null) return [{ effect: 'opens', text }]
-  const more = after.strictness - before.strictness
-  if (more === 0) return [{ effect: 'changes', text }]
-  return [{ effect: more < 0 ? 'opens' : 'closes', text }]
+  return changed('tenant', before.words, after.words, () => {
+    // A user may hold in a tenant the rights that he does not hold everywhere.
+    if (was.tenant === null && is.require !== null) return 'opens'
+    const more = after.strictness - before.strictness
+    return more === 0 ? 'changes' : more < 0 ? 'opens' : 'closes'
+  })
+}
+
+/** No difference where the words are the same. */
+function changed(what: string, was: string, is: string, effectOf: () => Effect): RouteDifference[] {
+  return was === is ? [] : [{ effect: effectOf(), text: `${what} was ${was}, is ${is}` }]
 }
 
 /** @param who is let in beside others by a switch of the route */
@@ -108,10 +112,8 @@ export function checkWords({ check = [] }: ListedRoute): string {
 }
 
 function checkDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
-  const [before, after] = [checkWords(was), checkWords(is)]
-  if (before === after) return []
-  const isLost = was.check?.some((name) => !is.check?.includes(name)) ?? false
-  return [{ effect: isLost ? 'opens' : 'closes', text: `check was ${before}, is ${after}` }]
+  const isLost = was.check?.some((name) => !is.check?.includes(name))
+  return changed('check', checkWords(was), checkWords(is), () => (isLost ? 'opens' : 'closes'))
 }
 
 function unboundDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
@@ -126,18 +128,15 @@ export function loginWords({ stepUp }: ListedRoute): string {
 }
 
 /** The same requests are let in, after other steps. */
-function lateDifference({ late: was }: ListedRoute, { late: is }: ListedRoute): RouteDifference[] {
-  if (was === is) return []
-  const words = (late = false) => `${late ? 'after' : 'before'} the body`
-  return [{ effect: 'changes', text: `decision was ${words(was)}, is ${words(is)}` }]
+function lateDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
+  const words = ({ late }: ListedRoute) => `${late ? 'after' : 'before'} the body`
+  return changed('decision', words(was), words(is), () => 'changes')
 }
 
 /** Fewer `acr` or a lesser `maxAge` closes. Anything else lets in a login that was not enough. */
 function loginDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
-  const [before, after] = [loginWords(was), loginWords(is)]
-  if (before === after) return []
   const effect = isFresher(is.stepUp, was.stepUp) ? 'closes' : 'opens'
-  return [{ effect, text: `login was ${before}, is ${after}` }]
+  return changed('login', loginWords(was), loginWords(is), () => effect)
 }
 
 /** Whether each login that is enough for the one is enough for the other. */
@@ -152,16 +151,14 @@ function isFresher(strict: ListedRoute['stepUp'], loose: ListedRoute['stepUp']):
 
 /** If one user meets the new requirement who did not meet the old one, something opens. */
 function requireDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
-  const [before, after] = [requirementWords(was.require), requirementWords(is.require)]
-  if (before === after) return []
-  const text = `require was ${before}, is ${after}`
-  if (isByRequest(was.require) && isByRequest(is.require)) {
-    const isMore = idsOf(is.require).some((id) => !idsOf(was.require).includes(id))
-    return [{ effect: isMore ? 'opens' : 'changes', text }]
-  }
-  if (!implies(is.require, was.require)) return [{ effect: 'opens', text }]
-  const isTighter = !implies(was.require, is.require)
-  return [{ effect: isTighter ? 'closes' : 'changes', text }]
+  const [before, after] = [was.require, is.require]
+  return changed('require', requirementWords(before), requirementWords(after), () => {
+    if (isByRequest(before) && isByRequest(after)) {
+      return idsOf(after).some((id) => !idsOf(before).includes(id)) ? 'opens' : 'changes'
+    }
+    if (!implies(after, before)) return 'opens'
+    return implies(before, after) ? 'changes' : 'closes'
+  })
 }
 
 function implies(stricter: Require, looser: Require): boolean {

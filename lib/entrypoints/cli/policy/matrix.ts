@@ -54,29 +54,12 @@ export function orderedImplies(implies: Implies): [id: string, ids: readonly str
 }
 
 /** A route in one line. The members have an order, so that the same policies make the same text. */
-function routeJson({ method, url, constraints, ...policy }: ConstrainedRoute): string {
-  const { noauth, tenant, require, seen, userInfo, resources, authorization, ...more } = policy
-  const { guests, suspended, late, check, confirmation, stepUp } = more
-  const place = { method, url, ...(constraints && { constraints }) }
-  const receives = { userInfo, resources, authorization }
+function routeJson({ stepUp, ...route }: ConstrainedRoute): string {
+  const ordered = stepUp && { acr: stepUp.acr, maxAge: stepUp.maxAge }
+  const members = new Map(Object.entries({ ...route, stepUp: ordered }))
+  const line = Object.keys(Route.properties).map((name) => [name, members.get(name)])
   // In JSON only strings have invisible characters, and a string may have them by their number.
-  return visible(
-    JSON.stringify({
-      ...place,
-      noauth,
-      tenant,
-      require,
-      guests,
-      suspended,
-      late,
-      check,
-      confirmation,
-      // Its members have an order, too.
-      stepUp: stepUp && { acr: stepUp.acr, maxAge: stepUp.maxAge },
-      seen,
-      ...receives,
-    }),
-  )
+  return visible(JSON.stringify(Object.fromEntries(line)))
 }
 
 /** The line of a route has its constraints before its policy. */
@@ -94,6 +77,7 @@ const Ids = Type.Array(Type.String())
 
 const Scalar = OrNull(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))
 
+/** In the order of the members of a line. */
 const Route = Type.Object({
   method: Type.String(),
   url: Type.String(),
