@@ -140,7 +140,7 @@ async function measure(): Promise<Measured> {
   const handles: Record<string, number> = {}
   for (const type of process.getActiveResourcesInfo()) handles[type] = (handles[type] ?? 0) + 1
   const { heapUsed, rss } = process.memoryUsage()
-  return { heap: heapUsed, rss, handles, entries: revoked.size() }
+  return { heap: heapUsed, rss, handles, entries: revoked.size(), users: functions.users.size }
 }
 
 function tell(told: Told): void {

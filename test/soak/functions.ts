@@ -7,6 +7,8 @@ import type { TenantState } from './world.ts'
 export class ToldFunctions {
   readonly #values = new Map<string, TableValue>()
   readonly #faults = new Map<Table, Fault>()
+  /** Whose rights were asked for. */
+  readonly users = new Set<string>()
 
   tell(table: Table, key: string, value: TableValue): void {
     if (value === null) this.#values.delete(`${table} ${key}`)
@@ -31,6 +33,7 @@ export class ToldFunctions {
     readonly sub: string
   }): Resources | null | Promise<Resources | null> => {
     const key = JSON.stringify([user.issuer, user.sub])
+    this.users.add(key)
     return this.#answer('rights', key, (value) => (isRights(value) ? value : null))
   }
 

@@ -24,6 +24,11 @@ const CASES: readonly {
     troubles: [],
   },
   {
+    says: 'a heap that holds more users may grow for these',
+    held: (done) => ({ heap: (20 + 8 * done) * MEGABYTE, users: Math.round(5000 * done) }),
+    troubles: [],
+  },
+  {
     says: 'a burst is no growth',
     held: (done) => ({ heap: (done === 0.9 ? 90 : 20) * MEGABYTE }),
     troubles: [],
@@ -42,7 +47,7 @@ describe('what a soak tells of the memory of a process', () => {
       const measurements = new Measurements([
         {
           async measure() {
-            return { heap: 20 * MEGABYTE, rss: 0, handles: {}, entries: 0, ...held(done) }
+            return { heap: 20 * MEGABYTE, rss: 0, handles: {}, entries: 0, users: 0, ...held(done) }
           },
         },
       ])

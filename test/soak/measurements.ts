@@ -3,7 +3,10 @@ import type { Measured } from './orders.ts'
 /** Bytes of the heap that an entry of the deny list may take; `bench:growth` tells what it does. */
 const BYTES_OF_ENTRY = 700
 
-/** Bytes that a heap may grow by apart from that, from the first quarter to the last. */
+/** Bytes that a user may take whose rights were asked for. The last 10 000 are kept. */
+const BYTES_OF_USER = 1700
+
+/** Bytes that a heap may grow by apart from those, from the first quarter to the last. */
 const MOST_GROWN = 4 * 1024 * 1024
 
 /** Handles of one type that may be more in the last quarter than in the first. */
@@ -27,6 +30,7 @@ interface Quarter {
   readonly heap: number
   readonly rss: number
   readonly entries: number
+  readonly users: number
   readonly handles: Readonly<Record<string, number>>
 }
 
@@ -75,7 +79,9 @@ export class Measurements {
   troubles(): string[] {
     return this.#samples.flatMap((samples, process) => {
       const [first, last] = [quarterOf(samples, 0), quarterOf(samples, 3)]
-      const allowed = MOST_GROWN + (last.entries - first.entries) * BYTES_OF_ENTRY
+      const entries = (last.entries - first.entries) * BYTES_OF_ENTRY
+      const users = (last.users - first.users) * BYTES_OF_USER
+      const allowed = MOST_GROWN + entries + users
       const grown = last.heap - first.heap
       const heap =
         grown > allowed
@@ -98,14 +104,20 @@ function quarterOf(samples: readonly Sample[], number: number): Quarter {
     heap: Math.min(...these.map(({ heap }) => heap)),
     rss: median(these.map(({ rss }) => rss)),
     entries: median(these.map(({ entries }) => entries)),
+    users: median(these.map(({ users }) => users)),
     handles: Object.fromEntries(
       types.map((type) => [type, median(these.map(({ handles }) => handles[type] ?? 0))]),
     ),
   }
 }
 
-function shown({ heap, rss, entries, handles }: Quarter): string {
-  const sizes = [`heap ${megabytes(heap)} MB`, `rss ${megabytes(rss)} MB`, `${entries} entries`]
+function shown({ heap, rss, entries, users, handles }: Quarter): string {
+  const sizes = [
+    `heap ${megabytes(heap)} MB`,
+    `rss ${megabytes(rss)} MB`,
+    `${entries} entries`,
+    `${users} users`,
+  ]
   const counts = Object.entries(handles).map(([type, count]) => `${type} ${count}`)
   return [...sizes, ...counts.sort()].join(', ')
 }

@@ -27,6 +27,8 @@ export interface Measured {
   readonly handles: Readonly<Record<string, number>>
   /** Entries of the deny list in memory. */
   readonly entries: number
+  /** Users whose rights the application was asked for. */
+  readonly users: number
 }
 
 /** Functions of the application whose answers are ordered. */
