@@ -125,7 +125,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the suspension of a tenant',
-    ['guard/decide.ts', '!isServed && !authorization.isSuperuser', 'false'],
+    ['guard/decide.ts', '!isServed && !principal.isSuperuser', 'false'],
     /: 200 in place of .*403 ERR_AUTH_TENANT_SUSPENDED/,
   ],
   [
