@@ -20,7 +20,6 @@ const FLOORS = [
   'identity/proofs',
   'identity/authorization',
   'identity/tenants',
-  'identity/proofs',
   'identity/jwt',
   'identity/jwks',
   'platform/callbacks',

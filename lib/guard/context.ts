@@ -45,7 +45,7 @@ export interface DecisionRules {
   readonly logBindings?: readonly LogBinding[] | undefined
 }
 
-/** As much of a decision as needs no request: a caller may have none. */
+/** The state of a decision, with or without a request: a caller has none. */
 export interface Deciding extends Finding {
   readonly request: FastifyRequest | null
   readonly policy: Pick<Policy, 'guests' | 'suspended' | 'requirement' | 'stepUp' | 'checks'>
@@ -90,7 +90,7 @@ export class AuthContext implements Deciding {
   tenant: string | null = null
   /** The ids that the request requires, if its route chooses them by the request. */
   required: readonly string[] | null = null
-  /** Whether the rights have been asked for anew, because those that were kept would refuse it. */
+  /** True after the rights were asked for anew, because those that were kept would refuse it. */
   isRenewed = false
   /** Whether the request is admitted without a user, on an open route too. */
   isGuest = false

@@ -27,7 +27,10 @@ export const UNDECIDED = Symbol('undecided')
 
 export type Decision = Membership | typeof GUEST | AuthError
 
-/** The first half of the decision on a route that is late: who asks. */
+/**
+ * The first half of the decision on a route that is late: who asks. The last gate asks again, since
+ * the token may have ended by then.
+ */
 export function identify(context: AuthContext): MaybePromise<typeof UNDECIDED | AuthError> {
   const { authenticator, waits } = context.rules
   const principal = authenticator.authenticate(context.request, waits, context) // 401, 503
@@ -36,9 +39,10 @@ export function identify(context: AuthContext): MaybePromise<typeof UNDECIDED | 
 }
 
 /**
- * The decision on a guarded request. Each step returns its refusal, because to throw it would cost
- * more than the steps before. Only three questions may have to wait: who asks, which tenant, and
- * whether that exists. Without a wait there is no promise.
+ * The decision on a guarded request. A number behind a call is the status of its refusals. Refusals
+ * that anybody can cause cheaply are returned, because to throw them would cost more than the steps
+ * before; others are thrown, and the guard catches them. Four steps may wait: who asks, which
+ * tenant, whether it exists, and newer rights. Without a wait there is no promise.
  */
 export function decide(context: AuthContext): MaybePromise<Decision> {
   const { authenticator, waits } = context.rules
@@ -89,7 +93,7 @@ export function decideIn(
 
 /**
  * The decision by newer rights, where those that were kept would refuse the request; once for each
- * request. If there are no newer ones, the refusal stands.
+ * decision. If there are no newer ones, the refusal stands.
  */
 function decideAnew(
   context: Deciding,

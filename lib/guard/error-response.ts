@@ -24,7 +24,7 @@ export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
       // RFC 9110 §10.2.3: whole seconds.
       if (retryAfter !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
       log(request, error, { reason, required: challenge?.scope }, hinted)
-      // Node's server has let go of the socket. It does so only if something listens for upgrades.
+      // After a request for an upgrade, Node's server leaves the socket to whoever listens for them.
       if ('upgrade' in request.raw && request.raw.upgrade === true) endAfterAnswer(request, reply)
     }
     done()

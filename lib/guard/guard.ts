@@ -41,7 +41,7 @@ export interface GuardRules extends DecisionRules, ChallengeRules {
 /**
  * Adds the guard to a scope at two hooks. `onRequest` runs before a byte of the body is read.
  * `preHandler` is the last gate: it decides whatever is not decided yet, before any handler runs.
- * On a route that is late that is all but who asks.
+ * On a late route `onRequest` decides only who asks; the rest is decided here.
  */
 export function addGuard(
   app: FastifyInstance,
@@ -49,7 +49,7 @@ export function addGuard(
   rules: GuardRules,
 ): RouteRegistry {
   claimScope(app)
-  const register = new RouteRegistry(app, policies, readsDeclared)
+  const registry = new RouteRegistry(app, policies, readsDeclared)
 
   /** @param before what was found until the last gate; not given: this is not the last gate */
   function guard(
@@ -63,7 +63,7 @@ export function addGuard(
       runWithAuthorization(null, () => guard(request, reply, done, before))
       return
     }
-    const policy = register.policyOf(request)
+    const policy = registry.policyOf(request)
     if (policy === null || policy.isExempt) {
       // If an error handler calls the not-found handler, a refused request comes here again.
       if (authContextOf(request) === undefined) setAuthContext(request, null)
@@ -94,9 +94,9 @@ export function addGuard(
   app.addHook('preHandler', function tenantAuthGate(request, reply, next) {
     const isProbe = request.raw instanceof ProbedRequest
     const context = authContextOf(request)
-    const hasChecks = rules.checks !== undefined && register.policyOf(request)?.checks
+    const hasChecks = rules.checks !== undefined && registry.policyOf(request)?.checks
     const last = hasChecks ? doneIfChecked(request, rules.checks, next) : next
-    const done = isProbe ? doneInPlace(request, reply, next, register) : last
+    const done = isProbe ? doneInPlace(request, reply, next, registry) : last
     // A body may have taken an hour. If its token has ended since, everything is asked anew.
     const isOpen = context ? isAdmitted(context) && !hasEnded(context) : context === null
     if (!isOpen) guard(request, reply, done, context ?? null)
@@ -106,7 +106,7 @@ export function addGuard(
 
   app.addHook('onError', errorResponse(rules))
   keepContext(app, rules)
-  return register
+  return registry
 }
 
 function conclude(
@@ -128,7 +128,7 @@ function conclude(
     else refuse(context, asRefusal(decision), done)
     return
   }
-  // A decision that checks may change is not made yet.
+  // With checks, the decision is recorded after them.
   if (policy.checks === null) recordDecision(context)
   else if (rules.logBindings !== undefined) bindLog(context, rules.logBindings)
   if (rules.asyncContext) enterContext(request, done)

@@ -14,16 +14,16 @@ export function bindLog(context: AuthContext, names: readonly LogBinding[]): voi
     issuer: principal?.issuer ?? null,
   }
   const bindings = names.map((name) => [name, known[name]]).filter(([, value]) => value !== null)
-  // A log that is bound twice would have each name twice in a line.
-  const plain = context.plainLog ?? context.before?.plainLog ?? request.log
-  const bound = bindings.length === 0 ? plain : childOf(plain, Object.fromEntries(bindings))
-  context.plainLog = plain
   try {
+    // A log that is bound twice would have each name twice in a line.
+    const plain = context.plainLog ?? context.before?.plainLog ?? request.log
+    const bound = bindings.length === 0 ? plain : childOf(plain, Object.fromEntries(bindings))
+    context.plainLog = plain
     // Fastify logs by both.
     request.log = bound
     reply.log = bound
   } catch {
-    // A hook of the application has made one of them read-only. A decision does not depend on it.
+    // A hook of the application has put a getter there. A decision does not depend on it.
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 import { ImmutableSet } from '../identity/authorization/immutable-set.ts'
+import { errorCode } from '../platform/runtime/error.ts'
 import { asConstructor, requestOf } from '../routes/fastify-scope.ts'
 import { authContextOf, isAdmitted } from './context.ts'
 
@@ -33,19 +34,22 @@ export const GETTERS: ReadonlyMap<string, Getter> = new Map(
  * request pays only for what it reads.
  */
 export function decorateRequest(app: FastifyInstance): void {
-  const taken = NAMES.filter((name) => app.hasRequestDecorator(name))
-  if (taken.length > 0) throw conflictError(taken)
   for (const [name, getter] of GETTERS) {
-    app.decorateRequest(name, {
-      getter,
-      setter(this: FastifyRequest) {
-        // A prototype of requests. A scope below decorates its own with a function of this name.
-        if (Object.hasOwn(this, 'constructor')) throw conflictError([name])
-        // Fastify's constructor assigns the values that a scope below decorates. An exception here
-        // would end the process.
-        if (authContextOf(this) !== undefined) throw new TypeError(`request.${name} is read-only`)
-      },
-    })
+    try {
+      app.decorateRequest(name, {
+        getter,
+        setter(this: FastifyRequest) {
+          // A prototype of requests. A scope below decorates its own with a function of this name.
+          if (Object.hasOwn(this, 'constructor')) throw conflictError([name])
+          // Fastify's constructor assigns the values that a scope below decorates. An exception here
+          // would end the process.
+          if (authContextOf(this) !== undefined) throw new TypeError(`request.${name} is read-only`)
+        },
+      })
+    } catch (error) {
+      // Fastify's own error names no cure.
+      throw errorCode(error) === 'FST_ERR_DEC_ALREADY_PRESENT' ? conflictError([name]) : error
+    }
   }
 }
 

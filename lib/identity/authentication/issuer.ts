@@ -38,7 +38,7 @@ export interface IssuerRules extends VerifyRules, RightsRules {
 
 /** The trust in an issuer, and what follows from its work. */
 export interface Standing {
-  /** Asked for each token, kept or new. */
+  /** Asked for each token, kept or new. It notes that the issuer is in use. */
   isTrusted(): boolean
   /** It has proved a token. */
   proved(): void
@@ -48,7 +48,7 @@ export interface Standing {
   released(): void
 }
 
-/** An issuer that nobody takes back. */
+/** The standing of a configured issuer: nobody takes it back. */
 export const FOR_GOOD: Standing = {
   isTrusted: () => true,
   proved() {},

@@ -12,8 +12,8 @@ import { UNKNOWN_KEY } from './key-lookup.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 /**
- * How often a token is proved anew because its issuer has changed meanwhile. Somebody who changes
- * it all the time must not keep a request for ever.
+ * Most proofs of one token, each by the issuer of that moment. Somebody who changes it all the time
+ * must not keep a request for ever.
  */
 const MOST_TURNS = 5
 
@@ -113,7 +113,7 @@ export class JwtVerifier {
     )
   }
 
-  /** While keys were waited for, the issuer has changed, or is trusted no more. */
+  /** Proves by the issuer that is trusted now: while keys were waited for, it has changed. */
   #again<T>(proving: Proving<T>, turns: number): MaybePromise<T | AuthError> {
     if (turns > 0) return this.#prove(proving, turns)
     throw withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, 'the issuer changes all the time'))

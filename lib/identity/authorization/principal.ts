@@ -24,7 +24,7 @@ import {
 } from './rights.ts'
 import { DEV_LOGIN, loginFault } from './step-up.ts'
 
-/** By whose word, until when, and by whom somebody acts as who it is. */
+/** Who vouches for a user, until when, and who acts for it. */
 export interface TokenSubject {
   /** In seconds since the epoch. */
   readonly exp: number
@@ -42,7 +42,7 @@ export interface TokenSubject {
   readonly size?: number | undefined
 }
 
-/** Rights that count, by tenant. */
+/** The resources that replace those of the claims, by tenant. */
 interface Counting {
   read(): Resources | undefined
   /** Bytes that they keep alive beside the claims, once they are read. */
@@ -198,8 +198,8 @@ export class Principal implements AuthorizedUser {
   }
 
   /**
-   * The same, whatever tenants the token is for; undefined where the user may not act for the
-   * tenant.
+   * The membership in a tenant; undefined: the user may not act for it. `addressed` is not judged
+   * here.
    */
   find(tenant: string | null): Membership | undefined {
     if (this.#first?.tenant === tenant) return this.#first

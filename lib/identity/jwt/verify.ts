@@ -76,7 +76,7 @@ export function refusedUnproved(
   return refusedLifetime(lifetime, rules.clockTolerance)
 }
 
-/** Whether the signature of a token is that of a key. */
+/** True: the key has signed the token. */
 export function isSigned(
   { header, signingInput, signature }: CompactJws,
   { key }: VerificationKey,
@@ -158,8 +158,8 @@ function accepted(
   const actors = readActors(registered)
   const login = readLogin(registered, rules.clockTolerance)
   const addressed = rules.addresses && readAddressed(registered, rules)
-  const isProved = isBound(registered.cnf) && asksForProof(rules.confirmation ?? 'refuse')
-  const confirmation = isProved ? readConfirmation(registered.cnf) : null
+  const mustBeProved = isBound(registered.cnf) && asksForProof(rules.confirmation ?? 'refuse')
+  const confirmation = mustBeProved ? readConfirmation(registered.cnf) : null
   const { mapClaims, reportMapClaims } = rules
   const read = payload?.isCheap ? readFlatUserInfo : readUserInfo
   const userInfo = mapClaims ? mapped(claims, mapClaims, reportMapClaims) : read(claims)
