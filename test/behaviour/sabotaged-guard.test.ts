@@ -187,7 +187,7 @@ for (const [what, replacements, lines] of SABOTAGES) {
 }
 
 const SILENT: Replacement[] = [
-  ['guard/guard.ts', 'doneInPlace(request, reply, next, register)', 'next'],
+  ['guard/guard.ts', 'doneInPlace(request, reply, next, registry)', 'next'],
   ['guard/probe-gate.ts', '  replaceHandlers(this)\n', ''],
 ]
 

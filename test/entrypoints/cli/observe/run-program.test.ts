@@ -105,7 +105,7 @@ test('of a program that has ended, a process that still runs is waited for', asy
   const running = reportOf({ pid: process.pid, exitCode: undefined, endedAt: undefined })
   const { isLate, exitCode } = await observeProgram(reporting([running]), recordedShell(), {
     ...LONG,
-    limit: 500,
+    limit: 3000,
   })
   assert.deepEqual([isLate, exitCode], [true, 0])
 })
