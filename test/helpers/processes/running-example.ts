@@ -65,7 +65,7 @@ export function runCommand(
       child.stdout.on('data', look)
       child.once('close', () => reject(new Error(`ended early: ${printed.stderr}`)))
       const late = () => reject(new Error(`did not print ${text}: ${printed.stderr}`))
-      setTimeout(late, 60_000).unref()
+      setTimeout(late, 180_000).unref()
       look()
     })
   return { child, printed, until, ended }
