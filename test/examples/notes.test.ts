@@ -143,7 +143,7 @@ test('npm start --dev, whose option npm takes for its own, says that it is not d
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   test(`${signal} ends the demo at once with exit code 0, even with open connections`, {
     // Without help, Node gives such a connection a minute.
-    timeout: 120_000,
+    timeout: 30_000,
   }, async (t) => {
     const { child, printed, ended } = await runDemo(t)
     const [, port] = /up at http:\/\/127\.0\.0\.1:(\d+)/.exec(printed.stdout) ?? []
