@@ -22,7 +22,8 @@ for (const name of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
   if (!path.endsWith('.d.ts')) continue
   const text = files.get(path) ?? ''
   if (text === '') rmSync(path)
-  else writeFileSync(path, text)
+  // Without `export {}`, a declaration exports even what it does not name so.
+  else writeFileSync(path, `${text}\nexport {};\n`)
 }
 
 interface Declared {
