@@ -49,10 +49,10 @@ function log(
     method: request.method,
     route: request.routeOptions.url,
     tenant: tenantFor(context),
-    place: placeFor(context, error),
+    place: statusCode === 400 ? placeFor(context, error) : undefined,
     required,
     mismatch: mismatchOf(request.log, error),
-    hint: hintFor(request.log, error, hinted),
+    hint: statusCode === 401 ? hintFor(request.log, error, hinted) : undefined,
   }
   request.log[statusCode < 500 ? 'info' : 'warn'](line, 'request refused')
 }
@@ -70,7 +70,7 @@ function tenantFor(context: AuthContext | null | undefined): string | undefined 
 
 /** The place in a request whose tenant is missing, or is not valid. */
 function placeFor(context: AuthContext | null | undefined, error: AuthError): string | undefined {
-  if (context?.error !== error || error.statusCode !== 400) return undefined
+  if (context?.error !== error) return undefined
   const { policy, rules } = context
   if (policy.tenant === 'path') return `path segment :${rules.tenantParameter}`
   return rules.resolveTenant === undefined ? `query ?${rules.tenantQuery}=` : 'resolveTenant'
