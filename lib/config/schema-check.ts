@@ -1,5 +1,5 @@
 import { Kind, OptionalKind, type Static, type TSchema } from '@sinclair/typebox'
-import { isObject, ownProperty } from '../platform/runtime/own-property.ts'
+import { isObject } from '../platform/runtime/own-property.ts'
 
 // Alone, so that a few lines are published in the place of TypeBox's own reader, which knows every
 // schema, and is larger than all options.
@@ -56,16 +56,18 @@ export function wrongPlace(schema: Schema, value: unknown, place = ''): string |
 /** A member that is inherited is none. */
 function wrongMember(schema: Schema, value: object, place: string): string | undefined {
   const { properties = {}, additionalProperties: others = true } = schema
+  const own = new Map<string, unknown>(Object.entries(value))
   for (const [name, member] of Object.entries(properties)) {
-    const found = ownProperty(value, name)
+    const found = own.get(name)
     if (found === undefined && isOptional(member)) continue
     const wrong = wrongPlace(member, found, `${place}/${name}`)
     if (wrong !== undefined) return wrong
   }
-  for (const name of Object.keys(value)) {
-    if (others === true || Object.hasOwn(properties, name)) continue
+  if (others === true) return undefined
+  for (const [name, found] of own) {
+    if (Object.hasOwn(properties, name)) continue
     if (others === false) return `${place}/${name}`
-    const wrong = wrongPlace(others, ownProperty(value, name), `${place}/${name}`)
+    const wrong = wrongPlace(others, found, `${place}/${name}`)
     if (wrong !== undefined) return wrong
   }
   return undefined
@@ -88,7 +90,7 @@ function isScalar(schema: Schema, value: unknown): boolean {
     case 'Literal':
       return value === schema.const
     case 'Union':
-      return schema.anyOf?.some((each) => isRight(each, value)) === true
+      return isOneOf(schema.anyOf ?? [], value)
     case 'String':
       return typeof value === 'string' && isText(schema, value)
     case 'Number':
@@ -104,6 +106,14 @@ function isScalar(schema: Schema, value: unknown): boolean {
     default:
       return schema[Kind] === 'Unknown'
   }
+}
+
+function isOneOf(schemas: readonly Schema[], value: unknown): boolean {
+  for (const each of schemas) {
+    const isSame = each[Kind] === 'Literal' ? each.const === value : isRight(each, value)
+    if (isSame) return true
+  }
+  return false
 }
 
 function isText({ minLength = 0, maxLength = Infinity, pattern = '' }: Schema, text: string) {
