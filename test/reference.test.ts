@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import test from 'node:test'
-import { optionNames } from '../lib/config/options.ts'
+import Fastify from 'fastify'
+import { Rules } from '../lib/config/issuer-schema.ts'
+import { Options, optionNames } from '../lib/config/options.ts'
+import * as certificates from '../lib/entrypoints/certificates/index.ts'
+import * as claims from '../lib/entrypoints/claims/index.ts'
 import { COMMANDS } from '../lib/entrypoints/cli/main.ts'
+import * as introspection from '../lib/entrypoints/introspection/index.ts'
+import * as revocation from '../lib/entrypoints/revocation/index.ts'
+import * as testing from '../lib/entrypoints/testing/index.ts'
 import * as main from '../lib/index.ts'
 import { guardedApp } from './helpers/app/guarded-app.ts'
-import { membersOf } from './helpers/documents/interfaces.ts'
+import { exportedTypes, membersOf } from './helpers/documents/interfaces.ts'
 import { headings, linkTargets, listItems, sectionOf } from './helpers/documents/markdown.ts'
 import { guide } from './helpers/documents/pages.ts'
 
@@ -14,15 +21,33 @@ function named(page: string, heading: string): string[] {
   return listItems(guide(page), heading).map((item) => /^`([\w.]+)/.exec(item)?.[1] ?? item)
 }
 
-const [AUTHORIZATION, EVENTS, STORES] = [
-  'reference/authorization',
-  'reference/events',
-  'reference/stores',
+const AUTHORIZATION = 'reference/authorization'
+const CERTIFICATES = 'reference/certificates'
+const CLAIMS = 'reference/claims'
+const EVENTS = 'reference/events'
+const INTROSPECTION = 'reference/introspection'
+const OPTIONS = 'reference/options'
+const STORES = 'reference/stores'
+const TESTING = 'reference/testing'
+
+/** Each entry point of the package, its exports, and the page that has them. */
+const ENTRY_POINTS: readonly [path: string, file: string, exports: object, page: string][] = [
+  ['.', 'lib/index.ts', main, AUTHORIZATION],
+  ['./testing', 'lib/entrypoints/testing/index.ts', testing, TESTING],
+  ['./claims', 'lib/entrypoints/claims/index.ts', claims, CLAIMS],
+  ['./certificates', 'lib/entrypoints/certificates/index.ts', certificates, CERTIFICATES],
+  ['./introspection', 'lib/entrypoints/introspection/index.ts', introspection, INTROSPECTION],
+  ['./revocation', 'lib/entrypoints/revocation/index.ts', revocation, STORES],
 ]
+
+const ASKED = 'lib/entrypoints/introspection/introspection-options.ts'
+const AUTHORITY = 'lib/entrypoints/testing/test-authority.ts'
 const RULES = 'lib/entrypoints/revocation/deny-list-options.ts'
 const LIST = 'lib/entrypoints/revocation/deny-list.ts'
 const REDIS = 'lib/entrypoints/revocation/redis/redis-deny-list.ts'
 const POSTGRES = 'lib/entrypoints/revocation/postgres/postgres-deny-list.ts'
+const PROOFS = 'lib/entrypoints/revocation/proofs.ts'
+const REDIS_PROOFS = 'lib/entrypoints/revocation/redis/redis-proofs.ts'
 const ENTRY = 'lib/entrypoints/revocation/entry.ts'
 const FUNCTION = 'lib/entrypoints/revocation/deny-list-function.ts'
 
@@ -38,6 +63,65 @@ const LISTS: readonly [
     [['lib/identity/authorization/authorization.ts', 'Authorization']],
   ],
   [AUTHORIZATION, 'AuthService', [['lib/service.ts', 'AuthService']]],
+  [
+    AUTHORIZATION,
+    'The options of resourceMetadata',
+    [['lib/resource-metadata.ts', 'ResourceMetadataOptions']],
+  ],
+  [AUTHORIZATION, 'What authenticate takes', [['lib/guard/callers.ts', 'Credentials']]],
+  [AUTHORIZATION, 'What actAs takes', [['lib/identity/authorization/act-as.ts', 'InternalUser']]],
+  [
+    AUTHORIZATION,
+    'What forget takes',
+    [['lib/identity/authentication/authenticator.ts', 'Invalidation']],
+  ],
+  [
+    AUTHORIZATION,
+    'What isRevoked is told',
+    [
+      ['lib/identity/jwt/registered-claims.ts', 'TokenNames'],
+      ['lib/identity/jwt/token-info.ts', 'TokenInfo'],
+    ],
+  ],
+  ['reference/routes', 'An entry of routes', [['lib/routes/route-list.ts', 'ListedRoute']]],
+  [
+    INTROSPECTION,
+    'The options of introspection',
+    [
+      [ASKED, 'IntrospectionOptions'],
+      [ASKED, 'SecretOfClient'],
+      [ASKED, 'KeyOfClient'],
+    ],
+  ],
+  [
+    INTROSPECTION,
+    'The options of sharedSecret',
+    [['lib/entrypoints/introspection/shared-secret.ts', 'SharedSecretOptions']],
+  ],
+  [
+    INTROSPECTION,
+    'The options of seacatExchange',
+    [['lib/entrypoints/introspection/seacat.ts', 'SeacatExchangeOptions']],
+  ],
+  [
+    CERTIFICATES,
+    'The options of certificateFrom',
+    [['lib/entrypoints/certificates/certificate-from.ts', 'CertificateHeaderOptions']],
+  ],
+  [CLAIMS, 'The options of keycloak', [['lib/entrypoints/claims/keycloak.ts', 'KeycloakOptions']]],
+  [CLAIMS, 'The options of auth0', [['lib/entrypoints/claims/auth0.ts', 'Auth0Options']]],
+  [CLAIMS, 'The options of entraId', [['lib/entrypoints/claims/entra-id.ts', 'EntraIdOptions']]],
+  [CLAIMS, 'The options of cognito', [['lib/entrypoints/claims/cognito.ts', 'CognitoOptions']]],
+  [TESTING, 'The options of createTestAuthority', [[AUTHORITY, 'TestAuthorityOptions']]],
+  [TESTING, 'A test authority', [[AUTHORITY, 'TestAuthority']]],
+  [TESTING, 'The options of a token', [[AUTHORITY, 'TestTokenOptions']]],
+  [TESTING, 'A user with a bound token', [[AUTHORITY, 'BoundUser']]],
+  [
+    TESTING,
+    'The options of probe and assertGuarded',
+    [['lib/entrypoints/testing/probe-target.ts', 'ProbeOptions']],
+  ],
+  [TESTING, 'An entry of probe', [['lib/entrypoints/testing/probe.ts', 'ProbedRoute']]],
   [EVENTS, 'Decisions', [['lib/guard/decision-events.ts', 'DecisionEvent']]],
   [EVENTS, 'Documents', [['lib/platform/http/document-status.ts', 'DocumentEvent']]],
   [EVENTS, 'Logouts', [['lib/entrypoints/revocation/logout/logout-event.ts', 'LogoutEvent']]],
@@ -62,8 +146,8 @@ const LISTS: readonly [
     STORES,
     'Proofs',
     [
-      ['lib/entrypoints/revocation/proofs.ts', 'ProofTableOptions'],
-      ['lib/entrypoints/revocation/redis/redis-proofs.ts', 'RedisProofsOptions'],
+      [PROOFS, 'ProofTableOptions'],
+      [REDIS_PROOFS, 'RedisProofsOptions'],
     ],
   ],
 ]
@@ -73,24 +157,161 @@ for (const [page, heading, interfaces] of LISTS) {
     const members = interfaces.flatMap(([file, name]) => [...membersOf(file, name)])
     assert.deepEqual(named(page, heading).sort(), members.map(([name]) => name).sort())
     const items = listItems(guide(page), heading)
-    for (const [name, value] of members.filter(([, given]) => given !== undefined)) {
-      const told = `\`${name}\` (default \`${value?.replaceAll('`', '')}\`)`
+    for (const [name, { fallback }] of members.filter(([, { fallback }]) => fallback)) {
+      const told = `\`${name}\` (default \`${fallback?.replaceAll('`', '')}\`)`
       assert.ok(
         items.some((item) => item.includes(told)),
+        told,
+      )
+    }
+    const options = interfaces.filter(([, name]) => /Options$|OfClient$/.test(name))
+    for (const [name, { isOptional }] of options.flatMap(([file, of]) => [
+      ...membersOf(file, of),
+    ])) {
+      const told = `\`${name}\` (${isOptional ? 'default ' : 'required)'}`
+      assert.ok(
+        items.some((item) => item.startsWith(told)),
         told,
       )
     }
   })
 }
 
-test('the list of functions has each export of the package', () => {
-  const told = named(AUTHORIZATION, 'Functions')
+test('each entry point has a page with a list of its functions, and of the options of each', () => {
+  const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const paths = Object.keys(exports).filter((path) => path !== './package.json')
   assert.deepEqual(
-    told.sort(),
-    Object.keys(main)
-      .filter((name) => name !== 'default')
-      .sort(),
+    ENTRY_POINTS.map(([path]) => path),
+    paths,
   )
+  const listed = LISTS.flatMap(([, , interfaces]) => interfaces.map(([, name]) => name))
+  for (const [, file, exported, page] of ENTRY_POINTS) {
+    const functions = Object.keys(exported).filter((name) => name !== 'default')
+    assert.deepEqual(named(page, 'Functions').sort(), functions.sort(), page)
+    // reference/options has those of the plugin.
+    const options = exportedTypes(file).filter((name) => /(?<!Auth)Options$/.test(name))
+    assert.deepEqual(
+      options.filter((name) => !listed.includes(name)),
+      [],
+      file,
+    )
+  }
+})
+
+/** The words of a boot error for each option of a function that is given something else. */
+async function expectedBy(call: (options: object) => unknown, names: readonly string[]) {
+  const wrong = Object.fromEntries(names.map((name) => [name, new Map()]))
+  const message = await Promise.resolve()
+    .then(() => call(wrong))
+    .then(
+      () => assert.fail('no error'),
+      (error: unknown) => (error instanceof Error ? error.message : ''),
+    )
+  const lines = [...message.matchAll(/^(\w+): expected (.*), found .* \(\w+\(\)\)/gm)]
+  // The first line of an option is about its value, a later one about what is beside it.
+  return new Map(lines.reverse().map(([, name = '', words = '']) => [name, words]))
+}
+
+const apply =
+  (make: (...given: never[]) => unknown, ...before: readonly unknown[]) =>
+  (options: object) =>
+    Reflect.apply(make, null, [...before, options])
+
+/** Functions that say of each wrong option what they expect. */
+const CHECKED: readonly [
+  page: string,
+  heading: string,
+  call: (options: object) => unknown,
+  interfaces?: [file: string, name: string][],
+][] = [
+  [INTROSPECTION, 'The options of introspection', apply(introspection.introspection)],
+  [INTROSPECTION, 'The options of sharedSecret', apply(introspection.sharedSecret)],
+  [INTROSPECTION, 'The options of seacatExchange', apply(introspection.seacatExchange)],
+  [
+    CERTIFICATES,
+    'The options of certificateFrom',
+    apply(certificates.certificateFrom, 'client-cert'),
+  ],
+  [CLAIMS, 'The options of keycloak', apply(claims.keycloak)],
+  [CLAIMS, 'The options of auth0', apply(claims.auth0)],
+  [CLAIMS, 'The options of entraId', apply(claims.entraId)],
+  [CLAIMS, 'The options of cognito', apply(claims.cognito)],
+  [TESTING, 'The options of createTestAuthority', apply(testing.createTestAuthority)],
+  [
+    STORES,
+    'Deny lists',
+    apply(revocation.denyList),
+    [
+      [RULES, 'DenyListRules'],
+      [LIST, 'DenyListOptions'],
+    ],
+  ],
+  [STORES, 'Deny lists', apply(revocation.redisDenyList), [[REDIS, 'RedisDenyListOptions']]],
+  [
+    STORES,
+    'Deny lists',
+    apply(revocation.postgresDenyList),
+    [[POSTGRES, 'PostgresDenyListOptions']],
+  ],
+  [STORES, 'Proofs', apply(revocation.proofTable), [[PROOFS, 'ProofTableOptions']]],
+  [STORES, 'Proofs', apply(revocation.redisProofs), [[REDIS_PROOFS, 'RedisProofsOptions']]],
+  [STORES, 'Logouts', apply(revocation.backchannelLogout, {})],
+  [AUTHORIZATION, 'The options of resourceMetadata', withMetadata],
+]
+
+async function withMetadata(options: object): Promise<void> {
+  const app = Fastify()
+  const { publicKeys, issuer } = await testing.createTestAuthority()
+  await app.register(main.tenantAuth, { publicKeys, issuer, resource: 'https://api.test' })
+  try {
+    await main.resourceMetadata(app, options)
+  } finally {
+    await app.close()
+  }
+}
+
+const plain = (text: string) => text.replaceAll('`', '')
+
+/** Whether an item says of an option, first of all, what is expected. */
+function saysFirst(item: string, name: string, expected: string): boolean {
+  const [place = '', text = ''] = item.split(/(?<=^\w+ \([^)]*\)): /)
+  const isEnd = ['.', ','].includes(text.charAt(expected.length))
+  return place.startsWith(`${name} (`) && text.startsWith(expected) && isEnd
+}
+
+for (const [page, heading, call, interfaces] of CHECKED) {
+  test(`the page ${page} says under ${heading} what a value must be`, async () => {
+    const items = listItems(guide(page), heading).map(plain)
+    const names = interfaces?.flatMap(([file, name]) => [...membersOf(file, name).keys()])
+    const words = await expectedBy(call, names ?? named(page, heading))
+    assert.ok(words.size > 0, 'it expects something')
+    assert.deepEqual(notSaid(items, words), [])
+  })
+}
+
+const notSaid = (items: readonly string[], words: Iterable<[name: string, expected: string]>) =>
+  [...words].filter(([name, words]) => !items.some((item) => saysFirst(item, name, words)))
+
+test('the page of options says what a value of each must be, and each member of an issuer', () => {
+  const page = guide(OPTIONS)
+  const expectedOf = (schema: object) => String(Object(schema).expected)
+  const words = Object.entries(Options.properties).map(
+    ([name, schema]) => [name, expectedOf(schema)] as const,
+  )
+  const told = listItems(page, 'What a value must be').flatMap((item) => {
+    const [, expected = '', names = ''] = /^(.*?): ((?:`\w+`(?:, )?)+)$/.exec(item) ?? []
+    return [...names.matchAll(/\w+/g)].map(([name]) => [name, plain(expected)] as const)
+  })
+  assert.deepEqual(new Map(told), new Map(words))
+  assert.equal(told.length, words.length)
+  const members = Object.entries(Rules.properties)
+  assert.deepEqual(
+    named(OPTIONS, 'An entry of issuers'),
+    members.map(([name]) => name),
+  )
+  const items = listItems(page, 'An entry of issuers').map(plain)
+  const ofMembers = members.map(([name, of]): [string, string] => [name, expectedOf(of)])
+  assert.deepEqual(notSaid(items, ofMembers), [])
 })
 
 test('the list of figures has each member of stats()', async (t) => {

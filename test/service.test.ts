@@ -297,7 +297,9 @@ describe('actAs', () => {
 describe('a second guard', () => {
   const guard = (app: FastifyInstance) => app.register(tenantAuth, trusting())
   const shared = new AuthService(trusting())
-  const refused = configError('expected one guard in a scope and below it, found a second')
+  const refused = configError(
+    'expected one guard in a scope and below it, found a second (code): register the plugin once',
+  )
 
   const trees: Record<string, (app: FastifyInstance) => PromiseLike<unknown>> = {
     'in the same scope': async (app) => {

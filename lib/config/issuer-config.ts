@@ -73,7 +73,8 @@ function refuseBoth(options: OptionsReader): void {
   const issuers = options.sourceOf('issuers').key
   for (const option of ['issuer', 'publicKeysUrl', 'publicKeys'] as const) {
     if (!options.has(option)) continue
-    options.refuse(option, `${options.sourceOf(option).key} or ${issuers}`, 'both')
+    const expected = `${options.sourceOf(option).key} or ${issuers}`
+    options.refuse(option, expected, 'both', 'each issuer of a list has its own')
   }
 }
 

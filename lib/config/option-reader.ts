@@ -190,6 +190,9 @@ function expectedOf(schema: TSchema): string {
 
 /** The cure of a common mistake; undefined: it is another one. */
 function hintOf(schema: TSchema, value: unknown): string | undefined {
+  if (typeof value === 'string' && value !== '' && isAllowed(schema, Number(value))) {
+    return 'this is a text; Number(…) makes a number of it'
+  }
   const hint = ownProperty(schema, 'hint')
   return typeof hint === 'function' ? hint(value) : undefined
 }

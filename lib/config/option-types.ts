@@ -38,6 +38,24 @@ export const Custom = <T>(
   options: object = {},
 ) => Type.Unsafe<T>({ [Kind]: JUDGED, expected, judge, ...options })
 
+/** One that may also be given as `undefined`, which is the same as not given. */
+export const Maybe = <T>(
+  expected: string,
+  judge: (value: unknown) => value is T,
+  options: object = {},
+) => {
+  const isOne = (value: unknown): value is T | undefined => value === undefined || judge(value)
+  return Type.Optional(Custom(expected, isOne, options))
+}
+
+export const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+/** A judge of values that are one of these words. */
+export const isWordOf =
+  <const Word extends string>(words: readonly Word[]) =>
+  (value: unknown): value is Word =>
+    words.some((word) => word === value)
+
 export const TextThat = (
   expected: string,
   judge: (text: string) => boolean,
@@ -107,9 +125,14 @@ export const KeysUrl = (options: object = {}) =>
 export const PublicKeys = Type.Unsafe<{ readonly keys: readonly object[] }>(
   Type.Object(
     { keys: Type.Array(Type.Unknown()) },
-    { expected: 'a JWK set with at least one public key that may verify' },
+    { expected: 'a JWK set with at least one public key that may verify', hint: hintForPem },
   ),
 )
+
+function hintForPem(value: unknown): string | undefined {
+  if (!String(value).startsWith('-----BEGIN')) return undefined
+  return 'a key in PEM becomes a member of keys by createPublicKey(pem).export({ format: "jwk" }), of node:crypto'
+}
 
 export const Algorithms = (options: object = {}) =>
   Type.Unsafe<readonly string[]>(

@@ -37,6 +37,7 @@ import {
   TextThat,
   TokenTypes,
 } from './option-types.ts'
+import { showName } from './redact.ts'
 
 /** The rule for the option `implies`, in the words of a boot error. */
 export const IMPLIES_EXPECTED =
@@ -363,7 +364,7 @@ const applicationOptions = {
    * late, thrown or no boolean: 503 ERR_AUTH_CHECK_UNAVAILABLE; an error of ours that it throws is
    * the refusal.
    */
-  checks: Type.Optional(Custom('an object of functions', isChecks)),
+  checks: Type.Optional(Custom('an object of functions', isChecks, { hint: wrongCheck })),
 
   /**
    * Whether every request acts as a mock user, without tokens and without network. Refused if
@@ -448,6 +449,13 @@ export type OptionName = keyof Settings
 function isChecks(value: unknown): value is Readonly<Record<string, Check>> {
   if (!isObject(value) || !isPlain(value)) return false
   return Object.entries(value).every(([name, check]) => name !== '' && typeof check === 'function')
+}
+
+/** Where to look in an object with a member that is no function. */
+function wrongCheck(value: unknown): string | undefined {
+  const members = isObject(value) && isPlain(value) ? Object.entries(value) : []
+  const wrong = members.find(([, check]) => typeof check !== 'function')
+  return wrong && `look at ${showName(wrong[0])}`
 }
 
 function isImplies(value: unknown): value is Implies {

@@ -19,7 +19,7 @@ export function claimScope(app: FastifyInstance): void {
   const guarded = guardedScopes(app)
   if (guarded.some((scope) => isWithin(scope, app) || isWithin(app, scope))) {
     throw new ERR_AUTH_CONFIG_INVALID(
-      'tenant auth: expected one guard in a scope and below it, found a second (code)',
+      'tenant auth: expected one guard in a scope and below it, found a second (code): register the plugin once',
     )
   }
   scopesOf.set(rootScope(app), [...guarded, app])

@@ -162,7 +162,10 @@ export function mistakenSegments(
   if (names.includes(tenantParameter)) return []
   return names
     .filter((name) => resembles(name, tenantParameter) || resembles(name, 'tenant'))
-    .map((name) => `:${name} looks like the tenant segment, which is :${tenantParameter}`)
+    .map(
+      (name) =>
+        `:${name} looks like the tenant segment, which is :${tenantParameter}; rename it, or set tenantParameter`,
+    )
 }
 
 /** The declaration of a tenant, or what stands for none. */

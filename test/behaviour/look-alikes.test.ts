@@ -32,7 +32,7 @@ const MISTAKEN: readonly [path: string, parameter: string, tenantParameter: stri
 ]
 
 for (const [path, parameter, tenantParameter] of MISTAKEN) {
-  const problem = `:${parameter} looks like the tenant segment, which is :${tenantParameter}`
+  const problem = `:${parameter} looks like the tenant segment, which is :${tenantParameter}; rename it, or set tenantParameter`
 
   for (const tenant of [true, 'required', 'optional'] as const) {
     test(`${path} that declares tenant ${tenant} stops the boot, where the parameter is ${tenantParameter}`, async (t) => {

@@ -283,7 +283,11 @@ const MISTAKES: readonly [url: string, config: object, said: string, AuthOptions
     "tenant is 'required' without a tenant segment, and multitenancy is off",
     { multitenancy: false },
   ],
-  ['/:tenantId/x', { tenant: true }, ':tenantId looks like the tenant segment, which is :tenant'],
+  [
+    '/:tenantId/x',
+    { tenant: true },
+    ':tenantId looks like the tenant segment, which is :tenant; rename it, or set tenantParameter',
+  ],
 ]
 
 for (const [url, more, said, options] of MISTAKES) {

@@ -87,7 +87,8 @@ test('a parameter that looks like the tenant stops the boot, unless the route wa
   app.get('/orgs/:tenantId/b', { config: { tenant: false } }, async () => 'x')
   app.get('/orgs/:tenantId/a', async () => 'x')
   await assert.rejects(async () => app.ready(), {
-    message: 'GET /orgs/:tenantId/a: :tenantId looks like the tenant segment, which is :tenant',
+    message:
+      'GET /orgs/:tenantId/a: :tenantId looks like the tenant segment, which is :tenant; rename it, or set tenantParameter',
   })
 })
 

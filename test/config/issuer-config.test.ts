@@ -94,7 +94,7 @@ describe('issuers beside an option for one issuer', () => {
     ['publicKeys', publicKeys],
   ] as const) {
     test(`stop the boot: ${option}`, () => {
-      const both = `${option}: expected ${option} or issuers, found both (option)`
+      const both = `${option}: expected ${option} or issuers, found both (option): each issuer of a list has its own`
       assert.throws(() => load({ ...listOf({}), [option]: value }), configError(both))
       assert.throws(() => load({ issuers: () => null, [option]: value }), configError(both))
     })

@@ -402,6 +402,19 @@ describe('a name with a small mistake', () => {
   })
 })
 
+test('a value whose cure is known is refused with it', () => {
+  const cures: readonly [options: object, found: string | RegExp][] = [
+    [{ keysMaxAge: '300' }, 'found "300" (option): this is a text; Number(…) makes a number of it'],
+    [{ keysMaxAge: 'soon' }, /found "soon" \(option\)$/],
+    [
+      { publicKeys: '-----BEGIN PUBLIC KEY-----' },
+      '(option): a key in PEM becomes a member of keys',
+    ],
+    [{ checks: { fits: () => true, own: true } }, 'found an object (option): look at own'],
+  ]
+  for (const [options, found] of cures) assert.throws(() => load(options), configError(found))
+})
+
 describe('an option that is undefined', () => {
   for (const { option, kind } of OPTION_TABLE) {
     test(`is refused: ${option}`, () => {

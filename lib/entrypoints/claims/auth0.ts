@@ -1,4 +1,5 @@
-import { plainOptions } from '../../config/option-reader.ts'
+import { entryPointOptions } from '../../config/option-reader.ts'
+import { isWordOf, Maybe } from '../../config/option-types.ts'
 import { EVERY_TENANT } from '../../identity/tenants/tenant-name.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
 import { granting, listIn, type MapClaims, tenantIn, userInfo } from './mapping.ts'
@@ -12,6 +13,8 @@ export interface Auth0Options {
   readonly tenant?: 'org_id' | 'org_name' | undefined
 }
 
+const MEMBERS = { tenant: Maybe("'org_id' or 'org_name'", isWordOf(['org_id', 'org_name'])) }
+
 /**
  * Auth0, access tokens of an API with RBAC and "Add Permissions in the Access Token". The tenant is
  * the organization that the user logged in to. Each of `permissions` that is a resource id grants
@@ -19,9 +22,11 @@ export interface Auth0Options {
  * Without one, the token names no tenant; its permissions are the user's own, and are granted under
  * `*`. Auth0 Docs: "Work with Tokens and Organizations", "Enable Role-Based Access Control for
  * APIs".
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options
  */
 export function auth0(options: Auth0Options = {}): MapClaims {
-  const { tenant = 'org_id' } = plainOptions('auth0', options, ['tenant'])
+  const { tenant = 'org_id' } = entryPointOptions('auth0', options, MEMBERS).finish()
   const grants = granting('permission', 'verbatim')
   return (claims) => {
     const permissions = listIn(claims, 'permissions').flatMap(grants)

@@ -1,7 +1,9 @@
-import { plainOptions } from '../../config/option-reader.ts'
+import { entryPointOptions } from '../../config/option-reader.ts'
+import { isText, isWordOf, Maybe, Names } from '../../config/option-types.ts'
 import { EVERY_TENANT } from '../../identity/tenants/tenant-name.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
 import {
+  GRANTS,
   type Grants,
   granting,
   listIn,
@@ -30,16 +32,24 @@ export interface CognitoOptions {
   readonly groups?: Grants | undefined
 }
 
+const MEMBERS = {
+  clientId: Names,
+  tokenUse: Maybe("'access' or 'id'", isWordOf(['access', 'id'])),
+  tenantClaim: Maybe('a non-empty string', isText),
+  groups: GRANTS,
+}
+
 /**
  * Amazon Cognito user pools. Cognito knows no tenants. A group `<tenant>/<name>` in
  * `cognito:groups` lets the user act for that tenant, and grants there the ids of `<name>`. A group
  * without a slash belongs to the whole pool, and is granted under `*`. A token without
  * `preferred_username` uses `username`. Amazon Cognito Developer Guide: "Understanding the access
  * token", "Understanding the identity (ID) token", "Verifying JSON web tokens".
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options
  */
 export function cognito(options: CognitoOptions): MapClaims {
-  const names = ['clientId', 'tokenUse', 'tenantClaim', 'groups'] as const
-  const given = plainOptions('cognito', options, names)
+  const given = entryPointOptions('cognito', options, MEMBERS).finish()
   const { clientId, tokenUse = 'access', tenantClaim } = given
   const clients = typeof clientId === 'string' ? [clientId] : [...clientId]
   const grants = granting('group', given.groups)

@@ -1,6 +1,7 @@
-import { plainOptions } from '../../config/option-reader.ts'
+import { entryPointOptions } from '../../config/option-reader.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
 import {
+  GRANTS,
   type Grants,
   granting,
   listIn,
@@ -21,9 +22,11 @@ export interface EntraIdOptions {
  * be the directory in `iss`. All directories share the same keys, so list in the option `issuer`
  * those that you serve. Microsoft identity platform: "Access token claims reference", "Secure
  * applications and APIs by validating claims".
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options
  */
 export function entraId(options: EntraIdOptions = {}): MapClaims {
-  const { roles } = plainOptions('entraId', options, ['roles'])
+  const { roles } = entryPointOptions('entraId', options, { roles: GRANTS }).finish()
   const grants = granting('role', roles)
   return (claims) => {
     const directory = tenantIn(claims, 'tid')

@@ -1,7 +1,9 @@
-import { plainOptions } from '../../config/option-reader.ts'
+import { entryPointOptions } from '../../config/option-reader.ts'
+import { Custom, isText, isWordOf, Maybe } from '../../config/option-types.ts'
 import { EVERY_TENANT } from '../../identity/tenants/tenant-name.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import {
+  GRANTS,
   type Grants,
   granting,
   listIn,
@@ -35,12 +37,20 @@ export interface KeycloakOptions {
   readonly clientRoles?: Grants | undefined
 }
 
+const MEMBERS = {
+  rolesOf: Custom("'realm' or 'organization'", isWordOf(['realm', 'organization'])),
+  client: Maybe('a non-empty string', isText),
+  realmRoles: GRANTS,
+  clientRoles: GRANTS,
+}
+
 /**
  * Keycloak 26, access tokens. Tenants are the aliases in the claim `organization`, in each of its
  * three shapes: one string, a list, an object. Roles are those of `realm_access.roles` and
  * `resource_access.<client>.roles`. ID tokens (`typ: ID`) are refused. Server Administration Guide:
  * "Mapping organization claims", "Managing groups".
  *
+ * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options
  * @example
  * mapClaims: keycloak({
  *   rolesOf: 'realm',
@@ -49,9 +59,8 @@ export interface KeycloakOptions {
  * })
  */
 export function keycloak(options: KeycloakOptions): MapClaims {
-  const names = ['rolesOf', 'client', 'realmRoles', 'clientRoles'] as const
-  const { rolesOf, client, realmRoles, clientRoles } = plainOptions('keycloak', options, names)
-  if (rolesOf !== 'realm' && rolesOf !== 'organization') throw new TypeError('rolesOf is not given')
+  const read = entryPointOptions('keycloak', options, MEMBERS).finish()
+  const { rolesOf, client, realmRoles, clientRoles } = read
   const realmGrants = granting('realm', realmRoles)
   const clientGrants = granting('client', clientRoles)
   const rolesAt = (holder: object): readonly string[] => {

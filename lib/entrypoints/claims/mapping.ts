@@ -1,3 +1,5 @@
+import { Maybe } from '../../config/option-types.ts'
+import { showName } from '../../config/redact.ts'
 import { isResourceId } from '../../identity/authorization/resources.ts'
 import type { UserInfo } from '../../identity/jwt/user-info.ts'
 import { EVERY_TENANT } from '../../identity/tenants/tenant-name.ts'
@@ -79,22 +81,34 @@ export function malformed(claim: string): TypeError {
  */
 export type Grants = 'verbatim' | Readonly<Record<string, readonly string[]>>
 
-/**
- * Gives a function from the name of a role or a group to the ids that it grants.
- *
- * @throws TypeError for a table that cannot be right
- */
+/** What roles or groups grant, as an option of a recipe. */
+export const GRANTS = Maybe<Grants>(
+  "'verbatim', or an object from names to lists of resource ids <name>:<action>",
+  (value): value is Grants =>
+    value === 'verbatim' || (isTable(value) && wrongName(value) === undefined),
+  {
+    hint: (value: unknown) =>
+      isTable(value) ? `look at ${showName(wrongName(value) ?? '')}` : undefined,
+  },
+)
+
+function isTable(value: unknown): value is object {
+  return isObject(value) && !Array.isArray(value) && isPlain(value)
+}
+
+/** The first name whose value is no list of ids. */
+function wrongName(table: object): string | undefined {
+  const isRight = (ids: unknown) => Array.isArray(ids) && [...ids].every(isResourceId)
+  return Object.entries(table).find(([, ids]: [string, unknown]) => !isRight(ids))?.[0]
+}
+
+/** Gives a function from the name of a role or a group to the ids that it grants. */
 export function granting(
   kind: string,
   grants: Grants | undefined,
 ): (name: string) => readonly string[] {
   if (grants === undefined) return (name) => [`${kind}:${name}`].filter(isResourceId)
   if (grants === 'verbatim') return (name) => [name].filter(isResourceId)
-  if (!isPlain(grants)) throw new TypeError(`what ${kind}s grant is no plain object`)
   const table = new Map(Object.entries(grants))
-  for (const [name, ids] of table) {
-    if (Array.isArray(ids) && ids.every(isResourceId)) continue
-    throw new TypeError(`what ${kind} ${name} grants is no list of resource ids <name>:<action>`)
-  }
   return (name) => table.get(name) ?? []
 }

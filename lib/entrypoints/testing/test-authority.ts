@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
-import { plainOptions } from '../../config/option-reader.ts'
+import { entryPointOptions } from '../../config/option-reader.ts'
+import { isText, isWordOf, Maybe } from '../../config/option-types.ts'
+import { supportedAlgorithms } from '../../identity/jwks/algorithms.ts'
 import { TEST_KEY_NAME } from '../../identity/jwks/jwk-set.ts'
 import { ownCopy } from '../../platform/runtime/own-property.ts'
 import { serveAuthority } from './authority-server.ts'
@@ -119,7 +121,14 @@ export interface TestAuthority {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+const MEMBERS = {
+  issuer: Maybe('a non-empty string', isText),
+  audience: Maybe('a non-empty string', isText),
+  algorithm: Maybe(`one of ${supportedAlgorithms.join(', ')}`, isWordOf(supportedAlgorithms)),
+}
+
 /**
+ * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options
  * @example
  * const authority = await createTestAuthority()
  * await app.register(tenantAuth, authority.options)
@@ -131,7 +140,7 @@ export async function createTestAuthority(
     issuer = 'https://authority.test',
     audience = 'api',
     algorithm = 'ES256',
-  } = plainOptions('createTestAuthority', options, ['issuer', 'audience', 'algorithm'])
+  } = entryPointOptions('createTestAuthority', options, MEMBERS).finish()
   let serial = 1
   let signing = await createSigningKey(algorithm, serial)
   let endpoint: ReturnType<typeof serveAuthority> | undefined

@@ -115,7 +115,7 @@ function readKeys(jwks: unknown): readonly VerificationKey[] {
 function inPlaceOfSet(value: unknown): string {
   if (Array.isArray(value)) return 'this is a list; a JWK set is an object whose "keys" is the list'
   if (!isObject(value)) return 'not a JWK set'
-  if (Object.hasOwn(value, 'kty')) return 'this is a single key; a JWK set is {"keys": [that key]}'
+  if (Object.hasOwn(value, 'kty')) return 'this is a single key; a JWK set has it in its list keys'
   if (!Object.hasOwn(value, 'jwks_uri')) return 'not a JWK set'
   const address = redactUrl(ownProperty(value, 'jwks_uri'))
   return address === null

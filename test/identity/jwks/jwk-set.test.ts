@@ -116,7 +116,7 @@ for (const [what, jwks] of none) {
 
 const mistaken: [what: string, jwks: unknown, reason: string][] = [
   ['a list of keys', [es], 'this is a list; a JWK set is an object whose "keys" is the list'],
-  ['a single key', es, 'this is a single key; a JWK set is {"keys": [that key]}'],
+  ['a single key', es, 'this is a single key; a JWK set has it in its list keys'],
   [
     'a discovery document',
     { issuer: 'https://login.test', jwks_uri: 'https://login.test/keys' },
