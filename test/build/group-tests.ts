@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 
 // Test files that share a process. To start one for each file, and to read what each has covered,
 // takes longer than most tests do. A group is a program that runs file after file, and a test that
@@ -31,7 +31,7 @@ const REST = [
   'soak/',
 ]
 
-const FOLDER = process.argv[2] ?? '.compiled/groups'
+const FOLDER = '.compiled/groups'
 
 /**
  * Each file is a suite, so that its hooks are for its own tests, and run after these. The next one
@@ -57,23 +57,17 @@ const [isAlone, isOfRest] = [isOneOf(ALONE), isOneOf(REST)]
 
 rmSync(FOLDER, { recursive: true, force: true })
 mkdirSync(FOLDER, { recursive: true })
-const compiled = (file: string) => `../test/${file.replace(/ts$/, 'js')}`
-const source = (file: string) => `../../test/${file}`
+// Schemas, INI files and the like stand beside the tests and examples that read them.
+cpSync('test', '.compiled/test', { recursive: true, filter: (name) => !/\.(ts|grit)$/.test(name) })
 write(
   'unit',
   16,
   files.filter((file) => !isOfRest(file)),
-  compiled,
 )
-write('rest', 10, files.filter(isOfRest), source)
+write('rest', 10, files.filter(isOfRest))
 
 /** The more files share a process, the longer one processor may work alone at the end. */
-function write(
-  name: string,
-  size: number,
-  members: readonly string[],
-  target: (file: string) => string,
-): void {
+function write(name: string, size: number, members: readonly string[]): void {
   const alone = members.filter(isAlone).map((file) => [file])
   const together = members.filter((file) => !isAlone(file))
   const groups = Array.from({ length: Math.ceil(together.length / size) }, (_, index) =>
@@ -81,7 +75,7 @@ function write(
   )
   for (const [index, group] of [...alone, ...groups].entries()) {
     const lines = group.map(
-      (file) => `await ended('${file}')(\n  () => import('${target(file)}'))\n`,
+      (file) => `await ended('${file}')(() => import('../test/${file.replace(/ts$/, 'js')}'))\n`,
     )
     const path = `${FOLDER}/${name}-${String(index).padStart(3, '0')}.js`
     writeFileSync(path, [HEAD, ...lines].join('\n'))

@@ -17,6 +17,7 @@ import { REFUSALS, type RefusalCode } from '../helpers/app/refusals.ts'
 import { codeBlocks } from '../helpers/documents/markdown.ts'
 import { guide } from '../helpers/documents/pages.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
+import { programFile } from '../helpers/processes/program.ts'
 
 class MenuController {
   menu({ tenant, userInfo }: FastifyRequest): object {
@@ -173,7 +174,7 @@ async function controllersOfPage(): Promise<object[]> {
       emitDecoratorMetadata: true,
     },
   })
-  const declare = new URL('../examples/nestjs.ts', import.meta.url).href
+  const declare = pathToFileURL(programFile('test/examples/nestjs.ts')).href
   symlinkSync(join(process.cwd(), 'node_modules'), join(folder.path, 'node_modules'))
   const file = folder.write(outputText.replace('./declare.ts', declare), 'menu.controller.mjs')
   return Object.values(await import(pathToFileURL(file).href))

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { PGlite } from '@electric-sql/pglite'
 import type { FastifyInstance } from 'fastify'
+import { register } from 'tsx/esm/api'
 import { installBuilt } from '../helpers/documents/built-package.ts'
 import { writeApplication } from '../helpers/documents/page-application.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
@@ -12,6 +13,8 @@ import { tempFolder } from '../helpers/documents/temp-folder.ts'
 // The application of the guide, loaded by @fastify/autoload from the files that the page shows.
 // test/types/run.ts compiles it.
 process.env['FASTIFY_AUTOLOAD_TYPESCRIPT'] = 'yes'
+
+register()
 
 const { path: folder, write } = tempFolder()
 writeApplication('guides/sessions-and-roles', folder)

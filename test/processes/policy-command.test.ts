@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { before, test } from 'node:test'
 import { installBuilt } from '../helpers/documents/built-package.ts'
@@ -292,7 +292,7 @@ test('SIGINT reaches the application, which may end in its own way', async () =>
 })
 
 test('the notes demo has the policies of its policy.json', async () => {
-  const root = join(import.meta.dirname, '../..')
+  const root = resolve('.')
   const lock = join(root, 'test/examples/notes/policy.json')
   const { code, out, err } = await policy(
     ['--check', lock, '--', 'npm', 'start', '--', '--dev'],

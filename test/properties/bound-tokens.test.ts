@@ -9,7 +9,7 @@ import { type AnyProof, anyProof, type Bend } from '../helpers/arbitraries/any-p
 import { holds, PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
 import { dpop, hashOf, type ProofKey, PUBLIC, proofKey, proofOf } from '../helpers/tokens/bound.ts'
 
-const COUNT = Number(process.env['DIFFERENTIAL_TOKENS'] ?? 3000)
+const COUNT = Number(process.env['DIFFERENTIAL_TOKENS'] ?? 1000)
 const NOW = 1_800_000_000
 
 /** As oauth4webapi wants access tokens (RFC 9068). */

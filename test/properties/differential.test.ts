@@ -7,7 +7,7 @@ import { forgeKey, partsOf } from '../helpers/tokens/forge.ts'
 import { otherVerifiers } from '../helpers/tokens/other-verifiers.ts'
 import { startProbe } from '../helpers/tokens/probe.ts'
 
-const COUNT = Number(process.env['DIFFERENTIAL_TOKENS'] ?? 10_000)
+const COUNT = Number(process.env['DIFFERENTIAL_TOKENS'] ?? 3000)
 const NOW = 1_800_000_000
 
 const KEYS = [forgeKey('RS256', 'rsa'), forgeKey('ES256', 'ec'), forgeKey('EdDSA', 'ed')]

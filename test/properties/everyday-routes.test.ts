@@ -12,7 +12,7 @@ import { authority, trusting } from '../helpers/app/guarded-app.ts'
 import { PROPERTY_RUNS, PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
 
 /** Each run makes an application. */
-const RUNS = Math.ceil(PROPERTY_RUNS / 3)
+const RUNS = PROPERTY_RUNS
 
 const SUPERUSER = 'root:all'
 const IMPLIES = { 'menu:edit': ['menu:read'], 'admin:all': ['menu:edit', 'order:cancel'] }

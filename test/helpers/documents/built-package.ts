@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { dirname, join, resolve } from 'node:path'
 import ts from 'typescript'
 
-const root = resolve(import.meta.dirname, '../../..')
+const root = resolve('.')
 
 /**
  * A folder like that of an application which has installed this package, and its command. It is

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 /** The repository that the tests run in. Nothing is written into it. */
-export const root = resolve(import.meta.dirname, '../../..')
+export const root = resolve('.')
 
 export interface Manifest {
   readonly version: string
