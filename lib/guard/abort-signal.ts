@@ -7,14 +7,14 @@ import type {
   RouteGenericInterface,
 } from 'fastify'
 import { type AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
-import { refusedLifetime } from '../identity/jwt/registered-claims.ts'
+import { lifetimeRefusal } from '../identity/jwt/registered-claims.ts'
 import { tokenInfo } from '../identity/jwt/token-info.ts'
 import { clock } from '../platform/runtime/clock.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import { Alarm } from '../platform/runtime/timer.ts'
 import { runInContext } from './async-context.ts'
 import { type AuthContext, admittedContextOf, authContextOf, type Deciding } from './context.ts'
-import { lackedLogin, servesSuspended, suspendedTenant } from './decide.ts'
+import { loginRefusal, servesSuspended, suspendedRefusal } from './decide.ts'
 
 const signals = new WeakMap<AuthContext, AbortSignal>()
 
@@ -115,7 +115,7 @@ export class AdmissionSignal {
     const { membership, rules } = this.#context
     if (membership === null || membership.tenant === null) return
     if (membership.principal.isSuperuser || servesSuspended(this.#context)) return
-    const end = () => this.abort(suspendedTenant())
+    const end = () => this.abort(suspendedRefusal())
     this.#stopBy(rules.knownTenants.watch(membership.tenant, end))
   }
 
@@ -145,9 +145,9 @@ export function hasEnded(context: Deciding): boolean {
   const { verified, principal, policy, rules } = context
   // In dev mode there is no token.
   if (verified === null || principal === null) return false
-  if (policy.stepUp !== null && lackedLogin(context) !== undefined) return true
+  if (policy.stepUp !== null && loginRefusal(context) !== undefined) return true
   const { names, lifetime, isOpaque } = verified
-  if (refusedLifetime(lifetime, rules.clockTolerance) !== undefined) return true
+  if (lifetimeRefusal(lifetime, rules.clockTolerance) !== undefined) return true
   // An opaque token without `exp` lives as long as its answer counts.
   if (lifetime.exp === undefined && endOf(context) <= Date.now()) return true
   try {

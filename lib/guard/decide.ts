@@ -76,7 +76,7 @@ export function decideIn(
   context.tenant = tenant
   const addressed = principal?.addressed
   if (addressed !== undefined && !addressed.include(tenant)) {
-    return misaddressed(addressed, context) // 401
+    return addressRefusal(addressed, context) // 401
   }
   // Asked before whether the tenant exists, so that users cannot probe which tenants do.
   const membership = principal === null ? GUEST : principal.find(tenant)
@@ -97,16 +97,16 @@ export function decideIn(
  */
 function decideAnew(
   context: Deciding,
-  refused: () => MaybePromise<Decision>,
+  refusal: () => MaybePromise<Decision>,
 ): MaybePromise<Decision> {
   const { principal, verified, rules } = context
   const external = verified?.external
-  if (principal === null || verified === null || external === undefined) return refused()
-  if (context.isRenewed) return refused()
+  if (principal === null || verified === null || external === undefined) return refusal()
+  if (context.isRenewed) return refusal()
   context.isRenewed = true
   return after(external.renewed(principal, verified, rules.waits), (renewed) => {
     // While they were asked for, the issuer may have got another pin. The old one counts no more.
-    if (renewed === undefined || !verified.validity.isValid) return refused()
+    if (renewed === undefined || !verified.validity.isValid) return refusal()
     context.principal = renewed
     return decideIn(context.tenant, renewed, context)
   })
@@ -115,17 +115,17 @@ function decideAnew(
 const COUNTS_AS_GUEST = 'tenant auth: a user counts as a guest'
 
 /** A token for another tenant is none here, not even that of a superuser or of a guest. */
-function misaddressed(addressed: AddressedTenants, context: Deciding): AuthError {
+function addressRefusal(addressed: AddressedTenants, context: Deciding): AuthError {
   context.principal = null
   context.verified = null
-  return addressed.refuse(context.tenant)
+  return addressed.refusal(context.tenant)
 }
 
 /** To a route for guests, a user who may not act for the tenant is nobody. */
 function withoutRights(context: Deciding): MaybePromise<Decision> {
   const { principal, policy, tenant } = context
   if (principal === null) return decideIn(tenant, null, context)
-  const refusal = withoutStack(() => principal.mayNotAct())
+  const refusal = withoutStack(() => principal.tenantRefusal())
   if (!policy.guests) return refusal
   const { reason } = refusal
   const { request } = context
@@ -148,7 +148,7 @@ function decideInState(
   }
   if (membership === GUEST) return GUEST
   const { principal, tenant } = membership
-  if (!isServed && !principal.isSuperuser) return suspendedTenant()
+  if (!isServed && !principal.isSuperuser) return suspendedRefusal()
   return meetRequirement(new Membership(principal, tenant, true), context)
 }
 
@@ -162,7 +162,7 @@ export function servesSuspended({ request, policy, rules }: Deciding): boolean {
 }
 
 /** The refusal of a member whose tenant is suspended. */
-export function suspendedTenant(): AuthError {
+export function suspendedRefusal(): AuthError {
   return withoutStack(() => new ERR_AUTH_TENANT_SUSPENDED('the tenant is suspended'))
 }
 
@@ -172,7 +172,7 @@ function meetRequirement(
 ): MaybePromise<Decision> {
   const { policy } = context
   // It counts last: nobody logs in again to be refused still.
-  const found = policy.stepUp === null ? membership : (lackedLogin(context) ?? membership)
+  const found = policy.stepUp === null ? membership : (loginRefusal(context) ?? membership)
   if (policy.requirement === null) return found // 401
   if (membership === GUEST) {
     return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('a guest holds no resource'))
@@ -181,21 +181,21 @@ function meetRequirement(
   const requirement = required.mode === 'by' ? chosenBy(required, context) : required
   if (requirement && membership.meets(requirement)) return found
   const { principal } = membership
-  const refused = () => withoutStack(() => principal.lacks((requirement ?? required).ids)) // 403
-  return requirement === undefined ? refused() : decideAnew(context, refused)
+  const refusal = () => withoutStack(() => principal.resourceRefusal((requirement ?? required).ids)) // 403
+  return requirement === undefined ? refusal() : decideAnew(context, refusal)
 }
 
 /**
  * The refusal where the login is not what the route wants; undefined: it is. Judged each time, of
  * superusers too.
  */
-export function lackedLogin({ principal, policy }: Deciding): AuthError | undefined {
+export function loginRefusal({ principal, policy }: Deciding): AuthError | undefined {
   const { stepUp } = policy
   if (stepUp === null) return undefined
   return withoutStack(() =>
     principal === null
       ? new ERR_AUTH_TOKEN_MISSING('a guest has no login')
-      : principal.lacksLogin(stepUp),
+      : principal.loginRefusal(stepUp),
   )
 }
 

@@ -25,7 +25,7 @@ import {
   isAdmitted,
   setAuthContext,
 } from './context.ts'
-import { type Decision, decide, GUEST, identify, lackedLogin, UNDECIDED } from './decide.ts'
+import { type Decision, decide, GUEST, identify, loginRefusal, UNDECIDED } from './decide.ts'
 import { recordDecision } from './decision-events.ts'
 import { errorResponse } from './error-response.ts'
 import { bindLog } from './log-bindings.ts'
@@ -161,7 +161,7 @@ function doneIfChecked(
     void checks.refusalOf(context).then((refusal) => {
       if (refusal !== null) return refuse(context, refusal, done)
       // A check may have taken its time.
-      if (hasEnded(context)) return refuse(context, lackedLogin(context) ?? ended(), done)
+      if (hasEnded(context)) return refuse(context, loginRefusal(context) ?? ended(), done)
       recordDecision(context)
       enterContext(request, done)
     })

@@ -7,7 +7,7 @@ import { Custom, Text } from '../../config/option-types.ts'
 import { AuthError } from '../../errors.ts'
 import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
 import { type CompactJws, JoseHeaders, parseCompactJws } from '../../identity/jwt/compact-jws.ts'
-import { refusedParties, registeredClaims } from '../../identity/jwt/registered-claims.ts'
+import { partiesRefusal, registeredClaims } from '../../identity/jwt/registered-claims.ts'
 import { acceptedTypes, checkHeader, type HeaderRules } from '../../identity/jwt/verify.ts'
 import { isThrown } from '../../platform/runtime/error.ts'
 
@@ -80,7 +80,7 @@ export function sharedSecret(
     if (jws === null || !(await isSignedByAny(token, jws, keys))) return null
     const claims = { ...filled, ...payloadOf(jws) }
     if (!Object.hasOwn(claims, 'exp')) return null
-    return refusedParties(registeredClaims(claims), parties) === undefined ? claims : null
+    return partiesRefusal(registeredClaims(claims), parties) === undefined ? claims : null
   }
 }
 

@@ -7,7 +7,7 @@ import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { Principal } from '../authorization/principal.ts'
 import { isOpaque } from '../jwt/compact-jws.ts'
 import type { Logout } from '../jwt/logout-token.ts'
-import { refuseToken } from '../jwt/refuse-token.ts'
+import { tokenRefusal } from '../jwt/token-refusal.ts'
 import type { Possession, ProofStats, Sent } from '../proofs/possession.ts'
 import type { Authenticator, Finding, Invalidation, KeyStats } from './authenticator.ts'
 import { extractToken, type TokenRules } from './extract-token.ts'
@@ -117,12 +117,12 @@ export class BearerAuthenticator implements Authenticator {
     finding: Finding,
   ): MaybePromise<Principal | AuthError> {
     if (token === '') return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('an empty token'))
-    if (finding.mustBeBound) return refuseToken('not bound to its sender')
+    if (finding.mustBeBound) return tokenRefusal('not bound to its sender')
     const known = this.#parts.tokens.recall(token) // 401
     finding.cached = known !== undefined
     return after(known ?? this.#verify(token, waits), (verified) => {
       if (verified instanceof AuthError) return verified
-      if (verified.confirmation !== null) return refuseToken('bound to its sender')
+      if (verified.confirmation !== null) return tokenRefusal('bound to its sender')
       finding.verified = verified
       return this.#unrevoked(verified, waits)
     })

@@ -2,8 +2,8 @@ import type { AuthError } from '../../errors.ts'
 import { Principal } from '../authorization/principal.ts'
 import type { RightsRules } from '../authorization/rights.ts'
 import { DEV_LOGIN } from '../authorization/step-up.ts'
-import { refuseToken } from '../jwt/refuse-token.ts'
 import { NO_ACTORS } from '../jwt/registered-claims.ts'
+import { tokenRefusal } from '../jwt/token-refusal.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import type { Authenticator } from './authenticator.ts'
 
@@ -50,6 +50,6 @@ export class DevAuthenticator implements Authenticator {
 
   /** Nobody's word is believed. */
   verifyLogout(): AuthError {
-    return refuseToken('dev mode')
+    return tokenRefusal('dev mode')
   }
 }

@@ -9,7 +9,7 @@ import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.t
 import { Alarm } from '../../platform/runtime/timer.ts'
 import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { KeySource } from '../jwks/key-source.ts'
-import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
+import { mismatch, tokenRefusal } from '../jwt/token-refusal.ts'
 import type { Issuer, IssuerEntry, Standing } from './issuer.ts'
 import { IssuerTable } from './issuer-table.ts'
 import type { Claimed, Issuers } from './issuers.ts'
@@ -168,10 +168,10 @@ export class DynamicIssuers implements Issuers {
   }
 
   #find(iss: string | undefined, waits: PendingRequests, turns: number): MaybePromise<Issuer> {
-    if (iss === undefined) throw refuseToken('the issuer is missing')
+    if (iss === undefined) throw tokenRefusal('the issuer is missing')
     return after(NAME.test(iss) ? this.#answers.get(iss, waits) : null, (held) => {
       if (held === null) {
-        throw refuseToken('the issuer is not accepted', mismatch('iss', KNOWN, iss))
+        throw tokenRefusal('the issuer is not accepted', mismatch('iss', KNOWN, iss))
       }
       if (!held.issuer.isRetired) return held.issuer
       // Forgotten on its way, or another answer has come since.

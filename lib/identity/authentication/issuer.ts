@@ -9,14 +9,14 @@ import type { AllowedTenants, RightsRules } from '../authorization/rights.ts'
 import type { KeySet } from '../jwks/jwk-set.ts'
 import type { KeySource } from '../jwks/key-source.ts'
 import type { CompactJws } from '../jwt/compact-jws.ts'
-import { acceptLogout, type Logout, refusedLogout } from '../jwt/logout-token.ts'
+import { acceptLogout, earlyLogoutRefusal, type Logout } from '../jwt/logout-token.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import {
   type AcceptedClaims,
   acceptClaims,
   acceptToken,
+  earlyRefusal,
   isSigned,
-  refusedUnproved,
   type VerifyRules,
 } from '../jwt/verify.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
@@ -147,8 +147,8 @@ export class Issuer {
     jws: CompactJws,
     waits: PendingRequests,
   ): MaybePromise<Verified | AuthError> {
-    const refused = refusedUnproved(jws, this.#rules)
-    if (refused !== undefined) return refused
+    const refusal = earlyRefusal(jws, this.#rules)
+    if (refusal !== undefined) return refusal
     return this.#prove(jws, waits, (keys, isLate) => this.#accept(token, jws, keys, isLate))
   }
 
@@ -166,8 +166,8 @@ export class Issuer {
   ): MaybePromise<Logout | AuthError> {
     const { issuer, algorithms, clockTolerance } = this.#rules
     const rules = { issuer, algorithms, clockTolerance, audience: clients }
-    const refused = refusedLogout(jws, rules)
-    if (refused !== undefined) return refused
+    const refusal = earlyLogoutRefusal(jws, rules)
+    if (refusal !== undefined) return refusal
     return this.#prove(jws, waits, () => {
       const logout = acceptLogout(jws, rules)
       this.#standing.proved()

@@ -1,7 +1,7 @@
 import { ERR_AUTH_KEYS_UNAVAILABLE } from '../../errors.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
-import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
+import { mismatch, tokenRefusal } from '../jwt/token-refusal.ts'
 import type { Issuer } from './issuer.ts'
 
 /** Who is trusted, and finds the issuer of a token. */
@@ -91,7 +91,7 @@ export class ListedIssuers implements Issuers {
     const { iss } = claimed
     const issuer = iss === undefined ? undefined : this.#byIss.get(iss)
     if (issuer !== undefined) return issuer
-    throw refuseToken('the issuer is not accepted', mismatch('iss', this.#byIss.keys(), iss))
+    throw tokenRefusal('the issuer is not accepted', mismatch('iss', this.#byIss.keys(), iss))
   }
 
   /** The configuration does not change. */

@@ -4,7 +4,7 @@ import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { type CompactJws, JoseHeaders, parseCompactJws } from '../jwt/compact-jws.ts'
 import type { Logout } from '../jwt/logout-token.ts'
-import { refuseUnprovable } from '../jwt/verify.ts'
+import { checkProvable } from '../jwt/verify.ts'
 import type { KeyStats } from './authenticator.ts'
 import type { Issuer } from './issuer.ts'
 import type { Claimed, Issuers } from './issuers.ts'
@@ -89,7 +89,7 @@ export class JwtVerifier {
   #parse(token: string): CompactJws {
     const jws = parseCompactJws(token, this.#maxLength, this.#headers)
     // The issuer's own rules come after the answer, which may bring them.
-    if (this.#issuers.areAsked) refuseUnprovable(jws)
+    if (this.#issuers.areAsked) checkProvable(jws)
     return jws
   }
 

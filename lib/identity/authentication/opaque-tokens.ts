@@ -14,7 +14,7 @@ import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { after, attempt, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { isObject, isPlain, ownProperty } from '../../platform/runtime/own-property.ts'
 import { isOpaque } from '../jwt/compact-jws.ts'
-import { refuseToken } from '../jwt/refuse-token.ts'
+import { tokenRefusal } from '../jwt/token-refusal.ts'
 import { type Invalidation, isInvalidated } from './authenticator.ts'
 import type { Issuers } from './issuers.ts'
 import type { JwtVerifier } from './jwt-verifier.ts'
@@ -129,9 +129,9 @@ export class OpaqueTokens {
    */
   verify(token: string, waits: PendingRequests): MaybePromise<Verified | AuthError> {
     if (token.length > this.#rules.maxTokenLength) {
-      throw refuseToken('longer than maxTokenLength')
+      throw tokenRefusal('longer than maxTokenLength')
     }
-    if (!BEARER_TOKEN.test(token)) throw refuseToken('characters that no token has')
+    if (!BEARER_TOKEN.test(token)) throw tokenRefusal('characters that no token has')
     const digest = digestOf(token)
     const since: Invalidation[] = []
     this.#forgotten.add(since)
@@ -178,7 +178,7 @@ export class OpaqueTokens {
     until: number,
     waits: PendingRequests,
   ): MaybePromise<Verified | AuthError> {
-    if (answer === null) throw refuseToken('opaqueToken does not know the token')
+    if (answer === null) throw tokenRefusal('opaqueToken does not know the token')
     if (typeof answer === 'string') {
       return this.#tokens.get(answer) ?? this.#jwts.verify(answer, waits)
     }

@@ -5,8 +5,8 @@ import { readBoolean } from '../../platform/http/failure.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { Principal } from '../authorization/principal.ts'
-import { refuseToken } from '../jwt/refuse-token.ts'
 import { outlivesDenyList, type TokenInfo, tokenInfo } from '../jwt/token-info.ts'
+import { tokenRefusal } from '../jwt/token-refusal.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import type { Verified } from './verified-tokens.ts'
 
@@ -52,7 +52,7 @@ export function checkRevocation(
       withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`)),
   })
   return after(revoked, (isSo) => {
-    if (isSo) throw refuseToken(outlivesDenyList(token) ? OUTLIVES : 'revoked')
+    if (isSo) throw tokenRefusal(outlivesDenyList(token) ? OUTLIVES : 'revoked')
     return principal
   })
 }

@@ -4,7 +4,7 @@ import type { Principal } from '../authorization/principal.ts'
 import type { AllowedTenants } from '../authorization/rights.ts'
 import type { Confirmation } from '../jwt/confirmation.ts'
 import type { TokenNames } from '../jwt/registered-claims.ts'
-import { type Lifetime, refusedLifetime } from '../jwt/registered-claims.ts'
+import { type Lifetime, lifetimeRefusal } from '../jwt/registered-claims.ts'
 import { TokenCache, type TokenCacheStats } from './token-cache.ts'
 
 /** Bytes of a confirmation, with the key and the header that it remembers. */
@@ -58,7 +58,7 @@ export class VerifiedTokens {
   get(token: string): Verified | AuthError | undefined {
     const verified = this.#cache.get(token)
     if (verified === undefined || !verified.validity.isValid) return undefined
-    return refusedLifetime(verified.lifetime, this.#clockTolerance) ?? verified
+    return lifetimeRefusal(verified.lifetime, this.#clockTolerance) ?? verified
   }
 
   /** As `get()`, counted; for the first look of a request. */

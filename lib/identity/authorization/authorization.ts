@@ -34,9 +34,9 @@ export interface AuthorizedUser {
   /** @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for the tenant */
   in(tenant: string): Authorization
   /** The refusal where it holds too few of the required ids. */
-  lacks(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING
+  resourceRefusal(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING
   /** The refusal where its login is not what is wanted; undefined: it is. */
-  lacksLogin(wanted: StepUp): ERR_AUTH_STEP_UP_REQUIRED | undefined
+  loginRefusal(wanted: StepUp): ERR_AUTH_STEP_UP_REQUIRED | undefined
 }
 
 /**
@@ -147,12 +147,12 @@ export class Authorization {
 
   /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds all of the ids */
   require(this: Authorization, ...ids: string[]): void {
-    if (!this.has(...ids)) throw this.#user.lacks(ids)
+    if (!this.has(...ids)) throw this.#user.resourceRefusal(ids)
   }
 
   /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds at least one of the ids */
   requireAny(this: Authorization, ...ids: string[]): void {
-    if (!this.hasAny(...ids)) throw this.#user.lacks(ids)
+    if (!this.hasAny(...ids)) throw this.#user.resourceRefusal(ids)
   }
 
   /**
@@ -168,7 +168,7 @@ export class Authorization {
     if (stepUp === undefined) {
       throw new TypeError('stepUp() takes acr (in the characters of a scope), maxAge, or both')
     }
-    const refusal = this.#user.lacksLogin(stepUp)
+    const refusal = this.#user.loginRefusal(stepUp)
     if (refusal !== undefined) throw refusal
   }
 

@@ -6,8 +6,8 @@ import { clock } from '../../platform/runtime/clock.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
 import { after, attempt, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
-import { refuseToken } from '../jwt/refuse-token.ts'
 import type { TokenNames } from '../jwt/registered-claims.ts'
+import { tokenRefusal } from '../jwt/token-refusal.ts'
 import type { Resources } from '../jwt/user-info.ts'
 import type { Principal } from './principal.ts'
 import { type ResourcesOf, readResources, type TokenUser } from './resources.ts'
@@ -154,9 +154,9 @@ export class ExternalRights {
 
   #makeKey(principal: Principal, { issuer, sub }: TokenNames): string {
     // Users without a name would share their rights.
-    if (sub === null || sub === '') throw refuseToken('resourcesOf needs the claim sub')
+    if (sub === null || sub === '') throw tokenRefusal('resourcesOf needs the claim sub')
     // A database that is asked in UTF-8 takes half a character for another one.
-    if (/\p{Surrogate}/u.test(sub)) throw refuseToken('the claim sub is no whole text')
+    if (/\p{Surrogate}/u.test(sub)) throw tokenRefusal('the claim sub is no whole text')
     const user: TokenUser = { issuer, sub }
     const key = JSON.stringify(user)
     this.#keys.set(principal, key)

@@ -194,7 +194,7 @@ export class Principal implements AuthorizedUser {
     }
     const membership = this.find(tenant)
     if (membership) return membership.authorization
-    throw this.mayNotAct()
+    throw this.tenantRefusal()
   }
 
   /**
@@ -254,19 +254,19 @@ export class Principal implements AuthorizedUser {
   }
 
   /** The refusal where the user may not act for the tenant. */
-  mayNotAct(): ERR_AUTH_TENANT_FORBIDDEN {
+  tenantRefusal(): ERR_AUTH_TENANT_FORBIDDEN {
     return new ERR_AUTH_TENANT_FORBIDDEN(
       this.#rights.explain('the user may not act for the tenant'),
     )
   }
 
   /** The refusal where its login is not what is wanted; undefined: it is. */
-  lacksLogin(wanted: StepUp): ERR_AUTH_STEP_UP_REQUIRED | undefined {
+  loginRefusal(wanted: StepUp): ERR_AUTH_STEP_UP_REQUIRED | undefined {
     const reason = loginFault(this.#login, wanted)
     return reason === undefined ? undefined : new ERR_AUTH_STEP_UP_REQUIRED(wanted, reason)
   }
 
-  lacks(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING {
+  resourceRefusal(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING {
     return new ERR_AUTH_RESOURCE_MISSING(
       required,
       this.#rights.explain('a required resource is missing'),

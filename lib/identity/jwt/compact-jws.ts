@@ -7,9 +7,9 @@ import {
   MOST_MARKS,
 } from '../../platform/runtime/json-complexity.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
-import { refuseToken } from './refuse-token.ts'
 import { type RegisteredClaims, registeredClaims } from './registered-claims.ts'
 import { scanClaim } from './scan-claim.ts'
+import { tokenRefusal } from './token-refusal.ts'
 
 /** The parameters of a token's header (RFC 7515 §4) that name its key and type. Immutable. */
 export interface JoseHeader {
@@ -42,10 +42,10 @@ export function parseCompactJws(
   maxLength: number,
   headers: JoseHeaders,
 ): CompactJws {
-  if (token.length > maxLength) throw refuseToken('longer than maxTokenLength')
+  if (token.length > maxLength) throw tokenRefusal('longer than maxTokenLength')
   const first = token.indexOf('.')
   const last = token.lastIndexOf('.')
-  if (first === last) throw refuseToken('not three parts')
+  if (first === last) throw tokenRefusal('not three parts')
   const header = headers.read(token.slice(0, first))
   // A further dot would be a letter of this part, and none of its alphabet.
   const payload = decodeBase64url(token.slice(first + 1, last))
@@ -142,11 +142,11 @@ export class JoseHeaders {
    * @throws ERR_AUTH_TOKEN_INVALID where it is none
    */
   read(part: string): JoseHeader {
-    if (part.length > MAX_HEADER_LENGTH) throw refuseToken('the header is too long')
+    if (part.length > MAX_HEADER_LENGTH) throw tokenRefusal('the header is too long')
     const known = this.#read.get(part)
     if (known) return known
     const text = utf8Text(decodeBase64url(part))
-    if (isTooComplex(text)) throw refuseToken('the header is crowded')
+    if (isTooComplex(text)) throw tokenRefusal('the header is crowded')
     const header = readHeader(parseObject(text))
     if (part.length <= MAX_KEPT_LENGTH) this.#keep(part, header)
     return header
@@ -161,10 +161,10 @@ export class JoseHeaders {
 function readHeader(header: object): JoseHeader {
   // RFC 7515 §4.1.11: an extension that is not understood must be refused; none is understood here.
   if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) {
-    throw refuseToken('header extensions are not supported')
+    throw tokenRefusal('header extensions are not supported')
   }
   const alg = text(header, 'alg')
-  if (alg === undefined) throw refuseToken('the alg is missing')
+  if (alg === undefined) throw tokenRefusal('the alg is missing')
   const typ = text(header, 'typ')
   const type = typ === undefined ? undefined : normalizeTokenType(typ)
   return Object.freeze({ alg, kid: text(header, 'kid'), typ, type })
@@ -182,7 +182,7 @@ export function normalizeTokenType(type: string): string {
 function text(header: object, name: 'alg' | 'kid' | 'typ'): string | undefined {
   const value = ownProperty(header, name)
   if (value === undefined || typeof value === 'string') return value
-  throw refuseToken(`the ${name} is not a string`)
+  throw tokenRefusal(`the ${name} is not a string`)
 }
 
 /**
@@ -233,7 +233,7 @@ function namedAlgorithm(token: string): unknown {
 export function decodeBase64url(part: string): Buffer {
   const bytes = Buffer.from(part, 'base64url')
   if (part === '' || bytes.toString('base64url') !== part) {
-    throw refuseToken('a part is not base64url')
+    throw tokenRefusal('a part is not base64url')
   }
   return bytes
 }
@@ -245,7 +245,7 @@ export function decodeBase64url(part: string): Buffer {
  * @throws ERR_AUTH_TOKEN_INVALID
  */
 export function utf8Text(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw refuseToken('a part is not UTF-8')
+  if (!isUtf8(bytes)) throw tokenRefusal('a part is not UTF-8')
   return bytes.toString()
 }
 
@@ -259,8 +259,8 @@ export function parseObject(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text)
   } catch {
-    throw refuseToken('a part is not JSON')
+    throw tokenRefusal('a part is not JSON')
   }
-  if (!isObject(value)) throw refuseToken('a part is not a JSON object')
+  if (!isObject(value)) throw tokenRefusal('a part is not a JSON object')
   return value
 }

@@ -2,7 +2,7 @@ import type { AuthError } from '../../errors.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import { AddressedTenants, type TenantsByAddress } from './addressed-tenants.ts'
 import { asksForProof, type ConfirmationRule, readConfirmation } from './confirmation.ts'
-import { mismatch, refuseToken } from './refuse-token.ts'
+import { mismatch, tokenRefusal } from './token-refusal.ts'
 
 /**
  * The claims that this package reads, as they stand in a token: by its own properties only, and of
@@ -83,13 +83,13 @@ export interface Lifetime {
  * @returns undefined: the rules accept it
  * @throws ERR_AUTH_TOKEN_INVALID for a `cnf` of which nothing can be proved
  */
-export function refusedClaims(claims: RegisteredClaims, rules: ClaimRules): AuthError | undefined {
+export function claimsRefusal(claims: RegisteredClaims, rules: ClaimRules): AuthError | undefined {
   const { events, cnf } = claims
-  if (events !== undefined && isLogout(events)) return refuseToken('a logout token')
-  const refused = refusedParties(claims, rules)
-  if (refused !== undefined || !isBound(cnf)) return refused
+  if (events !== undefined && isLogout(events)) return tokenRefusal('a logout token')
+  const refusal = partiesRefusal(claims, rules)
+  if (refusal !== undefined || !isBound(cnf)) return refusal
   const { confirmation = 'refuse' } = rules
-  if (confirmation === 'refuse') return refuseToken('bound to its sender')
+  if (confirmation === 'refuse') return tokenRefusal('bound to its sender')
   if (asksForProof(confirmation)) readConfirmation(cnf)
   return undefined
 }
@@ -99,16 +99,16 @@ export function refusedClaims(claims: RegisteredClaims, rules: ClaimRules): Auth
  *
  * @returns undefined: the rules accept it
  */
-export function refusedParties(
+export function partiesRefusal(
   { iss, aud }: RegisteredClaims,
   { issuer, audience, addresses }: Pick<ClaimRules, 'issuer' | 'audience' | 'addresses'>,
 ): AuthError | undefined {
   if (issuer && !(typeof iss === 'string' && issuer.includes(iss))) {
-    return refuseToken('the issuer is not accepted', mismatch('iss', issuer, iss))
+    return tokenRefusal('the issuer is not accepted', mismatch('iss', issuer, iss))
   }
-  if (addresses) return refusedAddresses(aud, audience, addresses)
+  if (addresses) return audienceRefusal(aud, audience, addresses)
   if (audience && !names(aud, audience)) {
-    return refuseToken('the audience is not accepted', mismatch('aud', audience, aud))
+    return tokenRefusal('the audience is not accepted', mismatch('aud', audience, aud))
   }
   return undefined
 }
@@ -131,8 +131,8 @@ export function readLifetime({ exp, nbf, iat }: RegisteredClaims): Lifetime {
  *
  * @throws ERR_AUTH_TOKEN_INVALID
  */
-export function refuseEndless({ exp }: Lifetime): void {
-  if (exp === undefined) throw refuseToken('exp is missing')
+export function checkHasEnd({ exp }: Lifetime): void {
+  if (exp === undefined) throw tokenRefusal('exp is missing')
 }
 
 /**
@@ -141,15 +141,15 @@ export function refuseEndless({ exp }: Lifetime): void {
  *
  * @returns undefined: it is valid now
  */
-export function refusedLifetime(
+export function lifetimeRefusal(
   { exp, nbf, iat }: Lifetime,
   tolerance: number,
 ): AuthError | undefined {
   const now = Date.now() / 1000
-  if (exp !== undefined && now >= exp + tolerance) return refuseToken('expired')
+  if (exp !== undefined && now >= exp + tolerance) return tokenRefusal('expired')
   const latestStart = Math.floor(now) + tolerance
-  if (nbf !== undefined && nbf > latestStart) return refuseToken('not valid yet')
-  if (iat !== undefined && iat > latestStart) return refuseToken('issued in the future')
+  if (nbf !== undefined && nbf > latestStart) return tokenRefusal('not valid yet')
+  if (iat !== undefined && iat > latestStart) return tokenRefusal('issued in the future')
   return undefined
 }
 
@@ -157,7 +157,7 @@ export function refusedLifetime(
 function time(name: 'exp' | 'nbf' | 'iat', value: unknown): number | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw refuseToken(`${name} is not a time`)
+    throw tokenRefusal(`${name} is not a time`)
   }
   return value
 }
@@ -185,7 +185,7 @@ function audiencesIn(aud: unknown): readonly string[] {
   return audiences.every((item) => typeof item === 'string') ? audiences : []
 }
 
-function refusedAddresses(
+function audienceRefusal(
   aud: unknown,
   audience: readonly string[] = [],
   addresses: TenantsByAddress,
@@ -193,7 +193,7 @@ function refusedAddresses(
   const isOne = (item: string) => audience.includes(item) || addresses.tenantOf(item) !== undefined
   if (audiencesIn(aud).some(isOne)) return undefined
   const expected = [...audience, addresses.pattern]
-  return refuseToken('the audience is not accepted', mismatch('aud', expected, aud))
+  return tokenRefusal('the audience is not accepted', mismatch('aud', expected, aud))
 }
 
 /** The tenants in which an accepted token counts; undefined: in any. */
@@ -274,7 +274,7 @@ export function readActors({ act }: RegisteredClaims): readonly Actor[] {
   for (let next: unknown = act; next !== undefined; ) {
     const { sub, iss, nested } = isObject(next) ? namesIn(next) : NO_NAMES
     if (!isName(sub) || (iss !== undefined && !isName(iss)) || actors.length === MOST_ACTORS) {
-      throw refuseToken('act is malformed')
+      throw tokenRefusal('act is malformed')
     }
     actors.push(Object.freeze({ sub, issuer: iss ?? null }))
     next = nested

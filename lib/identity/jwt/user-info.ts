@@ -1,6 +1,6 @@
 import { Unusable, unexpected } from '../../platform/http/failure.ts'
 import { isObject } from '../../platform/runtime/own-property.ts'
-import { refuseToken } from './refuse-token.ts'
+import { tokenRefusal } from './token-refusal.ts'
 
 /**
  * From tenant name to the resource ids, each `<name>:<action>`, that a user holds there. Its own
@@ -57,7 +57,7 @@ export function readUserInfo(claims: unknown): UserInfo {
  */
 export function readFlatUserInfo(claims: unknown): UserInfo {
   if (isUserInfo(claims)) return claims
-  throw refuseToken(isObject(claims) ? MALFORMED : 'the claims are no object')
+  throw tokenRefusal(isObject(claims) ? MALFORMED : 'the claims are no object')
 }
 
 /** User info as others get it. */
@@ -113,7 +113,7 @@ function nameOf(tenant: string): string {
 
 /** By recursion that ends at a depth of its own: thousands of levels fit into one token. */
 function freezeDeep(item: object, depth = 0): void {
-  if (depth > MAX_DEPTH) throw refuseToken('the claims are nested too deeply')
+  if (depth > MAX_DEPTH) throw tokenRefusal('the claims are nested too deeply')
   for (const value of Array.isArray(item) ? item : Object.values(item)) {
     if (typeof value === 'object' && value !== null) freezeDeep(value, depth + 1)
   }

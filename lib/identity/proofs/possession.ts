@@ -15,9 +15,9 @@ import {
   type MaybePromise,
 } from '../../platform/runtime/maybe-promise.ts'
 import type { Confirmation } from '../jwt/confirmation.ts'
-import { refuseToken } from '../jwt/refuse-token.ts'
+import { tokenRefusal } from '../jwt/token-refusal.ts'
 import { type ClientCertificate, thumbprintOfCertificate } from './client-certificate.ts'
-import { type GoodProof, isOver, refuseProof, verifyProof } from './dpop-proof.ts'
+import { type GoodProof, isOver, proofRefusal, verifyProof } from './dpop-proof.ts'
 import { PublicAddress } from './proof-address.ts'
 
 /**
@@ -93,8 +93,8 @@ export class Possession {
     waits: PendingRequests,
   ): MaybePromise<Possessed | null> {
     if (confirmation === null) {
-      if (hasDpopScheme(sent.request)) throw refuseToken('an unbound token with the scheme DPoP')
-      if (known.mustBeBound) throw refuseToken('not bound to its sender')
+      if (hasDpopScheme(sent.request)) throw tokenRefusal('an unbound token with the scheme DPoP')
+      if (known.mustBeBound) throw tokenRefusal('not bound to its sender')
       return null
     }
     const { token } = sent
@@ -111,13 +111,13 @@ export class Possession {
   ): MaybePromise<Possessed['bound']> {
     const { jkt, x5t } = confirmation
     if (jkt === null && hasDpopScheme(request)) {
-      throw refuseToken('bound to a certificate, with the scheme DPoP')
+      throw tokenRefusal('bound to a certificate, with the scheme DPoP')
     }
     if (jkt !== null && !countsAsDpop(request)) {
-      throw refuseToken('bound to a key, with the scheme Bearer')
+      throw tokenRefusal('bound to a key, with the scheme Bearer')
     }
     if (x5t !== null && x5t !== this.#certificateOf(request)) {
-      throw refuseToken('bound to another certificate')
+      throw tokenRefusal('bound to another certificate')
     }
     if (jkt === null) return 'mtls'
     const proof = verifyProof(proofOf(request), confirmation, {
@@ -144,10 +144,10 @@ export class Possession {
     })
     return after(isFirst, (isSo) => {
       // The table may have forgotten it on the way.
-      if (isOver(until)) throw refuseProof('of another time')
+      if (isOver(until)) throw proofRefusal('of another time')
       if (isSo) return 'dpop'
       this.#replayed += 1
-      throw refuseProof('it has been seen before')
+      throw proofRefusal('it has been seen before')
     })
   }
 
@@ -196,8 +196,8 @@ export function countsAsDpop(request: FastifyRequest): boolean {
 
 /** @throws ERR_AUTH_TOKEN_INVALID without exactly one proof (RFC 9449 §4.3) */
 function proofOf({ headers: { dpop } }: FastifyRequest): string {
-  if (dpop === undefined) throw refuseProof('there is none')
+  if (dpop === undefined) throw proofRefusal('there is none')
   // Node joins several by a comma and a space, which no proof has.
-  if (typeof dpop !== 'string' || dpop.includes(',')) throw refuseProof('there are several')
+  if (typeof dpop !== 'string' || dpop.includes(',')) throw proofRefusal('there are several')
   return dpop
 }
