@@ -74,21 +74,24 @@ export function decideIn(
 ): MaybePromise<Decision> {
   if (tenant instanceof AuthError) return tenant
   context.tenant = tenant
-  const addressed = principal?.addressed
-  if (addressed !== undefined && !addressed.include(tenant)) {
-    return addressRefusal(addressed, context) // 401
+  let asked: Membership | typeof GUEST = GUEST
+  if (principal !== null) {
+    const { addressed } = principal
+    if (addressed !== undefined && !addressed.include(tenant)) {
+      return addressRefusal(addressed, context) // 401
+    }
+    // Before the tenant's existence, so that users cannot probe which tenants exist.
+    const membership = principal.find(tenant)
+    if (membership === undefined) {
+      return decideAnew(context, () => withoutRights(principal, context)) // 403
+    }
+    asked = membership
   }
-  // Asked before whether the tenant exists, so that users cannot probe which tenants do.
-  const membership = principal === null ? GUEST : principal.find(tenant)
-  if (membership === undefined) return decideAnew(context, () => withoutRights(context)) // 403
   const { knownTenants, waits } = context.rules
   const areAsked = tenant !== null && !(knownTenants instanceof AnyTenant)
   const state = !areAsked || knownTenants.stateOf(tenant, waits) // 404, 503
-  if (state instanceof Promise) {
-    return state.then((found) => decideInState(found, membership, context))
-  }
-  if (state === true) return meetRequirement(membership, context)
-  return decideInState(state, membership, context)
+  if (state instanceof Promise) return state.then((found) => decideInState(found, asked, context))
+  return decideInState(state, asked, context)
 }
 
 /**
@@ -122,9 +125,8 @@ function addressRefusal(addressed: AddressedTenants, context: Deciding): AuthErr
 }
 
 /** To a route for guests, a user who may not act for the tenant is nobody. */
-function withoutRights(context: Deciding): MaybePromise<Decision> {
-  const { principal, policy, tenant } = context
-  if (principal === null) return decideIn(tenant, null, context)
+function withoutRights(principal: Principal, context: Deciding): MaybePromise<Decision> {
+  const { policy, tenant } = context
   const refusal = withoutStack(() => principal.tenantRefusal())
   if (!policy.guests) return refusal
   const { reason } = refusal
@@ -136,12 +138,12 @@ function withoutRights(context: Deciding): MaybePromise<Decision> {
   return decideIn(tenant, null, context)
 }
 
-function decideInState(
-  state: TenantState,
+/** By the state of a tenant that is suspended or does not exist. */
+function membershipDespite(
+  state: Exclude<TenantState, true>,
   membership: Membership | typeof GUEST,
   context: Deciding,
-): MaybePromise<Decision> {
-  if (state === true) return meetRequirement(membership, context)
+): Decision {
   const isServed = state === 'suspended' && servesSuspended(context)
   if (state === false || (membership === GUEST && !isServed)) {
     return withoutStack(() => new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist'))
@@ -149,7 +151,7 @@ function decideInState(
   if (membership === GUEST) return GUEST
   const { principal, tenant } = membership
   if (!isServed && !principal.isSuperuser) return suspendedRefusal()
-  return meetRequirement(new Membership(principal, tenant, true), context)
+  return new Membership(principal, tenant, true)
 }
 
 /** Whether a suspended tenant is served: to its members, and to guests. */
@@ -166,11 +168,14 @@ export function suspendedRefusal(): AuthError {
   return withoutStack(() => new ERR_AUTH_TENANT_SUSPENDED('the tenant is suspended'))
 }
 
-function meetRequirement(
-  membership: Membership | typeof GUEST,
+function decideInState(
+  state: TenantState,
+  asked: Membership | typeof GUEST,
   context: Deciding,
 ): MaybePromise<Decision> {
   const { policy } = context
+  const membership = state === true ? asked : membershipDespite(state, asked, context) // 403, 404
+  if (membership instanceof AuthError) return membership
   // It counts last: nobody logs in again to be refused still.
   const found = policy.stepUp === null ? membership : (loginRefusal(context) ?? membership)
   if (policy.requirement === null) return found // 401

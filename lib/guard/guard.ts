@@ -51,16 +51,17 @@ export function addGuard(
   claimScope(app)
   const registry = new RouteRegistry(app, policies, readsDeclared)
 
-  /** @param before what was found until the last gate; not given: this is not the last gate */
+  /** @param before the decision at the first hook; null: there was none */
   function guard(
+    hook: 'onRequest' | 'preHandler',
     request: FastifyRequest,
     reply: FastifyReply,
     done: HookHandlerDoneFunction,
-    before?: AuthContext | null,
+    before: AuthContext | null,
   ): void {
     if (hasContexts && currentAuthorization() !== null) {
       // A handler has injected the request, or it follows another one on its connection.
-      runWithAuthorization(null, () => guard(request, reply, done, before))
+      runWithAuthorization(null, () => guard(hook, request, reply, done, before))
       return
     }
     const policy = registry.policyOf(request)
@@ -70,10 +71,10 @@ export function addGuard(
       done()
       return
     }
-    const context = new AuthContext({ request, reply }, policy, rules, before ?? null)
+    const context = new AuthContext({ request, reply }, policy, rules, before)
     let decision: ReturnType<typeof decide | typeof identify>
     try {
-      decision = policy.late && before === undefined ? identify(context) : decide(context)
+      decision = policy.late && hook === 'onRequest' ? identify(context) : decide(context)
     } catch (error) {
       decision = asRefusal(error)
     }
@@ -88,7 +89,7 @@ export function addGuard(
   }
 
   app.addHook('onRequest', function tenantAuthGuard(request, reply, done) {
-    guard(request, reply, done)
+    guard('onRequest', request, reply, done, null)
   })
 
   app.addHook('preHandler', function tenantAuthGate(request, reply, next) {
@@ -99,7 +100,7 @@ export function addGuard(
     const done = isProbe ? doneInPlace(request, reply, next, registry) : last
     // A body may have taken an hour. If its token has ended since, everything is asked anew.
     const isOpen = context ? isAdmitted(context) && !hasEnded(context) : context === null
-    if (!isOpen) guard(request, reply, done, context ?? null)
+    if (!isOpen) guard('preHandler', request, reply, done, context ?? null)
     else if (hasContexts) enterContext(request, done)
     else done()
   })

@@ -149,8 +149,8 @@ export class BearerAuthenticator implements Authenticator {
     if (possession !== undefined) {
       const proved = possession.prove(sent, verified.confirmation, finding, waits) // 401, 503
       if (proved instanceof Promise) {
-        return proved.then((late) => {
-          finding.possession = late
+        return proved.then((possession) => {
+          finding.possession = possession
           return this.#unrevoked(verified, waits)
         })
       }

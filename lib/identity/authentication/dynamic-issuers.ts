@@ -232,12 +232,12 @@ export class DynamicIssuers implements Issuers {
       {
         isTrusted: () => {
           if (this.#answers.fresh(iss) !== held) return false
-          this.#table.used(iss)
+          this.#table.noteUse(iss)
           return true
         },
-        proved: () => this.#table.proved(iss),
-        awaited: () => this.#table.awaited(iss),
-        released: () => this.#table.released(iss),
+        onProof: () => this.#table.noteProof(iss),
+        onWait: () => this.#table.beginWait(iss),
+        onWaitEnd: () => this.#table.endWait(iss),
       },
     )
     const story = before?.story ?? this.#storyOf(iss)

@@ -79,8 +79,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
     return this.#proved.has(iss) || this.#gone.has(iss)
   }
 
-  /** It has proved a token. */
-  proved(iss: string): void {
+  noteProof(iss: string): void {
     const entry = this.#unproved.get(iss) ?? this.#awaited.get(iss)
     if (entry === undefined) return
     this.#unproved.delete(iss)
@@ -92,19 +91,18 @@ export class IssuerTable<T> implements AnswerTable<T> {
   }
 
   /** A token that it has proved is used. */
-  used(iss: string): void {
+  noteUse(iss: string): void {
     const entry = this.#proved.get(iss)
     if (entry !== undefined) entry.isUsed = true
   }
 
   /** A request begins to wait for its keys. */
-  awaited(iss: string): void {
+  beginWait(iss: string): void {
     this.#waits.set(iss, (this.#waits.get(iss) ?? 0) + 1)
     move(iss, this.#unproved, this.#awaited)
   }
 
-  /** That request waits no more. */
-  released(iss: string): void {
+  endWait(iss: string): void {
     const left = (this.#waits.get(iss) ?? 0) - 1
     if (left > 0) {
       this.#waits.set(iss, left)

@@ -40,20 +40,18 @@ export interface IssuerRules extends VerifyRules, RightsRules {
 export interface Standing {
   /** Asked for each token, kept or new. It notes that the issuer is in use. */
   isTrusted(): boolean
-  /** It has proved a token. */
-  proved(): void
+  onProof(): void
   /** A request begins to wait for its keys. */
-  awaited(): void
-  /** That request waits no more. */
-  released(): void
+  onWait(): void
+  onWaitEnd(): void
 }
 
 /** The standing of a configured issuer: nobody takes it back. */
 export const FOR_GOOD: Standing = {
   isTrusted: () => true,
-  proved() {},
-  awaited() {},
-  released() {},
+  onProof() {},
+  onWait() {},
+  onWaitEnd() {},
 }
 
 /**
@@ -149,7 +147,7 @@ export class Issuer {
   ): MaybePromise<Verified | AuthError> {
     const refusal = earlyRefusal(jws, this.#rules)
     if (refusal !== undefined) return refusal
-    return this.#prove(jws, waits, (keys, isLate) => this.#accept(token, jws, keys, isLate))
+    return this.#prove(jws, waits, (keys, hasWaited) => this.#acceptJwt(token, jws, keys, hasWaited))
   }
 
   /**
@@ -170,7 +168,7 @@ export class Issuer {
     if (refusal !== undefined) return refusal
     return this.#prove(jws, waits, () => {
       const logout = acceptLogout(jws, rules)
-      this.#standing.proved()
+      this.#standing.onProof()
       return logout
     })
   }
@@ -179,19 +177,21 @@ export class Issuer {
   #prove<T>(
     jws: CompactJws,
     waits: PendingRequests,
-    accept: (keys: KeySet, isLate: boolean) => T,
+    accept: (keys: KeySet, hasWaited: boolean) => T,
   ): MaybePromise<T> {
     const found = findSigningKeys(this.keys, jws.header, (key) => isSigned(jws, key))
     if (!(found instanceof Promise)) return accept(found, false)
     const proved = found.then((keys) => accept(keys, true))
-    this.#await(proved)
+    this.#standing.onWait()
+    const end = (): void => this.#standing.onWaitEnd()
+    proved.then(end, end)
     return waits.waitFor(proved, () => withoutStack(() => keysUnavailable(this.keys)))
   }
 
   /** @param keys those that have proved the token */
-  #accept(token: string, jws: CompactJws, keys: KeySet, isLate: boolean): Verified {
-    const accepted = acceptToken(jws, this.#rules, !isLate)
-    const verified = this.#verified(accepted, Number.POSITIVE_INFINITY, this.#validityBy(keys))
+  #acceptJwt(token: string, jws: CompactJws, keys: KeySet, hasWaited: boolean): Verified {
+    const accepted = acceptToken(jws, this.#rules, !hasWaited)
+    const verified = this.#makeVerified(accepted, Number.POSITIVE_INFINITY, this.#validityBy(keys))
     this.#tokens.set(token, verified)
     return verified
   }
@@ -202,24 +202,18 @@ export class Issuer {
    * @param until seconds since the epoch: when they end where they do not say so themselves
    * @throws ERR_AUTH_TOKEN_INVALID
    */
-  accept(claims: Record<string, unknown>, until: number): Verified {
-    return this.#verified(acceptClaims(claims, this.#rules), until, this.#trust)
+  acceptOpaque(claims: Record<string, unknown>, until: number): Verified {
+    return this.#makeVerified(acceptClaims(claims, this.#rules), until, this.#trust)
   }
 
-  #await(proving: Promise<unknown>): void {
-    this.#standing.awaited()
-    const release = (): void => this.#standing.released()
-    proving.then(release, release)
-  }
-
-  #verified(accepted: AcceptedClaims, until: number, validity: Validity): Verified {
+  #makeVerified(accepted: AcceptedClaims, until: number, validity: Validity): Verified {
     const { userInfo, names, lifetime, actors, login, confirmation, addressed, size } = accepted
     const { exp = until } = lifetime
     const { tenants, external } = this.#rules
     const { issuer, sub: tokenSub } = names
     const subject = { exp, issuer, actors, tokenSub, login, addressed, size }
     const principal = Principal.of(userInfo, subject, this.#rules, tenants)
-    this.#standing.proved()
+    this.#standing.onProof()
     return {
       principal,
       lifetime,

@@ -96,7 +96,7 @@ export class JwtVerifier {
   #prove<T>(proving: Proving<T>, turns: number): MaybePromise<T | AuthError> {
     const issuer = this.#issuers.find(proving.claimed, proving.waits)
     if (!(issuer instanceof Promise)) return this.#proveBy(issuer, proving, turns)
-    return issuer.then((late) => this.#proveBy(late, proving, turns))
+    return issuer.then((found) => this.#proveBy(found, proving, turns))
   }
 
   #proveBy<T>(issuer: Issuer, proving: Proving<T>, turns: number): MaybePromise<T | AuthError> {
@@ -104,7 +104,7 @@ export class JwtVerifier {
     if (!(proved instanceof Promise)) return proved
     const again = () => this.#again(proving, turns - 1)
     return proved.then(
-      (late) => (holds(late, issuer, proving) ? late : again()),
+      (result) => (holds(result, issuer, proving) ? result : again()),
       (error) => {
         if (issuer.isRetired) return again()
         if (proving.kid !== undefined && isOfUnknownKey(error)) this.#unknownKids += 1

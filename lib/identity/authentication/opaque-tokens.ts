@@ -187,7 +187,7 @@ export class OpaqueTokens {
     const claimed = { iss: typeof iss === 'string' ? iss : undefined }
     return after(this.#issuers.find(claimed, waits), (issuer) =>
       // Each of the requests that asked together freezes claims of its own.
-      issuer.accept(structuredClone(answer), (Date.now() + end - clock.now()) / 1000),
+      issuer.acceptOpaque(structuredClone(answer), (Date.now() + end - clock.now()) / 1000),
     )
   }
 }

@@ -110,13 +110,9 @@ export class TokenCache<T> {
   }
 
   #withHash(hash: number): Entry<T> | undefined {
-    let entry = this.#places[this.#placeOf(hash)]
+    let entry = this.#places[hash & (this.#places.length - 1)]
     while (entry !== undefined && entry.hash !== hash) entry = entry.next
     return entry
-  }
-
-  #placeOf(hash: number): number {
-    return hash & (this.#places.length - 1)
   }
 
   #add(entry: Entry<T>): void {
@@ -134,7 +130,7 @@ export class TokenCache<T> {
       this.#twins.set(entry.token, entry)
       return
     }
-    const place = this.#placeOf(entry.hash)
+    const place = entry.hash & (this.#places.length - 1)
     entry.next = this.#places[place]
     this.#places[place] = entry
   }
@@ -162,7 +158,7 @@ export class TokenCache<T> {
   }
 
   #leavePlace(entry: Entry<T>): void {
-    const place = this.#placeOf(entry.hash)
+    const place = entry.hash & (this.#places.length - 1)
     let before = this.#places[place]
     if (before === entry) this.#places[place] = entry.next
     while (before !== undefined && before.next !== entry) before = before.next

@@ -57,7 +57,7 @@ const MAX_OPEN = 64
 /** Rights of each user of each issuer, from the application. A token's own do not count. */
 export class ExternalRights {
   #resourcesOf: ResourcesOf
-  readonly #answers: CachedCallback<Resources | null, ToldRights>
+  readonly #answers: CachedCallback<Resources | null, UserRights>
   /** By the token's principal. To make one for each request would cost more than the answer. */
   readonly #keys = new WeakMap<Principal, string>()
 
@@ -65,13 +65,13 @@ export class ExternalRights {
     const { timeout, maxAge, superuserResource, implied, report } = rules
     const shareOf = rules.hasSeveralIssuers === true ? { shareOf: issuerIn } : {}
     this.#resourcesOf = rules.resourcesOf
-    this.#answers = new CachedCallback<Resources | null, ToldRights>({
+    this.#answers = new CachedCallback<Resources | null, UserRights>({
       ask: (key) => {
         const resourcesOf = this.#resourcesOf
         return resourcesOf(JSON.parse(key))
       },
       read: (answer) => (answer === null ? null : readResources(answer)),
-      learn: (resources) => new ToldRights(resources, { superuserResource, implied }),
+      learn: (resources) => new UserRights(resources, { superuserResource, implied }),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_RESOURCES_UNAVAILABLE(1, `resourcesOf ${reason}`)),
       timeout,
@@ -132,21 +132,21 @@ export class ExternalRights {
     { principal, names, tenants }: ProvedUser,
     waits: PendingRequests,
   ): MaybePromise<Principal | undefined> {
-    const told = sources.get(used)
-    if (told === undefined || isNew(told)) return undefined
+    const refusing = sources.get(used)
+    if (refusing === undefined || isNew(refusing)) return undefined
     const key = this.#keys.get(principal) ?? this.#makeKey(principal, names)
     const known = this.#answers.fresh(key)
     // Another request has asked since.
-    if (known !== undefined && known !== told && isNew(known)) return known.of(principal, tenants)
+    if (known !== undefined && known !== refusing && isNew(known)) return known.of(principal, tenants)
     return attempt(
       () => this.#answers.getAnew(key, waits),
       (newer) => {
-        if (newer !== told) return newer.of(principal, tenants)
-        told.lookedAt = clock.now()
+        if (newer !== refusing) return newer.of(principal, tenants)
+        refusing.lookedAt = clock.now()
         return undefined
       },
       () => {
-        told.lookedAt = clock.now()
+        refusing.lookedAt = clock.now()
         return undefined
       },
     )
@@ -170,12 +170,12 @@ function issuerIn(key: string): string {
   return issuer ?? ''
 }
 
-function isNew({ lookedAt }: ToldRights): boolean {
+function isNew({ lookedAt }: UserRights): boolean {
   return clock.now() - lookedAt < REFUSES_FOR * 1000
 }
 
 /** The rights that a user has been given. */
-const sources = new WeakMap<Principal, ToldRights>()
+const sources = new WeakMap<Principal, UserRights>()
 
 /** Bytes of an answer without its resources. */
 const OWN = 1024
@@ -196,7 +196,7 @@ interface Made {
  * it, and each of them no longer than its token. They share the sets that are made of the
  * resources: a user of thousands of tenants may have thousands of tokens.
  */
-export class ToldRights {
+export class UserRights {
   /** When they came, or newer ones were asked for in vain: a reading of `clock`. */
   lookedAt = clock.now()
   readonly #resources: Resources | undefined
