@@ -12,13 +12,10 @@ import { authContextOf } from './context.ts'
 import { requestedTenant } from './decide.ts'
 
 export interface ChallengeRules {
-  /** The realm of the challenges. */
   readonly realm: string
-  /** The API's own address. */
   readonly resource?: string | undefined
   /** Whether each tenant has an address of its own, of which `resource` is the pattern. */
   readonly hasTenantAddresses: boolean
-  /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
   readonly senderProofs: SenderProofs
 }

@@ -34,7 +34,6 @@ import { readsDeclared } from './request-decorators.ts'
 import { claimScope } from './scopes.ts'
 
 export interface GuardRules extends DecisionRules, ChallengeRules {
-  /** The checks that routes name; undefined: none. */
   readonly checks?: Checks | undefined
 }
 
@@ -124,7 +123,6 @@ function conclude(
   if (decision === GUEST) context.isGuest = policy.guests || policy.noauth
   else if (decision instanceof Membership) context.membership = decision
   if (!isAdmitted(context)) {
-    // The last gate decides.
     if (decision === UNDECIDED) enterContext(request, done)
     else refuse(context, asRefusal(decision), done)
     return
@@ -161,7 +159,7 @@ function doneIfChecked(
     if (!context || !isAdmitted(context)) return done(asRefusal(undefined))
     void checks.refusalOf(context).then((refusal) => {
       if (refusal !== null) return refuse(context, refusal, done)
-      // A check may have taken its time.
+      // A check may take its time.
       if (hasEnded(context)) return refuse(context, loginRefusal(context) ?? ended(), done)
       recordDecision(context)
       enterContext(request, done)
@@ -169,10 +167,7 @@ function doneIfChecked(
   }
 }
 
-/**
- * After an error of the guard's own, the route stays closed, and the answer is not a 500 that a
- * caller could cause.
- */
+/** A failure of the guard itself closes the route. It is no 500, which a caller could cause. */
 export function asRefusal(error: unknown): AuthError {
   if (isThrown(error, AuthError)) return error
   return withoutStack(() => new ERR_AUTH_TOKEN_INVALID(`the guard failed (${errorCode(error)})`))

@@ -21,7 +21,6 @@ import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 export interface BearerRules extends RevocationRules, TokenRules {}
 
-/** The parts that verify a token. */
 export interface TokenParts {
   readonly issuers: Issuers
   readonly tokens: VerifiedTokens
@@ -165,14 +164,17 @@ export class BearerAuthenticator implements Authenticator {
     const { external } = verified
     const unrevoked = (user: Principal) => checkRevocation(user, verified, this.#rules, waits)
     if (external === undefined) return unrevoked(verified.principal) // 401, 503
-    // A deny list needs the token alone. Whoever is on it must hold no place among the questions.
+    // A deny list needs the token alone. A revoked user must hold no place among the questions.
     if (this.#hasDenyList) {
       return after(unrevoked(verified.principal), () => external.of(verified, waits))
     }
     return after(external.of(verified, waits), unrevoked)
   }
 
-  /** Which kind a token is is decided once: what fails as one kind is never tried as the other. */
+  /**
+   * The kind of a token is decided once: a token that fails as one kind is never tried as the
+   * other.
+   */
   #verify(token: string, waits: PendingRequests): MaybePromise<Verified | AuthError> {
     const { jwts, opaqueTokens } = this.#parts
     if (opaqueTokens === undefined || !isOpaque(token)) return jwts.verify(token, waits)

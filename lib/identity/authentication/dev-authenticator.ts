@@ -8,8 +8,7 @@ import type { UserInfo } from '../jwt/user-info.ts'
 import type { Authenticator } from './authenticator.ts'
 
 /**
- * Dev mode: every request acts as one user. Nothing of the request is read, and there is no
- * network.
+ * Dev mode: every request acts as one user. Nothing of the request is read. There is no network.
  */
 export class DevAuthenticator implements Authenticator {
   readonly isReady = true
@@ -48,7 +47,6 @@ export class DevAuthenticator implements Authenticator {
     return this.#principal
   }
 
-  /** Nobody's word is believed. */
   verifyLogout(): AuthError {
     return tokenRefusal('dev mode')
   }

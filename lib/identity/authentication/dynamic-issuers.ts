@@ -17,7 +17,7 @@ import type { Claimed, Issuers } from './issuers.ts'
 /** Most answers that name no issuer. */
 const MOST_UNKNOWN = 1000
 
-/** How often an answer is asked for anew that was forgotten on its way. */
+/** Most repeats of a question whose answer was forgotten on its way. */
 const MOST_TURNS = 5
 
 /** Milliseconds between two warnings that issuers had to go. */
@@ -42,24 +42,18 @@ export interface AskedIssuersRules {
   ask(iss: string): unknown
   /** The issuer of an answer; null: none; undefined: it is no answer. */
   read(iss: string, answer: unknown): IssuerEntry | null | undefined
-  /** Where the keys of an entry come from. */
   keysOf(entry: IssuerEntry): KeySource
   /** Rights by a function of the entry's own; undefined: it has none. */
   rightsOf(entry: IssuerEntry): ExternalRights | undefined
   issuerOf(entry: IssuerEntry, own: Own, standing: Standing): Issuer
-  /** Reports why there is no answer. */
   readonly report?: ReportFailure
-  /** Tells the operator. */
   warn(reason: string): void
-  /** Most issuers that are held. */
   readonly maxHeld: number
-  /** Seconds for one question. */
   readonly timeout: number
-  /** Seconds that an answer is kept. */
   readonly maxAge: number
   /** Seconds beyond that for which it serves while no newer one can be had. */
   readonly maxStale: number
-  /** Seconds that it is kept that there is no such issuer. */
+  /** Seconds for which an issuer is kept as unknown. */
   readonly cooldown: number
 }
 
@@ -74,11 +68,9 @@ interface Own {
 interface Held {
   readonly issuer: Issuer
   readonly rights: ExternalRights | undefined
-  /** All of the answer that is data. */
+  /** The answer's data: all of it but functions. */
   readonly data: string
-  /** Where its keys come from. */
   readonly place: string
-  /** The history of the answer. */
   readonly story: DocumentStatus
 }
 
@@ -91,7 +83,7 @@ export class DynamicIssuers implements Issuers {
   readonly #rules: AskedIssuersRules
   readonly #answers: CachedCallback<IssuerEntry | null, Held | null>
   readonly #table: IssuerTable<Held | null>
-  /** Those that had proved a token and had to go, since the last warning. */
+  /** The number of issuers that had proved a token and were displaced, since the last warning. */
   #displaced = 0
   readonly #warning = new Alarm(() => this.#warn())
   #warnedAt = Number.NEGATIVE_INFINITY

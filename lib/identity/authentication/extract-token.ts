@@ -37,7 +37,6 @@ export interface TokenRules {
   /** Undefined: `Bearer` only. */
   readonly schemes?: Schemes | undefined
   readonly tokenFrom?: TokenFrom | undefined
-  /** Reports why `tokenFrom` gave no token. */
   readonly reportTokenFrom?: ReportFailure | undefined
 }
 
@@ -58,7 +57,7 @@ export function extractToken(request: FastifyRequest, rules: TokenRules = {}): s
   return token
 }
 
-/** A function written in JavaScript may give anything. */
+/** A function written in JavaScript may return anything. */
 function tokenElsewhere(
   request: FastifyRequest,
   tokenFrom?: TokenFrom,
@@ -72,7 +71,7 @@ function tokenElsewhere(
     throw isThrown(error, AuthError) ? error : tokenRefusal('tokenFrom failed')
   }
   if (token === null || token === '') return null
-  // Thrown: nobody becomes a guest by it.
+  // It throws, so that nobody becomes a guest by a failure.
   if (token === undefined && tokenFrom) {
     throw withoutStack(() => new ERR_AUTH_TOKEN_MISSING('tokenFrom gave undefined'))
   }

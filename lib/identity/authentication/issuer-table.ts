@@ -28,14 +28,13 @@ export class IssuerTable<T> implements AnswerTable<T> {
   readonly #displaced: (held: T, hadProved: boolean) => void
   readonly #proved: Entries<T> = new Map()
   readonly #unproved: Entries<T> = new Map()
-  /** Those without a proof whose keys are waited for. */
   readonly #awaited: Entries<T> = new Map()
   /** How many requests wait for the keys of each. */
   readonly #waits = new Map<string, number>()
-  /** Those that are held no more and had proved a token. */
+  /** Issuers that had proved a token and are held no more. */
   readonly #gone = new RecentKeys()
 
-  /** @param displaced called with each that had to go for another one */
+  /** @param displaced called with each that is displaced by another one */
   constructor(most: number, displaced: (held: T, hadProved: boolean) => void) {
     this.#most = most
     this.#displaced = displaced
@@ -45,7 +44,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
     return this.#find(iss)?.kept
   }
 
-  /** An answer in the place of another one has its place, and its proofs. */
+  /** A new answer keeps the place and the proofs of the one before. */
   set(iss: string, kept: CachedAnswer<T>): void {
     const before = this.#find(iss)
     if (before !== undefined) {
@@ -74,7 +73,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
     }
   }
 
-  /** Whether it has proved a token, and has not been gone for more than an hour. */
+  /** True if it has proved a token, and has not been gone for more than an hour. */
   isKnown(iss: string): boolean {
     return this.#proved.has(iss) || this.#gone.has(iss)
   }
@@ -90,7 +89,6 @@ export class IssuerTable<T> implements AnswerTable<T> {
     while (this.#proved.size > this.#most && this.#displaceOther(own));
   }
 
-  /** A token that it has proved is used. */
   noteUse(iss: string): void {
     const entry = this.#proved.get(iss)
     if (entry !== undefined) entry.isUsed = true

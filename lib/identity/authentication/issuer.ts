@@ -29,14 +29,12 @@ import {
 } from './verified-tokens.ts'
 
 export interface IssuerRules extends VerifyRules, RightsRules {
-  /** The name in logs and `stats()`. */
   readonly name: string
   readonly tenants: AllowedTenants
-  /** Where the rights of its users come from; undefined: their tokens. */
   readonly external?: ExternalRights | undefined
 }
 
-/** The trust in an issuer, and what follows from its work. */
+/** The trust in an issuer. The callbacks note what its tokens are worth a place for. */
 export interface Standing {
   /** Asked for each token, kept or new. It notes that the issuer is in use. */
   isTrusted(): boolean
@@ -64,12 +62,11 @@ export class Issuer {
   readonly #standing: Standing
   readonly #trust: EndingValidity
   #rules: IssuerRules
-  /** The keys of the last proof. */
   #provedBy: KeySet | undefined
   #validity: EndingValidity | undefined
   #isRetired = false
 
-  /** @param tokens where the tokens are kept that it has proved */
+  /** @param tokens the cache of the tokens that it proves */
   constructor(
     keys: KeySource,
     rules: IssuerRules,
@@ -92,7 +89,6 @@ export class Issuer {
     return this.#rules.issuer ?? []
   }
 
-  /** Where the rights of its users come from; undefined: their tokens. */
   get external(): ExternalRights | undefined {
     return this.#rules.external
   }
@@ -111,17 +107,16 @@ export class Issuer {
     if (!(await this.keys.reload())) throw keysUnavailable(this.keys)
   }
 
-  /** Tokens are mapped so from now on. Those that are kept stay as they are. */
+  /** Tokens are mapped by this from now on. Cached ones stay as they are. */
   mapBy(mapClaims: ((claims: Record<string, unknown>) => UserInfo) | undefined): void {
     this.#rules = { ...this.#rules, mapClaims }
   }
 
-  /** Whether it is believed now. */
   get isTrusted(): boolean {
     return this.#trust.isValid
   }
 
-  /** Whether another one is in its place, or none. */
+  /** True: another issuer, or none, is in its place. */
   get isRetired(): boolean {
     return this.#isRetired
   }
@@ -147,7 +142,9 @@ export class Issuer {
   ): MaybePromise<Verified | AuthError> {
     const refusal = earlyRefusal(jws, this.#rules)
     if (refusal !== undefined) return refusal
-    return this.#prove(jws, waits, (keys, hasWaited) => this.#acceptJwt(token, jws, keys, hasWaited))
+    return this.#prove(jws, waits, (keys, hasWaited) =>
+      this.#acceptJwt(token, jws, keys, hasWaited),
+    )
   }
 
   /**
@@ -173,7 +170,7 @@ export class Issuer {
     })
   }
 
-  /** @param accept gets the keys that have proved the token, and whether they were waited for */
+  /** @param accept gets the keys that proved the token, and whether they had to be waited for */
   #prove<T>(
     jws: CompactJws,
     waits: PendingRequests,
@@ -188,7 +185,6 @@ export class Issuer {
     return waits.waitFor(proved, () => withoutStack(() => keysUnavailable(this.keys)))
   }
 
-  /** @param keys those that have proved the token */
   #acceptJwt(token: string, jws: CompactJws, keys: KeySet, hasWaited: boolean): Verified {
     const accepted = acceptToken(jws, this.#rules, !hasWaited)
     const verified = this.#makeVerified(accepted, Number.POSITIVE_INFINITY, this.#validityBy(keys))
@@ -197,9 +193,9 @@ export class Issuer {
   }
 
   /**
-   * The token of claims that come from this issuer in another way than by its signature.
+   * The token of claims that come from this issuer without its signature.
    *
-   * @param until seconds since the epoch: when they end where they do not say so themselves
+   * @param until seconds since the epoch: their end if they do not name one
    * @throws ERR_AUTH_TOKEN_INVALID
    */
   acceptOpaque(claims: Record<string, unknown>, until: number): Verified {

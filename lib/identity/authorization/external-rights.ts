@@ -137,7 +137,8 @@ export class ExternalRights {
     const key = this.#keys.get(principal) ?? this.#makeKey(principal, names)
     const known = this.#answers.fresh(key)
     // Another request has asked since.
-    if (known !== undefined && known !== refusing && isNew(known)) return known.of(principal, tenants)
+    if (known !== undefined && known !== refusing && isNew(known))
+      return known.of(principal, tenants)
     return attempt(
       () => this.#answers.getAnew(key, waits),
       (newer) => {

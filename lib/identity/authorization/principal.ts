@@ -112,7 +112,7 @@ export class Principal implements AuthorizedUser {
   readonly #resources: Counting | null
   #userInfo: UserInfo | undefined
   readonly #rights: Rights
-  /** The first one that was asked for, which for most users is the only one. */
+  /** The first membership that was asked for; for most users it is the only one. */
   #first: Membership | undefined
   #others: Map<string | null, Membership> | undefined
 
@@ -165,12 +165,11 @@ export class Principal implements AuthorizedUser {
     return new Principal(this.#claims, { read, size: 0 }, this.#vouched, rights)
   }
 
-  /** The user's identifier. */
   get sub(): string {
     return this.#claims.sub
   }
 
-  /** Made when it is asked for: what a user holds in every tenant stands in each of them. */
+  /** Made on demand: a right that holds everywhere is repeated in each tenant. */
   get userInfo(): UserInfo {
     this.#userInfo ??=
       this.#resources === null ? frozenUserInfo(this.#claims) : this.#withResources()
@@ -242,7 +241,7 @@ export class Principal implements AuthorizedUser {
     return this.#rights.in(tenant)
   }
 
-  /** As `Rights.grantedIn`. */
+  /** See `Rights.grantedIn`. */
   grantedIn(tenant: string | null): ReturnType<Rights['grantedIn']> {
     return this.#rights.grantedIn(tenant)
   }
@@ -253,14 +252,13 @@ export class Principal implements AuthorizedUser {
     return granted.has(id) || (this.#rights.implied?.isHeld(id, granted) ?? false)
   }
 
-  /** The refusal where the user may not act for the tenant. */
   tenantRefusal(): ERR_AUTH_TENANT_FORBIDDEN {
     return new ERR_AUTH_TENANT_FORBIDDEN(
       this.#rights.explain('the user may not act for the tenant'),
     )
   }
 
-  /** The refusal where its login is not what is wanted; undefined: it is. */
+  /** Undefined: its login is what is wanted. */
   loginRefusal(wanted: StepUp): ERR_AUTH_STEP_UP_REQUIRED | undefined {
     const reason = loginFault(this.#login, wanted)
     return reason === undefined ? undefined : new ERR_AUTH_STEP_UP_REQUIRED(wanted, reason)

@@ -21,7 +21,6 @@ const NONE: readonly string[] = Object.freeze([])
  */
 export const MAX_KEPT = 4
 
-/** The rights of a user in each tenant. All that others get of it is deeply immutable. */
 export class Rights {
   readonly isSuperuser: boolean
   readonly implied: ImpliedIds | undefined
@@ -81,7 +80,7 @@ export class Rights {
     if (this.#pin === EVERY_TENANT) {
       return [everywhere, tenant === null ? NONE : this.#granted(tenant)]
     }
-    // It counts in the tenants of the pin only.
+    // Superusers too act in the tenants of the pin only.
     return tenant !== null && this.mayActFor(tenant)
       ? [this.#granted(tenant), everywhere]
       : [NONE, NONE]
