@@ -17,7 +17,6 @@ interface AuditRules {
   readonly resolveTenant?: unknown
   readonly multitenancy: boolean
   readonly devMode: boolean
-  /** By their names. */
   readonly checks?: object | undefined
 }
 

@@ -50,7 +50,7 @@ export class Callers {
   readonly #waits = new PendingRequests()
   readonly #rules: CallRules
   readonly #watched = new Set<AdmissionSignal>()
-  /** Those of a token, or of the mock user, by tenant. */
+  /** The signals of a token, or of the mock user, by tenant. */
   readonly #watches = new WeakMap<object, Map<string, AbortSignal>>()
   #state: 'new' | 'open' | 'closed' = 'new'
 

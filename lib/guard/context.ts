@@ -28,7 +28,6 @@ export interface DecisionRules {
   readonly denies?: ((userInfo: UserInfo, token: TokenInfo) => boolean) | undefined
   readonly watchRevocation?: WatchRevocation | undefined
   readonly timeout: number
-  /** Whether reads go on in a suspended tenant. */
   readonly suspendedTenants: 'refuse' | 'read'
   readonly asyncContext: boolean
   /** The waits of the application's requests. They end when it closes. */
@@ -86,13 +85,13 @@ export class AuthContext implements Deciding {
   required: readonly string[] | null = null
   /** True after the rights were asked for anew, because those that were kept would refuse it. */
   isRenewed = false
-  /** Whether the request is admitted without a user, on an open route too. */
+  /** True: the request is admitted without a user, on an open route too. */
   isGuest = false
   /** Null until the request is admitted. */
   membership: Membership | null = null
   /** Null until the request is refused. */
   error: AuthError | null = null
-  /** Whether the decision is counted, and an event of it published. */
+  /** True: the decision is counted, and an event of it published. */
   isRecorded = false
   /** The log without `logBindings`, once there is one with them. */
   plainLog: FastifyBaseLogger | null = null

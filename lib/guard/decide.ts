@@ -138,7 +138,7 @@ function withoutRights(principal: Principal, context: Deciding): MaybePromise<De
   return decideIn(tenant, null, context)
 }
 
-/** By the state of a tenant that is suspended or does not exist. */
+/** The membership in a tenant that is suspended or does not exist, or its refusal. */
 function membershipDespite(
   state: Exclude<TenantState, true>,
   membership: Membership | typeof GUEST,
@@ -154,7 +154,7 @@ function membershipDespite(
   return new Membership(principal, tenant, true)
 }
 
-/** Whether a suspended tenant is served: to its members, and to guests. */
+/** A suspended tenant is served to its members, and to guests. */
 export function servesSuspended({ request, policy, rules }: Deciding): boolean {
   if (policy.suspended) return true
   // Nobody knows whether a caller without a request only reads.
@@ -176,7 +176,7 @@ function decideInState(
   const { policy } = context
   const membership = state === true ? asked : membershipDespite(state, asked, context) // 403, 404
   if (membership instanceof AuthError) return membership
-  // It counts last: nobody logs in again to be refused still.
+  // The login counts last: nobody logs in again to be refused still.
   const found = policy.stepUp === null ? membership : (loginRefusal(context) ?? membership)
   if (policy.requirement === null) return found // 401
   if (membership === GUEST) {
@@ -260,7 +260,7 @@ export function requestedTenant(context: AuthContext): string | null {
   }
 }
 
-/** By own properties, because a query parser or a router may give any object. */
+/** Own properties only, because a query parser or a router may give any object. */
 function property(holder: unknown, name: string): unknown {
   if (typeof holder !== 'object' || holder === null || Array.isArray(holder)) return undefined
   return Object.hasOwn(holder, name) ? Reflect.get(holder, name) : undefined

@@ -60,7 +60,7 @@ export function recordDecision(context: AuthContext): void {
   }
   rules.counts.count(error)
   if (!decisions.hasSubscribers) return
-  // Of two looks at the token of one decision, the first one says whether it was known.
+  // The first of two looks at the token of one decision says whether it was known.
   const first = before === null || before.isRecorded ? context : before
   decisions.publish(eventOf(context, requestedTenant(context), first))
 }

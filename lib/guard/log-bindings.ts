@@ -24,7 +24,6 @@ export function bindLog(context: AuthContext, names: readonly LogBinding[]): voi
   }
 }
 
-/** Whether each line names the tenant already. */
 export function namesTenant({ request, rules, plainLog }: AuthContext): boolean {
   if (plainLog === null || request.log === plainLog) return false
   return rules.logBindings?.includes('tenant') === true

@@ -115,7 +115,7 @@ function watchRaw(prototype: object): () => void {
 }
 
 function setRaw(this: FastifyRequest, raw: unknown): void {
-  // As the assignment would, if there were no setter.
+  // An assignment would do the same if there were no setter.
   const property = { value: raw, writable: true, enumerable: true, configurable: true }
   Object.defineProperty(this, 'raw', property)
   if (!(raw instanceof ProbedRequest)) return

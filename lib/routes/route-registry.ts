@@ -15,7 +15,7 @@ export class RouteRegistry {
   readonly #isSound: (request: FastifyRequest) => boolean
   readonly #application: readonly CapturedRoute[] | undefined
   readonly #seen = new Set<CapturedRoute>()
-  /** By the config that Fastify made for the route. No code can replace it. */
+  /** Policies by the config that Fastify made for the route. No code can replace it. */
   readonly #policies = new WeakMap<object, Policy>()
   #earlyProblems: readonly string[] = []
   #isCompiled = false

@@ -84,7 +84,7 @@ export function sharedSecret(
   }
 }
 
-/** By the rules for all JWTs: one spelling, no extensions. Null: it is no such token. */
+/** The rules for all JWTs: one spelling, no extensions. Null: it is no such token. */
 function parsed(token: string, headers: JoseHeaders, rules: HeaderRules): CompactJws | null {
   return orNull(() => {
     const jws = parseCompactJws(token, Number.POSITIVE_INFINITY, headers)

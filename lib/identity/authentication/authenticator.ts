@@ -32,7 +32,6 @@ export interface KeyStats {
 export interface Authenticator {
   open(): void
   close(): void
-  /** Whether a request can be authenticated now. */
   readonly isReady: boolean
   /**
    * Gets new keys, where there are any to get.

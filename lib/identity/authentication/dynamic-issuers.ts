@@ -60,7 +60,6 @@ export interface AskedIssuersRules {
 /** The parts of an issuer that outlive a change of its rules. */
 interface Own {
   readonly keys: KeySource
-  /** Of a function of its own; undefined: there is none. */
   readonly rights: ExternalRights | undefined
 }
 

@@ -89,7 +89,7 @@ function tokenElsewhere(
  * @throws ERR_AUTH_TOKEN_INVALID when it is a header of the schemes without exactly one token
  */
 function readToken(authorization: string, { spelt, misspelt } = BEARER): string | null {
-  // As nearly all write it.
+  // The spelling of nearly all clients.
   if (authorization.startsWith('Bearer ') && authorization.charCodeAt(7) > SPACE) {
     return authorization.slice(7)
   }

@@ -29,7 +29,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
   readonly #proved: Entries<T> = new Map()
   readonly #unproved: Entries<T> = new Map()
   readonly #awaited: Entries<T> = new Map()
-  /** How many requests wait for the keys of each. */
+  /** The number of requests that wait for the keys of each. */
   readonly #waits = new Map<string, number>()
   /** Issuers that had proved a token and are held no more. */
   readonly #gone = new RecentKeys()
@@ -130,7 +130,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
     }
   }
 
-  /** Those that are passed over stand behind all others, and are met a second time. */
+  /** Issuers that are passed over move behind all others, and are met a second time. */
   #displaceOther(newcomer: string): boolean {
     let looks = 2 * this.#proved.size
     for (const [iss, entry] of this.#proved) {

@@ -36,7 +36,7 @@ export interface IssuerRules extends VerifyRules, RightsRules {
 
 /** The trust in an issuer. The callbacks note what its tokens are worth a place for. */
 export interface Standing {
-  /** Asked for each token, kept or new. It notes that the issuer is in use. */
+  /** The trust in an issuer, and callbacks that note its use. */
   isTrusted(): boolean
   onProof(): void
   /** A request begins to wait for its keys. */
@@ -93,7 +93,6 @@ export class Issuer {
     return this.#rules.external
   }
 
-  /** Whether it may speak for some tenants only. */
   get isPinned(): boolean {
     return this.#rules.tenants !== EVERY_TENANT
   }

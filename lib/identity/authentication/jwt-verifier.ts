@@ -12,7 +12,7 @@ import { UNKNOWN_KEY } from './key-lookup.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 /**
- * Most proofs of one token, each by the issuer of that moment. Somebody who changes it all the time
+ * Most proofs of one token, each by the issuer of that moment. An issuer that changes all the time
  * must not keep a request for ever.
  */
 const MOST_TURNS = 5
@@ -25,7 +25,6 @@ export class JwtVerifier {
   readonly #headers = new JoseHeaders()
   #unknownKids = 0
 
-  /** @param maxLength most characters of a token */
   constructor(issuers: Issuers, tokens: VerifiedTokens, maxLength: number) {
     this.#issuers = issuers
     this.#tokens = tokens
@@ -123,11 +122,10 @@ export class JwtVerifier {
 /** A token that is being verified. */
 interface Proving<T> {
   readonly claimed: Claimed
-  /** The name of its key; undefined: it names none. */
   readonly kid: string | undefined
   readonly waits: PendingRequests
   by(issuer: Issuer): MaybePromise<T | AuthError>
-  /** Whether a result still counts after a wait. */
+  /** True: a result still counts after a wait. */
   holds(proved: T, issuer: Issuer): boolean
 }
 

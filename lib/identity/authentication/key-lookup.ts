@@ -63,8 +63,7 @@ async function whenLoaded(
 }
 
 /**
- * The same in a newer set. A look for newer keys is taken once in the cooldown, however many
- * requests ask for it.
+ * A look for newer keys is taken once in the cooldown, however many requests ask for it.
  *
  * @param isForged whether `tried` has a key that fits, and the signature is not of it
  * @throws ERR_AUTH_TOKEN_INVALID when several keys fit

@@ -22,15 +22,11 @@ import type { Validity, Verified, VerifiedTokens } from './verified-tokens.ts'
 
 interface OpaqueTokensRules {
   readonly opaqueToken: OpaqueToken
-  /** Seconds for one question. */
   readonly timeout: number
-  /** Most seconds that an answer is kept. */
   readonly maxAge: number
-  /** Most characters of a token that is asked for. */
   readonly maxTokenLength: number
-  /** Whether tokens may name several issuers, of which none may use up all places. */
+  /** Tokens may name several issuers, of which none may use up all places. */
   readonly hasSeveralIssuers?: boolean
-  /** Reports why there is no answer. */
   readonly report?: ReportFailure
 }
 
@@ -63,9 +59,9 @@ export class OpaqueTokens {
   readonly #jwts: JwtVerifier
   readonly #issuers: Issuers
   readonly #tokens: VerifiedTokens
-  /** The digests of those that were good, and their issuers. */
+  /** The digests of good tokens, with their issuers. */
   readonly #good = new RecentKeys()
-  /** For each request that waits: what has been forgotten since it asked. */
+  /** The invalidations since its question, for each request that waits. */
   readonly #forgotten = new Set<Invalidation[]>()
 
   constructor(
@@ -87,7 +83,7 @@ export class OpaqueTokens {
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_INTROSPECTION_UNAVAILABLE(1, `opaqueToken ${reason}`)),
       timeout: rules.timeout,
-      // A verified token is kept with all others.
+      // Verified tokens have a cache of their own.
       keptFor: ({ answer }) => (answer === null ? REFUSED_FOR : 0),
       maxKept: 0,
       refusals: { is: ({ answer }) => answer === null, maxKept: MOST_REFUSED },
@@ -112,8 +108,8 @@ export class OpaqueTokens {
   }
 
   /**
-   * The tokens of a user, of an issuer, or of all are asked for anew. Whose a token is that was not
-   * known, or is being asked for, nobody knows: it may be one of these.
+   * Asks anew about the tokens of a user, of an issuer, or of all. The user of a token that was not
+   * known, or is being asked for, is not known here: it may be one of these.
    */
   forget(what: Invalidation = {}): void {
     this.#answers.forget()
@@ -200,7 +196,7 @@ function asOpaque(verified: Verified, until: number): Verified {
   return { ...verified, validity, isOpaque: true }
 }
 
-/** A text of others may be long. What is kept of it is short. */
+/** The text of another server may be long. Its digest is short. */
 function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
@@ -246,7 +242,7 @@ function readAnswer(answer: unknown): Answer {
   }
   const copy: unknown = JSON.parse(JSON.stringify(answer) ?? 'null')
   if (isObject(copy)) {
-    // Without it, a bound token would be a bearer token.
+    // Without `cnf`, a bound token would be a bearer token.
     if (ownProperty(Object(answer), 'cnf') === undefined || Object.hasOwn(copy, 'cnf')) return copy
     throw unexpected('cnf', 'an object', ownProperty(Object(answer), 'cnf'))
   }

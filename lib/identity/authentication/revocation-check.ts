@@ -17,9 +17,7 @@ export interface RevocationRules {
   readonly isRevoked?:
     | ((userInfo: UserInfo, token: TokenInfo) => boolean | Promise<boolean>)
     | undefined
-  /** Seconds for one call of `isRevoked`. */
   readonly timeout: number
-  /** Reports why `isRevoked` gave no answer. */
   readonly reportIsRevoked?: ReportFailure | undefined
 }
 
@@ -61,7 +59,7 @@ export function checkRevocation(
 export const WATCH: unique symbol = Symbol('fastify-tenant-auth.watch')
 
 /**
- * Calls a function once as soon as a token is revoked, at once where it is. Returns what ends the
+ * Calls a function once as soon as a token is revoked; at once if it is. Returns what ends the
  * wait.
  */
 export type WatchRevocation = (token: TokenInfo, onRevoked: () => void) => () => void
@@ -79,7 +77,7 @@ export function denialsOf(
   return (userInfo, token) => value(userInfo, token) !== false
 }
 
-/** Whether it looks at the token alone, and answers at once. */
+/** A deny list looks at the token alone, and answers at once. */
 export function isDenyList(value: unknown): boolean {
   return watchOf(value) !== undefined
 }

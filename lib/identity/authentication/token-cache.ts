@@ -19,7 +19,7 @@ interface Entry<T> {
   readonly hash: number
   readonly value: T
   readonly weight: number
-  /** Whether another entry had its hash when it came. */
+  /** Another entry had its hash when it came. */
   readonly isTwin: boolean
   /** Since it was last passed over. */
   used: boolean
@@ -56,7 +56,6 @@ export class TokenCache<T> {
   #weight = 0
   #evictions = 0
 
-  /** @param sizeOf bytes that a value keeps alive */
   constructor(maxEntries: number, sizeOf: (value: T) => number = () => 0) {
     this.#maxEntries = maxEntries
     this.#sizeOf = sizeOf
@@ -67,7 +66,7 @@ export class TokenCache<T> {
     return this.#size
   }
 
-  /** How many entries had to go because there was no room. */
+  /** The number of entries that were dropped for lack of room. */
   get evictions(): number {
     return this.#evictions
   }
@@ -93,7 +92,7 @@ export class TokenCache<T> {
     this.#add({ token: own, hash, value, weight, isTwin, used: false, ...links })
   }
 
-  /** The entries whose values fit go. */
+  /** Drops the entries whose values fit. */
   forget(fits: (value: T) => boolean): void {
     let entry = this.#oldest
     while (entry !== undefined) {
@@ -140,7 +139,7 @@ export class TokenCache<T> {
     for (let entry = this.#oldest; entry !== undefined; entry = entry.newer) this.#put(entry)
   }
 
-  /** It leads to no other entry then: what is let go of must not keep alive what came after it. */
+  /** The entry leads to no other one afterwards: a dropped entry must not keep later ones alive. */
   #delete(entry: Entry<T>): void {
     const { older, newer } = entry
     if (this.#hand === entry) this.#hand = newer

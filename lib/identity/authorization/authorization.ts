@@ -13,7 +13,6 @@ import { readStepUp, type StepUpDeclaration } from './step-up.ts'
 /** The user of an authorization. */
 export interface AuthorizedUser {
   readonly userInfo: UserInfo
-  /** As the token names it. */
   readonly tokenSub: string | null
   /** By whose word; null: the token names none, or there is no token. */
   readonly issuer: string | null
@@ -21,7 +20,7 @@ export interface AuthorizedUser {
   readonly actor: Actor | null
   /** The whole chain of those, the outermost first. */
   readonly actors: readonly Actor[]
-  /** Whether it holds every id, in every tenant. */
+  /** True: it holds every id, in every tenant. */
   readonly isSuperuser: boolean
   /** The tenants that the user may act for. */
   readonly tenants: ReadonlySet<string>
@@ -29,7 +28,7 @@ export interface AuthorizedUser {
   readonly expiresAt: Date
   /** Ids granted in one tenant, or, for null, where there is none. */
   resourcesIn(tenant: string | null): ReadonlySet<string>
-  /** Whether it holds an id beside, or by, those that it is granted. */
+  /** True: an id is among those granted, or follows from them. */
   holds(id: string, granted: Pick<ReadonlySet<string>, 'has'>): boolean
   /** @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for the tenant */
   in(tenant: string): Authorization
@@ -47,7 +46,6 @@ export class Authorization {
   /** The tenant that these rights are for; null where the request belongs to none. */
   readonly tenant: string | null
 
-  /** Who the request acts as. */
   declare readonly userInfo: UserInfo
 
   /**
@@ -111,7 +109,9 @@ export class Authorization {
     Object.freeze(this)
   }
 
-  /** Of each authorization's own, so that a comparison and a copy see it. Few read it. */
+  /**
+   * Own properties of each authorization, so that comparisons and copies see them. Few read them.
+   */
   static readonly #TENANTS = {
     enumerable: true,
     get(this: Authorization): ReadonlySet<string> {
@@ -119,7 +119,6 @@ export class Authorization {
     },
   }
 
-  /** As `#TENANTS`. */
   static readonly #USER_INFO = {
     enumerable: true,
     get(this: Authorization): UserInfo {
@@ -127,7 +126,6 @@ export class Authorization {
     },
   }
 
-  /** As `#TENANTS`. */
   static readonly #EXPIRES_AT = {
     enumerable: true,
     get(this: Authorization): Date {

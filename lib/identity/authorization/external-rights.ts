@@ -27,7 +27,7 @@ export interface ExternalRightsRules extends RightsRules {
   readonly maxAge: number
   /** Reports why there is no answer. */
   readonly report?: ReportFailure
-  /** Whether users of several issuers are asked for. Then those of one hold half of the places. */
+  /** With users of several issuers, those of one hold half of the places at most. */
   readonly hasSeveralIssuers?: boolean
 }
 
@@ -35,7 +35,7 @@ export interface ExternalRightsRules extends RightsRules {
 interface ProvedUser {
   readonly principal: Principal
   readonly names: TokenNames
-  /** For which the token's issuer may speak. */
+  /** The tenants for which the token's issuer may speak. */
   readonly tenants: AllowedTenants
 }
 
@@ -58,7 +58,7 @@ const MAX_OPEN = 64
 export class ExternalRights {
   #resourcesOf: ResourcesOf
   readonly #answers: CachedCallback<Resources | null, UserRights>
-  /** By the token's principal. To make one for each request would cost more than the answer. */
+  /** Keys by the token's principal: a new one for each request would cost more than the answer. */
   readonly #keys = new WeakMap<Principal, string>()
 
   constructor(rules: ExternalRightsRules) {
@@ -212,7 +212,6 @@ export class UserRights {
     this.#rules = rules
   }
 
-  /** Whether the application knows the user. */
   get isKnown(): boolean {
     return this.#resources !== undefined
   }

@@ -14,11 +14,11 @@ export function wrongImplied(implies: object): [id: string, ids: unknown] | unde
   )
 }
 
-/** Which ids follow from others. Made once, at boot. */
+/** The ids that follow from others. Made once, at boot. */
 export class ImpliedIds {
-  /** As configured: a frozen copy. */
+  /** A frozen copy of the option. */
   readonly configured: Implies
-  /** For each id, all that imply it, through others too. */
+  /** For each id, all ids that imply it, through others too. */
   readonly #impliedBy: ReadonlyMap<string, readonly string[]>
 
   constructor(implies: Implies) {

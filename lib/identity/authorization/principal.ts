@@ -28,7 +28,6 @@ import { DEV_LOGIN, loginFault } from './step-up.ts'
 export interface TokenSubject {
   /** In seconds since the epoch. */
   readonly exp: number
-  /** The verified `iss`; null: none. */
   readonly issuer: string | null
   /** Who acts for the user, the outermost first; empty: the user itself. */
   readonly actors: readonly Actor[]
@@ -64,7 +63,6 @@ export class Membership {
   readonly tenant: string | null
   readonly #isSuspended: boolean
   #authorization: Authorization | undefined
-  /** The requirement that it has met last. */
   #met: Requirement | undefined
 
   constructor(principal: Principal, tenant: string | null, isSuspended = false) {
@@ -78,7 +76,7 @@ export class Membership {
     return this.#authorization
   }
 
-  /** Whether it meets a requirement. What was met once is met again, since neither changes. */
+  /** A requirement that was met once is met again, since neither changes. */
   meets(requirement: Requirement): boolean {
     if (requirement === this.#met) return true
     const { mode, ids } = requirement
@@ -183,8 +181,7 @@ export class Principal implements AuthorizedUser {
   }
 
   /**
-   * The user's rights in one tenant, or, for null, where there is none.
-   *
+   * @param tenant null: none
    * @throws ERR_AUTH_TENANT_FORBIDDEN
    */
   in(tenant: string | null): Authorization {
@@ -196,10 +193,7 @@ export class Principal implements AuthorizedUser {
     throw this.tenantRefusal()
   }
 
-  /**
-   * The membership in a tenant; undefined: the user may not act for it. `addressed` is not judged
-   * here.
-   */
+  /** Undefined: the user may not act for the tenant. `addressed` is not judged here. */
   find(tenant: string | null): Membership | undefined {
     if (this.#first?.tenant === tenant) return this.#first
     const known = this.#others?.get(tenant)

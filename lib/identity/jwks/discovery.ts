@@ -24,7 +24,6 @@ export class Discovery {
     this.#issuer = issuer
   }
 
-  /** Where the metadata is looked for first. */
   get url(): string {
     return openidMetadata(this.#issuer)
   }
@@ -79,11 +78,7 @@ export function jwksUriOf(metadata: unknown, issuer: string): string {
   return jwksUri
 }
 
-/**
- * The metadata of an issuer, not yet believed.
- *
- * @throws Unusable
- */
+/** @throws Unusable */
 export function readMetadata(issuer: string, limits: FetchLimits): Promise<unknown> {
   return metadataBy((url) => fetchJson(url, limits), issuer).catch((error: unknown) => {
     throw new Unusable(`no discovery document: ${reasonOf(error)}`)

@@ -37,7 +37,6 @@ export class AddressedTenants {
     return tenant === null ? this.#hasAudience : this.#names.has(tenant)
   }
 
-  /** The refusal of a token that is for other tenants. */
   refusal(tenant: string | null): ERR_AUTH_TOKEN_INVALID {
     if (tenant === null) return tokenRefusal('the token is for addresses of tenants only')
     const named = [...this.#names].slice(0, SHOWN).map((name) => this.#addresses.of(name))

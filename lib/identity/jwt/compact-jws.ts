@@ -49,7 +49,7 @@ export function parseCompactJws(
   const header = headers.read(token.slice(0, first))
   // A further dot would be a letter of this part, and none of its alphabet.
   const payload = decodeBase64url(token.slice(first + 1, last))
-  // Of `alg: none` (RFC 7515 §6), which the rules refuse by that name.
+  // An empty signature is that of `alg: none` (RFC 7515 §6), which the rules refuse by that name.
   const signature = last + 1 === token.length ? NONE : decodeBase64url(token.slice(last + 1))
   const signingInput = token.slice(0, last)
   return { header, signingInput, payload: new UnverifiedPayload(payload), signature }
@@ -64,7 +64,7 @@ const MAX_BYTES = 4096
  */
 export class UnverifiedPayload {
   readonly #bytes: Buffer
-  /** Whether it costs little to read, and so is not nested deeply either. */
+  /** True: it costs little to read, and so is not nested deeply either. */
   readonly isCheap: boolean
   /** Nobody has changed them; undefined: they have to be parsed. */
   #parsed: Record<string, unknown> | undefined
@@ -94,7 +94,7 @@ export class UnverifiedPayload {
     return this.#size
   }
 
-  /** Who says to have issued the token (RFC 7519 §4.1.1); undefined: no string. */
+  /** The issuer that it names, unverified (RFC 7519 §4.1.1); undefined: no string. */
   get iss(): string | undefined {
     const { claims } = this
     const iss = claims === undefined ? scanClaim(this.#bytes, 'iss') : claims.iss
@@ -136,11 +136,7 @@ const MAX_KEPT_LENGTH = 512
 export class JoseHeaders {
   readonly #read = new Map<string, JoseHeader>()
 
-  /**
-   * The header that a token's first part holds.
-   *
-   * @throws ERR_AUTH_TOKEN_INVALID where it is none
-   */
+  /** @throws ERR_AUTH_TOKEN_INVALID where the first part of a token holds no header */
   read(part: string): JoseHeader {
     if (part.length > MAX_HEADER_LENGTH) throw tokenRefusal('the header is too long')
     const known = this.#read.get(part)
@@ -174,7 +170,7 @@ const ASCII = /^[\0-\x7f]*$/
 
 /** RFC 7515 §4.1.9: media types without regard to case, and `application/` goes without saying. */
 export function normalizeTokenType(type: string): string {
-  // Of ASCII only: in Unicode other letters become these too.
+  // ASCII only: in Unicode other letters become these too.
   const lower = ASCII.test(type) ? type.toLowerCase() : type
   return lower.includes('/') ? lower : `application/${lower}`
 }
@@ -186,9 +182,9 @@ function text(header: object, name: 'alg' | 'kid' | 'typ'): string | undefined {
 }
 
 /**
- * Whether a token is a JWT, good or bad: three parts, the first of which decodes to an object with
- * `alg` (RFC 7515 §4.1.1). It reads more spellings than we accept, and takes a header for one that
- * is too long to be read: a bad JWT is refused, and never asked for as another kind of token.
+ * True: a token is a JWT, good or bad, with three parts, the first of which decodes to an object
+ * with `alg` (RFC 7515 §4.1.1). More spellings count than we accept, and a first part that is too
+ * long to be read: a bad JWT is refused, and never asked for as another kind of token.
  */
 export function isJwt(token: string): boolean {
   return namedAlgorithm(token) !== undefined
@@ -200,8 +196,8 @@ export function isSymmetric(algorithm: unknown): boolean {
 }
 
 /**
- * Whether a token is none that a published key can verify: no JWT, or one that is signed with a
- * secret, which only those verify who share it.
+ * True: no published key can verify a token. It is no JWT, or it is signed with a secret, which
+ * only those verify who share it.
  */
 export function isOpaque(token: string): boolean {
   const algorithm = namedAlgorithm(token)

@@ -5,7 +5,6 @@ import { tokenRefusal } from './token-refusal.ts'
 /** The option `confirmation`. A route that requires a bound token checks that by itself. */
 export type ConfirmationRule = 'refuse' | 'ignore' | 'check' | 'require'
 
-/** Whether the sender of a bound token has to prove that it is the token's own. */
 export function asksForProof(rule: ConfirmationRule): boolean {
   return rule === 'check' || rule === 'require'
 }
@@ -31,7 +30,6 @@ export class Confirmation {
   }
 }
 
-/** The key of a DPoP proof, ready for use. */
 export interface ProofKey {
   /** The header of the proof, as it stands there; null: too long to be kept. */
   readonly header: string | null

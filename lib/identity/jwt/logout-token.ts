@@ -19,7 +19,6 @@ export interface Logout {
   readonly issuer: string
   /** All sessions of this user, where there is no `sid`. */
   readonly sub: string | null
-  /** This session. */
   readonly sid: string | null
   /** Tokens of an earlier `iat` are older than the logout: a second after its own. */
   readonly issuedBefore: Date
@@ -37,7 +36,7 @@ export interface LogoutRules extends Pick<ClaimRules, 'issuer'> {
 const TYPES = new Set([normalizeTokenType('logout+jwt'), normalizeTokenType('JWT'), undefined])
 
 /**
- * The refusal of what no signature can save, as that of an access token.
+ * As `earlyRefusal`, for a logout token.
  *
  * @returns undefined: the signature decides
  * @throws ERR_AUTH_TOKEN_INVALID
@@ -62,7 +61,7 @@ export function acceptLogout({ payload }: CompactJws, rules: LogoutRules): Logou
   const claims = registeredClaims(given)
   const refusal = logoutClaimsRefusal(claims, rules)
   if (refusal !== undefined) throw refusal
-  // That of an ID token (§2.4).
+  // Only an ID token has one (§2.4).
   if (Object.hasOwn(given, 'nonce')) throw tokenRefusal('a logout token with a nonce')
   const [issuer, jti] = [nameIn(claims, 'iss'), nameIn(claims, 'jti')]
   if (issuer === null) throw tokenRefusal('the issuer is missing')

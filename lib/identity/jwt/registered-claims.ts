@@ -35,7 +35,7 @@ export function registeredClaims(claims: Readonly<Record<string, unknown>>): Reg
   let iss: unknown, sub: unknown, aud: unknown, exp: unknown, nbf: unknown, iat: unknown
   let jti: unknown, sid: unknown, cnf: unknown, act: unknown, acr: unknown, auth_time: unknown
   let events: unknown
-  // For each new token: a copy without a prototype costs twenty times as much.
+  // A copy without a prototype would cost twenty times as much for each new token.
   for (const name of Object.keys(claims)) {
     const value = claims[name]
     if (name === 'iss') iss = value
@@ -77,10 +77,10 @@ export interface Lifetime {
 }
 
 /**
- * Whose token it is, and for whom. Each claim is of the right type. What a stranger
- * can cause for nothing is given back, since to throw it costs more than to find it.
+ * A refusal that a stranger can cause for nothing is returned, since to throw it costs more than to
+ * find it.
  *
- * @returns undefined: the rules accept it
+ * @returns undefined: the rules accept the issuer, the audience and the type of the token
  * @throws ERR_AUTH_TOKEN_INVALID for a `cnf` of which nothing can be proved
  */
 export function claimsRefusal(claims: RegisteredClaims, rules: ClaimRules): AuthError | undefined {
@@ -94,11 +94,7 @@ export function claimsRefusal(claims: RegisteredClaims, rules: ClaimRules): Auth
   return undefined
 }
 
-/**
- * Who has issued the token, and for whom.
- *
- * @returns undefined: the rules accept it
- */
+/** @returns undefined: the rules accept the issuer and the audience */
 export function partiesRefusal(
   { iss, aud }: RegisteredClaims,
   { issuer, audience, addresses }: Pick<ClaimRules, 'issuer' | 'audience' | 'addresses'>,
@@ -116,7 +112,7 @@ export function partiesRefusal(
 /** The member of `events` that makes a logout token (OpenID Connect Back-Channel Logout §2.4). */
 export const LOGOUT = 'http://schemas.openid.net/event/backchannel-logout'
 
-/** Whether a token with these `events` logs somebody out. It never lets anybody in. */
+/** A token with these `events` logs somebody out. It never lets anybody in. */
 export function isLogout(events: unknown): boolean {
   return isObject(events) && Object.hasOwn(events, LOGOUT)
 }
@@ -126,20 +122,16 @@ export function readLifetime({ exp, nbf, iat }: RegisteredClaims): Lifetime {
   return { exp: time('exp', exp), nbf: time('nbf', nbf), iat: time('iat', iat) }
 }
 
-/**
- * A JWT says itself when it ends.
- *
- * @throws ERR_AUTH_TOKEN_INVALID
- */
+/** @throws ERR_AUTH_TOKEN_INVALID for a JWT that does not say when it ends */
 export function checkHasEnd({ exp }: Lifetime): void {
   if (exp === undefined) throw tokenRefusal('exp is missing')
 }
 
 /**
- * Whether a token is out of its time, on each use anew. `tolerance` is in seconds. `exp` counts to
- * the millisecond, the start to the whole second: of two readings always the stricter.
+ * Checked on each use anew. `tolerance` is in seconds. `exp` counts to the millisecond, the start
+ * to the whole second: the stricter reading of both.
  *
- * @returns undefined: it is valid now
+ * @returns undefined: the token is valid now
  */
 export function lifetimeRefusal(
   { exp, nbf, iat }: Lifetime,
@@ -179,7 +171,7 @@ function names(aud: unknown, accepted: readonly string[]): boolean {
   return audiencesIn(aud).some((item) => accepted.includes(item))
 }
 
-/** As `names()`; empty: it is malformed, or names none. */
+/** Empty: it is malformed, or names none. */
 function audiencesIn(aud: unknown): readonly string[] {
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
   return audiences.every((item) => typeof item === 'string') ? audiences : []
@@ -238,7 +230,7 @@ export interface Login {
   readonly tolerance: number
 }
 
-/** That of all tokens which say nothing of it. */
+/** The login of all tokens that say nothing of it. */
 export const NO_LOGIN: Login = Object.freeze({ acr: null, authTime: null, tolerance: 0 })
 
 /** A token is not refused for a login that cannot be read. It is as one that says nothing of it. */

@@ -60,7 +60,6 @@ export function readFlatUserInfo(claims: unknown): UserInfo {
   throw tokenRefusal(isObject(claims) ? MALFORMED : 'the claims are no object')
 }
 
-/** User info as others get it. */
 export function frozenUserInfo(userInfo: UserInfo): UserInfo {
   if (!Object.isFrozen(userInfo)) freezeDeep(userInfo)
   return userInfo
@@ -68,7 +67,7 @@ export function frozenUserInfo(userInfo: UserInfo): UserInfo {
 
 const MALFORMED = 'sub, resources or preferred_username is malformed'
 
-/** Of data, which has no getters. */
+/** For data, which has no getters. */
 function own(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined
 }
@@ -111,7 +110,7 @@ function nameOf(tenant: string): string {
   return `resources of ${JSON.stringify(tenant.slice(0, SHOWN))}`
 }
 
-/** By recursion that ends at a depth of its own: thousands of levels fit into one token. */
+/** The recursion ends at a depth of its own: thousands of levels fit into one token. */
 function freezeDeep(item: object, depth = 0): void {
   if (depth > MAX_DEPTH) throw tokenRefusal('the claims are nested too deeply')
   for (const value of Array.isArray(item) ? item : Object.values(item)) {

@@ -106,11 +106,8 @@ export function acceptToken(
 }
 
 export interface AcceptRules extends ClaimRules {
-  /** Seconds. */
   readonly clockTolerance: number
-  /** Turns another server's claims into user info. */
   readonly mapClaims?: ((claims: Record<string, unknown>) => UserInfo) | undefined
-  /** Reports why `mapClaims` gave no user info. */
   readonly reportMapClaims?: ReportFailure | undefined
 }
 
@@ -180,7 +177,7 @@ function mapped(
   try {
     const userInfo: unknown = mapClaims(claims)
     ignoreRejection(userInfo)
-    // Of nothing, and of a function, there is no text.
+    // `undefined`, and a function, have no text.
     const text: string | undefined = JSON.stringify(userInfo)
     copy = text === undefined ? userInfo : JSON.parse(text)
   } catch (error) {

@@ -20,11 +20,9 @@ const MAX_KEPT_HEADER = 1024
 /** Most characters of a `jti`. */
 const MAX_JTI = 256
 
-/** What a proof has to be of. */
+/** The facts that a proof must name. */
 export interface Expected {
-  /** The thumbprint of the key that the token is bound to. */
   readonly jkt: string
-  /** The method of the request. */
   readonly method: string
   /** The address of the request, as `PublicAddress` gives it. */
   readonly address: string | undefined
@@ -108,7 +106,7 @@ function readClaims(part: string, expected: Expected): GoodProof {
   }
   const iat = ownProperty(claims, 'iat')
   const now = Date.now() / 1000
-  // Of what is no number there is no date, and that is over.
+  // `NaN` makes no date, and counts as over.
   const until = new Date(typeof iat === 'number' ? Math.ceil((iat + maxAge) * 1000) : Number.NaN)
   if (typeof iat !== 'number' || !(iat - now <= maxAge) || isOver(until)) {
     const expected = [`${now - maxAge} to ${now + maxAge}`]
@@ -123,7 +121,7 @@ function readClaims(part: string, expected: Expected): GoodProof {
   return { key: `${jkt}.${digestOf(jti)}`, until }
 }
 
-/** Whether a proof is too old. By then a table may have forgotten it. */
+/** True: a proof is too old. A table may have forgotten it by then. */
 export function isOver(until: Date): boolean {
   return !(Date.now() < until.getTime())
 }
@@ -140,7 +138,7 @@ function readPart(part: string): Record<string, unknown> {
   })
 }
 
-/** A fault in a part of the proof is one of the proof. */
+/** A fault in a part of the proof is a fault of the proof. */
 function asProof<T>(read: () => T): T {
   try {
     return read()

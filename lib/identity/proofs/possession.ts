@@ -26,7 +26,7 @@ import { PublicAddress } from './proof-address.ts'
  */
 export type ProofSeen = (key: string, until: Date) => boolean | Promise<boolean>
 
-/** What the sender of a bound token has proved to hold, and how. */
+/** The keys that the sender of a bound token has proved to hold, and the way. */
 export interface Possessed {
   readonly token: string
   readonly confirmation: Confirmation
@@ -44,7 +44,7 @@ export interface PossessionRules {
   readonly timeout: number
   readonly reportProofSeen?: ReportFailure | undefined
   readonly reportCertificate?: ReportFailure | undefined
-  /** Whether a request is a probe, whose proof is not noted. */
+  /** True: the request is a probe, whose proof is not noted. */
   readonly isProbe: (request: FastifyRequest) => boolean
 }
 
@@ -56,13 +56,12 @@ export interface ProofStats {
   readonly replayed: number
 }
 
-/** A token, and the request that brought it. */
+/** A token, with its request. */
 export interface Sent {
   readonly request: FastifyRequest
   readonly token: string
 }
 
-/** The question whether whoever sends a token holds the keys that it is bound to. */
 export class Possession {
   readonly #rules: PossessionRules
   readonly #address: PublicAddress
@@ -169,7 +168,6 @@ export class Possession {
 
 function noted(): void {}
 
-/** Whether two tokens of one text are bound to the same keys. */
 function isSame(one: Confirmation, other: Confirmation): boolean {
   return one.jkt === other.jkt && one.x5t === other.x5t
 }
@@ -186,8 +184,8 @@ function hasDpopScheme({ headers: { authorization } }: FastifyRequest): boolean 
 }
 
 /**
- * Whether a request uses the scheme DPoP (RFC 9449 §7.1). A token from another place than the
- * header has no scheme. It counts by the proof beside it.
+ * True: the request uses the scheme DPoP (RFC 9449 §7.1). A token from another place than the
+ * header has no scheme, and counts by the proof beside it.
  */
 export function countsAsDpop(request: FastifyRequest): boolean {
   const { authorization, dpop } = request.headers

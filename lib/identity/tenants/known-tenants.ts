@@ -10,7 +10,7 @@ import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 /** True: the tenant exists. False: it does not. */
 export type TenantState = boolean | 'suspended'
 
-/** Which tenants exist, and which of them are suspended. */
+/** The tenants that exist, and their states. */
 export interface KnownTenants {
   open(): void
   close(): void
@@ -154,7 +154,7 @@ function readState(answer: unknown): TenantState {
   throw unexpected('the answer', "a boolean or 'suspended'", answer)
 }
 
-/** Those who wait for the news that a tenant is suspended. */
+/** The waits for the suspension of tenants. */
 export class WatchedTenants {
   readonly #watchers = new Map<string, Set<() => void>>()
 

@@ -109,7 +109,7 @@ export class AnswerCache<T> implements AnswerTable<T> {
         this.#drop(entry.cached.answer)
         return
       }
-      // It becomes the newest, so that the loop comes to it again if all were used.
+      // The entry becomes the newest, so that the loop comes to it again if all were used.
       entry.used = false
       this.#entries.delete(key)
       this.#entries.set(key, entry)

@@ -28,7 +28,7 @@ interface OpenQuestion<K> {
   readonly key: string
   /** The argument of the function. */
   readonly about: string
-  /** Those of the requests that want the answer. */
+  /** The waits of the requests that want the answer. */
   readonly waits: Set<PendingRequests>
   /** Undefined as long as it is being asked. */
   answer: Promise<K> | undefined
@@ -53,7 +53,7 @@ export class CachedCallback<A, K = A> {
   readonly #line: Line
   /** The same line, unless known keys have their own. */
   readonly #lineOfKnown: Line
-  /** Those of the questions, which the requests of several applications may share. */
+  /** The waits of the questions, which the requests of several applications may share. */
   readonly #waits = new PendingRequests()
 
   constructor(rules: CallbackRules<A, K>) {
@@ -277,7 +277,7 @@ export class CachedCallback<A, K = A> {
   }
 }
 
-/** Whether it was asked for anew before its time was over, for somebody who can do without. */
+/** True: it was renewed before its time was over, for somebody who can do without. */
 function isSpared({ freshUntil, renewAt }: CachedAnswer<unknown>): boolean {
   return clock.now() < freshUntil && renewAt === Number.POSITIVE_INFINITY
 }

@@ -94,7 +94,6 @@ function examineJwt(
   return refusals.length > 0 ? refusals : [examineProof(jws, settings)]
 }
 
-/** What the sender of a good token has to prove. */
 function examineProof({ payload }: CompactJws, { confirmation }: Settings): Finding {
   const { cnf } = registeredClaims(payload.read())
   if (asksForProof(confirmation) && isBound(cnf)) {

@@ -58,7 +58,7 @@ export class ActiveEntry implements Ending {
     return 1000 * (this.isNamed ? tolerance : Math.max(SLACK, 2 * tolerance))
   }
 
-  /** It revokes all tokens that another entry of the same names does. */
+  /** True: it revokes all tokens that another entry of the same names does. */
   covers(other: ActiveEntry): boolean {
     const lasts = this.end >= other.end && (!this.isNamed || other.isNamed)
     // Both clocks are read one after the other.

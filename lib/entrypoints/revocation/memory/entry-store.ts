@@ -36,7 +36,7 @@ export interface Pull {
 interface Held {
   /** The oldest one is first. */
   readonly entries: Set<ActiveEntry>
-  /** Those of them that name a user. */
+  /** The entries that name a user. */
   readonly ofUsers: Set<ActiveEntry>
   bytes: number
 }

@@ -148,7 +148,7 @@ export function redisFailure(error: unknown): unknown {
   try {
     code = String(Object(error).message).split(' ', 1).join()
   } catch {
-    // It has no message that can be read.
+    // The error has no message that can be read.
   }
   const refusal = new Error('the server refused a command')
   return CODES.has(code) ? Object.assign(refusal, { code }) : error
