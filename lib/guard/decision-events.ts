@@ -65,7 +65,6 @@ export function recordDecision(context: AuthContext): void {
   decisions.publish(eventOf(context, requestedTenant(context), first))
 }
 
-/** Records a decision on a caller without a request. */
 export function recordCall(call: Deciding): void {
   call.rules.counts.count(call.error)
   if (decisions.hasSubscribers) decisions.publish(eventOf(call, call.tenant))

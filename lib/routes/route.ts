@@ -26,27 +26,23 @@ export interface RouteFacts {
 export class Route {
   readonly scope: FastifyInstance
   readonly writtenUrl: string
-  /** The path in the router. */
   readonly url: string
   readonly methods: readonly string[]
   /** The constraints that distinguish it from other routes of its url, such as a version. */
   readonly constraints: Constraints
   readonly declared: Declared
-  /** The mistakes in its declaration. */
   readonly problems: readonly string[]
   /**
    * Its declarations, apart from being open. If there are none: the mistakes that may have been
    * meant as one.
    */
   readonly declares: readonly string[]
-  /** The schema of its path parameters. */
   readonly paramsSchema: unknown
   readonly validatesBody: boolean
   /** True: @fastify/websocket takes its requests. */
   readonly isWebSocket: boolean
   /** Undefined until a guard has compiled it. */
   policy: Policy | undefined
-  /** The values of its declaration, as they are in the config that Fastify took. */
   readonly #values: ReadonlyMap<string, unknown>
   /** The number of its places that precede the first one that is not free. */
   readonly #free: number

@@ -73,8 +73,8 @@ export interface InternalUser {
 const MEMBERS: readonly unknown[] = ['sub', 'tenant', 'resources']
 
 /**
- * As whom an application wants to work: a copy, by own properties only. What is missing by mistake
- * must not mean less than it seems to, and what is misspelt must not be left out.
+ * The user as an application wants it: a copy, by own properties only. A missing member must not
+ * mean less than it seems to, and a misspelt one must not be left out.
  *
  * @throws TypeError
  * @throws ERR_AUTH_TENANT_INVALID (400)
@@ -97,7 +97,7 @@ export function readInternalUser(who: unknown): InternalUser {
 }
 
 function readIds(value: unknown): readonly string[] {
-  // A copy has no holes.
+  // A copy turns holes into `undefined`, which `every` checks.
   const ids: readonly unknown[] = Array.isArray(value) ? [...value] : [undefined]
   if (ids.every(isResourceId)) return Object.freeze(ids)
   throw new TypeError('actAs() takes resources, a list of ids <name>:<action>')

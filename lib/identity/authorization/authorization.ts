@@ -10,21 +10,18 @@ import type { UserInfo } from '../jwt/user-info.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
 import { readStepUp, type StepUpDeclaration } from './step-up.ts'
 
-/** The user of an authorization. */
 export interface AuthorizedUser {
   readonly userInfo: UserInfo
   readonly tokenSub: string | null
-  /** By whose word; null: the token names none, or there is no token. */
+  /** Null: the token names none, or there is no token. */
   readonly issuer: string | null
   /** Who acts for the user; null: the user itself. */
   readonly actor: Actor | null
-  /** The whole chain of those, the outermost first. */
+  /** The whole chain of actors, the outermost first. */
   readonly actors: readonly Actor[]
   /** True: it holds every id, in every tenant. */
   readonly isSuperuser: boolean
-  /** The tenants that the user may act for. */
   readonly tenants: ReadonlySet<string>
-  /** When the user's rights end. */
   readonly expiresAt: Date
   /** Ids granted in one tenant, or, for null, where there is none. */
   resourcesIn(tenant: string | null): ReadonlySet<string>
@@ -32,9 +29,8 @@ export interface AuthorizedUser {
   holds(id: string, granted: Pick<ReadonlySet<string>, 'has'>): boolean
   /** @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for the tenant */
   in(tenant: string): Authorization
-  /** The refusal where it holds too few of the required ids. */
   resourceRefusal(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING
-  /** The refusal where its login is not what is wanted; undefined: it is. */
+  /** Undefined: its login is what is wanted. */
   loginRefusal(wanted: StepUp): ERR_AUTH_STEP_UP_REQUIRED | undefined
 }
 

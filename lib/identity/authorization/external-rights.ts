@@ -21,11 +21,8 @@ import {
 
 export interface ExternalRightsRules extends RightsRules {
   readonly resourcesOf: ResourcesOf
-  /** Seconds for one question. */
   readonly timeout: number
-  /** Seconds that an answer is kept, from its question on. */
   readonly maxAge: number
-  /** Reports why there is no answer. */
   readonly report?: ReportFailure
   /** With users of several issuers, those of one hold half of the places at most. */
   readonly hasSeveralIssuers?: boolean
@@ -45,7 +42,7 @@ const MAX_USERS = 10_000
 /** Bytes that may be kept alive for a user on average. */
 const MEAN_SIZE = 16 * 1024
 
-/** Seconds that it is kept that a user is not known. */
+/** Seconds for which a user is kept as unknown. */
 const UNKNOWN_FOR = 2
 
 /** Seconds that a refusal by kept rights stands before they are asked for anew. */
@@ -87,7 +84,7 @@ export class ExternalRights {
     })
   }
 
-  /** From now on another function is asked. What it may have said differently is kept. */
+  /** From now on this function is asked. Cached answers of the one before stay. */
   askBy(resourcesOf: ResourcesOf): void {
     this.#resourcesOf = resourcesOf
   }
@@ -96,12 +93,11 @@ export class ExternalRights {
     this.#answers.open()
   }
 
-  /** Ends the questions that are open. */
   close(): void {
     this.#answers.close()
   }
 
-  /** Rights are asked for anew: of one user, of a `sub` or an issuer, or of all. */
+  /** Asks anew for the rights of one user, of a `sub`, of an issuer, or of all. */
   forget({ issuer, sub }: { readonly issuer?: string | null; readonly sub?: string }): void {
     const head = issuer === undefined ? '' : `{"issuer":${JSON.stringify(issuer)},`
     const tail = sub === undefined ? '' : `,"sub":${JSON.stringify(sub)}}`
@@ -165,7 +161,7 @@ export class ExternalRights {
   }
 }
 
-/** Users without one have a share, too. */
+/** Users without an issuer have a share, too. */
 function issuerIn(key: string): string {
   const { issuer }: TokenUser = JSON.parse(key)
   return issuer ?? ''
@@ -175,20 +171,19 @@ function isNew({ lookedAt }: UserRights): boolean {
   return clock.now() - lookedAt < REFUSES_FOR * 1000
 }
 
-/** The rights that a user has been given. */
+/** The rights of each principal that has external ones. */
 const sources = new WeakMap<Principal, UserRights>()
 
 /** Bytes of an answer without its resources. */
 const OWN = 1024
 
-/** The reason of a refusal, for the log. */
 const UNKNOWN = 'resourcesOf does not know the user'
 
 /** Rights for an issuer that may speak for these tenants. */
 interface Made {
   readonly pin: AllowedTenants
   readonly rights: SharedRights
-  /** For the principals of all tokens, made for the first that is looked at. */
+  /** The resources for the principals of all tokens, made for the first that is looked at. */
   read(): Resources | undefined
 }
 
@@ -198,7 +193,7 @@ interface Made {
  * resources: a user of thousands of tenants may have thousands of tokens.
  */
 export class UserRights {
-  /** When they came, or newer ones were asked for in vain: a reading of `clock`. */
+  /** The time at which they came, or newer ones were asked for in vain: a reading of `clock`. */
   lookedAt = clock.now()
   readonly #resources: Resources | undefined
   readonly #rules: RightsRules
@@ -252,7 +247,7 @@ export class UserRights {
     return this.#made
   }
 
-  /** Principals made before would keep alive what the rights have let go of. */
+  /** Drops the principals: they would keep alive what the rights have let go of. */
   #letGo(turn: number): void {
     this.#turn = turn
     this.#principals = new WeakMap()
