@@ -28,6 +28,7 @@ class Thrown {
 class NamedCheck {
   readonly #name: string
   readonly #check: Check
+  /** Seconds. */
   readonly #timeout: number
   readonly #report: ReportFailure
   readonly #line: Line

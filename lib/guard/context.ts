@@ -27,6 +27,7 @@ export interface DecisionRules {
   /** A deny list that is `isRevoked`. It answers at once, and throws if it does not know. */
   readonly denies?: ((userInfo: UserInfo, token: TokenInfo) => boolean) | undefined
   readonly watchRevocation?: WatchRevocation | undefined
+  /** Seconds for one call of `resolveTenant`. */
   readonly timeout: number
   readonly suspendedTenants: 'refuse' | 'read'
   readonly asyncContext: boolean

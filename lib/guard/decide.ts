@@ -28,7 +28,7 @@ export const UNDECIDED = Symbol('undecided')
 export type Decision = Membership | typeof GUEST | AuthError
 
 /**
- * The first half of the decision on a route that is late: who asks. The last gate asks again, since
+ * The first half of the decision on a route that is late: the user. The last gate asks again, since
  * the token may have ended by then.
  */
 export function identify(context: AuthContext): MaybePromise<typeof UNDECIDED | AuthError> {
@@ -163,7 +163,6 @@ export function servesSuspended({ request, policy, rules }: Deciding): boolean {
   return rules.suspendedTenants === 'read' && isRead && request.headers.upgrade === undefined
 }
 
-/** The refusal of a member whose tenant is suspended. */
 export function suspendedRefusal(): AuthError {
   return withoutStack(() => new ERR_AUTH_TENANT_SUSPENDED('the tenant is suspended'))
 }
@@ -190,10 +189,7 @@ function decideInState(
   return requirement === undefined ? refusal() : decideAnew(context, refusal)
 }
 
-/**
- * The refusal where the login is not what the route wants; undefined: it is. Judged each time, of
- * superusers too.
- */
+/** Undefined: the login is what the route wants. Judged each time, of superusers too. */
 export function loginRefusal({ principal, policy }: Deciding): AuthError | undefined {
   const { stepUp } = policy
   if (stepUp === null) return undefined

@@ -78,7 +78,7 @@ export function sharedSecret(
   return async (token) => {
     const jws = parsed(token, headers, headerRules)
     if (jws === null || !(await isSignedByAny(token, jws, keys))) return null
-    const claims = { ...filled, ...payloadOf(jws) }
+    const claims = { ...filled, ...orNull(() => jws.payload.read()) }
     if (!Object.hasOwn(claims, 'exp')) return null
     return partiesRefusal(registeredClaims(claims), parties) === undefined ? claims : null
   }
@@ -91,10 +91,6 @@ function parsed(token: string, headers: JoseHeaders, rules: HeaderRules): Compac
     checkHeader(jws.header, rules)
     return jws
   })
-}
-
-function payloadOf({ payload }: CompactJws): Record<string, unknown> | null {
-  return orNull(() => payload.read())
 }
 
 function orNull<T>(run: () => T): T | null {

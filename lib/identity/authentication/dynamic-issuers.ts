@@ -49,11 +49,12 @@ export interface AskedIssuersRules {
   readonly report?: ReportFailure
   warn(reason: string): void
   readonly maxHeld: number
+  /** In seconds, as the three below. */
   readonly timeout: number
   readonly maxAge: number
-  /** Seconds beyond that for which it serves while no newer one can be had. */
+  /** The time beyond `maxAge` for which an answer serves while no newer one can be had. */
   readonly maxStale: number
-  /** Seconds for which an issuer is kept as unknown. */
+  /** The time for which an issuer is kept as unknown. */
   readonly cooldown: number
 }
 

@@ -81,7 +81,7 @@ export class ListedIssuers implements Issuers {
   }
 
   find(claimed: Claimed): Issuer {
-    // It names the tokens that it accepts itself, so `iss` need not be known before.
+    // A single issuer checks `iss` itself, if it has one to check.
     if (this.#only !== undefined) return this.#only
     const { iss } = claimed
     const issuer = iss === undefined ? undefined : this.#byIss.get(iss)

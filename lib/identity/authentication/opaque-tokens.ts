@@ -22,6 +22,7 @@ import type { Validity, Verified, VerifiedTokens } from './verified-tokens.ts'
 
 interface OpaqueTokensRules {
   readonly opaqueToken: OpaqueToken
+  /** In seconds, as `maxAge`. */
   readonly timeout: number
   readonly maxAge: number
   readonly maxTokenLength: number

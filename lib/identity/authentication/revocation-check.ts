@@ -17,6 +17,7 @@ export interface RevocationRules {
   readonly isRevoked?:
     | ((userInfo: UserInfo, token: TokenInfo) => boolean | Promise<boolean>)
     | undefined
+  /** Seconds. */
   readonly timeout: number
   readonly reportIsRevoked?: ReportFailure | undefined
 }

@@ -21,7 +21,9 @@ import {
 
 export interface ExternalRightsRules extends RightsRules {
   readonly resourcesOf: ResourcesOf
+  /** Seconds for one question. */
   readonly timeout: number
+  /** Seconds that an answer is kept, from its question on. */
   readonly maxAge: number
   readonly report?: ReportFailure
   /** With users of several issuers, those of one hold half of the places at most. */

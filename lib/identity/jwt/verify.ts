@@ -106,6 +106,7 @@ export function acceptToken(
 }
 
 export interface AcceptRules extends ClaimRules {
+  /** Seconds. */
   readonly clockTolerance: number
   readonly mapClaims?: ((claims: Record<string, unknown>) => UserInfo) | undefined
   readonly reportMapClaims?: ReportFailure | undefined

@@ -92,6 +92,7 @@ export class ListedTenants implements KnownTenants {
 const MAX_REMEMBERED = 100_000
 
 interface AskedTenantsOptions {
+  /** Seconds. */
   readonly timeout: number
   /** Seconds for which an answer is kept. A `false` is never kept. */
   readonly maxAge: number

@@ -5,7 +5,7 @@ import type { LineRules } from './line.ts'
 // Outside: functions of the application, and the strangers whose requests call them.
 
 /**
- * How a function of the application is called, and for how long its answers serve. `A` is its
+ * The calls of a function of the application, and the times for which its answers serve. `A` is its
  * answer, `K` the value made of that and cached.
  */
 export interface CallbackRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {

@@ -51,6 +51,7 @@ interface Share {
  */
 export class Line {
   readonly #rules: LineRules
+  /** Milliseconds. */
   readonly #patience: number
   readonly #longest: number
   /** The shares that have questions. The one that got or left a place last is the last. */

@@ -260,9 +260,7 @@ function setOrDelete<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, s
   else map.delete(key)
 }
 
-function byReach(a: ActiveEntry, b: ActiveEntry): number {
-  return a.issuedBefore < b.issuedBefore ? 1 : -1
-}
+const byReach = (a: ActiveEntry, b: ActiveEntry) => (a.issuedBefore < b.issuedBefore ? 1 : -1)
 
 /**
  * True if an entry that names no end has come before. It ends when the one before it does, unless
