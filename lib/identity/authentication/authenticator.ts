@@ -23,6 +23,7 @@ export interface Finding {
   readonly mustBeBound: boolean
 }
 
+/** Figures of the keys of all issuers. */
 export interface KeyStats {
   /** Tokens that were refused because they name a key that no set has, logout tokens too. */
   readonly unknownKid: number

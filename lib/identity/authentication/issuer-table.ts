@@ -28,6 +28,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
   readonly #displaced: (held: T, hadProved: boolean) => void
   readonly #proved: Entries<T> = new Map()
   readonly #unproved: Entries<T> = new Map()
+  /** Issuers without a proof whose keys are waited for. */
   readonly #awaited: Entries<T> = new Map()
   /** The number of requests that wait for the keys of each. */
   readonly #waits = new Map<string, number>()

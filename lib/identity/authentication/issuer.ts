@@ -34,9 +34,9 @@ export interface IssuerRules extends VerifyRules, RightsRules {
   readonly external?: ExternalRights | undefined
 }
 
-/** The trust in an issuer. The callbacks note what its tokens are worth a place for. */
+/** The trust in an issuer, and callbacks that note its use. */
 export interface Standing {
-  /** The trust in an issuer, and callbacks that note its use. */
+  /** Asked for each token, kept or new. It notes that the issuer is in use. */
   isTrusted(): boolean
   onProof(): void
   /** A request begins to wait for its keys. */

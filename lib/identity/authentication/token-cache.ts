@@ -56,6 +56,7 @@ export class TokenCache<T> {
   #weight = 0
   #evictions = 0
 
+  /** @param sizeOf bytes that a value keeps alive */
   constructor(maxEntries: number, sizeOf: (value: T) => number = () => 0) {
     this.#maxEntries = maxEntries
     this.#sizeOf = sizeOf

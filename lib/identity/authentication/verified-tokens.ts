@@ -81,6 +81,7 @@ export class VerifiedTokens {
   }
 }
 
+/** Names may be other texts than those of the claims. */
 function sizeOf({ issuer, sub, jti, sid }: TokenNames): number {
   return NAMES + 2 * [issuer, sub, jti, sid].reduce((sum, name) => sum + (name?.length ?? 0), 0)
 }

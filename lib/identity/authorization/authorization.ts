@@ -42,6 +42,7 @@ export class Authorization {
   /** The tenant that these rights are for; null where the request belongs to none. */
   readonly tenant: string | null
 
+  /** The user that the request acts as. */
   declare readonly userInfo: UserInfo
 
   /**

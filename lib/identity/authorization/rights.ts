@@ -21,6 +21,7 @@ const NONE: readonly string[] = Object.freeze([])
  */
 export const MAX_KEPT = 4
 
+/** All that others get of it is deeply immutable. */
 export class Rights {
   readonly isSuperuser: boolean
   readonly implied: ImpliedIds | undefined

@@ -78,7 +78,11 @@ export function jwksUriOf(metadata: unknown, issuer: string): string {
   return jwksUri
 }
 
-/** @throws Unusable */
+/**
+ * Metadata that is not believed before `assertMetadataOf`.
+ *
+ * @throws Unusable
+ */
 export function readMetadata(issuer: string, limits: FetchLimits): Promise<unknown> {
   return metadataBy((url) => fetchJson(url, limits), issuer).catch((error: unknown) => {
     throw new Unusable(`no discovery document: ${reasonOf(error)}`)

@@ -21,6 +21,7 @@ export interface KeySource {
   reload(): Promise<boolean>
   /** Seconds until the next attempt. */
   readonly retryAfter: number
+  /** Starts no load. */
   state(): DocumentState
 }
 
@@ -88,6 +89,7 @@ export class StaticKeys implements KeySource {
     return true
   }
 
+  /** Starts no load. */
   state(): DocumentState {
     return { state: 'fresh', age: null, failure: null }
   }

@@ -92,7 +92,7 @@ export class Line {
     return this.#running < places && running < (shareOf === undefined ? places : half(places))
   }
 
-  /** In a full line, the newest of the share with most gives way to a share that has fewer. */
+  /** In a full line, the newest of the share with most gives way to a share with fewer, the new one counted. */
   #hasRoomFor(share: Share): boolean {
     if (this.#waiting < this.#longest) return true
     let most = share
