@@ -18,10 +18,8 @@ import { acceptedTypes } from './identity/jwt/verify.ts'
 import type { OperatorLog } from './operator-log.ts'
 import { FetchPlaces } from './platform/http/fetch-places.ts'
 
-/** The events of keys that an operator's log takes, by the name of their issuer. */
 export type KeyEventsOf = (issuer: string) => KeyEvents
 
-/** The issuers of the configuration, whose tokens are accepted. */
 export function composeIssuers(
   loaded: LoadedSettings,
   {
@@ -73,7 +71,7 @@ export function composeIssuers(
 /** A fetch may wait for its place this many times as long as it may take. */
 const LINE = 4
 
-/** Frozen, and its sets are handed to nobody: each request is decided by the same rules. */
+/** Frozen. Its sets are handed to nobody: each request is decided by the same rules. */
 function issuerRules(
   entry: IssuerEntry,
   { settings, rights, addresses }: LoadedSettings,

@@ -44,7 +44,6 @@ import type { RemoteDocumentEvents } from './platform/http/remote-document.ts'
 export interface ServiceParts {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
-  /** Undefined: none. */
   readonly checks: Checks | undefined
   readonly background: readonly Background[]
   /** The functions among the options that work in the background. */
@@ -96,7 +95,6 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
 
 const NO_LOG = new OperatorLog(() => undefined)
 
-/** In dev mode the mock user acts, in production the bearer of a token. */
 export function composeAuthenticator(
   loaded: LoadedSettings,
   events: KeyEventsOf,
@@ -135,14 +133,12 @@ function composeOpaqueTokens(
   return new OpaqueTokens({ ...rules, hasSeveralIssuers: hasSeveral(issuers) }, known)
 }
 
-/** The rights of the option; undefined: it is not given. */
 function composeRights(loaded: LoadedSettings, log: OperatorLog): ExternalRights | undefined {
   const { resourcesOf } = loaded.settings
   if (resourcesOf === undefined) return undefined
   return externalRights(resourcesOf, loaded, log, hasSeveral(loaded.issuers))
 }
 
-/** Undefined: no token has to be proved. */
 function composePossession(settings: Settings, log: OperatorLog): Possession | undefined {
   const { confirmation, publicUrl, proofMaxAge: maxAge, tenantsTimeout: timeout } = settings
   if (!asksForProof(confirmation) || publicUrl === undefined) return undefined
@@ -158,7 +154,9 @@ function composePossession(settings: Settings, log: OperatorLog): Possession | u
   })
 }
 
-/** If tokens may name several issuers. An entry may have several identifiers, or accept any. */
+/**
+ * True if tokens may name several issuers. An entry may have several identifiers, or accept any.
+ */
 function hasSeveral(issuers: LoadedSettings['issuers']): boolean {
   if (typeof issuers === 'function') return true
   return issuers.flatMap(({ issuer }) => issuer ?? ['any', 'other']).length > 1
@@ -193,7 +191,6 @@ export function composeKnownTenants(
   return new RemoteTenants(tenants, { timeout, maxAge, maxStale, retry, retryMax }, events)
 }
 
-/** The rules of the guard of one application. */
 export function composeGuardRules(
   { settings, addresses }: LoadedSettings,
   { authenticator, knownTenants, checks, counts, log }: ServiceParts,

@@ -53,7 +53,6 @@ export class OperatorLog {
     }
   }
 
-  /** The events of the keys of an issuer, by its name. */
   keys(issuer: string): KeyEvents {
     return {
       ...this.document('keys', issuer, { issuer }),

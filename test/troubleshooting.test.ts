@@ -38,7 +38,7 @@ function matches(reason: string, [start = '', end = '']: readonly string[]): boo
 }
 
 const REASONS: readonly [what: string, reasons: string[], atLeast: number][] = [
-  ['a refusal', code.of(/^(?:refuseToken|ERR_AUTH_(?!CONFIG|ROUTE)\w+)$/), 120],
+  ['a refusal', code.of(/^(?:tokenRefusal|ERR_AUTH_(?!CONFIG|ROUTE)\w+)$/), 120],
   ['a function without an answer', code.of(/^refused?$/, /platform\/callbacks/), 5],
   [
     'a document without use',

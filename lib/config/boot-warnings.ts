@@ -5,7 +5,6 @@ import { EVERY_TENANT } from '../identity/tenants/tenant-name.ts'
 import { isLoopback } from '../platform/http/urls.ts'
 import type { LoadedSettings } from './load-settings.ts'
 
-/** The warnings at boot about settings that are allowed, and seldom meant. */
 export function bootWarnings(loaded: LoadedSettings): string[] {
   const { settings, mockUser } = loaded
   const warnings: string[] = []
@@ -25,7 +24,6 @@ export function bootWarnings(loaded: LoadedSettings): string[] {
   return warnings
 }
 
-/** The warning about dev mode that is open to the network. */
 export function listeningWarning(
   { mockUser }: LoadedSettings,
   addresses: readonly (AddressInfo | string)[],

@@ -10,8 +10,8 @@ export function lettersOf(name: string): string {
 }
 
 /**
- * Whether this many edits turn one text into the other: a letter more, a letter less, another
- * letter, or two neighbours swapped.
+ * True: this many edits turn one text into the other. An edit adds, drops or replaces a letter, or
+ * swaps two neighbours.
  */
 export function isWithin(edits: number, a: string, b: string): boolean {
   if (a === b) return true

@@ -189,7 +189,7 @@ export function meantSection(
   return ([...WORDS, IMPLIES] as const).find((word) => isOneLetterOff(first, word))
 }
 
-/** Whether a name is ours, or differs from it by one letter. */
+/** True: the name is ours, or differs from it by one letter. */
 function isOneLetterOff(name: string, ours: string): boolean {
   let same = 0
   while (same < ours.length && name[same] === ours[same]) same++

@@ -38,7 +38,6 @@ export interface LoadedSettings {
   readonly issuers: readonly IssuerEntry[] | FindIssuer
   /** The user of every request in dev mode; null in production. */
   readonly mockUser: UserInfo | null
-  /** The rules by which a user's resources count. */
   readonly rights: RightsRules
   /** The addresses of `resource`, if each tenant has one of its own. */
   readonly addresses: TenantAddresses | undefined
@@ -173,7 +172,7 @@ function refuseAddresses(
   }
 }
 
-/** Whether a segment is a parameter, or has that of the tenant as a part. */
+/** True: a segment is a parameter, or has that of the tenant as a part. */
 function isParameter(segment: string, own: string): boolean {
   return segment.startsWith(':') || new RegExp(`${own}(?!\\w)`).test(segment)
 }

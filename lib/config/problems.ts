@@ -21,7 +21,6 @@ export class Problems {
     return this.#lines.length
   }
 
-  /** The first one; undefined: there is none. */
   get first(): string | undefined {
     return this.#lines[0]
   }
@@ -107,7 +106,7 @@ export function ownMembers(
   return members
 }
 
-/** Whether a value consists of plain objects with plain members, as JSON does. */
+/** True: a value consists of plain objects with plain members, as JSON does. */
 export function isPlainData(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return value.every(isPlainData)

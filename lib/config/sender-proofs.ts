@@ -10,7 +10,9 @@ export interface SenderProofs {
   readonly certificate: boolean
 }
 
-/** Those of an application: by the options, and by whether its server asks for certificates. */
+/**
+ * The proofs of an application: by the options, and by its server, which may ask for certificates.
+ */
 export function senderProofs(
   { confirmation, clientCertificate }: Pick<Settings, 'confirmation' | 'clientCertificate'>,
   server: object,

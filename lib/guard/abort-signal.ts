@@ -7,14 +7,14 @@ import type {
   RouteGenericInterface,
 } from 'fastify'
 import { type AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
-import { refusedLifetime } from '../identity/jwt/registered-claims.ts'
+import { lifetimeRefusal } from '../identity/jwt/registered-claims.ts'
 import { tokenInfo } from '../identity/jwt/token-info.ts'
 import { clock } from '../platform/runtime/clock.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import { Alarm } from '../platform/runtime/timer.ts'
 import { runInContext } from './async-context.ts'
 import { type AuthContext, admittedContextOf, authContextOf, type Deciding } from './context.ts'
-import { lackedLogin, servesSuspended, suspendedTenant } from './decide.ts'
+import { loginRefusal, servesSuspended, suspendedRefusal } from './decide.ts'
 
 const signals = new WeakMap<AuthContext, AbortSignal>()
 
@@ -39,11 +39,11 @@ export function signalOf(request: FastifyRequest): AbortSignal {
   return heardSignal(signalFor(request, context), context)
 }
 
-/** A signal whose listeners are called, even if it has been aborted before. */
+/** A signal whose listeners are called even if it is aborted already. */
 export function heardSignal(signal: AbortSignal, context: Deciding | undefined): AbortSignal {
   if (!signal.aborted) return signal
-  // A listener would never be called after an end that came before, as during a slow hook. Earlier
-  // listeners have another signal.
+  // Listeners of a signal that is aborted already, as after a slow hook, would never be called.
+  // Earlier listeners have another signal.
   const late = AbortSignal.abort(signal.reason)
   queueMicrotask(() => runInContext(context, () => late.dispatchEvent(new Event('abort'))))
   return late
@@ -54,7 +54,7 @@ function signalFor(request: FastifyRequest, context: AuthContext | undefined): A
   if (context?.isGuest) return new AbortController().signal
   if (context !== undefined) return signals.get(context) ?? waitingSignal(context)
   const undecided = authContextOf(request)
-  // Whoever streams by it would stream nothing, and see no reason.
+  // A stream that ends by it would be empty, without a reason.
   if (undecided?.policy.late && undecided.error === null) {
     throw new TypeError('signalOf: the route is late, so its request is decided at preHandler')
   }
@@ -98,7 +98,6 @@ export class AdmissionSignal {
     return this.#controller.signal
   }
 
-  /** Stops the wait for the end. */
   stop(): void {
     this.#alarm.stop()
     for (const unwatch of this.#unwatch.splice(0)) unwatch()
@@ -115,11 +114,11 @@ export class AdmissionSignal {
     const { membership, rules } = this.#context
     if (membership === null || membership.tenant === null) return
     if (membership.principal.isSuperuser || servesSuspended(this.#context)) return
-    const end = () => this.abort(suspendedTenant())
+    const end = () => this.abort(suspendedRefusal())
     this.#stopBy(rules.knownTenants.watch(membership.tenant, end))
   }
 
-  /** What is watched may have ended the signal at once. */
+  /** The watched thing may have ended the signal at once. */
   #stopBy(unwatch: (() => void) | undefined): void {
     if (this.signal.aborted) unwatch?.()
     else if (unwatch !== undefined) this.#unwatch.push(unwatch)
@@ -137,17 +136,17 @@ export class AdmissionSignal {
 }
 
 /**
- * Whether an admitted request has outlived its token, as far as that is known without a wait: by
- * the time of the token, by the age of a login that its route wants, and by a deny list that is
+ * True if an admitted request has outlived its token, as far as that is known without a wait: by
+ * the token's time, by the age of the login that its route wants, and by a deny list that is
  * `isRevoked`. True, too, if the list does not know.
  */
 export function hasEnded(context: Deciding): boolean {
   const { verified, principal, policy, rules } = context
   // In dev mode there is no token.
   if (verified === null || principal === null) return false
-  if (policy.stepUp !== null && lackedLogin(context) !== undefined) return true
+  if (policy.stepUp !== null && loginRefusal(context) !== undefined) return true
   const { names, lifetime, isOpaque } = verified
-  if (refusedLifetime(lifetime, rules.clockTolerance) !== undefined) return true
+  if (lifetimeRefusal(lifetime, rules.clockTolerance) !== undefined) return true
   // An opaque token without `exp` lives as long as its answer counts.
   if (lifetime.exp === undefined && endOf(context) <= Date.now()) return true
   try {

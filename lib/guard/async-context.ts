@@ -7,15 +7,13 @@ import { admittedContextOf, type Deciding, type DecisionRules } from './context.
 type ContextRules = Pick<DecisionRules, 'asyncContext'>
 
 /**
- * Goes on with a request under its own authorization. It goes on under none if it was not let
- * through, or if its service does not have the option: it may come from a handler of a service that
- * has.
+ * Goes on with a request under its own authorization. It goes on under none if it was not admitted,
+ * or if its service lacks the option: a handler of a service that has it may have made the request.
  */
 export function enterContext(request: FastifyRequest, done: () => void): void {
   runInContext(admittedContextOf(request), done)
 }
 
-/** Runs a function with the authorization of an admitted request. */
 export function runInContext<T>(context: Deciding | undefined, run: () => T): T {
   const membership = context?.rules.asyncContext ? context.membership : null
   return runWithAuthorization(membership?.authorization ?? null, run)

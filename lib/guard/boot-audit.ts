@@ -17,7 +17,6 @@ interface AuditRules {
   readonly resolveTenant?: unknown
   readonly multitenancy: boolean
   readonly devMode: boolean
-  /** By their names. */
   readonly checks?: object | undefined
 }
 
@@ -135,7 +134,9 @@ function reportEarly(
 /** Most early routes that the warning names. */
 const MOST_NAMED = 10
 
-/** A route that declares a tenant is refused for such a name. One warning lists the others. */
+/**
+ * A route that declares a tenant is refused for a mistaken segment. One warning lists the others.
+ */
 function reportMistaken(routes: readonly Route[], rules: AuditRules, warn: Warn): void {
   const suspects = routes.filter(
     ({ policy, url }) => policy?.noauth !== true && mistakenSegments(url, rules).length > 0,
@@ -217,16 +218,11 @@ export class PluginOrder {
   readonly #inGuarded: readonly string[]
   readonly #inBelow: ReadonlyMap<FastifyInstance, readonly string[]>
 
-  /**
-   * @param guarded the scope that the guard is being installed in
-   * @param below scopes below it that are there already
-   */
   constructor(guarded: FastifyInstance, below: readonly FastifyInstance[]) {
     this.#inGuarded = pluginsIn(guarded)
     this.#inBelow = new Map(below.map((scope) => [scope, pluginsIn(scope)]))
   }
 
-  /** Whether a plugin of a scope answers before the guard does. */
   isBefore(name: string, scope: FastifyInstance): boolean {
     return (this.#inBelow.get(scope) ?? this.#inGuarded).includes(name)
   }

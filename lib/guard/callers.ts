@@ -38,7 +38,7 @@ export interface Caller {
 
 interface CallersRules extends Omit<CallRules, 'waits' | 'suspendedTenants'> {
   readonly authenticator: Authenticator
-  /** Whether a token has to be bound to its sender, which nobody can prove without a request. */
+  /** True: a token must be bound to its sender, which nobody can prove without a request. */
   readonly mustBeBound: boolean
 }
 
@@ -50,7 +50,7 @@ export class Callers {
   readonly #waits = new PendingRequests()
   readonly #rules: CallRules
   readonly #watched = new Set<AdmissionSignal>()
-  /** Those of a token, or of the mock user, by tenant. */
+  /** The signals of a token, or of the mock user, by tenant. */
   readonly #watches = new WeakMap<object, Map<string, AbortSignal>>()
   #state: 'new' | 'open' | 'closed' = 'new'
 
@@ -94,7 +94,7 @@ export class Callers {
     const { authorization } = membership
     let signal: AbortSignal | undefined
     const watch = () => {
-      // Its own, with its own listeners, which goes when nobody listens to it or holds it.
+      // Each caller has a signal of its own, which goes when nobody listens to it or holds it.
       signal ??= AbortSignal.any([this.#watch(call, authorization)])
       return heardSignal(signal, call)
     }
@@ -109,10 +109,10 @@ export class Callers {
   async #refusalOf(call: Call, token: string, tenant: unknown): Promise<AuthError | null> {
     try {
       if (this.#state === 'closed') return closed()
-      // What it asks serves requests, too.
+      // Answers serve requests, too, so the question runs under no authorization.
       const decide = () => runWithAuthorization(null, () => this.#decide(call, token, tenant))
       const refusal = admit(call, await decide())
-      // What was asked may have taken its time. If it has ended since, everything is asked anew.
+      // Answers may take their time. If the admission has ended since, everything is asked anew.
       if (refusal !== null || !hasEnded(call)) return refusal
       const { cached } = call
       const again = admit(call, await decide())
@@ -155,7 +155,6 @@ export class Callers {
   }
 }
 
-/** One caller, and the decision on it. */
 class Call implements Deciding {
   readonly request = null
   readonly policy: Deciding['policy']
@@ -205,8 +204,8 @@ interface ReadCredentials {
 }
 
 /**
- * By own, enumerable members without getters. What is missing by mistake must not mean less than it
- * seems to, and what is misspelt must not be left out.
+ * By own, enumerable members without getters. A missing member must not mean less than it seems to,
+ * and a misspelt one must not be left out.
  *
  * @throws TypeError
  */

@@ -12,18 +12,14 @@ import { authContextOf } from './context.ts'
 import { requestedTenant } from './decide.ts'
 
 export interface ChallengeRules {
-  /** The realm of the challenges. */
   readonly realm: string
-  /** The API's own address. */
   readonly resource?: string | undefined
-  /** Whether each tenant has an address of its own, of which `resource` is the pattern. */
+  /** True: each tenant has an address of its own, of which `resource` is the pattern. */
   readonly hasTenantAddresses: boolean
-  /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
   readonly senderProofs: SenderProofs
 }
 
-/** What is wrong with the credentials, and the status of the refusal. */
 interface Fault {
   readonly challenge: Challenge | null
   readonly statusCode: number
@@ -43,7 +39,7 @@ export function challengesOf(rules: ChallengeRules) {
   const fixed = resource === undefined ? '' : metadataParameter(metadataAddress(resource))
   return (request: FastifyRequest, { challenge, statusCode }: Fault): string | string[] | null => {
     if (challenge === null) return null
-    // By own members: there may be no `error`, and Object.prototype may have one.
+    // Own members only: there may be no `error`, and Object.prototype may have one.
     const error = Object.hasOwn(challenge, 'error') ? challenge.error : undefined
     const scope = Object.hasOwn(challenge, 'scope') ? challenge.scope : undefined
     const stepUp = Object.hasOwn(challenge, 'stepUp') ? challenge.stepUp : undefined
@@ -83,7 +79,7 @@ function mustBeBound(request: FastifyRequest): boolean {
   return authContextOf(request)?.policy.mustBeBound === true
 }
 
-/** Those of routes, whose ids are frozen. */
+/** Scopes of routes, whose ids are frozen. */
 const scopes = new WeakMap<readonly string[], string>()
 
 function scopeOf(required: readonly string[] = []): string {

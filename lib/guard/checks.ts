@@ -28,11 +28,11 @@ class Thrown {
 class NamedCheck {
   readonly #name: string
   readonly #check: Check
+  /** Seconds. */
   readonly #timeout: number
   readonly #report: ReportFailure
   readonly #line: Line
 
-  /** @param timeout seconds for one call */
   constructor(name: string, check: Check, timeout: number, report: ReportFailure) {
     this.#name = name
     this.#check = check
@@ -76,7 +76,7 @@ class NamedCheck {
       const check = this.#check
       return await check(authorization, request)
     } catch (error) {
-      // What `in()` or `require()` refuses is the refusal. An error of boot is a failure.
+      // A refusal by `in()` or `require()` is the check's refusal. An error of boot is a failure.
       if (isThrown(error, AuthError) && error.statusCode !== 500) return new Thrown(error)
       throw error
     }
@@ -87,7 +87,6 @@ class NamedCheck {
 export class Checks {
   readonly #checks: ReadonlyMap<string, NamedCheck>
 
-  /** @param timeout seconds for one call */
   constructor(
     checks: Readonly<Record<string, Check>>,
     timeout: number,

@@ -14,13 +14,10 @@ import type { ReportFailure } from '../platform/callbacks/call-with-timeout.ts'
 import type { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import type { Policy } from '../routes/policy.ts'
 
-/** All that a decision needs beside the request and its route. */
 export interface DecisionRules {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
-  /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
-  /** Name of the query parameter that is the tenant. */
   readonly tenantQuery: string
   readonly resolveTenant?: ResolveTenant | undefined
   /** Logs why `resolveTenant` gave no answer. */
@@ -29,13 +26,10 @@ export interface DecisionRules {
   readonly clockTolerance: number
   /** A deny list that is `isRevoked`. It answers at once, and throws if it does not know. */
   readonly denies?: ((userInfo: UserInfo, token: TokenInfo) => boolean) | undefined
-  /** Undefined: `isRevoked` can only be asked, or is not given. */
   readonly watchRevocation?: WatchRevocation | undefined
   /** Seconds for one call of `resolveTenant`. */
   readonly timeout: number
-  /** Whether reads go on in a suspended tenant. */
   readonly suspendedTenants: 'refuse' | 'read'
-  /** Whether `currentAuthorization()` returns the authorization of a request. */
   readonly asyncContext: boolean
   /** The waits of the application's requests. They end when it closes. */
   readonly waits: PendingRequests
@@ -92,13 +86,13 @@ export class AuthContext implements Deciding {
   required: readonly string[] | null = null
   /** True after the rights were asked for anew, because those that were kept would refuse it. */
   isRenewed = false
-  /** Whether the request is admitted without a user, on an open route too. */
+  /** True: the request is admitted without a user, on an open route too. */
   isGuest = false
   /** Null until the request is admitted. */
   membership: Membership | null = null
   /** Null until the request is refused. */
   error: AuthError | null = null
-  /** Whether the decision is counted, and an event of it published. */
+  /** True: the decision is counted, and an event of it published. */
   isRecorded = false
   /** The log without `logBindings`, once there is one with them. */
   plainLog: FastifyBaseLogger | null = null

@@ -28,7 +28,7 @@ export const UNDECIDED = Symbol('undecided')
 export type Decision = Membership | typeof GUEST | AuthError
 
 /**
- * The first half of the decision on a route that is late: who asks. The last gate asks again, since
+ * The first half of the decision on a route that is late: the user. The last gate asks again, since
  * the token may have ended by then.
  */
 export function identify(context: AuthContext): MaybePromise<typeof UNDECIDED | AuthError> {
@@ -74,21 +74,24 @@ export function decideIn(
 ): MaybePromise<Decision> {
   if (tenant instanceof AuthError) return tenant
   context.tenant = tenant
-  const addressed = principal?.addressed
-  if (addressed !== undefined && !addressed.include(tenant)) {
-    return misaddressed(addressed, context) // 401
+  let asked: Membership | typeof GUEST = GUEST
+  if (principal !== null) {
+    const { addressed } = principal
+    if (addressed !== undefined && !addressed.include(tenant)) {
+      return addressRefusal(addressed, context) // 401
+    }
+    // Before the tenant's existence, so that users cannot probe which tenants exist.
+    const membership = principal.find(tenant)
+    if (membership === undefined) {
+      return decideAnew(context, () => withoutRights(principal, context)) // 403
+    }
+    asked = membership
   }
-  // Asked before whether the tenant exists, so that users cannot probe which tenants do.
-  const membership = principal === null ? GUEST : principal.find(tenant)
-  if (membership === undefined) return decideAnew(context, () => withoutRights(context)) // 403
   const { knownTenants, waits } = context.rules
   const areAsked = tenant !== null && !(knownTenants instanceof AnyTenant)
   const state = !areAsked || knownTenants.stateOf(tenant, waits) // 404, 503
-  if (state instanceof Promise) {
-    return state.then((found) => decideInState(found, membership, context))
-  }
-  if (state === true) return meetRequirement(membership, context)
-  return decideInState(state, membership, context)
+  if (state instanceof Promise) return state.then((found) => decideInState(found, asked, context))
+  return decideInState(state, asked, context)
 }
 
 /**
@@ -97,16 +100,16 @@ export function decideIn(
  */
 function decideAnew(
   context: Deciding,
-  refused: () => MaybePromise<Decision>,
+  refusal: () => MaybePromise<Decision>,
 ): MaybePromise<Decision> {
   const { principal, verified, rules } = context
   const external = verified?.external
-  if (principal === null || verified === null || external === undefined) return refused()
-  if (context.isRenewed) return refused()
+  if (principal === null || verified === null || external === undefined) return refusal()
+  if (context.isRenewed) return refusal()
   context.isRenewed = true
   return after(external.renewed(principal, verified, rules.waits), (renewed) => {
     // While they were asked for, the issuer may have got another pin. The old one counts no more.
-    if (renewed === undefined || !verified.validity.isValid) return refused()
+    if (renewed === undefined || !verified.validity.isValid) return refusal()
     context.principal = renewed
     return decideIn(context.tenant, renewed, context)
   })
@@ -115,17 +118,16 @@ function decideAnew(
 const COUNTS_AS_GUEST = 'tenant auth: a user counts as a guest'
 
 /** A token for another tenant is none here, not even that of a superuser or of a guest. */
-function misaddressed(addressed: AddressedTenants, context: Deciding): AuthError {
+function addressRefusal(addressed: AddressedTenants, context: Deciding): AuthError {
   context.principal = null
   context.verified = null
-  return addressed.refuse(context.tenant)
+  return addressed.refusal(context.tenant)
 }
 
 /** To a route for guests, a user who may not act for the tenant is nobody. */
-function withoutRights(context: Deciding): MaybePromise<Decision> {
-  const { principal, policy, tenant } = context
-  if (principal === null) return decideIn(tenant, null, context)
-  const refusal = withoutStack(() => principal.mayNotAct())
+function withoutRights(principal: Principal, context: Deciding): MaybePromise<Decision> {
+  const { policy, tenant } = context
+  const refusal = withoutStack(() => principal.tenantRefusal())
   if (!policy.guests) return refusal
   const { reason } = refusal
   const { request } = context
@@ -136,23 +138,23 @@ function withoutRights(context: Deciding): MaybePromise<Decision> {
   return decideIn(tenant, null, context)
 }
 
-function decideInState(
-  state: TenantState,
+/** The membership in a tenant that is suspended or does not exist, or its refusal. */
+function membershipDespite(
+  state: Exclude<TenantState, true>,
   membership: Membership | typeof GUEST,
   context: Deciding,
-): MaybePromise<Decision> {
-  if (state === true) return meetRequirement(membership, context)
+): Decision {
   const isServed = state === 'suspended' && servesSuspended(context)
   if (state === false || (membership === GUEST && !isServed)) {
     return withoutStack(() => new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist'))
   }
   if (membership === GUEST) return GUEST
   const { principal, tenant } = membership
-  if (!isServed && !principal.isSuperuser) return suspendedTenant()
-  return meetRequirement(new Membership(principal, tenant, true), context)
+  if (!isServed && !principal.isSuperuser) return suspendedRefusal()
+  return new Membership(principal, tenant, true)
 }
 
-/** Whether a suspended tenant is served: to its members, and to guests. */
+/** A suspended tenant is served to its members, and to guests. */
 export function servesSuspended({ request, policy, rules }: Deciding): boolean {
   if (policy.suspended) return true
   // Nobody knows whether a caller without a request only reads.
@@ -161,18 +163,20 @@ export function servesSuspended({ request, policy, rules }: Deciding): boolean {
   return rules.suspendedTenants === 'read' && isRead && request.headers.upgrade === undefined
 }
 
-/** The refusal of a member whose tenant is suspended. */
-export function suspendedTenant(): AuthError {
+export function suspendedRefusal(): AuthError {
   return withoutStack(() => new ERR_AUTH_TENANT_SUSPENDED('the tenant is suspended'))
 }
 
-function meetRequirement(
-  membership: Membership | typeof GUEST,
+function decideInState(
+  state: TenantState,
+  asked: Membership | typeof GUEST,
   context: Deciding,
 ): MaybePromise<Decision> {
   const { policy } = context
-  // It counts last: nobody logs in again to be refused still.
-  const found = policy.stepUp === null ? membership : (lackedLogin(context) ?? membership)
+  const membership = state === true ? asked : membershipDespite(state, asked, context) // 403, 404
+  if (membership instanceof AuthError) return membership
+  // The login counts last: nobody logs in again to be refused still.
+  const found = policy.stepUp === null ? membership : (loginRefusal(context) ?? membership)
   if (policy.requirement === null) return found // 401
   if (membership === GUEST) {
     return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('a guest holds no resource'))
@@ -181,21 +185,18 @@ function meetRequirement(
   const requirement = required.mode === 'by' ? chosenBy(required, context) : required
   if (requirement && membership.meets(requirement)) return found
   const { principal } = membership
-  const refused = () => withoutStack(() => principal.lacks((requirement ?? required).ids)) // 403
-  return requirement === undefined ? refused() : decideAnew(context, refused)
+  const refusal = () => withoutStack(() => principal.resourceRefusal((requirement ?? required).ids)) // 403
+  return requirement === undefined ? refusal() : decideAnew(context, refusal)
 }
 
-/**
- * The refusal where the login is not what the route wants; undefined: it is. Judged each time, of
- * superusers too.
- */
-export function lackedLogin({ principal, policy }: Deciding): AuthError | undefined {
+/** Undefined: the login is what the route wants. Judged each time, of superusers too. */
+export function loginRefusal({ principal, policy }: Deciding): AuthError | undefined {
   const { stepUp } = policy
   if (stepUp === null) return undefined
   return withoutStack(() =>
     principal === null
       ? new ERR_AUTH_TOKEN_MISSING('a guest has no login')
-      : principal.lacksLogin(stepUp),
+      : principal.loginRefusal(stepUp),
   )
 }
 
@@ -255,7 +256,7 @@ export function requestedTenant(context: AuthContext): string | null {
   }
 }
 
-/** By own properties, because a query parser or a router may give any object. */
+/** Own properties only, because a query parser or a router may give any object. */
 function property(holder: unknown, name: string): unknown {
   if (typeof holder !== 'object' || holder === null || Array.isArray(holder)) return undefined
   return Object.hasOwn(holder, name) ? Reflect.get(holder, name) : undefined

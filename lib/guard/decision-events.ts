@@ -60,12 +60,11 @@ export function recordDecision(context: AuthContext): void {
   }
   rules.counts.count(error)
   if (!decisions.hasSubscribers) return
-  // Of two looks at the token of one decision, the first one says whether it was known.
+  // The first of two looks at the token of one decision says whether it was known.
   const first = before === null || before.isRecorded ? context : before
   decisions.publish(eventOf(context, requestedTenant(context), first))
 }
 
-/** Records a decision on a caller without a request. */
 export function recordCall(call: Deciding): void {
   call.rules.counts.count(call.error)
   if (decisions.hasSubscribers) decisions.publish(eventOf(call, call.tenant))

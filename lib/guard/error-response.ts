@@ -62,13 +62,11 @@ interface Why {
   readonly required: Challenge['scope']
 }
 
-/** The tenant of a line of the log, unless each line names it already. */
 function tenantFor(context: AuthContext | null | undefined): string | undefined {
   if (!context || namesTenant(context)) return undefined
   return requestedTenant(context) ?? undefined
 }
 
-/** The place in a request whose tenant is missing, or is not valid. */
 function placeFor(context: AuthContext | null | undefined, error: AuthError): string | undefined {
   if (context?.error !== error) return undefined
   const { policy, rules } = context

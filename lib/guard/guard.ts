@@ -25,7 +25,7 @@ import {
   isAdmitted,
   setAuthContext,
 } from './context.ts'
-import { type Decision, decide, GUEST, identify, lackedLogin, UNDECIDED } from './decide.ts'
+import { type Decision, decide, GUEST, identify, loginRefusal, UNDECIDED } from './decide.ts'
 import { recordDecision } from './decision-events.ts'
 import { errorResponse } from './error-response.ts'
 import { bindLog } from './log-bindings.ts'
@@ -34,7 +34,6 @@ import { readsDeclared } from './request-decorators.ts'
 import { claimScope } from './scopes.ts'
 
 export interface GuardRules extends DecisionRules, ChallengeRules {
-  /** The checks that routes name; undefined: none. */
   readonly checks?: Checks | undefined
 }
 
@@ -51,16 +50,17 @@ export function addGuard(
   claimScope(app)
   const registry = new RouteRegistry(app, policies, readsDeclared)
 
-  /** @param before what was found until the last gate; not given: this is not the last gate */
+  /** @param before the decision at the first hook; null: there was none */
   function guard(
+    hook: 'onRequest' | 'preHandler',
     request: FastifyRequest,
     reply: FastifyReply,
     done: HookHandlerDoneFunction,
-    before?: AuthContext | null,
+    before: AuthContext | null,
   ): void {
     if (hasContexts && currentAuthorization() !== null) {
       // A handler has injected the request, or it follows another one on its connection.
-      runWithAuthorization(null, () => guard(request, reply, done, before))
+      runWithAuthorization(null, () => guard(hook, request, reply, done, before))
       return
     }
     const policy = registry.policyOf(request)
@@ -70,10 +70,10 @@ export function addGuard(
       done()
       return
     }
-    const context = new AuthContext({ request, reply }, policy, rules, before ?? null)
+    const context = new AuthContext({ request, reply }, policy, rules, before)
     let decision: ReturnType<typeof decide | typeof identify>
     try {
-      decision = policy.late && before === undefined ? identify(context) : decide(context)
+      decision = policy.late && hook === 'onRequest' ? identify(context) : decide(context)
     } catch (error) {
       decision = asRefusal(error)
     }
@@ -88,7 +88,7 @@ export function addGuard(
   }
 
   app.addHook('onRequest', function tenantAuthGuard(request, reply, done) {
-    guard(request, reply, done)
+    guard('onRequest', request, reply, done, null)
   })
 
   app.addHook('preHandler', function tenantAuthGate(request, reply, next) {
@@ -99,7 +99,7 @@ export function addGuard(
     const done = isProbe ? doneInPlace(request, reply, next, registry) : last
     // A body may have taken an hour. If its token has ended since, everything is asked anew.
     const isOpen = context ? isAdmitted(context) && !hasEnded(context) : context === null
-    if (!isOpen) guard(request, reply, done, context ?? null)
+    if (!isOpen) guard('preHandler', request, reply, done, context ?? null)
     else if (hasContexts) enterContext(request, done)
     else done()
   })
@@ -123,7 +123,6 @@ function conclude(
   if (decision === GUEST) context.isGuest = policy.guests || policy.noauth
   else if (decision instanceof Membership) context.membership = decision
   if (!isAdmitted(context)) {
-    // The last gate decides.
     if (decision === UNDECIDED) enterContext(request, done)
     else refuse(context, asRefusal(decision), done)
     return
@@ -160,18 +159,15 @@ function doneIfChecked(
     if (!context || !isAdmitted(context)) return done(asRefusal(undefined))
     void checks.refusalOf(context).then((refusal) => {
       if (refusal !== null) return refuse(context, refusal, done)
-      // A check may have taken its time.
-      if (hasEnded(context)) return refuse(context, lackedLogin(context) ?? ended(), done)
+      // A check may take its time.
+      if (hasEnded(context)) return refuse(context, loginRefusal(context) ?? ended(), done)
       recordDecision(context)
       enterContext(request, done)
     })
   }
 }
 
-/**
- * After an error of the guard's own, the route stays closed, and the answer is not a 500 that a
- * caller could cause.
- */
+/** A failure of the guard itself closes the route. It is no 500, which a caller could cause. */
 export function asRefusal(error: unknown): AuthError {
   if (isThrown(error, AuthError)) return error
   return withoutStack(() => new ERR_AUTH_TOKEN_INVALID(`the guard failed (${errorCode(error)})`))

@@ -3,9 +3,6 @@ import type { LogBinding } from '../config/options.ts'
 import type { AuthContext } from './context.ts'
 import { requestedTenant } from './decide.ts'
 
-/**
- * Adds the known ones of these names to each later log line of a decided request.
- */
 export function bindLog(context: AuthContext, names: readonly LogBinding[]): void {
   const { request, reply, principal } = context
   const known = {
@@ -27,7 +24,6 @@ export function bindLog(context: AuthContext, names: readonly LogBinding[]): voi
   }
 }
 
-/** Whether each line names the tenant already. */
 export function namesTenant({ request, rules, plainLog }: AuthContext): boolean {
   if (plainLog === null || request.log === plainLog) return false
   return rules.logBindings?.includes('tenant') === true

@@ -19,7 +19,6 @@ import { guardedScopes } from './scopes.ts'
  */
 export class ProbedRequest extends Readable {}
 
-/** The end of a probed request. */
 export interface ProbeEnd {
   /** The url of its route. Undefined if no route matched. */
   readonly url: string | undefined
@@ -46,7 +45,6 @@ export function probeEndOf(raw: object): ProbeEnd | undefined {
   return probeEnds.get(raw)
 }
 
-/** Notes that the guard refused a probed request. */
 export function noteRefusal({ request, policy }: AuthContext, error: AuthError): void {
   note(request, policy, error)
 }
@@ -117,7 +115,7 @@ function watchRaw(prototype: object): () => void {
 }
 
 function setRaw(this: FastifyRequest, raw: unknown): void {
-  // As the assignment would, if there were no setter.
+  // An assignment would do the same if there were no setter.
   const property = { value: raw, writable: true, enumerable: true, configurable: true }
   Object.defineProperty(this, 'raw', property)
   if (!(raw instanceof ProbedRequest)) return

@@ -9,10 +9,8 @@ type Getter = (this: FastifyRequest) => unknown
 
 const NAMES = ['tenant', 'userInfo', 'resources', 'authorization'] as const
 
-/** What a guest's request has, beside its tenant. */
 const OF_GUESTS = { userInfo: null, authorization: null, resources: new ImmutableSet<string>([]) }
 
-/** For each of our properties of a request, the function that reads it. */
 export const GETTERS: ReadonlyMap<string, Getter> = new Map(
   NAMES.map((name) => [
     name,
@@ -53,9 +51,7 @@ export function decorateRequest(app: FastifyInstance): void {
   }
 }
 
-/**
- * Whether a request has our getters. A decoration of another scope may hide them.
- */
+/** False if a decoration of another scope hides our getters. */
 export function readsDeclared(request: FastifyRequest): boolean {
   return [...GETTERS].every(([name, getter]) => propertyOf(request, name)?.get === getter)
 }

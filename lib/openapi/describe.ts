@@ -20,7 +20,7 @@ import {
 export interface OpenapiRules extends RefusalRules, TenantParameterRules {
   /** Tokens may also come from another place than the Authorization header. */
   readonly tokenFrom?: unknown
-  /** How senders of bound tokens prove that they hold the keys. Undefined: they need not. */
+  /** Undefined: senders need not prove that they hold the keys of tokens. */
   readonly senderProofs?: SenderProofs | undefined
 }
 

@@ -107,7 +107,6 @@ export function withoutBasePaths(url: string, basePaths: readonly string[]): str
   )
 }
 
-/** The base paths of a document's `servers`. Variables have their defaults. */
 export function basePathsOf(servers: unknown): string[] {
   return list(servers)
     .map((server) => basePathOf(draft(server)))

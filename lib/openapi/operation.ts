@@ -109,14 +109,11 @@ export function errorSchema(): object {
 }
 
 export interface TenantParameterRules {
-  /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
-  /** Name of the query parameter that is the tenant. */
   readonly tenantQuery: string
   readonly resolveTenant?: unknown
 }
 
-/** The Parameter Objects that stand around an operation. */
 export interface OuterParameters {
   /** Those of its path item. */
   readonly shared: readonly unknown[]

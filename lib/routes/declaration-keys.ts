@@ -64,8 +64,8 @@ export function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefine
 }
 
 /**
- * Whether a path parameter may have been meant for `name`. It may if both are the same without
- * case, `_`, `-` and an ending such as `Id`. One letter may differ if the name is long enough.
+ * True: a path parameter may have been meant for `name`. Both are the same without case, `_`, `-`
+ * and an ending such as `Id`, and one letter may differ if the name is long enough.
  */
 export function resembles(parameter: string, name: string): boolean {
   const wanted = plainOf(name)

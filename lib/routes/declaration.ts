@@ -91,7 +91,7 @@ declare module 'fastify' {
 export interface Declared {
   readonly noauth: boolean
   readonly tenant: boolean | 'required' | 'optional'
-  /** Whether it says so that it is for no tenant, by `tenant: false`. */
+  /** True: it declares `tenant: false`. */
   readonly isTenantless: boolean
   readonly userInfo: boolean
   readonly resources: boolean
@@ -100,10 +100,10 @@ export interface Declared {
   readonly suspended: boolean
   readonly late: boolean
   readonly requirement: Requirement | RequirementByRequest | null
-  /** Whether it says so that it requires nothing, by `require: false`. */
+  /** True: it declares `require: false`. */
   readonly isRequireless: boolean
   readonly checks: readonly string[] | null
-  /** Whether a token that is not bound to its sender is refused. */
+  /** True: a token that is not bound to its sender is refused. */
   readonly mustBeBound: boolean
   /** The login that is wanted; null: any. */
   readonly stepUp: StepUp | null

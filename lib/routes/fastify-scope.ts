@@ -13,7 +13,7 @@ export function rootScope(app: FastifyInstance): FastifyInstance {
   }
 }
 
-/** Whether `scope` is `outer`, or below it. */
+/** True: `scope` is `outer`, or below it. */
 export function isWithin(outer: FastifyInstance, scope: FastifyInstance): boolean {
   return outer === scope || Object.prototype.isPrototypeOf.call(outer, scope)
 }

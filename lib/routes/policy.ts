@@ -4,25 +4,21 @@ import { type Declared, NEVER_MET, readDeclaration } from './declaration.ts'
 import { resembles } from './declaration-keys.ts'
 import { parameterNames } from './route-path.ts'
 
-/** The rules for the requests of one route. */
 export interface Policy {
-  /** No authentication. */
   readonly noauth: boolean
-  /** Whether nothing at all is decided: an open route without a tenant and without a check. */
+  /** True: nothing at all is decided: an open route without a tenant and without a check. */
   readonly isExempt: boolean
-  /** The place of the tenant in the URL. */
   readonly tenant: TenantPlace
-  /** Whether a request may name no tenant in its query. */
+  /** True: a request may name no tenant in its query. */
   readonly mayBeAbsent: boolean
   readonly declared: Declared
-  /** Whether a request without a user is admitted. */
+  /** True: a request without a user is admitted. */
   readonly guests: boolean
-  /** Whether all but authentication is decided after the body is read and validated. */
+  /** True: all but authentication is decided after the body is read and validated. */
   readonly late: boolean
-  /** Whether a suspended tenant is served. */
   readonly suspended: boolean
   readonly requirement: Declared['requirement']
-  /** Whether a token that is not bound to its sender is refused. */
+  /** True: a token that is not bound to its sender is refused. */
   readonly mustBeBound: boolean
   /** The names of the checks that must hold; null: none. */
   readonly checks: readonly string[] | null
@@ -33,13 +29,12 @@ export interface Policy {
 export interface PolicyRules {
   readonly multitenancy: boolean
   readonly devMode: boolean
-  /** Whether a guarded route that says nothing of a tenant has one. Undefined: no. */
+  /** True: a guarded route that says nothing of a tenant has one. Undefined: it has none. */
   readonly tenantDefault?: boolean | undefined
   /** By their names. */
   readonly checks?: object | undefined
   /** The option. Undefined: `refuse`. */
   readonly confirmation?: ConfirmationRule | undefined
-  /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
   readonly resolveTenant?: unknown
 }

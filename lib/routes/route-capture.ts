@@ -9,11 +9,11 @@ import { Route, type RouteFacts } from './route.ts'
 /** The routes of one application, of all its scopes. */
 interface ApplicationRoutes {
   readonly routes: CapturedRoute[]
-  /** Whether a guard needs them. */
+  /** True: a guard needs them. */
   isKept: boolean
 }
 
-/** By the root of each application. */
+/** The key is the root of an application. */
 const applications = new WeakMap<object, ApplicationRoutes>()
 
 /** Routes by their options. Two hooks may see one route. */
@@ -47,7 +47,7 @@ export function applicationRoutes(app: FastifyInstance): readonly CapturedRoute[
   return applications.get(rootScope(app))?.routes
 }
 
-/** As `applicationRoutes`. They live as long as the application. */
+/** `applicationRoutes`, for as long as the application lives. */
 export function keepRoutes(app: FastifyInstance): readonly CapturedRoute[] | undefined {
   const application = applications.get(rootScope(app))
   if (application !== undefined) application.isKept = true

@@ -34,7 +34,6 @@ export function jsonConstraints(given: object): RouteConstraints | undefined {
   return Object.fromEntries(names.map((name) => [name, jsonValue(values.get(name))]))
 }
 
-/** The same text for the same constraints. */
 export function constraintsKey({ constraints = {} }: Constrained): string {
   return JSON.stringify(constraints)
 }

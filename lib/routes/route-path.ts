@@ -3,7 +3,6 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 const COLON = ':'
 const ENDS_OF_NAME = ['(', '-', '.', '/']
 
-/** A parameter of a path. */
 interface PathParameter {
   readonly name: string
   /** Its regular expression, in parentheses; empty if there is none. */
@@ -95,7 +94,6 @@ function routerOptionsOf({ initialConfig }: FastifyInstance): RouterOptions {
   }
 }
 
-/** A method, and a path as the router keeps it. */
 export interface RouterPlace {
   readonly method: string
   readonly url: string

@@ -15,7 +15,7 @@ export class RouteRegistry {
   readonly #isSound: (request: FastifyRequest) => boolean
   readonly #application: readonly CapturedRoute[] | undefined
   readonly #seen = new Set<CapturedRoute>()
-  /** By the config that Fastify made for the route. No code can replace it. */
+  /** Policies by the config that Fastify made for the route. No code can replace it. */
   readonly #policies = new WeakMap<object, Policy>()
   #earlyProblems: readonly string[] = []
   #isCompiled = false
@@ -144,14 +144,12 @@ function halfAdded(routes: readonly Route[]): string[] {
   return routeProblems(halves.map((route) => ({ route, found })))
 }
 
-/** The routes that Fastify has added. */
 export function added(written: readonly CapturedRoute[]): readonly Route[] {
   return routesOf(written)
     .flat()
     .filter((route) => route.routedMethods.length > 0)
 }
 
-/** The routes of each, since the root of a prefixed scope has two. */
 function routesOf(written: readonly CapturedRoute[]): (readonly Route[])[] {
   return written.map(({ routes }) => routes)
 }

@@ -13,7 +13,7 @@ export interface RouteFacts {
   readonly writtenUrl: string
   /** The declarations that a copy of its config loses. */
   readonly hidden: Hidden
-  /** Whether it is the `HEAD` twin of a `GET` route, which Fastify adds. */
+  /** True: it is the `HEAD` twin of a `GET` route, which Fastify adds. */
   readonly isTwin: boolean
   /** The declarations beside its config. Another plugin may read those of an unguarded route. */
   readonly beside: Hidden
@@ -26,28 +26,23 @@ export interface RouteFacts {
 export class Route {
   readonly scope: FastifyInstance
   readonly writtenUrl: string
-  /** The path in the router. */
   readonly url: string
   readonly methods: readonly string[]
   /** The constraints that distinguish it from other routes of its url, such as a version. */
   readonly constraints: Constraints
   readonly declared: Declared
-  /** The mistakes in its declaration. */
   readonly problems: readonly string[]
   /**
    * Its declarations, apart from being open. If there are none: the mistakes that may have been
    * meant as one.
    */
   readonly declares: readonly string[]
-  /** The schema of its path parameters. */
   readonly paramsSchema: unknown
-  /** Whether the bodies of its requests are validated. */
   readonly validatesBody: boolean
-  /** Whether @fastify/websocket takes its requests. */
+  /** True: @fastify/websocket takes its requests. */
   readonly isWebSocket: boolean
   /** Undefined until a guard has compiled it. */
   policy: Policy | undefined
-  /** The values of its declaration, as they are in the config that Fastify took. */
   readonly #values: ReadonlyMap<string, unknown>
   /** The number of its places that precede the first one that is not free. */
   readonly #free: number
@@ -81,7 +76,7 @@ export class Route {
     this.#free = freePlaces(scope, this.#places, this.constraints)
   }
 
-  /** Whether our keys in a live config are still those that Fastify took. */
+  /** True: our keys in a live config are still those that Fastify took. */
   agreesWith(config: object): boolean {
     const values = valuesIn(config)
     return [...this.#values].every(([key, value]) => Object.is(value, values.get(key)))
@@ -92,12 +87,12 @@ export class Route {
     return this.#free < (this.#isTwin ? 1 : this.#places.length)
   }
 
-  /** Whether Fastify refused it after adding a part of it. Fastify cannot serve that part. */
+  /** True: Fastify refused it after adding a part of it. Fastify cannot serve that part. */
   get isHalfAdded(): boolean {
     return this.#isRefused && this.#free > 0
   }
 
-  /** Those of its methods that the router has it for. Complete once Fastify has taken it. */
+  /** The methods that the router has it for. Complete once Fastify has taken it. */
   get routedMethods(): readonly string[] {
     if (this.#isRefused) return []
     return this.methods.filter((method) =>

@@ -425,7 +425,7 @@ test('the table has every reason to refuse a token', () => {
   const inSource = readdirSync('lib', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => readFileSync(join('lib', file), 'utf8'))
-    .flatMap((text) => [...text.matchAll(/refuseToken\(\s*'([^']+)'/g)])
+    .flatMap((text) => [...text.matchAll(/tokenRefusal\(\s*'([^']+)'/g)])
     .map(([, reason]) => reason)
   assert.equal(inSource.length > 20, true, 'the sources are read')
   const found = inSource.filter((reason) => reason === undefined || !inTable.has(reason))

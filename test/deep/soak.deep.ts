@@ -38,7 +38,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
     'the expiry of a token that was seen before',
     [
       'identity/authentication/verified-tokens.ts',
-      'refusedLifetime(verified.lifetime, this.#clockTolerance) ?? verified',
+      'lifetimeRefusal(verified.lifetime, this.#clockTolerance) ?? verified',
       'verified',
     ],
     /^user: .* in place of 401 ERR_AUTH_TOKEN_INVALID/,
@@ -131,7 +131,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the clients of a logout',
-    ['identity/jwt/logout-token.ts', 'if (refused !== undefined) return refused', ''],
+    ['identity/jwt/logout-token.ts', 'if (refusal !== undefined) return refusal', ''],
     /^authorization server: 200 logged out in place of 400 invalid_request/,
   ],
   [
@@ -141,7 +141,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'newer rights before a refusal',
-    ['guard/decide.ts', 'external === undefined) return refused()', 'true) return refused()'],
+    ['guard/decide.ts', 'external === undefined) return refusal()', 'true) return refusal()'],
     /^user.*: 403 .* in place of /,
   ],
   [

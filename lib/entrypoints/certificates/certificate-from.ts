@@ -65,7 +65,7 @@ export function certificateFrom(
   const proxies = new Proxies(entryPointOptions('certificateFrom', given, MEMBERS).finish().proxies)
   let warnAt = Number.NEGATIVE_INFINITY
 
-  /** Of the sender alone: what the header says may be a lie. */
+  /** The sender alone: the header may lie. */
   function warn(request: FastifyRequest, sender: Sender): void {
     const now = clock.now()
     if (sender === null || now < warnAt) return

@@ -9,7 +9,6 @@ const UNIX = 'unix'
 interface Network {
   readonly address: string
   readonly family: 'ipv4' | 'ipv6'
-  /** Bits that count. */
   readonly bits: number
 }
 

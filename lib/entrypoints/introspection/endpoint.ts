@@ -38,7 +38,6 @@ const OF_THE_CLIENT: readonly unknown[] = ['invalid_client', 'unauthorized_clien
  */
 export type AskEndpoint = (token: string) => Promise<object>
 
-/** An introspection endpoint (RFC 7662), and one way to prove oneself to it. */
 export function endpointOf(
   { clientId, signed }: IntrospectionRules,
   server: ServerMetadata,

@@ -23,7 +23,7 @@ export class OpaqueFailure extends Error {
     this.code = code
   }
 
-  /** The endpoint itself is at fault, rather than the way to it, or one answer. */
+  /** True: the endpoint itself is at fault, rather than the way to it, or one answer. */
   get isFault(): boolean {
     return this.refusesClient || this.code === 'ERR_INTROSPECTION_ALL_ACTIVE'
   }

@@ -38,7 +38,7 @@ export function introspection(
       return answeredClaims(await proved(token), rules.issuer)
     } catch (error) {
       const failure = asOpaqueFailure(error)
-      // It may be the token that is refused so. A random one shows it.
+      // Either the token is refused so, or the credentials. A random token shows which.
       if (failure.refusesClient || failure.isBusy) await endpoint.proveAgain()
       throw failure
     }

@@ -7,7 +7,7 @@ import { Custom, Text } from '../../config/option-types.ts'
 import { AuthError } from '../../errors.ts'
 import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
 import { type CompactJws, JoseHeaders, parseCompactJws } from '../../identity/jwt/compact-jws.ts'
-import { refusedParties, registeredClaims } from '../../identity/jwt/registered-claims.ts'
+import { partiesRefusal, registeredClaims } from '../../identity/jwt/registered-claims.ts'
 import { acceptedTypes, checkHeader, type HeaderRules } from '../../identity/jwt/verify.ts'
 import { isThrown } from '../../platform/runtime/error.ts'
 
@@ -78,23 +78,19 @@ export function sharedSecret(
   return async (token) => {
     const jws = parsed(token, headers, headerRules)
     if (jws === null || !(await isSignedByAny(token, jws, keys))) return null
-    const claims = { ...filled, ...payloadOf(jws) }
+    const claims = { ...filled, ...orNull(() => jws.payload.read()) }
     if (!Object.hasOwn(claims, 'exp')) return null
-    return refusedParties(registeredClaims(claims), parties) === undefined ? claims : null
+    return partiesRefusal(registeredClaims(claims), parties) === undefined ? claims : null
   }
 }
 
-/** By the rules for all JWTs: one spelling, no extensions. Null: it is no such token. */
+/** The rules for all JWTs: one spelling, no extensions. Null: it is no such token. */
 function parsed(token: string, headers: JoseHeaders, rules: HeaderRules): CompactJws | null {
   return orNull(() => {
     const jws = parseCompactJws(token, Number.POSITIVE_INFINITY, headers)
     checkHeader(jws.header, rules)
     return jws
   })
-}
-
-function payloadOf({ payload }: CompactJws): Record<string, unknown> | null {
-  return orNull(() => payload.read())
 }
 
 function orNull<T>(run: () => T): T | null {

@@ -47,7 +47,7 @@ export function startPoller<Cursor>(
   let current = new PendingRequests()
   let isOpen = false
   let isWoken = false
-  /** How far the wall clock was ahead of `clock` at most since all entries were asked for. */
+  /** The most by which the wall clock was ahead of `clock` since all entries were asked for. */
   let apart = Number.NEGATIVE_INFINITY
   // Readings of `clock`, in milliseconds.
   let dueAt = Number.POSITIVE_INFINITY

@@ -22,7 +22,7 @@ export interface Attempt {
   /** Null: a stranger, who has no token. */
   readonly resources: Resources | null
   readonly isExpired: boolean
-  /** Whether its token is bound to a key. All but `unproved` prove to hold it. */
+  /** True: its token is bound to a key. All but `unproved` prove to hold it. */
   readonly isBound: boolean
   /** The login of its token: one that is enough, none for `stale`; null: what `claims` gives. */
   readonly login: StepUp | 'none' | null

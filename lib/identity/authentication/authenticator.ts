@@ -13,13 +13,13 @@ import type { Verified } from './verified-tokens.ts'
 
 /** Findings on the way to a principal, for those who watch a request. */
 export interface Finding {
-  /** Whether the token was known, or had to be verified. Null: none was read. */
+  /** True: the token was in the cache. Null: no token was read. */
   cached: boolean | null
   /** The verified token; null until then, and in dev mode. */
   verified: Verified | null
-  /** What the sender of the token has proved to hold. Asked once for each request. */
+  /** The key that the sender has proved to hold. Asked once for each request. */
   possession: Possessed | null
-  /** Whether a token that is not bound to its sender is refused. */
+  /** True: a token that is not bound to its sender is refused. */
   readonly mustBeBound: boolean
 }
 
@@ -31,11 +31,8 @@ export interface KeyStats {
 
 /** Finds out who a request acts as. One instance serves a whole service. */
 export interface Authenticator {
-  /** Starts what runs in the background. */
   open(): void
-  /** Ends what runs in the background. */
   close(): void
-  /** Whether a request can be authenticated now. */
   readonly isReady: boolean
   /**
    * Gets new keys, where there are any to get.
@@ -46,12 +43,9 @@ export interface Authenticator {
   refreshKeys(iss?: string): Promise<void>
   /** The application's answers are asked for anew: all, or those of `what`. */
   forget(what: Invalidation): void
-  /** The issuers that are known now. */
   issuers(): readonly Issuer[]
-  /** Figures of the tokens that were verified before. */
   readonly tokenCache: TokenCacheStats
   readonly keyStats: KeyStats
-  /** Figures of the proofs of bound tokens. */
   readonly proofs: ProofStats
   /**
    * The principal of a request, or its refusal; a promise only if it is not known at once, and
@@ -136,7 +130,6 @@ export function readInvalidation(what: unknown): Invalidation {
   return ownCopy(Object.fromEntries(given))
 }
 
-/** Whether it is one of those whose answers are forgotten. */
 export function isInvalidated(
   { issuer, sub }: Pick<TokenNames, 'issuer' | 'sub'>,
   what: Invalidation,

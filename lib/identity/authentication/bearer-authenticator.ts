@@ -7,7 +7,7 @@ import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { Principal } from '../authorization/principal.ts'
 import { isOpaque } from '../jwt/compact-jws.ts'
 import type { Logout } from '../jwt/logout-token.ts'
-import { refuseToken } from '../jwt/refuse-token.ts'
+import { tokenRefusal } from '../jwt/token-refusal.ts'
 import type { Possession, ProofStats, Sent } from '../proofs/possession.ts'
 import type { Authenticator, Finding, Invalidation, KeyStats } from './authenticator.ts'
 import { extractToken, type TokenRules } from './extract-token.ts'
@@ -21,7 +21,6 @@ import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 export interface BearerRules extends RevocationRules, TokenRules {}
 
-/** The parts that verify a token. */
 export interface TokenParts {
   readonly issuers: Issuers
   readonly tokens: VerifiedTokens
@@ -117,12 +116,12 @@ export class BearerAuthenticator implements Authenticator {
     finding: Finding,
   ): MaybePromise<Principal | AuthError> {
     if (token === '') return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('an empty token'))
-    if (finding.mustBeBound) return refuseToken('not bound to its sender')
+    if (finding.mustBeBound) return tokenRefusal('not bound to its sender')
     const known = this.#parts.tokens.recall(token) // 401
     finding.cached = known !== undefined
     return after(known ?? this.#verify(token, waits), (verified) => {
       if (verified instanceof AuthError) return verified
-      if (verified.confirmation !== null) return refuseToken('bound to its sender')
+      if (verified.confirmation !== null) return tokenRefusal('bound to its sender')
       finding.verified = verified
       return this.#unrevoked(verified, waits)
     })
@@ -149,8 +148,8 @@ export class BearerAuthenticator implements Authenticator {
     if (possession !== undefined) {
       const proved = possession.prove(sent, verified.confirmation, finding, waits) // 401, 503
       if (proved instanceof Promise) {
-        return proved.then((late) => {
-          finding.possession = late
+        return proved.then((possession) => {
+          finding.possession = possession
           return this.#unrevoked(verified, waits)
         })
       }
@@ -165,14 +164,17 @@ export class BearerAuthenticator implements Authenticator {
     const { external } = verified
     const unrevoked = (user: Principal) => checkRevocation(user, verified, this.#rules, waits)
     if (external === undefined) return unrevoked(verified.principal) // 401, 503
-    // A deny list needs the token alone. Whoever is on it must hold no place among the questions.
+    // A deny list needs the token alone. A revoked user must hold no place among the questions.
     if (this.#hasDenyList) {
       return after(unrevoked(verified.principal), () => external.of(verified, waits))
     }
     return after(external.of(verified, waits), unrevoked)
   }
 
-  /** Which kind a token is is decided once: what fails as one kind is never tried as the other. */
+  /**
+   * The kind of a token is decided once: a token that fails as one kind is never tried as the
+   * other.
+   */
   #verify(token: string, waits: PendingRequests): MaybePromise<Verified | AuthError> {
     const { jwts, opaqueTokens } = this.#parts
     if (opaqueTokens === undefined || !isOpaque(token)) return jwts.verify(token, waits)

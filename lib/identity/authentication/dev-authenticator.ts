@@ -2,14 +2,13 @@ import type { AuthError } from '../../errors.ts'
 import { Principal } from '../authorization/principal.ts'
 import type { RightsRules } from '../authorization/rights.ts'
 import { DEV_LOGIN } from '../authorization/step-up.ts'
-import { refuseToken } from '../jwt/refuse-token.ts'
 import { NO_ACTORS } from '../jwt/registered-claims.ts'
+import { tokenRefusal } from '../jwt/token-refusal.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import type { Authenticator } from './authenticator.ts'
 
 /**
- * Dev mode: every request acts as one user. Nothing of the request is read, and there is no
- * network.
+ * Dev mode: every request acts as one user. Nothing of the request is read. There is no network.
  */
 export class DevAuthenticator implements Authenticator {
   readonly isReady = true
@@ -48,8 +47,7 @@ export class DevAuthenticator implements Authenticator {
     return this.#principal
   }
 
-  /** Nobody's word is believed. */
   verifyLogout(): AuthError {
-    return refuseToken('dev mode')
+    return tokenRefusal('dev mode')
   }
 }

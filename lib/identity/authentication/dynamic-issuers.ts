@@ -9,7 +9,7 @@ import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.t
 import { Alarm } from '../../platform/runtime/timer.ts'
 import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { KeySource } from '../jwks/key-source.ts'
-import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
+import { mismatch, tokenRefusal } from '../jwt/token-refusal.ts'
 import type { Issuer, IssuerEntry, Standing } from './issuer.ts'
 import { IssuerTable } from './issuer-table.ts'
 import type { Claimed, Issuers } from './issuers.ts'
@@ -17,7 +17,7 @@ import type { Claimed, Issuers } from './issuers.ts'
 /** Most answers that name no issuer. */
 const MOST_UNKNOWN = 1000
 
-/** How often an answer is asked for anew that was forgotten on its way. */
+/** Most repeats of a question whose answer was forgotten on its way. */
 const MOST_TURNS = 5
 
 /** Milliseconds between two warnings that issuers had to go. */
@@ -42,31 +42,25 @@ export interface AskedIssuersRules {
   ask(iss: string): unknown
   /** The issuer of an answer; null: none; undefined: it is no answer. */
   read(iss: string, answer: unknown): IssuerEntry | null | undefined
-  /** Where the keys of an entry come from. */
   keysOf(entry: IssuerEntry): KeySource
   /** Rights by a function of the entry's own; undefined: it has none. */
   rightsOf(entry: IssuerEntry): ExternalRights | undefined
   issuerOf(entry: IssuerEntry, own: Own, standing: Standing): Issuer
-  /** Reports why there is no answer. */
   readonly report?: ReportFailure
-  /** Tells the operator. */
   warn(reason: string): void
-  /** Most issuers that are held. */
   readonly maxHeld: number
-  /** Seconds for one question. */
+  /** In seconds, as the three below. */
   readonly timeout: number
-  /** Seconds that an answer is kept. */
   readonly maxAge: number
-  /** Seconds beyond that for which it serves while no newer one can be had. */
+  /** The time beyond `maxAge` for which an answer serves while no newer one can be had. */
   readonly maxStale: number
-  /** Seconds that it is kept that there is no such issuer. */
+  /** The time for which an issuer is kept as unknown. */
   readonly cooldown: number
 }
 
 /** The parts of an issuer that outlive a change of its rules. */
 interface Own {
   readonly keys: KeySource
-  /** Of a function of its own; undefined: there is none. */
   readonly rights: ExternalRights | undefined
 }
 
@@ -74,11 +68,9 @@ interface Own {
 interface Held {
   readonly issuer: Issuer
   readonly rights: ExternalRights | undefined
-  /** All of the answer that is data. */
+  /** The answer's data: all of it but functions. */
   readonly data: string
-  /** Where its keys come from. */
   readonly place: string
-  /** The history of the answer. */
   readonly story: DocumentStatus
 }
 
@@ -91,7 +83,7 @@ export class DynamicIssuers implements Issuers {
   readonly #rules: AskedIssuersRules
   readonly #answers: CachedCallback<IssuerEntry | null, Held | null>
   readonly #table: IssuerTable<Held | null>
-  /** Those that had proved a token and had to go, since the last warning. */
+  /** The number of issuers that had proved a token and were displaced, since the last warning. */
   #displaced = 0
   readonly #warning = new Alarm(() => this.#warn())
   #warnedAt = Number.NEGATIVE_INFINITY
@@ -168,10 +160,10 @@ export class DynamicIssuers implements Issuers {
   }
 
   #find(iss: string | undefined, waits: PendingRequests, turns: number): MaybePromise<Issuer> {
-    if (iss === undefined) throw refuseToken('the issuer is missing')
+    if (iss === undefined) throw tokenRefusal('the issuer is missing')
     return after(NAME.test(iss) ? this.#answers.get(iss, waits) : null, (held) => {
       if (held === null) {
-        throw refuseToken('the issuer is not accepted', mismatch('iss', KNOWN, iss))
+        throw tokenRefusal('the issuer is not accepted', mismatch('iss', KNOWN, iss))
       }
       if (!held.issuer.isRetired) return held.issuer
       // Forgotten on its way, or another answer has come since.
@@ -232,12 +224,12 @@ export class DynamicIssuers implements Issuers {
       {
         isTrusted: () => {
           if (this.#answers.fresh(iss) !== held) return false
-          this.#table.used(iss)
+          this.#table.noteUse(iss)
           return true
         },
-        proved: () => this.#table.proved(iss),
-        awaited: () => this.#table.awaited(iss),
-        released: () => this.#table.released(iss),
+        onProof: () => this.#table.noteProof(iss),
+        onWait: () => this.#table.beginWait(iss),
+        onWaitEnd: () => this.#table.endWait(iss),
       },
     )
     const story = before?.story ?? this.#storyOf(iss)

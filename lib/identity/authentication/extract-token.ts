@@ -4,7 +4,7 @@ import { type ReportFailure, thrown, unusable } from '../../platform/callbacks/c
 import { unexpected } from '../../platform/http/failure.ts'
 import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
-import { refuseToken } from '../jwt/refuse-token.ts'
+import { tokenRefusal } from '../jwt/token-refusal.ts'
 
 const SPACE = 0x20
 
@@ -37,7 +37,6 @@ export interface TokenRules {
   /** Undefined: `Bearer` only. */
   readonly schemes?: Schemes | undefined
   readonly tokenFrom?: TokenFrom | undefined
-  /** Reports why `tokenFrom` gave no token. */
   readonly reportTokenFrom?: ReportFailure | undefined
 }
 
@@ -54,11 +53,11 @@ export function extractToken(request: FastifyRequest, rules: TokenRules = {}): s
     authorization === undefined
       ? tokenElsewhere(request, rules.tokenFrom, rules.reportTokenFrom)
       : readToken(String(authorization), rules.schemes)
-  if (isRepeated(request.raw.rawHeaders)) throw refuseToken('several Authorization headers')
+  if (isRepeated(request.raw.rawHeaders)) throw tokenRefusal('several Authorization headers')
   return token
 }
 
-/** A function written in JavaScript may give anything. */
+/** A function written in JavaScript may return anything. */
 function tokenElsewhere(
   request: FastifyRequest,
   tokenFrom?: TokenFrom,
@@ -69,10 +68,10 @@ function tokenElsewhere(
     token = tokenFrom?.(request)
   } catch (error) {
     report?.(thrown(error))
-    throw isThrown(error, AuthError) ? error : refuseToken('tokenFrom failed')
+    throw isThrown(error, AuthError) ? error : tokenRefusal('tokenFrom failed')
   }
   if (token === null || token === '') return null
-  // Thrown: nobody becomes a guest by it.
+  // It throws, so that nobody becomes a guest by a failure.
   if (token === undefined && tokenFrom) {
     throw withoutStack(() => new ERR_AUTH_TOKEN_MISSING('tokenFrom gave undefined'))
   }
@@ -80,7 +79,7 @@ function tokenElsewhere(
   if (typeof token === 'string') return token
   ignoreRejection(token)
   report?.(unusable(unexpected('the answer', 'a string or null', token)))
-  throw refuseToken('tokenFrom gave no string')
+  throw tokenRefusal('tokenFrom gave no string')
 }
 
 /**
@@ -90,17 +89,17 @@ function tokenElsewhere(
  * @throws ERR_AUTH_TOKEN_INVALID when it is a header of the schemes without exactly one token
  */
 function readToken(authorization: string, { spelt, misspelt } = BEARER): string | null {
-  // As nearly all write it.
+  // The spelling of nearly all clients.
   if (authorization.startsWith('Bearer ') && authorization.charCodeAt(7) > SPACE) {
     return authorization.slice(7)
   }
   const scheme = spelt.exec(authorization)
   if (scheme) {
     const token = authorization.slice(scheme[0].length)
-    if (token === '') throw refuseToken('the header names the scheme and no token')
+    if (token === '') throw tokenRefusal('the header names the scheme and no token')
     return token
   }
-  if (misspelt.test(authorization)) throw refuseToken('the header is malformed')
+  if (misspelt.test(authorization)) throw tokenRefusal('the header is malformed')
   return null
 }
 

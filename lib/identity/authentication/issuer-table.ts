@@ -28,14 +28,14 @@ export class IssuerTable<T> implements AnswerTable<T> {
   readonly #displaced: (held: T, hadProved: boolean) => void
   readonly #proved: Entries<T> = new Map()
   readonly #unproved: Entries<T> = new Map()
-  /** Those without a proof whose keys are waited for. */
+  /** Issuers without a proof whose keys are waited for. */
   readonly #awaited: Entries<T> = new Map()
-  /** How many requests wait for the keys of each. */
+  /** The number of requests that wait for the keys of each. */
   readonly #waits = new Map<string, number>()
-  /** Those that are held no more and had proved a token. */
+  /** Issuers that had proved a token and are held no more. */
   readonly #gone = new RecentKeys()
 
-  /** @param displaced called with each that had to go for another one */
+  /** @param displaced called with each that is displaced by another one */
   constructor(most: number, displaced: (held: T, hadProved: boolean) => void) {
     this.#most = most
     this.#displaced = displaced
@@ -45,7 +45,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
     return this.#find(iss)?.kept
   }
 
-  /** An answer in the place of another one has its place, and its proofs. */
+  /** A new answer keeps the place and the proofs of the one before. */
   set(iss: string, kept: CachedAnswer<T>): void {
     const before = this.#find(iss)
     if (before !== undefined) {
@@ -74,13 +74,12 @@ export class IssuerTable<T> implements AnswerTable<T> {
     }
   }
 
-  /** Whether it has proved a token, and has not been gone for more than an hour. */
+  /** True if it has proved a token, and has not been gone for more than an hour. */
   isKnown(iss: string): boolean {
     return this.#proved.has(iss) || this.#gone.has(iss)
   }
 
-  /** It has proved a token. */
-  proved(iss: string): void {
+  noteProof(iss: string): void {
     const entry = this.#unproved.get(iss) ?? this.#awaited.get(iss)
     if (entry === undefined) return
     this.#unproved.delete(iss)
@@ -91,20 +90,18 @@ export class IssuerTable<T> implements AnswerTable<T> {
     while (this.#proved.size > this.#most && this.#displaceOther(own));
   }
 
-  /** A token that it has proved is used. */
-  used(iss: string): void {
+  noteUse(iss: string): void {
     const entry = this.#proved.get(iss)
     if (entry !== undefined) entry.isUsed = true
   }
 
   /** A request begins to wait for its keys. */
-  awaited(iss: string): void {
+  beginWait(iss: string): void {
     this.#waits.set(iss, (this.#waits.get(iss) ?? 0) + 1)
     move(iss, this.#unproved, this.#awaited)
   }
 
-  /** That request waits no more. */
-  released(iss: string): void {
+  endWait(iss: string): void {
     const left = (this.#waits.get(iss) ?? 0) - 1
     if (left > 0) {
       this.#waits.set(iss, left)
@@ -134,7 +131,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
     }
   }
 
-  /** Those that are passed over stand behind all others, and are met a second time. */
+  /** Issuers that are passed over move behind all others, and are met a second time. */
   #displaceOther(newcomer: string): boolean {
     let looks = 2 * this.#proved.size
     for (const [iss, entry] of this.#proved) {

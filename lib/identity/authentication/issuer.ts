@@ -9,14 +9,14 @@ import type { AllowedTenants, RightsRules } from '../authorization/rights.ts'
 import type { KeySet } from '../jwks/jwk-set.ts'
 import type { KeySource } from '../jwks/key-source.ts'
 import type { CompactJws } from '../jwt/compact-jws.ts'
-import { acceptLogout, type Logout, refusedLogout } from '../jwt/logout-token.ts'
+import { acceptLogout, earlyLogoutRefusal, type Logout } from '../jwt/logout-token.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import {
   type AcceptedClaims,
   acceptClaims,
   acceptToken,
+  earlyRefusal,
   isSigned,
-  refusedUnproved,
   type VerifyRules,
 } from '../jwt/verify.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
@@ -29,31 +29,27 @@ import {
 } from './verified-tokens.ts'
 
 export interface IssuerRules extends VerifyRules, RightsRules {
-  /** The name in logs and `stats()`. */
   readonly name: string
   readonly tenants: AllowedTenants
-  /** Where the rights of its users come from; undefined: their tokens. */
   readonly external?: ExternalRights | undefined
 }
 
-/** The trust in an issuer, and what follows from its work. */
+/** The trust in an issuer, and callbacks that note its use. */
 export interface Standing {
   /** Asked for each token, kept or new. It notes that the issuer is in use. */
   isTrusted(): boolean
-  /** It has proved a token. */
-  proved(): void
+  onProof(): void
   /** A request begins to wait for its keys. */
-  awaited(): void
-  /** That request waits no more. */
-  released(): void
+  onWait(): void
+  onWaitEnd(): void
 }
 
 /** The standing of a configured issuer: nobody takes it back. */
 export const FOR_GOOD: Standing = {
   isTrusted: () => true,
-  proved() {},
-  awaited() {},
-  released() {},
+  onProof() {},
+  onWait() {},
+  onWaitEnd() {},
 }
 
 /**
@@ -66,12 +62,11 @@ export class Issuer {
   readonly #standing: Standing
   readonly #trust: EndingValidity
   #rules: IssuerRules
-  /** The keys of the last proof. */
   #provedBy: KeySet | undefined
   #validity: EndingValidity | undefined
   #isRetired = false
 
-  /** @param tokens where the tokens are kept that it has proved */
+  /** @param tokens the cache of the tokens that it proves */
   constructor(
     keys: KeySource,
     rules: IssuerRules,
@@ -94,12 +89,10 @@ export class Issuer {
     return this.#rules.issuer ?? []
   }
 
-  /** Where the rights of its users come from; undefined: their tokens. */
   get external(): ExternalRights | undefined {
     return this.#rules.external
   }
 
-  /** Whether it may speak for some tenants only. */
   get isPinned(): boolean {
     return this.#rules.tenants !== EVERY_TENANT
   }
@@ -113,17 +106,16 @@ export class Issuer {
     if (!(await this.keys.reload())) throw keysUnavailable(this.keys)
   }
 
-  /** Tokens are mapped so from now on. Those that are kept stay as they are. */
+  /** Tokens are mapped by this from now on. Cached ones stay as they are. */
   mapBy(mapClaims: ((claims: Record<string, unknown>) => UserInfo) | undefined): void {
     this.#rules = { ...this.#rules, mapClaims }
   }
 
-  /** Whether it is believed now. */
   get isTrusted(): boolean {
     return this.#trust.isValid
   }
 
-  /** Whether another one is in its place, or none. */
+  /** True: another issuer, or none, is in its place. */
   get isRetired(): boolean {
     return this.#isRetired
   }
@@ -147,9 +139,11 @@ export class Issuer {
     jws: CompactJws,
     waits: PendingRequests,
   ): MaybePromise<Verified | AuthError> {
-    const refused = refusedUnproved(jws, this.#rules)
-    if (refused !== undefined) return refused
-    return this.#prove(jws, waits, (keys, isLate) => this.#accept(token, jws, keys, isLate))
+    const refusal = earlyRefusal(jws, this.#rules)
+    if (refusal !== undefined) return refusal
+    return this.#prove(jws, waits, (keys, hasWaited) =>
+      this.#acceptJwt(token, jws, keys, hasWaited),
+    )
   }
 
   /**
@@ -166,60 +160,55 @@ export class Issuer {
   ): MaybePromise<Logout | AuthError> {
     const { issuer, algorithms, clockTolerance } = this.#rules
     const rules = { issuer, algorithms, clockTolerance, audience: clients }
-    const refused = refusedLogout(jws, rules)
-    if (refused !== undefined) return refused
+    const refusal = earlyLogoutRefusal(jws, rules)
+    if (refusal !== undefined) return refusal
     return this.#prove(jws, waits, () => {
       const logout = acceptLogout(jws, rules)
-      this.#standing.proved()
+      this.#standing.onProof()
       return logout
     })
   }
 
-  /** @param accept gets the keys that have proved the token, and whether they were waited for */
+  /** @param accept gets the keys that proved the token, and whether they had to be waited for */
   #prove<T>(
     jws: CompactJws,
     waits: PendingRequests,
-    accept: (keys: KeySet, isLate: boolean) => T,
+    accept: (keys: KeySet, hasWaited: boolean) => T,
   ): MaybePromise<T> {
     const found = findSigningKeys(this.keys, jws.header, (key) => isSigned(jws, key))
     if (!(found instanceof Promise)) return accept(found, false)
     const proved = found.then((keys) => accept(keys, true))
-    this.#await(proved)
+    this.#standing.onWait()
+    const end = (): void => this.#standing.onWaitEnd()
+    proved.then(end, end)
     return waits.waitFor(proved, () => withoutStack(() => keysUnavailable(this.keys)))
   }
 
-  /** @param keys those that have proved the token */
-  #accept(token: string, jws: CompactJws, keys: KeySet, isLate: boolean): Verified {
-    const accepted = acceptToken(jws, this.#rules, !isLate)
-    const verified = this.#verified(accepted, Number.POSITIVE_INFINITY, this.#validityBy(keys))
+  #acceptJwt(token: string, jws: CompactJws, keys: KeySet, hasWaited: boolean): Verified {
+    const accepted = acceptToken(jws, this.#rules, !hasWaited)
+    const verified = this.#makeVerified(accepted, Number.POSITIVE_INFINITY, this.#validityBy(keys))
     this.#tokens.set(token, verified)
     return verified
   }
 
   /**
-   * The token of claims that come from this issuer in another way than by its signature.
+   * The token of claims that come from this issuer without its signature.
    *
-   * @param until seconds since the epoch: when they end where they do not say so themselves
+   * @param until seconds since the epoch: their end if they do not name one
    * @throws ERR_AUTH_TOKEN_INVALID
    */
-  accept(claims: Record<string, unknown>, until: number): Verified {
-    return this.#verified(acceptClaims(claims, this.#rules), until, this.#trust)
+  acceptOpaque(claims: Record<string, unknown>, until: number): Verified {
+    return this.#makeVerified(acceptClaims(claims, this.#rules), until, this.#trust)
   }
 
-  #await(proving: Promise<unknown>): void {
-    this.#standing.awaited()
-    const release = (): void => this.#standing.released()
-    proving.then(release, release)
-  }
-
-  #verified(accepted: AcceptedClaims, until: number, validity: Validity): Verified {
+  #makeVerified(accepted: AcceptedClaims, until: number, validity: Validity): Verified {
     const { userInfo, names, lifetime, actors, login, confirmation, addressed, size } = accepted
     const { exp = until } = lifetime
     const { tenants, external } = this.#rules
     const { issuer, sub: tokenSub } = names
     const subject = { exp, issuer, actors, tokenSub, login, addressed, size }
     const principal = Principal.of(userInfo, subject, this.#rules, tenants)
-    this.#standing.proved()
+    this.#standing.onProof()
     return {
       principal,
       lifetime,

@@ -1,22 +1,18 @@
 import { ERR_AUTH_KEYS_UNAVAILABLE } from '../../errors.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
-import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
+import { mismatch, tokenRefusal } from '../jwt/token-refusal.ts'
 import type { Issuer } from './issuer.ts'
 
-/** Who is trusted, and finds the issuer of a token. */
+/** The trusted issuers. */
 export interface Issuers {
-  /** Starts what runs in the background. */
   open(): void
-  /** Ends what runs in the background. */
   close(): void
-  /** Whether tokens can be verified now, by the issuers that are configured. */
+  /** True: tokens of the configured issuers can be verified now. */
   readonly isReady: boolean
-  /** Whether the application is asked who is trusted. */
+  /** True: a function of the application names the issuers. */
   readonly areAsked: boolean
   /**
-   * Gets new keys.
-   *
    * @param iss of one issuer; not given: of all that are configured
    * @throws ERR_AUTH_KEYS_UNAVAILABLE
    */
@@ -35,11 +31,10 @@ export interface Issuers {
    * @param iss of one issuer; not given: of all
    */
   forget(iss?: string): void
-  /** Those that are known now. */
   all(): readonly Issuer[]
 }
 
-/** As much of a token as chooses its issuer. It need not be proved. */
+/** The part of a token that chooses its issuer. It need not be proved. */
 export interface Claimed {
   /** The claim `iss` (RFC 7519 §4.1.1); undefined: there is none, or it is no string. */
   readonly iss: string | undefined
@@ -86,15 +81,15 @@ export class ListedIssuers implements Issuers {
   }
 
   find(claimed: Claimed): Issuer {
-    // It says itself whose tokens it accepts, and so `iss` need not be known before.
+    // A single issuer checks `iss` itself, if it has one to check.
     if (this.#only !== undefined) return this.#only
     const { iss } = claimed
     const issuer = iss === undefined ? undefined : this.#byIss.get(iss)
     if (issuer !== undefined) return issuer
-    throw refuseToken('the issuer is not accepted', mismatch('iss', this.#byIss.keys(), iss))
+    throw tokenRefusal('the issuer is not accepted', mismatch('iss', this.#byIss.keys(), iss))
   }
 
-  /** The configuration does not change. */
+  /** Nothing can change. */
   forget(): void {}
 
   all(): readonly Issuer[] {

@@ -4,7 +4,7 @@ import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { type CompactJws, JoseHeaders, parseCompactJws } from '../jwt/compact-jws.ts'
 import type { Logout } from '../jwt/logout-token.ts'
-import { refuseUnprovable } from '../jwt/verify.ts'
+import { checkProvable } from '../jwt/verify.ts'
 import type { KeyStats } from './authenticator.ts'
 import type { Issuer } from './issuer.ts'
 import type { Claimed, Issuers } from './issuers.ts'
@@ -12,7 +12,7 @@ import { UNKNOWN_KEY } from './key-lookup.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 /**
- * Most proofs of one token, each by the issuer of that moment. Somebody who changes it all the time
+ * Most proofs of one token, each by the issuer of that moment. An issuer that changes all the time
  * must not keep a request for ever.
  */
 const MOST_TURNS = 5
@@ -25,7 +25,6 @@ export class JwtVerifier {
   readonly #headers = new JoseHeaders()
   #unknownKids = 0
 
-  /** @param maxLength most characters of a token */
   constructor(issuers: Issuers, tokens: VerifiedTokens, maxLength: number) {
     this.#issuers = issuers
     this.#tokens = tokens
@@ -89,14 +88,14 @@ export class JwtVerifier {
   #parse(token: string): CompactJws {
     const jws = parseCompactJws(token, this.#maxLength, this.#headers)
     // The issuer's own rules come after the answer, which may bring them.
-    if (this.#issuers.areAsked) refuseUnprovable(jws)
+    if (this.#issuers.areAsked) checkProvable(jws)
     return jws
   }
 
   #prove<T>(proving: Proving<T>, turns: number): MaybePromise<T | AuthError> {
     const issuer = this.#issuers.find(proving.claimed, proving.waits)
     if (!(issuer instanceof Promise)) return this.#proveBy(issuer, proving, turns)
-    return issuer.then((late) => this.#proveBy(late, proving, turns))
+    return issuer.then((found) => this.#proveBy(found, proving, turns))
   }
 
   #proveBy<T>(issuer: Issuer, proving: Proving<T>, turns: number): MaybePromise<T | AuthError> {
@@ -104,7 +103,7 @@ export class JwtVerifier {
     if (!(proved instanceof Promise)) return proved
     const again = () => this.#again(proving, turns - 1)
     return proved.then(
-      (late) => (holds(late, issuer, proving) ? late : again()),
+      (result) => (holds(result, issuer, proving) ? result : again()),
       (error) => {
         if (issuer.isRetired) return again()
         if (proving.kid !== undefined && isOfUnknownKey(error)) this.#unknownKids += 1
@@ -123,11 +122,10 @@ export class JwtVerifier {
 /** A token that is being verified. */
 interface Proving<T> {
   readonly claimed: Claimed
-  /** The name of its key; undefined: it names none. */
   readonly kid: string | undefined
   readonly waits: PendingRequests
   by(issuer: Issuer): MaybePromise<T | AuthError>
-  /** Whether a result still counts after a wait. */
+  /** True: a result still counts after a wait. */
   holds(proved: T, issuer: Issuer): boolean
 }
 

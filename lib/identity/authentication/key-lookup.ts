@@ -5,7 +5,7 @@ import type { VerificationKey } from '../jwks/jwk.ts'
 import type { KeySet } from '../jwks/jwk-set.ts'
 import type { KeySource } from '../jwks/key-source.ts'
 import type { JoseHeader } from '../jwt/compact-jws.ts'
-import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
+import { mismatch, tokenRefusal } from '../jwt/token-refusal.ts'
 
 /**
  * A request whose key is unknown waits for two fetches at most: one that is under way, and one of
@@ -42,7 +42,7 @@ function signingKeys(
 ): MaybePromise<KeySet> {
   const key = keyIn(keys, header)
   if (key !== undefined && isSignedBy(key)) return keys
-  if (key !== undefined && header.kid !== undefined) throw refuseToken(FORGED)
+  if (key !== undefined && header.kid !== undefined) throw tokenRefusal(FORGED)
   return whenNewer(source, header, isSignedBy, keys, key !== undefined)
 }
 
@@ -63,8 +63,7 @@ async function whenLoaded(
 }
 
 /**
- * The same in a newer set. A look for newer keys is taken once in the cooldown, however many
- * requests ask for it.
+ * A look for newer keys is taken once in the cooldown, however many requests ask for it.
  *
  * @param isForged whether `tried` has a key that fits, and the signature is not of it
  * @throws ERR_AUTH_TOKEN_INVALID when several keys fit
@@ -89,8 +88,8 @@ async function whenNewer(
     if (isSignedBy(key)) return keys
     break
   }
-  if (isForged) throw refuseToken(FORGED)
-  throw refuseToken(UNKNOWN_KEY, mismatch('kid', tried.kids, header.kid))
+  if (isForged) throw tokenRefusal(FORGED)
+  throw tokenRefusal(UNKNOWN_KEY, mismatch('kid', tried.kids, header.kid))
 }
 
 export function keysUnavailable(source: KeySource): ERR_AUTH_KEYS_UNAVAILABLE {
@@ -100,6 +99,6 @@ export function keysUnavailable(source: KeySource): ERR_AUTH_KEYS_UNAVAILABLE {
 /** Undefined: a newer set may have it. */
 function keyIn(keys: KeySet, header: JoseHeader): VerificationKey | undefined {
   const key = keys.find(header)
-  if (key === 'unfit') throw refuseToken('no key fits')
+  if (key === 'unfit') throw tokenRefusal('no key fits')
   return key === 'unknown' ? undefined : key
 }

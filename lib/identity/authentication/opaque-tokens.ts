@@ -14,7 +14,7 @@ import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { after, attempt, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { isObject, isPlain, ownProperty } from '../../platform/runtime/own-property.ts'
 import { isOpaque } from '../jwt/compact-jws.ts'
-import { refuseToken } from '../jwt/refuse-token.ts'
+import { tokenRefusal } from '../jwt/token-refusal.ts'
 import { type Invalidation, isInvalidated } from './authenticator.ts'
 import type { Issuers } from './issuers.ts'
 import type { JwtVerifier } from './jwt-verifier.ts'
@@ -22,15 +22,12 @@ import type { Validity, Verified, VerifiedTokens } from './verified-tokens.ts'
 
 interface OpaqueTokensRules {
   readonly opaqueToken: OpaqueToken
-  /** Seconds for one question. */
+  /** In seconds, as `maxAge`. */
   readonly timeout: number
-  /** Most seconds that an answer is kept. */
   readonly maxAge: number
-  /** Most characters of a token that is asked for. */
   readonly maxTokenLength: number
-  /** Whether tokens may name several issuers, of which none may use up all places. */
+  /** Tokens may name several issuers, of which none may use up all places. */
   readonly hasSeveralIssuers?: boolean
-  /** Reports why there is no answer. */
   readonly report?: ReportFailure
 }
 
@@ -63,9 +60,9 @@ export class OpaqueTokens {
   readonly #jwts: JwtVerifier
   readonly #issuers: Issuers
   readonly #tokens: VerifiedTokens
-  /** The digests of those that were good, and their issuers. */
+  /** The digests of good tokens, with their issuers. */
   readonly #good = new RecentKeys()
-  /** For each request that waits: what has been forgotten since it asked. */
+  /** The invalidations since its question, for each request that waits. */
   readonly #forgotten = new Set<Invalidation[]>()
 
   constructor(
@@ -87,7 +84,7 @@ export class OpaqueTokens {
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_INTROSPECTION_UNAVAILABLE(1, `opaqueToken ${reason}`)),
       timeout: rules.timeout,
-      // A verified token is kept with all others.
+      // Verified tokens have a cache of their own.
       keptFor: ({ answer }) => (answer === null ? REFUSED_FOR : 0),
       maxKept: 0,
       refusals: { is: ({ answer }) => answer === null, maxKept: MOST_REFUSED },
@@ -112,8 +109,8 @@ export class OpaqueTokens {
   }
 
   /**
-   * The tokens of a user, of an issuer, or of all are asked for anew. Whose a token is that was not
-   * known, or is being asked for, nobody knows: it may be one of these.
+   * Asks anew about the tokens of a user, of an issuer, or of all. The user of a token that was not
+   * known, or is being asked for, is not known here: it may be one of these.
    */
   forget(what: Invalidation = {}): void {
     this.#answers.forget()
@@ -129,9 +126,9 @@ export class OpaqueTokens {
    */
   verify(token: string, waits: PendingRequests): MaybePromise<Verified | AuthError> {
     if (token.length > this.#rules.maxTokenLength) {
-      throw refuseToken('longer than maxTokenLength')
+      throw tokenRefusal('longer than maxTokenLength')
     }
-    if (!BEARER_TOKEN.test(token)) throw refuseToken('characters that no token has')
+    if (!BEARER_TOKEN.test(token)) throw tokenRefusal('characters that no token has')
     const digest = digestOf(token)
     const since: Invalidation[] = []
     this.#forgotten.add(since)
@@ -178,7 +175,7 @@ export class OpaqueTokens {
     until: number,
     waits: PendingRequests,
   ): MaybePromise<Verified | AuthError> {
-    if (answer === null) throw refuseToken('opaqueToken does not know the token')
+    if (answer === null) throw tokenRefusal('opaqueToken does not know the token')
     if (typeof answer === 'string') {
       return this.#tokens.get(answer) ?? this.#jwts.verify(answer, waits)
     }
@@ -187,7 +184,7 @@ export class OpaqueTokens {
     const claimed = { iss: typeof iss === 'string' ? iss : undefined }
     return after(this.#issuers.find(claimed, waits), (issuer) =>
       // Each of the requests that asked together freezes claims of its own.
-      issuer.accept(structuredClone(answer), (Date.now() + end - clock.now()) / 1000),
+      issuer.acceptOpaque(structuredClone(answer), (Date.now() + end - clock.now()) / 1000),
     )
   }
 }
@@ -200,7 +197,7 @@ function asOpaque(verified: Verified, until: number): Verified {
   return { ...verified, validity, isOpaque: true }
 }
 
-/** A text of others may be long. What is kept of it is short. */
+/** The text of another server may be long. Its digest is short. */
 function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
@@ -246,7 +243,7 @@ function readAnswer(answer: unknown): Answer {
   }
   const copy: unknown = JSON.parse(JSON.stringify(answer) ?? 'null')
   if (isObject(copy)) {
-    // Without it, a bound token would be a bearer token.
+    // Without `cnf`, a bound token would be a bearer token.
     if (ownProperty(Object(answer), 'cnf') === undefined || Object.hasOwn(copy, 'cnf')) return copy
     throw unexpected('cnf', 'an object', ownProperty(Object(answer), 'cnf'))
   }

@@ -5,8 +5,8 @@ import { readBoolean } from '../../platform/http/failure.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import { after, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { Principal } from '../authorization/principal.ts'
-import { refuseToken } from '../jwt/refuse-token.ts'
 import { outlivesDenyList, type TokenInfo, tokenInfo } from '../jwt/token-info.ts'
+import { tokenRefusal } from '../jwt/token-refusal.ts'
 import type { UserInfo } from '../jwt/user-info.ts'
 import type { Verified } from './verified-tokens.ts'
 
@@ -17,9 +17,8 @@ export interface RevocationRules {
   readonly isRevoked?:
     | ((userInfo: UserInfo, token: TokenInfo) => boolean | Promise<boolean>)
     | undefined
-  /** Seconds for one call of `isRevoked`. */
+  /** Seconds. */
   readonly timeout: number
-  /** Reports why `isRevoked` gave no answer. */
   readonly reportIsRevoked?: ReportFailure | undefined
 }
 
@@ -52,7 +51,7 @@ export function checkRevocation(
       withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`)),
   })
   return after(revoked, (isSo) => {
-    if (isSo) throw refuseToken(outlivesDenyList(token) ? OUTLIVES : 'revoked')
+    if (isSo) throw tokenRefusal(outlivesDenyList(token) ? OUTLIVES : 'revoked')
     return principal
   })
 }
@@ -61,7 +60,7 @@ export function checkRevocation(
 export const WATCH: unique symbol = Symbol('fastify-tenant-auth.watch')
 
 /**
- * Calls a function once as soon as a token is revoked, at once where it is. Returns what ends the
+ * Calls a function once as soon as a token is revoked; at once if it is. Returns what ends the
  * wait.
  */
 export type WatchRevocation = (token: TokenInfo, onRevoked: () => void) => () => void
@@ -79,7 +78,7 @@ export function denialsOf(
   return (userInfo, token) => value(userInfo, token) !== false
 }
 
-/** Whether it looks at the token alone, and answers at once. */
+/** A deny list looks at the token alone, and answers at once. */
 export function isDenyList(value: unknown): boolean {
   return watchOf(value) !== undefined
 }

@@ -19,7 +19,7 @@ interface Entry<T> {
   readonly hash: number
   readonly value: T
   readonly weight: number
-  /** Whether another entry had its hash when it came. */
+  /** Another entry had its hash when it came. */
   readonly isTwin: boolean
   /** Since it was last passed over. */
   used: boolean
@@ -67,7 +67,7 @@ export class TokenCache<T> {
     return this.#size
   }
 
-  /** How many entries had to go because there was no room. */
+  /** The number of entries that were dropped for lack of room. */
   get evictions(): number {
     return this.#evictions
   }
@@ -93,7 +93,7 @@ export class TokenCache<T> {
     this.#add({ token: own, hash, value, weight, isTwin, used: false, ...links })
   }
 
-  /** The entries whose values fit go. */
+  /** Drops the entries whose values fit. */
   forget(fits: (value: T) => boolean): void {
     let entry = this.#oldest
     while (entry !== undefined) {
@@ -110,13 +110,9 @@ export class TokenCache<T> {
   }
 
   #withHash(hash: number): Entry<T> | undefined {
-    let entry = this.#places[this.#placeOf(hash)]
+    let entry = this.#places[hash & (this.#places.length - 1)]
     while (entry !== undefined && entry.hash !== hash) entry = entry.next
     return entry
-  }
-
-  #placeOf(hash: number): number {
-    return hash & (this.#places.length - 1)
   }
 
   #add(entry: Entry<T>): void {
@@ -134,7 +130,7 @@ export class TokenCache<T> {
       this.#twins.set(entry.token, entry)
       return
     }
-    const place = this.#placeOf(entry.hash)
+    const place = entry.hash & (this.#places.length - 1)
     entry.next = this.#places[place]
     this.#places[place] = entry
   }
@@ -144,7 +140,7 @@ export class TokenCache<T> {
     for (let entry = this.#oldest; entry !== undefined; entry = entry.newer) this.#put(entry)
   }
 
-  /** It leads to no other entry then: what is let go of must not keep alive what came after it. */
+  /** The entry leads to no other one afterwards: a dropped entry must not keep later ones alive. */
   #delete(entry: Entry<T>): void {
     const { older, newer } = entry
     if (this.#hand === entry) this.#hand = newer
@@ -162,7 +158,7 @@ export class TokenCache<T> {
   }
 
   #leavePlace(entry: Entry<T>): void {
-    const place = this.#placeOf(entry.hash)
+    const place = entry.hash & (this.#places.length - 1)
     let before = this.#places[place]
     if (before === entry) this.#places[place] = entry.next
     while (before !== undefined && before.next !== entry) before = before.next

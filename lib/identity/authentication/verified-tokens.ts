@@ -4,7 +4,7 @@ import type { Principal } from '../authorization/principal.ts'
 import type { AllowedTenants } from '../authorization/rights.ts'
 import type { Confirmation } from '../jwt/confirmation.ts'
 import type { TokenNames } from '../jwt/registered-claims.ts'
-import { type Lifetime, refusedLifetime } from '../jwt/registered-claims.ts'
+import { type Lifetime, lifetimeRefusal } from '../jwt/registered-claims.ts'
 import { TokenCache, type TokenCacheStats } from './token-cache.ts'
 
 /** Bytes of a confirmation, with the key and the header that it remembers. */
@@ -13,21 +13,20 @@ const BOUND = 8192
 /** Bytes of the names of a token without their letters. */
 const NAMES = 256
 
-/** A verified token. */
 export interface Verified {
-  /** By the token's own word. */
+  /** With the rights that the token itself names. */
   readonly principal: Principal
   readonly lifetime: Lifetime
   /** For `isRevoked` and `resourcesOf`. */
   readonly names: TokenNames
-  /** For which its issuer may speak. */
+  /** The tenants for which its issuer may speak. */
   readonly tenants: AllowedTenants
-  /** Where its user's rights come from; undefined: from the token. */
+  /** Undefined: its user's rights are those of the token. */
   readonly external: ExternalRights | undefined
   readonly validity: Validity
   /** The keys that its sender has to prove; null: none. */
   readonly confirmation: Confirmation | null
-  /** Whether it stands for a token that is no JWT. */
+  /** True: the token is no JWT. */
   readonly isOpaque: boolean
 }
 
@@ -52,16 +51,14 @@ export class VerifiedTokens {
     this.#clockTolerance = clockTolerance
   }
 
-  /**
-   * The token if it is known and still valid; a refusal if it is out of its time.
-   */
+  /** A refusal, if the token is known and out of its time. */
   get(token: string): Verified | AuthError | undefined {
     const verified = this.#cache.get(token)
     if (verified === undefined || !verified.validity.isValid) return undefined
-    return refusedLifetime(verified.lifetime, this.#clockTolerance) ?? verified
+    return lifetimeRefusal(verified.lifetime, this.#clockTolerance) ?? verified
   }
 
-  /** As `get()`, counted; for the first look of a request. */
+  /** `get()`, counted, for the first look of a request. */
   recall(token: string): Verified | AuthError | undefined {
     const known = this.get(token)
     if (known === undefined) this.#misses++
@@ -69,13 +66,12 @@ export class VerifiedTokens {
     return known
   }
 
-  /** A copy. */
   get stats(): TokenCacheStats {
     const { size, evictions } = this.#cache
     return { size, hits: this.#hits, misses: this.#misses, evictions }
   }
 
-  /** Those that fit are known no more. */
+  /** Drops the tokens that fit. */
   forget(fits: (verified: Verified) => boolean): void {
     this.#cache.forget(fits)
   }
@@ -85,14 +81,14 @@ export class VerifiedTokens {
   }
 }
 
-/** Bytes of the names: they may be other texts than those of the claims. */
+/** Names may be other texts than those of the claims. */
 function sizeOf({ issuer, sub, jti, sid }: TokenNames): number {
   return NAMES + 2 * [issuer, sub, jti, sid].reduce((sum, name) => sum + (name?.length ?? 0), 0)
 }
 
 /** Why a verified token is believed. */
 export interface Validity {
-  /** Whether that is so still. */
+  /** True: it is believed still. */
   readonly isValid: boolean
 }
 

@@ -18,14 +18,12 @@ import type { RightsRules } from './rights.ts'
 export interface ActAsRules extends RightsRules {
   readonly asyncContext: boolean
   readonly knownTenants: KnownTenants
-  /** Called before each work begins. */
   readonly onBegin: (authorization: Authorization) => void
 }
 
-/** As in dev mode: there is no token, which would end, and by whose word it would be. */
+/** There is no token, which would end or have an issuer. */
 const VOUCHED = { exp: Number.POSITIVE_INFINITY, issuer: null, actors: NO_ACTORS }
 
-/** Work of the application that no request asks for, such as a job of a queue. */
 export class ActAs {
   readonly #rules: ActAsRules
   /** The questions end by themselves when the service closes. */
@@ -43,7 +41,7 @@ export class ActAs {
     }
     if (typeof work !== 'function') throw new TypeError('actAs() takes a function to run')
     const user = readInternalUser(who)
-    // The answer is that of requests too, which may wait for it.
+    // The answer serves requests too, so the question runs under no authorization.
     const asked = runWithAuthorization(null, () => knownTenants.stateOf(user.tenant, this.#waits))
     const state = await asked
     if (state === false)
@@ -75,8 +73,8 @@ export interface InternalUser {
 const MEMBERS: readonly unknown[] = ['sub', 'tenant', 'resources']
 
 /**
- * As whom an application wants to work: a copy, by own properties only. What is missing by mistake
- * must not mean less than it seems to, and what is misspelt must not be left out.
+ * The user as an application wants it: a copy, by own properties only. A missing member must not
+ * mean less than it seems to, and a misspelt one must not be left out.
  *
  * @throws TypeError
  * @throws ERR_AUTH_TENANT_INVALID (400)
@@ -99,7 +97,7 @@ export function readInternalUser(who: unknown): InternalUser {
 }
 
 function readIds(value: unknown): readonly string[] {
-  // A copy has no holes.
+  // A copy turns holes into `undefined`, which `every` checks.
   const ids: readonly unknown[] = Array.isArray(value) ? [...value] : [undefined]
   if (ids.every(isResourceId)) return Object.freeze(ids)
   throw new TypeError('actAs() takes resources, a list of ids <name>:<action>')

@@ -10,33 +10,28 @@ import type { UserInfo } from '../jwt/user-info.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
 import { readStepUp, type StepUpDeclaration } from './step-up.ts'
 
-/** The user of an authorization. */
 export interface AuthorizedUser {
   readonly userInfo: UserInfo
-  /** As the token names it. */
   readonly tokenSub: string | null
-  /** By whose word; null: the token names none, or there is no token. */
+  /** Null: the token names none, or there is no token. */
   readonly issuer: string | null
   /** Who acts for the user; null: the user itself. */
   readonly actor: Actor | null
-  /** The whole chain of those, the outermost first. */
+  /** The whole chain of actors, the outermost first. */
   readonly actors: readonly Actor[]
-  /** Whether it holds every id, in every tenant. */
+  /** True: it holds every id, in every tenant. */
   readonly isSuperuser: boolean
-  /** The tenants that the user may act for. */
   readonly tenants: ReadonlySet<string>
-  /** When the user's rights end. */
   readonly expiresAt: Date
   /** Ids granted in one tenant, or, for null, where there is none. */
   resourcesIn(tenant: string | null): ReadonlySet<string>
-  /** Whether it holds an id beside, or by, those that it is granted. */
+  /** True: an id is among those granted, or follows from them. */
   holds(id: string, granted: Pick<ReadonlySet<string>, 'has'>): boolean
   /** @throws ERR_AUTH_TENANT_FORBIDDEN (403) when the user may not act for the tenant */
   in(tenant: string): Authorization
-  /** The refusal where it holds too few of the required ids. */
-  lacks(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING
-  /** The refusal where its login is not what is wanted; undefined: it is. */
-  lacksLogin(wanted: StepUp): ERR_AUTH_STEP_UP_REQUIRED | undefined
+  resourceRefusal(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING
+  /** Undefined: its login is what is wanted. */
+  loginRefusal(wanted: StepUp): ERR_AUTH_STEP_UP_REQUIRED | undefined
 }
 
 /**
@@ -47,7 +42,7 @@ export class Authorization {
   /** The tenant that these rights are for; null where the request belongs to none. */
   readonly tenant: string | null
 
-  /** Who the request acts as. */
+  /** The user that the request acts as. */
   declare readonly userInfo: UserInfo
 
   /**
@@ -111,7 +106,9 @@ export class Authorization {
     Object.freeze(this)
   }
 
-  /** Of each authorization's own, so that a comparison and a copy see it. Few read it. */
+  /**
+   * Own properties of each authorization, so that comparisons and copies see them. Few read them.
+   */
   static readonly #TENANTS = {
     enumerable: true,
     get(this: Authorization): ReadonlySet<string> {
@@ -119,7 +116,6 @@ export class Authorization {
     },
   }
 
-  /** As `#TENANTS`. */
   static readonly #USER_INFO = {
     enumerable: true,
     get(this: Authorization): UserInfo {
@@ -127,7 +123,6 @@ export class Authorization {
     },
   }
 
-  /** As `#TENANTS`. */
   static readonly #EXPIRES_AT = {
     enumerable: true,
     get(this: Authorization): Date {
@@ -147,12 +142,12 @@ export class Authorization {
 
   /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds all of the ids */
   require(this: Authorization, ...ids: string[]): void {
-    if (!this.has(...ids)) throw this.#user.lacks(ids)
+    if (!this.has(...ids)) throw this.#user.resourceRefusal(ids)
   }
 
   /** @throws ERR_AUTH_RESOURCE_MISSING (403) unless the user holds at least one of the ids */
   requireAny(this: Authorization, ...ids: string[]): void {
-    if (!this.hasAny(...ids)) throw this.#user.lacks(ids)
+    if (!this.hasAny(...ids)) throw this.#user.resourceRefusal(ids)
   }
 
   /**
@@ -168,7 +163,7 @@ export class Authorization {
     if (stepUp === undefined) {
       throw new TypeError('stepUp() takes acr (in the characters of a scope), maxAge, or both')
     }
-    const refusal = this.#user.lacksLogin(stepUp)
+    const refusal = this.#user.loginRefusal(stepUp)
     if (refusal !== undefined) throw refusal
   }
 

@@ -4,7 +4,7 @@ import type { Authorization } from './authorization.ts'
 /** Made for the first service that has `asyncContext`. Without one there is nothing to pay for. */
 let contexts: AsyncLocalStorage<Authorization | null> | undefined
 
-/** Whether any code may run under an authorization. Without that, requests need not look. */
+/** True if any code may run under an authorization. Without that, requests need not look. */
 export let hasContexts = false
 
 /** From now on, code may run under an authorization. */

@@ -6,8 +6,8 @@ import { clock } from '../../platform/runtime/clock.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
 import { after, attempt, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
-import { refuseToken } from '../jwt/refuse-token.ts'
 import type { TokenNames } from '../jwt/registered-claims.ts'
+import { tokenRefusal } from '../jwt/token-refusal.ts'
 import type { Resources } from '../jwt/user-info.ts'
 import type { Principal } from './principal.ts'
 import { type ResourcesOf, readResources, type TokenUser } from './resources.ts'
@@ -25,9 +25,8 @@ export interface ExternalRightsRules extends RightsRules {
   readonly timeout: number
   /** Seconds that an answer is kept, from its question on. */
   readonly maxAge: number
-  /** Reports why there is no answer. */
   readonly report?: ReportFailure
-  /** Whether users of several issuers are asked for. Then those of one hold half of the places. */
+  /** With users of several issuers, those of one hold half of the places at most. */
   readonly hasSeveralIssuers?: boolean
 }
 
@@ -35,7 +34,7 @@ export interface ExternalRightsRules extends RightsRules {
 interface ProvedUser {
   readonly principal: Principal
   readonly names: TokenNames
-  /** For which the token's issuer may speak. */
+  /** The tenants for which the token's issuer may speak. */
   readonly tenants: AllowedTenants
 }
 
@@ -45,7 +44,7 @@ const MAX_USERS = 10_000
 /** Bytes that may be kept alive for a user on average. */
 const MEAN_SIZE = 16 * 1024
 
-/** Seconds that it is kept that a user is not known. */
+/** Seconds for which a user is kept as unknown. */
 const UNKNOWN_FOR = 2
 
 /** Seconds that a refusal by kept rights stands before they are asked for anew. */
@@ -57,21 +56,21 @@ const MAX_OPEN = 64
 /** Rights of each user of each issuer, from the application. A token's own do not count. */
 export class ExternalRights {
   #resourcesOf: ResourcesOf
-  readonly #answers: CachedCallback<Resources | null, ToldRights>
-  /** By the token's principal. To make one for each request would cost more than the answer. */
+  readonly #answers: CachedCallback<Resources | null, UserRights>
+  /** Keys by the token's principal: a new one for each request would cost more than the answer. */
   readonly #keys = new WeakMap<Principal, string>()
 
   constructor(rules: ExternalRightsRules) {
     const { timeout, maxAge, superuserResource, implied, report } = rules
     const shareOf = rules.hasSeveralIssuers === true ? { shareOf: issuerIn } : {}
     this.#resourcesOf = rules.resourcesOf
-    this.#answers = new CachedCallback<Resources | null, ToldRights>({
+    this.#answers = new CachedCallback<Resources | null, UserRights>({
       ask: (key) => {
         const resourcesOf = this.#resourcesOf
         return resourcesOf(JSON.parse(key))
       },
       read: (answer) => (answer === null ? null : readResources(answer)),
-      learn: (resources) => new ToldRights(resources, { superuserResource, implied }),
+      learn: (resources) => new UserRights(resources, { superuserResource, implied }),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_RESOURCES_UNAVAILABLE(1, `resourcesOf ${reason}`)),
       timeout,
@@ -87,7 +86,7 @@ export class ExternalRights {
     })
   }
 
-  /** From now on another function is asked. What it may have said differently is kept. */
+  /** From now on this function is asked. Cached answers of the one before stay. */
   askBy(resourcesOf: ResourcesOf): void {
     this.#resourcesOf = resourcesOf
   }
@@ -96,12 +95,11 @@ export class ExternalRights {
     this.#answers.open()
   }
 
-  /** Ends the questions that are open. */
   close(): void {
     this.#answers.close()
   }
 
-  /** Rights are asked for anew: of one user, of a `sub` or an issuer, or of all. */
+  /** Asks anew for the rights of one user, of a `sub`, of an issuer, or of all. */
   forget({ issuer, sub }: { readonly issuer?: string | null; readonly sub?: string }): void {
     const head = issuer === undefined ? '' : `{"issuer":${JSON.stringify(issuer)},`
     const tail = sub === undefined ? '' : `,"sub":${JSON.stringify(sub)}}`
@@ -132,21 +130,22 @@ export class ExternalRights {
     { principal, names, tenants }: ProvedUser,
     waits: PendingRequests,
   ): MaybePromise<Principal | undefined> {
-    const told = sources.get(used)
-    if (told === undefined || isNew(told)) return undefined
+    const refusing = sources.get(used)
+    if (refusing === undefined || isNew(refusing)) return undefined
     const key = this.#keys.get(principal) ?? this.#makeKey(principal, names)
     const known = this.#answers.fresh(key)
     // Another request has asked since.
-    if (known !== undefined && known !== told && isNew(known)) return known.of(principal, tenants)
+    if (known !== undefined && known !== refusing && isNew(known))
+      return known.of(principal, tenants)
     return attempt(
       () => this.#answers.getAnew(key, waits),
       (newer) => {
-        if (newer !== told) return newer.of(principal, tenants)
-        told.lookedAt = clock.now()
+        if (newer !== refusing) return newer.of(principal, tenants)
+        refusing.lookedAt = clock.now()
         return undefined
       },
       () => {
-        told.lookedAt = clock.now()
+        refusing.lookedAt = clock.now()
         return undefined
       },
     )
@@ -154,9 +153,9 @@ export class ExternalRights {
 
   #makeKey(principal: Principal, { issuer, sub }: TokenNames): string {
     // Users without a name would share their rights.
-    if (sub === null || sub === '') throw refuseToken('resourcesOf needs the claim sub')
+    if (sub === null || sub === '') throw tokenRefusal('resourcesOf needs the claim sub')
     // A database that is asked in UTF-8 takes half a character for another one.
-    if (/\p{Surrogate}/u.test(sub)) throw refuseToken('the claim sub is no whole text')
+    if (/\p{Surrogate}/u.test(sub)) throw tokenRefusal('the claim sub is no whole text')
     const user: TokenUser = { issuer, sub }
     const key = JSON.stringify(user)
     this.#keys.set(principal, key)
@@ -164,30 +163,29 @@ export class ExternalRights {
   }
 }
 
-/** Users without one have a share, too. */
+/** Users without an issuer have a share, too. */
 function issuerIn(key: string): string {
   const { issuer }: TokenUser = JSON.parse(key)
   return issuer ?? ''
 }
 
-function isNew({ lookedAt }: ToldRights): boolean {
+function isNew({ lookedAt }: UserRights): boolean {
   return clock.now() - lookedAt < REFUSES_FOR * 1000
 }
 
-/** The rights that a user has been given. */
-const sources = new WeakMap<Principal, ToldRights>()
+/** The rights of each principal that has external ones. */
+const sources = new WeakMap<Principal, UserRights>()
 
 /** Bytes of an answer without its resources. */
 const OWN = 1024
 
-/** The reason of a refusal, for the log. */
 const UNKNOWN = 'resourcesOf does not know the user'
 
 /** Rights for an issuer that may speak for these tenants. */
 interface Made {
   readonly pin: AllowedTenants
   readonly rights: SharedRights
-  /** For the principals of all tokens, made for the first that is looked at. */
+  /** The resources for the principals of all tokens, made for the first that is looked at. */
   read(): Resources | undefined
 }
 
@@ -196,8 +194,8 @@ interface Made {
  * it, and each of them no longer than its token. They share the sets that are made of the
  * resources: a user of thousands of tenants may have thousands of tokens.
  */
-export class ToldRights {
-  /** When they came, or newer ones were asked for in vain: a reading of `clock`. */
+export class UserRights {
+  /** The time at which they came, or newer ones were asked for in vain: a reading of `clock`. */
   lookedAt = clock.now()
   readonly #resources: Resources | undefined
   readonly #rules: RightsRules
@@ -211,7 +209,6 @@ export class ToldRights {
     this.#rules = rules
   }
 
-  /** Whether the application knows the user. */
   get isKnown(): boolean {
     return this.#resources !== undefined
   }
@@ -252,7 +249,7 @@ export class ToldRights {
     return this.#made
   }
 
-  /** Principals made before would keep alive what the rights have let go of. */
+  /** Drops the principals: they would keep alive what the rights have let go of. */
   #letGo(turn: number): void {
     this.#turn = turn
     this.#principals = new WeakMap()

@@ -8,17 +8,17 @@ export function wrongImplied(implies: object): [id: string, ids: unknown] | unde
   // An `*` would look like a pattern.
   const isId = (id: unknown) => isResourceId(id) && !id.includes('*')
   return Object.entries(implies).find(
-    // A copy has no holes.
+    // A copy turns holes into `undefined`, which `every` checks.
     ([id, ids]: [string, unknown]) =>
       !(isId(id) && Array.isArray(ids) && ids.length > 0 && [...ids].every(isId)),
   )
 }
 
-/** Which ids follow from others. Made once, at boot. */
+/** The ids that follow from others. Made once, at boot. */
 export class ImpliedIds {
-  /** As configured: a frozen copy. */
+  /** A frozen copy of the option. */
   readonly configured: Implies
-  /** For each id, all that imply it, through others too. */
+  /** For each id, all ids that imply it, through others too. */
   readonly #impliedBy: ReadonlyMap<string, readonly string[]>
 
   constructor(implies: Implies) {
@@ -37,14 +37,14 @@ export class ImpliedIds {
     this.#impliedBy = impliedBy
   }
 
-  /** If one of the ids that are held implies this one. */
+  /** True: one of the held ids implies this one. */
   isHeld(id: string, held: Pick<ReadonlySet<string>, 'has'>): boolean {
     return this.#impliedBy.get(id)?.some((each) => held.has(each)) ?? false
   }
 
   /** The ids that this one implies, through others too. */
   #allFrom(id: string): ReadonlySet<string> {
-    // A set that grows while it is walked through.
+    // The set grows while it is walked through.
     const found = new Set(this.#directly(id))
     for (const each of found) for (const next of this.#directly(each)) found.add(next)
     return found
@@ -59,7 +59,6 @@ export class ImpliedIds {
     return Object.keys(this.configured).find((id) => this.#impliedBy.get(id)?.includes(id))
   }
 
-  /** If an id is implied by another one. */
   implies(id: string): boolean {
     return this.#impliedBy.has(id)
   }

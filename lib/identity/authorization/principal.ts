@@ -28,7 +28,6 @@ import { DEV_LOGIN, loginFault } from './step-up.ts'
 export interface TokenSubject {
   /** In seconds since the epoch. */
   readonly exp: number
-  /** The verified `iss`; null: none. */
   readonly issuer: string | null
   /** Who acts for the user, the outermost first; empty: the user itself. */
   readonly actors: readonly Actor[]
@@ -64,7 +63,6 @@ export class Membership {
   readonly tenant: string | null
   readonly #isSuspended: boolean
   #authorization: Authorization | undefined
-  /** The requirement that it has met last. */
   #met: Requirement | undefined
 
   constructor(principal: Principal, tenant: string | null, isSuspended = false) {
@@ -78,7 +76,7 @@ export class Membership {
     return this.#authorization
   }
 
-  /** Whether it meets a requirement. What was met once is met again, since neither changes. */
+  /** A requirement that was met once is met again, since neither changes. */
   meets(requirement: Requirement): boolean {
     if (requirement === this.#met) return true
     const { mode, ids } = requirement
@@ -112,7 +110,7 @@ export class Principal implements AuthorizedUser {
   readonly #resources: Counting | null
   #userInfo: UserInfo | undefined
   readonly #rights: Rights
-  /** The first one that was asked for, which for most users is the only one. */
+  /** The first membership that was asked for; for most users it is the only one. */
   #first: Membership | undefined
   #others: Map<string | null, Membership> | undefined
 
@@ -165,12 +163,11 @@ export class Principal implements AuthorizedUser {
     return new Principal(this.#claims, { read, size: 0 }, this.#vouched, rights)
   }
 
-  /** The user's identifier. */
   get sub(): string {
     return this.#claims.sub
   }
 
-  /** Made when it is asked for: what a user holds in every tenant stands in each of them. */
+  /** Made on demand: a right that holds everywhere is repeated in each tenant. */
   get userInfo(): UserInfo {
     this.#userInfo ??=
       this.#resources === null ? frozenUserInfo(this.#claims) : this.#withResources()
@@ -184,8 +181,7 @@ export class Principal implements AuthorizedUser {
   }
 
   /**
-   * The user's rights in one tenant, or, for null, where there is none.
-   *
+   * @param tenant null: none
    * @throws ERR_AUTH_TENANT_FORBIDDEN
    */
   in(tenant: string | null): Authorization {
@@ -194,13 +190,10 @@ export class Principal implements AuthorizedUser {
     }
     const membership = this.find(tenant)
     if (membership) return membership.authorization
-    throw this.mayNotAct()
+    throw this.tenantRefusal()
   }
 
-  /**
-   * The membership in a tenant; undefined: the user may not act for it. `addressed` is not judged
-   * here.
-   */
+  /** Undefined: the user may not act for the tenant. `addressed` is not judged here. */
   find(tenant: string | null): Membership | undefined {
     if (this.#first?.tenant === tenant) return this.#first
     const known = this.#others?.get(tenant)
@@ -242,7 +235,7 @@ export class Principal implements AuthorizedUser {
     return this.#rights.in(tenant)
   }
 
-  /** As `Rights.grantedIn`. */
+  /** See `Rights.grantedIn`. */
   grantedIn(tenant: string | null): ReturnType<Rights['grantedIn']> {
     return this.#rights.grantedIn(tenant)
   }
@@ -253,20 +246,19 @@ export class Principal implements AuthorizedUser {
     return granted.has(id) || (this.#rights.implied?.isHeld(id, granted) ?? false)
   }
 
-  /** The refusal where the user may not act for the tenant. */
-  mayNotAct(): ERR_AUTH_TENANT_FORBIDDEN {
+  tenantRefusal(): ERR_AUTH_TENANT_FORBIDDEN {
     return new ERR_AUTH_TENANT_FORBIDDEN(
       this.#rights.explain('the user may not act for the tenant'),
     )
   }
 
-  /** The refusal where its login is not what is wanted; undefined: it is. */
-  lacksLogin(wanted: StepUp): ERR_AUTH_STEP_UP_REQUIRED | undefined {
+  /** Undefined: its login is what is wanted. */
+  loginRefusal(wanted: StepUp): ERR_AUTH_STEP_UP_REQUIRED | undefined {
     const reason = loginFault(this.#login, wanted)
     return reason === undefined ? undefined : new ERR_AUTH_STEP_UP_REQUIRED(wanted, reason)
   }
 
-  lacks(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING {
+  resourceRefusal(required: readonly string[]): ERR_AUTH_RESOURCE_MISSING {
     return new ERR_AUTH_RESOURCE_MISSING(
       required,
       this.#rights.explain('a required resource is missing'),

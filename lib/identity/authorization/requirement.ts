@@ -29,7 +29,7 @@ export function requirementBy(
   request: FastifyRequest,
 ): Requirement {
   const chosen: unknown = by(request)
-  // A copy has no holes, and stays as it is.
+  // A copy turns holes into `undefined`, and nobody changes it later.
   const ids: unknown[] = Array.isArray(chosen) ? [...chosen] : [chosen]
   const isAmong = (id: unknown): id is string => among.some((each) => each === id)
   if (ids.length > 0 && ids.every(isAmong)) return { mode: 'all', ids }

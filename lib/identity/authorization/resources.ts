@@ -8,7 +8,6 @@ import { isResources, problemOfResources, type Resources } from '../jwt/user-inf
  */
 const RESOURCE_ID = /^[!#-9;-[\]-~]+:[!#-[\]-~]+$/
 
-/** Whether a value can be a resource id, `<name>:<action>`. */
 export function isResourceId(value: unknown): value is string {
   return typeof value === 'string' && RESOURCE_ID.test(value)
 }
@@ -29,7 +28,7 @@ export interface TokenUser {
  */
 export type ResourcesOf = (user: TokenUser) => Resources | null | Promise<Resources | null>
 
-/** Whether a value can be the member of an issuer: a function, or that of no function. */
+/** A member of an issuer: a function, or the word for none. */
 export function isResourcesOf(value: unknown): value is ResourcesOf | 'claims' {
   return value === 'claims' || typeof value === 'function'
 }

@@ -5,9 +5,9 @@ import { ImmutableSet } from './immutable-set.ts'
 import type { ImpliedIds } from './implied-ids.ts'
 
 export interface RightsRules {
-  /** Who holds it under `*` passes every requirement and may act for every tenant. */
+  /** Its holders under `*` pass every requirement, and may act for every tenant. */
   readonly superuserResource?: string | undefined
-  /** Which ids follow from others; undefined: none does. */
+  /** Undefined: no id implies another one. */
   readonly implied?: ImpliedIds | undefined
 }
 
@@ -21,7 +21,7 @@ const NONE: readonly string[] = Object.freeze([])
  */
 export const MAX_KEPT = 4
 
-/** The rights of a user in each tenant. All that others get of it is deeply immutable. */
+/** All that others get of it is deeply immutable. */
 export class Rights {
   readonly isSuperuser: boolean
   readonly implied: ImpliedIds | undefined
@@ -60,7 +60,7 @@ export class Rights {
     return this.#tenants
   }
 
-  /** Whether the user may act for a tenant. By own keys only: `constructor` is no tenant. */
+  /** By own keys only: `constructor` is no tenant. */
   mayActFor(tenant: string): boolean {
     if (this.isSuperuser) return true
     return Object.hasOwn(this.#resources, tenant) && this.#counts(tenant)
@@ -81,7 +81,7 @@ export class Rights {
     if (this.#pin === EVERY_TENANT) {
       return [everywhere, tenant === null ? NONE : this.#granted(tenant)]
     }
-    // It counts in the tenants of the pin only.
+    // A right in every tenant counts in the tenants of the pin only.
     return tenant !== null && this.mayActFor(tenant)
       ? [this.#granted(tenant), everywhere]
       : [NONE, NONE]

@@ -16,12 +16,12 @@ export const DEV_LOGIN = Symbol('login of dev mode')
 /** The characters of a scope token (RFC 6749 §3.3): a challenge lists them as it lists scopes. */
 const ACR = /^[!#-[\]-~]+$/
 
-/** Whether a challenge can name a value of `acr`. */
+/** A challenge must be able to name it. */
 export function isAcr(value: unknown): value is string {
   return typeof value === 'string' && ACR.test(value)
 }
 
-/** Whether a challenge can name it: whole seconds. */
+/** A challenge names whole seconds only. */
 export function isMaxAge(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0
 }
@@ -46,7 +46,7 @@ export function readStepUp(value: unknown): StepUp | undefined {
 
 /** Undefined if it is empty, or holds anything else. */
 function readAcr(value: unknown): string[] | undefined {
-  // A copy has no holes.
+  // A copy turns holes into `undefined`, which `every` checks.
   const values: unknown[] = Array.isArray(value) ? [...value] : [value]
   return values.length > 0 && values.every(isAcr) ? [...new Set(values)] : undefined
 }

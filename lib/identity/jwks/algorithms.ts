@@ -28,7 +28,7 @@ const MOST_BYTES: ReadonlyMap<string, number> = new Map([
   ...['d', 'p', 'q', 'dp', 'dq', 'qi', 'priv'].map((name): [string, number] => [name, MODULUS]),
 ])
 
-/** Whether a member of a JWK is longer than that of any key that is used. */
+/** True: a member of a JWK is longer than that of any key that is used. */
 export function isOversized(jwk: object): boolean {
   return Object.entries(jwk).some(([name, value]) => {
     const most = MOST_BYTES.get(name)
@@ -50,10 +50,7 @@ export function importKey(jwk: JsonWebKey): KeyObject | null {
   }
 }
 
-/**
- * How Node verifies one JWS algorithm (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864), and which keys fit
- * it.
- */
+/** One JWS algorithm (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864), and the keys that fit it. */
 interface Algorithm {
   readonly kty: string
   readonly crv?: string
@@ -117,9 +114,8 @@ export function algorithmsOf({
 }
 
 /**
- * Whether the signature is the key's over `input`. Synchronous on purpose: one verification costs
- * less than the way to the thread pool and back, and a guard without promises keeps requests in
- * their order.
+ * Synchronous on purpose: one verification costs less than the way to the thread pool and back, and
+ * a guard without promises keeps requests in their order.
  */
 export function verifySignature(
   name: string,

@@ -24,7 +24,6 @@ export class Discovery {
     this.#issuer = issuer
   }
 
-  /** Where the metadata is looked for first. */
   get url(): string {
     return openidMetadata(this.#issuer)
   }
@@ -80,7 +79,7 @@ export function jwksUriOf(metadata: unknown, issuer: string): string {
 }
 
 /**
- * The metadata of an issuer, not yet believed.
+ * Metadata that is not believed before `assertMetadataOf`.
  *
  * @throws Unusable
  */

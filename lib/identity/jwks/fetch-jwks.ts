@@ -18,15 +18,15 @@ export type KeyLocation = { readonly url: string } | { readonly issuer: string }
 export interface FetchedKeysOptions {
   readonly location: KeyLocation
   /**
-   * Whether a customer may have chosen the address, since a function returned it: then it is https,
-   * and its name is looked up without a thread of the process. Default: no, the operator chose it.
+   * A customer may have chosen the address, since a function returned it: then it is https, and its
+   * name is looked up without a thread of the process. Default: no, the operator chose it.
    */
   readonly isTold?: boolean
-  /** Whether only public addresses may be connected to. Default: no. */
+  /** Only public addresses may be connected to. Default: no. */
   readonly publicOnly?: boolean
   /** Places that fetches have to share. Default: as many as there are. */
   readonly places?: FetchPlaces
-  /** Whether the operator's own tokens hang on these keys. Default: no. */
+  /** The operator's own tokens hang on these keys. Default: no. */
   readonly isOwn?: boolean
   /** Called with each set that is not the one before. */
   readonly onNew?: (set: KeySet, before: KeySet | undefined) => void
@@ -38,7 +38,6 @@ export class FetchedKeys implements DocumentSource<KeySet> {
   readonly #place: Place
   #url: string
   #last: KeySet | undefined
-  /** Whether the last load has succeeded. */
   #isProved = false
 
   constructor(options: FetchedKeysOptions) {
@@ -98,7 +97,7 @@ interface Place {
   locate<T>(limits: FetchLimits, read: (url: string) => Promise<T>): Promise<T>
 }
 
-/** By own members: Object.prototype may have an `url`. */
+/** Own members only: Object.prototype may have a `url`. */
 function placeOf(location: KeyLocation): Place {
   const own = new Map(Object.entries(location))
   const url = own.get('url')

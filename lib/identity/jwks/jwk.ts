@@ -128,7 +128,7 @@ const SMALL_ORDER = new Set([
   'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
 ])
 
-/** Whether a key, though well-formed, proves nothing or too little. */
+/** True: a key, though well-formed, proves nothing or too little. */
 export function isWeakKey(key: KeyObject): boolean {
   if (key.asymmetricKeyType === 'rsa') return isWeakRsa(key)
   return key.asymmetricKeyType === 'ed25519' && isOfSmallOrder(key)
@@ -160,8 +160,8 @@ function isOfSmallOrder(key: KeyObject): boolean {
 const MOST = costOf(8192, 65_537n)
 
 /**
- * Whether verifying with a key costs so much that its issuer, and whoever sends forged tokens in
- * its name, could hold up all other requests: with 16384 bits and an exponent of 64 bits a
+ * True: verifying with a key costs so much that its issuer, and whoever sends forged tokens in its
+ * name, could hold up all other requests. With 16384 bits and an exponent of 64 bits it costs a
  * hundred times as much as usual.
  */
 export function isCostlyKey({ asymmetricKeyDetails = {} }: KeyObject): boolean {
@@ -187,7 +187,7 @@ const CURVE_COSTS: ReadonlyMap<string | undefined, number> = new Map([
 const MOST_FOR_SET = 150
 
 /**
- * Whether importing all keys of a set would hold up all other requests.
+ * True: importing all keys of a set would hold up all other requests.
  *
  * @param curves of each key; undefined: of one without a curve
  */

@@ -11,18 +11,17 @@ export interface KeySource {
   close(): void
   /** The usable set of now; undefined when there is none. Never waits. */
   current(): KeySet | undefined
-  /** As `current()`, after the load that is under way. */
+  /** `current()`, after the load that is under way. */
   settled(): Promise<KeySet | undefined>
   /**
    * Asks for a newer set because a token names a key that this one lacks; undefined when none may
    * be asked for now.
    */
   lookAgain(): Promise<unknown> | undefined
-  /** Asks for a newer set at once; resolves to whether it came. */
   reload(): Promise<boolean>
   /** Seconds until the next attempt. */
   readonly retryAfter: number
-  /** Asks for nothing. */
+  /** Starts no load. */
   state(): DocumentState
 }
 
@@ -32,9 +31,9 @@ export interface RemoteKeysOptions extends Freshness, FetchedKeysOptions {
 }
 
 export interface KeyEvents extends RemoteDocumentEvents {
-  /** Keys have come that are those of a test authority. */
+  /** The new keys are those of a test authority. */
   onTestKeys?(): void
-  /** Other keys have come in the place of those that were known. */
+  /** Other keys have taken the place of those that were known. */
   onChangedKeys?(changes: KeyChanges): void
 }
 
@@ -90,6 +89,7 @@ export class StaticKeys implements KeySource {
     return true
   }
 
+  /** Starts no load. */
   state(): DocumentState {
     return { state: 'fresh', age: null, failure: null }
   }

@@ -1,6 +1,6 @@
 import type { ERR_AUTH_TOKEN_INVALID } from '../../errors.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
-import { mismatch, refuseToken } from './refuse-token.ts'
+import { mismatch, tokenRefusal } from './token-refusal.ts'
 
 /** Most addresses that a log shows. */
 const SHOWN = 3
@@ -37,12 +37,11 @@ export class AddressedTenants {
     return tenant === null ? this.#hasAudience : this.#names.has(tenant)
   }
 
-  /** The refusal of a token that is for other tenants. */
-  refuse(tenant: string | null): ERR_AUTH_TOKEN_INVALID {
-    if (tenant === null) return refuseToken('the token is for addresses of tenants only')
+  refusal(tenant: string | null): ERR_AUTH_TOKEN_INVALID {
+    if (tenant === null) return tokenRefusal('the token is for addresses of tenants only')
     const named = [...this.#names].slice(0, SHOWN).map((name) => this.#addresses.of(name))
     const texts = mismatch('aud', [this.#addresses.of(tenant)], named)
-    return refuseToken('the token is not for the address of this tenant', texts)
+    return tokenRefusal('the token is not for the address of this tenant', texts)
   }
 
   /** Bytes that it keeps alive: an estimate, rather too high. */

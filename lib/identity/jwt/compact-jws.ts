@@ -7,9 +7,9 @@ import {
   MOST_MARKS,
 } from '../../platform/runtime/json-complexity.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
-import { refuseToken } from './refuse-token.ts'
 import { type RegisteredClaims, registeredClaims } from './registered-claims.ts'
 import { scanClaim } from './scan-claim.ts'
+import { tokenRefusal } from './token-refusal.ts'
 
 /** The parameters of a token's header (RFC 7515 §4) that name its key and type. Immutable. */
 export interface JoseHeader {
@@ -42,14 +42,14 @@ export function parseCompactJws(
   maxLength: number,
   headers: JoseHeaders,
 ): CompactJws {
-  if (token.length > maxLength) throw refuseToken('longer than maxTokenLength')
+  if (token.length > maxLength) throw tokenRefusal('longer than maxTokenLength')
   const first = token.indexOf('.')
   const last = token.lastIndexOf('.')
-  if (first === last) throw refuseToken('not three parts')
+  if (first === last) throw tokenRefusal('not three parts')
   const header = headers.read(token.slice(0, first))
   // A further dot would be a letter of this part, and none of its alphabet.
   const payload = decodeBase64url(token.slice(first + 1, last))
-  // Of `alg: none` (RFC 7515 §6), which the rules refuse by that name.
+  // An empty signature is that of `alg: none` (RFC 7515 §6), which the rules refuse by that name.
   const signature = last + 1 === token.length ? NONE : decodeBase64url(token.slice(last + 1))
   const signingInput = token.slice(0, last)
   return { header, signingInput, payload: new UnverifiedPayload(payload), signature }
@@ -64,7 +64,7 @@ const MAX_BYTES = 4096
  */
 export class UnverifiedPayload {
   readonly #bytes: Buffer
-  /** Whether it costs little to read, and so is not nested deeply either. */
+  /** True: it costs little to read, and so is not nested deeply either. */
   readonly isCheap: boolean
   /** Nobody has changed them; undefined: they have to be parsed. */
   #parsed: Record<string, unknown> | undefined
@@ -94,7 +94,7 @@ export class UnverifiedPayload {
     return this.#size
   }
 
-  /** Who says to have issued the token (RFC 7519 §4.1.1); undefined: no string. */
+  /** The issuer that it names, unverified (RFC 7519 §4.1.1); undefined: no string. */
   get iss(): string | undefined {
     const { claims } = this
     const iss = claims === undefined ? scanClaim(this.#bytes, 'iss') : claims.iss
@@ -136,17 +136,13 @@ const MAX_KEPT_LENGTH = 512
 export class JoseHeaders {
   readonly #read = new Map<string, JoseHeader>()
 
-  /**
-   * The header that a token's first part holds.
-   *
-   * @throws ERR_AUTH_TOKEN_INVALID where it is none
-   */
+  /** @throws ERR_AUTH_TOKEN_INVALID where the first part of a token holds no header */
   read(part: string): JoseHeader {
-    if (part.length > MAX_HEADER_LENGTH) throw refuseToken('the header is too long')
+    if (part.length > MAX_HEADER_LENGTH) throw tokenRefusal('the header is too long')
     const known = this.#read.get(part)
     if (known) return known
     const text = utf8Text(decodeBase64url(part))
-    if (isTooComplex(text)) throw refuseToken('the header is crowded')
+    if (isTooComplex(text)) throw tokenRefusal('the header is crowded')
     const header = readHeader(parseObject(text))
     if (part.length <= MAX_KEPT_LENGTH) this.#keep(part, header)
     return header
@@ -161,10 +157,10 @@ export class JoseHeaders {
 function readHeader(header: object): JoseHeader {
   // RFC 7515 §4.1.11: an extension that is not understood must be refused; none is understood here.
   if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) {
-    throw refuseToken('header extensions are not supported')
+    throw tokenRefusal('header extensions are not supported')
   }
   const alg = text(header, 'alg')
-  if (alg === undefined) throw refuseToken('the alg is missing')
+  if (alg === undefined) throw tokenRefusal('the alg is missing')
   const typ = text(header, 'typ')
   const type = typ === undefined ? undefined : normalizeTokenType(typ)
   return Object.freeze({ alg, kid: text(header, 'kid'), typ, type })
@@ -174,7 +170,7 @@ const ASCII = /^[\0-\x7f]*$/
 
 /** RFC 7515 §4.1.9: media types without regard to case, and `application/` goes without saying. */
 export function normalizeTokenType(type: string): string {
-  // Of ASCII only: in Unicode other letters become these too.
+  // ASCII only: in Unicode other letters become these too.
   const lower = ASCII.test(type) ? type.toLowerCase() : type
   return lower.includes('/') ? lower : `application/${lower}`
 }
@@ -182,13 +178,13 @@ export function normalizeTokenType(type: string): string {
 function text(header: object, name: 'alg' | 'kid' | 'typ'): string | undefined {
   const value = ownProperty(header, name)
   if (value === undefined || typeof value === 'string') return value
-  throw refuseToken(`the ${name} is not a string`)
+  throw tokenRefusal(`the ${name} is not a string`)
 }
 
 /**
- * Whether a token is a JWT, good or bad: three parts, the first of which decodes to an object with
- * `alg` (RFC 7515 §4.1.1). It reads more spellings than we accept, and takes a header for one that
- * is too long to be read: a bad JWT is refused, and never asked for as another kind of token.
+ * True: a token is a JWT, good or bad, with three parts, the first of which decodes to an object
+ * with `alg` (RFC 7515 §4.1.1). More spellings count than we accept, and a first part that is too
+ * long to be read: a bad JWT is refused, and never asked for as another kind of token.
  */
 export function isJwt(token: string): boolean {
   return namedAlgorithm(token) !== undefined
@@ -200,8 +196,8 @@ export function isSymmetric(algorithm: unknown): boolean {
 }
 
 /**
- * Whether a token is none that a published key can verify: no JWT, or one that is signed with a
- * secret, which only those verify who share it.
+ * True: no published key can verify a token. It is no JWT, or it is signed with a secret, which
+ * only those verify who share it.
  */
 export function isOpaque(token: string): boolean {
   const algorithm = namedAlgorithm(token)
@@ -233,7 +229,7 @@ function namedAlgorithm(token: string): unknown {
 export function decodeBase64url(part: string): Buffer {
   const bytes = Buffer.from(part, 'base64url')
   if (part === '' || bytes.toString('base64url') !== part) {
-    throw refuseToken('a part is not base64url')
+    throw tokenRefusal('a part is not base64url')
   }
   return bytes
 }
@@ -245,7 +241,7 @@ export function decodeBase64url(part: string): Buffer {
  * @throws ERR_AUTH_TOKEN_INVALID
  */
 export function utf8Text(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw refuseToken('a part is not UTF-8')
+  if (!isUtf8(bytes)) throw tokenRefusal('a part is not UTF-8')
   return bytes.toString()
 }
 
@@ -259,8 +255,8 @@ export function parseObject(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text)
   } catch {
-    throw refuseToken('a part is not JSON')
+    throw tokenRefusal('a part is not JSON')
   }
-  if (!isObject(value)) throw refuseToken('a part is not a JSON object')
+  if (!isObject(value)) throw tokenRefusal('a part is not a JSON object')
   return value
 }

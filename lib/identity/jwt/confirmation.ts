@@ -1,11 +1,10 @@
 import type { KeyObject } from 'node:crypto'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
-import { refuseToken } from './refuse-token.ts'
+import { tokenRefusal } from './token-refusal.ts'
 
 /** The option `confirmation`. A route that requires a bound token checks that by itself. */
 export type ConfirmationRule = 'refuse' | 'ignore' | 'check' | 'require'
 
-/** Whether the sender of a bound token has to prove that it is the token's own. */
 export function asksForProof(rule: ConfirmationRule): boolean {
   return rule === 'check' || rule === 'require'
 }
@@ -31,7 +30,6 @@ export class Confirmation {
   }
 }
 
-/** The key of a DPoP proof, ready for use. */
 export interface ProofKey {
   /** The header of the proof, as it stands there; null: too long to be kept. */
   readonly header: string | null
@@ -48,7 +46,7 @@ export interface ProofKey {
 export function readConfirmation(cnf: unknown): Confirmation {
   const jkt = thumbprint(cnf, 'jkt')
   const x5t = thumbprint(cnf, 'x5t#S256')
-  if (jkt === null && x5t === null) throw refuseToken('bound to its sender in an unknown way')
+  if (jkt === null && x5t === null) throw tokenRefusal('bound to its sender in an unknown way')
   return new Confirmation(jkt, x5t)
 }
 
@@ -56,5 +54,5 @@ function thumbprint(cnf: unknown, name: 'jkt' | 'x5t#S256'): string | null {
   const value = isObject(cnf) ? ownProperty(cnf, name) : null
   if (value === undefined) return null
   if (typeof value === 'string' && THUMBPRINT.test(value)) return value
-  throw refuseToken('cnf is malformed')
+  throw tokenRefusal('cnf is malformed')
 }

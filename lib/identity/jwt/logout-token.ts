@@ -1,17 +1,17 @@
 import type { AuthError } from '../../errors.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import { type CompactJws, normalizeTokenType } from './compact-jws.ts'
-import { refuseToken } from './refuse-token.ts'
 import {
   type ClaimRules,
+  checkHasEnd,
   LOGOUT,
+  lifetimeRefusal,
+  partiesRefusal,
   type RegisteredClaims,
   readLifetime,
-  refusedLifetime,
-  refusedParties,
-  refuseEndless,
   registeredClaims,
 } from './registered-claims.ts'
+import { tokenRefusal } from './token-refusal.ts'
 import { checkHeader } from './verify.ts'
 
 /** Who is logged out, by the word of the issuer. `sub`, `sid` or both are there. Immutable. */
@@ -19,7 +19,6 @@ export interface Logout {
   readonly issuer: string
   /** All sessions of this user, where there is no `sid`. */
   readonly sub: string | null
-  /** This session. */
   readonly sid: string | null
   /** Tokens of an earlier `iat` are older than the logout: a second after its own. */
   readonly issuedBefore: Date
@@ -37,18 +36,18 @@ export interface LogoutRules extends Pick<ClaimRules, 'issuer'> {
 const TYPES = new Set([normalizeTokenType('logout+jwt'), normalizeTokenType('JWT'), undefined])
 
 /**
- * The refusal of what no signature can save, as that of an access token.
+ * As `earlyRefusal`, for a logout token.
  *
  * @returns undefined: the signature decides
  * @throws ERR_AUTH_TOKEN_INVALID
  */
-export function refusedLogout(
+export function earlyLogoutRefusal(
   { header, payload, signature }: CompactJws,
   rules: LogoutRules,
 ): AuthError | undefined {
   checkHeader(header, { algorithms: rules.algorithms, tokenTypes: TYPES })
-  if (signature.length === 0) throw refuseToken('there is no signature')
-  return payload.claims && refusedLogoutClaims(payload.claims, rules)
+  if (signature.length === 0) throw tokenRefusal('there is no signature')
+  return payload.claims && logoutClaimsRefusal(payload.claims, rules)
 }
 
 /**
@@ -60,28 +59,28 @@ export function refusedLogout(
 export function acceptLogout({ payload }: CompactJws, rules: LogoutRules): Logout {
   const given = payload.read()
   const claims = registeredClaims(given)
-  const refused = refusedLogoutClaims(claims, rules)
-  if (refused !== undefined) throw refused
-  // That of an ID token (§2.4).
-  if (Object.hasOwn(given, 'nonce')) throw refuseToken('a logout token with a nonce')
+  const refusal = logoutClaimsRefusal(claims, rules)
+  if (refusal !== undefined) throw refusal
+  // Only an ID token has one (§2.4).
+  if (Object.hasOwn(given, 'nonce')) throw tokenRefusal('a logout token with a nonce')
   const [issuer, jti] = [nameIn(claims, 'iss'), nameIn(claims, 'jti')]
-  if (issuer === null) throw refuseToken('the issuer is missing')
-  if (jti === null) throw refuseToken('jti is missing')
+  if (issuer === null) throw tokenRefusal('the issuer is missing')
+  if (jti === null) throw tokenRefusal('jti is missing')
   const [sub, sid] = [nameIn(claims, 'sub'), nameIn(claims, 'sid')]
-  if (sub === null && sid === null) throw refuseToken('neither sub nor sid')
+  if (sub === null && sid === null) throw tokenRefusal('neither sub nor sid')
   return Object.freeze({ issuer, sub, sid, issuedBefore: secondAfter(claims) })
 }
 
-function refusedLogoutClaims(claims: RegisteredClaims, rules: LogoutRules): AuthError | undefined {
+function logoutClaimsRefusal(claims: RegisteredClaims, rules: LogoutRules): AuthError | undefined {
   const { events } = claims
   if (!isObject(events) || !isObject(ownProperty(events, LOGOUT))) {
-    return refuseToken('no logout token')
+    return tokenRefusal('no logout token')
   }
-  const refused = refusedParties(claims, rules)
-  if (refused !== undefined) return refused
+  const refusal = partiesRefusal(claims, rules)
+  if (refusal !== undefined) return refusal
   const lifetime = readLifetime(claims)
-  refuseEndless(lifetime)
-  return refusedLifetime(lifetime, rules.clockTolerance)
+  checkHasEnd(lifetime)
+  return lifetimeRefusal(lifetime, rules.clockTolerance)
 }
 
 /** Null: there is none. */
@@ -89,15 +88,15 @@ function nameIn(claims: RegisteredClaims, name: 'iss' | 'jti' | 'sub' | 'sid'): 
   const value = claims[name]
   if (value === undefined) return null
   if (typeof value === 'string' && value !== '') return value
-  throw refuseToken(`${name} is malformed`)
+  throw tokenRefusal(`${name} is malformed`)
 }
 
 /** `iat` is in whole seconds: what was issued in that one is older. */
 function secondAfter(claims: RegisteredClaims): Date {
   const { iat } = readLifetime(claims)
-  if (iat === undefined) throw refuseToken('iat is missing')
+  if (iat === undefined) throw tokenRefusal('iat is missing')
   const time = new Date((iat + 1) * 1000)
   // Before the first year that a Date has.
-  if (Number.isNaN(time.getTime())) throw refuseToken('iat is not a time')
+  if (Number.isNaN(time.getTime())) throw tokenRefusal('iat is not a time')
   return time
 }

@@ -2,7 +2,7 @@ import type { AuthError } from '../../errors.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
 import { AddressedTenants, type TenantsByAddress } from './addressed-tenants.ts'
 import { asksForProof, type ConfirmationRule, readConfirmation } from './confirmation.ts'
-import { mismatch, refuseToken } from './refuse-token.ts'
+import { mismatch, tokenRefusal } from './token-refusal.ts'
 
 /**
  * The claims that this package reads, as they stand in a token: by its own properties only, and of
@@ -35,7 +35,7 @@ export function registeredClaims(claims: Readonly<Record<string, unknown>>): Reg
   let iss: unknown, sub: unknown, aud: unknown, exp: unknown, nbf: unknown, iat: unknown
   let jti: unknown, sid: unknown, cnf: unknown, act: unknown, acr: unknown, auth_time: unknown
   let events: unknown
-  // For each new token: a copy without a prototype costs twenty times as much.
+  // A copy without a prototype would cost twenty times as much for each new token.
   for (const name of Object.keys(claims)) {
     const value = claims[name]
     if (name === 'iss') iss = value
@@ -77,38 +77,34 @@ export interface Lifetime {
 }
 
 /**
- * Whose token it is, and for whom. Each claim is of the right type. What a stranger
- * can cause for nothing is given back, since to throw it costs more than to find it.
+ * A refusal that a stranger can cause for nothing is returned, since to throw it costs more than to
+ * find it.
  *
- * @returns undefined: the rules accept it
+ * @returns undefined: the rules accept the issuer, the audience and the type of the token
  * @throws ERR_AUTH_TOKEN_INVALID for a `cnf` of which nothing can be proved
  */
-export function refusedClaims(claims: RegisteredClaims, rules: ClaimRules): AuthError | undefined {
+export function claimsRefusal(claims: RegisteredClaims, rules: ClaimRules): AuthError | undefined {
   const { events, cnf } = claims
-  if (events !== undefined && isLogout(events)) return refuseToken('a logout token')
-  const refused = refusedParties(claims, rules)
-  if (refused !== undefined || !isBound(cnf)) return refused
+  if (events !== undefined && isLogout(events)) return tokenRefusal('a logout token')
+  const refusal = partiesRefusal(claims, rules)
+  if (refusal !== undefined || !isBound(cnf)) return refusal
   const { confirmation = 'refuse' } = rules
-  if (confirmation === 'refuse') return refuseToken('bound to its sender')
+  if (confirmation === 'refuse') return tokenRefusal('bound to its sender')
   if (asksForProof(confirmation)) readConfirmation(cnf)
   return undefined
 }
 
-/**
- * Who has issued the token, and for whom.
- *
- * @returns undefined: the rules accept it
- */
-export function refusedParties(
+/** @returns undefined: the rules accept the issuer and the audience */
+export function partiesRefusal(
   { iss, aud }: RegisteredClaims,
   { issuer, audience, addresses }: Pick<ClaimRules, 'issuer' | 'audience' | 'addresses'>,
 ): AuthError | undefined {
   if (issuer && !(typeof iss === 'string' && issuer.includes(iss))) {
-    return refuseToken('the issuer is not accepted', mismatch('iss', issuer, iss))
+    return tokenRefusal('the issuer is not accepted', mismatch('iss', issuer, iss))
   }
-  if (addresses) return refusedAddresses(aud, audience, addresses)
+  if (addresses) return audienceRefusal(aud, audience, addresses)
   if (audience && !names(aud, audience)) {
-    return refuseToken('the audience is not accepted', mismatch('aud', audience, aud))
+    return tokenRefusal('the audience is not accepted', mismatch('aud', audience, aud))
   }
   return undefined
 }
@@ -116,7 +112,7 @@ export function refusedParties(
 /** The member of `events` that makes a logout token (OpenID Connect Back-Channel Logout §2.4). */
 export const LOGOUT = 'http://schemas.openid.net/event/backchannel-logout'
 
-/** Whether a token with these `events` logs somebody out. It never lets anybody in. */
+/** A token with these `events` logs somebody out. It never lets anybody in. */
 export function isLogout(events: unknown): boolean {
   return isObject(events) && Object.hasOwn(events, LOGOUT)
 }
@@ -126,30 +122,26 @@ export function readLifetime({ exp, nbf, iat }: RegisteredClaims): Lifetime {
   return { exp: time('exp', exp), nbf: time('nbf', nbf), iat: time('iat', iat) }
 }
 
-/**
- * A JWT says itself when it ends.
- *
- * @throws ERR_AUTH_TOKEN_INVALID
- */
-export function refuseEndless({ exp }: Lifetime): void {
-  if (exp === undefined) throw refuseToken('exp is missing')
+/** @throws ERR_AUTH_TOKEN_INVALID for a JWT that does not say when it ends */
+export function checkHasEnd({ exp }: Lifetime): void {
+  if (exp === undefined) throw tokenRefusal('exp is missing')
 }
 
 /**
- * Whether a token is out of its time, on each use anew. `tolerance` is in seconds. `exp` counts to
- * the millisecond, the start to the whole second: of two readings always the stricter.
+ * Checked on each use anew. `tolerance` is in seconds. `exp` counts to the millisecond, the start
+ * to the whole second: the stricter reading of both.
  *
- * @returns undefined: it is valid now
+ * @returns undefined: the token is valid now
  */
-export function refusedLifetime(
+export function lifetimeRefusal(
   { exp, nbf, iat }: Lifetime,
   tolerance: number,
 ): AuthError | undefined {
   const now = Date.now() / 1000
-  if (exp !== undefined && now >= exp + tolerance) return refuseToken('expired')
+  if (exp !== undefined && now >= exp + tolerance) return tokenRefusal('expired')
   const latestStart = Math.floor(now) + tolerance
-  if (nbf !== undefined && nbf > latestStart) return refuseToken('not valid yet')
-  if (iat !== undefined && iat > latestStart) return refuseToken('issued in the future')
+  if (nbf !== undefined && nbf > latestStart) return tokenRefusal('not valid yet')
+  if (iat !== undefined && iat > latestStart) return tokenRefusal('issued in the future')
   return undefined
 }
 
@@ -157,7 +149,7 @@ export function refusedLifetime(
 function time(name: 'exp' | 'nbf' | 'iat', value: unknown): number | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw refuseToken(`${name} is not a time`)
+    throw tokenRefusal(`${name} is not a time`)
   }
   return value
 }
@@ -179,13 +171,13 @@ function names(aud: unknown, accepted: readonly string[]): boolean {
   return audiencesIn(aud).some((item) => accepted.includes(item))
 }
 
-/** As `names()`; empty: it is malformed, or names none. */
+/** Empty: it is malformed, or names none. */
 function audiencesIn(aud: unknown): readonly string[] {
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
   return audiences.every((item) => typeof item === 'string') ? audiences : []
 }
 
-function refusedAddresses(
+function audienceRefusal(
   aud: unknown,
   audience: readonly string[] = [],
   addresses: TenantsByAddress,
@@ -193,7 +185,7 @@ function refusedAddresses(
   const isOne = (item: string) => audience.includes(item) || addresses.tenantOf(item) !== undefined
   if (audiencesIn(aud).some(isOne)) return undefined
   const expected = [...audience, addresses.pattern]
-  return refuseToken('the audience is not accepted', mismatch('aud', expected, aud))
+  return tokenRefusal('the audience is not accepted', mismatch('aud', expected, aud))
 }
 
 /** The tenants in which an accepted token counts; undefined: in any. */
@@ -238,7 +230,7 @@ export interface Login {
   readonly tolerance: number
 }
 
-/** That of all tokens which say nothing of it. */
+/** The login of all tokens that say nothing of it. */
 export const NO_LOGIN: Login = Object.freeze({ acr: null, authTime: null, tolerance: 0 })
 
 /** A token is not refused for a login that cannot be read. It is as one that says nothing of it. */
@@ -274,7 +266,7 @@ export function readActors({ act }: RegisteredClaims): readonly Actor[] {
   for (let next: unknown = act; next !== undefined; ) {
     const { sub, iss, nested } = isObject(next) ? namesIn(next) : NO_NAMES
     if (!isName(sub) || (iss !== undefined && !isName(iss)) || actors.length === MOST_ACTORS) {
-      throw refuseToken('act is malformed')
+      throw tokenRefusal('act is malformed')
     }
     actors.push(Object.freeze({ sub, issuer: iss ?? null }))
     next = nested

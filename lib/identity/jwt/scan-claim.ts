@@ -42,7 +42,7 @@ export function scanClaim(json: Buffer, name: string): string | undefined {
   return undefined
 }
 
-/** Where the string ends that begins there: behind its closing quote, or with the text. */
+/** The index behind the closing quote of the string that begins there, or the end of the text. */
 function endOfString(json: Buffer, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     const byte = json[at]
@@ -59,7 +59,7 @@ function equals(json: Buffer, start: number, end: number, key: Buffer): boolean 
   return true
 }
 
-/** Where the value begins of the member whose name ends there; undefined: it is no name. */
+/** The index of the value of the member whose name ends there; undefined: it is no name. */
 function afterColon(json: Buffer, end: number): number | undefined {
   const colon = skipSpaces(json, end)
   return json[colon] === COLON ? skipSpaces(json, colon + 1) : undefined

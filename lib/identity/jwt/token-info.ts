@@ -30,7 +30,6 @@ export function tokenInfo(names: TokenNames, { iat, exp }: Lifetime, isOpaque = 
 const opaque = new WeakSet<TokenInfo>()
 const outliving = new WeakSet<TokenInfo>()
 
-/** Whether it is no JWT. */
 export function isOpaque(token: TokenInfo): boolean {
   return opaque.has(token)
 }

@@ -1,6 +1,6 @@
 import { Unusable, unexpected } from '../../platform/http/failure.ts'
 import { isObject } from '../../platform/runtime/own-property.ts'
-import { refuseToken } from './refuse-token.ts'
+import { tokenRefusal } from './token-refusal.ts'
 
 /**
  * From tenant name to the resource ids, each `<name>:<action>`, that a user holds there. Its own
@@ -57,10 +57,9 @@ export function readUserInfo(claims: unknown): UserInfo {
  */
 export function readFlatUserInfo(claims: unknown): UserInfo {
   if (isUserInfo(claims)) return claims
-  throw refuseToken(isObject(claims) ? MALFORMED : 'the claims are no object')
+  throw tokenRefusal(isObject(claims) ? MALFORMED : 'the claims are no object')
 }
 
-/** User info as others get it. */
 export function frozenUserInfo(userInfo: UserInfo): UserInfo {
   if (!Object.isFrozen(userInfo)) freezeDeep(userInfo)
   return userInfo
@@ -68,7 +67,7 @@ export function frozenUserInfo(userInfo: UserInfo): UserInfo {
 
 const MALFORMED = 'sub, resources or preferred_username is malformed'
 
-/** Of data, which has no getters. */
+/** For data, which has no getters. */
 function own(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined
 }
@@ -111,9 +110,9 @@ function nameOf(tenant: string): string {
   return `resources of ${JSON.stringify(tenant.slice(0, SHOWN))}`
 }
 
-/** By recursion that ends at a depth of its own: thousands of levels fit into one token. */
+/** The recursion ends at a depth of its own: thousands of levels fit into one token. */
 function freezeDeep(item: object, depth = 0): void {
-  if (depth > MAX_DEPTH) throw refuseToken('the claims are nested too deeply')
+  if (depth > MAX_DEPTH) throw tokenRefusal('the claims are nested too deeply')
   for (const value of Array.isArray(item) ? item : Object.values(item)) {
     if (typeof value === 'object' && value !== null) freezeDeep(value, depth + 1)
   }

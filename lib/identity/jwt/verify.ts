@@ -12,25 +12,25 @@ import {
   type UnverifiedPayload,
 } from './compact-jws.ts'
 import { asksForProof, type Confirmation, readConfirmation } from './confirmation.ts'
-import { mismatch, refuseToken } from './refuse-token.ts'
 import {
   type Actor,
   type ClaimRules,
+  checkHasEnd,
+  claimsRefusal,
   isBound,
   type Lifetime,
   type Login,
+  lifetimeRefusal,
   type RegisteredClaims,
   readActors,
   readAddressed,
   readLifetime,
   readLogin,
   readTokenNames,
-  refusedClaims,
-  refusedLifetime,
-  refuseEndless,
   registeredClaims,
   type TokenNames,
 } from './registered-claims.ts'
+import { mismatch, tokenRefusal } from './token-refusal.ts'
 import { problemOf, readFlatUserInfo, readUserInfo, type UserInfo } from './user-info.ts'
 
 export interface HeaderRules {
@@ -47,11 +47,11 @@ export interface VerifyRules extends HeaderRules, AcceptRules {}
  *
  * @throws ERR_AUTH_TOKEN_INVALID
  */
-export function refuseUnprovable({ header: { alg }, signature }: CompactJws): void {
+export function checkProvable({ header: { alg }, signature }: CompactJws): void {
   if (!supportedAlgorithms.includes(alg)) {
-    throw refusedAlgorithm(alg, supportedAlgorithms)
+    throw algorithmRefusal(alg, supportedAlgorithms)
   }
-  if (signature.length === 0) throw refuseToken('there is no signature')
+  if (signature.length === 0) throw tokenRefusal('there is no signature')
 }
 
 /**
@@ -61,19 +61,19 @@ export function refuseUnprovable({ header: { alg }, signature }: CompactJws): vo
  * @returns undefined: the signature decides
  * @throws ERR_AUTH_TOKEN_INVALID
  */
-export function refusedUnproved(
+export function earlyRefusal(
   { header, payload, signature }: CompactJws,
   rules: VerifyRules,
 ): AuthError | undefined {
   checkHeader(header, rules)
-  if (signature.length === 0) throw refuseToken('there is no signature')
+  if (signature.length === 0) throw tokenRefusal('there is no signature')
   const { claims } = payload
   if (claims === undefined) return undefined
-  const refused = refusedClaims(claims, rules)
-  if (refused !== undefined) return refused
+  const refusal = claimsRefusal(claims, rules)
+  if (refusal !== undefined) return refusal
   const lifetime = readLifetime(claims)
-  refuseEndless(lifetime)
-  return refusedLifetime(lifetime, rules.clockTolerance)
+  checkHasEnd(lifetime)
+  return lifetimeRefusal(lifetime, rules.clockTolerance)
 }
 
 /** True: the key has signed the token. */
@@ -87,7 +87,7 @@ export function isSigned(
 /**
  * Accepts the claims of a token whose signature is good.
  *
- * @param isChecked whether `refusedUnproved` has judged it just now, and no key was waited for
+ * @param isChecked whether `earlyRefusal` has judged it just now, and no key was waited for
  * @throws ERR_AUTH_TOKEN_INVALID
  */
 export function acceptToken(
@@ -99,8 +99,8 @@ export function acceptToken(
   const given = payload.read()
   const registered = claims ?? registeredClaims(given)
   if (!isChecked || claims === undefined) {
-    refuse(registered, rules)
-    refuseEndless(readLifetime(registered))
+    checkClaims(registered, rules)
+    checkHasEnd(readLifetime(registered))
   }
   return accepted(given, rules, registered, payload)
 }
@@ -108,9 +108,7 @@ export function acceptToken(
 export interface AcceptRules extends ClaimRules {
   /** Seconds. */
   readonly clockTolerance: number
-  /** Turns another server's claims into user info. */
   readonly mapClaims?: ((claims: Record<string, unknown>) => UserInfo) | undefined
-  /** Reports why `mapClaims` gave no user info. */
   readonly reportMapClaims?: ReportFailure | undefined
 }
 
@@ -136,14 +134,14 @@ export interface AcceptedClaims {
  */
 export function acceptClaims(claims: Record<string, unknown>, rules: AcceptRules): AcceptedClaims {
   const registered = registeredClaims(claims)
-  refuse(registered, rules)
+  checkClaims(registered, rules)
   return accepted(claims, rules, registered)
 }
 
-function refuse(claims: RegisteredClaims, rules: AcceptRules): void {
+function checkClaims(claims: RegisteredClaims, rules: AcceptRules): void {
   const lifetime = readLifetime(claims)
-  const refused = refusedClaims(claims, rules) ?? refusedLifetime(lifetime, rules.clockTolerance)
-  if (refused !== undefined) throw refused
+  const refusal = claimsRefusal(claims, rules) ?? lifetimeRefusal(lifetime, rules.clockTolerance)
+  if (refusal !== undefined) throw refusal
 }
 
 function accepted(
@@ -180,12 +178,12 @@ function mapped(
   try {
     const userInfo: unknown = mapClaims(claims)
     ignoreRejection(userInfo)
-    // Of nothing, and of a function, there is no text.
+    // `undefined`, and a function, have no text.
     const text: string | undefined = JSON.stringify(userInfo)
     copy = text === undefined ? userInfo : JSON.parse(text)
   } catch (error) {
     report?.(thrown(error))
-    throw refuseToken('mapClaims failed')
+    throw tokenRefusal('mapClaims failed')
   }
   const problem = problemOf(copy)
   if (problem !== undefined) report?.(unusable(problem))
@@ -195,18 +193,18 @@ function mapped(
 /** @throws ERR_AUTH_TOKEN_INVALID where the rules do not allow the header */
 export function checkHeader({ alg, typ, type }: JoseHeader, rules: HeaderRules): void {
   if (!rules.algorithms.has(alg)) {
-    throw refusedAlgorithm(alg, rules.algorithms)
+    throw algorithmRefusal(alg, rules.algorithms)
   }
   if (!rules.tokenTypes.has(type)) {
-    throw refuseToken('the token type is not allowed', mismatch('typ', rules.tokenTypes, typ))
+    throw tokenRefusal('the token type is not allowed', mismatch('typ', rules.tokenTypes, typ))
   }
 }
 
-function refusedAlgorithm(alg: string, allowed: Iterable<string>): AuthError {
+function algorithmRefusal(alg: string, allowed: Iterable<string>): AuthError {
   const reason = isSymmetric(alg)
     ? 'signed with a secret, not with a key: sharedSecret as opaqueToken takes such access tokens'
     : 'the algorithm is not allowed'
-  return refuseToken(reason, mismatch('alg', allowed, alg))
+  return tokenRefusal(reason, mismatch('alg', allowed, alg))
 }
 
 /** Accepted `typ` values, normalized: the given ones, or those of an access token, or none. */

@@ -8,7 +8,7 @@ import { supportedAlgorithms, verifySignature } from '../jwks/algorithms.ts'
 import { importWrittenKey, readWrittenKey, thumbprintOf } from '../jwks/jwk.ts'
 import { decodeBase64url, parseObject, utf8Text } from '../jwt/compact-jws.ts'
 import type { Confirmation, ProofKey } from '../jwt/confirmation.ts'
-import { mismatch, refuseToken } from '../jwt/refuse-token.ts'
+import { mismatch, tokenRefusal } from '../jwt/token-refusal.ts'
 import { isSameAddress } from './proof-address.ts'
 
 /** Most characters of a proof. It is read before its signature is verified. */
@@ -20,11 +20,9 @@ const MAX_KEPT_HEADER = 1024
 /** Most characters of a `jti`. */
 const MAX_JTI = 256
 
-/** What a proof has to be of. */
+/** The facts that a proof must name. */
 export interface Expected {
-  /** The thumbprint of the key that the token is bound to. */
   readonly jkt: string
-  /** The method of the request. */
   readonly method: string
   /** The address of the request, as `PublicAddress` gives it. */
   readonly address: string | undefined
@@ -58,12 +56,12 @@ export function verifyProof(
 ): GoodProof {
   const parts = proof.length > MAX_LENGTH ? [] : proof.split('.')
   const [header = '', payload = '', signature = ''] = parts
-  if (parts.length !== 3) throw refuseProof('longer than 4096 characters, or not three parts')
+  if (parts.length !== 3) throw proofRefusal('longer than 4096 characters, or not three parts')
   const key = keyOf(header, confirmation, expected.jkt)
   const good = readClaims(payload, expected)
   const bytes = asProof(() => decodeBase64url(signature))
   const input = proof.slice(0, header.length + 1 + payload.length)
-  if (!verifySignature(key.alg, key.key, input, bytes)) throw refuseProof('a bad signature')
+  if (!verifySignature(key.alg, key.key, input, bytes)) throw proofRefusal('a bad signature')
   return good
 }
 
@@ -77,20 +75,20 @@ function keyOf(part: string, confirmation: Confirmation, jkt: string): ProofKey 
   const header = readPart(part)
   // RFC 7515 §4.1.11: an extension that is not understood must be refused.
   if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) {
-    throw refuseProof('header extensions are not supported')
+    throw proofRefusal('header extensions are not supported')
   }
   const typ = ownProperty(header, 'typ')
-  if (typ !== 'dpop+jwt') throw refuseProof('another type', mismatch('typ', ['dpop+jwt'], typ))
+  if (typ !== 'dpop+jwt') throw proofRefusal('another type', mismatch('typ', ['dpop+jwt'], typ))
   const alg = ownProperty(header, 'alg')
   if (typeof alg !== 'string' || !supportedAlgorithms.includes(alg)) {
-    throw refuseProof('another algorithm', mismatch('alg', supportedAlgorithms, alg))
+    throw proofRefusal('another algorithm', mismatch('alg', supportedAlgorithms, alg))
   }
   const jwk = readWrittenKey(ownProperty(header, 'jwk'))
-  if (typeof jwk === 'string') throw refuseProof(`the key is ${jwk}`)
-  if (thumbprintOf(jwk) !== jkt) throw refuseToken('the DPoP proof is of another key')
-  if (!jwk.algorithms.includes(alg)) throw refuseProof('the algorithm is not that of the key')
+  if (typeof jwk === 'string') throw proofRefusal(`the key is ${jwk}`)
+  if (thumbprintOf(jwk) !== jkt) throw tokenRefusal('the DPoP proof is of another key')
+  if (!jwk.algorithms.includes(alg)) throw proofRefusal('the algorithm is not that of the key')
   const imported = last ?? importWrittenKey(jwk)
-  if (typeof imported === 'string') throw refuseProof(`the key is ${imported}`)
+  if (typeof imported === 'string') throw proofRefusal(`the key is ${imported}`)
   const kept = part.length > MAX_KEPT_HEADER ? null : flatString(part)
   const found = { header: kept, alg, key: imported.key }
   confirmation.proofKey = found
@@ -101,29 +99,29 @@ function readClaims(part: string, expected: Expected): GoodProof {
   const { jkt, method, address, token, maxAge } = expected
   const claims = readPart(part)
   const htm = ownProperty(claims, 'htm')
-  if (htm !== method) throw refuseProof('for another method', mismatch('htm', [method], htm))
+  if (htm !== method) throw proofRefusal('for another method', mismatch('htm', [method], htm))
   const htu = ownProperty(claims, 'htu')
   if (address === undefined || typeof htu !== 'string' || !isSameAddress(htu, address)) {
-    throw refuseProof('for another address', mismatch('htu', [address], htu))
+    throw proofRefusal('for another address', mismatch('htu', [address], htu))
   }
   const iat = ownProperty(claims, 'iat')
   const now = Date.now() / 1000
-  // Of what is no number there is no date, and that is over.
+  // `NaN` makes no date, and counts as over.
   const until = new Date(typeof iat === 'number' ? Math.ceil((iat + maxAge) * 1000) : Number.NaN)
   if (typeof iat !== 'number' || !(iat - now <= maxAge) || isOver(until)) {
     const expected = [`${now - maxAge} to ${now + maxAge}`]
     const shown = typeof iat === 'number' ? String(iat) : iat
-    throw refuseProof('of another time', mismatch('iat', expected, shown))
+    throw proofRefusal('of another time', mismatch('iat', expected, shown))
   }
-  if (ownProperty(claims, 'ath') !== digestOf(token)) throw refuseProof('of another token')
+  if (ownProperty(claims, 'ath') !== digestOf(token)) throw proofRefusal('of another token')
   const jti = ownProperty(claims, 'jti')
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI) {
-    throw refuseProof('jti is no text of 1 to 256 characters')
+    throw proofRefusal('jti is no text of 1 to 256 characters')
   }
   return { key: `${jkt}.${digestOf(jti)}`, until }
 }
 
-/** Whether a proof is too old. By then a table may have forgotten it. */
+/** True: a proof is too old. A table may have forgotten it by then. */
 export function isOver(until: Date): boolean {
   return !(Date.now() < until.getTime())
 }
@@ -135,18 +133,18 @@ function digestOf(text: string): string {
 function readPart(part: string): Record<string, unknown> {
   return asProof(() => {
     const text = utf8Text(decodeBase64url(part))
-    if (isTooComplex(text)) throw refuseProof('it is crowded')
+    if (isTooComplex(text)) throw proofRefusal('it is crowded')
     return parseObject(text)
   })
 }
 
-/** A fault in a part of the proof is one of the proof. */
+/** A fault in a part of the proof is a fault of the proof. */
 function asProof<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
     if (isThrown(error, ERR_AUTH_TOKEN_INVALID) && error.challenge.error === 'invalid_token') {
-      throw refuseProof(error.reason)
+      throw proofRefusal(error.reason)
     }
     throw error
   }
@@ -156,7 +154,7 @@ function asProof<T>(read: () => T): T {
  * The refusal of a DPoP proof that is bad or missing (RFC 9449 §7.1 `invalid_dpop_proof`). The
  * reason is constant text for the log.
  */
-export function refuseProof(reason: string, mismatch?: () => Mismatch): ERR_AUTH_TOKEN_INVALID {
+export function proofRefusal(reason: string, mismatch?: () => Mismatch): ERR_AUTH_TOKEN_INVALID {
   const error = 'invalid_dpop_proof'
   return withoutStack(() => new ERR_AUTH_TOKEN_INVALID(`DPoP proof: ${reason}`, mismatch, error))
 }

@@ -15,9 +15,9 @@ import {
   type MaybePromise,
 } from '../../platform/runtime/maybe-promise.ts'
 import type { Confirmation } from '../jwt/confirmation.ts'
-import { refuseToken } from '../jwt/refuse-token.ts'
+import { tokenRefusal } from '../jwt/token-refusal.ts'
 import { type ClientCertificate, thumbprintOfCertificate } from './client-certificate.ts'
-import { type GoodProof, isOver, refuseProof, verifyProof } from './dpop-proof.ts'
+import { type GoodProof, isOver, proofRefusal, verifyProof } from './dpop-proof.ts'
 import { PublicAddress } from './proof-address.ts'
 
 /**
@@ -26,7 +26,7 @@ import { PublicAddress } from './proof-address.ts'
  */
 export type ProofSeen = (key: string, until: Date) => boolean | Promise<boolean>
 
-/** What the sender of a bound token has proved to hold, and how. */
+/** The keys that the sender of a bound token has proved to hold, and the way. */
 export interface Possessed {
   readonly token: string
   readonly confirmation: Confirmation
@@ -44,7 +44,7 @@ export interface PossessionRules {
   readonly timeout: number
   readonly reportProofSeen?: ReportFailure | undefined
   readonly reportCertificate?: ReportFailure | undefined
-  /** Whether a request is a probe, whose proof is not noted. */
+  /** True: the request is a probe, whose proof is not noted. */
   readonly isProbe: (request: FastifyRequest) => boolean
 }
 
@@ -56,13 +56,12 @@ export interface ProofStats {
   readonly replayed: number
 }
 
-/** A token, and the request that brought it. */
+/** A token, with its request. */
 export interface Sent {
   readonly request: FastifyRequest
   readonly token: string
 }
 
-/** The question whether whoever sends a token holds the keys that it is bound to. */
 export class Possession {
   readonly #rules: PossessionRules
   readonly #address: PublicAddress
@@ -93,8 +92,8 @@ export class Possession {
     waits: PendingRequests,
   ): MaybePromise<Possessed | null> {
     if (confirmation === null) {
-      if (hasDpopScheme(sent.request)) throw refuseToken('an unbound token with the scheme DPoP')
-      if (known.mustBeBound) throw refuseToken('not bound to its sender')
+      if (hasDpopScheme(sent.request)) throw tokenRefusal('an unbound token with the scheme DPoP')
+      if (known.mustBeBound) throw tokenRefusal('not bound to its sender')
       return null
     }
     const { token } = sent
@@ -111,13 +110,13 @@ export class Possession {
   ): MaybePromise<Possessed['bound']> {
     const { jkt, x5t } = confirmation
     if (jkt === null && hasDpopScheme(request)) {
-      throw refuseToken('bound to a certificate, with the scheme DPoP')
+      throw tokenRefusal('bound to a certificate, with the scheme DPoP')
     }
     if (jkt !== null && !countsAsDpop(request)) {
-      throw refuseToken('bound to a key, with the scheme Bearer')
+      throw tokenRefusal('bound to a key, with the scheme Bearer')
     }
     if (x5t !== null && x5t !== this.#certificateOf(request)) {
-      throw refuseToken('bound to another certificate')
+      throw tokenRefusal('bound to another certificate')
     }
     if (jkt === null) return 'mtls'
     const proof = verifyProof(proofOf(request), confirmation, {
@@ -144,10 +143,10 @@ export class Possession {
     })
     return after(isFirst, (isSo) => {
       // The table may have forgotten it on the way.
-      if (isOver(until)) throw refuseProof('of another time')
+      if (isOver(until)) throw proofRefusal('of another time')
       if (isSo) return 'dpop'
       this.#replayed += 1
-      throw refuseProof('it has been seen before')
+      throw proofRefusal('it has been seen before')
     })
   }
 
@@ -169,7 +168,6 @@ export class Possession {
 
 function noted(): void {}
 
-/** Whether two tokens of one text are bound to the same keys. */
 function isSame(one: Confirmation, other: Confirmation): boolean {
   return one.jkt === other.jkt && one.x5t === other.x5t
 }
@@ -186,8 +184,8 @@ function hasDpopScheme({ headers: { authorization } }: FastifyRequest): boolean 
 }
 
 /**
- * Whether a request uses the scheme DPoP (RFC 9449 §7.1). A token from another place than the
- * header has no scheme. It counts by the proof beside it.
+ * True: the request uses the scheme DPoP (RFC 9449 §7.1). A token from another place than the
+ * header has no scheme, and counts by the proof beside it.
  */
 export function countsAsDpop(request: FastifyRequest): boolean {
   const { authorization, dpop } = request.headers
@@ -196,8 +194,8 @@ export function countsAsDpop(request: FastifyRequest): boolean {
 
 /** @throws ERR_AUTH_TOKEN_INVALID without exactly one proof (RFC 9449 §4.3) */
 function proofOf({ headers: { dpop } }: FastifyRequest): string {
-  if (dpop === undefined) throw refuseProof('there is none')
+  if (dpop === undefined) throw proofRefusal('there is none')
   // Node joins several by a comma and a space, which no proof has.
-  if (typeof dpop !== 'string' || dpop.includes(',')) throw refuseProof('there are several')
+  if (typeof dpop !== 'string' || dpop.includes(',')) throw proofRefusal('there are several')
   return dpop
 }

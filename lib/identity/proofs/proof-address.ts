@@ -40,11 +40,11 @@ export class PublicAddress {
 }
 
 /**
- * Whether `htu` is an address that `PublicAddress` gave (RFC 9449 §4.3, RFC 3986 §6.2.2, §6.2.3):
- * without query and fragment, the origin without regard to case, the path with.
+ * True: `htu` is an address that `PublicAddress` gave (RFC 9449 §4.3, RFC 3986 §6.2.2, §6.2.3),
+ * without query and fragment. The origin is compared without regard to case, the path with.
  */
 export function isSameAddress(htu: string, address: string): boolean {
-  // As nearly all write it.
+  // The spelling of nearly all clients.
   if (htu === address) return true
   if (!URL.canParse(htu)) return false
   const { protocol, origin, pathname, username, password } = new URL(htu)

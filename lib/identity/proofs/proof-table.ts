@@ -12,7 +12,7 @@ import { flatString } from '../../platform/runtime/flat-string.ts'
  * @throws if the table is full
  */
 export type ProofTable = ((key: string, until: Date) => boolean) & {
-  /** Proofs that are held. */
+  /** The number of held proofs. */
   readonly size: number
 }
 
@@ -34,10 +34,9 @@ const COUNTERS = 4096
 interface Bucket {
   /** In milliseconds since the epoch, on a whole minute. */
   end: number
-  /** A reading of `clock`: by then the end has come, as it was reckoned at each insertion. */
+  /** The end, reckoned at each insertion as a reading of `clock`. */
   endsAt: number
   readonly digests: Set<string>
-  /** How many proofs, by counter. */
   readonly counts: Uint32Array
 }
 
@@ -51,12 +50,10 @@ interface Bucket {
 class Proofs {
   readonly #max: number
   readonly #quarter: number
-  /** From the earliest end to the last. */
   #buckets: Bucket[] = []
-  /** The last end of all that were dropped. */
   #droppedEnd = Number.NEGATIVE_INFINITY
   #size = 0
-  /** What thumbprints hold beyond a quarter each, in all. */
+  /** The number of proofs beyond a quarter, over all thumbprints. */
   #excess = 0
   readonly #counts = new Uint32Array(COUNTERS)
   /** A secret number for each letter, so that nobody can choose keys of one counter. */

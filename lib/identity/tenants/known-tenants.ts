@@ -10,11 +10,10 @@ import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 /** True: the tenant exists. False: it does not. */
 export type TenantState = boolean | 'suspended'
 
-/** Which tenants exist, and which of them are suspended. */
+/** The tenants that exist, and their states. */
 export interface KnownTenants {
   open(): void
   close(): void
-  /** Whether the answers can be given now. */
   readonly isReady: boolean
   /**
    * The state of a tenant. A promise only if that is not known at once; then it is one of `waits`.
@@ -47,7 +46,7 @@ export class AnyTenant implements KnownTenants {
 
   close(): void {}
 
-  /** There is nothing that could change. */
+  /** Nothing can change. */
   forget(): void {}
 
   stateOf(): true {
@@ -61,7 +60,6 @@ export class AnyTenant implements KnownTenants {
   state(): undefined {}
 }
 
-/** Lists in the configuration. */
 export class ListedTenants implements KnownTenants {
   readonly isReady = true
   readonly #states: ReadonlyMap<string, TenantState>
@@ -77,14 +75,12 @@ export class ListedTenants implements KnownTenants {
 
   close(): void {}
 
-  /** There is nothing that could change. */
   forget(): void {}
 
   stateOf(tenant: string): TenantState {
     return this.#states.get(tenant) ?? false
   }
 
-  /** There is nothing that could change. */
   watch(): () => void {
     return () => {}
   }
@@ -96,11 +92,10 @@ export class ListedTenants implements KnownTenants {
 const MAX_REMEMBERED = 100_000
 
 interface AskedTenantsOptions {
-  /** Seconds for one call. */
+  /** Seconds. */
   readonly timeout: number
   /** Seconds for which an answer is kept. A `false` is never kept. */
   readonly maxAge: number
-  /** Reports why there is no answer. */
   readonly report?: ReportFailure
 }
 
@@ -160,7 +155,7 @@ function readState(answer: unknown): TenantState {
   throw unexpected('the answer', "a boolean or 'suspended'", answer)
 }
 
-/** Those who wait for the news that a tenant is suspended. */
+/** The waits for the suspension of tenants. */
 export class WatchedTenants {
   readonly #watchers = new Map<string, Set<() => void>>()
 

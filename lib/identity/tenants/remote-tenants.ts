@@ -14,7 +14,6 @@ import { isTenantName } from './tenant-name.ts'
 /** Most bytes of a tenant list, after decompression. */
 export const MAX_LIST_BYTES = 1024 * 1024
 
-/** The tenants that exist. */
 type TenantStates = ReadonlyMap<string, true | 'suspended'>
 
 /** A JSON array at a URL. */
@@ -43,7 +42,7 @@ export class RemoteTenants implements KnownTenants {
     return this.#document.current() !== undefined
   }
 
-  /** The list is one for all: it is fetched anew, and waited for. */
+  /** One list holds all tenants. It is fetched anew, and waited for. */
   forget(): void {
     this.#document.forget()
   }
@@ -104,9 +103,7 @@ function readArray(text: string): readonly unknown[] {
   try {
     const list: unknown = JSON.parse(text)
     if (Array.isArray(list)) return list
-  } catch {
-    // The text is not JSON.
-  }
+  } catch {}
   return refuse()
 }
 

@@ -8,7 +8,10 @@ const SEGMENT = /^[^/?#\\]+$/
 /** Longest encoded name: a character of the name is at most nine of the address. */
 const LONGEST = 9 * MAX_TENANT_LENGTH
 
-/** URL parsers take them for steps in the path, encoded too, so they cannot be part of one. */
+/**
+ * URL parsers take them for steps in the path, encoded too, so no tenant of these names has an
+ * address.
+ */
 const STEPS: ReadonlySet<string> = new Set(['.', '..'])
 
 /**

@@ -2,7 +2,7 @@ import { flatString } from '../runtime/flat-string.ts'
 
 // Outside: the number of questions that strangers cause. Their answers are in a bounded table.
 
-/** An answer, and until when it holds, by `clock`. */
+/** An answer, with readings of `clock`. */
 export interface CachedAnswer<T> {
   readonly answer: T
   /** From then on it is asked for anew in the background, while it still holds. */
@@ -28,20 +28,19 @@ interface Entry<T> {
   used: boolean
 }
 
-/** Answers by key. */
 export interface AnswerTable<T> {
   get(key: string): CachedAnswer<T> | undefined
   set(key: string, cached: CachedAnswer<T>): void
   delete(key: string): void
   values(): T[]
   /**
-   * The answers whose keys fit have to be asked for anew. Each stays in the table until a new one
-   * takes its place.
+   * Answers whose keys fit are asked for anew. Each stays in the table until a new one takes its
+   * place.
    */
   expire(fits: (key: string) => boolean): void
 }
 
-/** When the table is full, the oldest of the answers goes that were not used since. */
+/** A full table drops the oldest of the answers that were not used since. */
 export class AnswerCache<T> implements AnswerTable<T> {
   readonly #maxEntries: number
   readonly #drop: (answer: T) => void
@@ -109,7 +108,7 @@ export class AnswerCache<T> implements AnswerTable<T> {
         this.#drop(entry.cached.answer)
         return
       }
-      // It becomes the newest, so that the loop comes to it again if all were used.
+      // The entry becomes the newest, so that the loop comes to it again if all were used.
       entry.used = false
       this.#entries.delete(key)
       this.#entries.set(key, entry)

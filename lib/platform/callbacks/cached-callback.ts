@@ -26,9 +26,8 @@ class NoAnswer extends Error {}
 /** A question that waits for its place, or for its answer. */
 interface OpenQuestion<K> {
   readonly key: string
-  /** The argument of the function. */
   readonly about: string
-  /** Those of the requests that want the answer. */
+  /** The waits of the requests that want the answer. */
   readonly waits: Set<PendingRequests>
   /** Undefined as long as it is being asked. */
   answer: Promise<K> | undefined
@@ -36,7 +35,6 @@ interface OpenQuestion<K> {
   askedAt: number | undefined
   /** The application has said since then that the answer may have changed. */
   isForgotten: boolean
-  /** The function has answered, but nothing that can be used. */
   isUnusable: boolean
 }
 
@@ -48,12 +46,12 @@ export class CachedCallback<A, K = A> {
   readonly #rules: CallbackRules<A, K>
   readonly #answers: AnswerTable<K>
   readonly #refusals: AnswerCache<K>
-  /** The last one of each key, unless it is forgotten. */
+  /** The last question of each key, unless it is forgotten. */
   readonly #open = new Map<string, OpenQuestion<K>>()
   readonly #line: Line
   /** The same line, unless known keys have their own. */
   readonly #lineOfKnown: Line
-  /** Those of the questions, which the requests of several applications may share. */
+  /** The waits of the questions, which the requests of several applications may share. */
   readonly #waits = new PendingRequests()
 
   constructor(rules: CallbackRules<A, K>) {
@@ -91,8 +89,8 @@ export class CachedCallback<A, K = A> {
   }
 
   /**
-   * As `get()`, but by a question that is open, or put now. If it fails while the cached answer is
-   * fresh still, that one is given. Not for answers that renew.
+   * `get()` by a question that is open, or put now. If it fails while the cached answer is fresh
+   * still, that one is given. Not for answers that renew.
    */
   getAnew(key: string, waits: PendingRequests, about = key): MaybePromise<K> {
     const question = this.#open.get(key)
@@ -117,8 +115,8 @@ export class CachedCallback<A, K = A> {
   }
 
   /**
-   * The cached answers for the keys that fit serve no more. Answers that are under way serve those
-   * who have asked, and are not cached.
+   * Drops the cached answers for the keys that fit. Answers that are under way serve those who have
+   * asked, and are not cached.
    */
   forget(fits: (key: string) => boolean = () => true): void {
     this.#answers.expire(fits)
@@ -151,7 +149,7 @@ export class CachedCallback<A, K = A> {
     return renewed !== undefined && now < renewed.freshUntil ? renewed : undefined
   }
 
-  /** Its failure is that of whoever asks next. */
+  /** A failure is seen by whoever asks next. */
   #renew(key: string): void {
     try {
       ignoreRejection(this.#ask(key, this.#waits))
@@ -215,7 +213,7 @@ export class CachedCallback<A, K = A> {
   }
 
   #learn(answer: A, { key, askedAt = clock.now(), isForgotten }: OpenQuestion<K>): K {
-    // Asked before it was forgotten: it may be what was forgotten.
+    // The question came before `forget()`: the answer may be what was forgotten.
     if (isForgotten) {
       const forgotten = this.#rules.learn(answer, key, undefined, askedAt)
       this.#rules.drop?.(forgotten)
@@ -255,7 +253,7 @@ export class CachedCallback<A, K = A> {
     return this.#lastGood(key, error)
   }
 
-  /** The cached answer for a key serves no more, and for nobody. */
+  /** Drops the cached answer for a key. */
   #drop(key: string): void {
     const before = this.#answers.get(key)?.answer
     this.#answers.delete(key)
@@ -277,7 +275,7 @@ export class CachedCallback<A, K = A> {
   }
 }
 
-/** Whether it was asked for anew before its time was over, for somebody who can do without. */
+/** True: it was renewed before its time was over, for somebody who can do without. */
 function isSpared({ freshUntil, renewAt }: CachedAnswer<unknown>): boolean {
   return clock.now() < freshUntil && renewAt === Number.POSITIVE_INFINITY
 }

@@ -22,7 +22,6 @@ export type ReportFailure = (failure: CallbackFailure) => void
 /** Gives the logger of a function's failures, by the function's name. */
 export type ReportsOf = (name: string) => ReportFailure
 
-/** How an answer is waited for and read. */
 export interface AnswerRules<T> {
   /** Seconds. */
   readonly timeout: number
@@ -43,7 +42,7 @@ export interface AnswerRules<T> {
 
 export interface Question<T> extends AnswerRules<T> {
   ask(): unknown
-  /** Those of the application, whose closing ends the wait for an answer. */
+  /** The waits of the application, whose closing ends the wait for an answer. */
   readonly waits: PendingRequests
 }
 

@@ -5,7 +5,7 @@ import type { LineRules } from './line.ts'
 // Outside: functions of the application, and the strangers whose requests call them.
 
 /**
- * How a function of the application is called, and for how long its answers serve. `A` is its
+ * The calls of a function of the application, and the times for which its answers serve. `A` is its
  * answer, `K` the value made of that and cached.
  */
 export interface CallbackRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
@@ -61,7 +61,7 @@ export interface CallbackRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
    * request waits for it.
    */
   readonly renews?: boolean
-  /** How many questions it is asked at once, and how many wait. Not given: any number at once. */
+  /** Not given: any number of questions at once. */
   readonly line?: LineRules
   /**
    * If given, known keys have places and a line of their own, of the same length, so that strangers
@@ -69,7 +69,7 @@ export interface CallbackRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
    */
   readonly known?: {
     has(key: string): boolean
-    /** Whose a known key is, as in the rules of a line. */
+    /** The share of a known key, as in the rules of a line. */
     shareOf?(key: string): string
   }
   /** The cache of the answers, but of those that say no. Default: a table of `maxKept`. */

@@ -122,7 +122,7 @@ export class Lifecycle {
     for (const { reports } of this.#listeners) reports?.(name)(failure)
   }
 
-  /** It works, so that the next failure is a new one. */
+  /** The function works, so the next failure is a new one. */
   logSuccess(): void {
     this.#logged = undefined
   }

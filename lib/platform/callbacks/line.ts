@@ -10,9 +10,8 @@ const LONGEST_LINE = 1000
 
 const FULL = 'was not asked: its line is full'
 
-/** How many questions a function is asked at once, and how many may wait for that. */
+/** The bounds of the questions to a function. */
 export interface LineRules {
-  /** Most questions at one time. */
   readonly places: number
   /** Most questions that wait for a place. @default LONGEST_LINE */
   readonly longest?: number
@@ -23,12 +22,11 @@ export interface LineRules {
   shareOf?(key: string): string
 }
 
-/** A question that wants a place. */
+/** A question that wants a place, and holds it until its answer has come. */
 interface Visit<T> {
   readonly key: string
   /** Holds its place until its answer has come. */
   run(): MaybePromise<T>
-  /** Whether anybody waits for the answer still. */
   isWanted(): boolean
   /** The error of a constant reason: it was not asked. */
   refuse(reason: string): Error
@@ -39,10 +37,8 @@ interface Waiting {
   refuse(reason: string): void
 }
 
-/** The questions of one share. */
 interface Share {
   readonly name: string
-  /** How many hold a place. */
   running: number
   /** The oldest first. */
   readonly waiting: Waiting[]
@@ -58,7 +54,7 @@ export class Line {
   /** Milliseconds. */
   readonly #patience: number
   readonly #longest: number
-  /** Those that have questions. The one that got or left a place last is the last. */
+  /** The shares that have questions. The one that got or left a place last is the last. */
   readonly #shares = new Map<string, Share>()
   #running = 0
   #waiting = 0
@@ -84,7 +80,7 @@ export class Line {
     return this.#wait(share, visit)
   }
 
-  /** All that wait are refused, and never asked. */
+  /** Refuses all that wait. They are never asked. */
   end(reason: string): void {
     for (const { waiting } of this.#shares.values()) {
       for (const one of [...waiting]) one.refuse(reason)
@@ -96,10 +92,7 @@ export class Line {
     return this.#running < places && running < (shareOf === undefined ? places : half(places))
   }
 
-  /**
-   * Whether a question can wait. In a full line, the newest of the share with most gives way to one
-   * of a share that has fewer, with this one too.
-   */
+  /** In a full line, the newest of the share with most gives way to a share with fewer, the new one counted. */
   #hasRoomFor(share: Share): boolean {
     if (this.#waiting < this.#longest) return true
     let most = share
@@ -196,7 +189,7 @@ export class Line {
   }
 }
 
-/** Of one place, all: somebody has to get it. */
+/** At least one: somebody has to get the only place. */
 function half(number: number): number {
   return Math.max(1, Math.floor(number / 2))
 }
@@ -223,7 +216,6 @@ export class RecentKeys {
     return known !== undefined && clock.now() - known.until < HOUR
   }
 
-  /** Whose a key is. */
   shareOf(key: string): string {
     return this.#keys.get(key)?.share ?? ''
   }
@@ -243,7 +235,6 @@ export class RecentKeys {
     if (oldest !== undefined) this.delete(oldest)
   }
 
-  /** It is good no more. */
   delete(key: string): void {
     const share = this.shareOf(key)
     const keys = this.#shares.get(share)

@@ -2,14 +2,10 @@ import type { MaybePromise } from '../runtime/maybe-promise.ts'
 
 // Outside: servers that hang, and functions of the application that never answer.
 
-/** How long an answer is waited for. */
 export interface WaitLimit {
   readonly milliseconds: number
-  /** The error when the time is over. */
   late(): Error
-  /** The error when the waits end before. */
   ended(): Error
-  /** Its timer keeps the process alive. */
   readonly keepsAlive: boolean
 }
 
@@ -21,7 +17,7 @@ export class PendingRequests {
   readonly #open = new Set<() => void>()
   #isOver = false
 
-  /** The application has closed, so that none of its requests waits any more. */
+  /** True: the application has closed, so none of its requests waits any more. */
   get isOver(): boolean {
     return this.#isOver
   }
@@ -42,7 +38,7 @@ export class PendingRequests {
     })
   }
 
-  /** As `waitFor`, for a limited time. */
+  /** `waitFor()`, for a limited time. */
   async waitWithin<T>(pending: Promise<T>, limit: WaitLimit): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {

@@ -24,7 +24,7 @@ export class DocumentStatus {
   readonly #ages: Ages
   readonly #report: ReportChange
   #loadedAt = Number.NEGATIVE_INFINITY
-  /** When it will be older than was reported. */
+  /** The time at which it will be older than was reported. */
   olderAt = Number.POSITIVE_INFINITY
   #failure: string | null = null
 
@@ -60,7 +60,7 @@ export class DocumentStatus {
     this.#report(now < goneAt ? 'stale' : 'gone', this.state)
   }
 
-  /** Its source says that there is none any more. */
+  /** The source says that there is no document any more. */
   ended(): void {
     this.#loadedAt = Number.NEGATIVE_INFINITY
     this.olderAt = Number.POSITIVE_INFINITY

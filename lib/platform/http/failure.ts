@@ -27,7 +27,7 @@ function typeName(value: unknown): string {
 }
 
 export class FetchFailure extends Unusable {
-  /** That of an answer, in place of 200. */
+  /** The status of the answer, in place of 200. */
   readonly status: number | undefined
 
   constructor(message: string, status?: number) {

@@ -15,7 +15,7 @@ export interface FetchLimits {
   readonly signal: AbortSignal
   /** Runs each exchange when it has a place; without it all begin at once. */
   readonly turn?: (<T>(url: string, work: () => Promise<T>) => Promise<T>) | undefined
-  /** Which IP addresses may be connected to; without it any may, and Node's fetch is used. */
+  /** The IP addresses that may be connected to; without it any may, and Node's fetch is used. */
   readonly isAllowed?: AddressRule | undefined
   /** Called with each answer of Node's fetch, good or bad, before its body is read. */
   readonly onAnswer?: ((answer: Pick<Response, 'status' | 'headers'>) => void) | undefined

@@ -5,12 +5,12 @@ import { Unusable } from './failure.ts'
 // Outside: servers that hang, of which a few must not hold up all others.
 
 /**
- * Whose document is fetched: the operator's own, one whose last fetch has succeeded, or one that
- * nothing good is known of yet.
+ * The owner of a fetched document: the operator, a server whose last fetch has succeeded, or one of
+ * which nothing good is known yet.
  */
 export type Standing = 'own' | 'proved' | 'new'
 
-/** In the order in which a free place is given away. */
+/** The order in which a free place is given away. */
 const STANDINGS: readonly Standing[] = ['own', 'proved', 'new']
 
 /**
@@ -46,16 +46,16 @@ interface Waiting extends Placed {
   giveUp(): void
 }
 
-/** Places for fetches. Those that have none wait in a line. */
+/** Places for fetches, and a line for each standing. */
 export class FetchPlaces {
-  /** By host, the oldest first. The host that got a place last is the last. */
+  /** Lines by host, the oldest first. The host that got a place last is the last. */
   readonly #lines: Readonly<Record<Standing, Map<string, Waiting[]>>> = {
     own: new Map(),
     proved: new Map(),
     new: new Map(),
   }
   #newOnes = 0
-  /** The hosts that are asked now, and how many fetches each has. */
+  /** The number of running fetches for each host. */
   readonly #hosts = new Map<string, number>()
   readonly #hung = new Set<string>()
   #running = 0
@@ -75,7 +75,7 @@ export class FetchPlaces {
       if (fetch.limit.signal.aborted) throw noPlace()
       return await work()
     } finally {
-      // What came late because another host was slow before says nothing of this one.
+      // A fetch that was late because another host was slow before says nothing of this host.
       const { isLate, work } = fetch.limit
       this.#leave(fetch, isLate && clock.now() - beganAt >= work / 2)
     }
@@ -165,10 +165,10 @@ export class FetchPlaces {
     if (this.#hung.size > MOST_HUNG && oldest !== undefined) this.#hung.delete(oldest)
   }
 
-  /** By standing, then of the host that has fewest, then in turn, if anybody has room. */
+  /** By standing; then the host with the fewest; then in turn, if anybody has room. */
   #next(): Waiting | undefined {
     for (const standing of STANDINGS) {
-      // Nor is there room for those that come after it.
+      // There is no room for lower standings either.
       if (this.#running >= ROOM[standing]) break
       let best: Waiting | undefined
       for (const [oldest] of this.#lines[standing].values()) {

@@ -12,7 +12,7 @@ export interface Ages {
   readonly maxStale: number
 }
 
-/** How long a document serves and when it is asked for again. Times are in seconds. */
+/** The times of a document, in seconds. */
 export interface Freshness extends Ages, BackOffRules {
   /** Limit of one whole load. */
   readonly timeout: number
@@ -38,7 +38,7 @@ export function lastAge({ maxAge, maxStale }: Ages): number {
   return (maxAge + maxStale) * 1000
 }
 
-/** When the next load of a document is due, and until when it serves: readings of `clock`. */
+/** The times of the next load, and of the end of a document: readings of `clock`. */
 export class LoadSchedule {
   readonly #freshness: Required<Freshness>
   readonly #backOff: BackOff

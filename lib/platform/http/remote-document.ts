@@ -15,7 +15,6 @@ export interface RemoteDocumentEvents {
 }
 
 export interface DocumentSource<T> {
-  /** The address that was asked last. */
   readonly url: string
   /**
    * @param limit of the same signal, for those who have to wait before they begin
@@ -82,10 +81,10 @@ export class RemoteDocument<T> {
     return this.#value
   }
 
-  /** As `current()`, after the load that is under way, if there is none to give before. */
+  /** `current()`, after the load that is under way if there is no document yet. */
   async settled(): Promise<T | undefined> {
     if (this.current() === undefined) await this.#running
-    // It may have been forgotten meanwhile: then another load is under way.
+    // After `forget()` meanwhile, another load is under way.
     if (this.current() === undefined) await this.#running
     return this.current()
   }
@@ -104,7 +103,7 @@ export class RemoteDocument<T> {
     return this.#running?.then(() => this.#attempt()) ?? this.#attempt()
   }
 
-  /** The document serves no more, nor that of a load that is under way. It is loaded anew. */
+  /** Drops the document, and that of a load that is under way. It is loaded anew. */
   forget(): void {
     this.#quietUntil = Number.NEGATIVE_INFINITY
     this.#schedule.forget()
@@ -117,7 +116,6 @@ export class RemoteDocument<T> {
     return this.#schedule.retryAfter
   }
 
-  /** Asks for nothing. */
   state(): DocumentState {
     return this.#status.state
   }

@@ -185,10 +185,10 @@ const SPECIAL_IPV4: readonly (readonly [net: string, prefix: number])[] = [
   ['240.0.0.0', 4], // reserved, and broadcast
 ]
 
-/** Of IPv6 nothing but this is handed out to be reached from everywhere (RFC 4291 §2.4). */
+/** The only block of IPv6 that is handed out to be reached from everywhere (RFC 4291 §2.4). */
 const GLOBAL_IPV6 = ['2000::', 3] as const
 
-/** What of that cannot be, or leads on to an IPv4 address. */
+/** The parts of that block which cannot be reached, or lead on to an IPv4 address. */
 const SPECIAL_IPV6: readonly (readonly [net: string, prefix: number])[] = [
   ['2001::', 23], // protocol assignments, Teredo among them
   ['2001:db8::', 32], // documentation

@@ -3,7 +3,7 @@
 /** Most structural characters of a token. */
 export const MOST_MARKS = 64
 
-/** They begin a list, an object or one more item. */
+/** The characters that begin a list, an object or one more item. */
 const MARKS = [',', '[', '{']
 
 /** Bytes of V8's heap for one more list, object, member or item, and for a letter: at most so. */

@@ -40,7 +40,7 @@ export class Alarm {
   }
 }
 
-/** How long to wait after failures. In seconds. */
+/** The waits after failures, in seconds. */
 export interface BackOffRules {
   /** Wait after a first failure; it doubles with each further one. */
   readonly retry: number

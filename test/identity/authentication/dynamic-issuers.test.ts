@@ -94,7 +94,7 @@ const NOT_ACCEPTED = withReason('the issuer is not accepted')
 
 /** Whether what an issuer says now is believed. */
 const proofOf = async (found: Issuer | Promise<Issuer>) =>
-  (await found).accept({ sub: 'u' }, 1000).validity
+  (await found).acceptOpaque({ sub: 'u' }, 1000).validity
 
 test('an issuer that is not known is refused, and asked for anew after the cooldown', (t) => {
   const { find, asked, at } = start(t, () => null)

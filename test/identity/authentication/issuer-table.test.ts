@@ -16,7 +16,7 @@ function start(most: number) {
   const prove = (...names: string[]) => {
     for (const name of names) {
       add(name)
-      table.proved(name)
+      table.noteProof(name)
     }
   }
   return { table, add, prove, displaced: () => displaced.splice(0) }
@@ -30,12 +30,12 @@ test('who has proved a token gives way to others that have, unless it was used',
   add(...names(200))
   assert.equal(displaced().length, 136, 'there are 64 places for a trial')
   assert.deepEqual(table.values().slice(0, 3), ['a', 'b', 'c'])
-  table.used('a')
+  table.noteUse('a')
   prove('d')
   assert.deepEqual(displaced().at(-1), 'b (proved)')
   prove('e')
   assert.deepEqual(displaced().at(-1), 'c (proved)')
-  for (const each of ['a', 'd', 'e', 'nobody']) table.used(each)
+  for (const each of ['a', 'd', 'e', 'nobody']) table.noteUse(each)
   prove('f')
   assert.deepEqual(displaced().at(-1), 'd (proved)', 'of those that were all used the oldest')
 })
@@ -43,28 +43,28 @@ test('who has proved a token gives way to others that have, unless it was used',
 test('who proves a token twice, or is not held, displaces nobody', () => {
   const { table, prove, displaced } = start(1)
   prove('a', 'a', 'a')
-  table.proved('nobody')
+  table.noteProof('nobody')
   assert.deepEqual([displaced(), table.values()], [[], ['a']])
 })
 
 test('whose keys are waited for stays until the last request waits no more', () => {
   const { table, add, prove, displaced } = start(1)
   add('slow')
-  for (const _ of [1, 2]) table.awaited('slow')
+  for (const _ of [1, 2]) table.beginWait('slow')
   prove('a')
-  table.released('slow')
+  table.endWait('slow')
   add(...names(100))
   assert.equal(table.get('slow')?.answer, 'slow')
-  table.released('slow')
+  table.endWait('slow')
   assert.equal(table.get('slow')?.answer, 'slow', 'its request is not over yet')
   add(...names(64, 't'))
   assert.equal(table.get('slow'), undefined)
   const proved = () => displaced().filter((name) => name.endsWith('(proved)'))
   proved()
-  table.awaited('a')
+  table.beginWait('a')
   prove('b')
   assert.deepEqual([proved(), table.get('a')?.answer], [[], 'a'], 'rather one too many')
-  table.released('a')
+  table.endWait('a')
   prove('c')
   assert.deepEqual(proved().length, 2)
   assert.equal(table.get('c')?.answer, 'c')
@@ -75,10 +75,10 @@ test('all of those on trial may be waited for, and none of them goes', () => {
   prove('a')
   for (const name of names(500)) {
     add(name)
-    table.awaited(name)
+    table.beginWait(name)
   }
   assert.equal(table.values().length, 501)
-  for (const name of names(500)) table.released(name)
+  for (const name of names(500)) table.endWait(name)
   assert.equal(table.values().length, 65)
 })
 
@@ -86,13 +86,13 @@ test('one that waits and is gone may come back while it waits', () => {
   const { table, add, prove } = start(1)
   prove('a')
   add('slow')
-  table.awaited('slow')
+  table.beginWait('slow')
   table.delete('slow')
   assert.equal(table.get('slow'), undefined)
   add('slow', ...names(100))
   assert.equal(table.get('slow')?.answer, 'slow')
-  table.released('slow')
-  table.proved('slow')
+  table.endWait('slow')
+  table.noteProof('slow')
   assert.deepEqual(table.values().slice(0, 1), ['slow'])
 })
 

@@ -6,8 +6,8 @@ import {
   VerifiedTokens,
 } from '../../../lib/identity/authentication/verified-tokens.ts'
 import { Principal } from '../../../lib/identity/authorization/principal.ts'
-import { refuseToken } from '../../../lib/identity/jwt/refuse-token.ts'
 import { readAddressed, registeredClaims } from '../../../lib/identity/jwt/registered-claims.ts'
+import { tokenRefusal } from '../../../lib/identity/jwt/token-refusal.ts'
 import { TenantAddresses } from '../../../lib/identity/tenants/tenant-addresses.ts'
 
 test('a proof holds as long as it is so, and never again when it has ended', () => {
@@ -89,7 +89,7 @@ test('the first look of a request is a hit or a miss, and no other look counts',
   assert.equal(tokens.recall('a'), alice)
   assert.equal(tokens.recall('a'), alice)
   t.mock.timers.tick(5000)
-  assert.deepEqual(tokens.recall('a'), refuseToken('expired'))
+  assert.deepEqual(tokens.recall('a'), tokenRefusal('expired'))
   tokens.set('b', alice)
   assert.deepEqual(tokens.stats, { size: 1, hits: 2, misses: 1, evictions: 1 })
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import {
   ExternalRights,
   type ExternalRightsRules,
-  ToldRights,
+  UserRights,
 } from '../../../lib/identity/authorization/external-rights.ts'
 import { Principal } from '../../../lib/identity/authorization/principal.ts'
 import type { TokenUser } from '../../../lib/identity/authorization/resources.ts'
@@ -74,26 +74,26 @@ const TENANTS = ['a', 'b', 'c', 'd', 'e']
 const ALL = Object.freeze(Object.fromEntries(TENANTS.map((tenant) => [tenant, ['x:y']])))
 
 test('a token has one principal, and the tokens of a user share what is made', () => {
-  const told = new ToldRights(ALL, {})
+  const rights = new UserRights(ALL, {})
   const [one, two] = [userOf(), userOf()]
-  assert.equal(told.of(one, '*'), told.of(one, '*'))
-  assert.notEqual(told.of(one, '*'), told.of(two, '*'))
-  assert.equal(told.of(one, '*').in('a').resources, told.of(two, '*').in('a').resources)
-  assert.equal(told.of(one, '*').tenants, told.of(two, '*').tenants)
+  assert.equal(rights.of(one, '*'), rights.of(one, '*'))
+  assert.notEqual(rights.of(one, '*'), rights.of(two, '*'))
+  assert.equal(rights.of(one, '*').in('a').resources, rights.of(two, '*').in('a').resources)
+  assert.equal(rights.of(one, '*').tenants, rights.of(two, '*').tenants)
 })
 
 test('the sets of the last few tenants are kept, and no principal keeps more of them', () => {
-  const told = new ToldRights(ALL, {})
+  const rights = new UserRights(ALL, {})
   const users = TENANTS.map(() => userOf())
-  const sets = users.map((user, i) => told.of(user, '*').in(TENANTS[i] ?? '').resources)
+  const sets = users.map((user, i) => rights.of(user, '*').in(TENANTS[i] ?? '').resources)
   const [first = userOf(), last = userOf()] = [users[0], users.at(-1)]
-  assert.notEqual(told.of(first, '*').in('a').resources, sets[0])
-  assert.equal(told.of(last, '*').in('e').resources, sets.at(-1))
+  assert.notEqual(rights.of(first, '*').in('a').resources, sets[0])
+  assert.equal(rights.of(last, '*').in('e').resources, sets.at(-1))
 })
 
 test('its size is of all that it may keep alive', () => {
   const size = (resources: Record<string, string[]> | null) =>
-    new ToldRights(resources, {}).keptSize
+    new UserRights(resources, {}).keptSize
   const ids = Array.from({ length: 1000 }, (_, i) => `menu:${i}`)
   const many = Object.fromEntries(ids.map((id) => [id, []]))
   assert.equal(size(null) < size({}), true)

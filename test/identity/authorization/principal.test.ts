@@ -31,7 +31,7 @@ test('of whom nothing is said of a login, no login is there, whatever Object.pro
   const login = { acr: 'phr', authTime: EXP, tolerance: 0 }
   Object.defineProperty(Object.prototype, 'login', { value: login, configurable: true })
   t.after(() => Reflect.deleteProperty(Object.prototype, 'login'))
-  const { code, reason } = principalOf({}).lacksLogin({ acr: ['phr'], maxAge: null }) ?? {}
+  const { code, reason } = principalOf({}).loginRefusal({ acr: ['phr'], maxAge: null }) ?? {}
   assert.deepEqual([code, reason], ['ERR_AUTH_STEP_UP_REQUIRED', 'there is no acr'])
 })
 

@@ -3,10 +3,10 @@ import { mock, test } from 'node:test'
 import { AuthError } from '../../../lib/errors.ts'
 import {
   type ClaimRules,
+  claimsRefusal,
   type Lifetime,
+  lifetimeRefusal,
   readLifetime,
-  refusedClaims,
-  refusedLifetime,
   registeredClaims,
 } from '../../../lib/identity/jwt/registered-claims.ts'
 import { forge } from '../../helpers/tokens/forge.ts'
@@ -22,13 +22,13 @@ import {
 /** The times of accepted claims; a refusal is thrown. */
 function checkClaims(given: Record<string, unknown>, rules: ClaimRules): Lifetime {
   const claims = registeredClaims(given)
-  const refused = refusedClaims(claims, rules)
+  const refused = claimsRefusal(claims, rules)
   if (refused !== undefined) throw refused
   return readLifetime(claims)
 }
 
 function checkLifetime(lifetime: Lifetime, tolerance: number): void {
-  const refused = refusedLifetime(lifetime, tolerance)
+  const refused = lifetimeRefusal(lifetime, tolerance)
   if (refused !== undefined) throw refused
 }
 

@@ -6,8 +6,8 @@ import { JoseHeaders, parseCompactJws } from '../../../lib/identity/jwt/compact-
 import type { UserInfo } from '../../../lib/identity/jwt/user-info.ts'
 import {
   acceptToken,
+  earlyRefusal,
   isSigned,
-  refusedUnproved,
   type VerifyRules,
 } from '../../../lib/identity/jwt/verify.ts'
 import { encode, forge, forgeKey, partsOf } from '../../helpers/tokens/forge.ts'
@@ -55,7 +55,7 @@ test('the signature is checked before the payload is read', () => {
 
 /** What a token says that no signature can save. */
 function refuseUnproved(token: string, rules: VerifyRules): void {
-  const refused = refusedUnproved(taken(token), rules)
+  const refused = earlyRefusal(taken(token), rules)
   if (refused !== undefined) throw refused
 }
 

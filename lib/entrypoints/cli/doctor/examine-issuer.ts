@@ -83,7 +83,6 @@ async function examineOptionalMetadata(
   return metadata === undefined ? [] : examineMetadata(metadata, confirmation, issuer)
 }
 
-/** The reason why the guard refuses metadata (OpenID Connect Discovery 1.0 §4.3). */
 function metadataFinding(metadata: unknown, issuer: string, error: unknown): Finding {
   const reason = reasonOf(error)
   const named = memberOf(metadata, 'issuer')
@@ -121,7 +120,7 @@ function examineMetadata(
   ]
 }
 
-/** What the tokens of a server can be bound to (RFC 9449 §5.1, RFC 8705 §3.3). */
+/** The bindings that a server offers for tokens (RFC 9449 §5.1, RFC 8705 §3.3). */
 function examineBinding(metadata: unknown, confirmation: Settings['confirmation']): Finding[] {
   const algorithms = memberOf(metadata, 'dpop_signing_alg_values_supported')
   const hasDpop = Array.isArray(algorithms) && algorithms.length > 0

@@ -13,16 +13,16 @@ import {
   parseCompactJws,
 } from '../../../identity/jwt/compact-jws.ts'
 import { asksForProof, readConfirmation } from '../../../identity/jwt/confirmation.ts'
-import { mismatch, refuseToken } from '../../../identity/jwt/refuse-token.ts'
 import {
+  checkHasEnd,
+  claimsRefusal,
   isBound,
+  lifetimeRefusal,
   readActors,
   readLifetime,
-  refusedClaims,
-  refusedLifetime,
-  refuseEndless,
   registeredClaims,
 } from '../../../identity/jwt/registered-claims.ts'
+import { mismatch, tokenRefusal } from '../../../identity/jwt/token-refusal.ts'
 import { readUserInfo } from '../../../identity/jwt/user-info.ts'
 import { acceptedTypes, checkHeader, type VerifyRules } from '../../../identity/jwt/verify.ts'
 import type { TenantAddresses } from '../../../identity/tenants/tenant-addresses.ts'
@@ -73,7 +73,7 @@ function examineJwt(
   const named = issuers.find(({ entry }) => entry.issuer?.includes(iss))
   const issuer = others.length === 0 ? only : named
   if (issuer === undefined) {
-    const refusal = refuseToken(UNKNOWN, mismatch('iss', accepted, jws.payload.iss))
+    const refusal = tokenRefusal(UNKNOWN, mismatch('iss', accepted, jws.payload.iss))
     return [tokenFinding(refusal, issuerDetail(accepted, iss))]
   }
   const { entry, keys } = issuer
@@ -94,7 +94,6 @@ function examineJwt(
   return refusals.length > 0 ? refusals : [examineProof(jws, settings)]
 }
 
-/** What the sender of a good token has to prove. */
 function examineProof({ payload }: CompactJws, { confirmation }: Settings): Finding {
   const { cnf } = registeredClaims(payload.read())
   if (asksForProof(confirmation) && isBound(cnf)) {
@@ -119,11 +118,11 @@ function signatureRefusal(
 ): ERR_AUTH_TOKEN_INVALID | undefined {
   const key = keys.find(header)
   if (key === 'unknown') {
-    return refuseToken('the key is unknown', mismatch('kid', keys.kids, header.kid))
+    return tokenRefusal('the key is unknown', mismatch('kid', keys.kids, header.kid))
   }
-  if (key === 'unfit') return refuseToken('no key fits')
+  if (key === 'unfit') return tokenRefusal('no key fits')
   const isSigned = verifySignature(header.alg, key.key, signingInput, signature)
-  return isSigned ? undefined : refuseToken(FORGED)
+  return isSigned ? undefined : tokenRefusal(FORGED)
 }
 
 /** Usual bytes of the other headers, from browsers and gateways. */
@@ -173,11 +172,11 @@ function refusalsOf(
   const checks: readonly (() => unknown)[] = [
     () => checkHeader(header, { ...own, algorithms }),
     () => checkHeader(header, { ...own, tokenTypes }),
-    () => refusedClaims(registered, { ...anybody, issuer }),
-    () => refusedClaims(registered, { ...anybody, audience, addresses }),
-    () => refusedClaims(registered, { confirmation }),
-    () => refusedLifetime(readLifetime(registered), clockTolerance),
-    () => refuseEndless(readLifetime(registered)),
+    () => claimsRefusal(registered, { ...anybody, issuer }),
+    () => claimsRefusal(registered, { ...anybody, audience, addresses }),
+    () => claimsRefusal(registered, { confirmation }),
+    () => lifetimeRefusal(readLifetime(registered), clockTolerance),
+    () => checkHasEnd(readLifetime(registered)),
     () => readActors(registered),
     // The last: it freezes the claims.
     () => readUserInfo(claims),

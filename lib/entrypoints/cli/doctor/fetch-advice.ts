@@ -31,7 +31,6 @@ export class Exchange {
 
 /** A document, and the keys of the INI file that name its address and time limit. */
 interface DocumentSource {
-  /** Its name, such as `keys`. */
   readonly what: string
   readonly url: string
   readonly setting: string

@@ -30,7 +30,7 @@ const VARIANTS: readonly (readonly [name: string, unify: (text: string) => strin
   ['the usual port', (text) => text.replace(/:(?:80|443)(?=\/|$)/, '')],
 ]
 
-/** By hand: an expression would look for the end behind each slash anew. */
+/** No expression: it would look for the end behind each slash anew. */
 function withoutSlashes(text: string): string {
   let end = text.length
   while (text[end - 1] === '/') end -= 1

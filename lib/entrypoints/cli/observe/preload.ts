@@ -177,7 +177,7 @@ function watchApplication(app: FastifyInstance, onChange: () => void) {
         .flatMap(routePlaces)
     },
     isInDevMode: () => loadedSettings().some(({ settings }) => settings.devMode),
-    /** Of several guards, that of all of them. */
+    /** The implications of all guards together. */
     implies: () => mergedImplies(loadedSettings().map(({ rights }) => rights.implied?.configured)),
   }
 }

@@ -58,7 +58,6 @@ export function writeReport(file: string, report: PolicyReport): void {
   renameSync(`${file}.new`, file)
 }
 
-/** The reports so far, the oldest process first. */
 export function readReports(folder: string): PolicyReport[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))

@@ -127,7 +127,6 @@ function isRunning({ exitCode }: PolicyReport): boolean {
   return exitCode === undefined
 }
 
-/** Ends the program and all its children. */
 async function endGroup(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
     const exit = once(child, 'exit')

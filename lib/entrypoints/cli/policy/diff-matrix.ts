@@ -173,7 +173,7 @@ function isSamePlace(a: ConstrainedRoute, b: ConstrainedRoute): boolean {
   return constraintsKey(a) === constraintsKey(b)
 }
 
-/** It may take requests that found another route of its place. */
+/** An added route may take requests that found another route of its place. */
 function additionOf(is: ConstrainedRoute, others: Routes): PlaceDifference {
   const letsIn = is.noauth !== false || isLooser(others, is)
   return { effect: letsIn ? 'opens' : 'changes', text: `is new: ${policyWords(is)}`, at: is }

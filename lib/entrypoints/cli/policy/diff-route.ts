@@ -63,7 +63,7 @@ export function policyWords(route: ListedRoute): string {
   return words.join(', ')
 }
 
-/** Who may: of an open route the tenant and the checks too, which keep some of them out. */
+/** An open route's tenant and checks count too: they keep some callers out. */
 function accessWords(route: ListedRoute): string {
   const { noauth, tenant, suspended, check } = route
   if (noauth === null) return 'not known (written before the plugin)'
@@ -139,7 +139,7 @@ function loginDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
   return changed('login', loginWords(was), loginWords(is), () => effect)
 }
 
-/** Whether each login that is enough for the one is enough for the other. */
+/** True: each login that is enough for the one is enough for the other. */
 function isFresher(strict: ListedRoute['stepUp'], loose: ListedRoute['stepUp']): boolean {
   if (loose === undefined) return true
   const { acr = [], maxAge = null } = strict ?? {}
@@ -182,7 +182,7 @@ function leastHeld(require: Require): readonly (readonly string[])[] {
   return isAll(require) ? [require] : idsOf(require).map((id) => [id])
 }
 
-/** Of a choice, all that it may require. */
+/** A choice by request is met by all ids that it may require. */
 function isMetBy(held: readonly string[], require: Require): boolean {
   if (require === null) return true
   const holds = (id: string): boolean => held.includes(id)

@@ -5,9 +5,8 @@ import { type Effect, idsOf } from './diff-route.ts'
 import type { MatrixApplication, PolicyMatrix } from './matrix.ts'
 import { arrowsOf, CHECKED, EVERYBODY, HEAD, NOT_KNOWN, type Row, rowsOf } from './matrix-table.ts'
 
-/** What `--check` found. */
 export interface PageCheck {
-  /** Whether the file holds, in a sentence. */
+  /** A sentence: the file holds, or does not. */
   readonly summary: string
   readonly differences: readonly Difference[]
 }
@@ -96,7 +95,7 @@ function rowHtml({ route, row }: ReturnType<typeof rowsOf>[number]): string {
   return `<tr${open} data-tenant="${tenant}" data-ids="${ids}"><td>${methods}</td><th scope="row"><code>${url}</code></th>${more}</tr>`
 }
 
-/** How open a row is, the most open one first: a route that is not known may be any. */
+/** The most open rows first: a route that is not known may be any. */
 const OPENNESS = [EVERYBODY, CHECKED, NOT_KNOWN, 'guests', '']
 
 function rank([, , who]: Row): number {

@@ -17,7 +17,6 @@ export const CHECKED = 'open, checked by '
 
 export const NOT_KNOWN = 'not known'
 
-/** How a format shows the parts of an application. */
 interface Format {
   /** Before a title. */
   readonly mark: string
@@ -68,7 +67,7 @@ function sections({ applications }: PolicyMatrix, format: Format): string {
   return texts.join('\n')
 }
 
-/** Which ids imply others: `menu:edit implies menu:read`. */
+/** The implications: `menu:edit implies menu:read`. */
 export function arrowsOf({ implies = {} }: MatrixApplication): string[] {
   return orderedImplies(implies).map(([id, ids]) => visible(`${id} implies ${ids.join(', ')}`))
 }

@@ -31,7 +31,7 @@ the standard error. Any command that starts Node will do: -- npm start
 Options:
   --write FILE      write the policies to FILE, as JSON
   --check FILE      exit with 1 if the policies differ from those of FILE, and
-                    tell how; what opens something comes first
+                    say how; what opens something comes first
   --format FORMAT   table, json, markdown, or html: one page that loads nothing
   --json            the same as --format json
   --applications N  wait for N guarded instances, and exit with 1 if fewer come
@@ -128,7 +128,7 @@ function formatDifferences(
   paint: Paint,
 ): string {
   if (format === 'json') {
-    const members = differences.map(({ effect, text, route }) => ({ effect, told: text, route }))
+    const members = differences.map(({ effect, text, route }) => ({ effect, text, route }))
     return `${visibleLines(JSON.stringify({ differences: members }, null, 2))}\n`
   }
   const lines = differences.map(({ effect, ...words }) => {

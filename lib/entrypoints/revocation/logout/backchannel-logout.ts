@@ -3,7 +3,7 @@ import { AuthError, ERR_AUTH_REVOCATION_UNAVAILABLE } from '../../../errors.ts'
 import { mismatchOf } from '../../../guard/error-response.ts'
 import { type InstalledGuard, installedGuards } from '../../../guard/scopes.ts'
 import type { Logout } from '../../../identity/jwt/logout-token.ts'
-import { refuseToken } from '../../../identity/jwt/refuse-token.ts'
+import { tokenRefusal } from '../../../identity/jwt/token-refusal.ts'
 import { errorCode, isThrown, withoutStack } from '../../../platform/runtime/error.ts'
 import { isWithin } from '../../../routes/fastify-scope.ts'
 import type { DenyEntry } from '../entry.ts'
@@ -85,8 +85,8 @@ async function receive(
 function tokenIn(body: unknown): string {
   const form = new URLSearchParams(typeof body === 'string' ? body : '')
   const [token, ...others] = form.getAll('logout_token')
-  if (token === undefined) throw refuseToken('no logout_token')
-  if (others.length > 0) throw refuseToken('several logout_token')
+  if (token === undefined) throw tokenRefusal('no logout_token')
+  if (others.length > 0) throw tokenRefusal('several logout_token')
   return token
 }
 

@@ -6,7 +6,7 @@ const SLACK = 300
 
 export interface Ending {
   readonly end: number
-  /** The end was named, rather than reckoned from when the entry was stored. */
+  /** True: the end was named, rather than reckoned from when the entry was stored. */
   readonly isNamed: boolean
 }
 
@@ -29,7 +29,7 @@ export class ActiveEntry implements Ending {
     this.shape = shapeOf(names)
     this.key = keyOf(names, this.shape) ?? ''
     const user = userOf(names)
-    // One text for both.
+    // Both are one text in memory.
     this.user = user === this.key ? this.key : user
     this.issuer = names[3]
     this.issuedBefore = issuedBefore
@@ -40,7 +40,8 @@ export class ActiveEntry implements Ending {
   }
 
   /**
-   * It ends on both clocks: the wall clock may be set, and no token comes back to life for that.
+   * An entry ends on both clocks: the wall clock may be set, and no token comes back to life for
+   * that.
    *
    * @param tolerance seconds beyond their end for which tokens are accepted
    */
@@ -58,7 +59,7 @@ export class ActiveEntry implements Ending {
     return 1000 * (this.isNamed ? tolerance : Math.max(SLACK, 2 * tolerance))
   }
 
-  /** It revokes all tokens that another entry of the same names does. */
+  /** True: it revokes all tokens that another entry of the same names does. */
   covers(other: ActiveEntry): boolean {
     const lasts = this.end >= other.end && (!this.isNamed || other.isNamed)
     // Both clocks are read one after the other.

@@ -26,7 +26,7 @@ const ENTRY_BYTES = 448
 /** Bytes of a text beside its characters, with its place in a table. */
 const TEXT_BYTES = 64
 
-/** A question to the source that has brought an entry. */
+/** One question to the source, whose answer has the entry. */
 export interface Pull {
   readonly serial: number
   /** True: it asked for all entries, rather than for changes. */
@@ -36,7 +36,7 @@ export interface Pull {
 interface Held {
   /** The oldest one is first. */
   readonly entries: Set<ActiveEntry>
-  /** Those of them that name a user. */
+  /** The entries that name a user. */
   readonly ofUsers: Set<ActiveEntry>
   bytes: number
 }
@@ -49,7 +49,7 @@ export class EntryStore {
   readonly #rules: DenyListRules
   readonly #accepted: Lifecycle
   readonly #watched = new WatchedTokens()
-  /** By the names that are set, and by these names. */
+  /** Entries by the shape of their names, and by these names. */
   readonly #tables = new Map<number, Map<string, Steps>>()
   readonly #ofIssuer = new Map<string | null, Held>()
   readonly #ofUser = new Map<string, number>()
@@ -58,7 +58,6 @@ export class EntryStore {
   #bytes = 0
   #serial = 0
   #sweep: Iterator<ActiveEntry, undefined> | undefined
-  /** A reading of `clock`. */
   #sweptAt = clock.now()
 
   constructor(rules: DenyListRules, accepted: Lifecycle) {
@@ -85,8 +84,8 @@ export class EntryStore {
   }
 
   /**
-   * Calls a function once as soon as an entry fits, be there room for it or not. Returns what ends
-   * the wait.
+   * Calls a function once as soon as an entry fits, even if there is no room for it. Returns what
+   * ends the wait.
    */
   watch(token: TokenInfo, onRevoked: () => void): () => void {
     if (!this.has(token)) return this.#watched.add(token, onRevoked)
@@ -94,7 +93,7 @@ export class EntryStore {
     return () => {}
   }
 
-  /** Why it is not known whether an entry fits a token. */
+  /** The reason why it is not known whether an entry fits a token. */
   failureFor(token: TokenInfo): DenyListFailureCode | undefined {
     if (this.#overflow.isEmpty) return undefined
     return this.#overflow.failureFor(namesOfToken(token))
@@ -122,7 +121,7 @@ export class EntryStore {
     this.#insert(entry)
   }
 
-  /** Lets go some of what has ended. Returns whether there is more to look at now. */
+  /** Drops some ended entries. Returns whether there is more to look at now. */
   sweepSome(every = SWEEP_EVERY): boolean {
     const now = clock.now()
     if (this.#sweep === undefined) {
@@ -137,7 +136,7 @@ export class EntryStore {
         this.#sweep = undefined
         return false
       }
-      // One without an end that comes again and again is no new one when it has ended.
+      // An entry without an end that comes again and again is no new one when it has ended.
       const comesAgain = !entry.isNamed && entry.lastAnswer >= this.#serial - 1
       if (!comesAgain && this.#hasEnded(entry)) this.#delete(entry)
     }
@@ -155,7 +154,7 @@ export class EntryStore {
       return
     }
     const others = this.#stepsOf(entry)
-    // A list that grows is made for more than one, which most are not.
+    // Most lists never grow: one that does gets room for more than one entry.
     this.#setSteps(entry, others.length === 0 ? [entry] : [...others, entry].sort(byReach))
     this.#count(entry, 1)
   }
@@ -261,9 +260,7 @@ function setOrDelete<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, s
   else map.delete(key)
 }
 
-function byReach(a: ActiveEntry, b: ActiveEntry): number {
-  return a.issuedBefore < b.issuedBefore ? 1 : -1
-}
+const byReach = (a: ActiveEntry, b: ActiveEntry) => (a.issuedBefore < b.issuedBefore ? 1 : -1)
 
 /**
  * True if an entry that names no end has come before. It ends when the one before it does, unless

@@ -11,7 +11,7 @@ const MOST_CIRCLES = 4000
  */
 export class Overflow {
   readonly #accepted: Lifecycle
-  /** The entry of each that ends last. */
+  /** The entry of each user that ends last. */
   readonly #users = new Map<string, ActiveEntry>()
   readonly #issuers = new Map<string, ActiveEntry>()
   #everybody: ActiveEntry | undefined

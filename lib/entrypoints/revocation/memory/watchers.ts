@@ -9,8 +9,8 @@ interface Watched {
 }
 
 /**
- * The tokens for which somebody waits until an entry fits. An entry finds them by its rarest name,
- * so that its price does not depend on how many others there are.
+ * The tokens whose revocation somebody waits for. An entry finds them by its rarest name, so that
+ * its price does not depend on how many others there are.
  */
 export class WatchedTokens {
   readonly #byName = new Map<string, Set<Watched>>()

@@ -38,7 +38,6 @@ export function tableSource(
 ) {
   const sql = revocationsSql(table)
   let mustCreate = createTable
-  /** A reading of `clock`. */
   let sweepAt = Number.NEGATIVE_INFINITY
 
   async function create(): Promise<void> {

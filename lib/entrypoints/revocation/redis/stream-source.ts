@@ -19,11 +19,9 @@ const LONG = 86_400_000
 /** The cursor is the last item that was read. This one stands for none: all are read. */
 const START: StreamItem = { id: FIRST_ID, text: null }
 
-/** Entries in a stream of Redis or Valkey. */
 export function streamSource(stream: RedisStream) {
   let isAsked = false
   let appends = 0
-  /** A reading of `clock`. */
   let sweepAt = Number.NEGATIVE_INFINITY
   /** A sweep goes on where the last one was, since entries at the beginning may last for years. */
   let sweepFrom = FIRST_ID
@@ -68,7 +66,7 @@ export function streamSource(stream: RedisStream) {
       const at = cursor ?? START
       const items = await range(at.id)
       if (at !== START && !isSame(items[0], at)) {
-        // One that has ended may have been deleted.
+        // An item that has ended may have been deleted.
         const notice = hasEnded(at, Date.now()) ? undefined : LOST
         return { entries: [], cursor: START, hasMore: true, notice }
       }
@@ -148,7 +146,7 @@ export function redisFailure(error: unknown): unknown {
   try {
     code = String(Object(error).message).split(' ', 1).join()
   } catch {
-    // It has no message that can be read.
+    // The error has no message that can be read.
   }
   const refusal = new Error('the server refused a command')
   return CODES.has(code) ? Object.assign(refusal, { code }) : error

@@ -11,7 +11,7 @@ import {
 } from '../../../../lib/entrypoints/cli/doctor/examine-token.ts'
 import { createTestAuthority } from '../../../../lib/entrypoints/testing/index.ts'
 import { KeySet } from '../../../../lib/identity/jwks/jwk-set.ts'
-import { refuseToken } from '../../../../lib/identity/jwt/refuse-token.ts'
+import { tokenRefusal } from '../../../../lib/identity/jwt/token-refusal.ts'
 import { tenantAuth } from '../../../../lib/index.ts'
 
 const authority = await createTestAuthority({ issuer: 'https://login.test', audience: 'api' })
@@ -272,7 +272,7 @@ test('without keys the signature is not judged, and all else is', async () => {
 })
 
 test('a refusal is given, and a defect is thrown', () => {
-  const refusal = refuseToken('expired')
+  const refusal = tokenRefusal('expired')
   const seen = orRefusal(() => 1)
   assert.equal(seen, 1)
   assert.equal(

@@ -105,7 +105,7 @@ test('a difference is printed in words, in red if it opens something, and the ex
   assert.equal(markdown.out, '- **opens** `GET /health`: was guarded, is open\n')
   const { out } = await ran(['--check', file, '--json'])
   assert.deepEqual(JSON.parse(out), {
-    differences: [{ effect: 'opens', told: 'was guarded, is open', route: 'GET /health' }],
+    differences: [{ effect: 'opens', text: 'was guarded, is open', route: 'GET /health' }],
   })
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mismatch } from '../../../lib/identity/jwt/refuse-token.ts'
+import { mismatch } from '../../../lib/identity/jwt/token-refusal.ts'
 
 test('the expected text is computed when it is read, and not before', () => {
   let readings = 0

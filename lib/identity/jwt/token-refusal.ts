@@ -6,7 +6,7 @@ import { withoutStack } from '../../platform/runtime/error.ts'
  * mismatch is part of a response. Strangers cause it, and a stack would cost more than the checks
  * that led to it.
  */
-export function refuseToken(reason: string, mismatch?: () => Mismatch): ERR_AUTH_TOKEN_INVALID {
+export function tokenRefusal(reason: string, mismatch?: () => Mismatch): ERR_AUTH_TOKEN_INVALID {
   return withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason, mismatch))
 }
 
