@@ -1,13 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Measured, Order, Ordered, Task, Told } from './orders.ts'
 import type { Sent } from './personas.ts'
 
-const PROGRAM = fileURLToPath(new URL('./application.ts', import.meta.url))
+/** It loads the sources of a package, so it is one itself. */
+const PROGRAM = resolve('test/soak/application.ts')
 
 /** Milliseconds for an answer, and for the end of a process. */
 const LIMIT = 20_000
