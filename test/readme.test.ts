@@ -400,7 +400,7 @@ test('npm test and test:rest run every check, except those that CONTRIBUTING.md 
 test('npm test and test:rest run each test file once, and .ci/run runs both', () => {
   const { unit = '', rest = '' } = packageFile.scripts
   assert.match(unit, /^npm run compile && .* \.compiled\/groups\/unit-\*\.js$/)
-  assert.match(rest, /^npm run group && .* \.compiled\/groups\/rest-\*\.js$/)
+  assert.match(rest, /^npm run compile && .* \.compiled\/groups\/rest-\*\.js$/)
   const groupFolder = tempFolder().path
   execFileSync(process.execPath, ['--import', 'tsx', 'test/build/group-tests.ts', groupFolder])
   const groups = readdirSync(groupFolder)
@@ -410,7 +410,7 @@ test('npm test and test:rest run each test file once, and .ci/run runs both', ()
   )
   const run = groups
     .flatMap((name) => [
-      ...readFileSync(join(groupFolder, name), 'utf8').matchAll(/ended\('(.*)'\)/g),
+      ...readFileSync(join(groupFolder, name), 'utf8').matchAll(/ended\('(.*?)'\)/g),
     ])
     .map(([, file]) => file)
   const all = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) =>

@@ -198,6 +198,9 @@ test('each entry point has a page with a list of its functions, and of the optio
   }
 })
 
+/** The page says beside the list which Node has more algorithms. */
+const onAnyNode = (expected: string) => expected.replaceAll(/, ML-DSA-\d\d/g, '')
+
 /** The words of a boot error for each option of a function that is given something else. */
 async function expectedBy(call: (options: object) => unknown, names: readonly string[]) {
   const wrong = Object.fromEntries(names.map((name) => [name, new Map()]))
@@ -209,7 +212,7 @@ async function expectedBy(call: (options: object) => unknown, names: readonly st
     )
   const lines = [...message.matchAll(/^(\w+): expected (.*), found .* \(\w+\(\)\)/gm)]
   // The first line of an option is about its value, a later one about what is beside it.
-  return new Map(lines.reverse().map(([, name = '', words = '']) => [name, words]))
+  return new Map(lines.reverse().map(([, name = '', words = '']) => [name, onAnyNode(words)]))
 }
 
 const apply =
@@ -294,7 +297,7 @@ const notSaid = (items: readonly string[], words: Iterable<[name: string, expect
 
 test('the page of options says what a value of each must be, and each member of an issuer', () => {
   const page = guide(OPTIONS)
-  const expectedOf = (schema: object) => String(Object(schema).expected)
+  const expectedOf = (schema: object) => onAnyNode(String(Object(schema).expected))
   const words = Object.entries(Options.properties).map(
     ([name, schema]) => [name, expectedOf(schema)] as const,
   )

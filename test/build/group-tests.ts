@@ -31,7 +31,7 @@ const REST = [
   'soak/',
 ]
 
-const FOLDER = '.compiled/groups'
+const FOLDER = process.argv[2] ?? '.compiled/groups'
 
 /**
  * Each file is a suite, so that its hooks are for its own tests, and run after these. The next one
