@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
-import { describe, it } from 'node:test'
+import { describe, it, test } from 'node:test'
 import { type Replacement, sabotagedLibs } from '../helpers/documents/sabotaged-lib.ts'
 import { withoutRedis } from '../helpers/servers/redis-server.ts'
 import { type SoakOptions, soak } from '../soak/soak.ts'
-import { wrongInShort } from '../soak/tally.ts'
+import { shownWrong, wrongInShort } from '../soak/tally.ts'
 
 const sabotagedLib = sabotagedLibs()
 
@@ -17,6 +17,14 @@ const SHORT: SoakOptions = {
   lib: resolve('lib'),
   processes: ['claims', 'application'],
 }
+
+test('the whole package gives no wrong verdict', { skip: withoutRedis }, async () => {
+  const { tally, troubles } = await soak(SHORT)
+  const found = tally.wrong.map((wrong) => shownWrong(wrong, SHORT.seed))
+  assert.deepEqual(found, [])
+  assert.deepEqual(troubles, [])
+  assert.ok(tally.count('200') > tally.asked / 20, `${tally.count('200')} were admitted`)
+})
 
 /** A check that is removed, what stands there instead, and a wrong verdict that follows. */
 const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wrong: RegExp])[] = [
