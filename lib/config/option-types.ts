@@ -3,6 +3,7 @@ import { Kind, type Static, type TProperties, type TSchema } from '@sinclair/typ
 import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
 import { isSecureUrl } from '../platform/http/urls.ts'
+import { SECRETS_GO } from './did-you-mean.ts'
 import { JUDGED } from './schema-check.ts'
 
 /** The rule for the address of an API, in the words of a boot error. */
@@ -107,9 +108,18 @@ export const KeysUrl = (options: object = {}) =>
 export const PublicKeys = Type.Unsafe<{ readonly keys: readonly object[] }>(
   Type.Object(
     { keys: Type.Array(Type.Unknown()) },
-    { expected: 'a JWK set with at least one public key that may verify' },
+    {
+      expected: 'a JWK set with at least one public key that may verify',
+      isSecret: true,
+      hint: hintForText,
+    },
   ),
 )
+
+function hintForText(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined
+  return isHttpUrl(value) ? 'did you mean publicKeysUrl?' : SECRETS_GO
+}
 
 export const Algorithms = (options: object = {}) =>
   Type.Unsafe<readonly string[]>(
@@ -125,7 +135,7 @@ export const Algorithms = (options: object = {}) =>
 function hintForSecrets(value: unknown): string | undefined {
   const names: readonly unknown[] = Array.isArray(value) ? value : [value]
   if (!names.some((name) => /^HS(?:256|384|512)$/.test(String(name)))) return undefined
-  return 'tokens that are signed with a secret go to opaqueToken: sharedSecret of fastify-tenant-auth/introspection'
+  return SECRETS_GO
 }
 
 export const TokenTypes = Type.Unsafe<readonly string[]>(
