@@ -195,7 +195,7 @@ export function composeKnownTenants(
 
 /** The rules of the guard of one application. */
 export function composeGuardRules(
-  { settings, addresses }: LoadedSettings,
+  { settings, addresses, configFile }: LoadedSettings,
   { authenticator, knownTenants, checks, counts, log }: ServiceParts,
   app: { readonly waits: PendingRequests; readonly server: object },
 ): GuardRules {
@@ -223,6 +223,7 @@ export function composeGuardRules(
     resource,
     hasTenantAddresses: addresses !== undefined,
     senderProofs: senderProofs(settings, app.server),
+    configFile,
   }
 }
 

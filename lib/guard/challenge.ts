@@ -21,6 +21,8 @@ export interface ChallengeRules {
   /** Name of the path parameter that is the tenant. */
   readonly tenantParameter: string
   readonly senderProofs: SenderProofs
+  /** The INI file, which a hint in the log names. */
+  readonly configFile?: string | undefined
 }
 
 /** What is wrong with the credentials, and the status of the refusal. */
