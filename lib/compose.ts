@@ -192,7 +192,7 @@ export function composeKnownTenants(
 }
 
 export function composeGuardRules(
-  { settings, addresses }: LoadedSettings,
+  { settings, addresses, configFile }: LoadedSettings,
   { authenticator, knownTenants, checks, counts, log }: ServiceParts,
   app: { readonly waits: PendingRequests; readonly server: object },
 ): GuardRules {
@@ -220,6 +220,7 @@ export function composeGuardRules(
     resource,
     hasTenantAddresses: addresses !== undefined,
     senderProofs: senderProofs(settings, app.server),
+    configFile,
   }
 }
 

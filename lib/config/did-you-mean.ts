@@ -27,12 +27,34 @@ export function isWithin(edits: number, a: string, b: string): boolean {
   )
 }
 
+/** Where a shared secret belongs. */
+export const SECRETS_GO =
+  'tokens that are signed with a secret go to opaqueToken: sharedSecret(…) of fastify-tenant-auth/introspection'
+
+/** The letters of options that other software has for ours. */
+const NAMES_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['jwksuri', 'publickeysurl'],
+  ['jwksurl', 'publickeysurl'],
+  ['issuerurl', 'issuer'],
+  ['domain', 'issuer'],
+  ['secret', 'opaquetoken'],
+])
+
+/** The cure of a name that is not known. */
+export function meantBy(name: string, nearest: string): string {
+  const isSecret = lettersOf(name) === 'secret' && nearest === 'opaqueToken'
+  return isSecret ? SECRETS_GO : `did you mean ${nearest}?`
+}
+
 /**
  * The known name that a misspelt one was meant to be: the misspelt one is cut short, or at most a
  * third of the letters differ, and at most 3.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const letters = lettersOf(name)
+  const meant = NAMES_ELSEWHERE.get(letters)
+  const same = known.find((each) => meant !== undefined && lettersOf(each) === meant)
+  if (same !== undefined) return same
   for (const edits of [0, 1, 2, 3]) {
     const nearest = known.find((each) => {
       const ours = lettersOf(each)

@@ -153,7 +153,7 @@ function takeEntry<Members extends TProperties>(
   const source = { key, where }
   const name = keys.get(key)
   if (name === undefined) {
-    problems.addUnknown(key, source, [...keys.keys()], { value: text })
+    problems.addUnknown(key, source, [...keys.keys()])
     return
   }
   if (reader.has(name)) problems.add(source, `${reader.sourceOf(name).key} or ${key}`, 'both')

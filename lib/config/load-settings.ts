@@ -41,6 +41,8 @@ export interface LoadedSettings {
   readonly rights: RightsRules
   /** The addresses of `resource`, if each tenant has one of its own. */
   readonly addresses: TenantAddresses | undefined
+  /** The INI file, as it was given. */
+  readonly configFile: string | undefined
 }
 
 /**
@@ -74,7 +76,8 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
     : null
   problems.throwIfAny()
   const issuers = issuersOf(settings, reader, issuerLists.at(-1))
-  return { settings, given, issuers, mockUser, rights, addresses }
+  const configFile = Object.hasOwn(options, CONFIG_FILE) ? options.configFile : undefined
+  return { settings, given, issuers, mockUser, rights, addresses, configFile }
 }
 
 /**

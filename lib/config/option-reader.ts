@@ -6,7 +6,7 @@ import { ownCopy, ownProperty } from '../platform/runtime/own-property.ts'
 import { UnreadableValue } from './ini-line.ts'
 import { isNameOf, type NameOf, namesOf } from './option-types.ts'
 import { isPlainData, ownMembers, Problems, type Source } from './problems.ts'
-import { showReason, showValue } from './redact.ts'
+import { showHidden, showReason, showValue } from './redact.ts'
 import { assertRight, isOptional, isRight } from './schema-check.ts'
 
 /** A value that somebody gave. */
@@ -49,10 +49,7 @@ export class OptionReader<Members extends TProperties> {
     if (isNameOf(this.#members, name)) {
       this.take(name, { value, source })
     } else {
-      const known = namesOf(this.#members)
-      const hasSecrets = known.some((each) => isSecret(this.schemaOf(each)))
-      const shown = hasSecrets ? undefined : { value }
-      this.#problems.addUnknown(name, source, [...known, ...alsoKnown], shown)
+      this.#problems.addUnknown(name, source, [...namesOf(this.#members), ...alsoKnown])
     }
   }
 
@@ -66,13 +63,12 @@ export class OptionReader<Members extends TProperties> {
     if (value instanceof UnreadableValue) {
       this.refuse(name, value.expected, value.found)
     } else if (typeof keys === 'string') {
-      this.refuse(name, expectedOf(schema), `${showValue(written)}: ${showReason(keys)}`)
+      this.refuse(name, expectedOf(schema), `${showHidden(written)}: ${showReason(keys)}`)
     } else if (isAllowed(schema, value)) {
       this.#values.set(name, value)
-    } else if (isSecret(schema)) {
-      this.refuse(name, expectedOf(schema), `a value of type ${typeof value}`)
     } else {
-      this.#problems.addValue(source, expectedOf(schema), written, hintOf(schema, value))
+      const show = isSecret(schema) ? showHidden : showValue
+      this.#problems.addValue(source, expectedOf(schema), written, hintOf(schema, value), show)
     }
   }
 

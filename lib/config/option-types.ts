@@ -3,6 +3,7 @@ import { Kind, type Static, type TProperties, type TSchema } from '@sinclair/typ
 import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
 import { isSecureUrl } from '../platform/http/urls.ts'
+import { SECRETS_GO } from './did-you-mean.ts'
 import { JUDGED } from './schema-check.ts'
 
 /** The rule for the address of an API, in the words of a boot error. */
@@ -125,13 +126,20 @@ export const KeysUrl = (options: object = {}) =>
 export const PublicKeys = Type.Unsafe<{ readonly keys: readonly object[] }>(
   Type.Object(
     { keys: Type.Array(Type.Unknown()) },
-    { expected: 'a JWK set with at least one public key that may verify', hint: hintForPem },
+    {
+      expected: 'a JWK set with at least one public key that may verify',
+      isSecret: true,
+      hint: hintForText,
+    },
   ),
 )
 
-function hintForPem(value: unknown): string | undefined {
-  if (!String(value).startsWith('-----BEGIN')) return undefined
-  return 'a key in PEM becomes a member of keys by createPublicKey(pem).export({ format: "jwk" }), of node:crypto'
+function hintForText(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined
+  if (value.startsWith('-----BEGIN')) {
+    return 'a key in PEM becomes a member of keys by createPublicKey(pem).export({ format: "jwk" }), of node:crypto'
+  }
+  return isHttpUrl(value) ? 'did you mean publicKeysUrl?' : SECRETS_GO
 }
 
 export const Algorithms = (options: object = {}) =>
@@ -148,7 +156,7 @@ export const Algorithms = (options: object = {}) =>
 function hintForSecrets(value: unknown): string | undefined {
   const names: readonly unknown[] = Array.isArray(value) ? value : [value]
   if (!names.some((name) => /^HS(?:256|384|512)$/.test(String(name)))) return undefined
-  return 'tokens that are signed with a secret go to opaqueToken: sharedSecret of fastify-tenant-auth/introspection'
+  return SECRETS_GO
 }
 
 export const TokenTypes = Type.Unsafe<readonly string[]>(

@@ -324,7 +324,8 @@ const tenantOptions = {
   tenantsTimeout: Seconds(5),
 
   /**
-   * Time that a list of an URL is fresh, and a function's `true` is cached, in seconds from 0.
+   * Time that a list of an URL is fresh, and a function's `true` or `'suspended'` is cached, in
+   * seconds from 0: a change of a tenant counts so late in other processes.
    * @default 60
    */
   tenantsMaxAge: Seconds(60),

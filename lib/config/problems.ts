@@ -1,6 +1,6 @@
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 import { isObject, isPlain } from '../platform/runtime/own-property.ts'
-import { nearestName } from './did-you-mean.ts'
+import { meantBy, nearestName } from './did-you-mean.ts'
 import { showName, showPath, showValue } from './redact.ts'
 
 /** The key and the place of a value, as a problem names them. */
@@ -35,33 +35,29 @@ export class Problems {
   }
 
   /** A value that cannot be used, with the cure if that is known. */
-  addValue(source: Source, expected: string, value: unknown, cure?: string): void {
+  addValue(
+    source: Source,
+    expected: string,
+    value: unknown,
+    cure?: string,
+    show: typeof showValue = showValue,
+  ): void {
     const values: unknown[] = Array.isArray(value) ? value : [value]
     // `process.env.NOPE`, alone or in a list.
     const hint = values.includes(undefined) ? 'is an environment variable missing?' : cure
-    this.add(source, expected, showValue(value), hint)
+    this.add(source, expected, show(value), hint)
   }
 
   /**
    * An unknown name in the place of one of the known ones: the nearest one is named. Where none is
-   * near, all are listed, once.
-   *
-   * @param given its value; absent if that may be a secret
+   * near, all are listed, once. Its value may be a secret.
    */
-  addUnknown(
-    name: string,
-    source: Source,
-    known: readonly string[],
-    given?: { readonly value: unknown },
-  ): void {
+  addUnknown(name: string, source: Source, known: readonly string[]): void {
     const nearest = nearestName(name, known)
-    // An option of other software may be a secret, too.
-    const isShown = nearest !== undefined && given !== undefined
-    const found = isShown ? showValue(given.value) : `"${showName(name)}"`
     const list = `one of ${known.join(', ')}`
     const expected = nearest ?? (this.#listed.has(list) ? 'one of the names above' : list)
     this.#listed.add(expected)
-    this.add(source, expected, found, nearest && `did you mean ${nearest}?`)
+    this.add(source, expected, `"${showName(name)}"`, nearest && meantBy(name, nearest))
   }
 
   /** @throws ERR_AUTH_CONFIG_INVALID if there is a problem */

@@ -6,6 +6,13 @@ export function showValue(value: unknown): string {
   return cut(Array.isArray(value) ? showList(value) : showItem(value))
 }
 
+/** A value that may be a secret: its type alone, and the length of a text. */
+export function showHidden(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'bigint') return 'a number'
+  const isText = typeof value === 'string' && value !== ''
+  return isText ? `a text of ${value.length} characters` : showItem(value)
+}
+
 function showList(list: readonly unknown[]): string {
   // Each item takes a character at least, so that later ones are cut off.
   const length = Math.min(list.length, MOST_SHOWN)

@@ -81,8 +81,9 @@ function reportUncovered(scope: FastifyInstance, { uncovered }: AuditRules, warn
   warn(`no guard covers these routes; ${UNCOVERED_CURES}`, open)
 }
 
-const UNCOVERED_CURES =
-  "wrap the module that registers the guard with fastify-plugin, or say that it is meant: uncovered: 'ignore'"
+const WRAP = 'wrap the module that registers the guard with fastify-plugin'
+
+const UNCOVERED_CURES = `${WRAP}, or say that it is meant: uncovered: 'ignore'`
 
 /** Routes that declare `noauth` are meant to be uncovered. */
 function uncoveredRoutes(scope: FastifyInstance): string[] {
@@ -97,7 +98,9 @@ function uncoveredRoutes(scope: FastifyInstance): string[] {
       ({ methods, url, declares }) =>
         `${methods.join(', ')} ${url}: ${declares.join('; ')}, and no guard covers it`,
     )
-  if (declaring.length > 0) throw new ERR_AUTH_ROUTE_INVALID(declaring.join('\n'))
+  if (declaring.length > 0) {
+    throw new ERR_AUTH_ROUTE_INVALID([...declaring, WRAP].join('\n'))
+  }
   return open
     .filter(({ declared }) => !declared.noauth)
     .flatMap(placesButCors)
@@ -123,7 +126,10 @@ function reportEarly(
   const places = early.flatMap(placesButCors)
   if (places.length === 0) return
   if (problems.length > 0) {
-    warn('routes that were written before the plugin had loaded are wrong', problems)
+    warn(
+      'routes that were written before the plugin had loaded are wrong: they are guarded strictly, or closed',
+      problems,
+    )
   }
   warn(
     `${places.length} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes, and before @fastify/autoload`,

@@ -1,5 +1,6 @@
 import {
   AuthError,
+  ERR_AUTH_RESOURCE_MISSING,
   ERR_AUTH_TENANT_SUSPENDED,
   ERR_AUTH_TENANT_UNKNOWN,
   ERR_AUTH_TOKEN_MISSING,
@@ -17,6 +18,7 @@ import { isTenantName, readNoTenant, readTenant } from '../identity/tenants/tena
 import { withoutStack } from '../platform/runtime/error.ts'
 import { logLine } from '../platform/runtime/log-line.ts'
 import { after, type MaybePromise } from '../platform/runtime/maybe-promise.ts'
+import { NEVER_MET } from '../routes/declaration.ts'
 import type { AuthContext, Deciding } from './context.ts'
 
 /** A request without a user. Only an open route, and one with `guests`, admits it. */
@@ -185,8 +187,16 @@ function decideInState(
   const requirement = required.mode === 'by' ? chosenBy(required, context) : required
   if (requirement && membership.meets(requirement)) return found
   const { principal } = membership
-  const refusal = () => withoutStack(() => principal.resourceRefusal((requirement ?? required).ids)) // 403
+  const refusal = () => withoutStack(() => resourceRefusal(requirement ?? required, principal)) // 403
   return requirement === undefined ? refusal() : decideAnew(context, refusal)
+}
+
+function resourceRefusal(
+  required: Requirement | RequirementByRequest,
+  principal: Principal,
+): AuthError {
+  if (required !== NEVER_MET) return principal.resourceRefusal(required.ids)
+  return new ERR_AUTH_RESOURCE_MISSING([], 'the route is closed: it was wrong at boot, or unknown')
 }
 
 /** Undefined: the login is what the route wants. Judged each time, of superusers too. */

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onErrorHookHandler } from 'fastify'
+import { showPath } from '../config/redact.ts'
 import { AuthError, type Challenge, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
 import { isThrown } from '../platform/runtime/error.ts'
 import { type ChallengeRules, challengesOf } from './challenge.ts'
@@ -13,7 +14,7 @@ import { namesTenant } from './log-bindings.ts'
  */
 export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
   const challengeOf = challengesOf(rules)
-  const hinted = new Set<string>()
+  const hints = { text: hintOf(rules.configFile), hinted: new Set<string>() }
   return function tenantAuthAnswer(request, reply, error, done) {
     if (isThrown(error, AuthError)) {
       // Read once: they are getters.
@@ -23,7 +24,7 @@ export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
       if (challenges !== null) reply.header('www-authenticate', challenges)
       // RFC 9110 §10.2.3: whole seconds.
       if (retryAfter !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
-      log(request, error, { reason, required: challenge?.scope }, hinted)
+      log(request, error, { reason, required: challenge?.scope }, hints)
       // After a request for an upgrade, Node's server leaves the socket to whoever listens for them.
       if ('upgrade' in request.raw && request.raw.upgrade === true) endAfterAnswer(request, reply)
     }
@@ -39,7 +40,7 @@ function log(
   request: FastifyRequest,
   error: AuthError,
   { reason, required }: Why,
-  hinted: Set<string>,
+  hints: Hints,
 ): void {
   const { code, statusCode } = error
   const context = authContextOf(request)
@@ -52,7 +53,7 @@ function log(
     place: statusCode === 400 ? placeFor(context, error) : undefined,
     required,
     mismatch: mismatchOf(request.log, error),
-    hint: statusCode === 401 ? hintFor(request.log, error, hinted) : undefined,
+    hint: statusCode === 401 ? hintFor(request.log, error, hints) : undefined,
   }
   request.log[statusCode < 500 ? 'info' : 'warn'](line, 'request refused')
 }
@@ -74,19 +75,31 @@ function placeFor(context: AuthContext | null | undefined, error: AuthError): st
   return rules.resolveTenant === undefined ? `query ?${rules.tenantQuery}=` : 'resolveTenant'
 }
 
-const HINT =
-  'npx fastify-tenant-auth doctor app.ini --token - says why; at level debug this line has what was expected and found'
+interface Hints {
+  readonly text: string
+  /** The reasons that have had it. */
+  readonly hinted: Set<string>
+}
+
+function hintOf(configFile: string | undefined): string {
+  const given = configFile ? showPath(configFile) : '--issuer ISSUER --audience AUDIENCE'
+  return `npx fastify-tenant-auth doctor ${given} --token - says why; at level debug this line has what was expected and found`
+}
+
+/** Reasons that depend on more than the token and the configuration. */
+const UNSEEN_BY_DOCTOR =
+  /^(?:revoked|outlives|it has ended|mapClaims|tokenFrom|opaqueToken|resourcesOf|DPoP proof|not bound|bound to|an unbound|several|the header (?:is malformed|names)|dev mode|the guard)/
 
 /** Most reasons in one application that have a hint. A handler may give its errors any. */
 const MAX_HINTS = 100
 
 /** Where to look further, once for each reason why a token is refused. */
-function hintFor(log: Log, error: AuthError, hinted: Set<string>): string | undefined {
+function hintFor(log: Log, error: AuthError, { text, hinted }: Hints): string | undefined {
   if (!(error instanceof ERR_AUTH_TOKEN_INVALID) || isDebugging(log)) return undefined
   const { reason } = error
   if (hinted.has(reason) || hinted.size >= MAX_HINTS) return undefined
   hinted.add(reason)
-  return HINT
+  return UNSEEN_BY_DOCTOR.test(reason) ? undefined : text
 }
 
 /** The value of a claim may be personal, so it is shown at the debug level only. */

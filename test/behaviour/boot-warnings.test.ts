@@ -165,6 +165,8 @@ const LOST: readonly [config: object, problem: string][] = [
   [Object.defineProperty({}, 'require', { value: 'order:read' }), 'require is not enumerable'],
 ]
 
+const WRAP = 'wrap the module that registers the guard with fastify-plugin'
+
 for (const [config, problem] of LOST) {
   test(`an uncovered route whose ${problem} stops the boot`, async (t) => {
     const app = bareApp(t)
@@ -172,7 +174,7 @@ for (const [config, problem] of LOST) {
     app.put('/lost', { config }, handler)
     await assert.rejects(async () => app.ready(), {
       code: 'ERR_AUTH_ROUTE_INVALID',
-      message: `PUT /lost: ${problem}, and no guard covers it`,
+      message: `PUT /lost: ${problem}, and no guard covers it\n${WRAP}`,
     })
   })
 }
@@ -192,7 +194,7 @@ for (const uncovered of ['warn', 'refuse', 'ignore'] as const) {
       await app.register(async (scope) => void scope.delete('/lost', { config }, handler))
       await assert.rejects(async () => app.ready(), {
         code: 'ERR_AUTH_ROUTE_INVALID',
-        message: `DELETE /lost: declares ${keys}, and no guard covers it`,
+        message: `DELETE /lost: declares ${keys}, and no guard covers it\n${WRAP}`,
       })
     })
   }

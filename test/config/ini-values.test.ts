@@ -144,7 +144,7 @@ describe('a section [auth.NAME]', () => {
   }
 
   test('shows the nearest key', () => {
-    refuses(`${ACME}publickeys_url = x\n`, 'found "x"', 'did you mean public_keys_url?')
+    refuses(`${ACME}publickeys_url = x\n`, 'found "publickeys_url" (', 'mean public_keys_url?')
   })
 
   for (const [key, text] of [

@@ -116,7 +116,7 @@ describe('issuers beside an option for one issuer', () => {
 
 describe('the rules of an issuer', () => {
   for (const [name, rules, message] of [
-    ['a misspelt member', { audiences: 'a' }, 'audiences: expected audience, found "a"'],
+    ['a misspelt member', { audiences: 'a' }, 'audiences: expected audience, found "audiences"'],
     ['an unknown member', { jwks: 'a' }, 'jwks: expected one of name, issuer, '],
     ['an unknown member that is undefined', { x: undefined }, 'x: expected one of '],
     ['an option that is no member', { realm: 'a' }, 'realm: expected one of '],

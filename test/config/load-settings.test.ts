@@ -16,6 +16,8 @@ import { tempFolder } from '../helpers/documents/temp-folder.ts'
 const folder = tempFolder()
 
 const load = (options: object) => loadSettings(options)
+const SECRET = 'correct-horse-battery-dora'
+const GO = 'opaqueToken: sharedSecret(…) of fastify-tenant-auth/introspection'
 const loadIni = (text: string) => load({ configFile: folder.write(text) })
 
 describe('who gives an option', () => {
@@ -148,7 +150,7 @@ describe('misspelt names', () => {
 
   test('an unknown option is refused even if it is undefined', () => {
     const seen = () => load({ isuer: undefined })
-    assert.throws(seen, configError('isuer: expected issuer, found undefined'))
+    assert.throws(seen, configError('isuer: expected issuer, found "isuer"'))
   })
 
   const inFile = [
@@ -345,11 +347,19 @@ describe('a name with a small mistake', () => {
     ['public', 'publicUrl'],
     ['publicKey', 'publicKeys'],
     ['superuser', 'superuserResource'],
+    // Names of other software.
+    ['jwksUri', 'publicKeysUrl'],
+    ['jwks_uri', 'publicKeysUrl'],
+    ['jwksUrl', 'publicKeysUrl'],
+    ['issuerUrl', 'issuer'],
+    ['domain', 'issuer'],
   ] as const) {
     test(`${JSON.stringify(name)} is shown with ${nearest} alone`, () => {
       assert.throws(
         () => load({ [name]: 'a' }),
-        configError(`: expected ${nearest}, found "a" (option): did you mean ${nearest}?`),
+        configError(
+          `: expected ${nearest}, found "${name.replace('\u200b', '\\u200b')}" (option): did`,
+        ),
       )
     })
   }
@@ -361,12 +371,13 @@ describe('a name with a small mistake', () => {
     ['issuer[]', 'issuer'],
     ['"issuer"', 'issuer'],
     ['tenant_param', 'tenant_parameter'],
+    ['jwks_uri', 'public_keys_url'],
   ] as const) {
     test(`${key} of an INI file is shown with ${nearest} alone`, () => {
       assert.throws(
         () => loadIni(`[auth]\n${key} = 300\n`),
         configError(
-          `${key}: expected ${nearest}, found "300" (`,
+          `${key}: expected ${nearest}, found "${key}" (`,
           `line 2): did you mean ${nearest}?`,
         ),
       )
@@ -387,13 +398,37 @@ describe('a name with a small mistake', () => {
         const lines = message.split('\n')
         assert.match(lines.splice(1, 1).join(), /^nonsense: expected one of publicKeysUrl, /)
         assert.deepEqual(lines, [
-          'tenantParam: expected tenantParameter, found "org" (option): did you mean tenantParameter?',
-          'isuer: expected issuer, found "a" (option): did you mean issuer?',
+          'tenantParam: expected tenantParameter, found "tenantParam" (option): did you mean tenantParameter?',
+          'isuer: expected issuer, found "isuer" (option): did you mean issuer?',
           'other: expected one of the names above, found "other" (option)',
         ])
         return true
       },
     )
+  })
+
+  for (const [what, options, ...parts] of [
+    ['publicKeys', { publicKeys: SECRET }, 'verify, found a text of 26 characters (option): ', GO],
+    ['a list of publicKeys', { publicKeys: [SECRET] }, 'publicKeys: expected a JWK set', 'a list:'],
+    ['secret', { secret: SECRET }, 'secret: expected opaqueToken, found "secret" (option): ', GO],
+    ['an issuer', { issuers: [{ publicKeys: SECRET }] }, 'issuers[0].publicKeys: ', GO],
+    [
+      'an address in publicKeys',
+      { publicKeys: `https://a.test/${SECRET}` },
+      'did you mean publicKeysUrl?',
+    ],
+    ['a misspelt option', { audiense: SECRET }, 'did you mean audience?'],
+  ] as const) {
+    test(`a shared secret in ${what} is not shown`, () => {
+      const isHidden = ({ message }: Error) => !message.includes(SECRET)
+      assert.throws(() => load(options), configError(...parts))
+      assert.throws(() => load(options), isHidden)
+    })
+  }
+
+  test('publicKeys of an environment variable that is missing are shown as such', () => {
+    const message = 'found undefined (option): is an environment variable missing?'
+    assert.throws(() => load({ publicKeys: undefined }), configError('publicKeys: ', message))
   })
 
   test('a letter that looks like another is shown by its number', () => {
@@ -512,7 +547,7 @@ describe('a key set that cannot be used', () => {
     ['a key that inherits what it is for', { keys: [forEncryption] }, OTHER],
     ['a set that inherits its keys', Object.create({ keys }), OTHER],
     ['a set with a getter', Object.defineProperty({}, 'keys', { get: () => keys }), OTHER],
-    ['a list of keys', [{ kty: 'EC' }], /\[an object\]: \S.*/],
+    ['a list of keys', [{ kty: 'EC' }], /found a list: \S.*/],
   ] as const) {
     test(`is shown with the reason: ${name}`, () => {
       const seen = () => load({ publicKeys })

@@ -5,6 +5,9 @@ import tenantAuth, { errors } from '../../lib/index.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
+import { tempFolder } from '../helpers/documents/temp-folder.ts'
+
+const folder = tempFolder()
 
 test('a realm with quotes and backslashes is escaped', async (t) => {
   const app = await guardedApp(t, { realm: 'the "api" of a\\b, x="y"' })
@@ -173,7 +176,10 @@ for (const [options, url, place] of [
 
 test('the first line about a token that is refused for a reason names the doctor, above level debug', async (t) => {
   for (const [level, hints] of [
-    ['info', [/doctor app\.ini --token - .* level debug/, /^$/, /doctor/, /^$/]],
+    [
+      'info',
+      [/doctor --issuer ISSUER --audience AUDIENCE --token - .* level debug/, /^$/, /doctor/, /^$/],
+    ],
     ['debug', [/^$/, /^$/, /^$/, /^$/]],
   ] as const) {
     const { logger, lines } = logLines(level)
@@ -186,6 +192,33 @@ test('the first line about a token that is refused for a reason names the doctor
       assert.match(String(line['hint'] ?? ''), hints[index] ?? /never/)
     }
   }
+})
+
+test('a hint names the INI file that is used, and none is given where the doctor cannot know', async (t) => {
+  const { logger, lines } = logLines('info')
+  const configFile = folder.write('[auth]\nrealm = notes\n')
+  const isRevoked = (user: { sub: string }) => user.sub === 'gone'
+  const tokenFrom = () => {
+    throw new Error('a defect')
+  }
+  const app = await guardedApp(t, { configFile, isRevoked, tokenFrom }, { logger })
+  app.get('/x', async () => 'never')
+  const gone = await authority.headers({ sub: 'gone' })
+  const expired = await authority.headers({}, { expiresIn: -60 })
+  for (const headers of [gone, {}, { authorization: 'Bearer' }, expired]) {
+    await app.inject({ url: '/x', headers })
+  }
+  const hints = lines('request refused').map(({ reason, hint }) => [reason, hint !== undefined])
+  assert.deepEqual(hints, [
+    ['revoked', false],
+    ['tokenFrom failed', false],
+    ['the header names the scheme and no token', false],
+    ['expired', true],
+  ])
+  assert.ok(
+    String(lines('request refused')[3]?.['hint']).includes(`doctor ${configFile} --`),
+    'it is named',
+  )
 })
 
 test('an application that invents reasons gets a hundred hints', async (t) => {

@@ -25,6 +25,7 @@ Options:
   --resources TENANT=ID,ID
                     what the user before it holds, such as
                     lazy-raccoon=menu:read; repeat it for further tenants
+  --claim NAME=TEXT a further claim of the user before it, such as typ=Bearer
   --audience NAME   the audience of the tokens (api)
   --port PORT       the port of localhost (8081)
   --help            this text
@@ -67,8 +68,8 @@ async function runAuthority(args: readonly string[], shell: Shell): Promise<Exit
   for (const signal of SIGNALS) shell.on(signal, end)
   try {
     shell.stderr.write(introduction(authority, options))
-    for (const { name, resources } of options.users) {
-      const user = { sub: name, preferred_username: name, resources }
+    for (const { name, resources, claims } of options.users) {
+      const user = { sub: name, preferred_username: name, resources, ...claims }
       shell.stdout.write(`${await authority.token(user, { expiresIn: EXPIRES_IN })}\n`)
     }
     await ended
@@ -110,24 +111,39 @@ export function readAuthorityOptions(args: readonly string[]) {
       audience: { type: 'string' },
       user: { type: 'string', multiple: true },
       resources: { type: 'string', multiple: true },
+      claim: { type: 'string', multiple: true },
     },
   })
-  rejectRepeats(tokens, ['user', 'resources'])
+  rejectRepeats(tokens, ['user', 'resources', 'claim'])
   if (values.audience === '') throw new UsageError('the audience is empty')
-  const users: { name: string; resources: Map<string, string[]> }[] = []
+  const users: { name: string; resources: Map<string, string[]>; claims: Map<string, string> }[] =
+    []
   for (const token of tokens) {
     if (token.kind !== 'option') continue
     const value = String(token.value)
     if (token.name === 'resources') grant(users.at(-1)?.resources, value)
+    if (token.name === 'claim') addClaim(users.at(-1)?.claims, value)
     if (token.name !== 'user') continue
     if (value === '') throw new UsageError('the name of the user is empty')
-    users.push({ name: value, resources: new Map() })
+    users.push({ name: value, resources: new Map(), claims: new Map() })
   }
   return {
     port: readNumber(values.port, PORT, /^\d{1,5}$/, 65_535) ?? DEFAULT_PORT,
     audience: values.audience ?? 'api',
-    users: users.map(({ name, resources }) => ({ name, resources: Object.fromEntries(resources) })),
+    users: users.map(({ name, resources, claims }) => ({
+      name,
+      resources: Object.fromEntries(resources),
+      claims: Object.fromEntries(claims),
+    })),
   }
+}
+
+function addClaim(claims: Map<string, string> | undefined, text: string): void {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+  if (claims === undefined || name === undefined || value === undefined) {
+    throw new UsageError('--claim NAME=TEXT stands behind the --user whose claim it is')
+  }
+  claims.set(name, value)
 }
 
 function grant(resources: Map<string, string[]> | undefined, text: string): void {

@@ -156,6 +156,8 @@ function otherTenant(tenant: string, { issuer, foreign }: ProbeTarget): string {
 
 const ELSEWHERE = 'elsewhere'
 
+const CLAIMS_CURE = 'give them: probe(app, authority, { claims })'
+
 /**
  * Gives the header with the token of a persona; none for a stranger. Many routes are requested with
  * the same token. It throws if `mapClaims` makes another user of the token, or `resourcesOf` does
@@ -195,15 +197,16 @@ export function personaHeaders(
     const bound = isBound && proofKey && { ...given, cnf: { jkt: (await proofKey).jkt } }
     const token = await authority.token(bound || given, { expiresIn, ...more })
     if (resourcesOf === undefined && !isDeepStrictEqual(rightsIn(token), rights(resources))) {
-      throw new Error(
-        'probe: mapClaims makes another user of the claims; give them: probe(app, authority, { claims })',
-      )
+      throw new Error(`probe: mapClaims makes another user of the claims; ${CLAIMS_CURE}`)
     }
     if (grant === undefined) return token
     const { iss = '', sub: subject = '' } = decodeJwt(token)
     const own = await grant({ issuer: iss, sub: subject, resources })
     // A token that the application has made is good, and so it is none that has expired.
     if (typeof own === 'string') return isExpired ? token : own
+    if (rightsIn(token) === undefined) {
+      throw new Error(`probe: mapClaims refuses the claims; ${CLAIMS_CURE}`)
+    }
     const held = await resourcesOf?.({ issuer: iss, sub: subject })
     if (resourcesOf !== undefined && !includesAll(held, resources)) {
       throw new Error('probe: resourcesOf does not tell what grant was given')

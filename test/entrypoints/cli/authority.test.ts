@@ -21,7 +21,7 @@ async function listening({ printed }: RecordedShell): Promise<string> {
 
 test('tokens are all that it prints to the standard output, one line for each user', async () => {
   const { shell, ended } = started(
-    '--port 0 --audience lunch --user dora --resources lazy-raccoon=menu:read --user eve',
+    '--port 0 --audience lunch --user dora --resources lazy-raccoon=menu:read --user eve --claim typ=Bearer --claim a=b=c',
   )
   const issuer = await listening(shell)
   await until(() => shell.printed.out.split('\n').length === 3)
@@ -36,7 +36,8 @@ test('tokens are all that it prints to the standard output, one line for each us
     resources: { 'lazy-raccoon': ['menu:read'] },
   })
   assert.equal(exp - iat, 12 * 60 * 60)
-  assert.deepEqual(decodeJwt(second)['resources'], {})
+  const { resources, typ, a } = decodeJwt(second)
+  assert.deepEqual({ resources, typ, a }, { resources: {}, typ: 'Bearer', a: 'b=c' })
   assert.match(shell.printed.err, /Tokens, good for 12 hours, of "dora", "eve":\n$/)
   const found = shell.printed.err
   assert.match(found, new RegExp(`\\[auth\\]\n {2}issuer = ${issuer}\n {2}audience = lun`))
@@ -100,9 +101,9 @@ test('each user holds the resources that stand behind it', () => {
     port: 0,
     audience: 'x',
     users: [
-      { name: 'dora', resources: { a: ['menu:read', 'menu:write'], b: [] } },
-      { name: 'eve', resources: { a: ['x:y', 'z:y'], '*': ['q:r'] } },
-      { name: 'zoe', resources: {} },
+      { name: 'dora', resources: { a: ['menu:read', 'menu:write'], b: [] }, claims: {} },
+      { name: 'eve', resources: { a: ['x:y', 'z:y'], '*': ['q:r'] }, claims: {} },
+      { name: 'zoe', resources: {}, claims: {} },
     ],
   })
 })
@@ -112,6 +113,8 @@ const PORT = /--port is a number from 0 \(any free one\) to 65535, not "/
 
 const WRONG: readonly [line: string, message: RegExp][] = [
   ['--resources a=b:c', /--resources stands behind the --user who holds them/],
+  ['--claim typ=Bearer --user dora', /--claim NAME=TEXT stands behind the --user/],
+  ['--user dora --claim typ', /--claim NAME=TEXT stands/],
   ['--resources a=b:c --user dora', /--resources stands behind the --user/],
   ['--user dora --resources a', RESOURCES],
   ['--user dora --resources =b:c', RESOURCES],

@@ -305,6 +305,11 @@ const REFUSED: readonly [options: object, given: ProbeOptions, message: RegExp][
   [{ audience: 'other' }, {}, /^probe: the application trusts no issuer/],
   [{ mapClaims: () => ({ sub: 'a' }) }, {}, /^probe: mapClaims makes another user .*\{ claims \}/],
   [{ mapClaims: () => assert.fail('no') }, {}, /^probe: mapClaims makes another user/],
+  [
+    { mapClaims: () => assert.fail('no'), resourcesOf: () => ({}) },
+    { grant: () => {} },
+    /^probe: mapClaims refuses the claims; give them: .*\{ claims \}/,
+  ],
 ]
 
 for (const [options, given, message] of REFUSED) {

@@ -115,7 +115,7 @@ function whatToExamine([file, ...more]: readonly string[], inCode: AuthOptions) 
  * The token alone, without the name of its scheme and the space around it, as it is copied.
  *
  * @param given `-`: the token is read from the input
- * @throws UsageError if it is empty
+ * @throws UsageError if it is empty, or has several lines
  */
 export async function readToken(
   given: string | undefined,
@@ -124,8 +124,9 @@ export async function readToken(
   if (given === undefined) return undefined
   const copied = given === '-' ? await text(input()) : given
   const token = copied.trim().replace(/^(?:authorization:\s*)?(?:bearer|dpop)\s+/i, '')
-  if (token !== '') return token
-  throw new UsageError('the token is empty')
+  if (token === '') throw new UsageError('the token is empty')
+  if (/[\r\n]/.test(token)) throw new UsageError('more than one line: give one token')
+  return token
 }
 
 async function examineOptions(

@@ -67,6 +67,13 @@ for (const given of ['', ' ', '-']) {
   })
 }
 
+test('two tokens are a wrong command line', async () => {
+  const message = 'more than one line: give one token'
+  for (const text of ['a.b.c\nd.e.f\n', 'Bearer a.b.c\r\nBearer d.e.f']) {
+    await assert.rejects(readToken('-', input(text)), { message })
+  }
+})
+
 test('issuers that a function knows cannot be asked', async () => {
   const loaded = loadSettings({ issuers: () => null, audience: 'api' })
   assert.deepEqual(await examineLoaded(loaded), [])
