@@ -364,7 +364,8 @@ const packageFile: { scripts: Record<string, string> } = JSON.parse(
 
 /** These need a browser or a database, or take long. */
 const LONGER_CHECKS = [
-  ...['test:rest', 'test:e2e', 'test:deep', 'test:mutation', 'soak', 'bench', 'bench:growth'],
+  ...['test:rest', 'test:e2e', 'test:deep', 'test:mutation', 'coverage', 'soak', 'bench'],
+  'bench:growth',
 ]
 
 /** These check nothing. */

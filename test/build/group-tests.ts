@@ -4,14 +4,22 @@ import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 // takes longer than most tests do. A group is a program that runs file after file, and a test that
 // fails is named with its own file.
 
-/** They look at what a process does first, or change what all code in it sees. */
+/**
+ * They look at what a process does first, or change what all code in it sees, or are long: those
+ * begin first, so that no processor is without work at the end.
+ */
 const ALONE = [
   'behaviour/made-before.test.ts',
   'behaviour/polluted-prototype.test.ts',
+  'bench/',
+  'config/option-docs.test.ts',
+  'ecosystem/database.test.ts',
   'ecosystem/fastify.test.ts',
   'ecosystem/otel.test.ts',
+  'entrypoints/cli/observe/',
   'examples/introspection.test.ts',
   'examples/notes.test.ts',
+  'examples/saas-backend.test.ts',
   'examples/traces.test.ts',
   'identity/authorization/current-authorization.test.ts',
   'identity/authorization/immutable-set.test.ts',
@@ -20,11 +28,13 @@ const ALONE = [
   'properties/',
 ]
 
-/** Tests of whole programs and of tools: they cover no line that others do not. */
+/** Tests of whole programs and of tools, and those that are long. */
 const REST = [
+  'behaviour/polluted-prototype.test.ts',
   'bench/',
   'config/option-docs.test.ts',
   'ecosystem/',
+  'entrypoints/cli/observe/',
   'examples/',
   'processes/',
   'properties/',
