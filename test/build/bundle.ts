@@ -1,45 +1,22 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
 import { buildSync, transformSync } from 'esbuild'
+import { BUNDLE } from './bundle-options.ts'
 
 // A step of `npm run build`: one program for each entry point, and what several of them share. So
 // an import loads a handful of modules.
 
-const manifest: {
-  readonly dependencies: Readonly<Record<string, string>>
-  readonly peerDependencies: Readonly<Record<string, string>>
-} = JSON.parse(readFileSync('package.json', 'utf8'))
-
-const doors = ['testing', 'claims', 'introspection', 'revocation', 'certificates', 'cli'] as const
-
 const { metafile } = buildSync({
-  entryPoints: {
-    index: 'lib/index.ts',
-    ...Object.fromEntries(
-      doors.map((name) => [`entrypoints/${name}/index`, `lib/entrypoints/${name}/index.ts`]),
-    ),
-    // The command finds it beside itself.
-    'entrypoints/cli/preload': 'lib/entrypoints/cli/observe/preload.ts',
-  },
+  ...BUNDLE,
   outdir: 'dist',
-  chunkNames: 'shared/[hash]',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'es2023',
-  external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
   minifyWhitespace: true,
   minifySyntax: true,
-  // The package stays below its limit of size. The names of errors and of plugins, which users see,
-  // are those of classes and functions: they stay.
+  // The package stays below its limit of size.
   minifyIdentifiers: true,
-  keepNames: true,
   legalComments: 'none',
   sourcemap: 'linked',
   sourcesContent: false,
   metafile: true,
-  logLevel: 'warning',
 })
 
 const COMMAND = 'dist/entrypoints/cli/index.js'

@@ -1,14 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { buildSync } from 'esbuild'
+import { BUNDLE } from '../../build/bundle-options.ts'
 
 const root = resolve('.')
-
-interface Manifest {
-  readonly exports: Readonly<Record<string, string | { readonly default: string }>>
-  readonly dependencies: Readonly<Record<string, string>>
-  readonly peerDependencies: Readonly<Record<string, string>>
-}
 
 /**
  * A folder like that of an application which has installed this package, and its command. It is
@@ -25,25 +20,6 @@ export function installBuilt(folder: string): string {
     if (!name.startsWith('.')) symlinkSync(join(root, 'node_modules', name), join(modules, name))
   }
   symlinkSync(join(root, 'package.json'), join(own, 'package.json'))
-  const manifest: Manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const exported = Object.values(manifest.exports)
-    .flatMap((target) => (typeof target === 'string' ? [] : [target.default]))
-    .map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, '$1'))
-  buildSync({
-    entryPoints: {
-      ...Object.fromEntries(exported.map((name) => [name, join(root, `lib/${name}.ts`)])),
-      'entrypoints/cli/index': join(root, 'lib/entrypoints/cli/index.ts'),
-      'entrypoints/cli/preload': join(root, 'lib/entrypoints/cli/observe/preload.ts'),
-    },
-    outdir: join(own, 'dist'),
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'es2023',
-    external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
-    keepNames: true,
-    logLevel: 'warning',
-  })
+  buildSync({ ...BUNDLE, outdir: join(own, 'dist') })
   return join(own, 'dist/entrypoints/cli/index.js')
 }
