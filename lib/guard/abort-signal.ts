@@ -137,16 +137,17 @@ export class AdmissionSignal {
 
 /**
  * True if an admitted request has outlived its token, as far as that is known without a wait: by
- * the token's time, by the age of the login that its route wants, and by a deny list that is
- * `isRevoked`. True, too, if the list does not know.
+ * the token's time, by what proved it, by the age of the login that its route wants, and by a deny
+ * list that is `isRevoked`. True, too, if the list does not know.
  */
 export function hasEnded(context: Deciding): boolean {
   const { verified, principal, policy, rules } = context
   // In dev mode there is no token.
   if (verified === null || principal === null) return false
   if (policy.stepUp !== null && loginRefusal(context) !== undefined) return true
-  const { names, lifetime, isOpaque } = verified
+  const { names, lifetime, isOpaque, validity } = verified
   if (lifetimeRefusal(lifetime, rules.clockTolerance) !== undefined) return true
+  if (validity.isWithdrawn) return true
   // An opaque token without `exp` lives as long as its answer counts.
   if (lifetime.exp === undefined && endOf(context) <= Date.now()) return true
   try {

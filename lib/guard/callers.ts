@@ -12,7 +12,7 @@ import { isObject, isPlain } from '../platform/runtime/own-property.ts'
 import { readRequirement } from '../routes/declaration.ts'
 import { AdmissionSignal, hasEnded, heardSignal } from './abort-signal.ts'
 import type { CallRules, Deciding } from './context.ts'
-import { type Decision, decideIn } from './decide.ts'
+import { beginAnew, type Decision, decideIn } from './decide.ts'
 import { recordCall } from './decision-events.ts'
 import { asRefusal } from './guard.ts'
 
@@ -114,9 +114,7 @@ export class Callers {
       const refusal = admit(call, await decide())
       // Answers may take their time. If the admission has ended since, everything is asked anew.
       if (refusal !== null || !hasEnded(call)) return refusal
-      const { cached } = call
       const again = admit(call, await decide())
-      call.cached = cached
       return again ?? (hasEnded(call) ? ended() : null)
     } catch (error) {
       return asRefusal(error)
@@ -124,6 +122,7 @@ export class Callers {
   }
 
   async #decide(call: Call, token: string, asked: unknown): Promise<Decision> {
+    beginAnew(call)
     const found = await this.#authenticator.authenticateToken(token, this.#waits, call)
     if (found instanceof AuthError) return found
     call.principal = found

@@ -1,5 +1,6 @@
 import {
   AuthError,
+  ERR_AUTH_ISSUERS_UNAVAILABLE,
   ERR_AUTH_RESOURCE_MISSING,
   ERR_AUTH_TENANT_SUSPENDED,
   ERR_AUTH_TENANT_UNKNOWN,
@@ -46,12 +47,38 @@ export function identify(context: AuthContext): MaybePromise<typeof UNDECIDED | 
  * before; others are thrown, and the guard catches them. Four steps may wait: who asks, which
  * tenant, whether it exists, and newer rights. Without a wait there is no promise.
  */
-export function decide(context: AuthContext): MaybePromise<Decision> {
+export function decide(context: AuthContext, turns = MOST_TURNS): MaybePromise<Decision> {
   const { authenticator, waits } = context.rules
   if (context.policy.noauth) return decideFor(null, context)
   const principal = authenticator.authenticate(context.request, waits, context) // 401, 503
-  if (principal instanceof Promise) return principal.then((found) => decideFor(found, context))
-  return decideFor(principal, context)
+  const decision =
+    principal instanceof Promise
+      ? principal.then((found) => decideFor(found, context))
+      : decideFor(principal, context)
+  if (!(decision instanceof Promise)) return decision
+  return decision.then((decided) => {
+    if (context.verified?.validity.isWithdrawn !== true) return decided
+    // While it waited, its issuer got another pin, or other keys. The old ones count no more.
+    if (turns === 0) return issuerChanges()
+    beginAnew(context)
+    return decide(context, turns - 1)
+  })
+}
+
+/** Whoever asked is not known any more, and what was proved of its keys is. */
+export function beginAnew(context: Deciding): void {
+  context.verified = null
+  context.principal = null
+  context.isRenewed = false
+}
+
+/** Most decisions on one request. An issuer that changes all the time must not keep it for ever. */
+const MOST_TURNS = 5
+
+function issuerChanges(): AuthError {
+  return withoutStack(
+    () => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, 'the issuer changes while the request is decided'),
+  )
 }
 
 /** @param found null: the route is open, and nobody was asked for */
@@ -110,8 +137,7 @@ function decideAnew(
   if (context.isRenewed) return refusal()
   context.isRenewed = true
   return after(external.renewed(principal, verified, rules.waits), (renewed) => {
-    // While they were asked for, the issuer may have got another pin. The old one counts no more.
-    if (renewed === undefined || !verified.validity.isValid) return refusal()
+    if (renewed === undefined) return refusal()
     context.principal = renewed
     return decideIn(context.tenant, renewed, context)
   })

@@ -87,6 +87,10 @@ export function addGuard(
     )
   }
 
+  function decideAnew(context: AuthContext, done: HookHandlerDoneFunction): void {
+    guard('preHandler', context.request, context.reply, done, context)
+  }
+
   app.addHook('onRequest', function tenantAuthGuard(request, reply, done) {
     guard('onRequest', request, reply, done, null)
   })
@@ -95,7 +99,7 @@ export function addGuard(
     const isProbe = request.raw instanceof ProbedRequest
     const context = authContextOf(request)
     const hasChecks = rules.checks !== undefined && registry.policyOf(request)?.checks
-    const last = hasChecks ? doneIfChecked(request, rules.checks, next) : next
+    const last = hasChecks ? doneIfChecked(request, rules.checks, next, decideAnew) : next
     const done = isProbe ? doneInPlace(request, reply, next, registry) : last
     // A body may have taken an hour. If its token has ended since, everything is asked anew.
     const isOpen = context ? isAdmitted(context) && !hasEnded(context) : context === null
@@ -147,11 +151,16 @@ function ended(): AuthError {
   return withoutStack(() => new ERR_AUTH_TOKEN_INVALID('it has ended while checks were asked'))
 }
 
-/** Goes on with an admitted request only if the checks of its route hold. */
+/**
+ * Goes on with an admitted request only if the checks of its route hold.
+ *
+ * @param decideAnew called once at most, if the issuer has changed while they were asked
+ */
 function doneIfChecked(
   request: FastifyRequest,
   checks: Checks,
   done: HookHandlerDoneFunction,
+  decideAnew?: (context: AuthContext, done: HookHandlerDoneFunction) => void,
 ): HookHandlerDoneFunction {
   return (error) => {
     const context = authContextOf(request)
@@ -160,6 +169,9 @@ function doneIfChecked(
     void checks.refusalOf(context).then((refusal) => {
       if (refusal !== null) return refuse(context, refusal, done)
       // A check may take its time.
+      if (decideAnew !== undefined && context.verified?.validity.isWithdrawn) {
+        return decideAnew(context, doneIfChecked(request, checks, done))
+      }
       if (hasEnded(context)) return refuse(context, loginRefusal(context) ?? ended(), done)
       recordDecision(context)
       enterContext(request, done)

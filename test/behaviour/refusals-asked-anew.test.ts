@@ -15,7 +15,8 @@ async function start(t: TestContext, answer: (user: TokenUser) => Answer, more: 
     return answer(user)
   }
   const app = bareApp(t)
-  await app.register(tenantAuth, trusting(untyped({ resourcesOf, ...more })))
+  const options = untyped({ resourcesOf, ...more })
+  await app.register(tenantAuth, options.issuers === undefined ? trusting(options) : options)
   app.get('/t/:tenant', async () => 'ok')
   app.get('/needs/:tenant', { config: { require: 'menu:read' } }, async () => 'ok')
   app.get('/any', { config: { require: { any: ['menu:read', 'a:b'] } } }, async () => 'ok')
@@ -66,6 +67,33 @@ for (const [what, url, before, after, refused] of GAINED) {
     pass(0.001)
     assert.equal(outcome(await get(url)), '200')
     assert.equal(asked(), 1)
+  })
+}
+
+const OLD_ANSWERS: readonly [what: string, options: object][] = [
+  ['opaqueToken', { opaqueMaxAge: 0, opaqueToken: () => ({ ...claims, sub: 'alice' }) }],
+  ['issuers', { issuersMaxAge: 0, issuers: () => authority.issuerRules({ tenants: '*' }) }],
+]
+const { issuer: iss, audience: aud } = authority
+const claims = { iss, aud }
+
+for (const [what, options] of OLD_ANSWERS) {
+  test(`a right that came counts though the answer of ${what} grew old while it was asked for`, async (t) => {
+    let answer: object = {}
+    const later = async () => {
+      await new Promise(setImmediate)
+      // `issuersMaxAge` is a second at least.
+      t.mock.timers.tick(1500)
+      return answer
+    }
+    const { app, get, pass } = await start(t, later, untyped(options))
+    const headers = { authorization: 'Bearer opaque-token' }
+    const ask = async () =>
+      what === 'issuers' ? get('/t/acme') : app.inject({ url: '/t/acme', headers })
+    assert.equal(outcome(await ask()), FORBIDDEN)
+    answer = { acme: [] }
+    pass(2)
+    assert.equal(outcome(await ask()), '200')
   })
 }
 
@@ -301,5 +329,5 @@ test('a pin that changes while rights are asked for anew lets nobody in by the o
   app.authService.forget({ issuer })
   assert.equal(outcome(await get()), FORBIDDEN)
   give({ acme: ['menu:read'] })
-  assert.equal(outcome(await waiting), MISSING)
+  assert.equal(outcome(await waiting), FORBIDDEN)
 })

@@ -103,7 +103,7 @@ export class BearerAuthenticator implements Authenticator {
     const token = extractToken(request, this.#rules) // 401
     if (token === null) return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
     const known = this.#parts.tokens.recall(token) // 401
-    finding.cached = known !== undefined
+    finding.cached ??= known !== undefined
     const verified = known ?? this.#verify(token, waits) // 401, 503
     const sent = { request, token }
     if (!(verified instanceof Promise)) return this.#principalOf(verified, sent, waits, finding)
@@ -118,7 +118,7 @@ export class BearerAuthenticator implements Authenticator {
     if (token === '') return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('an empty token'))
     if (finding.mustBeBound) return tokenRefusal('not bound to its sender')
     const known = this.#parts.tokens.recall(token) // 401
-    finding.cached = known !== undefined
+    finding.cached ??= known !== undefined
     return after(known ?? this.#verify(token, waits), (verified) => {
       if (verified instanceof AuthError) return verified
       if (verified.confirmation !== null) return tokenRefusal('bound to its sender')

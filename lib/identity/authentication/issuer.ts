@@ -77,7 +77,7 @@ export class Issuer {
     this.#rules = rules
     this.#tokens = tokens
     this.#standing = standing
-    this.#trust = new EndingValidity(() => standing.isTrusted())
+    this.#trust = new EndingValidity(standing)
   }
 
   get name(): string {
@@ -226,9 +226,10 @@ export class Issuer {
     if (this.#validity === undefined || this.#provedBy !== keys) {
       this.#validity?.end()
       this.#provedBy = keys
-      this.#validity = new EndingValidity(
-        () => this.#standing.isTrusted() && this.keys.current() === keys,
-      )
+      this.#validity = new EndingValidity({
+        isTrusted: () => this.#standing.isTrusted(),
+        hasItsKeys: () => this.keys.current() === keys,
+      })
     }
     return this.#validity
   }

@@ -222,6 +222,10 @@ class UntilThen implements Validity {
   get isValid(): boolean {
     return clock.now() < this.#until && Date.now() < this.#expiresAt && this.#proof.isValid
   }
+
+  get isWithdrawn(): boolean {
+    return this.#proof.isWithdrawn
+  }
 }
 
 /**

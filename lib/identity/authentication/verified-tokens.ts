@@ -90,24 +90,40 @@ function sizeOf({ issuer, sub, jti, sid }: TokenNames): number {
 export interface Validity {
   /** True: it is believed still. */
   readonly isValid: boolean
+  /**
+   * True: its issuer, the issuer's rules or its keys have been replaced. The age of an answer that
+   * it rests on does not count: a request may wait for longer.
+   */
+  readonly isWithdrawn: boolean
+}
+
+/** What a proof rests on: an issuer, and perhaps a key set. */
+interface Basis {
+  isTrusted(): boolean
+  /** False: other keys are in place of those that proved it. */
+  hasItsKeys?(): boolean
 }
 
 /**
  * A proof that ends. Thousands of kept tokens may share one, so it lets go of all that it rests on
- * when it ends: a key set, and its issuer.
+ * when it ends.
  */
 export class EndingValidity implements Validity {
-  #isSo: (() => boolean) | undefined
+  #basis: Basis | undefined
 
-  constructor(isSo: () => boolean) {
-    this.#isSo = isSo
+  constructor(basis: Basis) {
+    this.#basis = basis
   }
 
   get isValid(): boolean {
-    return this.#isSo?.() ?? false
+    return this.#basis?.isTrusted() === true && !this.isWithdrawn
+  }
+
+  get isWithdrawn(): boolean {
+    return this.#basis === undefined || this.#basis.hasItsKeys?.() === false
   }
 
   end(): void {
-    this.#isSo = undefined
+    this.#basis = undefined
   }
 }

@@ -12,19 +12,35 @@ import { TenantAddresses } from '../../../lib/identity/tenants/tenant-addresses.
 
 test('a proof holds as long as it is so, and never again when it has ended', () => {
   let isSo = true
-  const proof = new EndingValidity(() => isSo)
+  const proof = new EndingValidity({ isTrusted: () => isSo })
   assert.equal(proof.isValid, true)
   isSo = false
   assert.equal(proof.isValid, false)
   isSo = true
   assert.equal(proof.isValid, true)
+  assert.equal(proof.isWithdrawn, false)
   proof.end()
-  assert.equal(proof.isValid, false)
+  assert.deepEqual([proof.isValid, proof.isWithdrawn], [false, true])
+})
+
+test('a proof by keys that others have replaced is withdrawn, and one whose answer is old is not', () => {
+  let [isTrusted, hasItsKeys] = [true, true]
+  const basis = { isTrusted: () => isTrusted, hasItsKeys: () => hasItsKeys }
+  const proof = new EndingValidity(basis)
+  isTrusted = false
+  assert.deepEqual([proof.isValid, proof.isWithdrawn], [false, false])
+  isTrusted = true
+  hasItsKeys = false
+  assert.deepEqual([proof.isValid, proof.isWithdrawn], [false, true])
 })
 
 const EXP = 1_900_000_000
 
-function verified(sub: string, claims: object = {}, validity = { isValid: true }): Verified {
+function verified(
+  sub: string,
+  claims: object = {},
+  validity = { isValid: true, isWithdrawn: false },
+): Verified {
   return {
     principal: Principal.of({ sub, ...claims }, { exp: EXP, issuer: null, actors: [] }, {}),
     lifetime: { exp: EXP, nbf: undefined, iat: undefined },
@@ -39,7 +55,7 @@ function verified(sub: string, claims: object = {}, validity = { isValid: true }
 
 test('a token is known as long as its proof holds', () => {
   const tokens = new VerifiedTokens(10, 5)
-  const proof = { isValid: false }
+  const proof = { isValid: false, isWithdrawn: false }
   const alice = verified('alice', {}, proof)
   tokens.set('a', alice)
   assert.equal(tokens.get('a'), undefined)

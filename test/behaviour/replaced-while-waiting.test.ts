@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
+import tenantAuth from '../../lib/index.ts'
+import { authority, bareApp, untyped } from '../helpers/app/guarded-app.ts'
+import { outcome } from '../helpers/app/refusals.ts'
+import { until } from '../helpers/processes/until.ts'
+
+const { issuer, audience, publicKeys } = authority
+const RULES = { audience, publicKeys, tenants: ['acme', 'globex'] }
+const RIGHTS = { acme: [], globex: [] }
+
+/** A function whose first answer comes when the test says so, and all others at once. */
+function slowOnce(answer: unknown) {
+  let release: (() => void) | undefined
+  const answered = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let asked = 0
+  return {
+    ask: async () => {
+      asked += 1
+      if (asked === 1) await answered
+      return answer
+    },
+    isAsked: () => until(() => asked > 0),
+    answer: () => release?.(),
+  }
+}
+
+/** An application whose issuer the test answers for. */
+async function start(t: TestContext, options: object) {
+  let row: unknown = RULES
+  const app = bareApp(t)
+  const issuers = () => row
+  await app.register(tenantAuth, untyped({ issuers, allowPrivateIssuers: true, ...options }))
+  app.get('/t/:tenant', async () => 'ok')
+  app.get('/t', { config: { tenant: true } }, async () => 'ok')
+  if ('checks' in options) {
+    app.get('/checked/:tenant', { config: { check: 'slow' } }, async () => 'ok')
+  }
+  await app.ready()
+  const get = async (url: string, sub = 'alice') => {
+    const headers = await authority.headers({ sub, resources: RIGHTS })
+    return outcome(await app.inject({ url, headers }))
+  }
+  return {
+    app,
+    get,
+    /** From now on it is this one, and a request has found that out. */
+    async replaceIssuer(by: unknown): Promise<void> {
+      row = by
+      app.authService.forget({ issuer })
+      await get('/t/acme', 'bob')
+    },
+  }
+}
+
+/** What a request may wait for after its token is verified. */
+const WAITS: readonly [
+  what: string,
+  answer: unknown,
+  url: string,
+  options: (ask: unknown) => object,
+][] = [
+  ['resourcesOf', RIGHTS, '/t/globex', (ask) => ({ resourcesOf: ask })],
+  ['tenants', true, '/t/globex', (ask) => ({ tenants: ask })],
+  ['isRevoked', false, '/t/globex', (ask) => ({ isRevoked: ask })],
+  ['resolveTenant', 'globex', '/t', (ask) => ({ resolveTenant: ask })],
+  ['checks', true, '/checked/globex', (ask) => ({ checks: { slow: ask } })],
+]
+
+const CHANGES: readonly [what: string, answer: unknown, expected: string][] = [
+  ['is gone', null, '401 ERR_AUTH_TOKEN_INVALID'],
+  ['cannot be used', { ...RULES, tenants: [] }, '503 ERR_AUTH_ISSUERS_UNAVAILABLE'],
+  ['speaks for other tenants', { ...RULES, tenants: ['acme'] }, '403 ERR_AUTH_TENANT_FORBIDDEN'],
+  ['has another rule, which it obeys', { ...RULES, tokenTypes: ['JWT', 'at+jwt'] }, '200'],
+]
+
+for (const [what, answer, url, options] of WAITS) {
+  for (const [how, by, expected] of CHANGES) {
+    test(`a request that waits for ${what} is decided by its issuer as it is then: it ${how}`, async (t) => {
+      const slow = slowOnce(answer)
+      const { get, replaceIssuer } = await start(t, options(slow.ask))
+      const waiting = get(url)
+      await slow.isAsked()
+      await replaceIssuer(by)
+      slow.answer()
+      assert.equal(await waiting, expected)
+    })
+  }
+}
+
+test('a caller that is no request is decided by its issuer as it is then', async (t) => {
+  for (const [how, by, expected] of CHANGES) {
+    const slow = slowOnce(RIGHTS)
+    const { app, replaceIssuer } = await start(t, { resourcesOf: slow.ask })
+    const token = await authority.token({ sub: 'alice' })
+    const waiting = app.authService.authenticate({ token, tenant: 'globex' }).then(
+      () => '200',
+      ({ statusCode, code }) => `${statusCode} ${code}`,
+    )
+    await slow.isAsked()
+    await replaceIssuer(by)
+    slow.answer()
+    assert.equal(await waiting, expected, how)
+  }
+})
+
+test('a request that waits is decided by the keys of its issuer as they are then', async (t) => {
+  const slow = slowOnce(RIGHTS)
+  const own = await createTestAuthority()
+  t.after(() => own.close())
+  const { publicKeys: _, ...claims } = own.options
+  const options = { ...claims, publicKeysUrl: await own.listen(), resourcesOf: slow.ask }
+  const app = bareApp(t)
+  await app.register(tenantAuth, untyped(options))
+  app.get('/t/:tenant', async () => 'ok')
+  await app.authService.refreshKeys()
+  const waiting = app.inject({ url: '/t/acme', headers: await own.headers({}) })
+  await slow.isAsked()
+  await own.rotate()
+  await app.authService.refreshKeys()
+  slow.answer()
+  assert.equal(outcome(await waiting), '401 ERR_AUTH_TOKEN_INVALID')
+})
+
+test('an issuer that is replaced whenever a question is open is refused in the end', async (t) => {
+  let changes = 0
+  const { get, replaceIssuer } = await start(t, {
+    tenantsMaxAge: 0,
+    tenants: async (tenant: string) => {
+      if (tenant !== 'globex') return true
+      changes += 1
+      await replaceIssuer({ ...RULES, tokenTypes: ['at+jwt', `other-${changes}`] })
+      return true
+    },
+  })
+  assert.equal(await get('/t/globex'), '503 ERR_AUTH_ISSUERS_UNAVAILABLE')
+  assert.equal(changes <= 6, true, `${changes} decisions on one request`)
+})
