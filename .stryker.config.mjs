@@ -74,8 +74,12 @@ const testFiles = [
   ...behaviour.filter(isAlone).map((file) => `.compiled/${file}`),
 ]
 
-/** Only what is compiled has the mutants. Tests that read the sources read them as they are. */
-const COMPILE_AND_RESTORE = 'npm run compile && cp -R ../../../lib .'
+/**
+ * Only what is compiled has the mutants. Tests that read the sources read them as they are. Stryker
+ * links node_modules after the build.
+ */
+const COMPILE_AND_RESTORE =
+  'ln -s ../../../node_modules . && npm run compile && rm node_modules && cp -R ../../../lib .'
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
