@@ -21,5 +21,5 @@ export const tenantAuth = fp(
   async (app: FastifyInstance, options: FastifyRegisterOptions<AuthOptions>) => {
     await new AuthService(withoutRegisterOptions(options)).install(app)
   },
-  { name: 'fastify-tenant-auth', fastify: '>=5.8.5 <6' },
+  { name: 'fastify-tenant-auth', fastify: '>=5.8.5 <7' },
 )

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import Fastify from 'fastify'
 import tenantAuth, { AuthService } from '../lib/index.ts'
@@ -12,6 +13,20 @@ test('an application knows the plugin by its name', async (t) => {
   const app = bareApp(t)
   await app.register(tenantAuth, trusting())
   assert.equal(app.hasPlugin('fastify-tenant-auth'), true)
+})
+
+test('Fastify takes it as far as package.json says', async () => {
+  const { peerDependencies } = JSON.parse(await readFile('package.json', 'utf8'))
+  const display = Object(tenantAuth)[Symbol.for('plugin-meta')]
+  assert.equal(display.fastify, peerDependencies.fastify)
+})
+
+test('options that are no object are a boot error of the plugin', async (t) => {
+  for (const given of ['x', 5, true]) {
+    const app = bareApp(t)
+    app.register(tenantAuth, JSON.parse(JSON.stringify(given)))
+    await assert.rejects(async () => app.ready(), { code: 'ERR_AUTH_CONFIG_INVALID' })
+  }
 })
 
 describe('both ways in', () => {

@@ -130,7 +130,7 @@ const REGISTER_OPTIONS: readonly unknown[] = ['prefix', 'logLevel', 'logSerializ
  */
 export function withoutRegisterOptions(options: object): object {
   // The reader refuses it.
-  if (!isPlain(options)) return options
+  if (!isObject(options) || !isPlain(options)) return options
   const own: object = Object.create(null)
   for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(options))) {
     if (!REGISTER_OPTIONS.includes(name)) Reflect.defineProperty(own, name, property)

@@ -6,11 +6,13 @@ import type {
   RawServerBase,
   RouteGenericInterface,
 } from 'fastify'
-import { type AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
+import type { AuthError } from '../errors.ts'
+import { issuerChanges } from '../identity/authentication/jwt-verifier.ts'
+import { denialRefusal } from '../identity/authentication/revocation-check.ts'
 import { lifetimeRefusal } from '../identity/jwt/registered-claims.ts'
 import { tokenInfo } from '../identity/jwt/token-info.ts'
+import { tokenRefusal } from '../identity/jwt/token-refusal.ts'
 import { clock } from '../platform/runtime/clock.ts'
-import { withoutStack } from '../platform/runtime/error.ts'
 import { Alarm } from '../platform/runtime/timer.ts'
 import { runInContext } from './async-context.ts'
 import { type AuthContext, admittedContextOf, authContextOf, type Deciding } from './context.ts'
@@ -125,7 +127,7 @@ export class AdmissionSignal {
   }
 
   #end(reason: string): void {
-    this.abort(withoutStack(() => new ERR_AUTH_TOKEN_INVALID(reason)))
+    this.abort(tokenRefusal(reason))
   }
 
   abort(error: AuthError): void {
@@ -136,26 +138,25 @@ export class AdmissionSignal {
 }
 
 /**
- * True if an admitted request has outlived its token, as far as that is known without a wait: by
- * the token's time, by what proved it, by the age of the login that its route wants, and by a deny
- * list that is `isRevoked`. True, too, if the list does not know.
+ * The refusal of an admitted request that has outlived its token, as far as that is known without a
+ * wait: by the token's time, by what proved it, by a deny list that is `isRevoked`, and by the age
+ * of the login that its route wants. Undefined: it has not.
  */
-export function hasEnded(context: Deciding): boolean {
+export function endRefusal(context: Deciding): AuthError | undefined {
   const { verified, principal, policy, rules } = context
   // In dev mode there is no token.
-  if (verified === null || principal === null) return false
-  if (policy.stepUp !== null && loginRefusal(context) !== undefined) return true
+  if (verified === null || principal === null) return undefined
   const { names, lifetime, isOpaque, validity } = verified
-  if (lifetimeRefusal(lifetime, rules.clockTolerance) !== undefined) return true
-  if (validity.isWithdrawn) return true
+  const outOfTime = lifetimeRefusal(lifetime, rules.clockTolerance)
+  if (outOfTime !== undefined) return outOfTime
+  if (validity.hasEnded) return issuerChanges()
   // An opaque token without `exp` lives as long as its answer counts.
-  if (lifetime.exp === undefined && endOf(context) <= Date.now()) return true
-  try {
-    // A deny list looks at the token alone, so that the user info need not be made for it.
-    return rules.denies?.({ sub: principal.sub }, tokenInfo(names, lifetime, isOpaque)) ?? false
-  } catch {
-    return true
+  if (lifetime.exp === undefined && endOf(context) <= Date.now()) return tokenRefusal('expired')
+  if (rules.denies !== undefined) {
+    const denied = denialRefusal(rules.denies, principal.sub, tokenInfo(names, lifetime, isOpaque))
+    if (denied !== undefined) return denied
   }
+  return policy.stepUp === null ? undefined : loginRefusal(context)
 }
 
 /**

@@ -249,10 +249,10 @@ export class PluginOrder {
  * of all urls. The router may spell it with a slash.
  */
 export function isOfCors(
-  { method, url }: { readonly method: string; readonly url: string },
+  { method, url, constraints }: ListedPlace,
   scope: FastifyInstance,
 ): boolean {
-  const isItsPlace = [`${scope.prefix}*`, `${scope.prefix}/*`].includes(url)
+  const isItsPlace = url === `${scope.prefix}*` && constraints === undefined
   return method === 'OPTIONS' && isItsPlace && hasOwnPlugin(scope, '@fastify/cors')
 }
 

@@ -1,5 +1,6 @@
-import { AuthError, ERR_AUTH_KEYS_UNAVAILABLE, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
+import { AuthError, ERR_AUTH_KEYS_UNAVAILABLE } from '../errors.ts'
 import type { Authenticator } from '../identity/authentication/authenticator.ts'
+import { issuerChanges } from '../identity/authentication/jwt-verifier.ts'
 import type { Verified } from '../identity/authentication/verified-tokens.ts'
 import type { Authorization } from '../identity/authorization/authorization.ts'
 import { runWithAuthorization } from '../identity/authorization/current-authorization.ts'
@@ -10,7 +11,7 @@ import { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import { isObject, isPlain } from '../platform/runtime/own-property.ts'
 import { readRequirement } from '../routes/declaration.ts'
-import { AdmissionSignal, hasEnded, heardSignal } from './abort-signal.ts'
+import { AdmissionSignal, endRefusal, heardSignal } from './abort-signal.ts'
 import type { CallRules, Deciding } from './context.ts'
 import { beginAnew, type Decision, decideIn } from './decide.ts'
 import { recordCall } from './decision-events.ts'
@@ -49,9 +50,9 @@ export class Callers {
   readonly #mustBeBound: boolean
   readonly #waits = new PendingRequests()
   readonly #rules: CallRules
-  readonly #watched = new Set<AdmissionSignal>()
-  /** The signals of a token, or of the mock user, by tenant. */
-  readonly #watches = new WeakMap<object, Map<string, AbortSignal>>()
+  readonly #open = new Set<Watch>()
+  /** The watches of a token, or of the mock user, by tenant. */
+  readonly #watches = new WeakMap<object, Map<string, Watch>>()
   #state: 'new' | 'open' | 'closed' = 'new'
 
   constructor({ authenticator, mustBeBound, ...rules }: CallersRules) {
@@ -69,7 +70,7 @@ export class Callers {
   close(): void {
     if (this.#state === 'open') this.#state = 'closed'
     this.#waits.end()
-    for (const watched of [...this.#watched]) watched.abort(closed())
+    for (const watch of [...this.#open]) watch.admission.abort(closed())
   }
 
   drain(): void {
@@ -93,15 +94,14 @@ export class Callers {
     if (refusal !== null || membership === null) throw refusal ?? asRefusal(undefined)
     const { authorization } = membership
     let signal: AbortSignal | undefined
-    const watch = () => {
-      // Each caller has a signal of its own, which goes when nobody listens to it or holds it.
-      signal ??= AbortSignal.any([this.#watch(call, authorization)])
+    const signalOf = () => {
+      signal ??= this.#watchOf(call, authorization).newSignal()
       return heardSignal(signal, call)
     }
     return Object.freeze({
       authorization,
       get signal() {
-        return watch()
+        return signalOf()
       },
     })
   }
@@ -113,9 +113,12 @@ export class Callers {
       const decide = () => runWithAuthorization(null, () => this.#decide(call, token, tenant))
       const refusal = admit(call, await decide())
       // Answers may take their time. If the admission has ended since, everything is asked anew.
-      if (refusal !== null || !hasEnded(call)) return refusal
+      if (refusal !== null || changedRefusal(call) === undefined) return refusal
       const again = admit(call, await decide())
-      return again ?? (hasEnded(call) ? ended() : null)
+      const changed = again === null ? changedRefusal(call) : undefined
+      if (changed === undefined) return again
+      call.principal = null
+      return changed
     } catch (error) {
       return asRefusal(error)
     }
@@ -130,27 +133,64 @@ export class Callers {
     return tenant instanceof AuthError ? tenant : decideIn(tenant, found, call)
   }
 
-  /** One watch for all callers by a token: a socket may come again and again. */
-  #watch(call: Call, authorization: Authorization): AbortSignal {
+  /** One watch for all callers by a token in a tenant: a socket may come again and again. */
+  #watchOf(call: Call, authorization: Authorization): Watch {
     const source = call.verified ?? call.principal ?? call
-    const watches = this.#watches.get(source) ?? new Map<string, AbortSignal>()
+    const watches = this.#watches.get(source) ?? new Map<string, Watch>()
     this.#watches.set(source, watches)
     // A superuser is let into suspended tenants, too.
     const key = JSON.stringify([authorization.tenant, authorization.isSuperuser])
     const known = watches.get(key)
     if (known !== undefined) return known
-    const watched = new AdmissionSignal(call)
-    const { signal } = watched
-    if (this.#state === 'closed') watched.abort(closed())
-    if (signal.aborted) return signal
-    this.#watched.add(watched)
-    watches.set(key, signal)
-    const end = () => {
-      this.#watched.delete(watched)
+    const admission = new AdmissionSignal(call)
+    if (this.#state === 'closed') admission.abort(closed())
+    const watch = new Watch(admission, () => {
+      this.#open.delete(watch)
       watches.delete(key)
-    }
-    signal.addEventListener('abort', end, { once: true })
+    })
+    if (admission.signal.aborted) return watch
+    watches.set(key, watch)
+    this.#open.add(watch)
+    return watch
+  }
+}
+
+/** Runs when nobody holds a signal any more, nor listens to it. */
+const released = new FinalizationRegistry<() => void>((release) => release())
+
+/** The end of one admission, for many callers. It ends, too, when the last of them has gone. */
+class Watch {
+  readonly admission: AdmissionSignal
+  readonly #onEnd: () => void
+  readonly #callers = new Set<AbortController>()
+
+  constructor(admission: AdmissionSignal, onEnd: () => void) {
+    this.admission = admission
+    this.#onEnd = onEnd
+    admission.signal.addEventListener('abort', () => this.#abort(), { once: true })
+  }
+
+  /** A signal that no other caller has. */
+  newSignal(): AbortSignal {
+    const controller = new AbortController()
+    // Node keeps a signal that follows another one for as long as somebody listens to it.
+    const signal = AbortSignal.any([controller.signal])
+    this.#callers.add(controller)
+    if (this.admission.signal.aborted) this.#abort()
+    released.register(signal, () => this.#release(controller))
     return signal
+  }
+
+  #release(controller: AbortController): void {
+    if (!this.#callers.delete(controller) || this.#callers.size > 0) return
+    this.admission.stop()
+    this.#onEnd()
+  }
+
+  #abort(): void {
+    this.#onEnd()
+    for (const caller of this.#callers) caller.abort(this.admission.signal.reason)
+    this.#callers.clear()
   }
 }
 
@@ -184,12 +224,13 @@ function admit(call: Call, decision: Decision): AuthError | null {
   return null
 }
 
-function closed(): AuthError {
-  return withoutStack(() => new ERR_AUTH_KEYS_UNAVAILABLE(1, 'the service has closed'))
+/** Why what was decided counts no more; undefined: it does. */
+function changedRefusal(call: Call): AuthError | undefined {
+  return call.verified?.validity.isWithdrawn ? issuerChanges() : endRefusal(call)
 }
 
-function ended(): AuthError {
-  return withoutStack(() => new ERR_AUTH_TOKEN_INVALID('it has ended while others were asked'))
+function closed(): AuthError {
+  return withoutStack(() => new ERR_AUTH_KEYS_UNAVAILABLE(1, 'the service has closed'))
 }
 
 const WRONG =

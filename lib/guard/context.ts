@@ -2,12 +2,10 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import type { LogBinding } from '../config/options.ts'
 import type { AuthError } from '../errors.ts'
 import type { Authenticator, Finding } from '../identity/authentication/authenticator.ts'
-import type { WatchRevocation } from '../identity/authentication/revocation-check.ts'
+import type { Denies, WatchRevocation } from '../identity/authentication/revocation-check.ts'
 import type { Verified } from '../identity/authentication/verified-tokens.ts'
 import type { Authorization } from '../identity/authorization/authorization.ts'
 import type { Membership, Principal } from '../identity/authorization/principal.ts'
-import type { TokenInfo } from '../identity/jwt/token-info.ts'
-import type { UserInfo } from '../identity/jwt/user-info.ts'
 import type { KnownTenants } from '../identity/tenants/known-tenants.ts'
 import type { ResolveTenant } from '../identity/tenants/resolve-tenant.ts'
 import type { ReportFailure } from '../platform/callbacks/call-with-timeout.ts'
@@ -24,8 +22,7 @@ export interface DecisionRules {
   readonly reportTenant?: ReportFailure
   /** Seconds by which clocks may differ. */
   readonly clockTolerance: number
-  /** A deny list that is `isRevoked`. It answers at once, and throws if it does not know. */
-  readonly denies?: ((userInfo: UserInfo, token: TokenInfo) => boolean) | undefined
+  readonly denies?: Denies | undefined
   readonly watchRevocation?: WatchRevocation | undefined
   /** Seconds for one call of `resolveTenant`. */
   readonly timeout: number

@@ -1,11 +1,11 @@
 import {
   AuthError,
-  ERR_AUTH_ISSUERS_UNAVAILABLE,
   ERR_AUTH_RESOURCE_MISSING,
   ERR_AUTH_TENANT_SUSPENDED,
   ERR_AUTH_TENANT_UNKNOWN,
   ERR_AUTH_TOKEN_MISSING,
 } from '../errors.ts'
+import { issuerChanges, MOST_TURNS } from '../identity/authentication/jwt-verifier.ts'
 import { Membership, type Principal } from '../identity/authorization/principal.ts'
 import {
   type Requirement,
@@ -70,15 +70,6 @@ export function beginAnew(context: Deciding): void {
   context.verified = null
   context.principal = null
   context.isRenewed = false
-}
-
-/** Most decisions on one request. An issuer that changes all the time must not keep it for ever. */
-const MOST_TURNS = 5
-
-function issuerChanges(): AuthError {
-  return withoutStack(
-    () => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, 'the issuer changes while the request is decided'),
-  )
 }
 
 /** @param found null: the route is open, and nobody was asked for */

@@ -88,7 +88,7 @@ function hintOf(configFile: string | undefined): string {
 
 /** Reasons that depend on more than the token and the configuration. */
 const UNSEEN_BY_DOCTOR =
-  /^(?:revoked|outlives|it has ended|mapClaims|tokenFrom|opaqueToken|resourcesOf|DPoP proof|not bound|bound to|an unbound|several|the header (?:is malformed|names)|dev mode|the guard)/
+  /^(?:revoked|outlives|mapClaims|tokenFrom|opaqueToken|resourcesOf|DPoP proof|not bound|bound to|an unbound|several|the header (?:is malformed|names)|dev mode|the guard)/
 
 /** Most reasons in one application that have a hint. A handler may give its errors any. */
 const MAX_HINTS = 100

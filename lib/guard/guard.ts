@@ -4,7 +4,7 @@ import type {
   FastifyRequest,
   HookHandlerDoneFunction,
 } from 'fastify'
-import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
+import { AuthError, ERR_AUTH_STEP_UP_REQUIRED, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
 import {
   currentAuthorization,
   hasContexts,
@@ -14,7 +14,7 @@ import { Membership } from '../identity/authorization/principal.ts'
 import { errorCode, isThrown, withoutStack } from '../platform/runtime/error.ts'
 import type { PolicyRules } from '../routes/policy.ts'
 import { RouteRegistry } from '../routes/route-registry.ts'
-import { hasEnded } from './abort-signal.ts'
+import { endRefusal } from './abort-signal.ts'
 import { enterContext, keepContext } from './async-context.ts'
 import type { ChallengeRules } from './challenge.ts'
 import type { Checks } from './checks.ts'
@@ -25,7 +25,7 @@ import {
   isAdmitted,
   setAuthContext,
 } from './context.ts'
-import { type Decision, decide, GUEST, identify, loginRefusal, UNDECIDED } from './decide.ts'
+import { type Decision, decide, GUEST, identify, UNDECIDED } from './decide.ts'
 import { recordDecision } from './decision-events.ts'
 import { errorResponse } from './error-response.ts'
 import { bindLog } from './log-bindings.ts'
@@ -82,7 +82,7 @@ export function addGuard(
       return
     }
     void decision.then(
-      (decided) => conclude(context, decided, done),
+      (decided) => conclude(context, decided, done, hook === 'preHandler'),
       (error) => conclude(context, asRefusal(error), done),
     )
   }
@@ -102,7 +102,7 @@ export function addGuard(
     const last = hasChecks ? doneIfChecked(request, rules.checks, next, decideAnew) : next
     const done = isProbe ? doneInPlace(request, reply, next, registry) : last
     // A body may have taken an hour. If its token has ended since, everything is asked anew.
-    const isOpen = context ? isAdmitted(context) && !hasEnded(context) : context === null
+    const isOpen = context ? isAdmitted(context) && !endRefusal(context) : context === null
     if (!isOpen) guard('preHandler', request, reply, done, context ?? null)
     else if (hasContexts) enterContext(request, done)
     else done()
@@ -117,6 +117,7 @@ function conclude(
   context: AuthContext,
   decision: Decision | typeof UNDECIDED,
   done: HookHandlerDoneFunction,
+  hasWaitedAtGate = false,
 ): void {
   const { request, policy, rules } = context
   setAuthContext(request, context)
@@ -129,6 +130,12 @@ function conclude(
   if (!isAdmitted(context)) {
     if (decision === UNDECIDED) enterContext(request, done)
     else refuse(context, asRefusal(decision), done)
+    return
+  }
+  // No gate comes after this one.
+  const end = hasWaitedAtGate ? endRefusal(context) : undefined
+  if (end !== undefined) {
+    refuseEnded(context, end, done)
     return
   }
   // With checks, the decision is recorded after them.
@@ -147,8 +154,10 @@ function refuse(context: AuthContext, error: AuthError, done: HookHandlerDoneFun
   done(error)
 }
 
-function ended(): AuthError {
-  return withoutStack(() => new ERR_AUTH_TOKEN_INVALID('it has ended while checks were asked'))
+/** Whoever is refused by the token's end is nobody, but for a user who has to log in again. */
+function refuseEnded(context: AuthContext, error: AuthError, done: HookHandlerDoneFunction): void {
+  if (!(error instanceof ERR_AUTH_STEP_UP_REQUIRED)) context.principal = null
+  refuse(context, error, done)
 }
 
 /**
@@ -172,7 +181,8 @@ function doneIfChecked(
       if (decideAnew !== undefined && context.verified?.validity.isWithdrawn) {
         return decideAnew(context, doneIfChecked(request, checks, done))
       }
-      if (hasEnded(context)) return refuse(context, loginRefusal(context) ?? ended(), done)
+      const end = endRefusal(context)
+      if (end !== undefined) return refuseEnded(context, end, done)
       recordDecision(context)
       enterContext(request, done)
     })

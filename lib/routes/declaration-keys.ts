@@ -68,11 +68,16 @@ export function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefine
  * and an ending such as `Id`, and one letter may differ if the name is long enough.
  */
 export function resembles(parameter: string, name: string): boolean {
-  const wanted = plainOf(name)
-  const plain = plainOf(parameter)
-  return [plain, plain.replace(/(?:id|name|slug|key)$/, '')].some(
-    (each) => each === wanted || (wanted.length >= 5 && isWithin(1, each, wanted)),
+  const wanted = withAndWithoutEnding(name)
+  return withAndWithoutEnding(parameter).some((each) =>
+    wanted.some((word) => each === word || (word.length >= 5 && isWithin(1, each, word))),
   )
+}
+
+/** An ending that is all of a name is none. */
+function withAndWithoutEnding(word: string): string[] {
+  const plain = plainOf(word)
+  return [plain, plain.replace(/(?<=.)(?:id|name|slug|key)$/, '')]
 }
 
 function plainOf(word: string): string {

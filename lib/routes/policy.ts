@@ -74,7 +74,11 @@ export function compilePolicy(
   const { declared } = route
   const tenant = tenantOf(declared, rules)
   const problems = [...route.problems]
-  const hasSegment = parameterNames(route.url).includes(rules.tenantParameter)
+  const segments = parameterNames(route.url).filter((name) => name === rules.tenantParameter)
+  const hasSegment = segments.length > 0
+  // The router keeps the last one, and a proxy may have judged another.
+  const hasSeveral = segments.length > 1 && !(declared.noauth && tenant === false)
+  if (hasSeveral) problems.push(`:${rules.tenantParameter} stands in the path more than once`)
   if (hasSegment && tenant === 'optional') {
     problems.push("tenant is 'optional' on a path with a tenant segment")
   }
@@ -97,7 +101,7 @@ export function compilePolicy(
   const mistaken = tenant === false ? [] : mistakenSegments(route.url, rules)
   problems.push(...mistaken)
   // Otherwise its handler might take the parameter for the tenant that was checked.
-  const isClosed = mistaken.length > 0 || unknown.length > 0 || isUnproved
+  const isClosed = mistaken.length > 0 || hasSeveral || unknown.length > 0 || isUnproved
   const requirement = isClosed ? NEVER_MET : declared.requirement
   // A mistake in an early route does not stop the boot.
   const noauth = declared.noauth && problems.length === 0

@@ -37,6 +37,15 @@ test('a token is verified once, and another token with the same claims is verifi
   assert.equal(verified.count, 2)
 })
 
+test('requests with one token that wait for its keys together map its claims once', async (t) => {
+  const { url: publicKeysUrl } = await publishKeys(KEY)
+  const { ask, verified } = await startCounting(t, { publicKeysUrl })
+  const token = goodToken()
+  const responses = await Promise.all([1, 2, 3, 4, 5].map(() => ask(token)))
+  for (const { statusCode } of responses) assert.equal(statusCode, 200)
+  assert.equal(verified.count, 1)
+})
+
 test('a token that was seen does not help a token that differs in one letter', async (t) => {
   const { ask } = await startCounting(t)
   const token = goodToken()

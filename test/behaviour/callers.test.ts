@@ -13,6 +13,7 @@ import { as, authority, bareApp, RIGHTS, trusting, untyped } from '../helpers/ap
 import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { holdTime } from '../helpers/processes/age-by-date.ts'
+import { settledHeap } from '../helpers/processes/used-heap.ts'
 
 async function start(t: TestContext, options: AuthOptions = {}) {
   const service = new AuthService(options.devMode ? options : trusting(options))
@@ -285,6 +286,28 @@ test('the signal ends with the token, its revocation, its tenant and the service
   }
   await setImmediate()
   assert.deepEqual(late, Array(2).fill('ERR_AUTH_KEYS_UNAVAILABLE'))
+})
+
+test('signals that nobody holds or hears leave nothing, and one that is heard stays', async (t) => {
+  const revoked = denyList()
+  const { service } = await start(t, { isRevoked: revoked, tokenCacheSize: 0 })
+  const token = await tokenOf(RIGHTS, { sub: 'alice' })
+  let ended = 0
+  const hear = async () => {
+    const { signal } = await service.authenticate({ token })
+    signal.addEventListener('abort', () => ended++)
+  }
+  const look = async (times: number) => {
+    for (let i = 0; i < times; i++) void (await service.authenticate({ token })).signal
+    return settledHeap()
+  }
+  await hear()
+  const before = await look(300)
+  const grown = (await look(2000)) - before
+  // A watch takes 3 kB, and lasts an hour.
+  assert.ok(grown < 1_000_000, `${grown} bytes are left`)
+  await revoked.add({ sub: 'alice', issuer: authority.issuer })
+  assert.equal(ended, 1)
 })
 
 test('callers by one token share a watch in each tenant, and each has a signal of its own', async (t) => {

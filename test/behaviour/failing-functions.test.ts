@@ -102,6 +102,7 @@ const WRONG: [name: string, answer: unknown, member: string, outcome?: string][]
   ['mapClaims', null, 'the answer: expected an object, found null'],
   ['mapClaims', () => 5, 'the answer: expected an object, found function'],
   ['mapClaims', [{ sub: 'a' }], 'the answer: expected an object, found a list'],
+  ['mapClaims', Promise.resolve({ sub: 'a' }), 'the answer: expected an object, found a promise'],
   [
     'mapClaims',
     { sub: 'a', preferred_username: 5 },
@@ -114,6 +115,7 @@ const WRONG: [name: string, answer: unknown, member: string, outcome?: string][]
     'resources of "acme": expected a list of strings, found string',
   ],
   ['tokenFrom', 5, 'the answer: expected a string or null, found number'],
+  ['tokenFrom', Promise.resolve('a'), 'the answer: expected a string or null, found a promise'],
 ]
 
 for (const [name, answer, member, instead] of WRONG) {
@@ -123,6 +125,17 @@ for (const [name, answer, member, instead] of WRONG) {
     await ask()
     const message = `tenant auth: ${name} gave no usable answer: ${member}`
     assert.deepEqual(levels(message), [40, 20, 20])
+  })
+}
+
+for (const name of ['mapClaims', 'tokenFrom'] as const) {
+  test(`the log says why a promise in place of an answer of ${name} rejects`, async (t) => {
+    const { ask, levels } = await start(t, name, async () => {
+      throw new TypeError('a typo')
+    })
+    await ask()
+    await new Promise(setImmediate)
+    assert.deepEqual(levels(`tenant auth: ${name} failed (TypeError)`), [40, 20])
   })
 }
 

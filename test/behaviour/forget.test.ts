@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { type AuthOptions, signalOf } from '../../lib/index.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { heard } from '../helpers/app/heard.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'
 import { json, tenantServer } from '../helpers/servers/tenant-server.ts'
@@ -142,6 +143,22 @@ test('forget() ends what a list at an address has said', async (t) => {
   assert.equal(await get(app, headers), '404 ERR_AUTH_TENANT_UNKNOWN')
 })
 
+test('a list that was forgotten and cannot be had again is none', async (t) => {
+  const server = await tenantServer('["acme"]')
+  const changes = heard(t, 'document')
+  const app = await start(t, { tenants: server.url })
+  assert.equal(await get(app, await as({ acme: [] })), '200')
+  server.answer = (response) => void response.writeHead(500).end()
+  app.authService.forget({ tenant: 'acme' })
+  assert.equal(await get(app, await as({ acme: [] })), '503 ERR_AUTH_TENANTS_UNAVAILABLE')
+  const list = app.authService.stats().documents.find(({ kind }) => kind === 'tenants')
+  assert.deepEqual([list?.state, list?.age], ['none', null])
+  assert.deepEqual(
+    changes.map(({ event }) => event),
+    ['fetched', 'gone', 'failed'],
+  )
+})
+
 test('a logout route does not fail in dev mode, where no user has an issuer', async (t) => {
   const app = await guardedApp(t, { devMode: true, tenants: ['default'] })
   app.post('/logout', { config: { authorization: true } }, async ({ authorization }) => {
@@ -160,6 +177,8 @@ class User {
 }
 
 const MISTAKES: [what: string, given: unknown][] = [
+  ['an object without members', {}],
+  ['an object with a symbol alone', { [Symbol('sub')]: 's' }],
   ['a tenant that is undefined', { tenant: undefined }],
   ['an issuer that is undefined', { issuer: undefined }],
   ['a sub that is undefined', { issuer: 'i', sub: undefined }],

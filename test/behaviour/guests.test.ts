@@ -6,6 +6,7 @@ import tenantAuth, {
   type AuthOptions,
   authorizationOf,
   currentAuthorization,
+  errors,
   type RouteDeclaration,
   refusalOf,
   signalOf,
@@ -104,6 +105,12 @@ for (const [what, tokenFrom] of [
     'throws',
     () => {
       throw new Error('broken')
+    },
+  ],
+  [
+    'throws an error of boot',
+    () => {
+      throw new errors.ERR_AUTH_CONFIG_INVALID('broken')
     },
   ],
   ['gives no string', () => 7],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import Fastify, { type FastifyRequest, type RouteOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest, type RouteOptions } from 'fastify'
+import fp from 'fastify-plugin'
 
 // It is made before the package is loaded, which is not told of it.
 const madeBefore = Fastify({ exposeHeadRoutes: false })
@@ -144,3 +145,33 @@ test('an OPTIONS route of the application below @fastify/cors is a route like an
   await app.register(async (scope) => void scope.options('/*', handler), { prefix: '/admin' })
   await assert.rejects(async () => app.ready(), /found none on OPTIONS \/admin\/\*/)
 })
+
+test("an OPTIONS route of the application beside @fastify/cors is not that plugin's own", async (t) => {
+  const { default: cors } = await import('@fastify/cors')
+  const host = { constraints: { host: 'a.test' } }
+  for (const [prefix, url, options] of [
+    ['/public', '/*', {}],
+    ['/public', '*', host],
+    ['', '/*', host],
+  ] as const) {
+    const app = bareApp(t, { exposeHeadRoutes: false })
+    await app.register(async (scope) => void (await scope.register(tenantAuth, trusting())))
+    const withCors = async (scope: FastifyInstance) => {
+      await scope.register(cors, { preflight: false })
+      scope.options(url, options, handler)
+    }
+    await app.register(prefix === '' ? fp(withCors) : withCors, { prefix })
+    await assert.rejects(async () => app.ready(), /found none on OPTIONS/, `${prefix}${url}`)
+  }
+})
+
+for (const url of ['/:tenant/copy/:tenant', '/:tenant-:tenant', '/:tenant/:tenant?']) {
+  test(`a path with two tenants stops the boot: ${url}`, async (t) => {
+    const app = await guardedApp(t)
+    app.get(url, handler)
+    await assert.rejects(async () => app.ready(), {
+      code: 'ERR_AUTH_ROUTE_INVALID',
+      message: /:tenant stands in the path more than once/,
+    })
+  })
+}

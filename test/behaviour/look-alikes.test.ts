@@ -29,6 +29,11 @@ const MISTAKEN: readonly [path: string, parameter: string, tenantParameter: stri
   ['/:tenantId/x', 'tenantId', 'org'],
   ['/:tenantId/x', 'tenantId', 'tenant_id'],
   ['/:spaces/x', 'spaces', 'space'],
+  ['/:org/x', 'org', 'orgId'],
+  ['/:orgSlug/x', 'orgSlug', 'orgId'],
+  ['/:company/x', 'company', 'company_id'],
+  ['/:companyId/x', 'companyId', 'companySlug'],
+  ['/:customers/x', 'customers', 'customerId'],
 ]
 
 for (const [path, parameter, tenantParameter] of MISTAKEN) {

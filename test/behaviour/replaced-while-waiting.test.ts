@@ -29,12 +29,13 @@ function slowOnce(answer: unknown) {
 }
 
 /** An application whose issuer the test answers for. */
-async function start(t: TestContext, options: object) {
+async function start(t: TestContext, options: object, preValidation = async () => {}) {
   let row: unknown = RULES
   const app = bareApp(t)
   const issuers = () => row
   await app.register(tenantAuth, untyped({ issuers, allowPrivateIssuers: true, ...options }))
   app.get('/t/:tenant', async () => 'ok')
+  app.get('/slow/:tenant', { preValidation }, async () => 'ok')
   app.get('/t', { config: { tenant: true } }, async () => 'ok')
   if ('checks' in options) {
     app.get('/checked/:tenant', { config: { check: 'slow' } }, async () => 'ok')
@@ -89,6 +90,18 @@ for (const [what, answer, url, options] of WAITS) {
       assert.equal(await waiting, expected)
     })
   }
+}
+
+for (const [how, by, expected] of CHANGES) {
+  test(`a request whose body comes late is decided by its issuer as it is then: it ${how}`, async (t) => {
+    const slow = slowOnce(undefined)
+    const { get, replaceIssuer } = await start(t, {}, async () => void (await slow.ask()))
+    const waiting = get('/slow/globex')
+    await slow.isAsked()
+    await replaceIssuer(by)
+    slow.answer()
+    assert.equal(await waiting, expected)
+  })
 }
 
 test('a caller that is no request is decided by its issuer as it is then', async (t) => {

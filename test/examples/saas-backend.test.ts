@@ -100,7 +100,13 @@ test('each file stands below its name, and no file is missing', () => {
 })
 
 test('its own tests pass', async () => {
-  const { child, printed } = start(['--liftoff-only', '--import', 'tsx', '--test', 'src/app.test.ts'])
+  const { child, printed } = start([
+    '--liftoff-only',
+    '--import',
+    'tsx',
+    '--test',
+    'src/app.test.ts',
+  ])
   const [code] = await once(child, 'close')
   assert.equal(code, 0, printed.out)
   assert.match(printed.out, /^# pass 6$/m)

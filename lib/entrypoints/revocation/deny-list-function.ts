@@ -61,7 +61,7 @@ export function denyListFunction<Cursor>(
       alarm.stop()
     },
     get isReady() {
-      return staleness() === undefined
+      return staleness() === undefined && Number.isFinite(poller?.age ?? 0)
     },
     state: () => source && status.state,
   })

@@ -121,7 +121,7 @@ export function readInvalidation(what: unknown): Invalidation {
     throw new TypeError('forget() takes a plain object with issuer and sub, or tenant')
   }
   const given = Object.getOwnPropertyNames(what).map((name) => [name, what[name]] as const)
-  if (!given.every(([name, value]) => MEMBERS.get(name)?.(value))) {
+  if (given.length === 0 || !given.every(([name, value]) => MEMBERS.get(name)?.(value))) {
     throw new TypeError('forget() takes issuer (a string or null) and sub, or tenant (strings)')
   }
   if (given.length > 1 && Object.hasOwn(what, 'tenant')) {

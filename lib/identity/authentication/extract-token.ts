@@ -1,9 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { AuthError, ERR_AUTH_TOKEN_MISSING } from '../../errors.ts'
-import { type ReportFailure, thrown, unusable } from '../../platform/callbacks/call-with-timeout.ts'
+import {
+  type ReportFailure,
+  reportRejection,
+  thrown,
+  unusable,
+} from '../../platform/callbacks/call-with-timeout.ts'
 import { unexpected } from '../../platform/http/failure.ts'
 import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
-import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { tokenRefusal } from '../jwt/token-refusal.ts'
 
 const SPACE = 0x20
@@ -68,7 +72,9 @@ function tokenElsewhere(
     token = tokenFrom?.(request)
   } catch (error) {
     report?.(thrown(error))
-    throw isThrown(error, AuthError) ? error : tokenRefusal('tokenFrom failed')
+    // An error of boot is no refusal.
+    const isRefusal = isThrown(error, AuthError) && error.statusCode !== 500
+    throw isRefusal ? error : tokenRefusal('tokenFrom failed')
   }
   if (token === null || token === '') return null
   // It throws, so that nobody becomes a guest by a failure.
@@ -77,7 +83,7 @@ function tokenElsewhere(
   }
   if (token === undefined) return null
   if (typeof token === 'string') return token
-  ignoreRejection(token)
+  reportRejection(token, report)
   report?.(unusable(unexpected('the answer', 'a string or null', token)))
   throw tokenRefusal('tokenFrom gave no string')
 }

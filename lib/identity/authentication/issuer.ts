@@ -77,7 +77,7 @@ export class Issuer {
     this.#rules = rules
     this.#tokens = tokens
     this.#standing = standing
-    this.#trust = new EndingValidity(standing)
+    this.#trust = new EndingValidity(() => standing.isTrusted())
   }
 
   get name(): string {
@@ -184,7 +184,15 @@ export class Issuer {
     return waits.waitFor(proved, () => withoutStack(() => keysUnavailable(this.keys)))
   }
 
-  #acceptJwt(token: string, jws: CompactJws, keys: KeySet, hasWaited: boolean): Verified {
+  #acceptJwt(
+    token: string,
+    jws: CompactJws,
+    keys: KeySet,
+    hasWaited: boolean,
+  ): Verified | AuthError {
+    // The first of those that waited together has proved it.
+    const known = hasWaited ? this.#tokens.get(token) : undefined
+    if (known !== undefined) return known
     const accepted = acceptToken(jws, this.#rules, !hasWaited)
     const verified = this.#makeVerified(accepted, Number.POSITIVE_INFINITY, this.#validityBy(keys))
     this.#tokens.set(token, verified)
@@ -226,10 +234,10 @@ export class Issuer {
     if (this.#validity === undefined || this.#provedBy !== keys) {
       this.#validity?.end()
       this.#provedBy = keys
-      this.#validity = new EndingValidity({
-        isTrusted: () => this.#standing.isTrusted(),
-        hasItsKeys: () => this.keys.current() === keys,
-      })
+      this.#validity = new EndingValidity(
+        () => this.#standing.isTrusted() && this.keys.current() === keys,
+        () => this.keys.current() === keys,
+      )
     }
     return this.#validity
   }

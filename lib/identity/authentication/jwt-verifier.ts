@@ -12,10 +12,10 @@ import { UNKNOWN_KEY } from './key-lookup.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 /**
- * Most proofs of one token, each by the issuer of that moment. An issuer that changes all the time
- * must not keep a request for ever.
+ * Most proofs of one token, each by the issuer of that moment, and most decisions on one request.
+ * An issuer that changes all the time must not keep a request for ever.
  */
-const MOST_TURNS = 5
+export const MOST_TURNS = 5
 
 /** Tokens that are JWTs (RFC 7519): each is verified by its issuer. */
 export class JwtVerifier {
@@ -115,8 +115,14 @@ export class JwtVerifier {
   /** Proves by the issuer that is trusted now: while keys were waited for, it has changed. */
   #again<T>(proving: Proving<T>, turns: number): MaybePromise<T | AuthError> {
     if (turns > 0) return this.#prove(proving, turns)
-    throw withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, 'the issuer changes all the time'))
+    throw issuerChanges()
   }
+}
+
+/** The refusal of a request whose issuer was replaced each time that it was decided. */
+export function issuerChanges(): AuthError {
+  const reason = 'the issuer changes all the time'
+  return withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, reason))
 }
 
 /** A token that is being verified. */

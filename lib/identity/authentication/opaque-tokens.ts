@@ -223,6 +223,10 @@ class UntilThen implements Validity {
     return clock.now() < this.#until && Date.now() < this.#expiresAt && this.#proof.isValid
   }
 
+  get hasEnded(): boolean {
+    return this.#proof.hasEnded
+  }
+
   get isWithdrawn(): boolean {
     return this.#proof.isWithdrawn
   }

@@ -1,5 +1,9 @@
-import { ERR_AUTH_REVOCATION_UNAVAILABLE } from '../../errors.ts'
-import { callWithTimeout, type ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
+import { type AuthError, ERR_AUTH_REVOCATION_UNAVAILABLE } from '../../errors.ts'
+import {
+  callWithTimeout,
+  type ReportFailure,
+  thrown,
+} from '../../platform/callbacks/call-with-timeout.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { readBoolean } from '../../platform/http/failure.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
@@ -47,13 +51,34 @@ export function checkRevocation(
     waits,
     report,
     read: readBoolean,
-    refuse: (reason) =>
-      withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`)),
+    refuse: unavailable,
   })
   return after(revoked, (isSo) => {
-    if (isSo) throw tokenRefusal(outlivesDenyList(token) ? OUTLIVES : 'revoked')
+    if (isSo) throw revokedRefusal(token)
     return principal
   })
+}
+
+/** The refusal of a token by a function that answers at once; undefined: it has none. */
+export function denialRefusal(
+  denies: Denies,
+  sub: string,
+  token: TokenInfo,
+): AuthError | undefined {
+  try {
+    // A deny list looks at the token alone, so that the user info need not be made for it.
+    return denies({ sub }, token) ? revokedRefusal(token) : undefined
+  } catch (error) {
+    return unavailable(thrown(error).reason)
+  }
+}
+
+function revokedRefusal(token: TokenInfo): AuthError {
+  return tokenRefusal(outlivesDenyList(token) ? OUTLIVES : 'revoked')
+}
+
+function unavailable(reason: string): AuthError {
+  return withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, `isRevoked ${reason}`))
 }
 
 /** Under this key a function that is given as `isRevoked` carries its watch. */
@@ -70,10 +95,13 @@ export function watchOf(value: unknown): WatchRevocation | undefined {
   return typeof value === 'function' && isWatched(value) ? value[WATCH] : undefined
 }
 
+/** A deny list that is `isRevoked`. It answers at once, and throws if it does not know. */
+export type Denies = (userInfo: UserInfo, token: TokenInfo) => boolean
+
 /** A watched function, whose answer is there at once. Undefined where it can only be asked. */
 export function denialsOf(
   value: ((userInfo: UserInfo, token: TokenInfo) => unknown) | undefined,
-): ((userInfo: UserInfo, token: TokenInfo) => boolean) | undefined {
+): Denies | undefined {
   if (value === undefined || !isWatched(value)) return undefined
   return (userInfo, token) => value(userInfo, token) !== false
 }

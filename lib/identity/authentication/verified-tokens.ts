@@ -90,40 +90,41 @@ function sizeOf({ issuer, sub, jti, sid }: TokenNames): number {
 export interface Validity {
   /** True: it is believed still. */
   readonly isValid: boolean
+  /** True: its issuer is gone, or has other rules. */
+  readonly hasEnded: boolean
   /**
-   * True: its issuer, the issuer's rules or its keys have been replaced. The age of an answer that
-   * it rests on does not count: a request may wait for longer.
+   * True: it has ended, or its keys have been replaced. The age of an answer that it rests on does
+   * not count: a request may wait for longer.
    */
   readonly isWithdrawn: boolean
 }
 
-/** What a proof rests on: an issuer, and perhaps a key set. */
-interface Basis {
-  isTrusted(): boolean
-  /** False: other keys are in place of those that proved it. */
-  hasItsKeys?(): boolean
-}
-
 /**
  * A proof that ends. Thousands of kept tokens may share one, so it lets go of all that it rests on
- * when it ends.
+ * when it ends: a key set, and its issuer.
  */
 export class EndingValidity implements Validity {
-  #basis: Basis | undefined
+  hasEnded = false
+  #isSo: (() => boolean) | undefined
+  #hasItsKeys: (() => boolean) | undefined
 
-  constructor(basis: Basis) {
-    this.#basis = basis
+  /** @param hasItsKeys false: other keys are in place of those that proved it */
+  constructor(isSo: () => boolean, hasItsKeys = () => true) {
+    this.#isSo = isSo
+    this.#hasItsKeys = hasItsKeys
   }
 
   get isValid(): boolean {
-    return this.#basis?.isTrusted() === true && !this.isWithdrawn
+    return this.#isSo?.() ?? false
   }
 
   get isWithdrawn(): boolean {
-    return this.#basis === undefined || this.#basis.hasItsKeys?.() === false
+    return this.#hasItsKeys?.() !== true
   }
 
   end(): void {
-    this.#basis = undefined
+    this.hasEnded = true
+    this.#isSo = undefined
+    this.#hasItsKeys = undefined
   }
 }

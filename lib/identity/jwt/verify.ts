@@ -1,6 +1,11 @@
 import type { AuthError } from '../../errors.ts'
-import { type ReportFailure, thrown, unusable } from '../../platform/callbacks/call-with-timeout.ts'
-import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
+import {
+  type ReportFailure,
+  reportRejection,
+  thrown,
+  unusable,
+} from '../../platform/callbacks/call-with-timeout.ts'
+import { unexpected } from '../../platform/http/failure.ts'
 import { supportedAlgorithms, verifySignature } from '../jwks/algorithms.ts'
 import type { VerificationKey } from '../jwks/jwk.ts'
 import type { AddressedTenants } from './addressed-tenants.ts'
@@ -174,10 +179,11 @@ function mapped(
   mapClaims: (claims: Record<string, unknown>) => UserInfo,
   report?: ReportFailure,
 ): UserInfo {
+  let userInfo: unknown
   let copy: unknown
   try {
-    const userInfo: unknown = mapClaims(claims)
-    ignoreRejection(userInfo)
+    userInfo = mapClaims(claims)
+    reportRejection(userInfo, report)
     // `undefined`, and a function, have no text.
     const text: string | undefined = JSON.stringify(userInfo)
     copy = text === undefined ? userInfo : JSON.parse(text)
@@ -185,7 +191,8 @@ function mapped(
     report?.(thrown(error))
     throw tokenRefusal('mapClaims failed')
   }
-  const problem = problemOf(copy)
+  const isPromise = userInfo instanceof Promise
+  const problem = isPromise ? unexpected('the answer', 'an object', userInfo) : problemOf(copy)
   if (problem !== undefined) report?.(unusable(problem))
   return readUserInfo(copy)
 }

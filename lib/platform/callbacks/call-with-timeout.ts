@@ -1,6 +1,12 @@
 import { Unusable } from '../http/failure.ts'
 import { errorCode, isThrown } from '../runtime/error.ts'
-import { after, attempt, isThenable, type MaybePromise } from '../runtime/maybe-promise.ts'
+import {
+  after,
+  attempt,
+  ignoreRejection,
+  isThenable,
+  type MaybePromise,
+} from '../runtime/maybe-promise.ts'
 import type { PendingRequests } from './pending-requests.ts'
 
 // Outside: functions of the application. One may answer at once, later, too late or never; it may
@@ -78,6 +84,13 @@ export function unusable(problem?: unknown): CallbackFailure {
   if (problem === undefined) return { kind, reason: NO_ANSWER }
   if (!isThrown(problem, Unusable)) return { kind, reason: NO_ANSWER, error: problem }
   return { kind, reason: `${NO_ANSWER}: ${problem.message}` }
+}
+
+/** For an answer that is needed at once: a promise is none, and may tell why when it rejects. */
+export function reportRejection(answer: unknown, report: ReportFailure | undefined): void {
+  ignoreRejection(answer)
+  if (!(answer instanceof Promise)) return
+  answer.catch((error: unknown) => report?.(thrown(error))).catch(() => {})
 }
 
 function asPromise(answer: unknown): unknown {

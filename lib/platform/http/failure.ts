@@ -23,6 +23,7 @@ export function readBoolean(answer: unknown): boolean {
 
 function typeName(value: unknown): string {
   if (value === null) return 'null'
+  if (value instanceof Promise) return 'a promise'
   return Array.isArray(value) ? 'a list' : typeof value
 }
 

@@ -107,6 +107,7 @@ export class RemoteDocument<T> {
   forget(): void {
     this.#quietUntil = Number.NEGATIVE_INFINITY
     this.#schedule.forget()
+    if (this.#value !== undefined) this.#status.ended()
     this.#value = undefined
     this.#endLoad()
     if (this.#isOpen) void this.#attempt()

@@ -13,7 +13,8 @@ export function isSecureUrl(address: string): boolean {
 
 /** An address or a host name that stays on this machine. */
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\.[\d.]+$/.test(host)
+  if (host === 'localhost' || host === '::1' || host === '[::1]') return true
+  return /^(?:::ffff:)?127\.[\d.]+$/.test(host)
 }
 
 /** Most characters of an address in a log. */

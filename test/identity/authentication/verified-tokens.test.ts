@@ -12,7 +12,7 @@ import { TenantAddresses } from '../../../lib/identity/tenants/tenant-addresses.
 
 test('a proof holds as long as it is so, and never again when it has ended', () => {
   let isSo = true
-  const proof = new EndingValidity({ isTrusted: () => isSo })
+  const proof = new EndingValidity(() => isSo)
   assert.equal(proof.isValid, true)
   isSo = false
   assert.equal(proof.isValid, false)
@@ -20,13 +20,15 @@ test('a proof holds as long as it is so, and never again when it has ended', () 
   assert.equal(proof.isValid, true)
   assert.equal(proof.isWithdrawn, false)
   proof.end()
-  assert.deepEqual([proof.isValid, proof.isWithdrawn], [false, true])
+  assert.deepEqual([proof.isValid, proof.isWithdrawn, proof.hasEnded], [false, true, true])
 })
 
 test('a proof by keys that others have replaced is withdrawn, and one whose answer is old is not', () => {
   let [isTrusted, hasItsKeys] = [true, true]
-  const basis = { isTrusted: () => isTrusted, hasItsKeys: () => hasItsKeys }
-  const proof = new EndingValidity(basis)
+  const proof = new EndingValidity(
+    () => isTrusted && hasItsKeys,
+    () => hasItsKeys,
+  )
   isTrusted = false
   assert.deepEqual([proof.isValid, proof.isWithdrawn], [false, false])
   isTrusted = true
@@ -39,7 +41,7 @@ const EXP = 1_900_000_000
 function verified(
   sub: string,
   claims: object = {},
-  validity = { isValid: true, isWithdrawn: false },
+  validity = { isValid: true, hasEnded: false, isWithdrawn: false },
 ): Verified {
   return {
     principal: Principal.of({ sub, ...claims }, { exp: EXP, issuer: null, actors: [] }, {}),
@@ -55,7 +57,7 @@ function verified(
 
 test('a token is known as long as its proof holds', () => {
   const tokens = new VerifiedTokens(10, 5)
-  const proof = { isValid: false, isWithdrawn: false }
+  const proof = { isValid: false, hasEnded: false, isWithdrawn: false }
   const alice = verified('alice', {}, proof)
   tokens.set('a', alice)
   assert.equal(tokens.get('a'), undefined)

@@ -3,7 +3,14 @@ import { test } from 'node:test'
 import { isLoopback, isSecureUrl, redactUrl } from '../../../lib/platform/http/urls.ts'
 
 test('loopback is what stays on this machine', () => {
-  for (const host of ['localhost', '127.0.0.1', '127.255.0.9', '::1', '[::1]']) {
+  for (const host of [
+    'localhost',
+    '127.0.0.1',
+    '::ffff:127.0.0.1',
+    '127.255.0.9',
+    '::1',
+    '[::1]',
+  ]) {
     assert.equal(isLoopback(host), true, host)
   }
   const others = ['0.0.0.0', '::', '10.0.0.1', '10.127.0.1', '128.0.0.1', '127.', '::1:1', '']

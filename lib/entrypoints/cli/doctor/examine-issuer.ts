@@ -148,6 +148,9 @@ function memberOf(value: unknown, name: string): unknown {
   return isObject(value) ? ownProperty(value, name) : undefined
 }
 
+/** Seconds: tokens of a server that is so far behind may be over when they come. */
+const FAR_BEHIND = 600
+
 const CLOCK_CURE = 'set both clocks by NTP; clock_tolerance is for seconds only'
 
 /**
@@ -168,6 +171,7 @@ export function examineClock(
   const finding = (seconds: number, words: string): string =>
     `the clock of ${server} is ${Math.round(seconds)} seconds ${words} here`
   if (ahead > tolerance) return [wrong(finding(ahead, 'ahead of'), CLOCK_CURE)]
+  if (behind + 1 >= FAR_BEHIND) return [wrong(finding(behind, 'behind'), CLOCK_CURE)]
   if (behind > tolerance) return [doubtful(finding(behind, 'behind'), CLOCK_CURE)]
   return [fine(`the clock of ${server} agrees with that of this machine`)]
 }
