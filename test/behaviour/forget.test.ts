@@ -143,6 +143,16 @@ test('forget() ends what a list at an address has said', async (t) => {
   assert.equal(await get(app, headers), '404 ERR_AUTH_TENANT_UNKNOWN')
 })
 
+test('an object without members means everybody, and what tenants has said', async (t) => {
+  let isThere = true
+  const app = await start(t, { tenants: async () => isThere })
+  const headers = await as({ acme: [] })
+  assert.equal(await get(app, headers), '200')
+  isThere = false
+  app.authService.forget({})
+  assert.equal(await get(app, headers), '404 ERR_AUTH_TENANT_UNKNOWN')
+})
+
 test('a list that was forgotten and cannot be had again is none', async (t) => {
   const server = await tenantServer('["acme"]')
   const changes = heard(t, 'document')
@@ -177,7 +187,6 @@ class User {
 }
 
 const MISTAKES: [what: string, given: unknown][] = [
-  ['an object without members', {}],
   ['an object with a symbol alone', { [Symbol('sub')]: 's' }],
   ['a tenant that is undefined', { tenant: undefined }],
   ['an issuer that is undefined', { issuer: undefined }],

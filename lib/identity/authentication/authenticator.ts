@@ -103,7 +103,7 @@ export const EVERYBODY: Invalidation = ownCopy({})
 
 const isText = (value: unknown) => typeof value === 'string'
 
-const MEMBERS = new Map<string, (value: unknown) => boolean>([
+const MEMBERS = new Map<string | symbol, (value: unknown) => boolean>([
   ['issuer', (value) => value === null || isText(value)],
   ['sub', isText],
   ['tenant', isText],
@@ -120,14 +120,15 @@ export function readInvalidation(what: unknown): Invalidation {
   if (!isObject(what) || !isPlain(what)) {
     throw new TypeError('forget() takes a plain object with issuer and sub, or tenant')
   }
-  const given = Object.getOwnPropertyNames(what).map((name) => [name, what[name]] as const)
-  if (given.length === 0 || !given.every(([name, value]) => MEMBERS.get(name)?.(value))) {
+  const names = Reflect.ownKeys(what)
+  if (names.length === 0) return EVERYBODY
+  if (!names.every((name) => MEMBERS.get(name)?.(Reflect.get(what, name)))) {
     throw new TypeError('forget() takes issuer (a string or null) and sub, or tenant (strings)')
   }
-  if (given.length > 1 && Object.hasOwn(what, 'tenant')) {
+  if (names.length > 1 && Object.hasOwn(what, 'tenant')) {
     throw new TypeError('forget() takes tenant alone')
   }
-  return ownCopy(Object.fromEntries(given))
+  return ownCopy(Object.fromEntries(names.map((name) => [name, Reflect.get(what, name)])))
 }
 
 export function isInvalidated(
