@@ -179,8 +179,13 @@ export function servesSuspended({ request, policy, rules }: Deciding): boolean {
   // Nobody knows whether a caller without a request only reads.
   if (request === null) return false
   const isRead = request.method === 'GET' || request.method === 'HEAD'
-  return rules.suspendedTenants === 'read' && isRead && request.headers.upgrade === undefined
+  return (
+    rules.suspendedTenants === 'read' && isRead && !WEBSOCKET.test(request.headers.upgrade ?? '')
+  )
 }
+
+/** One of the protocols that a client offers. Some clients offer `h2c` with each request. */
+const WEBSOCKET = /websocket/i
 
 export function suspendedRefusal(): AuthError {
   return withoutStack(() => new ERR_AUTH_TENANT_SUSPENDED('the tenant is suspended'))

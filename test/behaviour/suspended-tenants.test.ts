@@ -167,13 +167,15 @@ test('to refuse is the default', async (t) => {
   await ask(app, 'GET', '/plain/old', await as({ old: [] }), SUSPENDED)
 })
 
-test('an offer of an upgrade that is no WebSocket is not let through by read', async (t) => {
+test('an offer of a WebSocket is not let through by read, and of other protocols is', async (t) => {
   const app = await start(t, { suspendedTenants: 'read' })
   const headers = await as({ old: [] })
-  for (const upgrade of ['h2c', 'WebSocket', '']) {
-    const sent = { ...headers, connection: 'upgrade', upgrade }
-    assertRefused(await app.inject({ url: '/plain/old', headers: sent }), SUSPENDED)
+  const get = (upgrade: string) =>
+    app.inject({ url: '/plain/old', headers: { ...headers, connection: 'upgrade', upgrade } })
+  for (const upgrade of ['websocket', 'WebSocket', 'h2c, websocket', 'WEBSOCKET/13']) {
+    assertRefused(await get(upgrade), SUSPENDED)
   }
+  for (const upgrade of ['h2c', '']) assert.equal((await get(upgrade)).statusCode, 200)
 })
 
 test('a stranger sees the same answer for each tenant, whatever its state', async (t) => {

@@ -91,6 +91,7 @@ export function claimsRefusal(claims: RegisteredClaims, rules: ClaimRules): Auth
   const { confirmation = 'refuse' } = rules
   if (confirmation === 'refuse') return tokenRefusal('bound to its sender')
   if (asksForProof(confirmation)) readConfirmation(cnf)
+  else if (!isObject(cnf)) return tokenRefusal('cnf is malformed')
   return undefined
 }
 
