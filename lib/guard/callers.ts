@@ -32,7 +32,7 @@ export interface Caller {
   readonly authorization: Authorization
   /**
    * Aborted when the caller would not be let in any more: as `signalOf`, and when the service
-   * closes. Watched from the first look at it until the token ends.
+   * closes. Watched from the first look at it, for as long as somebody holds it or listens to it.
    */
   readonly signal: AbortSignal
 }
