@@ -70,7 +70,7 @@ export function keycloak(options: KeycloakOptions): MapClaims {
     return [...ofRealm, ...listIn(ofClient, 'roles').flatMap(clientGrants)]
   }
   return (claims) => {
-    if (ownProperty(claims, 'typ') !== 'Bearer') throw malformed('typ')
+    if (!ACCESS_TOKEN.includes(ownProperty(claims, 'typ'))) throw malformed('typ')
     const organizations = organizationsOf(ownProperty(claims, 'organization'))
     const isOfRealm = rolesOf === 'realm'
     const rights = organizations.map(
@@ -79,6 +79,9 @@ export function keycloak(options: KeycloakOptions): MapClaims {
     return userInfo(claims, isOfRealm ? [[EVERY_TENANT, rolesAt(claims)], ...rights] : rights)
   }
 }
+
+/** The `typ` claims of access tokens: the second one of those that are bound by DPoP. */
+const ACCESS_TOKEN: readonly unknown[] = ['Bearer', 'DPoP']
 
 /** Keycloak's three shapes: an alias, a list of aliases, or an object with data for each alias. */
 function organizationsOf(claim: unknown): (readonly [alias: string, details: object])[] {

@@ -24,11 +24,6 @@ const SLICE = 5
 /** Milliseconds by which the clocks may drift apart before all entries are read anew. */
 const DRIFT = 2000
 
-/** Milliseconds. Beyond that, an entry that has just come was not kept when its store says. */
-const LATE_AT_MOST = 300_000
-
-const CLOCK_BEHIND = "entries come minutes late, or the clock of the deny list's store is behind"
-
 interface PollerEvents {
   onFailure(error: unknown): void
   /** @param at when the question began: a reading of `clock` */
@@ -131,17 +126,8 @@ export function startPoller<Cursor>(
 
   function add(entry: unknown, keptAt: number | undefined, by: Pull): void {
     const { names, issuedBefore, until } = readEntry(entry)
-    const kept = keptAt === undefined || by.isAnew ? keptAt : plausible(keptAt)
-    const end = until ?? (kept === undefined ? null : kept + maxLifetime * 1000)
+    const end = until ?? (keptAt === undefined ? null : keptAt + maxLifetime * 1000)
     store.add(names, issuedBefore, end === null ? null : { end, isNamed: until !== null }, by)
-  }
-
-  /** A change came after the last answer. By a clock that is behind it would end too early. */
-  function plausible(keptAt: number): number {
-    const answeredAt = Date.now() - (clock.now() - currentAt)
-    if (keptAt >= answeredAt - LATE_AT_MOST) return keptAt
-    onNotice(CLOCK_BEHIND)
-    return answeredAt
   }
 
   /**

@@ -148,8 +148,13 @@ describe('keycloak', () => {
     })
   }
 
+  it('takes the access tokens that are bound by DPoP', async () => {
+    const token = { ...keycloakToken, typ: 'DPoP' }
+    assert.deepEqual(await grants(ofRealm, token), await grants(ofRealm, keycloakToken))
+  })
+
   const malformed: Claims[] = [
-    ...['ID', 'Refresh', 'bearer', undefined].map((typ) => ({ typ })),
+    ...['ID', 'Refresh', 'bearer', 'dpop', undefined].map((typ) => ({ typ })),
     ...[null, 1, '', '*', ['*'], [''], [1], [['a']]].map((organization) => ({ organization })),
     ...[{ '*': {} }, { '': {} }, { a: null }, { a: [] }, { a: 'b' }].map((organization) => ({
       organization,

@@ -31,7 +31,9 @@ export function revocationsSql(name: string) {
     // The lock is for two processes that create it at one moment: they would disturb each other.
     create: `DO $$ BEGIN
       PERFORM pg_advisory_xact_lock(hashtext('${name}'));
-      CREATE TABLE IF NOT EXISTS ${table} (
+      -- IF NOT EXISTS looks into the first schema of the search path only.
+      IF to_regclass('${table}') IS NOT NULL THEN RETURN; END IF;
+      CREATE TABLE ${table} (
         xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
         id bigint GENERATED ALWAYS AS IDENTITY,
         added_at timestamptz NOT NULL DEFAULT clock_timestamp() CHECK (${isShort('added_at')}),
@@ -40,9 +42,7 @@ export function revocationsSql(name: string) {
         until timestamptz CHECK (${isShort('until')}),
         CHECK (num_nonnulls(jti, sid, sub, issuer) > 0),
         PRIMARY KEY (xid, id));
-      IF (SELECT count(*) FROM pg_index WHERE indrelid = '${table}'::regclass) < 2 THEN
-        CREATE INDEX ON ${table} (until, added_at);
-      END IF;
+      CREATE INDEX ON ${table} (until, added_at);
     END $$`,
     // A page of the rows after ($1, $2), or of all. ($3, $4, $5) is the newest row that was seen:
     // if it is gone, or ahead of the server, the server is another one, was restored, or crashed

@@ -269,6 +269,32 @@ describe('a deny list in PostgreSQL', () => {
     assert.equal(verdictOf(other), true)
   })
 
+  it('createTable makes no table where the search path finds one, in whatever schema', async () => {
+    const { db, pool } = embedded
+    await db.exec('CREATE SCHEMA first; CREATE SCHEMA second; SET search_path = second')
+    const table = 'found_later'
+    await postgresDenyList({ pool, table, createTable: true }).add({ sub: 'alice' })
+    await db.exec('SET search_path = first, second')
+    const list = postgresDenyList({ pool, table, createTable: true })
+    await list.ready()
+    assert.equal(verdictOf(list), true)
+    const { rows } = await db.query('SELECT schemaname FROM pg_tables WHERE tablename = $1', [
+      table,
+    ])
+    assert.deepEqual(rows, [{ schemaname: 'second' }])
+    await db.exec('RESET search_path')
+  })
+
+  it('createTable needs no right to make one where it is there', async () => {
+    const { db, pool } = embedded
+    await postgresDenyList({ pool, table: 'made_before', createTable: true }).add({ sub: 'alice' })
+    await db.exec('CREATE ROLE reader; GRANT ALL ON made_before TO reader; SET ROLE reader')
+    const list = postgresDenyList({ pool, table: 'made_before', createTable: true })
+    await list.ready()
+    assert.equal(verdictOf(list), true)
+    await db.exec('RESET ROLE')
+  })
+
   const NO_ROWS = [
     ['jti, until', `NULL, now()`],
     ['jti, until', `'a', 'infinity'`],
