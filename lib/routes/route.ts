@@ -39,6 +39,8 @@ export class Route {
   readonly declares: readonly string[]
   readonly paramsSchema: unknown
   readonly validatesBody: boolean
+  /** True: it validates the query, the headers or the parameters of the path. */
+  readonly validatesOthers: boolean
   /** True: @fastify/websocket takes its requests. */
   readonly isWebSocket: boolean
   /** Undefined until a guard has compiled it. */
@@ -68,6 +70,9 @@ export class Route {
     this.declares = keys.length > 0 ? [`declares ${keys.join(', ')}`] : own
     this.paramsSchema = schema?.params
     this.validatesBody = schema?.body !== undefined
+    const parts = new Map(Object.entries(schema ?? {}))
+    const others = ['querystring', 'query', 'headers', 'params']
+    this.validatesOthers = others.some((part) => parts.get(part) !== undefined)
     this.isWebSocket =
       Reflect.get(options, 'websocket') === true || Reflect.has(options, 'wsHandler')
     this.#places = routerSpellings(url, scope).flatMap((each) =>

@@ -42,6 +42,12 @@ const FORBIDDEN = { status: 403, codes: ['ERR_AUTH_TENANT_FORBIDDEN'] }
 const SUSPENDED = { status: 403, codes: ['ERR_AUTH_TENANT_SUSPENDED'] }
 /** The guard lets the persona in. */
 const ADMITTED = { status: 204, codes: [] }
+
+/** True: the policy admits the persona, so that the validation may refuse the request. */
+export function isAdmitted({ status }: Attempt): boolean {
+  return status === ADMITTED.status
+}
+
 const STALE = { status: 401, codes: ['ERR_AUTH_STEP_UP_REQUIRED'] }
 const MISSING = { status: 403, codes: ['ERR_AUTH_RESOURCE_MISSING'] }
 

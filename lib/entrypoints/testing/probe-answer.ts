@@ -10,8 +10,8 @@ export interface ProbeAnswer {
   readonly attempt: Attempt
   readonly status: number
   readonly end: ProbeEnd | undefined
-  /** True if @fastify/cors has answered before the guard that this is no preflight. */
-  readonly isOfCors: boolean
+  /** True if 400 came before the guard had decided: of @fastify/cors, or of the validation. */
+  readonly isOfOthers: boolean
 }
 
 /** Seconds for one answer. */
@@ -33,23 +33,23 @@ export async function sendProbe(
     readonly headers: Readonly<Record<string, string>>
     /** Undefined: none is sent. */
     readonly payload: object | undefined
-    /** True if @fastify/cors takes the request for a preflight. */
-    readonly isBehindCors: boolean
+    /** True if @fastify/cors, or the validation, may refuse it before the guard has decided. */
+    readonly isBehindOthers: boolean
   },
 ): Promise<ProbeAnswer> {
-  const { method, url, routeUrl, headers, payload, isBehindCors } = request
+  const { method, url, routeUrl, headers, payload, isBehindOthers } = request
   assert.ok(isMethod(method), 'Fastify has methods of Node only')
   const sent = { method, url, headers, ...(payload && { payload }) }
   const inject = async () => app.inject({ ...sent, Request: ProbedRequest })
   try {
     const { statusCode, raw } = await withTimeLimit(inject(), `${method} ${routeUrl}`)
     const end = probeEndOf(raw.req)
-    const isOfCors = isBehindCors && end === undefined && statusCode === 400
-    return { attempt, status: statusCode, end, isOfCors }
+    const isOfOthers = isBehindOthers && end === undefined && statusCode === 400
+    return { attempt, status: statusCode, end, isOfOthers }
   } catch (error) {
     if (!(error instanceof ProbeStopped)) throw error
     const status = error.end.url === undefined ? 404 : 204
-    return { attempt, status, end: error.end, isOfCors: false }
+    return { attempt, status, end: error.end, isOfOthers: false }
   }
 }
 
@@ -86,11 +86,11 @@ export function otherRouteReached(
   return other?.end?.url
 }
 
-/** True if the guard refused as the policy says, or @fastify/cors did before it. */
-export function isAsExpected({ attempt, status, end, isOfCors }: ProbeAnswer): boolean {
+/** True if the guard did as the policy says, or another one refused the request before it. */
+export function isAsExpected({ attempt, status, end, isOfOthers }: ProbeAnswer): boolean {
   const isExpected =
     attempt.codes.length === 0
       ? end?.error === null
       : attempt.codes.includes(end?.error?.code ?? '')
-  return isOfCors || (status === attempt.status && isExpected)
+  return isOfOthers || (status === attempt.status && isExpected)
 }

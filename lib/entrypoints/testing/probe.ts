@@ -17,6 +17,7 @@ import { placeWords, type RouteConstraints } from '../../routes/route-constraint
 import {
   type Attempt,
   forbiddenAttempts,
+  isAdmitted,
   personaHeaders,
   unauthenticatedAttempts,
 } from './personas.ts'
@@ -243,7 +244,10 @@ async function probeRoute(
         ...(await tokenOf(attempt, target)),
       },
       payload: bodyFor(attempt.tenant ?? address.tenant),
-      isBehindCors: place.method === 'OPTIONS' && scope.hasPlugin('@fastify/cors'),
+      isBehindOthers:
+        (place.method === 'OPTIONS' && scope.hasPlugin('@fastify/cors')) ||
+        (isAdmitted(attempt) && (route.validatesBody || route.validatesOthers)) ||
+        (route.policy?.late === true && route.validatesOthers),
     })
   }
   const answers: ProbeAnswer[] = []

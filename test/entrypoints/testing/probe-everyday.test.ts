@@ -52,6 +52,33 @@ test('assertGuarded fails where a hook keeps guests out', async (t) => {
   })
 })
 
+const QUERY = { type: 'object', required: ['q'], properties: { q: { type: 'string' } } }
+
+test('assertGuarded passes where the validation refuses a guest whom the guard lets in', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  await app.register(tenantAuth, trusting({ resolveTenant: () => null }))
+  const config = { guests: true }
+  const handler = async () => assert.fail('a handler has run')
+  app.post('/signup', { config, schema: { body: QUERY } }, handler)
+  app.get('/:tenant/search', { config, schema: { querystring: QUERY } }, handler)
+  const late = { tenant: 'required', late: true } as const
+  app.post('/late', { config: late, schema: { querystring: QUERY } }, handler)
+  await assertGuarded(app, authority)
+})
+
+test('assertGuarded fails where a route that validates lets in whom its policy refuses', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  await app.register(tenantAuth, trusting())
+  app.addHook('onRequest', async (_request, reply) => reply.code(400).send())
+  app.get('/:tenant', { schema: { querystring: QUERY } }, async () => '')
+  await assertGuarded(app, authority)
+  const other = bareApp(t, { exposeHeadRoutes: false })
+  other.addHook('onRequest', async (_request, reply) => reply.code(400).send())
+  await other.register(tenantAuth, trusting())
+  other.get('/:tenant', { schema: { querystring: QUERY } }, async () => '')
+  await assert.rejects(assertGuarded(other, authority), /stranger +401 +400, not from the guard/)
+})
+
 test('a requirement by the request is probed, whatever the function makes of the probe', async (t) => {
   const among = ['menu:read', 'menu:edit']
   const throws = () => {

@@ -3,7 +3,7 @@ import { constraintsKey, constraintWords, placeWords } from '../../../routes/rou
 import type { ConstrainedRoute, ListedPlace } from '../../../routes/route-list.ts'
 import { type Effect, policyWords, type RouteDifference, routeDifferences } from './diff-route.ts'
 import type { MatrixApplication, PolicyMatrix } from './matrix.ts'
-import { successorRoutes } from './successors.ts'
+import { patternRoutes, successorRoutes } from './successors.ts'
 
 export interface Difference extends RouteDifference {
   /**
@@ -51,9 +51,11 @@ export function matrixDifferences(
     const lostElsewhere = lost.flatMap((routes, each) => (each === index ? [] : routes))
     const [old, now] = [groupBy(before?.routes ?? [], placeOf), groupBy(guarded, placeOf)]
     const moved = groupBy(lostElsewhere, placeOf)
+    const answeredBy = patternRoutes(before?.routes ?? [])
     const differences = [...new Set([...old.keys(), ...now.keys()])].flatMap((place) => {
       const [before = [], after = [], elsewhere] = [old, now, moved].map((each) => each.get(place))
-      return placeDifferences(before, after, successors, elsewhere ?? [])
+      const others = (route: ConstrainedRoute) => [...(elsewhere ?? []), ...answeredBy(route)]
+      return placeDifferences(before, after, successors, others)
     })
     const application = pairs.length === 1 ? '' : `application ${index + 1}: `
     return [
@@ -146,18 +148,18 @@ const SAME_CONSTRAINTS = 10
  * The differences among the routes of one method and url. Their constraints, such as versions and
  * hosts, decide which of them a request finds.
  *
- * @param lostElsewhere routes of this place that other applications have lost, and that may have
- * moved here
+ * @param othersFor routes that may have answered for a new one: those of this place that other
+ * applications have lost, and that may have moved here, and those of a pattern
  */
 function placeDifferences(
   was: Routes,
   is: Routes,
   successors: ReturnType<typeof successorRoutes>,
-  lostElsewhere: Routes,
+  othersFor: (route: ConstrainedRoute) => Routes,
 ): PlaceDifference[] {
   return pairByLikeness(was, is, likeness).flatMap(([before, after]) => {
     if (after === undefined) return [{ ...successors.lossOf(before), at: before }]
-    if (before === undefined) return [additionOf(after, [...was, ...lostElsewhere])]
+    if (before === undefined) return [additionOf(after, [...was, ...othersFor(after)])]
     const moved = isSamePlace(before, after)
       ? []
       : [constraintDifference(before, after, was, successors)]
@@ -173,7 +175,7 @@ function isSamePlace(a: ConstrainedRoute, b: ConstrainedRoute): boolean {
   return constraintsKey(a) === constraintsKey(b)
 }
 
-/** An added route may take requests that found another route of its place. */
+/** An added route may take requests that found another route. */
 function additionOf(is: ConstrainedRoute, others: Routes): PlaceDifference {
   const letsIn = is.noauth !== false || isLooser(others, is)
   return { effect: letsIn ? 'opens' : 'changes', text: `is new: ${policyWords(is)}`, at: is }

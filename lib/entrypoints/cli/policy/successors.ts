@@ -62,6 +62,18 @@ export function successorRoutes(
   return { successorOf, lossOf }
 }
 
+/** Routes of a pattern, by which other urls may have been answered too. */
+export function patternRoutes(routes: readonly ConstrainedRoute[]) {
+  const patterns = routes
+    .filter(({ url }) => /[:*]/.test(url))
+    .map((route) => ({ route, answers: answering(route.url) }))
+  /** The routes that may have answered for a place that had none of its own. */
+  return ({ method, url }: ListedPlace): ConstrainedRoute[] =>
+    patterns
+      .filter(({ route, answers }) => route.method === method && answers(url))
+      .map(({ route }) => route)
+}
+
 /** A stricter route closes, as no route does. */
 function successorDifference(left: ConstrainedRoute, { route, place }: Candidate): RouteDifference {
   const words = route === undefined ? 'no guard covers that' : `that is ${policyWords(route)}`

@@ -132,6 +132,22 @@ test('differences that open something come first, then those that close, then th
   ])
 })
 
+test('a new route opens if it lets in whom the pattern kept out that answered its url before', () => {
+  const added = (pattern: string, url: string, policy: object) =>
+    differences([[listed(pattern, ONE)]], [[listed(pattern, ONE), listed(url, policy)]])
+  const words = 'is new: guarded, tenant none, require'
+  for (const [pattern, url] of [
+    ['/admin/*', '/admin/users'],
+    ['/:page', '/about'],
+    ['*', '/x'],
+  ] as const) {
+    assert.deepEqual(added(pattern, url, {}), [`opens: GET ${url}: ${words} none`])
+    assert.deepEqual(added(pattern, url, ONE), [`changes: GET ${url}: ${words} a:b`])
+    assert.deepEqual(added(pattern, url, ALL), [`changes: GET ${url}: ${words} a:b and c:d`])
+  }
+  assert.deepEqual(added('/admin/*', '/other', {}), [`changes: GET /other: ${words} none`])
+})
+
 test('a route that changes in two ways is two differences', () => {
   const was = [listed('/x', { tenant: 'query', require: ['a:b'] })]
   assert.deepEqual(differences([was], [[listed('/x', { require: ['a:b', 'c:d'] })]]), [
