@@ -141,19 +141,23 @@ export class AdmissionSignal {
  * The refusal of an admitted request that has outlived its token, as far as that is known without a
  * wait: by the token's time, by what proved it, by a deny list that is `isRevoked`, and by the age
  * of the login that its route wants. Undefined: it has not.
+ *
+ * @param countsAge whether an opaque token that names no end has ended with its answer, so that it
+ * is asked for anew; the age says nothing against it
  */
-export function endRefusal(context: Deciding): AuthError | undefined {
-  const { verified, principal, policy, rules } = context
+export function endRefusal(context: Deciding, countsAge = false): AuthError | undefined {
+  const { verified, principal, membership, policy, rules } = context
   // In dev mode there is no token.
-  if (verified === null || principal === null) return undefined
+  if (verified === null) return undefined
   const { names, lifetime, isOpaque, validity } = verified
   const outOfTime = lifetimeRefusal(lifetime, rules.clockTolerance)
   if (outOfTime !== undefined) return outOfTime
   if (validity.hasEnded) return issuerChanges()
-  // An opaque token without `exp` lives as long as its answer counts.
-  if (lifetime.exp === undefined && endOf(context) <= Date.now()) return tokenRefusal('expired')
+  const lastsAsAnswer = countsAge && membership !== null && lifetime.exp === undefined
+  if (lastsAsAnswer && endOf(context) <= Date.now()) return tokenRefusal('expired')
   if (rules.denies !== undefined) {
-    const denied = denialRefusal(rules.denies, principal.sub, tokenInfo(names, lifetime, isOpaque))
+    const sub = principal?.sub ?? ''
+    const denied = denialRefusal(rules.denies, sub, tokenInfo(names, lifetime, isOpaque))
     if (denied !== undefined) return denied
   }
   return policy.stepUp === null ? undefined : loginRefusal(context)

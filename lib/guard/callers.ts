@@ -13,7 +13,7 @@ import { isObject, isPlain } from '../platform/runtime/own-property.ts'
 import { readRequirement } from '../routes/declaration.ts'
 import { AdmissionSignal, endRefusal, heardSignal } from './abort-signal.ts'
 import type { CallRules, Deciding } from './context.ts'
-import { beginAnew, type Decision, decideIn } from './decide.ts'
+import { beginAnew, type Decision, decideIn, isWithdrawn } from './decide.ts'
 import { recordCall } from './decision-events.ts'
 import { asRefusal } from './guard.ts'
 
@@ -32,7 +32,7 @@ export interface Caller {
   readonly authorization: Authorization
   /**
    * Aborted when the caller would not be let in any more: as `signalOf`, and when the service
-   * closes. Watched from the first look at it, for as long as somebody holds it or listens to it.
+   * closes. Watched from the first look at it until the token ends.
    */
   readonly signal: AbortSignal
 }
@@ -50,9 +50,9 @@ export class Callers {
   readonly #mustBeBound: boolean
   readonly #waits = new PendingRequests()
   readonly #rules: CallRules
-  readonly #open = new Set<Watch>()
-  /** The watches of a token, or of the mock user, by tenant. */
-  readonly #watches = new WeakMap<object, Map<string, Watch>>()
+  readonly #watched = new Set<AdmissionSignal>()
+  /** The signals of a token, or of the mock user, by tenant. */
+  readonly #watches = new WeakMap<object, Map<string, AbortSignal>>()
   #state: 'new' | 'open' | 'closed' = 'new'
 
   constructor({ authenticator, mustBeBound, ...rules }: CallersRules) {
@@ -70,7 +70,7 @@ export class Callers {
   close(): void {
     if (this.#state === 'open') this.#state = 'closed'
     this.#waits.end()
-    for (const watch of [...this.#open]) watch.admission.abort(closed())
+    for (const watched of [...this.#watched]) watched.abort(closed())
   }
 
   drain(): void {
@@ -94,14 +94,15 @@ export class Callers {
     if (refusal !== null || membership === null) throw refusal ?? asRefusal(undefined)
     const { authorization } = membership
     let signal: AbortSignal | undefined
-    const signalOf = () => {
-      signal ??= this.#watchOf(call, authorization).newSignal()
+    const watch = () => {
+      // No two callers have the same, since `onabort` has room for one function.
+      signal ??= AbortSignal.any([this.#watch(call, authorization)])
       return heardSignal(signal, call)
     }
     return Object.freeze({
       authorization,
       get signal() {
-        return signalOf()
+        return watch()
       },
     })
   }
@@ -133,64 +134,27 @@ export class Callers {
     return tenant instanceof AuthError ? tenant : decideIn(tenant, found, call)
   }
 
-  /** One watch for all callers by a token in a tenant: a socket may come again and again. */
-  #watchOf(call: Call, authorization: Authorization): Watch {
+  /** One watch for all callers by a token: a socket may come again and again. */
+  #watch(call: Call, authorization: Authorization): AbortSignal {
     const source = call.verified ?? call.principal ?? call
-    const watches = this.#watches.get(source) ?? new Map<string, Watch>()
+    const watches = this.#watches.get(source) ?? new Map<string, AbortSignal>()
     this.#watches.set(source, watches)
     // A superuser is let into suspended tenants, too.
     const key = JSON.stringify([authorization.tenant, authorization.isSuperuser])
     const known = watches.get(key)
     if (known !== undefined) return known
-    const admission = new AdmissionSignal(call)
-    if (this.#state === 'closed') admission.abort(closed())
-    const watch = new Watch(admission, () => {
-      this.#open.delete(watch)
+    const watched = new AdmissionSignal(call)
+    const { signal } = watched
+    if (this.#state === 'closed') watched.abort(closed())
+    if (signal.aborted) return signal
+    this.#watched.add(watched)
+    watches.set(key, signal)
+    const end = () => {
+      this.#watched.delete(watched)
       watches.delete(key)
-    })
-    if (admission.signal.aborted) return watch
-    watches.set(key, watch)
-    this.#open.add(watch)
-    return watch
-  }
-}
-
-/** Runs when nobody holds a signal any more, nor listens to it. */
-const released = new FinalizationRegistry<() => void>((release) => release())
-
-/** The end of one admission, for many callers. It ends, too, when the last of them has gone. */
-class Watch {
-  readonly admission: AdmissionSignal
-  readonly #onEnd: () => void
-  readonly #callers = new Set<AbortController>()
-
-  constructor(admission: AdmissionSignal, onEnd: () => void) {
-    this.admission = admission
-    this.#onEnd = onEnd
-    admission.signal.addEventListener('abort', () => this.#abort(), { once: true })
-  }
-
-  /** A signal that no other caller has. */
-  newSignal(): AbortSignal {
-    const controller = new AbortController()
-    // Node keeps a signal that follows another one for as long as somebody listens to it.
-    const signal = AbortSignal.any([controller.signal])
-    this.#callers.add(controller)
-    if (this.admission.signal.aborted) this.#abort()
-    released.register(signal, () => this.#release(controller))
+    }
+    signal.addEventListener('abort', end, { once: true })
     return signal
-  }
-
-  #release(controller: AbortController): void {
-    if (!this.#callers.delete(controller) || this.#callers.size > 0) return
-    this.admission.stop()
-    this.#onEnd()
-  }
-
-  #abort(): void {
-    this.#onEnd()
-    for (const caller of this.#callers) caller.abort(this.admission.signal.reason)
-    this.#callers.clear()
   }
 }
 
@@ -200,6 +164,7 @@ class Call implements Deciding {
   readonly rules: CallRules
   readonly mustBeBound: boolean
   readonly possession = null
+  token: string | null = null
   cached: boolean | null = null
   verified: Verified | null = null
   principal: Principal | null = null
@@ -226,7 +191,7 @@ function admit(call: Call, decision: Decision): AuthError | null {
 
 /** Why what was decided counts no more; undefined: it does. */
 function changedRefusal(call: Call): AuthError | undefined {
-  return call.verified?.validity.isWithdrawn ? issuerChanges() : endRefusal(call)
+  return isWithdrawn(call) ? issuerChanges() : endRefusal(call)
 }
 
 function closed(): AuthError {

@@ -74,6 +74,7 @@ export class AuthContext implements Deciding {
   readonly rules: DecisionRules
   /** The decision that this one replaces. */
   readonly before: AuthContext | null
+  token: string | null = null
   cached: boolean | null = null
   verified: Verified | null = null
   possession: Finding['possession'] = null

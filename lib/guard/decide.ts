@@ -56,13 +56,21 @@ export function decide(context: AuthContext, turns = MOST_TURNS): MaybePromise<D
       ? principal.then((found) => decideFor(found, context))
       : decideFor(principal, context)
   if (!(decision instanceof Promise)) return decision
-  return decision.then((decided) => {
-    if (context.verified?.validity.isWithdrawn !== true) return decided
-    // While it waited, its issuer got another pin, or other keys. The old ones count no more.
+  const again = (): MaybePromise<Decision> => {
     if (turns === 0) return issuerChanges()
     beginAnew(context)
     return decide(context, turns - 1)
-  })
+  }
+  // While it waited, its issuer may have got another pin, or other keys. The old ones count no more.
+  return decision.then(
+    (decided) => (isWithdrawn(context) ? again() : decided),
+    (error) => (isWithdrawn(context) ? again() : Promise.reject(error)),
+  )
+}
+
+/** True: the issuer of the request's token, its rules or its keys have been replaced. */
+export function isWithdrawn({ verified }: Deciding): boolean {
+  return verified?.validity.isWithdrawn === true
 }
 
 /** Whoever asked is not known any more, and what was proved of its keys is. */
@@ -152,7 +160,6 @@ function withoutRights(principal: Principal, context: Deciding): MaybePromise<De
   const { request } = context
   if (request !== null) logLine(request.log, 'debug', COUNTS_AS_GUEST, { reason })
   context.principal = null
-  context.verified = null
   context.cached = null
   return decideIn(tenant, null, context)
 }

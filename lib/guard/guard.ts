@@ -25,7 +25,7 @@ import {
   isAdmitted,
   setAuthContext,
 } from './context.ts'
-import { type Decision, decide, GUEST, identify, UNDECIDED } from './decide.ts'
+import { type Decision, decide, GUEST, identify, isWithdrawn, UNDECIDED } from './decide.ts'
 import { recordDecision } from './decision-events.ts'
 import { errorResponse } from './error-response.ts'
 import { bindLog } from './log-bindings.ts'
@@ -102,7 +102,7 @@ export function addGuard(
     const last = hasChecks ? doneIfChecked(request, rules.checks, next, decideAnew) : next
     const done = isProbe ? doneInPlace(request, reply, next, registry) : last
     // A body may have taken an hour. If its token has ended since, everything is asked anew.
-    const isOpen = context ? isAdmitted(context) && !endRefusal(context) : context === null
+    const isOpen = context ? isAdmitted(context) && !endRefusal(context, true) : context === null
     if (!isOpen) guard('preHandler', request, reply, done, context ?? null)
     else if (hasContexts) enterContext(request, done)
     else done()
@@ -163,7 +163,7 @@ function refuseEnded(context: AuthContext, error: AuthError, done: HookHandlerDo
 /**
  * Goes on with an admitted request only if the checks of its route hold.
  *
- * @param decideAnew called once at most, if the issuer has changed while they were asked
+ * @param decideAnew called once at most, if the issuer or its keys have changed meanwhile
  */
 function doneIfChecked(
   request: FastifyRequest,
@@ -171,21 +171,43 @@ function doneIfChecked(
   done: HookHandlerDoneFunction,
   decideAnew?: (context: AuthContext, done: HookHandlerDoneFunction) => void,
 ): HookHandlerDoneFunction {
+  return ifAdmitted(request, done, (context) => {
+    void checks.refusalOf(context).then((refusal) => {
+      const checked = doneAfterChecks(request, done, refusal)
+      if (decideAnew === undefined || !isWithdrawn(context)) return checked()
+      // Other keys change no rights, so that the answers of the checks stand.
+      const hasOtherRules = context.verified?.validity.hasEnded
+      decideAnew(context, hasOtherRules ? doneIfChecked(request, checks, done) : checked)
+    })
+  })
+}
+
+/** @param refusal that of the checks; null: all of them hold */
+function doneAfterChecks(
+  request: FastifyRequest,
+  done: HookHandlerDoneFunction,
+  refusal: AuthError | null,
+): HookHandlerDoneFunction {
+  return ifAdmitted(request, done, (context) => {
+    if (refusal !== null) return refuse(context, refusal, done)
+    // A check may take its time.
+    const end = endRefusal(context)
+    if (end !== undefined) return refuseEnded(context, end, done)
+    recordDecision(context)
+    enterContext(request, done)
+  })
+}
+
+function ifAdmitted(
+  request: FastifyRequest,
+  done: HookHandlerDoneFunction,
+  goOn: (context: AuthContext) => void,
+): HookHandlerDoneFunction {
   return (error) => {
     const context = authContextOf(request)
-    if (error !== undefined) return done(error)
-    if (!context || !isAdmitted(context)) return done(asRefusal(undefined))
-    void checks.refusalOf(context).then((refusal) => {
-      if (refusal !== null) return refuse(context, refusal, done)
-      // A check may take its time.
-      if (decideAnew !== undefined && context.verified?.validity.isWithdrawn) {
-        return decideAnew(context, doneIfChecked(request, checks, done))
-      }
-      const end = endRefusal(context)
-      if (end !== undefined) return refuseEnded(context, end, done)
-      recordDecision(context)
-      enterContext(request, done)
-    })
+    if (error !== undefined) done(error)
+    else if (!context || !isAdmitted(context)) done(asRefusal(undefined))
+    else goOn(context)
   }
 }
 

@@ -288,26 +288,25 @@ test('the signal ends with the token, its revocation, its tenant and the service
   assert.deepEqual(late, Array(2).fill('ERR_AUTH_KEYS_UNAVAILABLE'))
 })
 
-test('signals that nobody holds or hears leave nothing, and one that is heard stays', async (t) => {
+test('what follows a signal is aborted, though nobody holds the signal itself', async (t) => {
   const revoked = denyList()
-  const { service } = await start(t, { isRevoked: revoked, tokenCacheSize: 0 })
+  const { service } = await start(t, { isRevoked: revoked })
   const token = await tokenOf(RIGHTS, { sub: 'alice' })
-  let ended = 0
-  const hear = async () => {
-    const { signal } = await service.authenticate({ token })
-    signal.addEventListener('abort', () => ended++)
+  const heard: string[] = []
+  const follow = async () => {
+    const [one, two, three] = await Promise.all(
+      [1, 2, 3].map(() => service.authenticate({ token })),
+    )
+    one?.signal.addEventListener('abort', () => heard.push('listener'))
+    const both = AbortSignal.any([two?.signal ?? assert.fail(), new AbortController().signal])
+    both.addEventListener('abort', () => heard.push('both'))
+    Object.assign(three?.signal ?? {}, { onabort: () => heard.push('onabort') })
+    return AbortSignal.any([three?.signal ?? assert.fail()])
   }
-  const look = async (times: number) => {
-    for (let i = 0; i < times; i++) void (await service.authenticate({ token })).signal
-    return settledHeap()
-  }
-  await hear()
-  const before = await look(300)
-  const grown = (await look(2000)) - before
-  // A watch takes 3 kB, and lasts an hour.
-  assert.ok(grown < 1_000_000, `${grown} bytes are left`)
+  const held = await follow()
+  await settledHeap()
   await revoked.add({ sub: 'alice', issuer: authority.issuer })
-  assert.equal(ended, 1)
+  assert.deepEqual([heard.sort(), held.aborted], [['both', 'listener', 'onabort'], true])
 })
 
 test('callers by one token share a watch in each tenant, and each has a signal of its own', async (t) => {

@@ -121,3 +121,39 @@ test('a caller whose token is revoked while others are asked is refused, and its
   await assert.rejects(app.authService.authenticate({ token, tenant: 'acme' }), refused)
   assert.deepEqual([event()?.outcome, event()?.sub], ['refused', null])
 })
+
+for (const [what, options] of [
+  ['a check', { checks: { slow: true } }],
+  ['tenants', { tenants: true }],
+  ['isRevoked', { isRevoked: false }],
+] as const) {
+  test(`a good opaque token is let in though its answer grew old while ${what} was asked`, async (t) => {
+    holdTime(t, { apis: ['Date'], now: Date.now() })
+    const { issuer: iss, audience: aud } = authority
+    const later = (answer: boolean) => async () => {
+      await new Promise(setImmediate)
+      t.mock.timers.tick(1500)
+      return answer
+    }
+    const isCheck = 'checks' in options
+    const given = Object.entries(options).map(([name, answer]) => [
+      name,
+      isCheck ? { slow: later(true) } : later(answer === true),
+    ])
+    const opaqueToken = () => ({ iss, aud, sub: 'alice', resources: { acme: [] } })
+    const all = { tenantsMaxAge: 0, opaqueMaxAge: 0, opaqueToken, ...Object.fromEntries(given) }
+    const app = await guardedApp(t, untyped(all))
+    const config = isCheck ? { check: 'slow' } : {}
+    app.get('/t/:tenant', { config }, async () => 'ok')
+    const headers = { authorization: 'Bearer a-key-of-an-api' }
+    const decided = heard(t, 'decision')
+    assert.equal(outcome(await app.inject({ url: '/t/acme', headers })), '200')
+    assert.deepEqual(
+      decided.map((event) => event.outcome),
+      ['admitted'],
+    )
+    await app.ready()
+    const call = app.authService.authenticate({ token: 'a-key-of-an-api', tenant: 'acme' })
+    assert.equal((await call).authorization.tenant, 'acme')
+  })
+}

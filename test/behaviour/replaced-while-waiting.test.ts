@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
-import tenantAuth from '../../lib/index.ts'
+import tenantAuth, { type Authorization } from '../../lib/index.ts'
 import { authority, bareApp, untyped } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
 
 const { issuer, audience, publicKeys } = authority
 const RULES = { audience, publicKeys, tenants: ['acme', 'globex'] }
@@ -29,12 +30,18 @@ function slowOnce(answer: unknown) {
 }
 
 /** An application whose issuer the test answers for. */
-async function start(t: TestContext, options: object, preValidation = async () => {}) {
-  let row: unknown = RULES
+async function start(
+  t: TestContext,
+  options: object,
+  preValidation = async () => {},
+  row: unknown = RULES,
+) {
   const app = bareApp(t)
-  const issuers = () => row
+  let current = row
+  const issuers = () => current
   await app.register(tenantAuth, untyped({ issuers, allowPrivateIssuers: true, ...options }))
   app.get('/t/:tenant', async () => 'ok')
+  app.get('/guests/:tenant', { config: { guests: true } }, async () => 'ok')
   app.get('/slow/:tenant', { preValidation }, async () => 'ok')
   app.get('/t', { config: { tenant: true } }, async () => 'ok')
   if ('checks' in options) {
@@ -50,7 +57,7 @@ async function start(t: TestContext, options: object, preValidation = async () =
     get,
     /** From now on it is this one, and a request has found that out. */
     async replaceIssuer(by: unknown): Promise<void> {
-      row = by
+      current = by
       app.authService.forget({ issuer })
       await get('/t/acme', 'bob')
     },
@@ -136,6 +143,126 @@ test('a request that waits is decided by the keys of its issuer as they are then
   await app.authService.refreshKeys()
   slow.answer()
   assert.equal(outcome(await waiting), '401 ERR_AUTH_TOKEN_INVALID')
+})
+
+test('issuers that displace one another at work cost no request its answer', async (t) => {
+  const others = await Promise.all(
+    ['https://a.test', 'https://b.test', 'https://c.test'].map((name) =>
+      createTestAuthority({ issuer: name, audience }),
+    ),
+  )
+  const keysOf = new Map(others.map((other) => [other.issuer, other.publicKeys]))
+  const app = bareApp(t)
+  await app.register(
+    tenantAuth,
+    untyped({
+      issuersMax: 1,
+      issuers: (iss: string) => ({ ...RULES, publicKeys: keysOf.get(iss) }),
+      isRevoked: async () => {
+        for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate)
+        return false
+      },
+    }),
+  )
+  app.get('/t/:tenant', async () => 'ok')
+  const client = async (by: (typeof others)[number]) => {
+    const headers = await by.headers({ resources: RIGHTS })
+    for (let time = 0; time < 5; time++) {
+      assert.equal(outcome(await app.inject({ url: '/t/acme', headers })), '200')
+    }
+  }
+  await Promise.all(others.map(client))
+})
+
+test('a user who counted as a guest while others were asked is decided anew', async (t) => {
+  for (const [how, by, expected] of CHANGES.slice(0, 2)) {
+    const slow = slowOnce(true)
+    const { get, replaceIssuer } = await start(t, { tenants: slow.ask })
+    const waiting = get('/guests/elsewhere')
+    await slow.isAsked()
+    await replaceIssuer(by)
+    slow.answer()
+    assert.equal(await waiting, expected, how)
+  }
+})
+
+test('the answer of a check by rights that are gone does not stand', async (t) => {
+  const slow = slowOnce(undefined)
+  const check = async (authorization: Authorization) => {
+    await slow.ask()
+    return authorization.tenants.has('globex')
+  }
+  const { get, replaceIssuer } = await start(t, { checks: { slow: check } }, undefined, {
+    ...RULES,
+    tenants: ['acme'],
+  })
+  const waiting = get('/checked/acme')
+  await slow.isAsked()
+  await replaceIssuer(RULES)
+  slow.answer()
+  assert.equal(await waiting, '200')
+})
+
+test('where only keys are new, a check is asked once', async (t) => {
+  const own = await createTestAuthority()
+  t.after(() => own.close())
+  const { publicKeys: _, ...claims } = own.options
+  const slow = slowOnce(true)
+  let asked = 0
+  const check = () => {
+    asked += 1
+    return slow.ask()
+  }
+  const keys = { keys: own.publicKeys.keys }
+  const server = await askedServer((_request, response) => response.end(JSON.stringify(keys)))
+  t.after(() => server.close?.())
+  const app = bareApp(t)
+  const options = { ...claims, publicKeysUrl: server.url, checks: { slow: check } }
+  await app.register(tenantAuth, untyped(options))
+  app.get('/checked/:tenant', { config: { check: 'slow' } }, async () => 'ok')
+  await app.authService.refreshKeys()
+  const waiting = app.inject({
+    url: '/checked/acme',
+    headers: await own.headers({ resources: RIGHTS }),
+  })
+  await slow.isAsked()
+  await own.rotate()
+  keys.keys = [...keys.keys, ...own.publicKeys.keys]
+  await app.authService.refreshKeys()
+  slow.answer()
+  assert.equal(outcome(await waiting), '200')
+  assert.equal(asked, 1)
+})
+
+test('a ticket that counts once is asked for once', async (t) => {
+  const slow = slowOnce(false)
+  const tickets = new Map([['one', await authority.token({ resources: RIGHTS })]])
+  const tokenFrom = () => {
+    const token = tickets.get('one') ?? null
+    tickets.clear()
+    return token
+  }
+  const { app, replaceIssuer } = await start(t, { isRevoked: slow.ask, tokenFrom })
+  const waiting = app.inject('/t/globex')
+  await slow.isAsked()
+  await replaceIssuer({ ...RULES, tokenTypes: ['JWT', 'at+jwt'] })
+  slow.answer()
+  assert.equal(outcome(await waiting), '200')
+})
+
+test('an outage of what the issuer had before does not stand', async (t) => {
+  const slow = slowOnce(undefined)
+  const failing = async () => {
+    await slow.ask()
+    throw new Error('on purpose')
+  }
+  const row = { ...RULES, resourcesOf: failing }
+  const { get, replaceIssuer } = await start(t, {}, undefined, row)
+  const waiting = get('/t/globex')
+  await slow.isAsked()
+  await replaceIssuer(RULES)
+  slow.answer()
+  assert.equal(await waiting, '200')
 })
 
 test('an issuer that is replaced whenever a question is open is refused in the end', async (t) => {

@@ -98,9 +98,16 @@ export class BearerAuthenticator implements Authenticator {
   authenticate(
     request: FastifyRequest,
     waits: PendingRequests,
-    finding: Finding = { cached: null, verified: null, possession: null, mustBeBound: false },
+    finding: Finding = {
+      token: null,
+      cached: null,
+      verified: null,
+      possession: null,
+      mustBeBound: false,
+    },
   ): MaybePromise<Principal | AuthError> {
-    const token = extractToken(request, this.#rules) // 401
+    const token = finding.token ?? extractToken(request, this.#rules) // 401
+    finding.token = token
     if (token === null) return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
     const known = this.#parts.tokens.recall(token) // 401
     finding.cached ??= known !== undefined

@@ -91,7 +91,8 @@ export class DynamicIssuers implements Issuers {
   constructor(rules: AskedIssuersRules) {
     this.#rules = rules
     this.#table = new IssuerTable(rules.maxHeld, (held, hadProved) => {
-      end(held)
+      held?.issuer.displace()
+      held?.issuer.keys.close()
       if (hadProved) this.#noteDisplaced()
     })
     this.#answers = new CachedCallback<IssuerEntry | null, Held | null>({

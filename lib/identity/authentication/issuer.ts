@@ -120,6 +120,13 @@ export class Issuer {
     return this.#isRetired
   }
 
+  /** It has given way to another issuer. What it has proved for requests under way counts there. */
+  displace(): void {
+    this.#isRetired = true
+    this.#trust.lapse(true)
+    this.#validity?.lapse(true)
+  }
+
   /** No token that it has proved is believed any more. */
   retire(): void {
     this.#isRetired = true
@@ -232,7 +239,7 @@ export class Issuer {
   /** One for each key set. The one before ends: what other keys have proved is proved anew. */
   #validityBy(keys: KeySet): Validity {
     if (this.#validity === undefined || this.#provedBy !== keys) {
-      this.#validity?.end()
+      this.#validity?.lapse(false)
       this.#provedBy = keys
       this.#validity = new EndingValidity(
         () => this.#standing.isTrusted() && this.keys.current() === keys,

@@ -106,7 +106,7 @@ export interface Validity {
 export class EndingValidity implements Validity {
   hasEnded = false
   #isSo: (() => boolean) | undefined
-  #hasItsKeys: (() => boolean) | undefined
+  #hasItsKeys: () => boolean
 
   /** @param hasItsKeys false: other keys are in place of those that proved it */
   constructor(isSo: () => boolean, hasItsKeys = () => true) {
@@ -119,12 +119,17 @@ export class EndingValidity implements Validity {
   }
 
   get isWithdrawn(): boolean {
-    return this.#hasItsKeys?.() !== true
+    return !this.#hasItsKeys()
+  }
+
+  /** It is believed no more: its keys have been replaced, or its issuer gave way to another one. */
+  lapse(hasItsKeys: boolean): void {
+    this.#isSo = undefined
+    this.#hasItsKeys = () => hasItsKeys
   }
 
   end(): void {
     this.hasEnded = true
-    this.#isSo = undefined
-    this.#hasItsKeys = undefined
+    this.lapse(false)
   }
 }
