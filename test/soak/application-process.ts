@@ -83,7 +83,8 @@ export class ApplicationProcess {
   }
 
   /** A body is sent by POST. */
-  async ask({ path, headers, body }: Omit<Sent, 'ask'>): Promise<Answer> {
+  async ask(sent: Omit<Sent, 'ask'>): Promise<Answer> {
+    const { path, headers, body } = sent
     const asked = request(new URL(path, this.#address), {
       method: body === undefined ? 'GET' : 'POST',
       headers,
@@ -92,7 +93,12 @@ export class ApplicationProcess {
     })
     asked.once('timeout', () => asked.destroy(new Error('no answer')))
     asked.end(body)
-    const [response] = await once(asked, 'response')
+    const [response] = await once(asked, 'response').catch((error: unknown) => {
+      // The server may end an idle connection at the moment in which it is used again.
+      if (!asked.reusedSocket || Object(error).code !== 'ECONNRESET') throw error
+      return []
+    })
+    if (response === undefined) return this.ask(sent)
     return { status: response.statusCode, headers: response.headers, body: await text(response) }
   }
 
