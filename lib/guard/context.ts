@@ -106,8 +106,10 @@ export class AuthContext implements Deciding {
     this.policy = policy
     this.rules = rules
     this.before = before
-    // A proof counts once: it is not asked for again at the last gate.
-    if (before !== null) this.possession = before.possession
+    if (before === null) return
+    // A proof counts once, as a ticket may: neither is asked for again at the last gate.
+    this.possession = before.possession
+    this.token = before.token
   }
 
   get mustBeBound(): boolean {

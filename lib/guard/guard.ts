@@ -102,7 +102,11 @@ export function addGuard(
     const last = hasChecks ? doneIfChecked(request, rules.checks, next, decideAnew) : next
     const done = isProbe ? doneInPlace(request, reply, next, registry) : last
     // A body may have taken an hour. If its token has ended since, everything is asked anew.
-    const isOpen = context ? isAdmitted(context) && !endRefusal(context, true) : context === null
+    const isOpen = context
+      ? isAdmitted(context) &&
+        !endRefusal(context, true) &&
+        (request.body === undefined || !isWithdrawn(context))
+      : context === null
     if (!isOpen) guard('preHandler', request, reply, done, context ?? null)
     else if (hasContexts) enterContext(request, done)
     else done()
@@ -171,43 +175,21 @@ function doneIfChecked(
   done: HookHandlerDoneFunction,
   decideAnew?: (context: AuthContext, done: HookHandlerDoneFunction) => void,
 ): HookHandlerDoneFunction {
-  return ifAdmitted(request, done, (context) => {
-    void checks.refusalOf(context).then((refusal) => {
-      const checked = doneAfterChecks(request, done, refusal)
-      if (decideAnew === undefined || !isWithdrawn(context)) return checked()
-      // Other keys change no rights, so that the answers of the checks stand.
-      const hasOtherRules = context.verified?.validity.hasEnded
-      decideAnew(context, hasOtherRules ? doneIfChecked(request, checks, done) : checked)
-    })
-  })
-}
-
-/** @param refusal that of the checks; null: all of them hold */
-function doneAfterChecks(
-  request: FastifyRequest,
-  done: HookHandlerDoneFunction,
-  refusal: AuthError | null,
-): HookHandlerDoneFunction {
-  return ifAdmitted(request, done, (context) => {
-    if (refusal !== null) return refuse(context, refusal, done)
-    // A check may take its time.
-    const end = endRefusal(context)
-    if (end !== undefined) return refuseEnded(context, end, done)
-    recordDecision(context)
-    enterContext(request, done)
-  })
-}
-
-function ifAdmitted(
-  request: FastifyRequest,
-  done: HookHandlerDoneFunction,
-  goOn: (context: AuthContext) => void,
-): HookHandlerDoneFunction {
   return (error) => {
     const context = authContextOf(request)
-    if (error !== undefined) done(error)
-    else if (!context || !isAdmitted(context)) done(asRefusal(undefined))
-    else goOn(context)
+    if (error !== undefined) return done(error)
+    if (!context || !isAdmitted(context)) return done(asRefusal(undefined))
+    void checks.refusalOf(context).then((refusal) => {
+      // A check may take its time. What it said of the user is not kept for another decision.
+      if (decideAnew !== undefined && isWithdrawn(context)) {
+        return decideAnew(context, doneIfChecked(request, checks, done))
+      }
+      if (refusal !== null) return refuse(context, refusal, done)
+      const end = endRefusal(context)
+      if (end !== undefined) return refuseEnded(context, end, done)
+      recordDecision(context)
+      enterContext(request, done)
+    })
   }
 }
 

@@ -246,8 +246,7 @@ async function probeRoute(
       payload: bodyFor(attempt.tenant ?? address.tenant),
       isBehindOthers:
         (place.method === 'OPTIONS' && scope.hasPlugin('@fastify/cors')) ||
-        (isAdmitted(attempt) && (route.validatesBody || route.validatesOthers)) ||
-        (route.policy?.late === true && route.validatesOthers),
+        (isAdmitted(attempt) && (route.validatesBody || route.validatesOthers)),
     })
   }
   const answers: ProbeAnswer[] = []
@@ -257,8 +256,9 @@ async function probeRoute(
   // If the application was made before this package was loaded, only a request shows the policy.
   const policy = route.policy ?? answers[0]?.end?.policy ?? null
   if (policy?.noauth) return open
-  // Without a body that is valid, the validation answers before the guard.
-  const isUnasked = policy?.late && hasBody && route.validatesBody && options.body === undefined
+  // Where what is sent may not be valid, the validation answers before the guard decides the rest.
+  const hasInvalidBody = hasBody && route.validatesBody && options.body === undefined
+  const isUnasked = policy?.late && (hasInvalidBody || route.validatesOthers)
   for (const attempt of policy === null || isUnasked
     ? []
     : forbiddenAttempts(policy, address, target, place.method)) {

@@ -15,7 +15,7 @@ import type { Verified } from './verified-tokens.ts'
 export interface Finding {
   /** True: the token was in the cache. Null: no token was read. */
   cached: boolean | null
-  /** The text of the token, once it was read: it may be a ticket that counts once. */
+  /** The text of the token, once it was read. That of `tokenFrom` may be a ticket: it is kept. */
   token: string | null
   /** The verified token; null until then, and in dev mode. */
   verified: Verified | null

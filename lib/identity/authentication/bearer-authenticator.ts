@@ -106,7 +106,8 @@ export class BearerAuthenticator implements Authenticator {
       mustBeBound: false,
     },
   ): MaybePromise<Principal | AuthError> {
-    const token = finding.token ?? extractToken(request, this.#rules) // 401
+    const kept = request.headers.authorization === undefined ? finding.token : null
+    const token = kept ?? extractToken(request, this.#rules) // 401
     finding.token = token
     if (token === null) return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
     const known = this.#parts.tokens.recall(token) // 401

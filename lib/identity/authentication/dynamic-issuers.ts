@@ -66,6 +66,7 @@ interface Own {
 
 /** An issuer by the application's word. */
 interface Held {
+  readonly iss: string
   readonly issuer: Issuer
   readonly rights: ExternalRights | undefined
   /** The answer's data: all of it but functions. */
@@ -83,6 +84,8 @@ export class DynamicIssuers implements Issuers {
   readonly #rules: AskedIssuersRules
   readonly #answers: CachedCallback<IssuerEntry | null, Held | null>
   readonly #table: IssuerTable<Held | null>
+  /** The number of calls of `forget()`. */
+  #forgotten = 0
   /** The number of issuers that had proved a token and were displaced, since the last warning. */
   #displaced = 0
   readonly #warning = new Alarm(() => this.#warn())
@@ -91,8 +94,7 @@ export class DynamicIssuers implements Issuers {
   constructor(rules: AskedIssuersRules) {
     this.#rules = rules
     this.#table = new IssuerTable(rules.maxHeld, (held, hadProved) => {
-      held?.issuer.displace()
-      held?.issuer.keys.close()
+      if (held !== null) this.#displace(held)
       if (hadProved) this.#noteDisplaced()
     })
     this.#answers = new CachedCallback<IssuerEntry | null, Held | null>({
@@ -151,6 +153,7 @@ export class DynamicIssuers implements Issuers {
   }
 
   forget(iss?: string): void {
+    this.#forgotten += 1
     this.#answers.forget((known) => iss === undefined || known === iss)
   }
 
@@ -172,6 +175,15 @@ export class DynamicIssuers implements Issuers {
       const reason = 'the answers of the issuers function are forgotten before they come'
       throw withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, reason))
     })
+  }
+
+  #displace({ iss, issuer, data }: Held): void {
+    const forgotten = this.#forgotten
+    issuer.displace(() => {
+      const known = this.#answers.fresh(iss)
+      return known === undefined ? this.#forgotten === forgotten : known?.data === data
+    })
+    issuer.keys.close()
   }
 
   #noteDisplaced(): void {
@@ -234,7 +246,7 @@ export class DynamicIssuers implements Issuers {
       },
     )
     const story = before?.story ?? this.#storyOf(iss)
-    const held: Held = { issuer, rights, data, place, story }
+    const held: Held = { iss, issuer, rights, data, place, story }
     return held
   }
 

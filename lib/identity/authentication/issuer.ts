@@ -120,11 +120,15 @@ export class Issuer {
     return this.#isRetired
   }
 
-  /** It has given way to another issuer. What it has proved for requests under way counts there. */
-  displace(): void {
+  /**
+   * It has given way to another issuer. What it has proved counts for requests under way.
+   *
+   * @param isAsItWas false: it is gone since, or has other rules
+   */
+  displace(isAsItWas: () => boolean): void {
     this.#isRetired = true
-    this.#trust.lapse(true)
-    this.#validity?.lapse(true)
+    this.#trust.lapse(isAsItWas)
+    this.#validity?.lapse(isAsItWas)
   }
 
   /** No token that it has proved is believed any more. */
@@ -239,7 +243,7 @@ export class Issuer {
   /** One for each key set. The one before ends: what other keys have proved is proved anew. */
   #validityBy(keys: KeySet): Validity {
     if (this.#validity === undefined || this.#provedBy !== keys) {
-      this.#validity?.lapse(false)
+      this.#validity?.end()
       this.#provedBy = keys
       this.#validity = new EndingValidity(
         () => this.#standing.isTrusted() && this.keys.current() === keys,

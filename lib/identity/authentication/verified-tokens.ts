@@ -122,14 +122,18 @@ export class EndingValidity implements Validity {
     return !this.#hasItsKeys()
   }
 
-  /** It is believed no more: its keys have been replaced, or its issuer gave way to another one. */
-  lapse(hasItsKeys: boolean): void {
+  /**
+   * It is believed no more, and counts for requests under way.
+   *
+   * @param hasItsKeys false: its issuer has other rules since
+   */
+  lapse(hasItsKeys: () => boolean): void {
     this.#isSo = undefined
-    this.#hasItsKeys = () => hasItsKeys
+    this.#hasItsKeys = hasItsKeys
   }
 
   end(): void {
     this.hasEnded = true
-    this.lapse(false)
+    this.lapse(() => false)
   }
 }

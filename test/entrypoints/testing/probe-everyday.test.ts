@@ -66,6 +66,15 @@ test('assertGuarded passes where the validation refuses a guest whom the guard l
   await assertGuarded(app, authority)
 })
 
+test('assertGuarded fails where strangers get as far as the validation of a late route', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  const token = await authority.token({ sub: 'service' })
+  await app.register(tenantAuth, trusting({ resolveTenant: () => null, tokenFrom: () => token }))
+  const config = { tenant: 'required', late: true } as const
+  app.get('/docs', { config, schema: { querystring: QUERY } }, async () => 'secret')
+  await assert.rejects(assertGuarded(app, authority), /stranger +401 +400, not from the guard/)
+})
+
 test('assertGuarded fails where a route that validates lets in whom its policy refuses', async (t) => {
   const app = bareApp(t, { exposeHeadRoutes: false })
   await app.register(tenantAuth, trusting())

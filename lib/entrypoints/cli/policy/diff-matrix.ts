@@ -160,9 +160,11 @@ function placeDifferences(
   return pairByLikeness(was, is, likeness).flatMap(([before, after]) => {
     if (after === undefined) return [{ ...successors.lossOf(before), at: before }]
     if (before === undefined) return [additionOf(after, [...was, ...othersFor(after)])]
+    // A further constraint takes requests from no other route.
+    const others = isTighter(before, after) ? was : [...was, ...othersFor(after)]
     const moved = isSamePlace(before, after)
       ? []
-      : [constraintDifference(before, after, was, successors)]
+      : [constraintDifference(before, after, others, successors)]
     return [...moved, ...routeDifferences(before, after)].map((each) => ({ ...each, at: after }))
   })
 }

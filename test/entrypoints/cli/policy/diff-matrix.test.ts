@@ -148,6 +148,14 @@ test('a new route opens if it lets in whom the pattern kept out that answered it
   assert.deepEqual(added('/admin/*', '/other', {}), [`changes: GET /other: ${words} none`])
 })
 
+test('a route that loses a constraint opens what a stricter pattern answered before', () => {
+  const one = { constraints: { version: '1.0.0' } }
+  const was = [listed('/u/:id', ONE), listed('/u/me', one)]
+  assert.deepEqual(differences([was], [[listed('/u/:id', ONE), listed('/u/me')]]), [
+    'opens: GET /u/me: constraints were version 1.0.0, are none',
+  ])
+})
+
 test('a route that changes in two ways is two differences', () => {
   const was = [listed('/x', { tenant: 'query', require: ['a:b'] })]
   assert.deepEqual(differences([was], [[listed('/x', { require: ['a:b', 'c:d'] })]]), [
