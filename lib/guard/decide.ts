@@ -56,16 +56,14 @@ export function decide(context: AuthContext, turns = MOST_TURNS): MaybePromise<D
       ? principal.then((found) => decideFor(found, context))
       : decideFor(principal, context)
   if (!(decision instanceof Promise)) return decision
-  const again = (): MaybePromise<Decision> => {
+  // What has failed stands: the proof of a bound token, whose note is late, may be noted by now.
+  return decision.then((decided) => {
+    if (!isWithdrawn(context)) return decided
+    // While it waited, its issuer got another pin, or other keys. The old ones count no more.
     if (turns === 0) return issuerChanges()
     beginAnew(context)
     return decide(context, turns - 1)
-  }
-  // While it waited, its issuer may have got another pin, or other keys. The old ones count no more.
-  return decision.then(
-    (decided) => (isWithdrawn(context) ? again() : decided),
-    (error) => (isWithdrawn(context) ? again() : Promise.reject(error)),
-  )
+  })
 }
 
 /** True: the issuer of the request's token, its rules or its keys have been replaced. */

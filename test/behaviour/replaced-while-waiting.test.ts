@@ -303,19 +303,41 @@ test('a ticket that counts once is asked for once', async (t) => {
   assert.equal(outcome(await waiting), '200')
 })
 
-test('an outage of what the issuer had before does not stand', async (t) => {
-  const slow = slowOnce(undefined)
-  const failing = async () => {
-    await slow.ask()
-    throw new Error('on purpose')
-  }
-  const row = { ...RULES, resourcesOf: failing }
-  const { get, replaceIssuer } = await start(t, {}, undefined, row)
-  const waiting = get('/t/globex')
-  await slow.isAsked()
-  await replaceIssuer(RULES)
-  slow.answer()
-  assert.equal(await waiting, '200')
+test('a proof whose note is late is 503, and no replay, though the keys change meanwhile', async (t) => {
+  const own = await createTestAuthority({ issuer, audience })
+  const user = await own.bound({ sub: 'alice', resources: RIGHTS })
+  const seen = new Set<string>()
+  let fail = (_error: Error): void => assert.fail('nothing is noted')
+  const { publicKeys } = own
+  let row: unknown = { ...RULES, publicKeys }
+  const app = bareApp(t)
+  await app.register(
+    tenantAuth,
+    untyped({
+      issuers: () => row,
+      confirmation: 'check',
+      publicUrl: 'https://api.test',
+      proofSeen: (key: string) => {
+        const isFirst = !seen.has(key)
+        seen.add(key)
+        if (seen.size > 1) return isFirst
+        return new Promise((_resolve, reject) => {
+          fail = reject
+        })
+      },
+    }),
+  )
+  app.get('/t/:tenant', async () => 'ok')
+  await app.ready()
+  const get = async () =>
+    app.inject({ url: '/t/acme', headers: user.headers('GET', 'https://api.test/t/acme') })
+  const waiting = get()
+  await until(() => seen.size > 0)
+  row = { ...RULES, publicKeys, tokenTypes: ['at+jwt'] }
+  app.authService.forget({ issuer })
+  assert.equal(outcome(await get()), '200')
+  fail(new Error('on purpose'))
+  assert.equal(outcome(await waiting), '503 ERR_AUTH_PROOFS_UNAVAILABLE')
 })
 
 test('an issuer that is replaced whenever a question is open is refused in the end', async (t) => {
