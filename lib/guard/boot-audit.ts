@@ -245,8 +245,8 @@ export class PluginOrder {
 }
 
 /**
- * Whether a route is the one that @fastify/cors adds for itself, so that Fastify takes preflights
- * of all urls. The router may spell it with a slash.
+ * True for the route that @fastify/cors adds for itself, so that Fastify takes preflights of all
+ * urls.
  */
 export function isOfCors(
   { method, url, constraints }: ListedPlace,
