@@ -54,7 +54,7 @@ export interface ProbeOptions {
   /**
    * The body of each request to a route that is `late`, such as the one that `resolveTenant` reads.
    * Without it a late route whose schema validates the body is asked by the stranger and with the
-   * expired token only.
+   * expired token only, as one is that validates its query, headers or parameters.
    *
    * @param tenant the tenant that the request is for
    */
