@@ -64,6 +64,17 @@ async function start(
   }
 }
 
+/** An application with the key server of an authority of its own. */
+async function withOwnServer(t: TestContext, options: object) {
+  const own = await createTestAuthority()
+  t.after(() => own.close())
+  const { publicKeys: _, ...claims } = own.options
+  const app = bareApp(t)
+  const all = { ...claims, publicKeysUrl: await own.listen(), ...options }
+  await app.register(tenantAuth, untyped(all))
+  return { own, app }
+}
+
 /** What a request may wait for after its token is verified. */
 const WAITS: readonly [
   what: string,
@@ -129,12 +140,7 @@ test('a caller that is no request is decided by its issuer as it is then', async
 
 test('a request that waits is decided by the keys of its issuer as they are then', async (t) => {
   const slow = slowOnce(RIGHTS)
-  const own = await createTestAuthority()
-  t.after(() => own.close())
-  const { publicKeys: _, ...claims } = own.options
-  const options = { ...claims, publicKeysUrl: await own.listen(), resourcesOf: slow.ask }
-  const app = bareApp(t)
-  await app.register(tenantAuth, untyped(options))
+  const { own, app } = await withOwnServer(t, { resourcesOf: slow.ask })
   app.get('/t/:tenant', async () => 'ok')
   await app.authService.refreshKeys()
   const waiting = app.inject({ url: '/t/acme', headers: await own.headers({}) })
@@ -209,12 +215,8 @@ test('an issuer that was displaced, and is gone then, lets in nobody who waited'
 })
 
 test('a body that comes after its key was withdrawn lets nobody in', async (t) => {
-  const own = await createTestAuthority()
-  t.after(() => own.close())
-  const { publicKeys: _, ...claims } = own.options
   const slow = slowOnce(undefined)
-  const app = bareApp(t)
-  await app.register(tenantAuth, { ...claims, publicKeysUrl: await own.listen() })
+  const { own, app } = await withOwnServer(t, {})
   const preValidation = async () => void (await slow.ask())
   app.post('/:tenant', { preValidation }, async () => 'ok')
   await app.authService.refreshKeys()

@@ -88,9 +88,9 @@ export function unusable(problem?: unknown): CallbackFailure {
 
 /** For an answer that is needed at once: a promise is none, and may tell why when it rejects. */
 export function reportRejection(answer: unknown, report: ReportFailure | undefined): void {
-  ignoreRejection(answer)
-  if (!(answer instanceof Promise)) return
-  answer.catch((error: unknown) => report?.(thrown(error))).catch(() => {})
+  const isPromise = answer instanceof Promise
+  const reported = (error: unknown): void => report?.(thrown(error))
+  ignoreRejection(isPromise ? answer.catch(reported) : answer)
 }
 
 function asPromise(answer: unknown): unknown {
