@@ -54,9 +54,14 @@ export abstract class AuthError extends Error {
   }
 
   // Getters are on the prototype: serializers copy an error's own fields, and must not copy these.
+  // They are read of copies too: Fastify serializes an object that has the error as its prototype.
 
   override get name(): string {
     return 'AuthError'
+  }
+
+  override set name(value: string) {
+    overwrite(this, 'name', value)
   }
 
   /** The same as `statusCode`, under the name that http-errors uses. Some frameworks read it. */
@@ -64,14 +69,22 @@ export abstract class AuthError extends Error {
     return this.statusCode
   }
 
+  set status(value: number) {
+    overwrite(this, 'status', value)
+  }
+
   /** Whether the message may be shown to the client, as http-errors defines it: true below 500. */
   get expose(): boolean {
     return this.statusCode < 500
   }
 
-  /** Why exactly, in constant words. For the log; never part of a response. */
+  set expose(value: boolean) {
+    overwrite(this, 'expose', value)
+  }
+
+  /** Why exactly, in constant words. For the log; never part of a response. Empty of a copy. */
   get reason(): string {
-    return this.#reason
+    return #reason in this ? this.#reason : ''
   }
 
   /** The fault of the client's credentials; null if other credentials would not help. */
@@ -83,6 +96,11 @@ export abstract class AuthError extends Error {
   get retryAfter(): number | null {
     return null
   }
+}
+
+/** http-errors writes these, and so do error handlers of applications. */
+function overwrite(error: AuthError, name: 'name' | 'status' | 'expose', value: unknown): void {
+  Object.defineProperty(error, name, { value, writable: true, configurable: true })
 }
 
 /**
@@ -125,7 +143,7 @@ export class ERR_AUTH_TOKEN_INVALID extends AuthError {
   }
 
   override get challenge(): Challenge {
-    return { error: this.#error }
+    return { error: #error in this ? this.#error : 'invalid_token' }
   }
 
   /**
@@ -133,7 +151,7 @@ export class ERR_AUTH_TOKEN_INVALID extends AuthError {
    * the log; never part of a response.
    */
   get mismatch(): Mismatch | undefined {
-    return this.#mismatch?.()
+    return #mismatch in this ? this.#mismatch?.() : undefined
   }
 }
 
@@ -169,7 +187,7 @@ export class ERR_AUTH_RESOURCE_MISSING extends AuthError {
   }
 
   override get challenge(): Challenge {
-    return { error: 'insufficient_scope', scope: this.#required }
+    return { error: 'insufficient_scope', ...(#required in this && { scope: this.#required }) }
   }
 }
 
@@ -188,7 +206,8 @@ export class ERR_AUTH_STEP_UP_REQUIRED extends AuthError {
   }
 
   override get challenge(): Challenge {
-    return { error: 'insufficient_user_authentication', stepUp: this.#required }
+    const error = 'insufficient_user_authentication'
+    return #required in this ? { error, stepUp: this.#required } : { error }
   }
 }
 
@@ -275,7 +294,7 @@ abstract class Unavailable extends AuthError {
   }
 
   override get retryAfter(): number {
-    return this.#retryAfter
+    return #retryAfter in this ? this.#retryAfter : 1
   }
 }
 

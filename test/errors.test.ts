@@ -55,6 +55,25 @@ for (const [code, error] of Object.entries(ERRORS)) {
     assert.match(error.stack ?? '', /^AuthError: [^\n]+\n {4}at .*errors\.test\.ts/)
   })
 
+  test(`${code} can be read of an object that has it as its prototype, without its reason`, () => {
+    for (const copy of [Object.create(error), new Proxy(error, {})]) {
+      assert.deepEqual([copy.reason, copy.mismatch], ['', undefined])
+      assert.equal(copy.challenge?.error, error.challenge?.error)
+      assert.deepEqual([copy.challenge?.scope, copy.challenge?.stepUp], [undefined, undefined])
+      assert.equal(copy.retryAfter, error.retryAfter)
+    }
+  })
+
+  test(`${code} takes what http-errors and error handlers write`, () => {
+    const written: object = Object.create(error)
+    Object.assign(written, { status: 404, expose: false, name: 'NotFound' })
+    assert.deepEqual(
+      ['status', 'expose', 'name'].map((name) => Reflect.get(written, name)),
+      [404, false, 'NotFound'],
+    )
+    assert.deepEqual([error.status, error.name], [error.statusCode, 'AuthError'])
+  })
+
   test(`${code} keeps its reason out of every usual way to show an error`, () => {
     assert.equal(error.reason, REASON)
     const shown = [JSON.stringify(error), String(error), error.stack, error.message]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { errors } from '../../lib/index.ts'
@@ -6,6 +7,9 @@ import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts
 import { assertRefused } from '../helpers/app/refusals.ts'
 
 const CHALLENGE = 'Bearer realm="api"'
+
+/** The package http-errors has no types of its own. */
+const createError: (...given: unknown[]) => Error = createRequire(import.meta.url)('http-errors')
 
 /** Error handlers that applications write. */
 const HANDLERS: readonly [what: string, set: (app: FastifyInstance) => void][] = [
@@ -32,6 +36,23 @@ const HANDLERS: readonly [what: string, set: (app: FastifyInstance) => void][] =
           .code(error.statusCode)
           .type('text/plain')
           .send(JSON.stringify({ problem: error.code }))
+      }),
+  ],
+  [
+    'gives it to http-errors',
+    (app) =>
+      void app.setErrorHandler((error: errors.AuthError, _request, reply) => {
+        createError(error.statusCode, error)
+        reply.code(error.status).send({ problem: error.code })
+      }),
+  ],
+  [
+    'fills in what errors lack',
+    (app) =>
+      void app.setErrorHandler((error: errors.AuthError, _request, reply) => {
+        error.status = error.status ?? 500
+        error.name = error.name || 'Error'
+        reply.code(error.status).send({ problem: error.code })
       }),
   ],
 ]
@@ -70,6 +91,51 @@ test('the challenge survives the error handler of a route, and one that throws t
   }
   app.get('/x', { errorHandler }, async () => 'never')
   assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
+})
+
+for (const member of ['reason', 'challenge', 'mismatch', 'retryAfter', 'stack', 'status']) {
+  test(`a schema of errors that documents ${member} is no 500, and shows no reason`, async (t) => {
+    const app = await guardedApp(t, { tenants: () => Promise.reject(new Error('own words')) })
+    const properties = { message: { type: 'string' }, [member]: {} }
+    const documented = { type: 'object', properties }
+    const response = { '4xx': documented, '5xx': documented }
+    const config = { tenant: 'required', require: 'a:b' } as const
+    app.get('/x', { config, schema: { response } }, async () => 'never')
+    app.get('/y', { config: { stepUp: { maxAge: 1 } }, schema: { response } }, async () => 'never')
+    const [url, old] = ['/x?tenant=lazy-raccoon', { auth_time: 1 }]
+    for (const [request, status, message] of [
+      [{ url }, 401, 'Authentication is required'],
+      [{ url, headers: { authorization: 'Bearer x' } }, 401, 'The access token is not valid'],
+      [{ url, headers: await as({}) }, 403, 'Access to this tenant is not permitted'],
+      [{ url: '/y', headers: await as({}, old) }, 401, 'A new login is required'],
+      [
+        { url, headers: await as({ '*': ['a:b'], 'lazy-raccoon': [] }) },
+        503,
+        'Tenants cannot be checked now',
+      ],
+    ] as const) {
+      const answer = await app.inject(request)
+      const body = answer.json()
+      assert.deepEqual([answer.statusCode, body.message], [status, message])
+      if (member === 'reason') assert.equal(body.reason, '')
+      assert.equal(answer.headers['cache-control'], 'no-store')
+    }
+  })
+}
+
+test('a refusal that a handler wraps keeps its status and challenge', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/x', { config: { authorization: true } }, async ({ authorization }) => {
+    try {
+      return authorization.require('a:b')
+    } catch (error) {
+      throw Object.create(Object(error))
+    }
+  })
+  const response = await app.inject({ url: '/x', headers: await as() })
+  assert.equal(response.statusCode, 403)
+  assert.equal(response.headers['www-authenticate'], `${CHALLENGE}, error="insufficient_scope"`)
+  assert.equal(response.headers['cache-control'], 'no-store')
 })
 
 test('an error of ours that a handler makes keeps its own message', async (t) => {
