@@ -142,8 +142,7 @@ export class AdmissionSignal {
  * wait: by the token's time, by what proved it, by a deny list that is `isRevoked`, and by the age
  * of the login that its route wants. Undefined: it has not.
  *
- * @param countsAge whether an opaque token that names no end has ended with its answer, so that it
- * is asked for anew; the age says nothing against it
+ * @param countsAge whether an opaque token without `exp` ends with its answer, to be asked for anew
  */
 export function endRefusal(context: Deciding, countsAge = false): AuthError | undefined {
   const { verified, principal, membership, policy, rules } = context

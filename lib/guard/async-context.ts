@@ -4,8 +4,6 @@ import { contextOf, type RequestContext, rootScope } from '../routes/fastify-sco
 import { aliasHandler } from '../routes/route-capture.ts'
 import { admittedContextOf, type Deciding, type DecisionRules } from './context.ts'
 
-type ContextRules = Pick<DecisionRules, 'asyncContext'>
-
 /**
  * Goes on with a request under its own authorization. It goes on under none if it was not admitted,
  * or if its service lacks the option: a handler of a service that has it may have made the request.
@@ -28,9 +26,12 @@ const entering = new WeakSet<FastifyInstance>()
  * of a pool, a handler answers in one or injects a request, and Node reports the end of a response
  * in the context of the response before it on the connection.
  */
-export function keepContext(app: FastifyInstance, rules: ContextRules): void {
+export function keepContext(
+  app: FastifyInstance,
+  { asyncContext }: Pick<DecisionRules, 'asyncContext'>,
+): void {
   const root = rootScope(app)
-  if (!rules.asyncContext || entering.has(root)) return
+  if (!asyncContext || entering.has(root)) return
   entering.add(root)
   root.addHook('onRequest', enter)
   root.addHook('preParsing', enterWithPayload)

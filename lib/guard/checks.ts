@@ -49,8 +49,7 @@ class NamedCheck {
   /** The refusal of an admitted request; null: the check holds. */
   async refusalOf(context: AuthContext): Promise<AuthError | null> {
     const { authorization, request, rules } = context
-    const refuse = (reason: string) =>
-      withoutStack(() => new ERR_AUTH_CHECK_UNAVAILABLE(1, `the check ${this.#name} ${reason}`))
+    const refuse = (reason: string) => unavailable(`the check ${this.#name} ${reason}`)
     const answer = this.#line.enter<boolean | AuthError>({
       key: '',
       refuse,
@@ -108,20 +107,19 @@ export class Checks {
   async refusalOf(context: AuthContext): Promise<AuthError | null> {
     try {
       for (const name of context.policy.checks ?? []) {
-        const refusal = await this.#named(name).refusalOf(context)
+        const check = this.#checks.get(name)
+        // The boot has excluded it.
+        if (check === undefined) return unavailable(`there is no check ${name}`)
+        const refusal = await check.refusalOf(context)
         if (refusal !== null) return refusal
       }
       return null
     } catch (error) {
-      if (isThrown(error, AuthError)) return error
-      return withoutStack(() => new ERR_AUTH_CHECK_UNAVAILABLE(1, 'a check failed'))
+      return isThrown(error, AuthError) ? error : unavailable('a check failed')
     }
   }
+}
 
-  /** @throws ERR_AUTH_CHECK_UNAVAILABLE if there is no such check, which the boot has excluded */
-  #named(name: string): NamedCheck {
-    const check = this.#checks.get(name)
-    if (check !== undefined) return check
-    throw withoutStack(() => new ERR_AUTH_CHECK_UNAVAILABLE(1, `there is no check ${name}`))
-  }
+function unavailable(reason: string): AuthError {
+  return withoutStack(() => new ERR_AUTH_CHECK_UNAVAILABLE(1, reason))
 }

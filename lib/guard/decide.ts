@@ -36,9 +36,9 @@ export type Decision = Membership | typeof GUEST | AuthError
  */
 export function identify(context: AuthContext): MaybePromise<typeof UNDECIDED | AuthError> {
   const { authenticator, waits } = context.rules
-  const principal = authenticator.authenticate(context.request, waits, context) // 401, 503
+  const user = authenticator.authenticate(context.request, waits, context) // 401, 503
   const known = (found: Principal | AuthError) => (found instanceof AuthError ? found : UNDECIDED)
-  return principal instanceof Promise ? principal.then(known) : known(principal)
+  return user instanceof Promise ? user.then(known) : known(user)
 }
 
 /**
@@ -50,16 +50,16 @@ export function identify(context: AuthContext): MaybePromise<typeof UNDECIDED | 
 export function decide(context: AuthContext, turns = MOST_TURNS): MaybePromise<Decision> {
   const { authenticator, waits } = context.rules
   if (context.policy.noauth) return decideFor(null, context)
-  const principal = authenticator.authenticate(context.request, waits, context) // 401, 503
+  const user = authenticator.authenticate(context.request, waits, context) // 401, 503
   const decision =
-    principal instanceof Promise
-      ? principal.then((found) => decideFor(found, context))
-      : decideFor(principal, context)
+    user instanceof Promise
+      ? user.then((found) => decideFor(found, context))
+      : decideFor(user, context)
   if (!(decision instanceof Promise)) return decision
   // What has failed stands: the proof of a bound token, whose note is late, may be noted by now.
   return decision.then((decided) => {
     if (!isWithdrawn(context)) return decided
-    // While it waited, its issuer got another pin, or other keys. The old ones count no more.
+    // While it waited, its issuer got other tenants or keys. The old ones count no more.
     if (turns === 0) return issuerChanges()
     beginAnew(context)
     return decide(context, turns - 1)
@@ -71,7 +71,7 @@ export function isWithdrawn({ verified }: Deciding): boolean {
   return verified?.validity.isWithdrawn === true
 }
 
-/** Whoever asked is not known any more, and what was proved of its keys is. */
+/** Forgets the user. The keys that its sender has proved to hold stay proved. */
 export function beginAnew(context: Deciding): void {
   context.verified = null
   context.principal = null
@@ -100,7 +100,7 @@ export function decideIn(
 ): MaybePromise<Decision> {
   if (tenant instanceof AuthError) return tenant
   context.tenant = tenant
-  let asked: Membership | typeof GUEST = GUEST
+  let member: Membership | typeof GUEST = GUEST
   if (principal !== null) {
     const { addressed } = principal
     if (addressed !== undefined && !addressed.include(tenant)) {
@@ -109,22 +109,22 @@ export function decideIn(
     // Before the tenant's existence, so that users cannot probe which tenants exist.
     const membership = principal.find(tenant)
     if (membership === undefined) {
-      return decideAnew(context, () => withoutRights(principal, context)) // 403
+      return decideByNewerRights(context, () => withoutRights(principal, context)) // 403
     }
-    asked = membership
+    member = membership
   }
   const { knownTenants, waits } = context.rules
-  const areAsked = tenant !== null && !(knownTenants instanceof AnyTenant)
-  const state = !areAsked || knownTenants.stateOf(tenant, waits) // 404, 503
-  if (state instanceof Promise) return state.then((found) => decideInState(found, asked, context))
-  return decideInState(state, asked, context)
+  const mustExist = tenant !== null && !(knownTenants instanceof AnyTenant)
+  const state = !mustExist || knownTenants.stateOf(tenant, waits) // 404, 503
+  if (state instanceof Promise) return state.then((found) => decideInState(found, member, context))
+  return decideInState(state, member, context)
 }
 
 /**
  * The decision by newer rights, where those that were kept would refuse the request; once for each
  * decision. If there are no newer ones, the refusal stands.
  */
-function decideAnew(
+function decideByNewerRights(
   context: Deciding,
   refusal: () => MaybePromise<Decision>,
 ): MaybePromise<Decision> {
@@ -198,15 +198,15 @@ export function suspendedRefusal(): AuthError {
 
 function decideInState(
   state: TenantState,
-  asked: Membership | typeof GUEST,
+  member: Membership | typeof GUEST,
   context: Deciding,
 ): MaybePromise<Decision> {
   const { policy } = context
-  const membership = state === true ? asked : membershipDespite(state, asked, context) // 403, 404
+  const membership = state === true ? member : membershipDespite(state, member, context) // 403, 404
   if (membership instanceof AuthError) return membership
   // The login counts last: nobody logs in again to be refused still.
-  const found = policy.stepUp === null ? membership : (loginRefusal(context) ?? membership)
-  if (policy.requirement === null) return found // 401
+  const found = policy.stepUp === null ? membership : (loginRefusal(context) ?? membership) // 401
+  if (policy.requirement === null) return found
   if (membership === GUEST) {
     return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('a guest holds no resource'))
   }
@@ -215,7 +215,7 @@ function decideInState(
   if (requirement && membership.meets(requirement)) return found
   const { principal } = membership
   const refusal = () => withoutStack(() => resourceRefusal(requirement ?? required, principal)) // 403
-  return requirement === undefined ? refusal() : decideAnew(context, refusal)
+  return requirement === undefined ? refusal() : decideByNewerRights(context, refusal)
 }
 
 function resourceRefusal(

@@ -29,7 +29,7 @@ import { type Decision, decide, GUEST, identify, isWithdrawn, UNDECIDED } from '
 import { recordDecision } from './decision-events.ts'
 import { errorResponse } from './error-response.ts'
 import { bindLog } from './log-bindings.ts'
-import { doneInPlace, noteRefusal, ProbedRequest } from './probe-gate.ts'
+import { doneInPlace, noteProbeEnd, ProbedRequest } from './probe-gate.ts'
 import { readsDeclared } from './request-decorators.ts'
 import { claimScope } from './scopes.ts'
 
@@ -150,10 +150,11 @@ function conclude(
 }
 
 function refuse(context: AuthContext, error: AuthError, done: HookHandlerDoneFunction): void {
+  const { request, policy } = context
   context.membership = null
   context.isGuest = false
   context.error = error
-  if (context.request.raw instanceof ProbedRequest) noteRefusal(context, error)
+  if (request.raw instanceof ProbedRequest) noteProbeEnd(request, policy, error)
   recordDecision(context)
   done(error)
 }

@@ -10,7 +10,6 @@ import { commonPrototype, contextKey, isContext, isWithin } from '../routes/fast
 import type { Policy } from '../routes/policy.ts'
 import { aliasHandler } from '../routes/route-capture.ts'
 import type { RouteRegistry } from '../routes/route-registry.ts'
-import type { AuthContext } from './context.ts'
 import { guardedScopes } from './scopes.ts'
 
 /**
@@ -43,10 +42,6 @@ const probeEnds = new WeakMap<object, ProbeEnd>()
 /** Undefined if something else than the guard has answered. */
 export function probeEndOf(raw: object): ProbeEnd | undefined {
   return probeEnds.get(raw)
-}
-
-export function noteRefusal({ request, policy }: AuthContext, error: AuthError): void {
-  note(request, policy, error)
 }
 
 /**
@@ -120,7 +115,7 @@ function setRaw(this: FastifyRequest, raw: unknown): void {
   Object.defineProperty(this, 'raw', property)
   if (!(raw instanceof ProbedRequest)) return
   const isCovered = guardedScopes(this.server).some((scope) => isWithin(scope, this.server))
-  if (!isCovered) throw new ProbeStopped(note(this, null, null))
+  if (!isCovered) throw new ProbeStopped(noteProbeEnd(this, null, null))
   replaceHandlers(this)
 }
 
@@ -146,11 +141,15 @@ function withoutHandler(context: unknown): unknown {
 }
 
 function answerInPlace(request: FastifyRequest, reply: FastifyReply, policy: Policy | null): void {
-  if (probeEndOf(request.raw) === undefined) note(request, policy, null)
+  if (probeEndOf(request.raw) === undefined) noteProbeEnd(request, policy, null)
   reply.code(request.is404 ? 404 : 204).send()
 }
 
-function note(request: FastifyRequest, policy: Policy | null, error: AuthError | null): ProbeEnd {
+export function noteProbeEnd(
+  request: FastifyRequest,
+  policy: Policy | null,
+  error: AuthError | null,
+): ProbeEnd {
   const end = { url: request.routeOptions.url, policy, error }
   probeEnds.set(request.raw, end)
   return end

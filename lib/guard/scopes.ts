@@ -29,7 +29,7 @@ export function guardedScopes(app: FastifyInstance): readonly FastifyInstance[] 
   return scopesOf.get(rootScope(app)) ?? []
 }
 
-/** A guard in its scope, for the tools and further plugins. */
+/** A guard in its scope, as the tools and further plugins find it. */
 export interface InstalledGuard {
   readonly scope: FastifyInstance
   readonly registry: RouteRegistry
@@ -41,7 +41,6 @@ export interface InstalledGuard {
 
 const installed = new WeakMap<object, readonly InstalledGuard[]>()
 
-/** Registers a guard for them. */
 export function registerGuard(guard: InstalledGuard): void {
   const root = rootScope(guard.scope)
   installed.set(root, [...(installed.get(root) ?? []), guard])
