@@ -7,7 +7,7 @@ import type {
   RouteGenericInterface,
 } from 'fastify'
 import type { AuthError } from '../errors.ts'
-import { issuerChanges } from '../identity/authentication/jwt-verifier.ts'
+import { changedIssuerRefusal } from '../identity/authentication/jwt-verifier.ts'
 import { denialRefusal } from '../identity/authentication/revocation-check.ts'
 import { lifetimeRefusal } from '../identity/jwt/registered-claims.ts'
 import { tokenInfo } from '../identity/jwt/token-info.ts'
@@ -151,7 +151,7 @@ export function endRefusal(context: Deciding, countsAge = false): AuthError | un
   const { names, lifetime, isOpaque, validity } = verified
   const outOfTime = lifetimeRefusal(lifetime, rules.clockTolerance)
   if (outOfTime !== undefined) return outOfTime
-  if (validity.hasEnded) return issuerChanges()
+  if (validity.hasEnded) return changedIssuerRefusal()
   const lastsAsAnswer = countsAge && membership !== null && lifetime.exp === undefined
   if (lastsAsAnswer && endOf(context) <= Date.now()) return tokenRefusal('expired')
   if (rules.denies !== undefined) {

@@ -1,6 +1,6 @@
 import { AuthError, ERR_AUTH_KEYS_UNAVAILABLE } from '../errors.ts'
 import type { Authenticator } from '../identity/authentication/authenticator.ts'
-import { issuerChanges } from '../identity/authentication/jwt-verifier.ts'
+import { changedIssuerRefusal } from '../identity/authentication/jwt-verifier.ts'
 import type { Verified } from '../identity/authentication/verified-tokens.ts'
 import type { Authorization } from '../identity/authorization/authorization.ts'
 import { runWithAuthorization } from '../identity/authorization/current-authorization.ts'
@@ -191,7 +191,7 @@ function admit(call: Call, decision: Decision): AuthError | null {
 
 /** Why what was decided counts no more; undefined: it does. */
 function changedRefusal(call: Call): AuthError | undefined {
-  return isWithdrawn(call) ? issuerChanges() : endRefusal(call)
+  return isWithdrawn(call) ? changedIssuerRefusal() : endRefusal(call)
 }
 
 function closed(): AuthError {

@@ -5,7 +5,7 @@ import {
   ERR_AUTH_TENANT_UNKNOWN,
   ERR_AUTH_TOKEN_MISSING,
 } from '../errors.ts'
-import { issuerChanges, MOST_TURNS } from '../identity/authentication/jwt-verifier.ts'
+import { changedIssuerRefusal, MOST_TURNS } from '../identity/authentication/jwt-verifier.ts'
 import { Membership, type Principal } from '../identity/authorization/principal.ts'
 import {
   type Requirement,
@@ -60,7 +60,7 @@ export function decide(context: AuthContext, turns = MOST_TURNS): MaybePromise<D
   return decision.then((decided) => {
     if (!isWithdrawn(context)) return decided
     // While it waited, its issuer got other tenants or keys. The old ones count no more.
-    if (turns === 0) return issuerChanges()
+    if (turns === 0) return changedIssuerRefusal()
     beginAnew(context)
     return decide(context, turns - 1)
   })

@@ -19,9 +19,9 @@ import { checkRevocation, isDenyList, type RevocationRules } from './revocation-
 import type { TokenCacheStats } from './token-cache.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
-export interface BearerRules extends RevocationRules, TokenRules {}
+interface BearerRules extends RevocationRules, TokenRules {}
 
-export interface TokenParts {
+interface TokenParts {
   readonly issuers: Issuers
   readonly tokens: VerifiedTokens
   readonly jwts: JwtVerifier

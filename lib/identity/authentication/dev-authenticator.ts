@@ -18,13 +18,13 @@ export class DevAuthenticator implements Authenticator {
   readonly #principal: Principal
 
   constructor(userInfo: UserInfo, rules: RightsRules) {
-    const vouched = {
+    const subject = {
       exp: Number.POSITIVE_INFINITY,
       issuer: null,
       actors: NO_ACTORS,
       login: DEV_LOGIN,
     } as const
-    this.#principal = Principal.of(userInfo, vouched, rules)
+    this.#principal = Principal.of(userInfo, subject, rules)
   }
 
   open(): void {}

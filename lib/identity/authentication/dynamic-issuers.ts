@@ -38,7 +38,7 @@ const NAME = /^[^\s\p{C}]{1,2048}$/u
 /** Seconds. An answer that is not kept at all would take its keys with it, for each request. */
 const LEAST_AGE = 0.001
 
-export interface AskedIssuersRules {
+export interface DynamicIssuersRules {
   ask(iss: string): unknown
   /** The issuer of an answer; null: none; undefined: it is no answer. */
   read(iss: string, answer: unknown): IssuerEntry | null | undefined
@@ -72,7 +72,7 @@ interface Held {
   /** The answer's data: all of it but functions. */
   readonly data: string
   readonly place: string
-  readonly story: DocumentStatus
+  readonly status: DocumentStatus
 }
 
 /**
@@ -80,8 +80,8 @@ interface Held {
  */
 export class DynamicIssuers implements Issuers {
   readonly isReady = true
-  readonly areAsked = true
-  readonly #rules: AskedIssuersRules
+  readonly areDynamic = true
+  readonly #rules: DynamicIssuersRules
   readonly #answers: CachedCallback<IssuerEntry | null, Held | null>
   readonly #table: IssuerTable<Held | null>
   /** The number of calls of `forget()`. */
@@ -91,7 +91,7 @@ export class DynamicIssuers implements Issuers {
   readonly #warning = new Alarm(() => this.#warn())
   #warnedAt = Number.NEGATIVE_INFINITY
 
-  constructor(rules: AskedIssuersRules) {
+  constructor(rules: DynamicIssuersRules) {
     this.#rules = rules
     this.#table = new IssuerTable(rules.maxHeld, (held, hadProved) => {
       if (held !== null) this.#displace(held)
@@ -103,15 +103,15 @@ export class DynamicIssuers implements Issuers {
       learn: (entry, iss, before, askedAt) => {
         const held = this.#learn(entry, iss, before ?? undefined)
         // Strangers make up issuers. An issuer that was never known is nothing that could be gone.
-        if (held === null) before?.story.ended()
-        else held.story.fetched(askedAt)
+        if (held === null) before?.status.ended()
+        else held.status.fetched(askedAt)
         return held
       },
       failed: (error, iss, before, isOver) => {
-        const story = before?.story ?? this.#storyOf(iss)
-        story.failed(isThrown(error, AuthError) ? error.reason : errorCode(error))
-        if (!isOver) story.look(clock.now(), true)
-        else before?.story.ended()
+        const status = before?.status ?? this.#statusOf(iss)
+        status.failed(isThrown(error, AuthError) ? error.reason : errorCode(error))
+        if (!isOver) status.look(clock.now(), true)
+        else before?.status.ended()
       },
       drop: (held) => end(held),
       refuse: (reason) =>
@@ -245,12 +245,12 @@ export class DynamicIssuers implements Issuers {
         onWaitEnd: () => this.#table.endWait(iss),
       },
     )
-    const story = before?.story ?? this.#storyOf(iss)
-    const held: Held = { iss, issuer, rights, data, place, story }
+    const status = before?.status ?? this.#statusOf(iss)
+    const held: Held = { iss, issuer, rights, data, place, status }
     return held
   }
 
-  #storyOf(iss: string): DocumentStatus {
+  #statusOf(iss: string): DocumentStatus {
     return new DocumentStatus(this.#rules, changeReporter('issuer', iss))
   }
 }

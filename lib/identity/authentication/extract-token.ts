@@ -13,7 +13,7 @@ import { tokenRefusal } from '../jwt/token-refusal.ts'
 const SPACE = 0x20
 
 /** The schemes of the Authorization header that bring a token. */
-export interface Schemes {
+interface Schemes {
   readonly spelt: RegExp
   readonly misspelt: RegExp
 }

@@ -45,7 +45,7 @@ export interface Standing {
 }
 
 /** The standing of a configured issuer: nobody takes it back. */
-export const FOR_GOOD: Standing = {
+const FOR_GOOD: Standing = {
   isTrusted: () => true,
   onProof() {},
   onWait() {},

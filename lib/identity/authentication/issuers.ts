@@ -11,7 +11,7 @@ export interface Issuers {
   /** True: tokens of the configured issuers can be verified now. */
   readonly isReady: boolean
   /** True: a function of the application names the issuers. */
-  readonly areAsked: boolean
+  readonly areDynamic: boolean
   /**
    * @param iss of one issuer; not given: of all that are configured
    * @throws ERR_AUTH_KEYS_UNAVAILABLE
@@ -42,7 +42,7 @@ export interface Claimed {
 
 /** Issuers that stand in the configuration. Where there is one, it judges every token. */
 export class ListedIssuers implements Issuers {
-  readonly areAsked = false
+  readonly areDynamic = false
   readonly #issuers: readonly Issuer[]
   readonly #byIss: ReadonlyMap<string, Issuer>
   readonly #only: Issuer | undefined

@@ -52,7 +52,7 @@ export class JwtVerifier {
         waits,
         // An issuer that had to be asked for may have proved this token before.
         by: (issuer) =>
-          (this.#issuers.areAsked ? this.#tokens.get(token) : undefined) ??
+          (this.#issuers.areDynamic ? this.#tokens.get(token) : undefined) ??
           issuer.verify(token, jws, waits),
         holds: ({ validity }) => validity.isValid,
       },
@@ -88,7 +88,7 @@ export class JwtVerifier {
   #parse(token: string): CompactJws {
     const jws = parseCompactJws(token, this.#maxLength, this.#headers)
     // The issuer's own rules come after the answer, which may bring them.
-    if (this.#issuers.areAsked) checkProvable(jws)
+    if (this.#issuers.areDynamic) checkProvable(jws)
     return jws
   }
 
@@ -101,9 +101,16 @@ export class JwtVerifier {
   #proveBy<T>(issuer: Issuer, proving: Proving<T>, turns: number): MaybePromise<T | AuthError> {
     const proved = proving.by(issuer)
     if (!(proved instanceof Promise)) return proved
-    const again = () => this.#again(proving, turns - 1)
+    // The issuer that is trusted now proves: while keys were waited for, it has changed.
+    const again = () => {
+      if (turns === 1) throw changedIssuerRefusal()
+      return this.#prove(proving, turns - 1)
+    }
     return proved.then(
-      (result) => (holds(result, issuer, proving) ? result : again()),
+      (result) => {
+        if (issuer.isRetired) return again()
+        return result instanceof AuthError || proving.holds(result, issuer) ? result : again()
+      },
       (error) => {
         if (issuer.isRetired) return again()
         if (proving.kid !== undefined && isOfUnknownKey(error)) this.#unknownKids += 1
@@ -111,16 +118,10 @@ export class JwtVerifier {
       },
     )
   }
-
-  /** Proves by the issuer that is trusted now: while keys were waited for, it has changed. */
-  #again<T>(proving: Proving<T>, turns: number): MaybePromise<T | AuthError> {
-    if (turns > 0) return this.#prove(proving, turns)
-    throw issuerChanges()
-  }
 }
 
-/** The refusal of a request whose issuer was replaced each time that it was decided. */
-export function issuerChanges(): AuthError {
+/** The refusal of a request whose issuer was replaced while it waited. */
+export function changedIssuerRefusal(): AuthError {
   const reason = 'the issuer changes all the time'
   return withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, reason))
 }
@@ -137,9 +138,4 @@ interface Proving<T> {
 
 function isOfUnknownKey(error: unknown): boolean {
   return isThrown(error, ERR_AUTH_TOKEN_INVALID) && error.reason === UNKNOWN_KEY
-}
-
-function holds<T>(proved: T | AuthError, issuer: Issuer, proving: Proving<T>): boolean {
-  if (issuer.isRetired) return false
-  return proved instanceof AuthError || proving.holds(proved, issuer)
 }

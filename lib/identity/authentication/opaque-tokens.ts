@@ -112,9 +112,9 @@ export class OpaqueTokens {
    * Asks anew about the tokens of a user, of an issuer, or of all. The user of a token that was not
    * known, or is being asked for, is not known here: it may be one of these.
    */
-  forget(what: Invalidation = {}): void {
+  forget(what: Invalidation): void {
     this.#answers.forget()
-    this.#tokens.forget(({ isOpaque, names }) => isOpaque === true && isInvalidated(names, what))
+    this.#tokens.forget(({ isOpaque, names }) => isOpaque && isInvalidated(names, what))
     for (const since of this.#forgotten) since.push(what)
   }
 

@@ -44,7 +44,7 @@ export function checkRevocation(
   if (isRevoked === undefined) return principal
   const token = tokenInfo(names, lifetime, isOpaque)
   const revoked = callWithTimeout({
-    // A deny list looks at the token alone, so that the user info need not be made for it.
+    // User info is not made for a deny list, which looks at the token alone.
     ask: () =>
       isRevoked(isDenyList(isRevoked) ? { sub: principal.sub } : principal.userInfo, token),
     timeout,
@@ -66,7 +66,6 @@ export function denialRefusal(
   token: TokenInfo,
 ): AuthError | undefined {
   try {
-    // A deny list looks at the token alone, so that the user info need not be made for it.
     return denies({ sub }, token) ? revokedRefusal(token) : undefined
   } catch (error) {
     return unavailable(thrown(error).reason)
@@ -92,25 +91,20 @@ export type WatchRevocation = (token: TokenInfo, onRevoked: () => void) => () =>
 
 /** The watch of an option's value; undefined where it can only be asked. */
 export function watchOf(value: unknown): WatchRevocation | undefined {
-  return typeof value === 'function' && isWatched(value) ? value[WATCH] : undefined
+  return isDenyList(value) ? value[WATCH] : undefined
 }
 
 /** A deny list that is `isRevoked`. It answers at once, and throws if it does not know. */
 export type Denies = (userInfo: UserInfo, token: TokenInfo) => boolean
 
-/** A watched function, whose answer is there at once. Undefined where it can only be asked. */
+/** The deny list that is an option's value; undefined: it is another function, or none. */
 export function denialsOf(
   value: ((userInfo: UserInfo, token: TokenInfo) => unknown) | undefined,
 ): Denies | undefined {
-  if (value === undefined || !isWatched(value)) return undefined
-  return (userInfo, token) => value(userInfo, token) !== false
+  return isDenyList(value) ? (userInfo, token) => value(userInfo, token) !== false : undefined
 }
 
-/** A deny list looks at the token alone, and answers at once. */
-export function isDenyList(value: unknown): boolean {
-  return watchOf(value) !== undefined
-}
-
-function isWatched(value: object): value is { readonly [WATCH]: WatchRevocation } {
-  return Object.hasOwn(value, WATCH)
+/** True: a watched function. It looks at the token alone, and answers at once. */
+export function isDenyList(value: unknown): value is { readonly [WATCH]: WatchRevocation } {
+  return typeof value === 'function' && Object.hasOwn(value, WATCH)
 }

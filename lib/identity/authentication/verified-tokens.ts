@@ -3,8 +3,7 @@ import type { ExternalRights } from '../authorization/external-rights.ts'
 import type { Principal } from '../authorization/principal.ts'
 import type { AllowedTenants } from '../authorization/rights.ts'
 import type { Confirmation } from '../jwt/confirmation.ts'
-import type { TokenNames } from '../jwt/registered-claims.ts'
-import { type Lifetime, lifetimeRefusal } from '../jwt/registered-claims.ts'
+import { type Lifetime, lifetimeRefusal, type TokenNames } from '../jwt/registered-claims.ts'
 import { TokenCache, type TokenCacheStats } from './token-cache.ts'
 
 /** Bytes of a confirmation, with the key and the header that it remembers. */
@@ -33,7 +32,6 @@ export interface Verified {
 /** The tokens that were verified, of all issuers, each bound to what proved it. */
 export class VerifiedTokens {
   readonly #cache: TokenCache<Verified>
-
   readonly #clockTolerance: number
   #hits = 0
   #misses = 0
@@ -93,8 +91,8 @@ export interface Validity {
   /** True: its issuer is gone, or has other rules. */
   readonly hasEnded: boolean
   /**
-   * True: it has ended, or its keys have been replaced. The age of an answer that it rests on does
-   * not count: a request may wait for longer.
+   * True: it has ended, or its keys have been replaced. An answer that it rests on may have grown
+   * old meanwhile: a request may wait for longer.
    */
   readonly isWithdrawn: boolean
 }
@@ -105,17 +103,17 @@ export interface Validity {
  */
 export class EndingValidity implements Validity {
   hasEnded = false
-  #isSo: (() => boolean) | undefined
+  #isTrusted: (() => boolean) | undefined
   #hasItsKeys: () => boolean
 
   /** @param hasItsKeys false: other keys are in place of those that proved it */
-  constructor(isSo: () => boolean, hasItsKeys = () => true) {
-    this.#isSo = isSo
+  constructor(isTrusted: () => boolean, hasItsKeys = () => true) {
+    this.#isTrusted = isTrusted
     this.#hasItsKeys = hasItsKeys
   }
 
   get isValid(): boolean {
-    return this.#isSo?.() ?? false
+    return this.#isTrusted?.() ?? false
   }
 
   get isWithdrawn(): boolean {
@@ -123,12 +121,12 @@ export class EndingValidity implements Validity {
   }
 
   /**
-   * It is believed no more, and counts for requests under way.
+   * It lets no new request in. Those under way may still rest on it.
    *
    * @param hasItsKeys false: its issuer has other rules since
    */
   lapse(hasItsKeys: () => boolean): void {
-    this.#isSo = undefined
+    this.#isTrusted = undefined
     this.#hasItsKeys = hasItsKeys
   }
 

@@ -22,7 +22,7 @@ export interface ActAsRules extends RightsRules {
 }
 
 /** There is no token, which would end or have an issuer. */
-const VOUCHED = { exp: Number.POSITIVE_INFINITY, issuer: null, actors: NO_ACTORS }
+const SUBJECT = { exp: Number.POSITIVE_INFINITY, issuer: null, actors: NO_ACTORS }
 
 export class ActAs {
   readonly #rules: ActAsRules
@@ -56,7 +56,7 @@ export class ActAs {
   #authorize({ sub, tenant, resources }: InternalUser): Authorization {
     const held = Object.freeze(Object.fromEntries([[tenant, resources]]))
     const userInfo = Object.freeze({ sub, resources: held })
-    return Principal.of(userInfo, VOUCHED, this.#rules).in(tenant)
+    return Principal.of(userInfo, SUBJECT, this.#rules).in(tenant)
   }
 }
 

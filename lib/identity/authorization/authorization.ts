@@ -90,7 +90,7 @@ export class Authorization {
 
   readonly #user: AuthorizedUser
 
-  constructor(user: AuthorizedUser, tenant: string | null, suspended = false) {
+  constructor(user: AuthorizedUser, tenant: string | null, suspended: boolean) {
     this.tenant = tenant
     Object.defineProperty(this, 'userInfo', Authorization.#USER_INFO)
     this.issuer = user.issuer

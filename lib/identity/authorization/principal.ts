@@ -24,8 +24,8 @@ import {
 } from './rights.ts'
 import { DEV_LOGIN, loginFault } from './step-up.ts'
 
-/** Who vouches for a user, until when, and who acts for it. */
-export interface TokenSubject {
+/** The issuer of a user, the end of its rights, and who acts for it. */
+interface TokenSubject {
   /** In seconds since the epoch. */
   readonly exp: number
   readonly issuer: string | null
@@ -103,7 +103,7 @@ export class Principal implements AuthorizedUser {
   readonly isSuperuser: boolean
   /** The tenants that the token is for, of whoever it is; undefined: any. */
   readonly addressed: AddressedTenants | undefined
-  readonly #vouched: TokenSubject
+  readonly #subject: TokenSubject
   readonly #login: Login | typeof DEV_LOGIN
   readonly #claims: UserInfo
   /** The rights that count in the place of those of the claims; null: those of the claims. */
@@ -117,38 +117,38 @@ export class Principal implements AuthorizedUser {
   /**
    * A user by its own claims, and with the rights that they name.
    *
-   * @param pin the tenants for which whoever vouches may speak
+   * @param pin the tenants for which the issuer may speak
    */
   static of(
     claims: UserInfo,
-    vouched: TokenSubject,
+    subject: TokenSubject,
     rules: RightsRules,
     pin: AllowedTenants = EVERY_TENANT,
   ): Principal {
     const resources = Object.hasOwn(claims, 'resources') ? claims.resources : undefined
     const rights = new Rights(resources, rules, pin)
     if (resources === undefined || pin === EVERY_TENANT) {
-      return new Principal(claims, null, vouched, rights)
+      return new Principal(claims, null, subject, rights)
     }
     const counting = { read: () => pinnedResources(resources, pin), size: pinnedSize(resources) }
-    return new Principal(claims, counting, vouched, rights)
+    return new Principal(claims, counting, subject, rights)
   }
 
   private constructor(
     claims: UserInfo,
     resources: Counting | null,
-    vouched: TokenSubject,
+    subject: TokenSubject,
     rights: Rights,
   ) {
     this.#claims = claims
     this.#resources = resources
-    this.issuer = vouched.issuer
-    this.actor = vouched.actors[0] ?? null
-    this.actors = vouched.actors
-    this.tokenSub = Object.hasOwn(vouched, 'tokenSub') ? (vouched.tokenSub ?? null) : claims.sub
-    this.#login = (Object.hasOwn(vouched, 'login') && vouched.login) || NO_LOGIN
-    this.addressed = Object.hasOwn(vouched, 'addressed') ? vouched.addressed : undefined
-    this.#vouched = vouched
+    this.issuer = subject.issuer
+    this.actor = subject.actors[0] ?? null
+    this.actors = subject.actors
+    this.tokenSub = Object.hasOwn(subject, 'tokenSub') ? (subject.tokenSub ?? null) : claims.sub
+    this.#login = (Object.hasOwn(subject, 'login') && subject.login) || NO_LOGIN
+    this.addressed = Object.hasOwn(subject, 'addressed') ? subject.addressed : undefined
+    this.#subject = subject
     this.isSuperuser = rights.isSuperuser
     this.#rights = rights
     Object.freeze(this)
@@ -160,7 +160,7 @@ export class Principal implements AuthorizedUser {
    * @param read what the rights were made of, frozen; undefined: there are none
    */
   withRights(rights: Rights, read: () => Resources | undefined): Principal {
-    return new Principal(this.#claims, { read, size: 0 }, this.#vouched, rights)
+    return new Principal(this.#claims, { read, size: 0 }, this.#subject, rights)
   }
 
   get sub(): string {
@@ -215,7 +215,7 @@ export class Principal implements AuthorizedUser {
    * rather too high.
    */
   get keptSize(): number {
-    const size = (Object.hasOwn(this.#vouched, 'size') && this.#vouched.size) || undefined
+    const size = (Object.hasOwn(this.#subject, 'size') && this.#subject.size) || undefined
     const given = (size ?? keptBytes(this.#claims)) + (this.actor ? keptBytes(this.actors) : 0)
     const hasOwn = this.#login !== NO_LOGIN && this.#login !== DEV_LOGIN
     const login = hasOwn ? keptBytes(this.#login) : 0
@@ -228,7 +228,7 @@ export class Principal implements AuthorizedUser {
   }
 
   get expiresAt(): Date {
-    return dateOf(this.#vouched.exp)
+    return dateOf(this.#subject.exp)
   }
 
   resourcesIn(tenant: string | null): ReadonlySet<string> {

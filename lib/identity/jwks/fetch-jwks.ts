@@ -13,7 +13,7 @@ import { KeySet } from './jwk-set.ts'
 export const MAX_KEYS_BYTES = 512 * 1024
 
 /** Where a key set is: at its own address, or where the issuer's metadata says. */
-export type KeyLocation = { readonly url: string } | { readonly issuer: string }
+type KeyLocation = { readonly url: string } | { readonly issuer: string }
 
 export interface FetchedKeysOptions {
   readonly location: KeyLocation

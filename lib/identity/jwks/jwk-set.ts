@@ -13,7 +13,7 @@ import {
 export const MAX_KEYS = 100
 
 /** The part of a token's header that chooses its key (RFC 7515 §4.1.1, §4.1.4). */
-export interface KeyChoice {
+interface KeyChoice {
   readonly alg: string
   readonly kid: string | undefined
 }

@@ -38,7 +38,7 @@ export type KeyFlaw =
   | 'too costly'
 
 /** A member of a JWK set by its text alone. Importing it is what costs. */
-export interface WrittenKey {
+interface WrittenKey {
   readonly kid: string | undefined
   readonly algorithms: readonly string[]
   readonly material: Strings

@@ -122,7 +122,7 @@ export class UnverifiedPayload {
 }
 
 /** Longest header, in characters. It is read before anything is proven. */
-export const MAX_HEADER_LENGTH = 2048
+const MAX_HEADER_LENGTH = 2048
 
 /** Most headers that are kept, and the longest, in characters. */
 const MAX_KEPT = 100

@@ -24,7 +24,7 @@ export interface Logout {
   readonly issuedBefore: Date
 }
 
-export interface LogoutRules extends Pick<ClaimRules, 'issuer'> {
+interface LogoutRules extends Pick<ClaimRules, 'issuer'> {
   readonly algorithms: ReadonlySet<string>
   /** Accepted `aud`: the clients whose users are logged out. */
   readonly audience: readonly string[]

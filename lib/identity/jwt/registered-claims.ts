@@ -114,7 +114,7 @@ export function partiesRefusal(
 export const LOGOUT = 'http://schemas.openid.net/event/backchannel-logout'
 
 /** A token with these `events` logs somebody out. It never lets anybody in. */
-export function isLogout(events: unknown): boolean {
+function isLogout(events: unknown): boolean {
   return isObject(events) && Object.hasOwn(events, LOGOUT)
 }
 

@@ -110,7 +110,7 @@ export function acceptToken(
   return accepted(given, rules, registered, payload)
 }
 
-export interface AcceptRules extends ClaimRules {
+interface AcceptRules extends ClaimRules {
   /** Seconds. */
   readonly clockTolerance: number
   readonly mapClaims?: ((claims: Record<string, unknown>) => UserInfo) | undefined

@@ -21,7 +21,7 @@ const MAX_KEPT_HEADER = 1024
 const MAX_JTI = 256
 
 /** The facts that a proof must name. */
-export interface Expected {
+interface Expected {
   readonly jkt: string
   readonly method: string
   /** The address of the request, as `PublicAddress` gives it. */

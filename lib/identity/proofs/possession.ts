@@ -8,12 +8,7 @@ import {
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { readBoolean } from '../../platform/http/failure.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
-import {
-  after,
-  attempt,
-  ignoreRejection,
-  type MaybePromise,
-} from '../../platform/runtime/maybe-promise.ts'
+import { after, ignoreRejection, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { Confirmation } from '../jwt/confirmation.ts'
 import { tokenRefusal } from '../jwt/token-refusal.ts'
 import { type ClientCertificate, thumbprintOfCertificate } from './client-certificate.ts'
@@ -33,7 +28,7 @@ export interface Possessed {
   readonly bound: 'dpop' | 'mtls'
 }
 
-export interface PossessionRules {
+interface PossessionRules {
   /** Seconds that a proof counts before its time and after. */
   readonly maxAge: number
   /** The address that clients know the API by. */
@@ -159,14 +154,15 @@ export class Possession {
     } catch (error) {
       const failure = thrown(error)
       reportCertificate?.(failure)
-      // Its `then` may throw, too.
-      void attempt(() => ignoreRejection(certificate), noted, noted)
+      try {
+        ignoreRejection(certificate)
+      } catch {
+        // Its `then` may throw, too.
+      }
       throw unavailable(`clientCertificate ${failure.reason}`)
     }
   }
 }
-
-function noted(): void {}
 
 function isSame(one: Confirmation, other: Confirmation): boolean {
   return one.jkt === other.jkt && one.x5t === other.x5t

@@ -36,11 +36,11 @@ export interface KnownTenants {
   state(): DocumentState | undefined
 }
 
-/**
- * For a service without configured tenants: every tenant that a user may act for is taken to exist.
- */
-export class AnyTenant implements KnownTenants {
+/** Tenants whose states are known at boot. */
+abstract class FixedTenants implements KnownTenants {
   readonly isReady = true
+
+  abstract stateOf(tenant: string): TenantState
 
   open(): void {}
 
@@ -49,10 +49,6 @@ export class AnyTenant implements KnownTenants {
   /** Nothing can change. */
   forget(): void {}
 
-  stateOf(): true {
-    return true
-  }
-
   watch(): () => void {
     return () => {}
   }
@@ -60,32 +56,29 @@ export class AnyTenant implements KnownTenants {
   state(): undefined {}
 }
 
-export class ListedTenants implements KnownTenants {
-  readonly isReady = true
+/**
+ * For a service without configured tenants: every tenant that a user may act for is taken to exist.
+ */
+export class AnyTenant extends FixedTenants {
+  override stateOf(): true {
+    return true
+  }
+}
+
+export class ListedTenants extends FixedTenants {
   readonly #states: ReadonlyMap<string, TenantState>
 
   constructor(ids: readonly string[], suspended: readonly string[] = []) {
+    super()
     this.#states = new Map<string, TenantState>([
       ...ids.map((id) => [id, true] as const),
       ...suspended.map((id) => [id, 'suspended'] as const),
     ])
   }
 
-  open(): void {}
-
-  close(): void {}
-
-  forget(): void {}
-
-  stateOf(tenant: string): TenantState {
+  override stateOf(tenant: string): TenantState {
     return this.#states.get(tenant) ?? false
   }
-
-  watch(): () => void {
-    return () => {}
-  }
-
-  state(): undefined {}
 }
 
 /** Most tenants whose existence is remembered. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../../../lib/errors.ts'
 import {
-  type AskedIssuersRules,
   DynamicIssuers,
+  type DynamicIssuersRules,
 } from '../../../lib/identity/authentication/dynamic-issuers.ts'
 import { Issuer, type IssuerEntry } from '../../../lib/identity/authentication/issuer.ts'
 import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
@@ -35,7 +35,7 @@ const ENTRY: IssuerEntry = {
 function start(
   t: TestContext,
   answer: (iss: string) => unknown,
-  rules: Partial<AskedIssuersRules> = {},
+  rules: Partial<DynamicIssuersRules> = {},
 ) {
   holdTime(t, { apis: ['Date', 'setTimeout'], now: 0 })
   const asked: string[] = []
