@@ -38,7 +38,6 @@ import {
   lifecycleOf,
 } from './platform/callbacks/lifecycle.ts'
 import type { PendingRequests } from './platform/callbacks/pending-requests.ts'
-import type { RemoteDocumentEvents } from './platform/http/remote-document.ts'
 
 /** The parts of one service, in all its applications. */
 export interface ServiceParts {
@@ -48,9 +47,11 @@ export interface ServiceParts {
   readonly background: readonly Background[]
   /** The functions among the options that work in the background. */
   readonly lifecycles: readonly Lifecycle[]
-  /** The same functions, as parts of the background. */
-  readonly callbacks: readonly BackgroundCallback[]
+  /** Parts of the background that end first: these functions, and the callers. */
+  readonly drained: readonly DrainedPart[]
   readonly counts: DecisionCounts
+  /** Members are undefined if `isRevoked` is no deny list. */
+  readonly denyList: Pick<GuardRules, 'denies' | 'watchRevocation'>
   readonly actAs: ActAs
   readonly callers: Callers
   readonly log: OperatorLog
@@ -59,7 +60,7 @@ export interface ServiceParts {
 export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceParts {
   const { settings } = loaded
   const authenticator = composeAuthenticator(loaded, (issuer) => log.keys(issuer), log)
-  const knownTenants = composeKnownTenants(settings, log.document('tenants', 'tenants'), log)
+  const knownTenants = composeKnownTenants(settings, log)
   const { tenantsTimeout: timeout } = settings
   const checks =
     settings.checks &&
@@ -67,6 +68,7 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
   const lifecycles = lifecyclesOf(loaded)
   const counts = new DecisionCounts()
   const { clockTolerance, asyncContext, isRevoked, confirmation } = settings
+  const denyList = { denies: denialsOf(isRevoked), watchRevocation: watchOf(isRevoked) }
   const callers = new Callers({
     authenticator,
     knownTenants,
@@ -74,19 +76,19 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
     clockTolerance,
     asyncContext,
     mustBeBound: confirmation === 'require',
-    denies: denialsOf(isRevoked),
-    watchRevocation: watchOf(isRevoked),
+    ...denyList,
   })
   const functions = lifecycles.map((lifecycle) => composeCallback(lifecycle, loaded, log))
-  const callbacks = [...functions, callers]
+  const drained = [...functions, callers]
   return {
     authenticator,
     knownTenants,
     checks,
-    background: [authenticator, knownTenants, ...callbacks],
+    background: [authenticator, knownTenants, ...drained],
     lifecycles,
-    callbacks,
+    drained,
     counts,
+    denyList,
     actAs: composeActAs(loaded, knownTenants),
     callers,
     log,
@@ -170,11 +172,7 @@ function composeActAs({ settings, rights }: LoadedSettings, knownTenants: KnownT
   return new ActAs({ ...rights, asyncContext, knownTenants, onBegin })
 }
 
-export function composeKnownTenants(
-  settings: Settings,
-  events: RemoteDocumentEvents,
-  log = NO_LOG,
-): KnownTenants {
+function composeKnownTenants(settings: Settings, log: OperatorLog): KnownTenants {
   const { tenants, devMode, tenantsTimeout: timeout, tenantsMaxAge: maxAge } = settings
   if (tenants === undefined) return new AnyTenant()
   if (typeof tenants === 'function') {
@@ -188,17 +186,17 @@ export function composeKnownTenants(
   // Dev mode fetches no document.
   if (devMode) return new AnyTenant()
   const { keysMaxStale: maxStale, keysRetry: retry, keysCooldown: retryMax } = settings
-  return new RemoteTenants(tenants, { timeout, maxAge, maxStale, retry, retryMax }, events)
+  const freshness = { timeout, maxAge, maxStale, retry, retryMax }
+  return new RemoteTenants(tenants, freshness, log.document('tenants', 'tenants'))
 }
 
 export function composeGuardRules(
   { settings, addresses, configFile }: LoadedSettings,
-  { authenticator, knownTenants, checks, counts, log }: ServiceParts,
+  { authenticator, knownTenants, checks, counts, denyList, log }: ServiceParts,
   app: { readonly waits: PendingRequests; readonly server: object },
 ): GuardRules {
   const { resolveTenant, tenantParameter, tenantQuery, tenantsTimeout: timeout } = settings
   const { realm, resource, clockTolerance, asyncContext, logBindings, suspendedTenants } = settings
-  const { isRevoked } = settings
   return {
     authenticator,
     knownTenants,
@@ -211,8 +209,7 @@ export function composeGuardRules(
     timeout,
     waits: app.waits,
     clockTolerance,
-    denies: denialsOf(isRevoked),
-    watchRevocation: watchOf(isRevoked),
+    ...denyList,
     counts,
     logBindings,
     asyncContext,
@@ -231,7 +228,7 @@ interface Background {
   readonly isReady: boolean
 }
 
-interface BackgroundCallback extends Background {
+interface DrainedPart extends Background {
   /**
    * Called before the last application closes its server. A pool that the application ends in a
    * hook waits for the connections that are taken from it.
@@ -250,7 +247,7 @@ function composeCallback(
   lifecycle: Lifecycle,
   { settings, issuers }: LoadedSettings,
   log: OperatorLog,
-): BackgroundCallback {
+): DrainedPart {
   const accepted: AcceptedIssuers =
     typeof issuers === 'function'
       ? 'dynamic'
