@@ -46,7 +46,7 @@ export interface AnswerRules<T> {
   readonly report?: ReportFailure | undefined
 }
 
-export interface Question<T> extends AnswerRules<T> {
+interface Question<T> extends AnswerRules<T> {
   ask(): unknown
   /** The waits of the application, whose closing ends the wait for an answer. */
   readonly waits: PendingRequests

@@ -6,7 +6,7 @@ import type { CallbackFailure, ReportsOf } from './call-with-timeout.ts'
 // with them.
 
 /** The work of a function between its calls. */
-export interface LifecycleWork {
+interface LifecycleWork {
   begin?(): void
   end(): void
   readonly isReady?: boolean

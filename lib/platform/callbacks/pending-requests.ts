@@ -2,7 +2,7 @@ import type { MaybePromise } from '../runtime/maybe-promise.ts'
 
 // Outside: servers that hang, and functions of the application that never answer.
 
-export interface WaitLimit {
+interface WaitLimit {
   readonly milliseconds: number
   late(): Error
   ended(): Error

@@ -31,7 +31,7 @@ const MOST_NEW = 1000
 
 const MOST_HUNG = 1000
 
-export interface PlacedFetch {
+interface PlacedFetch {
   readonly url: string
   readonly standing: Standing
   readonly limit: TimeLimit

@@ -10,7 +10,7 @@ import { isLoopback } from './urls.ts'
 
 export type AddressRule = (address: string) => boolean
 
-export interface JudgedRequest {
+interface JudgedRequest {
   readonly headers: Readonly<Record<string, string>>
   /** Ends the whole exchange, body included. */
   readonly signal: AbortSignal

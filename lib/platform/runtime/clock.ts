@@ -21,16 +21,12 @@ const monotonic = performance.now.bind(performance)
  * The clock of ages and waits. All ages of this package are differences of two of its readings.
  * Only the times of a token (`exp`, `nbf`, `iat`) are read on the wall clock.
  *
- * The wall clock cannot measure an age, because it may be set. The monotonic clock of a process is
- * never set, and counts on while the process is stopped. But on Linux it stands still while the
- * machine sleeps, so keys would serve too long. The time since boot counts the sleep too, and
- * setting the wall clock does not move it. So the difference of these two clocks is the sleep.
+ * The wall clock may be set. The monotonic clock never is, but on Linux it stands still while the
+ * machine sleeps, so keys would serve too long. The time since boot counts the sleep too: the
+ * difference of these two clocks is the sleep. Reading it takes 5 µs, so it is read on demand, and
+ * at most ten times a second: a sleep is known at the latest 100 ms after waking.
  *
- * Reading the time since boot takes 5 µs, a hundred times as long as the monotonic clock. So it is
- * read on demand only, and at most ten times a second. A sleep is known at the latest 100 ms after
- * waking.
- *
- * If a host stops a virtual machine, no clock of that machine counts on. Its ages stand still too.
+ * If a host stops a virtual machine, no clock of that machine counts on.
  */
 export class Clock {
   readonly #awake: () => number

@@ -1,4 +1,5 @@
-// Outside: data of others, and Object.prototype, which any code may extend.
+// Outside: data of others, each part of which may have any type, and Object.prototype, which any
+// code may extend.
 
 /**
  * A property that the object itself has. Data from outside is never read by plain access:
@@ -8,14 +9,10 @@ export function ownProperty(object: object, name: string): unknown {
   return Object.getOwnPropertyDescriptor(object, name)?.value
 }
 
-// Outside: data of others, such as JSON. Each part of it may have any type.
-
 /** Null and lists are no objects here. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
-
-// Outside: objects of classes, such as a Map, whose content is not in members of their own.
 
 /**
  * The members of a plain object are its own, and it inherits nothing but the members of all
@@ -26,8 +23,6 @@ export function isPlain(value: object): boolean {
   if (typeof prototype !== 'object' || prototype === null) return prototype === null
   return Reflect.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty')
 }
-
-// Outside: Object.prototype, from which a plain object has each member that it lacks itself.
 
 /** A copy that has its own members alone, and not even those of Object.prototype. */
 export function ownCopy<T extends object>(given: T): T {
