@@ -2,7 +2,7 @@
  * The letters and digits of a name. Case, accents, quotes, underscores, full-width forms and
  * invisible characters do not count.
  */
-export function lettersOf(name: string): string {
+function lettersOf(name: string): string {
   return name
     .toLowerCase()
     .normalize('NFKD')

@@ -2,7 +2,7 @@ import ini from 'ini'
 import { showValue } from './redact.ts'
 
 /** One line of an INI file. */
-export type IniLine =
+type IniLine =
   | { readonly kind: 'blank' }
   | { readonly kind: 'section'; readonly name: string }
   | { readonly kind: 'broken section' }
@@ -148,7 +148,7 @@ function unquotable(text: string): UnreadableValue {
   return new UnreadableValue('both quotes or none', found)
 }
 
-export type OptionSection = 'auth' | 'tenants'
+type OptionSection = 'auth' | 'tenants'
 
 /** The section of an issuer. */
 export type IssuerSection = `auth.${string}`

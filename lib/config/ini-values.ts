@@ -172,7 +172,7 @@ const BOOLEANS = new Map([
  * The value of a key's text by a schema. A text that is no such value is returned, and will be
  * refused.
  */
-export function readIniText(schema: TSchema, text: string): unknown {
+function readIniText(schema: TSchema, text: string): unknown {
   const kinds: readonly TSchema[] = schema[Kind] === 'Union' ? schema['anyOf'] : [schema]
   if (kinds.some((kind) => kind[Kind] === 'Array')) return readList(kinds, text)
   const value = readValue(text)

@@ -10,7 +10,7 @@ import { showHidden, showReason, showValue } from './redact.ts'
 import { assertRight, isOptional, isRight } from './schema-check.ts'
 
 /** A value that somebody gave. */
-export interface Given {
+interface Given {
   readonly value: unknown
   /** The value as a message shows it, if that is another one. */
   readonly written?: unknown

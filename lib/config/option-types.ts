@@ -15,7 +15,7 @@ const ADDRESS_EXPECTED =
  * the letter, so it has the spelling that URL parsers give it. A router may not find paths with
  * escaped characters or `*`.
  */
-export function isResourceAddress(value: string): boolean {
+function isResourceAddress(value: string): boolean {
   if (!isSecureUrl(value) || /[?#%*]|\/$/.test(value)) return false
   const { href, pathname } = new URL(value)
   return (pathname === '/' ? href.slice(0, -1) : href) === value

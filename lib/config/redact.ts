@@ -1,5 +1,5 @@
 /** Most characters of a value, or of a name, that a message shows. */
-export const MOST_SHOWN = 80
+const MOST_SHOWN = 80
 
 /** A value as a boot error shows it: on one line, short, and without what may be a secret. */
 export function showValue(value: unknown): string {

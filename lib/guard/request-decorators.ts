@@ -11,7 +11,7 @@ const NAMES = ['tenant', 'userInfo', 'resources', 'authorization'] as const
 
 const OF_GUESTS = { userInfo: null, authorization: null, resources: new ImmutableSet<string>([]) }
 
-export const GETTERS: ReadonlyMap<string, Getter> = new Map(
+const GETTERS: ReadonlyMap<string, Getter> = new Map(
   NAMES.map((name) => [
     name,
     function getter(this: FastifyRequest) {

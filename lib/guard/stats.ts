@@ -27,7 +27,7 @@ export interface DocumentStats extends DocumentState {
 }
 
 /** The parts of a service that have figures. */
-export interface StatsSources {
+interface StatsSources {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants
   readonly lifecycles: readonly Lifecycle[]

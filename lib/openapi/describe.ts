@@ -17,7 +17,7 @@ import {
   withTenantParameter,
 } from './operation.ts'
 
-export interface OpenapiRules extends RefusalRules, TenantParameterRules {
+interface OpenapiRules extends RefusalRules, TenantParameterRules {
   /** Tokens may also come from another place than the Authorization header. */
   readonly tokenFrom?: unknown
   /** Undefined: senders need not prove that they hold the keys of tokens. */

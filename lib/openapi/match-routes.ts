@@ -38,7 +38,7 @@ export function documentedRoutes(
  * The policies of the routes that share one operation. Empty if the operation is not a route of
  * ours.
  */
-export type FindPolicies = (method: string, path: string) => readonly Policy[]
+type FindPolicies = (method: string, path: string) => readonly Policy[]
 
 /**
  * By method and path. Routes share a place in the document if they differ only by a constraint, a
@@ -107,7 +107,7 @@ export function withoutBasePaths(url: string, basePaths: readonly string[]): str
   )
 }
 
-export function basePathsOf(servers: unknown): string[] {
+function basePathsOf(servers: unknown): string[] {
   return list(servers)
     .map((server) => basePathOf(draft(server)))
     .filter((basePath) => basePath !== '/' && basePath !== '')

@@ -36,7 +36,7 @@ export function refusalsOf(
 export function responseOf(
   status: keyof typeof REFUSALS,
   schema: string,
-  policies: readonly Policy[] = [],
+  policies: readonly Policy[],
 ): object {
   const { description, header } = REFUSALS[status]
   const words = status === 403 ? requirementWords : status === 401 ? loginWords : () => []
