@@ -33,7 +33,8 @@ export function auditRoutes(
   rules: AuditRules,
 ): void {
   const { scope, seen, early } = registry
-  const warn = (message: string, routes?: unknown): void => {
+  const warn: Warn = (message, routes) => {
+    if (routes?.length === 0) return
     scope.log.warn(routes === undefined ? {} : { routes }, `tenant auth: ${message}`)
   }
   const routes = [...seen, ...(early ?? [])]
@@ -59,7 +60,8 @@ function reportUnused(routes: readonly Route[], { checks = {} }: AuditRules, war
   if (unused.length > 0) warn(`no route names these checks: ${unused.join(', ')}`)
 }
 
-type Warn = (message: string, routes?: unknown) => void
+/** @param routes those that it is about; of an empty list nothing is said */
+type Warn = (message: string, routes?: readonly string[]) => void
 
 /**
  * Applications whose uncovered routes were reported. Several guards in one application see the same
@@ -101,15 +103,16 @@ function uncoveredRoutes(scope: FastifyInstance): string[] {
   if (declaring.length > 0) {
     throw new ERR_AUTH_ROUTE_INVALID([...declaring, WRAP].join('\n'))
   }
-  return open
-    .filter(({ declared }) => !declared.noauth)
-    .flatMap(placesButCors)
-    .map(nameOf)
+  return open.filter(({ declared }) => !declared.noauth).flatMap(namesOf)
 }
 
-/** Without the route that @fastify/cors adds for itself, which is not the application's. */
-function placesButCors(route: Route): ListedPlace[] {
-  return routePlaces(route).filter((place) => !isOfCors(place, route.scope))
+/**
+ * A route's methods and urls, without those that @fastify/cors adds for itself: these are not the
+ * application's.
+ */
+function namesOf(route: Route): string[] {
+  const places = routePlaces(route).filter((place) => !isOfCors(place, route.scope))
+  return places.map(({ method, url }) => `${method} ${url}`)
 }
 
 function reportEarly(
@@ -123,17 +126,15 @@ function reportEarly(
     )
     return
   }
-  const places = early.flatMap(placesButCors)
-  if (places.length === 0) return
-  if (problems.length > 0) {
-    warn(
-      'routes that were written before the plugin had loaded are wrong: they are guarded strictly, or closed',
-      problems,
-    )
-  }
+  const names = early.flatMap(namesOf)
+  if (names.length === 0) return
   warn(
-    `${places.length} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes, and before @fastify/autoload`,
-    places.slice(0, MOST_NAMED).map(nameOf),
+    'routes that were written before the plugin had loaded are wrong: they are guarded strictly, or closed',
+    problems,
+  )
+  warn(
+    `${names.length} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes, and before @fastify/autoload`,
+    names.slice(0, MOST_NAMED),
   )
 }
 
@@ -147,7 +148,6 @@ function reportMistaken(routes: readonly Route[], rules: AuditRules, warn: Warn)
   const suspects = routes.filter(
     ({ policy, url }) => policy?.noauth !== true && mistakenSegments(url, rules).length > 0,
   )
-  if (suspects.length === 0) return
   warn(
     `these paths have a parameter that looks like the tenant segment, which is :${rules.tenantParameter}; rename it, or set tenantParameter`,
     suspects.map(({ methods, url }) => `${methods.join(', ')} ${url}`),
@@ -168,18 +168,16 @@ export function undeclaredProblems(
 
 function reportUndeclared(routes: readonly Route[], { undeclared }: AuditRules, warn: Warn): void {
   if (undeclared !== 'warn') return
-  const places = routes.filter(isUndeclared).flatMap(placesButCors).map(nameOf)
-  if (places.length === 0) return
   warn(
     'any user of their tenant may use these routes, which declare neither require nor check nor guests; declare who may (require: false: it is meant)',
-    places,
+    routes.filter(isUndeclared).flatMap(namesOf),
   )
 }
 
 function isUndeclared(route: Route): boolean {
   const { noauth, requirement, checks, guests, isRequireless } = route.declared
   const isSaid = noauth || requirement !== null || checks !== null || guests || isRequireless
-  return !isSaid && placesButCors(route).length > 0
+  return !isSaid && namesOf(route).length > 0
 }
 
 /** A host or a header does not guard by itself, as a segment does. */
@@ -189,16 +187,10 @@ function reportTenantless(routes: readonly Route[], rules: AuditRules, warn: War
   const open = routes.filter(
     ({ policy, declared }) => policy?.tenant === null && !policy.noauth && !declared.isTenantless,
   )
-  const places = open.flatMap(placesButCors).map(nameOf)
-  if (places.length === 0) return
   warn(
     'resolveTenant is given, and these guarded routes look at no tenant; set tenantDefault: true, or declare tenant (false: it is meant)',
-    places,
+    open.flatMap(namesOf),
   )
-}
-
-function nameOf({ method, url }: ListedPlace): string {
-  return `${method} ${url}`
 }
 
 /** Plugins that answer requests themselves, and their place before or after the guard. */

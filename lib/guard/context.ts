@@ -107,7 +107,7 @@ export class AuthContext implements Deciding {
     this.rules = rules
     this.before = before
     if (before === null) return
-    // A proof counts once, as a ticket may: neither is asked for again at the last gate.
+    // A proof counts once, and so may what `tokenFrom` gave: the last gate asks for neither again.
     this.possession = before.possession
     this.token = before.token
   }

@@ -56,7 +56,7 @@ export function decide(context: AuthContext, turns = MOST_TURNS): MaybePromise<D
       ? user.then((found) => decideFor(found, context))
       : decideFor(user, context)
   if (!(decision instanceof Promise)) return decision
-  // What has failed stands: the proof of a bound token, whose note is late, may be noted by now.
+  // A failure stands: a proof whose note was late may be noted by now, and count as replayed.
   return decision.then((decided) => {
     if (!isWithdrawn(context)) return decided
     // While it waited, its issuer got other tenants or keys. The old ones count no more.
@@ -142,14 +142,14 @@ function decideByNewerRights(
 
 const COUNTS_AS_GUEST = 'tenant auth: a user counts as a guest'
 
-/** A token for another tenant is none here, not even that of a superuser or of a guest. */
+/** A token for the address of another tenant is none here, not even that of a superuser. */
 function addressRefusal(addressed: AddressedTenants, context: Deciding): AuthError {
   context.principal = null
   context.verified = null
   return addressed.refusal(context.tenant)
 }
 
-/** To a route for guests, a user who may not act for the tenant is nobody. */
+/** On a route for guests, a user who may not act for the tenant is a guest. */
 function withoutRights(principal: Principal, context: Deciding): MaybePromise<Decision> {
   const { policy, tenant } = context
   const refusal = withoutStack(() => principal.tenantRefusal())
@@ -204,7 +204,7 @@ function decideInState(
   const { policy } = context
   const membership = state === true ? member : membershipDespite(state, member, context) // 403, 404
   if (membership instanceof AuthError) return membership
-  // The login counts last: nobody logs in again to be refused still.
+  // The login is judged last, so that nobody logs in again and is refused still.
   const found = policy.stepUp === null ? membership : (loginRefusal(context) ?? membership) // 401
   if (policy.requirement === null) return found
   if (membership === GUEST) {

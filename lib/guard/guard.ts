@@ -159,7 +159,7 @@ function refuse(context: AuthContext, error: AuthError, done: HookHandlerDoneFun
   done(error)
 }
 
-/** Whoever is refused by the token's end is nobody, but for a user who has to log in again. */
+/** A refusal by the token's end names no user, but for one who has to log in again. */
 function refuseEnded(context: AuthContext, error: AuthError, done: HookHandlerDoneFunction): void {
   if (!(error instanceof ERR_AUTH_STEP_UP_REQUIRED)) context.principal = null
   refuse(context, error, done)
