@@ -198,11 +198,9 @@ export class AuthService {
    */
   openapi<Document extends object>(document: Document, app?: object): Document {
     const { settings } = this.#loaded
-    const routes = this.#installations
-      .registries(app)
-      .flatMap((registry) => documentedRoutes(registry, settings))
-    const [scope] = this.#installations.scopes(app)
-    const proofs = senderProofs(settings, scope?.server ?? {})
+    const registries = this.#installations.registries(app)
+    const routes = registries.flatMap((registry) => documentedRoutes(registry, settings))
+    const proofs = senderProofs(settings, registries[0]?.scope.server ?? {})
     return describeGuard(document, routes, { ...settings, senderProofs: proofs })
   }
 
@@ -223,13 +221,8 @@ class Installations {
   }
 
   /** @param app not given: all of them */
-  scopes(app?: object): FastifyInstance[] {
-    return [...this.#registries.keys()].filter((scope) => app === undefined || scope === app)
-  }
-
-  /** @param app not given: all of them */
   registries(app?: object): RouteRegistry[] {
-    return this.scopes(app).flatMap((scope) => this.#registries.get(scope) ?? [])
+    return [...this.#registries.values()].filter(({ scope }) => app === undefined || scope === app)
   }
 
   /** The log of the first application: the service has none of its own. */
