@@ -15,7 +15,7 @@ import type { Verified } from './verified-tokens.ts'
 export interface Finding {
   /** True: the token was in the cache. Null: no token was read. */
   cached: boolean | null
-  /** The text of the token, once it was read. That of `tokenFrom` may be a ticket: it is kept. */
+  /** The text of the token, once it was read: `tokenFrom` may give it only once. */
   token: string | null
   /** The verified token; null until then, and in dev mode. */
   verified: Verified | null
@@ -112,8 +112,8 @@ const MEMBERS = new Map<string | symbol, (value: unknown) => boolean>([
 ])
 
 /**
- * The argument of `forget()`. A member that is missing by mistake must not mean
- * everybody, and one that is misspelt must not mean nobody.
+ * The argument of `forget()`. A member that is missing by mistake must not mean everybody, and one
+ * that is misspelt must not mean nobody.
  *
  * @throws TypeError
  */

@@ -30,8 +30,8 @@ const KNOWN = ['one that the issuers function knows']
 const MOST_OPEN = 16
 
 /**
- * The name of an issuer: no rules name another one, and a database may fail over it. An invented
- * one must not be long, since it is kept.
+ * A name that the function is asked about: rules have no other, and a database may fail over it. It
+ * is short, since an invented one is kept too.
  */
 const NAME = /^[^\s\p{C}]{1,2048}$/u
 

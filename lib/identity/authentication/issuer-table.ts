@@ -20,8 +20,8 @@ type Entries<T> = Map<string, Entry<T>>
 /**
  * The issuers that are held, by `iss`. Anybody can name one, so a place is worth something only
  * with a proved token: who has proved none gives way first, and displaces nobody who has. Of those
- * that have, the oldest goes that was not used since it was last passed over. Whose keys a request
- * waits for stays as long as it does.
+ * that have, the oldest goes that was not used since it was last passed over. An issuer stays as
+ * long as a request waits for its keys.
  */
 export class IssuerTable<T> implements AnswerTable<T> {
   readonly #most: number

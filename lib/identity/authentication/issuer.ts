@@ -139,8 +139,7 @@ export class Issuer {
   }
 
   /**
-   * The verified token; a promise only if its key is not known yet, and then
-   * one of `waits`.
+   * The verified token; a promise only if its key is not known yet, and then one of `waits`.
    *
    * @throws ERR_AUTH_TOKEN_INVALID
    * @throws ERR_AUTH_KEYS_UNAVAILABLE
@@ -158,11 +157,8 @@ export class Issuer {
   }
 
   /**
-   * The logout of a logout token, by the same keys and algorithms. Its `typ` and `aud` are its own.
-   *
-   * @param clients whose users are logged out
-   * @throws ERR_AUTH_TOKEN_INVALID
-   * @throws ERR_AUTH_KEYS_UNAVAILABLE
+   * As `verify`, for a logout token, by the same keys and algorithms. Its `typ` and `aud` are its
+   * own.
    */
   verifyLogout(
     jws: CompactJws,

@@ -40,7 +40,7 @@ export interface Claimed {
   readonly iss: string | undefined
 }
 
-/** Issuers that stand in the configuration. Where there is one, it judges every token. */
+/** Issuers that stand in the configuration. A single one judges every token. */
 export class ListedIssuers implements Issuers {
   readonly areDynamic = false
   readonly #issuers: readonly Issuer[]

@@ -60,13 +60,7 @@ export class JwtVerifier {
     )
   }
 
-  /**
-   * The logout of a logout token. There is no cache of them: each comes once.
-   *
-   * @param clients whose users are logged out
-   * @throws ERR_AUTH_TOKEN_INVALID
-   * @throws ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_KEYS_UNAVAILABLE
-   */
+  /** As `verify`, for a logout token. There is no cache of them: each comes once. */
   verifyLogout(
     token: string,
     clients: readonly string[],

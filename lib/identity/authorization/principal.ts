@@ -42,7 +42,7 @@ interface TokenSubject {
 }
 
 /** The resources that replace those of the claims, by tenant. */
-interface Counting {
+interface Replacement {
   read(): Resources | undefined
   /** Bytes that they keep alive beside the claims, once they are read. */
   readonly size: number
@@ -107,7 +107,7 @@ export class Principal implements AuthorizedUser {
   readonly #login: Login | typeof DEV_LOGIN
   readonly #claims: UserInfo
   /** The rights that count in the place of those of the claims; null: those of the claims. */
-  readonly #resources: Counting | null
+  readonly #resources: Replacement | null
   #userInfo: UserInfo | undefined
   readonly #rights: Rights
   /** The first membership that was asked for; for most users it is the only one. */
@@ -130,13 +130,13 @@ export class Principal implements AuthorizedUser {
     if (resources === undefined || pin === EVERY_TENANT) {
       return new Principal(claims, null, subject, rights)
     }
-    const counting = { read: () => pinnedResources(resources, pin), size: pinnedSize(resources) }
-    return new Principal(claims, counting, subject, rights)
+    const replacement = { read: () => pinnedResources(resources, pin), size: pinnedSize(resources) }
+    return new Principal(claims, replacement, subject, rights)
   }
 
   private constructor(
     claims: UserInfo,
-    resources: Counting | null,
+    resources: Replacement | null,
     subject: TokenSubject,
     rights: Rights,
   ) {

@@ -101,9 +101,6 @@ interface Place {
 function placeOf(location: KeyLocation): Place {
   const own = new Map(Object.entries(location))
   const url = own.get('url')
-  return url === undefined ? new Discovery(String(own.get('issuer'))) : placeAt(url)
-}
-
-function placeAt(url: string): Place {
+  if (url === undefined) return new Discovery(String(own.get('issuer')))
   return { url, locate: (_limits, read) => read(url) }
 }
