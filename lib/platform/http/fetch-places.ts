@@ -76,8 +76,8 @@ export class FetchPlaces {
       return await work()
     } finally {
       // A fetch that was late because another host was slow before says nothing of this host.
-      const { isLate, work } = fetch.limit
-      this.#leave(fetch, isLate && clock.now() - beganAt >= work / 2)
+      const { limit } = fetch
+      this.#leave(fetch, limit.isLate && clock.now() - beganAt >= limit.work / 2)
     }
   }
 
