@@ -12,26 +12,30 @@ import type { ReportFailure } from '../platform/callbacks/call-with-timeout.ts'
 import type { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import type { Policy } from '../routes/policy.ts'
 
-export interface DecisionRules {
-  readonly authenticator: Authenticator
+/** The rules for a decision without a request. */
+export interface CallRules {
   readonly knownTenants: KnownTenants
-  readonly tenantParameter: string
-  readonly tenantQuery: string
-  readonly resolveTenant?: ResolveTenant | undefined
-  /** Logs why `resolveTenant` gave no answer. */
-  readonly reportTenant?: ReportFailure
   /** Seconds by which clocks may differ. */
   readonly clockTolerance: number
   readonly denies?: Denies | undefined
   readonly watchRevocation?: WatchRevocation | undefined
-  /** Seconds for one call of `resolveTenant`. */
-  readonly timeout: number
   readonly suspendedTenants: 'refuse' | 'read'
   readonly asyncContext: boolean
   /** The waits of the application's requests. They end when it closes. */
   readonly waits: PendingRequests
   /** Counts decisions; null: admitted. */
   readonly counts: { count(error: AuthError | null): void }
+}
+
+export interface DecisionRules extends CallRules {
+  readonly authenticator: Authenticator
+  readonly tenantParameter: string
+  readonly tenantQuery: string
+  readonly resolveTenant?: ResolveTenant | undefined
+  /** Logs why `resolveTenant` gave no answer. */
+  readonly reportTenant?: ReportFailure
+  /** Seconds for one call of `resolveTenant`. */
+  readonly timeout: number
   /** Names of the bindings of later log lines; undefined: none. */
   readonly logBindings?: readonly LogBinding[] | undefined
 }
@@ -49,19 +53,6 @@ export interface Deciding extends Finding {
   readonly membership: Membership | null
   readonly error: AuthError | null
 }
-
-/** The rules for such a decision. */
-export type CallRules = Pick<
-  DecisionRules,
-  | 'knownTenants'
-  | 'waits'
-  | 'suspendedTenants'
-  | 'asyncContext'
-  | 'clockTolerance'
-  | 'denies'
-  | 'watchRevocation'
-  | 'counts'
->
 
 /**
  * A guarded request and its decision. Each finding is noted at once, so that a refusal can name its

@@ -24,7 +24,7 @@ export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
       if (challenges !== null) reply.header('www-authenticate', challenges)
       // RFC 9110 §10.2.3: whole seconds.
       if (retryAfter !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
-      log(request, error, { reason, required: challenge?.scope }, hints)
+      log(request, error, reason, challenge?.scope, hints)
       // After a request for an upgrade, Node's server leaves the socket to whoever listens for them.
       if ('upgrade' in request.raw && request.raw.upgrade === true) endAfterAnswer(request, reply)
     }
@@ -39,7 +39,8 @@ export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
 function log(
   request: FastifyRequest,
   error: AuthError,
-  { reason, required }: Why,
+  reason: string,
+  required: Challenge['scope'],
   hints: Hints,
 ): void {
   const { code, statusCode } = error
@@ -56,11 +57,6 @@ function log(
     hint: statusCode === 401 ? hintFor(request.log, error, hints) : undefined,
   }
   request.log[statusCode < 500 ? 'info' : 'warn'](line, 'request refused')
-}
-
-interface Why {
-  readonly reason: AuthError['reason']
-  readonly required: Challenge['scope']
 }
 
 function tenantFor(context: AuthContext | null | undefined): string | undefined {
