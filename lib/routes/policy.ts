@@ -1,8 +1,13 @@
 import { asksForProof, type ConfirmationRule } from '../identity/jwt/confirmation.ts'
-import type { TenantPlace } from '../identity/tenants/resolve-tenant.ts'
 import { type Declared, NEVER_MET, readDeclaration } from './declaration.ts'
 import { resembles } from './declaration-keys.ts'
 import { parameterNames } from './route-path.ts'
+
+/**
+ * Where a route's tenant stands: in a segment of the path, or in the query, for which
+ * `resolveTenant` may answer. Null: the route declares no tenant.
+ */
+export type TenantPlace = 'path' | 'query' | null
 
 export interface Policy {
   readonly noauth: boolean

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TenantPlace } from '../../lib/identity/tenants/resolve-tenant.ts'
 import { readDeclaration } from '../../lib/routes/declaration.ts'
-import { compilePolicy } from '../../lib/routes/policy.ts'
+import { compilePolicy, type TenantPlace } from '../../lib/routes/policy.ts'
 import { guardedApp } from '../helpers/app/guarded-app.ts'
 
 const ON = { tenantParameter: 'tenant', multitenancy: true, devMode: false }

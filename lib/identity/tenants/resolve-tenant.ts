@@ -10,12 +10,6 @@ import { unexpected } from '../../platform/http/failure.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import { after } from '../../platform/runtime/maybe-promise.ts'
 
-/**
- * Where a route's tenant stands: in a segment of the path, or in the query. Null: the route
- * declares no tenant. Whether the tenant may be absent is another question.
- */
-export type TenantPlace = 'path' | 'query' | null
-
 /** The user who asks, by the word of the verified token. */
 export interface RequestUser {
   /** `iss` (RFC 7519 §4.1.1); null: the token has none, or in dev mode. */
