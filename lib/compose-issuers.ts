@@ -60,7 +60,7 @@ export function composeIssuers(
       new Issuer(keys, rulesOf(entry, own), tokens, standing),
     report: log.callback('issuers'),
     warn: (reason) => log.warn(reason),
-    maxHeld: issuersMax,
+    issuersMax,
     timeout: tenantsTimeout,
     maxAge: issuersMaxAge,
     maxStale: keysMaxStale,

@@ -210,7 +210,6 @@ function askedServers(
     report: new OperatorLog(() => app.log).callback('issuersOf'),
     timeout: loaded.settings.tenantsTimeout,
     keptFor: () => 0,
-    maxKept: 0,
     line: { places: MOST_OPEN },
   })
   app.addHook('preClose', async () => answers.close())

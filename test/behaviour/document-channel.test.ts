@@ -187,7 +187,7 @@ test('what reading an answer throws is told in constant words', async (t) => {
     rightsOf: () => assert.fail('there is no entry'),
     issuerOf: () => assert.fail('there is no entry'),
     warn: () => assert.fail('nobody is displaced'),
-    maxHeld: 1,
+    issuersMax: 1,
     timeout: 5,
     maxAge: 5,
     maxStale: 5,

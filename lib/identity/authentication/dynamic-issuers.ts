@@ -48,7 +48,7 @@ export interface DynamicIssuersRules {
   issuerOf(entry: IssuerEntry, own: Own, standing: Standing): Issuer
   readonly report?: ReportFailure
   warn(reason: string): void
-  readonly maxHeld: number
+  readonly issuersMax: number
   /** In seconds, as the three below. */
   readonly timeout: number
   readonly maxAge: number
@@ -93,7 +93,7 @@ export class DynamicIssuers implements Issuers {
 
   constructor(rules: DynamicIssuersRules) {
     this.#rules = rules
-    this.#table = new IssuerTable(rules.maxHeld, (held, hadProved) => {
+    this.#table = new IssuerTable(rules.issuersMax, (held, hadProved) => {
       if (held !== null) this.#displace(held)
       if (hadProved) this.#noteDisplaced()
     })
@@ -119,7 +119,6 @@ export class DynamicIssuers implements Issuers {
       ...(rules.report && { report: rules.report }),
       timeout: rules.timeout,
       keptFor: (held) => (held === null ? rules.cooldown : Math.max(rules.maxAge, LEAST_AGE)),
-      maxKept: rules.maxHeld,
       table: this.#table,
       refusals: { is: (held) => held === null, maxKept: MOST_UNKNOWN },
       maxStale: rules.maxStale,
@@ -160,7 +159,7 @@ export class DynamicIssuers implements Issuers {
   /** Without those on trial, for which there is no place. */
   all(): readonly Issuer[] {
     const known = this.#answers.values().filter((held) => held !== null)
-    return known.slice(0, this.#rules.maxHeld).map(({ issuer }) => issuer)
+    return known.slice(0, this.#rules.issuersMax).map(({ issuer }) => issuer)
   }
 
   #find(iss: string | undefined, waits: PendingRequests, turns: number): MaybePromise<Issuer> {
@@ -195,10 +194,10 @@ export class DynamicIssuers implements Issuers {
 
   #warn(): void {
     const count = this.#displaced
-    const { maxHeld, warn } = this.#rules
+    const { issuersMax, warn } = this.#rules
     this.#displaced = 0
     this.#warnedAt = clock.now()
-    const line = `issuers that had proved a token and had to go: ${count}; a larger issuersMax (now ${maxHeld}) keeps them`
+    const line = `issuers that had proved a token and had to go: ${count}; a larger issuersMax (now ${issuersMax}) keeps them`
     try {
       warn(line)
     } catch {

@@ -86,7 +86,6 @@ export class OpaqueTokens {
       timeout: rules.timeout,
       // Verified tokens have a cache of their own.
       keptFor: ({ answer }) => (answer === null ? REFUSED_FOR : 0),
-      maxKept: 0,
       refusals: { is: ({ answer }) => answer === null, maxKept: MOST_REFUSED },
       ...(rules.report && { report: rules.report }),
       line: { places: MOST_OPEN },

@@ -56,12 +56,12 @@ export class CachedCallback<A, K = A> {
 
   constructor(rules: CallbackRules<A, K>) {
     const own = ownCopy(rules)
-    const { line = { places: Number.POSITIVE_INFINITY }, timeout, weight } = own
+    const { line = { places: Number.POSITIVE_INFINITY }, timeout, weight, maxKept = 0 } = own
     this.#rules = own
     this.#line = new Line(line, timeout)
     this.#lineOfKnown =
       own.known === undefined ? this.#line : new Line({ ...line, ...own.known }, timeout)
-    this.#answers = own.table ?? new AnswerCache(own.maxKept, (value) => own.drop?.(value), weight)
+    this.#answers = own.table ?? new AnswerCache(maxKept, (value) => own.drop?.(value), weight)
     this.#refusals = new AnswerCache(own.refusals?.maxKept ?? 0, () => {}, weight)
   }
 

@@ -42,8 +42,8 @@ export interface CallbackRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
    * answer if it says no.
    */
   keptFor(value: K): number
-  /** Most answers in the cache, but those that say no. */
-  readonly maxKept: number
+  /** Most answers in the cache, but those that say no. Default: 0. */
+  readonly maxKept?: number
   /** Bounds the memory of the answers, and apart from them of those that say no. */
   readonly weight?: WeightRules<K>
   /** A cache for answers that say no. It has a table of its own, because strangers make up keys. */

@@ -73,7 +73,7 @@ function start(
       return new Issuer(keys, own, TOKENS, standing)
     },
     warn: (reason) => void warned.push(reason),
-    ...{ maxHeld: 1000, timeout: 5, maxAge: 100, maxStale: 50, cooldown: 10 },
+    ...{ issuersMax: 1000, timeout: 5, maxAge: 100, maxStale: 50, cooldown: 10 },
     ...rules,
   })
   return {
@@ -181,7 +181,7 @@ test('an issuer that the function knows no more is retired, and its keys are clo
 test('an issuer that had to go is told of again after the service was closed, and a logger may throw', async (t) => {
   const told: string[] = []
   const { issuers, find } = start(t, () => ENTRY, {
-    maxHeld: 1,
+    issuersMax: 1,
     warn(reason) {
       told.push(reason)
       throw new Error('the log is full')
