@@ -89,7 +89,7 @@ const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map(
   ]),
 )
 
-/** Every asymmetric JWS algorithm that jose supports on this Node. */
+/** The names of the asymmetric JWS algorithms that this Node verifies. */
 export const supportedAlgorithms: readonly string[] = Object.freeze([...ALGORITHMS.keys()])
 
 /**
