@@ -125,12 +125,12 @@ export class Callers {
     }
   }
 
-  async #decide(call: Call, token: string, asked: unknown): Promise<Decision> {
+  async #decide(call: Call, token: string, wanted: unknown): Promise<Decision> {
     beginAnew(call)
     const found = await this.#authenticator.authenticateToken(token, this.#waits, call)
     if (found instanceof AuthError) return found
     call.principal = found
-    const tenant = asked === null ? null : readTenant(asked)
+    const tenant = wanted === null ? null : readTenant(wanted)
     return tenant instanceof AuthError ? tenant : decideIn(tenant, found, call)
   }
 

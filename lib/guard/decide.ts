@@ -121,7 +121,7 @@ export function decideIn(
 }
 
 /**
- * The decision by newer rights, where those that were kept would refuse the request; once for each
+ * The decision by newer rights, if those that were kept would refuse the request; once for each
  * decision. If there are no newer ones, the refusal stands.
  */
 function decideByNewerRights(
@@ -293,7 +293,7 @@ export function requestedTenant(context: AuthContext): string | null {
   }
 }
 
-/** Own properties only, because a query parser or a router may give any object. */
+/** As `ownProperty`, of whatever a query parser or a router gives; its getters count. */
 function property(holder: unknown, name: string): unknown {
   if (typeof holder !== 'object' || holder === null || Array.isArray(holder)) return undefined
   return Object.hasOwn(holder, name) ? Reflect.get(holder, name) : undefined

@@ -37,7 +37,7 @@ export interface DecisionEvent {
   /** Whether the token was known; null: no token counted. */
   readonly cached: boolean | null
   /**
-   * How the sender of an admitted request has proved to hold the keys of its token: `dpop` where it
+   * How the sender of an admitted request has proved to hold the keys of its token: `dpop` if it
    * proved both. Null: the token is not bound, or that is not checked.
    */
   readonly bound: Possessed['bound'] | null

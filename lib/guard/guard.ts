@@ -12,6 +12,7 @@ import {
 } from '../identity/authorization/current-authorization.ts'
 import { Membership } from '../identity/authorization/principal.ts'
 import { errorCode, isThrown, withoutStack } from '../platform/runtime/error.ts'
+import type { MaybePromise } from '../platform/runtime/maybe-promise.ts'
 import type { PolicyRules } from '../routes/policy.ts'
 import { RouteRegistry } from '../routes/route-registry.ts'
 import { endRefusal } from './abort-signal.ts'
@@ -71,7 +72,7 @@ export function addGuard(
       return
     }
     const context = new AuthContext({ request, reply }, policy, rules, before)
-    let decision: ReturnType<typeof decide | typeof identify>
+    let decision: MaybePromise<Decision | typeof UNDECIDED>
     try {
       decision = policy.late && hook === 'onRequest' ? identify(context) : decide(context)
     } catch (error) {
