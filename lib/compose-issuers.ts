@@ -50,7 +50,7 @@ export function composeIssuers(
   }
   const { tenantsTimeout, issuersMax, issuersMaxAge, allowPrivateIssuers } = settings
   const { keysMaxStale, keysCooldown } = settings
-  const fetching = { places, isLazy: true, isTold: true, publicOnly: !allowPrivateIssuers }
+  const fetching = { places, isLazy: true, isUntrusted: true, publicOnly: !allowPrivateIssuers }
   return new DynamicIssuers({
     ask: issuers,
     read: (iss, answer) => parseIssuerRules(iss, answer, settings),
@@ -112,7 +112,7 @@ export function externalRights(
 function composeKeys(
   { keySet, publicKeysUrl, issuer, name }: IssuerEntry,
   settings: Settings,
-  fetching: Pick<RemoteKeysOptions, 'places' | 'isLazy' | 'isOwn' | 'isTold' | 'publicOnly'>,
+  fetching: Pick<RemoteKeysOptions, 'places' | 'isLazy' | 'isOwn' | 'isUntrusted' | 'publicOnly'>,
   events: KeyEventsOf,
 ): KeySource {
   if (keySet !== undefined) return new StaticKeys(keySet)

@@ -37,7 +37,7 @@ export interface Authenticator {
   close(): void
   readonly isReady: boolean
   /**
-   * Gets new keys, where there are any to get.
+   * Gets new keys, if there are any to get.
    *
    * @param iss of one issuer; not given: of all that are configured
    * @throws ERR_AUTH_KEYS_UNAVAILABLE

@@ -45,7 +45,7 @@ export interface TokenRules {
 }
 
 /**
- * The token of a request: of its Authorization header, or, where it has none, what the
+ * The token of a request: of its Authorization header, or, if it has none, what the
  * application's function gives.
  *
  * @returns null when there is none
@@ -89,7 +89,7 @@ function tokenElsewhere(
 }
 
 /**
- * The token of an Authorization header (RFC 6750 §2.1), or null where the header is empty or of
+ * The token of an Authorization header (RFC 6750 §2.1), or null if the header is empty or of
  * another scheme.
  *
  * @throws ERR_AUTH_TOKEN_INVALID when it is a header of the schemes without exactly one token

@@ -18,7 +18,7 @@ export interface Issuers {
    */
   refreshKeys(iss?: string): Promise<void>
   /**
-   * The issuer of a token; a promise only where it has to be asked for, and then one of `waits`.
+   * The issuer of a token; a promise only if it has to be asked for, and then one of `waits`.
    *
    * @param claimed what the token says, which may choose among those that are trusted
    * @throws ERR_AUTH_TOKEN_INVALID

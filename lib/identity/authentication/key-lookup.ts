@@ -14,8 +14,8 @@ import { mismatch, tokenRefusal } from '../jwt/token-refusal.ts'
 const MAX_LOOKS = 2
 
 /**
- * The key set whose key a token is signed with; a promise only where there are no keys yet, or
- * where a newer set may have the key that this one lacks. A server that names no `kid` rotates its
+ * The key set whose key a token is signed with; a promise only if there are no keys yet, or
+ * if a newer set may have the key that this one lacks. A server that names no `kid` rotates its
  * keys too, and then only the signature shows that the key is another: as with an unknown `kid`, a
  * newer set is looked for.
  *

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import {
   AuthError,
   ERR_AUTH_INTROSPECTION_UNAVAILABLE,
@@ -198,7 +198,7 @@ function asOpaque(verified: Verified, until: number): Verified {
 
 /** The text of another server may be long. Its digest is short. */
 function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url')
+  return hash('sha256', text, 'base64url')
 }
 
 /** A proof, for some time. */

@@ -46,26 +46,26 @@ export class Authorization {
   declare readonly userInfo: UserInfo
 
   /**
-   * Who has issued the token: its verified `iss` (RFC 7519 §4.1.1); null in dev mode, and where the
+   * Who has issued the token: its verified `iss` (RFC 7519 §4.1.1); null in dev mode, and if the
    * token has none. `sub` is unique within one issuer only: a user is the pair of both.
    */
   readonly issuer: string | null
 
   /**
-   * The user as the token names it: its verified `sub`, before `mapClaims`; null where the token
+   * The user as the token names it: its verified `sub`, before `mapClaims`; null if the token
    * has none. `issuer` and `tokenSub` are what a deny list revokes. In dev mode it is the user's
    * `sub`.
    */
   readonly tokenSub: string | null
 
   /**
-   * Who acts for the user: the outermost `act` of the token (RFC 8693 §4.1); null where the token
+   * Who acts for the user: the outermost `act` of the token (RFC 8693 §4.1); null if the token
    * has none, and in dev mode.
    */
   readonly actor: Actor | null
 
   /**
-   * The whole chain of `act`, the outermost first, at most eight; empty where `actor` is null. Who
+   * The whole chain of `act`, the outermost first, at most eight; empty if `actor` is null. Who
    * stands behind the outermost is for information only: it is the word of the issuer.
    */
   readonly actors: readonly Actor[]

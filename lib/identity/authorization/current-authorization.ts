@@ -16,7 +16,7 @@ export function openContexts(): void {
 /**
  * The authorization of the request, or of the `actAs`, that this code runs for: anywhere below a
  * handler, after each `await` and in each timer too. Null outside of both, in a route with
- * `noauth`, in a request that is not let through, and where the option `asyncContext` is off.
+ * `noauth`, in a request that is not let through, and if the option `asyncContext` is off.
  *
  * Code that another request calls runs for that one: the listener of an event, and the callback of
  * a pool. `AsyncResource.bind` of node:async_hooks ties such a function to the request that made

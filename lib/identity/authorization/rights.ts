@@ -138,7 +138,7 @@ export type AllowedTenants = '*' | ReadonlySet<string>
  * the user has, so that it counts in no other tenant, and not where there is no tenant. It is
  * looked at once, however many tenants there are.
  *
- * @returns a frozen copy, or the same rights where nothing is pinned
+ * @returns a frozen copy, or the same rights if nothing is pinned
  */
 export function pinnedResources(resources: Resources, tenants: AllowedTenants): Resources {
   if (tenants === EVERY_TENANT) return resources

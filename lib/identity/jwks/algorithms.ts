@@ -38,7 +38,7 @@ export function isOversized(jwk: object): boolean {
 }
 
 /**
- * The public key of a JWK, or null where it is none. Node checks what it imports: lengths, and that
+ * The public key of a JWK, or null if it is none. Node checks what it imports: lengths, and that
  * a point is on its curve.
  */
 export function importKey(jwk: JsonWebKey): KeyObject | null {
@@ -57,7 +57,7 @@ interface Algorithm {
   readonly hash?: string
   readonly padding?: 'pss'
   /**
-   * Bytes of a signature, where the algorithm rather than the key fixes it: another encoding of the
+   * Bytes of a signature, if the algorithm rather than the key fixes it: another encoding of the
    * same (DER for ECDSA) is another token.
    */
   readonly signatureLength?: number
@@ -93,7 +93,7 @@ const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map(
 export const supportedAlgorithms: readonly string[] = Object.freeze([...ALGORITHMS.keys()])
 
 /**
- * The algorithms that a key of this type and curve can serve; `alg`, where the key names one,
+ * The algorithms that a key of this type and curve can serve; `alg`, if the key names one,
  * leaves only that (RFC 7517 §4.4).
  */
 export function algorithmsOf({
@@ -154,7 +154,7 @@ const PSS = {
 const P1363 = { dsaEncoding: 'ieee-p1363' } as const
 
 /**
- * Node 24.7 and later, and only where its OpenSSL has it. Asked by an import, since a question of
+ * Node 24.7 and later, and only if its OpenSSL has it. Asked by an import, since a question of
  * its own is experimental still, and warns.
  */
 function hasMlDsa(): boolean {

@@ -21,7 +21,7 @@ export interface FetchedKeysOptions {
    * A customer may have chosen the address, since a function returned it: then it is https, and its
    * name is looked up without a thread of the process. Default: no, the operator chose it.
    */
-  readonly isTold?: boolean
+  readonly isUntrusted?: boolean
   /** Only public addresses may be connected to. Default: no. */
   readonly publicOnly?: boolean
   /** Places that fetches have to share. Default: as many as there are. */
@@ -72,7 +72,7 @@ export class FetchedKeys implements DocumentSource<KeySet> {
     this.#url = this.#place.url
     return this.#place.locate(limits, async (url) => {
       this.#url = url
-      if (this.#options.isTold && !isSecureUrl(url)) {
+      if (this.#options.isUntrusted && !isSecureUrl(url)) {
         throw new Unusable('the address is no https URL that can be used')
       }
       return new KeySet(await fetchJson(url, limits))
@@ -80,8 +80,8 @@ export class FetchedKeys implements DocumentSource<KeySet> {
   }
 
   #limits(signal: AbortSignal, limit: TimeLimit | undefined): FetchLimits {
-    const { isTold, publicOnly, places, isOwn } = this.#options
-    const isAllowed = publicOnly ? isPublicAddress : isTold ? () => true : undefined
+    const { isUntrusted, publicOnly, places, isOwn } = this.#options
+    const isAllowed = publicOnly ? isPublicAddress : isUntrusted ? () => true : undefined
     const limits = { maxBytes: MAX_KEYS_BYTES, signal, isAllowed }
     if (places === undefined || limit === undefined) return limits
     const standing = isOwn ? 'own' : this.#isProved ? 'proved' : 'new'

@@ -1,4 +1,4 @@
-import { createHash, type KeyObject } from 'node:crypto'
+import { hash, type KeyObject } from 'node:crypto'
 import { algorithmsOf, importKey, isOversized } from './algorithms.ts'
 
 /** A public key that may verify tokens, ready for use. */
@@ -73,12 +73,11 @@ export function importWrittenKey(written: WrittenKey): VerificationKey | KeyFlaw
 /** The thumbprint of a key (RFC 7638 §3), by SHA-256: of its text alone. */
 export function thumbprintOf({ material }: WrittenKey): string {
   const members = Object.entries(material).sort(([a], [b]) => (a < b ? -1 : 1))
-  const json = JSON.stringify(Object.fromEntries(members))
-  return createHash('sha256').update(json).digest('base64url')
+  return hash('sha256', JSON.stringify(Object.fromEntries(members)), 'base64url')
 }
 
 /**
- * Own members only, each of its type. `use` and `key_ops`, where present, must allow verifying (RFC
+ * Own members only, each of its type. `use` and `key_ops`, if present, must allow verifying (RFC
  * 7517 §4.2, §4.3).
  */
 function readMember(member: unknown): Strings | KeyFlaw {

@@ -11,7 +11,7 @@ const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
 /**
- * A member of a JSON object, where its value is a string: found without parsing the object, since a
+ * A member of a JSON object, if its value is a string: found without parsing the object, since a
  * payload that nobody has signed may cost more to parse than a signature costs to verify. It is a
  * guess of what parsing gives, and no proof that the text is JSON.
  *

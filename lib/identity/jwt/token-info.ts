@@ -50,7 +50,7 @@ export function outlivesDenyList(token: TokenInfo): boolean {
 const END_OF_TIME = 8.64e15
 
 /**
- * A new Date of a NumericDate (RFC 7519 §2), in seconds since the epoch; the nearest one where no
+ * A new Date of a NumericDate (RFC 7519 §2), in seconds since the epoch; the nearest one if no
  * Date can hold it.
  */
 export function dateOf(seconds: number): Date {

@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto'
+import { hash, X509Certificate } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 
 /** Gives the certificate of a request's client, as DER or PEM; null: it has shown none. */
@@ -26,6 +26,5 @@ export function thumbprintOfCertificate(certificate: unknown): string | null {
   if (typeof certificate !== 'string' && !Buffer.isBuffer(certificate)) {
     throw new TypeError('the certificate is neither a Buffer, a string nor null')
   }
-  const { raw } = new X509Certificate(certificate)
-  return createHash('sha256').update(raw).digest('base64url')
+  return hash('sha256', new X509Certificate(certificate).raw, 'base64url')
 }

@@ -68,7 +68,7 @@ export class Line {
   }
 
   /**
-   * Runs a question at once where a place is free, otherwise as soon as one is.
+   * Runs a question at once if a place is free, otherwise as soon as one is.
    *
    * @throws what the visit refuses with, where the line is full
    */
