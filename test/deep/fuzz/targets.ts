@@ -55,10 +55,15 @@ async function openApp() {
 }
 
 const app = await openApp()
+/** Here whatever the issuer signs may come, and that logs users out, too. */
+const signedApp = await openApp()
 
-async function statusOf(authorization: string, url = '/me', proof?: string): Promise<number> {
+async function statusOf(
+  authorization: string,
+  { url = '/me', proof, to = app }: { url?: string; proof?: string; to?: typeof app } = {},
+): Promise<number> {
   const headers = { authorization, ...(proof !== undefined && { dpop: proof }) }
-  return (await app.inject({ url, headers })).statusCode
+  return (await to.inject({ url, headers })).statusCode
 }
 
 const GOOD = forge(KEY, { payload: goodClaims(LATER) })
@@ -247,13 +252,13 @@ const signedClaims: Target = {
   run: async (input) => {
     const parts = halvesOf(input)
     const token = forge(KEY, { header: parts[0], payload: parts[1] })
-    const status = await statusOf(`Bearer ${token}`, '/t/acme')
+    const status = await statusOf(`Bearer ${token}`, { url: '/t/acme', to: signedApp })
     if (![200, 401, 403].includes(status)) return `${status} in a tenant`
     if (status === 200 && !mayEnter(parts)) return 'it is let in'
-    const late = await statusOf(`Bearer ${token}`, '/vault')
+    const late = await statusOf(`Bearer ${token}`, { url: '/vault', to: signedApp })
     if (![200, 401].includes(late)) return `${late} with a step-up`
     if (late === 200 && objectIn(parts[1])?.get('acr') !== 'phr') return 'it needs no login'
-    const { statusCode } = await app.inject({
+    const { statusCode } = await signedApp.inject({
       method: 'POST',
       url: URL_OF_LOGOUT,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -351,7 +356,7 @@ const signedProof: Target = {
   run: async (input) => {
     const parts = halvesOf(input)
     const proof = proofOf(HOLDER, { header: parts[0], claims: parts[1] })
-    const status = await statusOf(`DPoP ${BOUND}`, '/me', proof)
+    const status = await statusOf(`DPoP ${BOUND}`, { proof })
     if (status === 401) return null
     if (status !== 200) return `${status}`
     if (!mayProve(parts, taken)) return 'it is let in'
@@ -368,15 +373,15 @@ const proofHeader: Target = {
   words: ['.', ',', ', ', '=', 'DPoP ', ' ', ...USED.split('.'), ...FOREIGN.split('.')],
   seeds: [USED, FOREIGN, `${USED}, ${USED}`, '', '..', 'e30.e30.AA'],
   // What has been sent once is used up, and nothing else is signed.
-  run: async (input) => expect(await statusOf(...dpopOf(input)), false),
+  run: async (input) => expect(await statusOfProof(input), false),
 }
 
-function dpopOf(proof: string): [string, string, string] {
-  const headers = dpop(BOUND, proof)
-  return [headers.authorization, '/me', headers.dpop]
+function statusOfProof(given: string): Promise<number> {
+  const { authorization, dpop: proof } = dpop(BOUND, given)
+  return statusOf(authorization, { proof })
 }
 
-await statusOf(...dpopOf(USED))
+await statusOfProof(USED)
 
 /** @param path of a file that may be overwritten */
 export function iniTarget(path: string): Target {
@@ -468,7 +473,8 @@ const keySet: Target = {
 
 /** A number of a key, however it is spelt. */
 function bytesIn(jwk: unknown, name: string): string {
-  return Buffer.from(String(member(jwk, name) ?? ''), 'base64url')
+  const text = member(jwk, name)
+  return Buffer.from(typeof text === 'string' ? text : '', 'base64url')
     .toString('hex')
     .replace(/^(?:00)+/, '')
 }
