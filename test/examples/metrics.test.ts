@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { measuredTraffic, QUERIES, RULES } from '../helpers/app/measured-traffic.ts'
+import { measuredApp } from './metrics.ts'
 
 test('decisions and documents are metrics, and no tenant or user is a label', async (t) => {
   const { app, send } = await measuredTraffic(t)
@@ -26,6 +28,17 @@ test('decisions and documents are metrics, and no tenant or user is a label', as
   const text = lines.join('\n')
   assert.equal(text.includes('dora') || text.includes('lazy-raccoon'), false)
   assert.match(text, /http_request_duration_seconds_count\{[^}]*route="\/:tenant\/menu"/)
+})
+
+test('keys that are given in code raise no alert about their age', async (t) => {
+  const { options } = await createTestAuthority()
+  const app = await measuredApp(options)
+  t.after(() => app.close())
+  const lines = (await app.inject('/metrics')).body.split('\n')
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith('auth_document_age_seconds{')),
+    ['auth_document_age_seconds{kind="keys",name="authority.test"} 0'],
+  )
 })
 
 const SELECTOR = /\b(auth_\w+)(?:\{([^}]*)\})?/g

@@ -31,7 +31,8 @@ export async function measuredApp(options: AuthOptions): Promise<FastifyInstance
     collect() {
       this.reset()
       for (const { kind, name, age, state } of app.authService.stats().documents) {
-        this.set({ kind, name }, state === 'none' || age === null ? Infinity : age)
+        // Keys that were given in code have no age.
+        this.set({ kind, name }, state === 'none' ? Infinity : (age ?? 0))
       }
     },
   })
