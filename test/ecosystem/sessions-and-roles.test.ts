@@ -35,6 +35,7 @@ describe('an application with sessions and roles', () => {
     await app.database.exec(`
       insert into users select id, name, '${kept('secret')}'
         from (values (1, 'ada'), (2, 'mo'), (3, 'bob'), (4, 'eve')) as t (id, name);
+      insert into users values (5, 'dan', '');
       insert into user_roles values (1, 'lazy-raccoon', 'admin'), (2, 'lazy-raccoon', 'moderator'),
         (3, 'lazy-raccoon', 'member'), (4, 'busy-beaver', 'admin')`)
   })
@@ -97,6 +98,12 @@ describe('an application with sessions and roles', () => {
     const payload = { name: 'bob', password: 'wrong' }
     const wrong = await app.inject({ method: 'POST', url: '/auth/login', payload })
     assert.deepEqual([wrong.statusCode, wrong.cookies], [401, []])
+  })
+
+  it('lets nobody log in as a user without a password', async () => {
+    const payload = { name: 'dan', password: 'secret' }
+    const answer = await app.inject({ method: 'POST', url: '/auth/login', payload })
+    assert.deepEqual([answer.statusCode, answer.cookies], [401, []])
   })
 
   for (const [name, assigns, deletes] of [
