@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
-import { PGlite } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 import Fastify from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth from '../../lib/index.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { ageByDate } from '../helpers/processes/age-by-date.ts'
+import { embeddedDatabase } from '../helpers/servers/embedded-database.ts'
 import { ApiKeys } from './api-keys.ts'
 
 const authority = await createTestAuthority()
 
 let database: PGlite
 before(async () => {
-  database = await PGlite.create()
+  database = await embeddedDatabase()
 })
 after(() => database.close())
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PGlite } from '@electric-sql/pglite'
+import { embeddedDatabase } from '../helpers/servers/embedded-database.ts'
 import { apiOfKeys } from './api-of-keys.ts'
 
 test('an API of keys is ready at once, and takes a key in either header', async (t) => {
-  const database = await PGlite.create()
+  const database = await embeddedDatabase()
   t.after(() => database.close())
   const { app, keys } = await apiOfKeys(database)
   t.after(() => app.close())

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test, { after, type TestContext } from 'node:test'
-import { PGlite } from '@electric-sql/pglite'
 import Fastify from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth from '../../lib/index.ts'
+import { embeddedDatabase } from '../helpers/servers/embedded-database.ts'
 import { AUDIT_TABLE, AuditTable } from './audit-table.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
-const database = await PGlite.create()
+const database = await embeddedDatabase()
 after(() => database.close())
 await database.exec(AUDIT_TABLE)
 const authority = await createTestAuthority()

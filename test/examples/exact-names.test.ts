@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PGlite } from '@electric-sql/pglite'
 import { citext } from '@electric-sql/pglite/contrib/citext'
 import { guardedApp } from '../helpers/app/guarded-app.ts'
+import { embeddedDatabase } from '../helpers/servers/embedded-database.ts'
 import { isTenant } from './exact-names.ts'
 
 test('a name in another case is no tenant, although the database finds its row', async (t) => {
-  const database = await PGlite.create({ extensions: { citext } })
+  const database = await embeddedDatabase({ extensions: { citext } })
   t.after(() => database.close())
   await database.exec(`create extension citext;
     create table tenants (name citext primary key);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PGlite } from '@electric-sql/pglite'
 import Fastify from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
+import { embeddedDatabase } from '../helpers/servers/embedded-database.ts'
 import { orderRoutes } from './order-owner.ts'
 
 test('an order is changed by its owner, in its tenant, and by nobody else', async (t) => {
   const authority = await createTestAuthority()
-  const database = await PGlite.create()
+  const database = await embeddedDatabase()
   const app = Fastify()
   t.after(async () => {
     await app.close()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PGlite } from '@electric-sql/pglite'
 import Fastify from 'fastify'
 import { assertGuarded, createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
+import { embeddedDatabase } from '../helpers/servers/embedded-database.ts'
 import { flowsByProject, menuByHost } from './tenant-places.ts'
 
 test("a host is a tenant, and opens to that tenant's users alone", async (t) => {
@@ -27,7 +27,7 @@ test("a host is a tenant, and opens to that tenant's users alone", async (t) => 
 
 test('a project is found in the body, in a row, or is the only one', async (t) => {
   const authority = await createTestAuthority()
-  const database = await PGlite.create()
+  const database = await embeddedDatabase()
   const app = Fastify()
   t.after(async () => {
     await app.close()

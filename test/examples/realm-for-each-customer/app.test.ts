@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
-import { PGlite } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 import {
   createTestAuthority,
   type TestAuthority,
@@ -8,6 +8,7 @@ import {
 } from '../../../lib/entrypoints/testing/index.ts'
 import { assertRefused, outcome } from '../../helpers/app/refusals.ts'
 import { ageByDate } from '../../helpers/processes/age-by-date.ts'
+import { embeddedDatabase } from '../../helpers/servers/embedded-database.ts'
 import { createApp } from './app.ts'
 import { addProvider, createSchema, removeProvider } from './providers.ts'
 
@@ -18,7 +19,7 @@ const brook = await realm('https://brook.example')
 
 let database: PGlite
 before(async () => {
-  database = await PGlite.create()
+  database = await embeddedDatabase()
 })
 after(() => database.close())
 

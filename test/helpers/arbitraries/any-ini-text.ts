@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { anyCharacter } from './any-character.ts'
 import { anyText, INHERITED } from './arbitrary-claims.ts'
 
 const KEYS = [
@@ -103,7 +104,7 @@ const closeText = fc.oneof(
     .tuple(fc.array(closeLine, { maxLength: 8 }), fc.constantFrom('\n', '\r\n', '\r'))
     .map(([parts, lineEnd]) => parts.join(lineEnd)),
   fc
-    .array(fc.oneof(closeLine, fc.string({ unit: 'binary', maxLength: 20 })), { maxLength: 6 })
+    .array(fc.oneof(closeLine, fc.string({ unit: anyCharacter, maxLength: 20 })), { maxLength: 6 })
     .map((parts) => parts.join('\n')),
   fc.tuple(fc.constant('[auth]'), closeLine, closeLine).map((parts) => parts.join('\n')),
   closeLine.map((written) => `[auth]\n${written}`),

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { anyCharacter } from './any-character.ts'
 
 /** Names that a careless look-up finds on every object. */
 export const INHERITED = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']
@@ -6,7 +7,7 @@ export const INHERITED = ['__proto__', 'constructor', 'prototype', 'toString', '
 /** Any text: plain, of all Unicode, or one with a special meaning somewhere. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.string(),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.constantFrom(
     ...INHERITED,
     '',

@@ -133,6 +133,6 @@ export async function answers(
     const actual = await process.statusFor(sub)
     if (actual === status) return
     assert.ok(performance.now() < end, `${actual} for ${sub}, and never ${status}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
