@@ -364,8 +364,8 @@ const packageFile: { scripts: Record<string, string> } = JSON.parse(
 
 /** These need a browser or a database, or take long. */
 const LONGER_CHECKS = [
-  ...['test:rest', 'test:e2e', 'test:deep', 'test:mutation', 'coverage', 'soak', 'bench'],
-  'bench:growth',
+  ...['test:rest', 'test:e2e', 'test:all', 'test:deep', 'test:mutation', 'coverage', 'soak'],
+  ...['bench', 'bench:growth'],
 ]
 
 /** These check nothing. */
@@ -398,15 +398,13 @@ test('npm test and test:rest run every check, except those that CONTRIBUTING.md 
   assert.deepEqual(others.sort(), told.sort())
 })
 
-test('npm test and test:rest run each test file once, and .ci/run runs both', () => {
-  const { unit = '', rest = '' } = packageFile.scripts
-  assert.match(unit, /^npm run compile && .* \.compiled\/groups\/unit-\*\.js$/)
-  assert.match(rest, /^npm run compile && .* \.compiled\/groups\/rest-\*\.js$/)
+test('each test file is run once, by npm test, test:rest or test:e2e, and .ci/run runs all', () => {
+  const { scripts } = packageFile
   const groupFolder = tempFolder().path
   execFileSync(process.execPath, ['--import', 'tsx', 'test/build/group-tests.ts', groupFolder])
   const groups = readdirSync(groupFolder)
   assert.deepEqual(
-    groups.filter((name) => !/^(?:unit|rest)-\d{3}\.js$/.test(name)),
+    groups.filter((name) => !/^(?:unit|rest|e2e)-\d{3}\.js$/.test(name)),
     [],
   )
   const run = groups
@@ -415,13 +413,28 @@ test('npm test and test:rest run each test file once, and .ci/run runs both', ()
     ])
     .map(([, file]) => file)
   const all = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.test.ts'),
+    /\.(?:test|e2e)\.ts$/.test(name),
   )
   assert.deepEqual(run.sort(), all.sort())
+  const groupsOf = (script: string) =>
+    [...(scripts[script] ?? '').matchAll(/ \.compiled\/groups\/(\w+)-\*\.js/g)].map(
+      ([, name]) => name,
+    )
+  for (const [script, names] of [
+    ['unit', ['unit']],
+    ['rest', ['rest']],
+    ['test:e2e', ['e2e']],
+    ['test:all', ['e2e', 'rest']],
+  ] as const) {
+    assert.match(scripts[script] ?? '', /^npm run compile && /)
+    assert.deepEqual(groupsOf(script), names, script)
+  }
+  const [, checks] = (scripts['test:rest'] ?? '').split('npm run rest')
+  assert.equal(scripts['test:all']?.endsWith(` ${checks?.trim()}`), true, checks)
   const [...runs] = readFileSync('.ci/run', 'utf8').matchAll(/^ +run_tests ([\w:]+)/gm)
   assert.deepEqual(
     runs.map(([, script]) => script),
-    ['test', 'test:rest', 'test:e2e'],
+    ['test', 'test:all'],
   )
 })
 

@@ -4,6 +4,9 @@ import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 // takes longer than most tests do. A group is a program that runs file after file, and a test that
 // fails is named with its own file.
 
+/** They start servers and a browser, and wait for them. */
+const END_TO_END = ['e2e/']
+
 /**
  * They look at what a process does first, or change what all code in it sees, or are long: those
  * begin first, so that no processor is without work at the end.
@@ -26,6 +29,7 @@ const ALONE = [
   // Their clocks stand still, and most of them are long.
   'processes/',
   'properties/',
+  ...END_TO_END,
 ]
 
 /** Tests of whole programs and of tools, and those that are long. */
@@ -59,22 +63,24 @@ const ended = (file) => (load) =>
 `
 
 const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.test.ts'))
+  .filter((name) => /\.(?:test|e2e)\.ts$/.test(name))
   .sort()
 const isOneOf = (places: readonly string[]) => (file: string) =>
   places.some((place) => file.startsWith(place))
-const [isAlone, isOfRest] = [isOneOf(ALONE), isOneOf(REST)]
+const isAlone = isOneOf(ALONE)
 
 rmSync(FOLDER, { recursive: true, force: true })
 mkdirSync(FOLDER, { recursive: true })
 // Schemas, INI files and the like stand beside the tests and examples that read them.
 cpSync('test', '.compiled/test', { recursive: true, filter: (name) => !/\.(ts|grit)$/.test(name) })
+const isLeftOut = isOneOf([...REST, ...END_TO_END])
 write(
   'unit',
   16,
-  files.filter((file) => !isOfRest(file)),
+  files.filter((file) => !isLeftOut(file)),
 )
-write('rest', 10, files.filter(isOfRest))
+write('rest', 10, files.filter(isOneOf(REST)))
+write('e2e', 1, files.filter(isOneOf(END_TO_END)))
 
 /** The more files share a process, the longer one processor may work alone at the end. */
 function write(name: string, size: number, members: readonly string[]): void {
