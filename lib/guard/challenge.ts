@@ -55,7 +55,7 @@ export function challengesOf(rules: ChallengeRules) {
     if (!senderProofs.dpop) return `${bearer}${fault}${wanted}${metadata}`
     // A bearer token may be bound to a certificate.
     const takesBearer = senderProofs.certificate || !mustBeBound(request)
-    const isDpop = !takesBearer || countsAsDpop(request)
+    const isDpop = !takesBearer || usedDpop(request)
     const ofDpop = `${dpop}${isDpop ? fault : ''}${wanted}${metadata}`
     return takesBearer ? [`${bearer}${isDpop ? '' : fault}${wanted}${metadata}`, ofDpop] : ofDpop
   }
@@ -75,6 +75,13 @@ function documentsByTenant({ resource, tenantParameter }: ChallengeRules) {
 /** RFC 9728 §5.1. */
 function metadataParameter(address: string | undefined): string {
   return address === undefined ? '' : `, resource_metadata=${quoted(address)}`
+}
+
+/** A verified token of another place than the header is what it has proved to be. */
+function usedDpop(request: FastifyRequest): boolean {
+  const context = authContextOf(request)
+  const isProved = request.headers.authorization === undefined && context?.principal
+  return isProved ? context.possession?.bound === 'dpop' : countsAsDpop(request)
 }
 
 function mustBeBound(request: FastifyRequest): boolean {

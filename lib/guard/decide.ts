@@ -285,7 +285,7 @@ function tenantInUrl({ request, policy, rules }: AuthContext): unknown {
 export function requestedTenant(context: AuthContext): string | null {
   if (context.tenant !== null) return context.tenant
   try {
-    const name = tenantInUrl(context)
+    const name = tenantInUrl(context) ?? context.before?.tenant
     return isTenantName(name) ? name : null
   } catch {
     // Params and query come from the application's router and parser. Their getters may throw.

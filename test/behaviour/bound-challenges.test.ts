@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { supportedAlgorithms } from '../../lib/identity/jwks/algorithms.ts'
 import type { RouteDeclaration } from '../../lib/index.ts'
 import { boundApp, challengesOf } from '../helpers/app/bound-app.ts'
@@ -105,6 +105,21 @@ test('the error stands in the challenge of the scheme that was used, the scope i
   ]
   for (const [headers, bearer, dpop] of rows) {
     assertChallenges((await asked(app, url, headers)).lines, bearer, dpop)
+  }
+})
+
+test('an unbound token of tokenFrom is a bearer token, though a proof came with it', async (t) => {
+  const app = await boundApp(t, { tokenFrom: ({ headers }: FastifyRequest) => headers['x-token'] })
+  const url = '/needs/lazy-raccoon'
+  const lacking = 'error="insufficient_scope", scope="order:erase"'
+  const bound = provedBy(HOLDER, await boundToken(), { url })
+  const rows: [token: string, proof: string, bearer: string, dpop: string][] = [
+    [(await as()).authorization.slice(7), 'x', `${BEARER}, ${lacking}`, `${DPOP}, ${ALGS}`],
+    [bound.authorization.slice(5), bound.dpop, BEARER, `${DPOP}, ${ALGS}, ${lacking}`],
+    ['x.y.z', 'x', BEARER, `${DPOP}, ${ALGS}, error="invalid_token"`],
+  ]
+  for (const [token, dpop, bearer, ofDpop] of rows) {
+    assertChallenges((await asked(app, url, { 'x-token': token, dpop })).lines, bearer, ofDpop)
   }
 })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type DenyList, denyList } from '../../lib/entrypoints/revocation/index.ts'
+import { refusalOf } from '../../lib/index.ts'
 import { authority, guardedApp, untyped } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { outcome } from '../helpers/app/refusals.ts'
@@ -110,6 +111,19 @@ for (const name of Object.keys(ROUTES) as RouteName[]) {
     assert.equal(event()?.sub, null)
   })
 }
+
+test('a refusal after the body names the tenant that resolveTenant gave', async (t) => {
+  const revoked = denyList()
+  const { app, token, event } = await start(t, revoked, () => {})
+  const refused: unknown[] = []
+  app.post('/plain', { config: { tenant: 'required' } }, async () => 'never')
+  app.addHook('preParsing', async () => revoked.add({ sub: 'alice', issuer }))
+  app.addHook('onSend', async (request) => void refused.push(refusalOf(request)?.tenant))
+  const headers = { authorization: `Bearer ${token}` }
+  const answer = await app.inject({ method: 'POST', url: '/plain', headers, payload: { a: 1 } })
+  assert.equal(outcome(answer), INVALID)
+  assert.deepEqual([event()?.outcome, event()?.tenant, refused], ['refused', 'acme', ['acme']])
+})
 
 test('a caller whose token is revoked while others are asked is refused, and its event names nobody', async (t) => {
   const revoked = denyList()
