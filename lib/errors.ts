@@ -60,26 +60,14 @@ export abstract class AuthError extends Error {
     return 'AuthError'
   }
 
-  override set name(value: string) {
-    overwrite(this, 'name', value)
-  }
-
   /** The same as `statusCode`, under the name that http-errors uses. Some frameworks read it. */
   get status(): this['statusCode'] {
     return this.statusCode
   }
 
-  set status(value: number) {
-    overwrite(this, 'status', value)
-  }
-
   /** Whether the message may be shown to the client, as http-errors defines it: true below 500. */
   get expose(): boolean {
     return this.statusCode < 500
-  }
-
-  set expose(value: boolean) {
-    overwrite(this, 'expose', value)
   }
 
   /** Why exactly, in constant words. For the log; never part of a response. Empty of a copy. */
@@ -96,11 +84,6 @@ export abstract class AuthError extends Error {
   get retryAfter(): number | null {
     return null
   }
-}
-
-/** http-errors writes these, and so do error handlers of applications. */
-function overwrite(error: AuthError, name: 'name' | 'status' | 'expose', value: unknown): void {
-  Object.defineProperty(error, name, { value, writable: true, configurable: true })
 }
 
 /**
@@ -370,5 +353,27 @@ export class ERR_AUTH_CHECK_UNAVAILABLE extends Unavailable {
 
   constructor(retryAfter: number, reason?: string) {
     super('Permission cannot be checked now', retryAfter, reason)
+  }
+}
+
+const WITH_GETTERS = [
+  AuthError,
+  ERR_AUTH_TOKEN_MISSING,
+  ERR_AUTH_TOKEN_INVALID,
+  ERR_AUTH_TENANT_FORBIDDEN,
+  ERR_AUTH_RESOURCE_MISSING,
+  ERR_AUTH_STEP_UP_REQUIRED,
+  Unavailable,
+]
+
+// http-errors and error handlers of applications write to errors, and may not fail over a getter.
+// What they write is a member of the error's own.
+for (const { prototype } of WITH_GETTERS) {
+  for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+    if (get === undefined) continue
+    const set = function (this: AuthError, value: unknown): void {
+      Object.defineProperty(this, name, { value, writable: true, configurable: true })
+    }
+    Object.defineProperty(prototype, name, { get, set, configurable: true })
   }
 }

@@ -65,13 +65,14 @@ for (const [code, error] of Object.entries(ERRORS)) {
   })
 
   test(`${code} takes what http-errors and error handlers write`, () => {
-    const written: object = Object.create(error)
-    Object.assign(written, { status: 404, expose: false, name: 'NotFound' })
-    assert.deepEqual(
-      ['status', 'expose', 'name'].map((name) => Reflect.get(written, name)),
-      [404, false, 'NotFound'],
-    )
-    assert.deepEqual([error.status, error.name], [error.statusCode, 'AuthError'])
+    const given = { status: 418, expose: !error.expose, name: 'Own', reason: 'r', retryAfter: 3 }
+    const all = { ...given, challenge: {}, ...('mismatch' in error && { mismatch: {} }) }
+    const written: object = Object.assign(Object.create(error), all)
+    for (const [name, value] of Object.entries(all)) {
+      assert.equal(Reflect.get(written, name), value, name)
+      assert.equal(Reflect.get(error, name) === value, false, name)
+    }
+    assert.deepEqual({ ...written }, {}, 'no serializer sees more than before')
   })
 
   test(`${code} keeps its reason out of every usual way to show an error`, () => {

@@ -94,7 +94,8 @@ const scopes = new WeakMap<readonly string[], string>()
 function scopeOf(required: readonly string[] = []): string {
   const known = scopes.get(required)
   if (known !== undefined) return known
-  // An id that a handler requires may be any text, and must not break the header.
+  // What a handler requires may be anything, and must not break the header.
+  if (!Array.isArray(required)) return ''
   const ids = required.filter(isResourceId)
   const scope = ids.length === 0 ? '' : `, scope="${ids.join(' ')}"`
   if (Object.isFrozen(required)) scopes.set(required, scope)

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onErrorHookHandle
 import { showPath } from '../config/redact.ts'
 import { AuthError, type Challenge, ERR_AUTH_TOKEN_INVALID, type Mismatch } from '../errors.ts'
 import { isThrown } from '../platform/runtime/error.ts'
+import { logLine } from '../platform/runtime/log-line.ts'
 import { type ChallengeRules, challengesOf } from './challenge.ts'
 import { type AuthContext, authContextOf } from './context.ts'
 import { requestedTenant } from './decide.ts'
@@ -23,10 +24,10 @@ export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
       const challenges = challengeOf(request, { challenge, statusCode })
       if (challenges !== null) reply.header('www-authenticate', challenges)
       // RFC 9110 §10.2.3: whole seconds.
-      if (retryAfter !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
-      log(request, error, reason, challenge?.scope, hints)
+      if (retryAfter !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter) || 1))
       // After a request for an upgrade, Node's server leaves the socket to whoever listens for them.
       if ('upgrade' in request.raw && request.raw.upgrade === true) endAfterAnswer(request, reply)
+      log(request, error, reason, challenge?.scope, hints)
     }
     done()
   }
@@ -53,10 +54,10 @@ function log(
     tenant: tenantFor(context),
     place: statusCode === 400 ? placeFor(context, error) : undefined,
     required,
-    mismatch: mismatchOf(request.log, error),
+    mismatch: statusCode === 401 ? mismatchOf(request.log, error) : undefined,
     hint: statusCode === 401 ? hintFor(request.log, error, hints) : undefined,
   }
-  request.log[statusCode < 500 ? 'info' : 'warn'](line, 'request refused')
+  logLine(request.log, statusCode < 500 ? 'info' : 'warn', 'request refused', line)
 }
 
 function tenantFor(context: AuthContext | null | undefined): string | undefined {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
+import { logLine } from '../platform/runtime/log-line.ts'
 import { readDeclaration } from './declaration.ts'
 import { isWithin } from './fastify-scope.ts'
 import { CLOSED, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
@@ -132,7 +133,7 @@ export class RouteRegistry {
   }
 
   #closed({ method, url }: RouteOptions['config'], why: string): Policy {
-    this.scope.log.error({ method, url }, `tenant auth: a route ${why}; it is closed`)
+    logLine(this.scope.log, 'error', `tenant auth: a route ${why}; it is closed`, { method, url })
     return CLOSED
   }
 }

@@ -50,8 +50,16 @@ const HANDLERS: readonly [what: string, set: (app: FastifyInstance) => void][] =
     'fills in what errors lack',
     (app) =>
       void app.setErrorHandler((error: errors.AuthError, _request, reply) => {
-        error.status = error.status ?? 500
-        error.name = error.name || 'Error'
+        const written: { status?: number; name: string; reason?: string } = error
+        written.status = written.status ?? 500
+        written.name = written.name || 'Error'
+        written.reason = 'own'
+        Object.assign(error, {
+          challenge: null,
+          retryAfter: null,
+          mismatch: undefined,
+          expose: true,
+        })
         reply.code(error.status).send({ problem: error.code })
       }),
   ],

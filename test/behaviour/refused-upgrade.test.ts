@@ -3,14 +3,18 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import websocket from '@fastify/websocket'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import tenantAuth from '../../lib/index.ts'
 import { bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { until } from '../helpers/processes/until.ts'
 
 /** A guarded application that listens, with or without a plugin that takes upgrades. */
-async function listening(t: TestContext, hasWebSockets: boolean): Promise<FastifyInstance> {
-  const app = bareApp(t, { forceCloseConnections: true })
+async function listening(
+  t: TestContext,
+  hasWebSockets: boolean,
+  logger: FastifyServerOptions['logger'] = false,
+): Promise<FastifyInstance> {
+  const app = bareApp(t, { forceCloseConnections: true, logger })
   if (hasWebSockets) await app.register(websocket)
   await app.register(tenantAuth, trusting())
   app.get('/x', async () => 'never')
@@ -89,6 +93,18 @@ for (const [what, url, headers] of TAKEN) {
     assert.deepEqual(more, [])
   })
 }
+
+test('a refused upgrade ends though a serializer of the application fails over its line', async (t) => {
+  const reason = () => {
+    throw new TypeError('it is no object of mine')
+  }
+  const stream = { write: () => {} }
+  const app = await listening(t, true, { stream, serializers: { reason } })
+  const { ask, answers, state } = await connected(t, app)
+  ask('/socket', ...WEBSOCKET)
+  await until(() => state.isEnded)
+  assert.match(answers().join(), /^HTTP\/1\.1 401 .*\r\nconnection: close\r\n/is)
+})
 
 test('an injected WebSocket that is refused fails', async (t) => {
   const app = await listening(t, true)

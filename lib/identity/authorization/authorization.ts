@@ -179,9 +179,10 @@ export class Authorization {
     return this.#user.in(tenant)
   }
 
-  /** The part that a route sends on, or a log shows. */
+  /** The part that a route sends on, or a log shows. A response schema knows lists, and no sets. */
   toJSON(this: Authorization): object {
-    const { tenant, userInfo, issuer, tokenSub, actor, tenants, resources, expiresAt } = this
+    const { tenant, userInfo, issuer, tokenSub, actor, expiresAt } = this
+    const [tenants, resources] = [[...this.tenants], [...this.resources]]
     return { tenant, userInfo, issuer, tokenSub, actor, tenants, resources, expiresAt }
   }
 

@@ -91,7 +91,8 @@ export class ImmutableSet<T> implements ReadonlySet<T> {
     return `ImmutableSet ${inspect({ ...this }, options)}`
   }
 
+  /** Libraries know a set by it: without, lodash takes an empty one for an object with members. */
   get [Symbol.toStringTag](): string {
-    return 'ImmutableSet'
+    return 'Set'
   }
 }

@@ -29,10 +29,10 @@ export function requirementBy(
   request: FastifyRequest,
 ): Requirement {
   const chosen: unknown = by(request)
-  // A copy turns holes into `undefined`, and nobody changes it later.
+  // A copy turns holes into `undefined`.
   const ids: unknown[] = Array.isArray(chosen) ? [...chosen] : [chosen]
   const isAmong = (id: unknown): id is string => among.some((each) => each === id)
-  if (ids.length > 0 && ids.every(isAmong)) return { mode: 'all', ids }
+  if (ids.length > 0 && ids.every(isAmong)) return { mode: 'all', ids: Object.freeze(ids) }
   for (const each of [chosen, ...ids]) ignoreRejection(each)
   throw new TypeError('require.by returned something else than ids of among')
 }

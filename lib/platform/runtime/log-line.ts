@@ -1,13 +1,14 @@
 // Outside: the logger of the application, and the errors that it is given.
 
-type Level = 'error' | 'warn' | 'debug'
+type Level = 'error' | 'warn' | 'info' | 'debug'
 
 /** A method is looked up on each call: an application may put any logger there. */
 type LineLog = Readonly<Record<Level, (line: object, message: string) => void>>
 
 /**
- * Logs a line, without its error if the members of that cannot be read. A logger that throws costs
- * no request, and changes no decision.
+ * Logs a line: without its error if the members of that cannot be read, and as a message alone if
+ * a serializer of the application takes none of its members. A logger that throws costs no request,
+ * and changes no decision.
  *
  * @param error undefined: there is none
  */
@@ -18,12 +19,12 @@ export function logLine(
   about: object,
   error?: unknown,
 ): void {
-  for (const line of [error === undefined ? about : { ...about, err: error }, about]) {
+  for (const line of [error === undefined ? about : { ...about, err: error }, about, {}]) {
     try {
       log[level](line, message)
       return
     } catch {
-      // Next without the error.
+      // Next with less.
     }
   }
 }

@@ -5,6 +5,7 @@ import { type InstalledGuard, installedGuards } from '../../../guard/scopes.ts'
 import type { Logout } from '../../../identity/jwt/logout-token.ts'
 import { tokenRefusal } from '../../../identity/jwt/token-refusal.ts'
 import { errorCode, isThrown, withoutStack } from '../../../platform/runtime/error.ts'
+import { logLine } from '../../../platform/runtime/log-line.ts'
 import { isWithin } from '../../../routes/fastify-scope.ts'
 import type { DenyEntry } from '../entry.ts'
 import { publishLogout } from './logout-event.ts'
@@ -121,11 +122,11 @@ function refuse(request: FastifyRequest, reply: FastifyReply, { logout, error }:
   const { code, reason, retryAfter, statusCode } = error
   const mismatch = mismatchOf(request.log, error)
   if (statusCode < 500) {
-    request.log.info({ code, reason, mismatch }, 'logout refused')
+    logLine(request.log, 'info', 'logout refused', { code, reason, mismatch })
     publishLogout(logout, 'refused', reason)
     return answer(reply, 400, 'invalid_request')
   }
-  request.log.warn({ code, reason }, 'logout refused')
+  logLine(request.log, 'warn', 'logout refused', { code, reason })
   publishLogout(logout, 'unavailable', reason)
   // RFC 9110 §10.2.3: whole seconds.
   reply.header('retry-after', Math.max(1, Math.ceil(retryAfter ?? 1)))
@@ -144,7 +145,7 @@ function refuseBody(error: Error, request: FastifyRequest, reply: FastifyReply):
   const code = errorCode(error)
   const [statusCode, reason] = BODIES.get(code) ?? []
   if (statusCode === undefined || reason === undefined) throw error
-  request.log.info({ code, reason }, 'logout refused')
+  logLine(request.log, 'info', 'logout refused', { code, reason })
   publishLogout(null, 'refused', reason)
   return answer(reply, statusCode, 'invalid_request')
 }
