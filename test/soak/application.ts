@@ -36,7 +36,12 @@ const revocation: typeof import('../../lib/entrypoints/revocation/index.ts') = a
 const { sharedSecret }: typeof import('../../lib/entrypoints/introspection/index.ts') =
   await import(`${task.lib}/entrypoints/introspection/index.ts`)
 const functions = new ToldFunctions()
-const client = new Redis(task.storeUrl, { socketTimeout: 5000, retryStrategy: () => 100 })
+// A server that was started a moment ago may still be loading.
+const client = new Redis(task.storeUrl, {
+  socketTimeout: 5000,
+  retryStrategy: () => 100,
+  maxLoadingRetryTime: 500,
+})
 // Without a listener an outage would end the process.
 client.on('error', () => {})
 const revoked = revocation.redisDenyList({ client, ...DENY_LIST })
