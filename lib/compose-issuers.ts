@@ -8,7 +8,6 @@ import type { VerifiedTokens } from './identity/authentication/verified-tokens.t
 import { ExternalRights } from './identity/authorization/external-rights.ts'
 import type { ResourcesOf } from './identity/authorization/resources.ts'
 import {
-  type KeyEvents,
   type KeySource,
   RemoteKeys,
   type RemoteKeysOptions,
@@ -18,15 +17,12 @@ import { acceptedTypes } from './identity/jwt/verify.ts'
 import type { OperatorLog } from './operator-log.ts'
 import { FetchPlaces } from './platform/http/fetch-places.ts'
 
-export type KeyEventsOf = (issuer: string) => KeyEvents
-
 export function composeIssuers(
   loaded: LoadedSettings,
   {
     tokens,
     rights,
   }: { readonly tokens: VerifiedTokens; readonly rights: ExternalRights | undefined },
-  events: KeyEventsOf,
   log: OperatorLog,
 ): Issuers {
   const { settings, issuers } = loaded
@@ -43,7 +39,7 @@ export function composeIssuers(
       issuers.map((entry) => {
         // An issuer that may speak for every tenant is the operator's own.
         const fetching = { places, isLazy: false, isOwn: entry.tenants === '*' }
-        const keys = composeKeys(entry, settings, fetching, events)
+        const keys = composeKeys(entry, settings, fetching, log)
         return new Issuer(keys, rulesOf(entry, ownRights(entry)), tokens)
       }),
     )
@@ -54,7 +50,7 @@ export function composeIssuers(
   return new DynamicIssuers({
     ask: issuers,
     read: (iss, answer) => parseIssuerRules(iss, answer, settings),
-    keysOf: (entry) => composeKeys(entry, settings, fetching, events),
+    keysOf: (entry) => composeKeys(entry, settings, fetching, log),
     rightsOf: ownRights,
     issuerOf: (entry, { keys, rights: own }, standing) =>
       new Issuer(keys, rulesOf(entry, own), tokens, standing),
@@ -113,7 +109,7 @@ function composeKeys(
   { keySet, publicKeysUrl, issuer, name }: IssuerEntry,
   settings: Settings,
   fetching: Pick<RemoteKeysOptions, 'places' | 'isLazy' | 'isOwn' | 'isUntrusted' | 'publicOnly'>,
-  events: KeyEventsOf,
+  log: OperatorLog,
 ): KeySource {
   if (keySet !== undefined) return new StaticKeys(keySet)
   const { keysTimeout: timeout, keysMaxAge: maxAge, keysMaxStale: maxStale } = settings
@@ -121,5 +117,5 @@ function composeKeys(
   const location =
     publicKeysUrl === undefined ? { issuer: String(issuer?.[0]) } : { url: publicKeysUrl }
   const freshness = { timeout, line: LINE * timeout, maxAge, maxStale, retry, retryMax: cooldown }
-  return new RemoteKeys({ location, cooldown, ...freshness, ...fetching }, events(name))
+  return new RemoteKeys({ location, cooldown, ...freshness, ...fetching }, log.keys(name))
 }

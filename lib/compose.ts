@@ -1,4 +1,4 @@
-import { composeIssuers, externalRights, type KeyEventsOf } from './compose-issuers.ts'
+import { composeIssuers, externalRights } from './compose-issuers.ts'
 import type { LoadedSettings } from './config/load-settings.ts'
 import type { Settings } from './config/options.ts'
 import { senderProofs } from './config/sender-proofs.ts'
@@ -31,7 +31,7 @@ import {
   TenantsByFunction,
 } from './identity/tenants/known-tenants.ts'
 import { RemoteTenants } from './identity/tenants/remote-tenants.ts'
-import { OperatorLog } from './operator-log.ts'
+import type { OperatorLog } from './operator-log.ts'
 import {
   type AcceptedIssuers,
   type Lifecycle,
@@ -59,7 +59,7 @@ export interface ServiceParts {
 
 export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceParts {
   const { settings } = loaded
-  const authenticator = composeAuthenticator(loaded, (issuer) => log.keys(issuer), log)
+  const authenticator = composeAuthenticator(loaded, log)
   const knownTenants = composeKnownTenants(settings, log)
   const { tenantsTimeout: timeout } = settings
   const checks =
@@ -95,19 +95,13 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
   }
 }
 
-const NO_LOG = new OperatorLog(() => undefined)
-
-export function composeAuthenticator(
-  loaded: LoadedSettings,
-  events: KeyEventsOf,
-  log = NO_LOG,
-): Authenticator {
+export function composeAuthenticator(loaded: LoadedSettings, log: OperatorLog): Authenticator {
   const { settings, mockUser } = loaded
   if (mockUser) return new DevAuthenticator(mockUser, loaded.rights)
   const { tokenFrom, isRevoked, tenantsTimeout: timeout, maxTokenLength } = settings
   const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance)
   const rights = composeRights(loaded, log)
-  const issuers = composeIssuers(loaded, { tokens, rights }, events, log)
+  const issuers = composeIssuers(loaded, { tokens, rights }, log)
   const jwts = new JwtVerifier(issuers, tokens, maxTokenLength)
   const opaqueTokens = composeOpaqueTokens(loaded, { jwts, issuers, tokens }, log)
   return new BearerAuthenticator(

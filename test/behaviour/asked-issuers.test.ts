@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import { composeAuthenticator } from '../../lib/compose.ts'
-import { loadSettings } from '../../lib/config/load-settings.ts'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { type AuthOptions, AuthService } from '../../lib/index.ts'
-import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.ts'
 import { askedApp } from '../helpers/app/asked-app.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { holdTime } from '../helpers/processes/age-by-date.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
-import { accepted } from '../helpers/tokens/accepted.ts'
-import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
+import { principalOf, standaloneAuthenticator } from '../helpers/tokens/standalone-authenticator.ts'
 
 const authority = await createTestAuthority({ issuer: 'https://acme.test', audience: 'lunch' })
 const { publicKeys, issuer: ACME } = authority
@@ -125,22 +121,16 @@ test('2 000 invented issuers are asked for once each, and known ones never wait'
     asked.push(iss)
     return iss === ACME ? rules : null
   }
-  const authenticator = composeAuthenticator(
-    loadSettings({ issuers, allowPrivateIssuers: true }),
-    () => ({ onFailure: () => assert.fail('the keys can be fetched') }),
-  )
+  const authenticator = standaloneAuthenticator({ issuers, allowPrivateIssuers: true })
   authenticator.open()
   t.after(() => authenticator.close())
-  const ask = async (token: string) =>
-    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new PendingRequests()))
+  const ask = async (token: string) => principalOf(authenticator, `Bearer ${token}`)
   const token = await authority.token({ resources: { acme: [] } })
   await ask(token)
   for (let batch = 0; batch < 200; batch++) {
     const strangers = Array.from({ length: 10 }, (_, i) => ask(inventedToken(batch * 10 + i)))
     for (const { status } of await Promise.allSettled(strangers)) assert.equal(status, 'rejected')
-    const known = accepted(
-      authenticator.authenticate(bearerRequest(`Bearer ${token}`), new PendingRequests()),
-    )
+    const known = principalOf(authenticator, `Bearer ${token}`)
     assert.equal(known instanceof Promise, false, 'a known issuer is not waited for')
   }
   assert.deepEqual([asked.length, new Set(asked).size, server.fetches], [2001, 2001, 1])

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import { composeAuthenticator } from '../../lib/compose.ts'
-import { loadSettings } from '../../lib/config/load-settings.ts'
 import { createTestAuthority, type TestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
-import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'
 import { type FaultName, KeyServer } from '../helpers/servers/key-server.ts'
-import { accepted } from '../helpers/tokens/accepted.ts'
-import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
+import {
+  principalOf,
+  SILENT,
+  standaloneAuthenticator,
+} from '../helpers/tokens/standalone-authenticator.ts'
 
 const [a, b] = [
   await createTestAuthority({ issuer: 'https://a.test', audience: 'lunch' }),
@@ -69,11 +69,10 @@ for (const fault of FAULTS) {
 
 test('a known token of one issuer costs no promise while the other hangs or rotates', async (t) => {
   const { servers, options } = await start(t)
-  const authenticator = composeAuthenticator(loadSettings(options), () => ({ onFailure() {} }))
+  const authenticator = standaloneAuthenticator(options, SILENT)
   authenticator.open()
   t.after(() => authenticator.close())
-  const verify = (token: string) =>
-    accepted(authenticator.authenticate(bearerRequest(`Bearer ${token}`), new PendingRequests()))
+  const verify = (token: string) => principalOf(authenticator, `Bearer ${token}`)
   const known = await b.token()
   const principal = await verify(known)
   await verify(await a.token())

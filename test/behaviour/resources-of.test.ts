@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import { composeAuthenticator } from '../../lib/compose.ts'
-import { loadSettings } from '../../lib/config/load-settings.ts'
 import { createTestAuthority, type TestUserInfo } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type TokenUser } from '../../lib/index.ts'
-import { PendingRequests } from '../../lib/platform/callbacks/pending-requests.ts'
 import { askedApp } from '../helpers/app/asked-app.ts'
 import { authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
-import { accepted } from '../helpers/tokens/accepted.ts'
-import { bearerRequest } from '../helpers/tokens/bearer-request.ts'
+import { principalOf, standaloneAuthenticator } from '../helpers/tokens/standalone-authenticator.ts'
 
 const { issuer: iss, audience: aud } = authority
 
@@ -391,13 +387,12 @@ test('a known user costs no promise and no new object', async (t) => {
     asked += 1
     return READER
   }
-  const loaded = loadSettings(trusting({ resourcesOf }))
-  const authenticator = composeAuthenticator(loaded, () => ({ onFailure() {} }))
+  const authenticator = standaloneAuthenticator(trusting({ resourcesOf }))
   authenticator.open()
   t.after(() => authenticator.close())
   const [one, two] = [await as(), await as({ jti: 'two' })]
   const verify = ({ authorization }: { authorization: string }) =>
-    accepted(authenticator.authenticate(bearerRequest(authorization), new PendingRequests()))
+    principalOf(authenticator, authorization)
   const principal = await verify(one)
   assert.equal(verify(one), principal)
   assert.equal((await principal).in('acme'), (await verify(one)).in('acme'))

@@ -61,7 +61,7 @@ export interface Authenticator {
   authenticate(
     request: FastifyRequest,
     waits: PendingRequests,
-    finding?: Finding,
+    finding: Finding,
   ): MaybePromise<Principal | AuthError>
   /**
    * The principal of a token that came without a request, or its refusal, as `authenticate`. A

@@ -98,13 +98,7 @@ export class BearerAuthenticator implements Authenticator {
   authenticate(
     request: FastifyRequest,
     waits: PendingRequests,
-    finding: Finding = {
-      token: null,
-      cached: null,
-      verified: null,
-      possession: null,
-      mustBeBound: false,
-    },
+    finding: Finding,
   ): MaybePromise<Principal | AuthError> {
     const kept = request.headers.authorization === undefined ? finding.token : null
     const token = kept ?? extractToken(request, this.#rules) // 401

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import { hrtime } from 'node:process'
 import type { FastifyRequest } from 'fastify'
-import { composeAuthenticator } from '../../../../lib/compose.ts'
-import { loadSettings } from '../../../../lib/config/load-settings.ts'
 import type { AuthOptions } from '../../../../lib/config/options.ts'
 import type { Authenticator } from '../../../../lib/identity/authentication/authenticator.ts'
-import { PendingRequests } from '../../../../lib/platform/callbacks/pending-requests.ts'
 import { bearerRequest } from '../../tokens/bearer-request.ts'
 import { encode, forge, forgeKey, partsOf } from '../../tokens/forge.ts'
 import { AUDIENCE, goodClaims, ISSUER } from '../../tokens/probe.ts'
+import { authenticate, standaloneAuthenticator } from '../../tokens/standalone-authenticator.ts'
 
 // What each request of a stranger costs, in forged signatures. Argument: the configuration. It is
 // a program of its own, because counting covered lines makes loops of ours several times slower.
@@ -97,7 +95,7 @@ async function costOf(authenticator: Authenticator, request: FastifyRequest): Pr
   const start = hrtime.bigint()
   for (let i = 0; i < TIMES; i++) {
     try {
-      const principal = authenticator.authenticate(request, new PendingRequests())
+      const principal = authenticate(authenticator, request)
       if (principal instanceof Promise) await principal.catch(() => {})
     } catch {}
   }
@@ -109,10 +107,8 @@ const ROUNDS = 60
 
 const [, options] =
   CONFIGURATIONS.find(([what]) => what === process.argv[2]) ?? assert.fail('no such configuration')
-const authenticator = composeAuthenticator(loadSettings(options), () => ({
-  onFailure: () => assert.fail('nothing is fetched'),
-}))
-await authenticator.authenticate(bearerRequest(`Bearer ${TOKEN}`), new PendingRequests())
+const authenticator = standaloneAuthenticator(options)
+await authenticate(authenticator, bearerRequest(`Bearer ${TOKEN}`))
 const signature = bearerRequest(`Bearer ${forged()}`)
 const cases = new Map([['a forged signature', signature], ...REQUESTS])
 for (const [which, token] of TOKENS) cases.set(`a token ${which}`, bearerRequest(`Bearer ${token}`))

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import type { FastifyRequest } from 'fastify'
+import { composeAuthenticator } from '../../../lib/compose.ts'
+import { loadSettings } from '../../../lib/config/load-settings.ts'
+import type { AuthError } from '../../../lib/errors.ts'
+import type { Authenticator, Finding } from '../../../lib/identity/authentication/authenticator.ts'
+import type { Principal } from '../../../lib/identity/authorization/principal.ts'
+import type { AuthOptions } from '../../../lib/index.ts'
+import { OperatorLog } from '../../../lib/operator-log.ts'
+import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
+import type { MaybePromise } from '../../../lib/platform/runtime/maybe-promise.ts'
+import { accepted } from './accepted.ts'
+import { bearerRequest } from './bearer-request.ts'
+
+export const SILENT = new OperatorLog(() => undefined)
+
+class LogWithoutFailures extends OperatorLog {
+  override document() {
+    return { onChange() {}, onFailure: () => assert.fail('no fetch fails') }
+  }
+}
+
+/** An authenticator without an application. */
+export function standaloneAuthenticator(
+  options: AuthOptions,
+  log: OperatorLog = new LogWithoutFailures(() => undefined),
+): Authenticator {
+  return composeAuthenticator(loadSettings(options), log)
+}
+
+export function authenticate(
+  authenticator: Authenticator,
+  request: FastifyRequest,
+): MaybePromise<Principal | AuthError> {
+  const finding: Finding = {
+    token: null,
+    cached: null,
+    verified: null,
+    possession: null,
+    mustBeBound: false,
+  }
+  return authenticator.authenticate(request, new PendingRequests(), finding)
+}
+
+/** The principal of a request with that `authorization`; a refusal is thrown. */
+export function principalOf(
+  authenticator: Authenticator,
+  authorization: string,
+): MaybePromise<Principal> {
+  return accepted(authenticate(authenticator, bearerRequest(authorization)))
+}
