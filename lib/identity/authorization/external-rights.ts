@@ -4,6 +4,7 @@ import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.t
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { clock } from '../../platform/runtime/clock.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
+import { flatString } from '../../platform/runtime/flat-string.ts'
 import { keptBytes } from '../../platform/runtime/json-complexity.ts'
 import { after, attempt, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { TokenNames } from '../jwt/registered-claims.ts'
@@ -13,10 +14,11 @@ import type { Principal } from './principal.ts'
 import { type ResourcesOf, readResources, type TokenUser } from './resources.ts'
 import {
   type AllowedTenants,
+  MAX_KEPT,
   pinnedResources,
   pinnedSize,
+  Rights,
   type RightsRules,
-  SharedRights,
 } from './rights.ts'
 
 export interface ExternalRightsRules extends RightsRules {
@@ -173,35 +175,20 @@ function isNew({ lookedAt }: UserRights): boolean {
   return clock.now() - lookedAt < REFUSES_FOR * 1000
 }
 
-/** The rights of each principal that has external ones. */
+/** The rights that each principal was given, to ask anew for those by which it is refused. */
 const sources = new WeakMap<Principal, UserRights>()
 
 /** Bytes of an answer without its resources. */
 const OWN = 1024
 
-const UNKNOWN = 'resourcesOf does not know the user'
-
-/** Rights for an issuer that may speak for these tenants. */
-interface Made {
-  readonly pin: AllowedTenants
-  readonly rights: SharedRights
-  /** The resources for the principals of all tokens, made for the first that is looked at. */
-  read(): Resources | undefined
-}
-
-/**
- * The rights of one user, from the application. The principals of the user's tokens are kept with
- * it, and each of them no longer than its token. They share the sets that are made of the
- * resources: a user of thousands of tenants may have thousands of tokens.
- */
+/** The rights of one user, from the application. */
 export class UserRights {
   /** The time at which they came, or newer ones were asked for in vain: a reading of `clock`. */
   lookedAt = clock.now()
   readonly #resources: Resources | undefined
   readonly #rules: RightsRules
-  #made: Made | undefined
-  #turn = 0
-  #principals = new WeakMap<Principal, Principal>()
+  /** Those for the pin that was asked for last: one issuer has one, as long as its rules stay. */
+  #shared: SharedRights | undefined
 
   /** @param resources frozen; null: the application does not know the user */
   constructor(resources: Resources | null, rules: RightsRules) {
@@ -219,14 +206,11 @@ export class UserRights {
    * @param pin the tenants for which the token's issuer may speak
    */
   of(principal: Principal, pin: AllowedTenants): Principal {
-    const { rights, read } = this.#madeFor(pin)
-    if (rights.turn !== this.#turn) this.#letGo(rights.turn)
-    const known = this.#principals.get(principal)
-    if (known !== undefined) return known
-    const made = principal.withRights(rights, read)
-    this.#principals.set(principal, made)
-    sources.set(made, this)
-    return made
+    if (this.#shared?.pin !== pin) {
+      const noteMade = (made: Principal) => sources.set(made, this)
+      this.#shared = new SharedRights(this.#resources, this.#rules, pin, noteMade)
+    }
+    return this.#shared.of(principal)
   }
 
   /** Bytes that it keeps alive in time, without the principals: as if its issuer were pinned. */
@@ -234,24 +218,59 @@ export class UserRights {
     if (this.#resources === undefined) return OWN
     return OWN + keptBytes(this.#resources) + pinnedSize(this.#resources)
   }
+}
 
-  #madeFor(pin: AllowedTenants): Made {
-    if (this.#made?.pin === pin) return this.#made
-    const resources = this.#resources
-    let pinned: Resources | undefined
-    const read = () => {
-      if (resources !== undefined) pinned ??= pinnedResources(resources, pin)
-      return pinned
-    }
-    const rights = new SharedRights(resources, this.#rules, pin, UNKNOWN)
-    this.#made = { pin, rights, read }
-    this.#letGo(rights.turn)
-    return this.#made
+/**
+ * Rights with all that the tokens of one user share: a user of thousands of tenants may have
+ * thousands of tokens.
+ */
+class SharedRights extends Rights {
+  readonly pin: AllowedTenants
+  readonly #resources: Resources | undefined
+  #pinned: Resources | undefined
+  readonly #ids = new Map<string | null, ReadonlySet<string>>()
+  /** By the principal of each token, and kept no longer than that. */
+  #principals = new WeakMap<Principal, Principal>()
+
+  readonly #noteMade: (made: Principal) => void
+
+  constructor(
+    resources: Resources | undefined,
+    rules: RightsRules,
+    pin: AllowedTenants,
+    noteMade: (made: Principal) => void,
+  ) {
+    super(resources, rules, pin, 'resourcesOf does not know the user')
+    this.pin = pin
+    this.#resources = resources
+    this.#noteMade = noteMade
   }
 
-  /** Drops the principals: they would keep alive what the rights have let go of. */
-  #letGo(turn: number): void {
-    this.#turn = turn
-    this.#principals = new WeakMap()
+  of(principal: Principal): Principal {
+    const known = this.#principals.get(principal)
+    if (known !== undefined) return known
+    const made = principal.withRights(this, () => this.#read())
+    this.#principals.set(principal, made)
+    this.#noteMade(made)
+    return made
+  }
+
+  #read(): Resources | undefined {
+    if (this.#resources === undefined) return undefined
+    this.#pinned ??= pinnedResources(this.#resources, this.pin)
+    return this.#pinned
+  }
+
+  override in(tenant: string | null): ReadonlySet<string> {
+    const known = this.#ids.get(tenant)
+    if (known) return known
+    const ids = super.in(tenant)
+    if (this.#ids.size >= MAX_KEPT) {
+      this.#ids.clear()
+      // The principals would keep alive what is let go of.
+      this.#principals = new WeakMap()
+    }
+    this.#ids.set(tenant === null ? null : flatString(tenant), ids)
+    return ids
   }
 }

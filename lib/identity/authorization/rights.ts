@@ -1,4 +1,3 @@
-import { flatString } from '../../platform/runtime/flat-string.ts'
 import type { Resources } from '../jwt/user-info.ts'
 import { EVERY_TENANT } from '../tenants/tenant-name.ts'
 import { ImmutableSet } from './immutable-set.ts'
@@ -105,29 +104,6 @@ export class Rights {
 }
 
 Object.freeze(Rights.prototype)
-
-/** Rights of several principals, which share the sets of ids too. */
-export class SharedRights extends Rights {
-  readonly #ids = new Map<string | null, ReadonlySet<string>>()
-  #turn = 0
-
-  /** Changes when sets are let go of, which principals may keep alive. */
-  get turn(): number {
-    return this.#turn
-  }
-
-  override in(tenant: string | null): ReadonlySet<string> {
-    const known = this.#ids.get(tenant)
-    if (known) return known
-    const ids = super.in(tenant)
-    if (this.#ids.size >= MAX_KEPT) {
-      this.#ids.clear()
-      this.#turn += 1
-    }
-    this.#ids.set(tenant === null ? null : flatString(tenant), ids)
-    return ids
-  }
-}
 
 /** The tenants that an issuer may speak for; `*`: every one. */
 export type AllowedTenants = '*' | ReadonlySet<string>
