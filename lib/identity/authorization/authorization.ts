@@ -10,19 +10,19 @@ import type { UserInfo } from '../jwt/user-info.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
 import { readStepUp, type StepUpDeclaration } from './step-up.ts'
 
-export interface AuthorizedUser {
-  readonly userInfo: UserInfo
-  readonly tokenSub: string | null
-  /** Null: the token names none, or there is no token. */
-  readonly issuer: string | null
-  /** Who acts for the user; null: the user itself. */
-  readonly actor: Actor | null
-  /** The whole chain of actors, the outermost first. */
-  readonly actors: readonly Actor[]
-  /** True: it holds every id, in every tenant. */
-  readonly isSuperuser: boolean
-  readonly tenants: ReadonlySet<string>
-  readonly expiresAt: Date
+/** What is the same in each tenant. */
+type OfUser =
+  | 'userInfo'
+  | 'issuer'
+  | 'tokenSub'
+  | 'actor'
+  | 'actors'
+  | 'tenants'
+  | 'isSuperuser'
+  | 'expiresAt'
+
+/** The user of an authorization: a `Principal`, whose file needs this one. */
+export interface AuthorizedUser extends Pick<Authorization, OfUser> {
   /** Ids granted in one tenant, or, for null, where there is none. */
   resourcesIn(tenant: string | null): ReadonlySet<string>
   /** True: an id is among those granted, or follows from them. */
