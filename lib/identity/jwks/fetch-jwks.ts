@@ -84,8 +84,8 @@ export class FetchedKeys implements DocumentSource<KeySet> {
     const isAllowed = publicOnly ? isPublicAddress : isUntrusted ? () => true : undefined
     const limits = { maxBytes: MAX_KEYS_BYTES, signal, isAllowed }
     if (places === undefined || limit === undefined) return limits
-    const standing = isOwn ? 'own' : this.#isProved ? 'proved' : 'new'
-    const turn: FetchLimits['turn'] = (url, work) => places.run(work, { url, standing, limit })
+    const rank = isOwn ? 'own' : this.#isProved ? 'proved' : 'new'
+    const turn: FetchLimits['turn'] = (url, work) => places.run(work, { url, rank, limit })
     return { ...limits, turn }
   }
 }

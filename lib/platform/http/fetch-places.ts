@@ -8,10 +8,10 @@ import { Unusable } from './failure.ts'
  * The owner of a fetched document: the operator, a server whose last fetch has succeeded, or one of
  * which nothing good is known yet.
  */
-export type Standing = 'own' | 'proved' | 'new'
+export type FetchRank = 'own' | 'proved' | 'new'
 
 /** The order in which a free place is given away. */
-const STANDINGS: readonly Standing[] = ['own', 'proved', 'new']
+const RANKS: readonly FetchRank[] = ['own', 'proved', 'new']
 
 /**
  * A fetch begins only while fewer than so many are under way. So hosts that nobody knows leave
@@ -33,7 +33,7 @@ const MOST_HUNG = 1000
 
 interface PlacedFetch {
   readonly url: string
-  readonly standing: Standing
+  readonly rank: FetchRank
   readonly limit: TimeLimit
 }
 
@@ -46,10 +46,10 @@ interface Waiting extends Placed {
   giveUp(): void
 }
 
-/** Places for fetches, and a line for each standing. */
+/** Places for fetches, and a line for each rank. */
 export class FetchPlaces {
   /** Lines by host, the oldest first. The host that got a place last is the last. */
-  readonly #lines: Readonly<Record<Standing, Map<string, Waiting[]>>> = {
+  readonly #lines: Readonly<Record<FetchRank, Map<string, Waiting[]>>> = {
     own: new Map(),
     proved: new Map(),
     new: new Map(),
@@ -81,12 +81,12 @@ export class FetchPlaces {
     }
   }
 
-  #hasRoom({ host, standing }: Placed): boolean {
+  #hasRoom({ host, rank }: Placed): boolean {
     const count = this.#countOf(host)
-    const isHung = standing !== 'own' && this.#hung.has(host)
+    const isHung = rank !== 'own' && this.#hung.has(host)
     if (count >= (isHung ? MOST_OF_HUNG_HOST : MOST_OF_HOST)) return false
-    const others = standing === 'own' || count === 0 ? 0 : FIRSTS
-    return this.#running < ROOM[isHung ? 'hung' : standing] - others
+    const others = rank === 'own' || count === 0 ? 0 : FIRSTS
+    return this.#running < ROOM[isHung ? 'hung' : rank] - others
   }
 
   #take({ host }: Placed): void {
@@ -117,8 +117,8 @@ export class FetchPlaces {
   }
 
   /** In a full line, the newest fetch of the host with most gives way to a host with fewer. */
-  #mayWait({ standing, host }: Placed): boolean {
-    if (standing !== 'new' || this.#newOnes < MOST_NEW) return true
+  #mayWait({ rank, host }: Placed): boolean {
+    if (rank !== 'new' || this.#newOnes < MOST_NEW) return true
     const lines = this.#lines.new
     let longest: Waiting[] = []
     for (const line of lines.values()) if (line.length > longest.length) longest = line
@@ -128,20 +128,20 @@ export class FetchPlaces {
   }
 
   #queue(waiting: Waiting): void {
-    const { standing, host } = waiting
-    const line = this.#lines[standing].get(host) ?? []
+    const { rank, host } = waiting
+    const line = this.#lines[rank].get(host) ?? []
     line.push(waiting)
-    this.#lines[standing].set(host, line)
-    if (standing === 'new') this.#newOnes += 1
+    this.#lines[rank].set(host, line)
+    if (rank === 'new') this.#newOnes += 1
   }
 
   #unqueue(waiting: Waiting): void {
-    const { standing, host } = waiting
-    const line = this.#lines[standing].get(host) ?? []
+    const { rank, host } = waiting
+    const line = this.#lines[rank].get(host) ?? []
     line.splice(line.indexOf(waiting), 1)
-    this.#lines[standing].delete(host)
-    if (line.length > 0) this.#lines[standing].set(host, line)
-    if (standing === 'new') this.#newOnes -= 1
+    this.#lines[rank].delete(host)
+    if (line.length > 0) this.#lines[rank].set(host, line)
+    if (rank === 'new') this.#newOnes -= 1
   }
 
   #leave({ host }: Placed, hasHung: boolean): void {
@@ -165,13 +165,13 @@ export class FetchPlaces {
     if (this.#hung.size > MOST_HUNG && oldest !== undefined) this.#hung.delete(oldest)
   }
 
-  /** By standing; then the host with the fewest; then in turn, if anybody has room. */
+  /** By rank; then the host with the fewest; then in turn, if anybody has room. */
   #next(): Waiting | undefined {
-    for (const standing of STANDINGS) {
-      // There is no room for lower standings either.
-      if (this.#running >= ROOM[standing]) break
+    for (const rank of RANKS) {
+      // There is no room for lower ranks either.
+      if (this.#running >= ROOM[rank]) break
       let best: Waiting | undefined
-      for (const [oldest] of this.#lines[standing].values()) {
+      for (const [oldest] of this.#lines[rank].values()) {
         if (oldest === undefined || !this.#hasRoom(oldest)) continue
         if (best === undefined || this.#countOf(oldest.host) < this.#countOf(best.host)) {
           best = oldest

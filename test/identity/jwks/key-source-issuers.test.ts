@@ -77,7 +77,7 @@ for (const path of [OPENID, '/keys']) {
 function takenPlaces(url: string) {
   const places = new FetchPlaces()
   const limit = new TimeLimit({ work: 60_000, wait: 60_000 })
-  const take = { url, standing: 'own', limit } as const
+  const take = { url, rank: 'own', limit } as const
   const all = Array.from({ length: 16 }, () =>
     places.run(() => once(limit.signal, 'abort'), take).catch(() => {}),
   )

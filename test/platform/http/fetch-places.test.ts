@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Unusable } from '../../../lib/platform/http/failure.ts'
-import { FetchPlaces, type Standing } from '../../../lib/platform/http/fetch-places.ts'
+import { FetchPlaces, type FetchRank } from '../../../lib/platform/http/fetch-places.ts'
 import { TimeLimit } from '../../../lib/platform/runtime/time-limit.ts'
 import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { usedHeap } from '../../helpers/processes/used-heap.ts'
@@ -17,7 +17,7 @@ function begin(t: TestContext) {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
   /** @param name the host before the first slash, and what tells it from others there */
-  const run = async (name: string, standing: Standing = 'new') => {
+  const run = async (name: string, rank: FetchRank = 'new') => {
     const limit = new TimeLimit({ work: 5000, wait: 20_000 })
     const work = () => {
       begun.push(name)
@@ -26,14 +26,14 @@ function begin(t: TestContext) {
         limit.signal.addEventListener('abort', () => reject(new Unusable('no answer in time')))
       })
     }
-    const fetch = { url: `https://${name}`, standing, limit }
+    const fetch = { url: `https://${name}`, rank, limit }
     const running = places.run(work, fetch).finally(() => limit.end())
     running.catch(() => {})
     await setImmediate()
     return { running, limit }
   }
-  const many = async (count: number, host: (i: number) => string, standing: Standing = 'new') => {
-    for (let i = 0; i < count; i++) await run(`${host(i)}/${standing}${i}`, standing)
+  const many = async (count: number, host: (i: number) => string, rank: FetchRank = 'new') => {
+    for (let i = 0; i < count; i++) await run(`${host(i)}/${rank}${i}`, rank)
     return begun.splice(0).length
   }
   const end = async (name: string) => {
@@ -49,7 +49,7 @@ function begin(t: TestContext) {
   return { places, begun, run, many, end, pass }
 }
 
-const STANDINGS: readonly (readonly [standing: Standing, hosts: number, most: number])[] = [
+const RANKS: readonly (readonly [rank: FetchRank, hosts: number, most: number])[] = [
   ['new', 1, 16],
   ['new', 2, 20],
   ['new', 40, 24],
@@ -61,20 +61,20 @@ const STANDINGS: readonly (readonly [standing: Standing, hosts: number, most: nu
   ['own', 40, 32],
 ]
 
-for (const [standing, hosts, most] of STANDINGS) {
-  test(`${standing} documents of ${hosts} hosts take ${most} places`, async (t) => {
+for (const [rank, hosts, most] of RANKS) {
+  test(`${rank} documents of ${hosts} hosts take ${most} places`, async (t) => {
     const { many } = begin(t)
-    assert.equal(await many(60, (i) => `${i % hosts}.test`, standing), most)
+    assert.equal(await many(60, (i) => `${i % hosts}.test`, rank), most)
   })
 }
 
-test('a free place is for the best standing, the host with fewest, and who came first', async (t) => {
+test('a free place is for the best rank, the host with fewest, and who came first', async (t) => {
   const { begun, run, many, end } = begin(t)
   await many(32, (i) => `${i % 2}.test`, 'own')
   const waiting = ['a.test/new', 'b.test/new', 'a.test/proved', 'a.test/own'] as const
   for (const name of waiting) {
-    const standing = name.endsWith('own') ? 'own' : name.endsWith('proved') ? 'proved' : 'new'
-    await run(name, standing)
+    const rank = name.endsWith('own') ? 'own' : name.endsWith('proved') ? 'proved' : 'new'
+    await run(name, rank)
   }
   assert.deepEqual(begun, [])
   for (let i = 0; i < 16; i++) await end(`${i % 2}.test/own${i}`)
@@ -92,8 +92,8 @@ test('hosts that have as many get a free place in turn, and each in its own orde
 
 test('a thousand documents that nobody knows wait at most, and any number of others', async (t) => {
   const { begun, run, many, end } = begin(t)
-  const outcome = async (name: string, standing?: Standing) => {
-    const { running, limit } = await run(name, standing)
+  const outcome = async (name: string, rank?: FetchRank) => {
+    const { running, limit } = await run(name, rank)
     const refused = running.catch((error: unknown) => error)
     return { limit, is: await Promise.race([refused, setImmediate('it waits')]) }
   }
@@ -110,9 +110,9 @@ test('a thousand documents that nobody knows wait at most, and any number of oth
   await end('a.test/new0')
   assert.equal((await outcome('a.test/after one began')).is, 'it waits')
   assert.deepEqual((await outcome('a.test/more')).is, NO_PLACE)
-  for (const standing of ['own', 'proved'] as const) {
-    await many(1001, () => 'a.test', standing)
-    assert.equal((await outcome(`a.test/${standing}`, standing)).is, 'it waits')
+  for (const rank of ['own', 'proved'] as const) {
+    await many(1001, () => 'a.test', rank)
+    assert.equal((await outcome(`a.test/${rank}`, rank)).is, 'it waits')
   }
 })
 
@@ -124,7 +124,7 @@ test('ten thousand that wait at one host cost each the same', async () => {
       const limit = new TimeLimit({ work: 60_000, wait: 60_000 })
       const fetch = {
         url: 'https://a.test',
-        standing: 'proved',
+        rank: 'proved',
         limit,
       } as const
       await places.run(() => setImmediate(), fetch)
@@ -154,7 +154,7 @@ test('a place is free again after work that failed, at once or later', async (t)
   const throwing = () => {
     throw failed
   }
-  const fetch = { url: 'https://a.test', standing: 'new', limit } as const
+  const fetch = { url: 'https://a.test', rank: 'new', limit } as const
   await assert.rejects(places.run(throwing, fetch), failed)
   await run('a.test/next')
   assert.deepEqual(begun, ['a.test/next'])
@@ -178,7 +178,7 @@ test('what is aborted before its turn, or in the moment of it, never begins', as
   const { places, begun, many, end, run } = begin(t)
   const limit = new TimeLimit({ work: 5000, wait: 5000 })
   limit.abort()
-  const fetch = { url: 'https://b.test', standing: 'new', limit } as const
+  const fetch = { url: 'https://b.test', rank: 'new', limit } as const
   const never = () => assert.fail('it began')
   await assert.rejects(places.run(never, fetch), NO_PLACE)
   await many(16, () => 'a.test')
@@ -192,7 +192,7 @@ test('a hang that came after the time was spent elsewhere is not that of the hos
   const { places, begun, many, pass } = begin(t)
   const limit = new TimeLimit({ work: 5000, wait: 5000 })
   await pass(4)
-  const fetch = { url: 'https://a.test', standing: 'new', limit } as const
+  const fetch = { url: 'https://a.test', rank: 'new', limit } as const
   const work = () =>
     new Promise<void>((_, reject) => limit.signal.addEventListener('abort', () => reject(NO_PLACE)))
   const ended = assert.rejects(places.run(work, fetch), NO_PLACE)
@@ -208,7 +208,7 @@ test('hosts that are not asked any more keep next to nothing alive', async (t) =
   const run = async (host: number) => {
     const limit = new TimeLimit({ work: 0, wait: 0 })
     t.mock.timers.tick(1)
-    const fetch = { url: `https://h${host}.test/`, standing: 'new', limit } as const
+    const fetch = { url: `https://h${host}.test/`, rank: 'new', limit } as const
     await places.run(async () => {}, fetch).catch(() => {})
   }
   await run(0)
