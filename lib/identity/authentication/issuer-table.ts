@@ -1,4 +1,8 @@
-import type { AnswerTable, CachedAnswer } from '../../platform/callbacks/answer-cache.ts'
+import {
+  type AnswerTable,
+  type CachedAnswer,
+  expireAnswer,
+} from '../../platform/callbacks/answer-cache.ts'
 import { RecentKeys } from '../../platform/callbacks/line.ts'
 import { flatString } from '../../platform/runtime/flat-string.ts'
 
@@ -67,11 +71,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
   }
 
   expire(fits: (iss: string) => boolean): void {
-    for (const [iss, { kept }] of this.#all()) {
-      if (!fits(iss)) continue
-      kept.freshUntil = Number.NEGATIVE_INFINITY
-      kept.goodUntil = Number.NEGATIVE_INFINITY
-    }
+    for (const [iss, { kept }] of this.#all()) if (fits(iss)) expireAnswer(kept)
   }
 
   /** True if it has proved a token, and has not been gone for more than an hour. */

@@ -22,7 +22,7 @@ interface Entry<T> {
   /** Another entry had its hash when it came. */
   readonly isTwin: boolean
   /** Since it was last passed over. */
-  used: boolean
+  isUsed: boolean
   /** The next one at the same place. */
   next: Entry<T> | undefined
   older: Entry<T> | undefined
@@ -75,7 +75,7 @@ export class TokenCache<T> {
   get(token: string): T | undefined {
     const entry = this.#find(token, hashOf(token))
     if (entry === undefined) return undefined
-    entry.used = true
+    entry.isUsed = true
     return entry.value
   }
 
@@ -90,7 +90,7 @@ export class TokenCache<T> {
     while (this.#size > 0 && !this.#hasRoomFor(weight)) this.#evict()
     const isTwin = this.#withHash(hash) !== undefined
     const links = { next: undefined, older: this.#newest, newer: undefined }
-    this.#add({ token: own, hash, value, weight, isTwin, used: false, ...links })
+    this.#add({ token: own, hash, value, weight, isTwin, isUsed: false, ...links })
   }
 
   /** Drops the entries whose values fit. */
@@ -171,8 +171,8 @@ export class TokenCache<T> {
 
   #evict(): void {
     let entry = this.#hand ?? this.#oldest
-    while (entry?.used) {
-      entry.used = false
+    while (entry?.isUsed) {
+      entry.isUsed = false
       entry = entry.newer ?? this.#oldest
     }
     if (entry === undefined) return

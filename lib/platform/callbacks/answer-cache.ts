@@ -13,6 +13,12 @@ export interface CachedAnswer<T> {
   goodUntil: number
 }
 
+/** Whoever wants it asks anew, and it serves no more if that fails. */
+export function expireAnswer(cached: CachedAnswer<unknown>): void {
+  cached.freshUntil = Number.NEGATIVE_INFINITY
+  cached.goodUntil = Number.NEGATIVE_INFINITY
+}
+
 /** The bound of one table's memory. */
 export interface WeightRules<T> {
   /** Bytes. A larger answer is the only one in the table. */
@@ -25,7 +31,7 @@ interface Entry<T> {
   readonly cached: CachedAnswer<T>
   readonly weight: number
   /** Since it was last passed over. */
-  used: boolean
+  isUsed: boolean
 }
 
 export interface AnswerTable<T> {
@@ -63,7 +69,7 @@ export class AnswerCache<T> implements AnswerTable<T> {
   get(key: string): CachedAnswer<T> | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    entry.used = true
+    entry.isUsed = true
     return entry.cached
   }
 
@@ -73,7 +79,7 @@ export class AnswerCache<T> implements AnswerTable<T> {
     this.delete(own)
     const weight = this.#weightRules?.of(cached.answer, own) ?? 0
     while (this.#entries.size > 0 && !this.#hasRoomFor(weight)) this.#evict()
-    this.#entries.set(own, { cached, weight, used: false })
+    this.#entries.set(own, { cached, weight, isUsed: false })
     this.#weight += weight
   }
 
@@ -90,9 +96,7 @@ export class AnswerCache<T> implements AnswerTable<T> {
 
   expire(fits: (key: string) => boolean): void {
     for (const [key, { cached }] of this.#entries) {
-      if (!fits(key)) continue
-      cached.freshUntil = Number.NEGATIVE_INFINITY
-      cached.goodUntil = Number.NEGATIVE_INFINITY
+      if (fits(key)) expireAnswer(cached)
     }
   }
 
@@ -103,13 +107,13 @@ export class AnswerCache<T> implements AnswerTable<T> {
 
   #evict(): void {
     for (const [key, entry] of this.#entries) {
-      if (!entry.used) {
+      if (!entry.isUsed) {
         this.delete(key)
         this.#drop(entry.cached.answer)
         return
       }
       // The entry becomes the newest, so that the loop comes to it again if all were used.
-      entry.used = false
+      entry.isUsed = false
       this.#entries.delete(key)
       this.#entries.set(key, entry)
     }
