@@ -144,13 +144,13 @@ export function denyListFunction<Cursor>(
     try {
       await poller?.ready()
     } catch (error) {
-      throw unavailable(`changes failed (${reasonOf(error)})`)
+      throw unavailable(`changes failed (${reasonOrCode(error)})`)
     }
   }
 
   function reportedReason(name: 'changes' | 'append', error: unknown): string {
     lifecycle.report(name, failureOf(error))
-    return reasonOf(error)
+    return reasonOrCode(error)
   }
 
   const wake = (): void => poller?.wake()
@@ -190,7 +190,7 @@ function livesTooLong({ issuedAt, expiresAt }: TokenInfo, maxLifetime: number): 
   return expiresAt.getTime() - issuedAt.getTime() > maxLifetime * 1000
 }
 
-function reasonOf(error: unknown): string {
+function reasonOrCode(error: unknown): string {
   return isThrown(error, Unusable) ? error.message : errorCode(error)
 }
 
