@@ -2,28 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readIssuerRules } from '../../lib/config/issuer-config.ts'
 import { loadSettings } from '../../lib/config/load-settings.ts'
-import { metadataAddress, metadataPath } from '../../lib/config/option-types.ts'
 import { configError } from '../helpers/app/config-error.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
 const folder = tempFolder()
 const issuer = 'https://a.test'
 const resource = 'https://api.test/mcp'
-
-/** Addresses of resources, and of their metadata (RFC 9728 §3.1). */
-const ADDRESSES = [
-  ['https://api.test', 'https://api.test/.well-known/oauth-protected-resource'],
-  ['https://api.test/mcp', 'https://api.test/.well-known/oauth-protected-resource/mcp'],
-  ['https://api.test:8443/a/b', 'https://api.test:8443/.well-known/oauth-protected-resource/a/b'],
-  ['http://[::1]:1/a:b', 'http://[::1]:1/.well-known/oauth-protected-resource/a:b'],
-] as const
-
-for (const [address, metadata] of ADDRESSES) {
-  test(`the well-known path is inserted before the path of ${address}`, () => {
-    assert.equal(metadataAddress(address), metadata)
-    assert.equal(metadataPath(address), new URL(metadata).pathname)
-  })
-}
 
 describe('resource without a configured issuer', () => {
   const expected = 'resource: expected issuer, or issuers (in the INI file [auth.NAME]), found none'

@@ -59,3 +59,14 @@ function decoded(segment: string): string | undefined {
     return undefined
   }
 }
+
+/** The path of a resource's metadata: the well-known one, and then its own (RFC 9728 §3.1). */
+export function metadataPath(resource: string): string {
+  const { pathname } = new URL(resource)
+  return `/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}`
+}
+
+/** The address of a resource's metadata. It depends on the configuration alone. */
+export function metadataAddress(resource: string): string {
+  return `${new URL(resource).origin}${metadataPath(resource)}`
+}
