@@ -134,7 +134,7 @@ function conclude(
   else if (decision instanceof Membership) context.membership = decision
   if (!isAdmitted(context)) {
     if (decision === UNDECIDED) enterContext(request, done)
-    else refuse(context, asRefusal(decision), done)
+    else refuse(context, notAdmitted(), done)
     return
   }
   // No gate comes after this one.
@@ -180,7 +180,7 @@ function doneIfChecked(
   return (error) => {
     const context = authContextOf(request)
     if (error !== undefined) return done(error)
-    if (!context || !isAdmitted(context)) return done(asRefusal(undefined))
+    if (!context || !isAdmitted(context)) return done(notAdmitted())
     void checks.refusalOf(context).then((refusal) => {
       // A check may take its time. What it said of the user is not kept for another decision.
       if (decideAnew !== undefined && isWithdrawn(context)) {
@@ -199,4 +199,9 @@ function doneIfChecked(
 export function asRefusal(error: unknown): AuthError {
   if (isThrown(error, AuthError)) return error
   return withoutStack(() => new ERR_AUTH_TOKEN_INVALID(`the guard failed (${errorCode(error)})`))
+}
+
+/** No step has refused, and none has admitted. */
+export function notAdmitted(): AuthError {
+  return asRefusal(undefined)
 }
