@@ -9,13 +9,13 @@ import type { Requirement } from '../identity/authorization/requirement.ts'
 import { isTenantName, readTenant } from '../identity/tenants/tenant-name.ts'
 import { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
-import { isObject, isPlain } from '../platform/runtime/own-property.ts'
+import { isObject, isPlain, knownMembers } from '../platform/runtime/own-property.ts'
 import { readRequirement } from '../routes/declaration.ts'
 import { AdmissionSignal, endRefusal, heardSignal } from './abort-signal.ts'
 import type { CallRules, Deciding } from './context.ts'
 import { beginAnew, type Decision, decideIn, isWithdrawn } from './decide.ts'
 import { recordCall } from './decision-events.ts'
-import { asRefusal } from './guard.ts'
+import { asRefusal, notAdmitted } from './guard.ts'
 
 /** Who calls without a request, and for what. */
 export interface Credentials {
@@ -91,7 +91,7 @@ export class Callers {
     call.error = refusal
     recordCall(call)
     const { membership } = call
-    if (refusal !== null || membership === null) throw refusal ?? asRefusal(undefined)
+    if (refusal !== null || membership === null) throw refusal ?? notAdmitted()
     const { authorization } = membership
     let signal: AbortSignal | undefined
     const watch = () => {
@@ -184,7 +184,7 @@ class Call implements Deciding {
 /** Returns the refusal; null: the caller is admitted. */
 function admit(call: Call, decision: Decision): AuthError | null {
   if (decision instanceof AuthError) return decision
-  if (!(decision instanceof Membership)) return asRefusal(decision)
+  if (!(decision instanceof Membership)) return notAdmitted()
   call.membership = decision
   return null
 }
@@ -208,12 +208,7 @@ interface ReadCredentials {
   readonly requirement: Requirement | null
 }
 
-/**
- * By own, enumerable members without getters. A missing member must not mean less than it seems to,
- * and a misspelt one must not be left out.
- *
- * @throws TypeError
- */
+/** @throws TypeError */
 function readCredentials(given: unknown): ReadCredentials {
   let read: ReadCredentials | undefined
   try {
@@ -225,18 +220,10 @@ function readCredentials(given: unknown): ReadCredentials {
   return read
 }
 
-const MEMBERS: readonly unknown[] = ['token', 'tenant', 'require']
-
 function readMembers(given: unknown): ReadCredentials | undefined {
   if (!isObject(given) || !isPlain(given)) return undefined
-  const own = new Map<unknown, unknown>()
-  for (const name of Reflect.ownKeys(given)) {
-    const member = Object.getOwnPropertyDescriptor(given, name)
-    if (!MEMBERS.includes(name) || !member?.enumerable || member.value === undefined) {
-      return undefined
-    }
-    own.set(name, member.value)
-  }
+  const own = knownMembers(given, ['token', 'tenant', 'require'])
+  if (own === undefined) return undefined
   const token = own.get('token')
   const problems: string[] = []
   const requirement = readRequirement(own.get('require'), problems)

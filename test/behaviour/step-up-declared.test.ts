@@ -52,6 +52,7 @@ const WRONG: readonly [what: string, value: unknown][] = [
   ],
   ['a map', new Map(Object.entries(BOTH))],
   ['a getter', getter],
+  ['an acr that is not enumerable', Object.defineProperty({ maxAge: 1 }, 'acr', { value: 'phr' })],
 ]
 
 for (const [what, value] of WRONG) {

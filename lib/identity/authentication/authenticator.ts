@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { AuthError } from '../../errors.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
-import { isObject, isPlain, ownCopy } from '../../platform/runtime/own-property.ts'
+import { isObject, isPlain, knownMembers, ownCopy } from '../../platform/runtime/own-property.ts'
 import type { Principal } from '../authorization/principal.ts'
 import type { Logout } from '../jwt/logout-token.ts'
 import type { TokenNames } from '../jwt/registered-claims.ts'
@@ -103,17 +103,8 @@ export interface Invalidation {
 /** Without a prototype: what was not given is not there. */
 export const EVERYBODY: Invalidation = ownCopy({})
 
-const isText = (value: unknown) => typeof value === 'string'
-
-const MEMBERS = new Map<string | symbol, (value: unknown) => boolean>([
-  ['issuer', (value) => value === null || isText(value)],
-  ['sub', isText],
-  ['tenant', isText],
-])
-
 /**
- * The argument of `forget()`. A member that is missing by mistake must not mean everybody, and one
- * that is misspelt must not mean nobody.
+ * The argument of `forget()`. A member that is missing by mistake must not mean everybody.
  *
  * @throws TypeError
  */
@@ -122,15 +113,14 @@ export function readInvalidation(what: unknown): Invalidation {
   if (!isObject(what) || !isPlain(what)) {
     throw new TypeError('forget() takes a plain object with issuer and sub, or tenant')
   }
-  const names = Reflect.ownKeys(what)
-  if (names.length === 0) return EVERYBODY
-  if (!names.every((name) => MEMBERS.get(name)?.(Reflect.get(what, name)))) {
+  const own = knownMembers(what, ['issuer', 'sub', 'tenant'])
+  const isOne = ([name, value]: [unknown, unknown]) =>
+    typeof value === 'string' || (name === 'issuer' && value === null)
+  if (own === undefined || ![...own].every(isOne)) {
     throw new TypeError('forget() takes issuer (a string or null) and sub, or tenant (strings)')
   }
-  if (names.length > 1 && Object.hasOwn(what, 'tenant')) {
-    throw new TypeError('forget() takes tenant alone')
-  }
-  return ownCopy(Object.fromEntries(names.map((name) => [name, Reflect.get(what, name)])))
+  if (own.size > 1 && own.has('tenant')) throw new TypeError('forget() takes tenant alone')
+  return own.size === 0 ? EVERYBODY : ownCopy(Object.fromEntries(own))
 }
 
 export function isInvalidated(

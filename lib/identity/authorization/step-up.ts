@@ -1,5 +1,5 @@
 import type { StepUp } from '../../errors.ts'
-import { isObject, isPlain, ownProperty } from '../../platform/runtime/own-property.ts'
+import { isObject, isPlain, knownMembers } from '../../platform/runtime/own-property.ts'
 import type { Login } from '../jwt/registered-claims.ts'
 
 /** Values of `acr`, any of which will do, in order of preference. */
@@ -26,20 +26,13 @@ export function isMaxAge(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
-/**
- * The login that an application wants, by own properties only: a frozen copy. A member that is
- * missing by mistake must not mean less than it seems to, so `undefined` is none.
- *
- * @returns undefined: the value is none
- */
+/** The login that an application wants: a frozen copy. Undefined: the value is none. */
 export function readStepUp(value: unknown): StepUp | undefined {
   if (!isObject(value) || !isPlain(value)) return undefined
-  const names = Reflect.ownKeys(value)
-  if (names.length === 0 || !names.every((name) => name === 'acr' || name === 'maxAge')) {
-    return undefined
-  }
-  const acr = names.includes('acr') ? readAcr(ownProperty(value, 'acr')) : []
-  const maxAge = names.includes('maxAge') ? readMaxAge(ownProperty(value, 'maxAge')) : null
+  const own = knownMembers(value, ['acr', 'maxAge'])
+  if (own === undefined || own.size === 0) return undefined
+  const acr = own.has('acr') ? readAcr(own.get('acr')) : []
+  const maxAge = own.has('maxAge') ? readMaxAge(own.get('maxAge')) : null
   if (acr === undefined || maxAge === undefined) return undefined
   return Object.freeze({ acr: Object.freeze(acr), maxAge })
 }

@@ -24,6 +24,25 @@ export function isPlain(value: object): boolean {
   return Reflect.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty')
 }
 
+/**
+ * The values of an object's own members, by name. A member that would mean less than it seems to
+ * makes it undefined: a misspelt one, a getter, one that is not enumerable, and `undefined`.
+ *
+ * @param names all that it may have
+ */
+export function knownMembers(
+  given: object,
+  names: readonly unknown[],
+): Map<unknown, unknown> | undefined {
+  const members = new Map<unknown, unknown>()
+  for (const name of Reflect.ownKeys(given)) {
+    const member = Object.getOwnPropertyDescriptor(given, name)
+    if (!names.includes(name) || !member?.enumerable || member.value === undefined) return undefined
+    members.set(name, member.value)
+  }
+  return members
+}
+
 /** A copy that has its own members alone, and not even those of Object.prototype. */
 export function ownCopy<T extends object>(given: T): T {
   return Object.assign(Object.create(null), given)
