@@ -6,7 +6,8 @@ import test from 'node:test'
 import { parse } from 'yaml'
 import { INI_KEYS } from '../lib/config/ini-values.ts'
 import { loadSettings } from '../lib/config/load-settings.ts'
-import { type OptionName, Options, optionNames } from '../lib/config/options.ts'
+import { namesOf } from '../lib/config/option-types.ts'
+import { type OptionName, Options } from '../lib/config/options.ts'
 import { readAuthorityOptions } from '../lib/entrypoints/cli/authority.ts'
 import { readDoctorOptions } from '../lib/entrypoints/cli/doctor/doctor.ts'
 import { readPolicyOptions } from '../lib/entrypoints/cli/policy/policy-command.ts'
@@ -155,7 +156,7 @@ test('the INI file of several issuers says what the list in code says', () => {
 })
 
 function asOption(name: string): OptionName {
-  const option = optionNames().find((each) => each === name)
+  const option = namesOf(Options.properties).find((each) => each === name)
   assert.ok(option, name)
   return option
 }
@@ -215,7 +216,7 @@ test('the list of options is the schema: names, INI keys and defaults, each with
   const told = listItems(guide('reference/options'))
     .filter((item) => / default /.test(item))
     .map((item) => /^(`\w+` \(.+, default .+?\)): \S/.exec(item)?.[1] ?? item)
-  const options = optionNames().map(
+  const options = namesOf(Options.properties).map(
     (name) => `\`${name}\` (${iniKeyOf(name)}, default ${defaultOf(name)})`,
   )
   assert.deepEqual(told.sort(), options.sort())

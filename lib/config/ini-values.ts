@@ -10,10 +10,10 @@ import {
   UnreadableValue,
 } from './ini-line.ts'
 import type { IssuerReader, OptionsReader } from './issuer-config.ts'
-import { type IssuerMember, issuerMembers, Rules } from './issuer-schema.ts'
+import { type IssuerMember, Rules } from './issuer-schema.ts'
 import { OptionReader } from './option-reader.ts'
-import type { NameOf } from './option-types.ts'
-import { type OptionName, optionNames } from './options.ts'
+import { type NameOf, namesOf } from './option-types.ts'
+import { type OptionName, Options } from './options.ts'
 import type { Problems } from './problems.ts'
 
 const CODE_ONLY: readonly string[] = [
@@ -41,7 +41,7 @@ const SUSPENDED = 'suspended'
 /** Options by their keys: in `[auth]` the snake_case of the name, in `[tenants]` one of its own. */
 export const INI_KEYS: Readonly<Record<'auth' | 'tenants', ReadonlyMap<string, OptionName>>> = {
   auth: new Map(
-    optionNames()
+    namesOf(Options.properties)
       .filter((name) => !OWN_SECTION.includes(name) && !CODE_ONLY.includes(name))
       .map((name) => [snakeCase(name), name]),
   ),
@@ -61,7 +61,7 @@ const NO_KEYS: readonly string[] = [
 
 /** Members of an issuer's rules by their keys in `[auth.NAME]`. */
 export const ISSUER_KEYS: ReadonlyMap<string, IssuerMember> = new Map(
-  issuerMembers()
+  namesOf(Rules.properties)
     .filter((member) => !NO_KEYS.includes(member))
     .map((member) => [snakeCase(member), member]),
 )

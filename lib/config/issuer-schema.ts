@@ -10,7 +10,6 @@ import {
   List,
   MapClaims,
   Names,
-  namesOf,
   PublicKeys,
   Text,
   TextThat,
@@ -93,11 +92,6 @@ export const Rules = Type.Object({
 export type IssuerRules = Readonly<Static<typeof Rules>>
 
 export type IssuerMember = keyof IssuerRules
-
-/** Names of all members, in the order of the schema. */
-export function issuerMembers(): IssuerMember[] {
-  return namesOf(Rules.properties)
-}
 
 /** An issuer of a list in `issuers`. */
 export interface ListedIssuer extends IssuerRules {

@@ -26,7 +26,6 @@ import {
   List,
   MapClaims,
   Names,
-  namesOf,
   OneOf,
   PublicKeys,
   ResourceAddress,
@@ -460,12 +459,7 @@ function wrongCheck(value: unknown): string | undefined {
 }
 
 function isImplies(value: unknown): value is Implies {
-  return isObject(value) && isPlain(value) && !Array.isArray(value)
-}
-
-/** Names of all options, in the order of the schema. */
-export function optionNames(): OptionName[] {
-  return namesOf(Options.properties)
+  return isObject(value) && isPlain(value)
 }
 
 /**

@@ -6,8 +6,9 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { issuerMembers } from '../../lib/config/issuer-schema.ts'
-import { optionNames } from '../../lib/config/options.ts'
+import { Rules } from '../../lib/config/issuer-schema.ts'
+import { namesOf } from '../../lib/config/option-types.ts'
+import { Options } from '../../lib/config/options.ts'
 import { introspection } from '../../lib/entrypoints/introspection/index.ts'
 import { denyList } from '../../lib/entrypoints/revocation/index.ts'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
@@ -74,8 +75,8 @@ const ANY = [true]
 
 /** What is configured or declared, by the names of its members. */
 const MEMBERS = [
-  ...optionNames(),
-  ...issuerMembers(),
+  ...namesOf(Options.properties),
+  ...namesOf(Rules.properties),
   ...['configFile', 'prefix', 'ids', 'name', 'scopes'],
   ...['noauth', 'tenant', 'userInfo', 'resources', 'authorization', 'require', 'any'],
   ...['jti', 'sid', 'sub', 'issuedBefore', 'until', 'entries', 'cursor'],

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { INI_KEYS, ISSUER_KEYS } from '../../lib/config/ini-values.ts'
 import { loadSettings } from '../../lib/config/load-settings.ts'
-import { optionNames } from '../../lib/config/options.ts'
+import { namesOf } from '../../lib/config/option-types.ts'
+import { Options } from '../../lib/config/options.ts'
 import { configError } from '../helpers/app/config-error.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
 test('every option has an INI key, except those that only code can give', () => {
   const keyed = new Set([...INI_KEYS.auth.values(), ...INI_KEYS.tenants.values()])
   assert.deepEqual(
-    optionNames().filter((name) => !keyed.has(name)),
+    namesOf(Options.properties).filter((name) => !keyed.has(name)),
     [
       'publicKeys',
       'issuers',

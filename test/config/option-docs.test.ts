@@ -2,16 +2,17 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import ts from 'typescript'
-import { issuerMembers } from '../../lib/config/issuer-schema.ts'
-import { optionNames } from '../../lib/config/options.ts'
+import { Rules } from '../../lib/config/issuer-schema.ts'
+import { namesOf } from '../../lib/config/option-types.ts'
+import { Options } from '../../lib/config/options.ts'
 
 const root = process.cwd()
 const dist = join(root, 'dist')
 
 /** What an application reads: the name of an option, or of a member of an issuer's rules. */
 const EXPRESSIONS: readonly string[] = [
-  ...[...optionNames(), 'configFile'].map((name) => `options.${name}`),
-  ...issuerMembers().map((member) => `rules.${member}`),
+  ...[...namesOf(Options.properties), 'configFile'].map((name) => `options.${name}`),
+  ...namesOf(Rules.properties).map((member) => `rules.${member}`),
   'listed.issuer',
 ]
 

@@ -93,7 +93,7 @@ export const GRANTS = Maybe<Grants>(
 )
 
 function isTable(value: unknown): value is object {
-  return isObject(value) && !Array.isArray(value) && isPlain(value)
+  return isObject(value) && isPlain(value)
 }
 
 /** The first name whose value is no list of ids. */
