@@ -6,7 +6,7 @@ import {
   type IntrospectionOptions,
   introspection,
 } from '../../lib/entrypoints/introspection/index.ts'
-import { lifecycleOf } from '../../lib/platform/callbacks/lifecycle.ts'
+import { openLifecycle } from '../helpers/app/open-lifecycle.ts'
 import { type OidcServer, OPAQUE_API, startOidcServer } from '../helpers/servers/oidc-server.ts'
 import { machineToken } from '../helpers/tokens/oidc-tokens.ts'
 
@@ -70,7 +70,7 @@ describe('with the introspection endpoint of a real authorization server', () =>
     const told: string[] = []
     const options = { issuer: server.issuer, clientId, ...more }
     const ask: ReturnType<typeof introspection> = Reflect.apply(introspection, null, [options])
-    lifecycleOf(ask)?.open((reason) => told.push(reason))
+    openLifecycle(ask, (reason) => told.push(reason))
     return { ask, told }
   }
 

@@ -5,6 +5,7 @@ import { inspect } from 'node:util'
 import { introspection, seacatExchange } from '../../lib/entrypoints/introspection/index.ts'
 import { lifecycleOf } from '../../lib/platform/callbacks/lifecycle.ts'
 import { assertNoLeak } from '../helpers/app/canaries.ts'
+import { openLifecycle } from '../helpers/app/open-lifecycle.ts'
 import {
   type Asked,
   BASIC,
@@ -40,7 +41,7 @@ async function seen(t: TestContext, answer: IntrospectionServer['answer'], token
   ]
   server.metadata = { jwks_uri: `${issuer}/jwks` }
   for (const ask of asks) {
-    lifecycleOf(ask)?.open((reason) => texts.push(reason))
+    openLifecycle(ask, (reason) => texts.push(reason))
     // To a random token and to a real one.
     server.answer = answer
     texts.push(await outcome(ask, token))

@@ -26,11 +26,9 @@ export interface AcceptedTokens {
   readonly clockTolerance: number
 }
 
-const NONE: AcceptedTokens = { issuers: [], clockTolerance: 0 }
-
 interface Listener {
   onFailure(reason: string): void
-  readonly reports: ReportsOf | undefined
+  readonly reports: ReportsOf
 }
 
 /**
@@ -87,8 +85,8 @@ export class Lifecycle {
    */
   open(
     onFailure: (reason: string) => void,
-    { issuers, clockTolerance }: AcceptedTokens = NONE,
-    reports?: ReportsOf,
+    { issuers, clockTolerance }: AcceptedTokens,
+    reports: ReportsOf,
   ): void {
     this.#services += 1
     this.#listeners.push({ onFailure, reports })
@@ -119,7 +117,7 @@ export class Lifecycle {
 
   /** @param name of the application's function that failed */
   report(name: string, failure: CallbackFailure): void {
-    for (const { reports } of this.#listeners) reports?.(name)(failure)
+    for (const { reports } of this.#listeners) reports(name)(failure)
   }
 
   /** The function works, so the next failure is a new one. */

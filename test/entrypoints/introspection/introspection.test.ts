@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { introspection } from '../../../lib/entrypoints/introspection/index.ts'
 import { answeredClaims } from '../../../lib/entrypoints/introspection/introspection.ts'
-import { lifecycleOf } from '../../../lib/platform/callbacks/lifecycle.ts'
+import { openLifecycle } from '../../helpers/app/open-lifecycle.ts'
 import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { until } from '../../helpers/processes/until.ts'
 import {
@@ -101,7 +101,7 @@ async function start(t: TestContext) {
   server.active.set(TOKEN, ALICE)
   const ask = introspection({ issuer: server.issuer, ...CLIENT })
   const logged: string[] = []
-  lifecycleOf(ask)?.open((reason) => logged.push(reason))
+  openLifecycle(ask, (reason) => logged.push(reason))
   return { server, ask, logged }
 }
 

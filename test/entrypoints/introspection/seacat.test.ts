@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { test } from 'node:test'
 import { seacatExchange } from '../../../lib/entrypoints/introspection/index.ts'
-import { lifecycleOf } from '../../../lib/platform/callbacks/lifecycle.ts'
 import { configError } from '../../helpers/app/config-error.ts'
+import { openLifecycle } from '../../helpers/app/open-lifecycle.ts'
 import { askedServer } from '../../helpers/servers/asked-server.ts'
 
 const JWT = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2ln-_'
@@ -81,11 +81,10 @@ test('a question that is open ends with the service', async (t) => {
     arrive = resolve
   })
   const { ask } = await exchanging(() => arrive())
-  const attendant = lifecycleOf(ask)
-  attendant?.open(() => {})
+  const lifecycle = openLifecycle(ask)
   const refused = assert.rejects(ask(TOKEN), { code: 'ERR_INTROSPECTION_NO_ANSWER' })
   await arrived
-  attendant?.close()
+  lifecycle.close()
   await refused
 })
 

@@ -5,6 +5,7 @@ import { type DenyEntry, denyList } from '../../../lib/entrypoints/revocation/in
 import { tokenInfo } from '../../../lib/identity/jwt/token-info.ts'
 import type { TokenInfo } from '../../../lib/index.ts'
 import { lifecycleOf } from '../../../lib/platform/callbacks/lifecycle.ts'
+import { openLifecycle } from '../../helpers/app/open-lifecycle.ts'
 import {
   attend,
   HOUR,
@@ -96,7 +97,7 @@ for (const [what, token, refused] of LIVES) {
     stopClocks(t)
     const list = denyList()
     const logged: string[] = []
-    lifecycleOf(list)?.open((reason) => logged.push(reason))
+    openLifecycle(list, (reason) => logged.push(reason))
     for (let again = 0; again < 2; again++) {
       assert.equal(verdictOf(list, tokenOf(token(Date.now()))), refused)
     }
@@ -162,8 +163,7 @@ test('a list of one process is ready at once, and has nothing to ask', async () 
   assert.equal(lifecycleOf(list)?.isReady, true)
   list.wake()
   await list.ready()
-  lifecycleOf(list)?.open(() => {})
-  lifecycleOf(list)?.close()
+  openLifecycle(list).close()
   assert.equal(verdictOf(list), false)
 })
 

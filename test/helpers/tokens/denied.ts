@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { DenyList } from '../../../lib/entrypoints/revocation/index.ts'
 import type { TokenInfo } from '../../../lib/index.ts'
-import { type AcceptedTokens, lifecycleOf } from '../../../lib/platform/callbacks/lifecycle.ts'
+import type { AcceptedTokens } from '../../../lib/platform/callbacks/lifecycle.ts'
+import { openLifecycle } from '../app/open-lifecycle.ts'
 import { holdTime } from '../processes/age-by-date.ts'
 
 /** The time at which tests of deny lists begin. */
@@ -57,10 +58,9 @@ export async function settled(): Promise<void> {
 
 /** Begins the work of a list, as a service does, until the test ends. */
 export function attend(t: TestContext, list: DenyList, accepted?: AcceptedTokens) {
-  const attendant = lifecycleOf(list) ?? assert.fail('it is not attended')
   const logged: string[] = []
   let isOpen = true
-  attendant.open((reason) => logged.push(reason), accepted)
+  const attendant = openLifecycle(list, (reason) => logged.push(reason), accepted)
   const close = () => {
     if (isOpen) attendant.close()
     isOpen = false

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Exchanges } from '../../../lib/entrypoints/introspection/exchanges.ts'
 import { LIFECYCLE, Lifecycle, lifecycleOf } from '../../../lib/platform/callbacks/lifecycle.ts'
+import { openLifecycle } from '../../helpers/app/open-lifecycle.ts'
 import { askedServer } from '../../helpers/servers/asked-server.ts'
 
 const start = () => {
   const logged: string[] = []
   const exchanges = new Exchanges()
   const lifecycle = new Lifecycle(exchanges)
-  const open = (name: string) => lifecycle.open((reason) => logged.push(`${name}: ${reason}`))
+  const open = (name: string) =>
+    openLifecycle(lifecycle, (reason) => logged.push(`${name}: ${reason}`))
   return { lifecycle, exchanges, open, logged: () => logged.splice(0) }
 }
 
