@@ -116,7 +116,7 @@ export class DynamicIssuers implements Issuers {
       drop: (held) => end(held),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, `the issuers function ${reason}`)),
-      ...(rules.report && { report: rules.report }),
+      report: rules.report,
       timeout: rules.timeout,
       keptFor: (held) => (held === null ? rules.cooldown : Math.max(rules.maxAge, LEAST_AGE)),
       table: this.#table,

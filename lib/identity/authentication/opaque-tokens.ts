@@ -87,7 +87,7 @@ export class OpaqueTokens {
       // Verified tokens have a cache of their own.
       keptFor: ({ answer }) => (answer === null ? REFUSED_FOR : 0),
       refusals: { is: ({ answer }) => answer === null, maxKept: MOST_REFUSED },
-      ...(rules.report && { report: rules.report }),
+      report: rules.report,
       line: { places: MOST_OPEN },
       known: {
         has: (digest) => this.#good.has(digest),

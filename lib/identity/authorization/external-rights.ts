@@ -83,7 +83,7 @@ export class ExternalRights {
         of: (rights, key) => rights.keptSize + 2 * key.length,
       },
       refusals: { is: (rights) => !rights.isKnown, maxKept: MAX_USERS },
-      ...(report && { report }),
+      report,
       line: { places: MAX_OPEN, ...shareOf },
     })
   }
