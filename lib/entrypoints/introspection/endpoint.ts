@@ -14,7 +14,7 @@ import {
   validateApplicationLevelSignature,
 } from 'oauth4webapi'
 import { readMembers } from '../../identity/jwks/jwk-set.ts'
-import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { ownMember } from '../../platform/runtime/own-property.ts'
 import type { Exchanges } from './exchanges.ts'
 import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
 import type { ClientKey, IntrospectionRules } from './introspection-options.ts'
@@ -80,7 +80,7 @@ async function withoutUnusableKeys(response: Response): Promise<Response> {
   if (response.status !== 200) return response
   const set: unknown = await response.json()
   const read = readMembers(set)
-  const members: unknown = isObject(set) ? ownProperty(set, 'keys') : undefined
+  const members = ownMember(set, 'keys')
   const keys = Array.isArray(members) ? members.filter((_, i) => typeof read[i] === 'object') : []
   return Response.json({ keys })
 }
@@ -101,7 +101,7 @@ async function failureOf(response: Response): Promise<OpaqueFailure> {
 async function namesClient(response: Response): Promise<boolean> {
   if (response.status !== 400) return false
   const answer: unknown = await response.json()
-  return isObject(answer) && OF_THE_CLIENT.includes(ownProperty(answer, 'error'))
+  return OF_THE_CLIENT.includes(ownMember(answer, 'error'))
 }
 
 const BASIC = 'client_secret_basic'

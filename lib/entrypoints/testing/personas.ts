@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { decodeJwt } from 'jose'
 import type { StepUp } from '../../errors.ts'
-import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { ownMember } from '../../platform/runtime/own-property.ts'
 import type { Policy } from '../../routes/policy.ts'
 import {
   type Persona,
@@ -255,7 +255,7 @@ function loginClaims(login: Attempt['login']) {
 function includesAll(answer: unknown, resources: Resources): boolean {
   return Object.entries(resources).every(([tenant, ids]) => {
     if (tenant === '*') return true
-    const held: unknown = isObject(answer) ? ownProperty(answer, tenant) : undefined
+    const held = ownMember(answer, tenant)
     return Array.isArray(held) && ids.every((id) => held.includes(id))
   })
 }

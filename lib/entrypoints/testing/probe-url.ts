@@ -1,4 +1,4 @@
-import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { ownMember, ownProperty } from '../../platform/runtime/own-property.ts'
 import type { Route } from '../../routes/route.ts'
 import { type ListedPlace, routePlaces } from '../../routes/route-list.ts'
 import { pathParameters } from '../../routes/route-path.ts'
@@ -167,15 +167,11 @@ const SAMPLES: ReadonlyMap<unknown, string> = new Map([
  * If it says less, the option `params` has to.
  */
 export function samplesOf(paramsSchema: unknown, name: string): string[] {
-  const schema = memberOf(memberOf(paramsSchema, 'properties'), name)
-  const of = (keyword: string): unknown => memberOf(schema, keyword)
+  const schema = ownMember(ownMember(paramsSchema, 'properties'), name)
+  const of = (keyword: string): unknown => ownMember(schema, keyword)
   const named = ['const', 'enum', 'examples', 'default'].flatMap(of).filter(isScalar)
   const described = ['format', 'type'].flatMap(of).map((each) => SAMPLES.get(each))
   return [...named.map(String), ...described, PLAIN].filter((sample) => sample !== undefined)
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) ? ownProperty(value, name) : undefined
 }
 
 function isScalar(value: unknown): value is string | number | boolean {

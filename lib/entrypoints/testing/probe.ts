@@ -235,13 +235,13 @@ async function probeRoute(
   const hasBody = route.policy?.late && !['GET', 'HEAD'].includes(place.method)
   const bodyFor = (tenant: string) => (hasBody ? options.body?.(tenant) : undefined)
   const send = async (attempt: Attempt): Promise<ProbeAnswer> => {
-    const target = { method: place.method, url: address.urlFor(attempt.tenant) }
+    const to = { method: place.method, url: address.urlFor(attempt.tenant) }
     return sendProbe(app, attempt, {
-      ...target,
+      ...to,
       routeUrl: place.url,
       headers: {
         ...Object(headersOf(attempt.tenant ?? address.tenant)),
-        ...(await tokenOf(attempt, target)),
+        ...(await tokenOf(attempt, to)),
       },
       payload: bodyFor(attempt.tenant ?? address.tenant),
       isBehindOthers:
@@ -256,13 +256,13 @@ async function probeRoute(
   // If the application was made before this package was loaded, only a request shows the policy.
   const policy = route.policy ?? answers[0]?.end?.policy ?? null
   if (policy?.noauth) return open
-  // Where what is sent may not be valid, the validation answers before the guard decides the rest.
+  // If what is sent may not be valid, the validation answers before the guard decides the rest.
   const hasInvalidBody = hasBody && route.validatesBody && options.body === undefined
   const isUnasked = policy?.late && (hasInvalidBody || route.validatesOthers)
-  for (const attempt of policy === null || isUnasked
-    ? []
-    : forbiddenAttempts(policy, address, target, place.method)) {
-    answers.push(await send(attempt))
+  if (policy !== null && !isUnasked) {
+    for (const attempt of forbiddenAttempts(policy, address, target, place.method)) {
+      answers.push(await send(attempt))
+    }
   }
   const other = otherRouteReached(answers, route)
   if (other !== undefined) return `the request reached ${other} instead; ${CURE}`

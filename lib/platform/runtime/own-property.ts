@@ -9,6 +9,11 @@ export function ownProperty(object: object, name: string): unknown {
   return Object.getOwnPropertyDescriptor(object, name)?.value
 }
 
+/** The same of a value that may be no object. */
+export function ownMember(value: unknown, name: string): unknown {
+  return isObject(value) ? ownProperty(value, name) : undefined
+}
+
 /** Null and lists are no objects here. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -9,7 +9,7 @@ import { asksForProof } from '../../../identity/jwt/confirmation.ts'
 import { reasonOf } from '../../../platform/http/failure.ts'
 import { fetchJson } from '../../../platform/http/fetch-json.ts'
 import { isSecureUrl, redactUrl } from '../../../platform/http/urls.ts'
-import { isObject, ownProperty } from '../../../platform/runtime/own-property.ts'
+import { ownMember } from '../../../platform/runtime/own-property.ts'
 import { Exchange, fetchFinding } from './fetch-advice.ts'
 import { doubtful, type Finding, fine, spellingDifference, wrong } from './finding.ts'
 
@@ -85,7 +85,7 @@ async function examineOptionalMetadata(
 
 function metadataFinding(metadata: unknown, issuer: string, error: unknown): Finding {
   const reason = reasonOf(error)
-  const named = memberOf(metadata, 'issuer')
+  const named = ownMember(metadata, 'issuer')
   if (named !== issuer && typeof named === 'string') {
     return wrong(`discovery: ${otherIssuer(named, issuer)}`, `write issuer = ${showValue(named)}`)
   }
@@ -103,12 +103,12 @@ function examineMetadata(
   confirmation: Settings['confirmation'],
   issuer?: string,
 ): Finding[] {
-  const named = memberOf(metadata, 'issuer')
+  const named = ownMember(metadata, 'issuer')
   if (issuer !== undefined && typeof named === 'string' && named !== issuer) {
     const cure = `write issuer = ${showValue(named)} if the tokens name that one`
     return [doubtful(`discovery: ${otherIssuer(named, issuer)}`, cure)]
   }
-  const endpoint = memberOf(metadata, 'introspection_endpoint')
+  const endpoint = ownMember(metadata, 'introspection_endpoint')
   const offer =
     typeof endpoint === 'string' && isSecureUrl(endpoint)
       ? `offered at ${redactUrl(endpoint)}; tokens that are no JWTs need the option opaqueToken in code`
@@ -122,9 +122,9 @@ function examineMetadata(
 
 /** The bindings that a server offers for tokens (RFC 9449 §5.1, RFC 8705 §3.3). */
 function examineBinding(metadata: unknown, confirmation: Settings['confirmation']): Finding[] {
-  const algorithms = memberOf(metadata, 'dpop_signing_alg_values_supported')
+  const algorithms = ownMember(metadata, 'dpop_signing_alg_values_supported')
   const hasDpop = Array.isArray(algorithms) && algorithms.length > 0
-  const hasMtls = memberOf(metadata, 'tls_client_certificate_bound_access_tokens') === true
+  const hasMtls = ownMember(metadata, 'tls_client_certificate_bound_access_tokens') === true
   const ways = [...(hasDpop ? ['DPoP'] : []), ...(hasMtls ? ['client certificates'] : [])]
   if (ways.length === 0) return confirmation === 'require' ? [UNBOUND] : []
   const what = `bound tokens: offered, by ${ways.join(' and ')}`
@@ -142,10 +142,6 @@ function otherIssuer(named: string, issuer: string): string {
   const difference = spellingDifference(named, issuer)
   const why = difference === null ? '' : ` (they differ in ${difference})`
   return `the server calls itself ${showValue(named)}, and the configuration ${showValue(issuer)}${why}`
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) ? ownProperty(value, name) : undefined
 }
 
 /** Seconds: tokens of a server that is so far behind may be over when they come. */
@@ -234,11 +230,11 @@ export function examineKeys(
 
 /** Each flaw with the names of the keys that have it, fit for a terminal. */
 function flawsOf(members: readonly (VerificationKey | KeyFlaw)[], jwks: unknown) {
-  const given = memberOf(jwks, 'keys')
+  const given = ownMember(jwks, 'keys')
   const jwkList: readonly unknown[] = Array.isArray(given) ? given : []
   const flaws = [...new Set(members.filter((each) => typeof each === 'string'))]
   return flaws.map((flaw) => {
-    const kids = jwkList.flatMap((jwk, i) => (members[i] === flaw ? [memberOf(jwk, 'kid')] : []))
+    const kids = jwkList.flatMap((jwk, i) => (members[i] === flaw ? [ownMember(jwk, 'kid')] : []))
     const names = kids.filter((kid) => typeof kid === 'string')
     const hasNameless = names.length < kids.length
     return { flaw, kids: [...new Set(names.map(showValue))], hasNameless }

@@ -30,7 +30,7 @@ export class Exchange {
 }
 
 /** A document, and the keys of the INI file that name its address and time limit. */
-interface DocumentSource {
+interface ConfiguredDocument {
   readonly what: string
   readonly url: string
   readonly setting: string
@@ -61,7 +61,7 @@ const CURES: readonly (readonly [reason: RegExp, cure: string])[] = [
 ]
 
 export function fetchFinding(
-  { what, url, setting, limit }: DocumentSource,
+  { what, url, setting, limit }: ConfiguredDocument,
   error: unknown,
   { headers }: Exchange,
 ): Finding {
