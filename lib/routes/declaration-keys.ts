@@ -36,7 +36,7 @@ export function declaredBeside(values: ReadonlyMap<string, unknown>): readonly s
   return DECLARED_KEYS.filter((key) => key !== 'noauth' && (values.get(key) ?? false) !== false)
 }
 
-/** The values of our keys, by own properties; undefined where there is none. */
+/** The values of our keys, by own properties; undefined if there is none. */
 export function valuesIn(config: object): ReadonlyMap<string, unknown> {
   const values = new Map<string, unknown>()
   for (const key of DECLARED_KEYS) {
@@ -50,7 +50,7 @@ const REQUIRING = /^require[sd]?(?:any|all|one|some|each)?(?:of)?$/
 
 /**
  * The key of ours that this one is a slip of: it differs in case, in `_` or `-`, or in one letter
- * where the key has five or more, since `late` is near to `date` and `rate`. Undefined if it is one
+ * if the key has five or more, since `late` is near to `date` and `rate`. Undefined if it is one
  * of ours, or like none.
  */
 export function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefined {

@@ -136,7 +136,7 @@ export class CapturedRoute {
       return
     }
     Object.defineProperty(options, TAKERS, { value: this.#takers })
-    this.#standIn(options.handler)
+    this.#watch(options.handler)
   }
 
   /** One for each url: the root of a prefixed scope has two. */
@@ -145,12 +145,12 @@ export class CapturedRoute {
   }
 
   /** A hook may give the route another handler, or that of another route. */
-  #standIn(handler: Handler): void {
-    let standing = this.#standingFor(handler)
+  #watch(handler: Handler): void {
+    let standIn = this.#standInFor(handler)
     Object.defineProperty(this.#options, 'handler', {
-      get: () => standing,
+      get: () => standIn,
       set: (given: Handler) => {
-        standing = this.#standingFor(given)
+        standIn = this.#standInFor(given)
       },
       enumerable: true,
       configurable: false,
@@ -158,7 +158,7 @@ export class CapturedRoute {
   }
 
   /** A handler like the given one, which notices that Fastify takes the route. */
-  #standingFor(given: Handler): Handler {
+  #standInFor(given: Handler): Handler {
     if (typeof given !== 'function') return given
     const handler = originals.get(given) ?? given
     const bind = (scope: FastifyInstance): Handler => {
@@ -171,11 +171,11 @@ export class CapturedRoute {
     }
     // A proxy must return the value of a property that is fixed.
     const isFixed = Object.getOwnPropertyDescriptor(handler, 'bind')?.configurable === false
-    const standing = new Proxy(isFixed ? copyOf(handler) : handler, {
+    const standIn = new Proxy(isFixed ? copyOf(handler) : handler, {
       get: (_, key) => (key === 'bind' ? bind : Reflect.get(handler, key)),
     })
-    originals.set(standing, handler)
-    return standing
+    originals.set(standIn, handler)
+    return standIn
   }
 
   /**
