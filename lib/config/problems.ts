@@ -49,7 +49,7 @@ export class Problems {
   }
 
   /**
-   * An unknown name in the place of one of the known ones: the nearest one is named. Where none is
+   * An unknown name in the place of one of the known ones: the nearest one is named. If none is
    * near, all are listed, once. Its value may be a secret.
    */
   addUnknown(name: string, source: Source, known: readonly string[]): void {

@@ -99,7 +99,7 @@ export function forbiddenAttempts(
     add('without', MISSING, {
       resources: { [hasTenant ? tenant : '*']: most, [elsewhere]: ids },
     })
-    // A resolver may name a tenant where the url names none.
+    // A resolver may name a tenant if the url names none.
     const isResolved = loaded.settings.resolveTenant !== undefined
     if (policy.tenant === 'query' && policy.mayBeAbsent && !isResolved) {
       const resources = { '*': most, [tenant]: ids, [elsewhere]: ids }
@@ -113,7 +113,7 @@ export function forbiddenAttempts(
     add('foreigner', UNAUTHENTICATED, { addressee: elsewhere })
   }
   if (loaded.addresses === undefined || issuer.audience !== undefined) return attempts
-  // Where each tenant has an address, and there is no audience, nobody is let in without a tenant.
+  // If each tenant has an address, and there is no audience, nobody is let in without a tenant.
   return attempts.filter((attempt) => hasTenant && attempt.tenant !== null)
 }
 
@@ -188,7 +188,7 @@ export function personaHeaders(
     }
   }
 
-  /** The audience of a token for a tenant, where each has an address. */
+  /** The audience of a token for a tenant, if each has an address. */
   const audienceFor = (tenant: string | null) => {
     const address = tenant === null ? undefined : loaded.addresses?.of(tenant)
     return address === undefined ? {} : { audience: [authority.audience, address] }

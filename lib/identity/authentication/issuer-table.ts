@@ -7,8 +7,8 @@ import { RecentKeys } from '../../platform/callbacks/line.ts'
 import { flatString } from '../../platform/runtime/flat-string.ts'
 
 /**
- * Places beyond the bound for issuers that have proved no token yet, if those that have hold all
- * others. A new customer needs one for its first token; and whoever names one issuer again and
+ * Places beyond the bound for issuers on trial, which have proved no token yet, if those that have
+ * hold all others. A new customer needs one for its first token; and whoever names one issuer again and
  * again causes one fetch of its keys, and not one for each token.
  */
 const ON_TRIAL = 64

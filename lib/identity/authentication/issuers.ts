@@ -63,7 +63,7 @@ export class ListedIssuers implements Issuers {
     for (const { keys } of this.#issuers) keys.close()
   }
 
-  /** Every issuer of all tenants can verify. Where each is pinned, one that can is enough. */
+  /** Every issuer of all tenants can verify. If each is pinned, one that can is enough. */
   get isReady(): boolean {
     const ofAll = this.#issuers.filter(({ isPinned }) => !isPinned)
     if (ofAll.length > 0) return ofAll.every(({ isReady }) => isReady)

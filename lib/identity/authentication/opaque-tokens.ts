@@ -235,7 +235,7 @@ class UntilThen implements Validity {
  * A copy, since the application may change or share what it gave. A Map, or an object of a class,
  * must not count as claims without members, nor its rights as none.
  *
- * @throws Unusable, and what the application's object throws where it is read
+ * @throws Unusable, and what the application's object throws when it is read
  */
 function readAnswer(answer: unknown): Answer {
   if (answer === null) return null
@@ -257,7 +257,7 @@ function readAnswer(answer: unknown): Answer {
   throw unexpected('the answer', 'claims, a JWT or null', answer)
 }
 
-/** @throws Unusable where it is an object that may hide what it holds */
+/** @throws Unusable if it is an object that may hide what it holds */
 function checkPlain(what: string, value: unknown): void {
   if (!isObject(value) || isPlain(value)) return
   throw new Unusable(`${what}: expected a plain object, found another one`)
@@ -276,6 +276,6 @@ export type OpaqueAnswer = Readonly<Record<string, unknown>> | string | null
  * Asks about a token that is no JWT. Called only for tokens in the characters of RFC
  * 6750 §2.1, of at most `maxTokenLength`.
  *
- * @throws anything where the question cannot be decided now, which is answered with 503
+ * @throws anything if the question cannot be decided now, which is answered with 503
  */
 export type OpaqueToken = (token: string) => OpaqueAnswer | Promise<OpaqueAnswer>

@@ -89,7 +89,7 @@ export const WATCH: unique symbol = Symbol('fastify-tenant-auth.watch')
  */
 export type WatchRevocation = (token: TokenInfo, onRevoked: () => void) => () => void
 
-/** The watch of an option's value; undefined where it can only be asked. */
+/** The watch of an option's value; undefined if it can only be asked. */
 export function watchOf(value: unknown): WatchRevocation | undefined {
   return isDenyList(value) ? value[WATCH] : undefined
 }

@@ -19,7 +19,6 @@ interface Entry<T> {
   readonly hash: number
   readonly value: T
   readonly weight: number
-  /** Another entry had its hash when it came. */
   readonly isTwin: boolean
   /** Since it was last passed over. */
   isUsed: boolean
@@ -36,8 +35,8 @@ interface Entry<T> {
  * (the SIEVE algorithm): a hit costs one write.
  *
  * A token is found by the hash of its end, which is of its signature, and then compared as a whole.
- * Tokens that are no JWTs may have one ending, so that the ones that come later with a hash that is
- * taken are kept by their whole text.
+ * Tokens that are no JWTs may have one ending: a twin, which comes when its hash is taken, is kept
+ * by its whole text.
  *
  * The table is its own, since a Map of V8 makes one table after another where things come and go.
  * Each keeps the next one alive, and collecting them costs more than all look-ups.

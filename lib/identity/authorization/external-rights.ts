@@ -113,7 +113,7 @@ export class ExternalRights {
    * The user with the rights from the application; a promise only if these have to be asked for,
    * and then one of `waits`.
    *
-   * @throws ERR_AUTH_TOKEN_INVALID where the token does not name its user
+   * @throws ERR_AUTH_TOKEN_INVALID if the token does not name its user
    * @throws ERR_AUTH_RESOURCES_UNAVAILABLE
    */
   of({ principal, names, tenants }: ProvedUser, waits: PendingRequests): MaybePromise<Principal> {

@@ -38,7 +38,7 @@ export function isResourcesOf(value: unknown): value is ResourcesOf | 'claims' {
  * since the application may change or share it. A Map, or an object of a class, must not count as
  * one without tenants.
  *
- * @throws Unusable where it has another shape, and what a getter or a proxy throws
+ * @throws Unusable if it has another shape, and what a getter or a proxy throws
  */
 export function readResources(answer: unknown): Resources {
   if (typeof answer !== 'object' || answer === null) {

@@ -129,7 +129,7 @@ export function verifySignature(
   if (signature.length !== (signatureLength ?? modulusBytes(key))) return false
   try {
     const keyAndForm = { __proto__: null, key, ...(padding === 'pss' ? PSS : P1363) }
-    // Where there is a hash of its own, this is cheaper than `verify`, by a twentieth for RSA.
+    // If there is a hash of its own, this is cheaper than `verify`, by a twentieth for RSA.
     if (hash !== undefined) return createVerify(hash).update(input).verify(keyAndForm, signature)
     return verify(hash, Buffer.from(input), keyAndForm, signature)
   } catch {

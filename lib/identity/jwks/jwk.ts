@@ -6,7 +6,7 @@ export interface VerificationKey {
   readonly kid: string | undefined
   readonly algorithms: ReadonlySet<string>
   readonly key: KeyObject
-  /** Two keys are the same where their fingerprints are: material, `kid` and algorithms. */
+  /** Two keys are the same if their fingerprints are: material, `kid` and algorithms. */
   readonly fingerprint: string
 }
 

@@ -71,7 +71,7 @@ export class UnverifiedPayload {
   #registered: RegisteredClaims | undefined
   #size = 0
 
-  /** @throws ERR_AUTH_TOKEN_INVALID where it was cheap to find out that it is no JSON object */
+  /** @throws ERR_AUTH_TOKEN_INVALID if it was cheap to find out that it is no JSON object */
   constructor(bytes: Buffer) {
     this.#bytes = bytes
     const text = bytes.length > MAX_BYTES ? undefined : utf8Text(bytes)
@@ -82,7 +82,7 @@ export class UnverifiedPayload {
     this.#size = bytesOfJson(text, marks)
   }
 
-  /** Only to be read. Undefined where parsing may cost more than verifying the signature. */
+  /** Only to be read. Undefined if parsing may cost more than verifying the signature. */
   get claims(): RegisteredClaims | undefined {
     if (!this.isCheap) return undefined
     this.#registered ??= registeredClaims(this.#parsed ?? this.#parse())
@@ -136,7 +136,7 @@ const MAX_KEPT_LENGTH = 512
 export class JoseHeaders {
   readonly #read = new Map<string, JoseHeader>()
 
-  /** @throws ERR_AUTH_TOKEN_INVALID where the first part of a token holds no header */
+  /** @throws ERR_AUTH_TOKEN_INVALID if the first part of a token holds no header */
   read(part: string): JoseHeader {
     if (part.length > MAX_HEADER_LENGTH) throw tokenRefusal('the header is too long')
     const known = this.#read.get(part)

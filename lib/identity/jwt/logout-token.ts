@@ -17,7 +17,7 @@ import { checkHeader } from './verify.ts'
 /** Who is logged out, by the word of the issuer. `sub`, `sid` or both are there. Immutable. */
 export interface Logout {
   readonly issuer: string
-  /** All sessions of this user, where there is no `sid`. */
+  /** All sessions of this user, if there is no `sid`. */
   readonly sub: string | null
   readonly sid: string | null
   /** Tokens of an earlier `iat` are older than the logout: a second after its own. */

@@ -118,7 +118,7 @@ function isLogout(events: unknown): boolean {
   return isObject(events) && Object.hasOwn(events, LOGOUT)
 }
 
-/** @throws ERR_AUTH_TOKEN_INVALID where one of them is no time */
+/** @throws ERR_AUTH_TOKEN_INVALID if one of them is no time */
 export function readLifetime({ exp, nbf, iat }: RegisteredClaims): Lifetime {
   return { exp: time('exp', exp), nbf: time('nbf', nbf), iat: time('iat', iat) }
 }
@@ -245,7 +245,7 @@ export function readLogin({ acr, auth_time: time }: RegisteredClaims, tolerance:
 export interface Actor {
   /** The actor's identifier at its issuer. Never empty. */
   readonly sub: string
-  /** The actor's own issuer; null where the token names none. */
+  /** The actor's own issuer; null if the token names none. */
   readonly issuer: string | null
 }
 
@@ -259,7 +259,7 @@ export const NO_ACTORS: readonly Actor[] = Object.freeze([])
  * The chain of `act` of a token (RFC 8693 §4.1), the outermost first: that one acts now. Those
  * before it, which are nested in it, are for information only. Empty: the user acts itself.
  *
- * @throws ERR_AUTH_TOKEN_INVALID where one names no actor, or there are more than eight
+ * @throws ERR_AUTH_TOKEN_INVALID if one names no actor, or there are more than eight
  */
 export function readActors({ act }: RegisteredClaims): readonly Actor[] {
   if (act === undefined) return NO_ACTORS

@@ -197,7 +197,7 @@ function mapped(
   return readUserInfo(copy)
 }
 
-/** @throws ERR_AUTH_TOKEN_INVALID where the rules do not allow the header */
+/** @throws ERR_AUTH_TOKEN_INVALID if the rules do not allow the header */
 export function checkHeader({ alg, typ, type }: JoseHeader, rules: HeaderRules): void {
   if (!rules.algorithms.has(alg)) {
     throw algorithmRefusal(alg, rules.algorithms)

@@ -19,7 +19,7 @@ export const certificateOfSocket: ClientCertificate = ({ raw: { socket } }) => {
 /**
  * The thumbprint of a certificate (RFC 8705 §3.1); null: there is none.
  *
- * @throws TypeError, and what Node throws where it is no certificate
+ * @throws TypeError, and what Node throws if it is no certificate
  */
 export function thumbprintOfCertificate(certificate: unknown): string | null {
   if (certificate === null) return null

@@ -45,7 +45,7 @@ interface PossessionRules {
 
 /** The figures of the proofs of a service. */
 export interface ProofStats {
-  /** Proofs that the table of this process holds; 0 where the application has one of its own. */
+  /** Proofs that the table of this process holds; 0 if the application has one of its own. */
   readonly size: number
   /** Requests that came with a proof that had been seen before. */
   readonly replayed: number

@@ -70,7 +70,7 @@ export class Line {
   /**
    * Runs a question at once if a place is free, otherwise as soon as one is.
    *
-   * @throws what the visit refuses with, where the line is full
+   * @throws what the visit refuses with, if the line is full
    */
   enter<T>(visit: Visit<T>): MaybePromise<T> {
     const name = this.#rules.shareOf?.(visit.key) ?? ''

@@ -93,7 +93,7 @@ function tenantDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] 
   })
 }
 
-/** No difference where the words are the same. */
+/** No difference if the words are the same. */
 function changed(what: string, was: string, is: string, effectOf: () => Effect): RouteDifference[] {
   return was === is ? [] : [{ effect: effectOf(), text: `${what} was ${was}, is ${is}` }]
 }

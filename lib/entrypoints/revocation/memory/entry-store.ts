@@ -10,7 +10,7 @@ import { WatchedTokens } from './watchers.ts'
 /** Most entries that name one user, so that its troubles stay its own. */
 const MOST_OF_USER = 1000
 
-/** The part of all room that may be held by one issuer, where there are several. */
+/** The part of all room that may be held by one issuer, if there are several. */
 const MOST_OF_ISSUER = 1 / 4
 
 /** Milliseconds between two sweeps, and while there is no room. */

@@ -6,8 +6,8 @@ import { type ActiveEntry, userOf } from './active-entry.ts'
 const MOST_CIRCLES = 4000
 
 /**
- * Entries that had no room in memory, by the smallest circle that they may concern. Until the last
- * one of a circle ends, it is not known which tokens of it fall.
+ * Entries that had no room in memory, by the smallest circle that they may concern: a user, an
+ * issuer, or everybody. Until the last one of a circle ends, nobody knows which tokens of it fall.
  */
 export class Overflow {
   readonly #accepted: Lifecycle
