@@ -38,8 +38,7 @@ export const BEARER_OR_DPOP = schemes('bearer|dpop')
 export type TokenFrom = (request: FastifyRequest) => string | null
 
 export interface TokenRules {
-  /** Undefined: `Bearer` only. */
-  readonly schemes?: Schemes | undefined
+  readonly schemes: Schemes
   readonly tokenFrom?: TokenFrom | undefined
   readonly reportTokenFrom?: ReportFailure | undefined
 }
@@ -51,11 +50,11 @@ export interface TokenRules {
  * @returns null when there is none
  * @throws ERR_AUTH_TOKEN_INVALID when there is not exactly one
  */
-export function extractToken(request: FastifyRequest, rules: TokenRules = {}): string | null {
+export function extractToken(request: FastifyRequest, rules: TokenRules): string | null {
   const { authorization } = request.headers
   const token =
     authorization === undefined
-      ? tokenElsewhere(request, rules.tokenFrom, rules.reportTokenFrom)
+      ? tokenElsewhere(request, rules)
       : readToken(String(authorization), rules.schemes)
   if (isRepeated(request.raw.rawHeaders)) throw tokenRefusal('several Authorization headers')
   return token
@@ -64,12 +63,12 @@ export function extractToken(request: FastifyRequest, rules: TokenRules = {}): s
 /** A function written in JavaScript may return anything. */
 function tokenElsewhere(
   request: FastifyRequest,
-  tokenFrom?: TokenFrom,
-  report?: ReportFailure,
+  { tokenFrom, reportTokenFrom: report }: TokenRules,
 ): string | null {
+  if (tokenFrom === undefined) return null
   let token: unknown
   try {
-    token = tokenFrom?.(request)
+    token = tokenFrom(request)
   } catch (error) {
     report?.(thrown(error))
     // An error of boot is no refusal.
@@ -78,10 +77,9 @@ function tokenElsewhere(
   }
   if (token === null || token === '') return null
   // It throws, so that nobody becomes a guest by a failure.
-  if (token === undefined && tokenFrom) {
+  if (token === undefined) {
     throw withoutStack(() => new ERR_AUTH_TOKEN_MISSING('tokenFrom gave undefined'))
   }
-  if (token === undefined) return null
   if (typeof token === 'string') return token
   reportRejection(token, report)
   report?.(unusable(unexpected('the answer', 'a string or null', token)))
@@ -94,7 +92,7 @@ function tokenElsewhere(
  *
  * @throws ERR_AUTH_TOKEN_INVALID when it is a header of the schemes without exactly one token
  */
-function readToken(authorization: string, { spelt, misspelt } = BEARER): string | null {
+function readToken(authorization: string, { spelt, misspelt }: Schemes): string | null {
   // The spelling of nearly all clients.
   if (authorization.startsWith('Bearer ') && authorization.charCodeAt(7) > SPACE) {
     return authorization.slice(7)

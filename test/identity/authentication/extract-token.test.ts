@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import { AuthError } from '../../../lib/errors.ts'
-import { extractToken } from '../../../lib/identity/authentication/extract-token.ts'
+import { BEARER, extractToken } from '../../../lib/identity/authentication/extract-token.ts'
 
 /** The part of a request that is read here. */
 function requestWith(authorization?: string, rawHeaders?: readonly string[]): FastifyRequest {
@@ -28,7 +28,7 @@ const TOKENS = [
 
 for (const [header, token] of TOKENS) {
   test(`the token of ${JSON.stringify(header)} is ${JSON.stringify(token)}`, () => {
-    assert.equal(extractToken(requestWith(header)), token)
+    assert.equal(extractToken(requestWith(header), { schemes: BEARER }), token)
   })
 }
 
@@ -39,7 +39,7 @@ const OTHERS = [
 
 for (const header of OTHERS) {
   test(`${JSON.stringify(header)} names no bearer token`, () => {
-    assert.equal(extractToken(requestWith(header)), null)
+    assert.equal(extractToken(requestWith(header), { schemes: BEARER }), null)
   })
 }
 
@@ -58,7 +58,7 @@ const MALFORMED = [
 
 for (const header of MALFORMED) {
   test(`${JSON.stringify(header)} is a bearer header without exactly one token`, () => {
-    assert.throws(() => extractToken(requestWith(header)), AuthError)
+    assert.throws(() => extractToken(requestWith(header), { schemes: BEARER }), AuthError)
   })
 }
 
@@ -79,18 +79,18 @@ const RAW_HEADERS = [
 
 for (const [rawHeaders, expected] of RAW_HEADERS) {
   test(`${JSON.stringify(rawHeaders)} ${expected ? 'repeats' : 'does not repeat'} the header`, () => {
-    const ask = () => extractToken(requestWith('Bearer a', rawHeaders))
+    const ask = () => extractToken(requestWith('Bearer a', rawHeaders), { schemes: BEARER })
     if (expected) assert.throws(ask, refused('several Authorization headers'))
     else assert.equal(ask(), 'a')
   })
 }
 
 test('a made-up request without raw headers repeats no header', () => {
-  assert.equal(extractToken(requestWith('Bearer a', undefined)), 'a')
+  assert.equal(extractToken(requestWith('Bearer a', undefined), { schemes: BEARER }), 'a')
 })
 
 test('a repeated header is refused, even if the function has given a token', () => {
   const request = requestWith(undefined, ['Authorization', 'a', 'authorization', 'b'])
-  const ask = () => extractToken(request, { tokenFrom: () => 'a.b.c' })
+  const ask = () => extractToken(request, { schemes: BEARER, tokenFrom: () => 'a.b.c' })
   assert.throws(ask, refused('several Authorization headers'))
 })
