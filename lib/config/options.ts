@@ -14,7 +14,7 @@ import type { ProofSeen } from '../identity/proofs/possession.ts'
 import type { TenantState } from '../identity/tenants/known-tenants.ts'
 import type { ResolveTenant } from '../identity/tenants/resolve-tenant.ts'
 import { isTenantName } from '../identity/tenants/tenant-name.ts'
-import { isObject, isPlain } from '../platform/runtime/own-property.ts'
+import { isPlainObject } from '../platform/runtime/own-property.ts'
 import { Issuers } from './issuer-schema.ts'
 import {
   Algorithms,
@@ -447,19 +447,19 @@ export type Settings = Readonly<Static<typeof Options>>
 export type OptionName = keyof Settings
 
 function isChecks(value: unknown): value is Readonly<Record<string, Check>> {
-  if (!isObject(value) || !isPlain(value)) return false
+  if (!isPlainObject(value)) return false
   return Object.entries(value).every(([name, check]) => name !== '' && typeof check === 'function')
 }
 
 /** Where to look in an object with a member that is no function. */
 function wrongCheck(value: unknown): string | undefined {
-  const members = isObject(value) && isPlain(value) ? Object.entries(value) : []
+  const members = isPlainObject(value) ? Object.entries(value) : []
   const wrong = members.find(([, check]) => typeof check !== 'function')
   return wrong && `look at ${showName(wrong[0])}`
 }
 
 function isImplies(value: unknown): value is Implies {
-  return isObject(value) && isPlain(value)
+  return isPlainObject(value)
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Requirement } from '../identity/authorization/requirement.ts'
 import { isTenantName, readTenant } from '../identity/tenants/tenant-name.ts'
 import { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
-import { isObject, isPlain, knownMembers } from '../platform/runtime/own-property.ts'
+import { isPlainObject, knownMembers } from '../platform/runtime/own-property.ts'
 import { readRequirement } from '../routes/declaration.ts'
 import { AdmissionSignal, endRefusal, heardSignal } from './abort-signal.ts'
 import type { CallRules, Deciding } from './context.ts'
@@ -221,7 +221,7 @@ function readCredentials(given: unknown): ReadCredentials {
 }
 
 function readMembers(given: unknown): ReadCredentials | undefined {
-  if (!isObject(given) || !isPlain(given)) return undefined
+  if (!isPlainObject(given)) return undefined
   const own = knownMembers(given, ['token', 'tenant', 'require'])
   if (own === undefined) return undefined
   const token = own.get('token')

@@ -3,7 +3,7 @@ import { showName } from '../../config/redact.ts'
 import { isResourceId } from '../../identity/authorization/resources.ts'
 import type { UserInfo } from '../../identity/jwt/user-info.ts'
 import { EVERY_TENANT } from '../../identity/tenants/tenant-name.ts'
-import { isObject, isPlain, ownProperty } from '../../platform/runtime/own-property.ts'
+import { isObject, isPlainObject, ownProperty } from '../../platform/runtime/own-property.ts'
 
 /**
  * Recipes for the option `mapClaims`, one for each authorization server that is met often. A recipe
@@ -85,16 +85,12 @@ export type Grants = 'verbatim' | Readonly<Record<string, readonly string[]>>
 export const GRANTS = Maybe<Grants>(
   "'verbatim', or an object from names to lists of resource ids <name>:<action>",
   (value): value is Grants =>
-    value === 'verbatim' || (isTable(value) && wrongName(value) === undefined),
+    value === 'verbatim' || (isPlainObject(value) && wrongName(value) === undefined),
   {
     hint: (value: unknown) =>
-      isTable(value) ? `look at ${showName(wrongName(value) ?? '')}` : undefined,
+      isPlainObject(value) ? `look at ${showName(wrongName(value) ?? '')}` : undefined,
   },
 )
-
-function isTable(value: unknown): value is object {
-  return isObject(value) && isPlain(value)
-}
 
 /** The first name whose value is no list of ids. */
 function wrongName(table: object): string | undefined {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { AuthError } from '../../errors.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
-import { isObject, isPlain, knownMembers, ownCopy } from '../../platform/runtime/own-property.ts'
+import { isPlainObject, knownMembers, ownCopy } from '../../platform/runtime/own-property.ts'
 import type { Principal } from '../authorization/principal.ts'
 import type { Logout } from '../jwt/logout-token.ts'
 import type { TokenNames } from '../jwt/registered-claims.ts'
@@ -110,7 +110,7 @@ export const EVERYBODY: Invalidation = ownCopy({})
  */
 export function readInvalidation(what: unknown): Invalidation {
   // Members that a class or another object lends it would be left out in silence.
-  if (!isObject(what) || !isPlain(what)) {
+  if (!isPlainObject(what)) {
     throw new TypeError('forget() takes a plain object with issuer and sub, or tenant')
   }
   const own = knownMembers(what, ['issuer', 'sub', 'tenant'])

@@ -1,5 +1,5 @@
 import type { StepUp } from '../../errors.ts'
-import { isObject, isPlain, knownMembers } from '../../platform/runtime/own-property.ts'
+import { isPlainObject, knownMembers } from '../../platform/runtime/own-property.ts'
 import type { Login } from '../jwt/registered-claims.ts'
 
 /** Values of `acr`, any of which will do, in order of preference. */
@@ -28,7 +28,7 @@ export function isMaxAge(value: unknown): value is number {
 
 /** The login that an application wants: a frozen copy. Undefined: the value is none. */
 export function readStepUp(value: unknown): StepUp | undefined {
-  if (!isObject(value) || !isPlain(value)) return undefined
+  if (!isPlainObject(value)) return undefined
   const own = knownMembers(value, ['acr', 'maxAge'])
   if (own === undefined || own.size === 0) return undefined
   const acr = own.has('acr') ? readAcr(own.get('acr')) : []

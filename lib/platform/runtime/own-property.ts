@@ -29,6 +29,10 @@ export function isPlain(value: object): boolean {
   return Reflect.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty')
 }
 
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && isPlain(value)
+}
+
 /**
  * The values of an object's own members, by name. A member that would mean less than it seems to
  * makes it undefined: a misspelt one, a getter, one that is not enumerable, and `undefined`.
