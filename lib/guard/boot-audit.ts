@@ -221,17 +221,13 @@ export class PluginOrder {
     this.#inBelow = new Map(below.map((scope) => [scope, pluginsIn(scope)]))
   }
 
-  isBefore(name: string, scope: FastifyInstance): boolean {
-    return (this.#inBelow.get(scope) ?? this.#inGuarded).includes(name)
-  }
-
   /** Warnings about plugins on the wrong side of the guard in one of the scopes. */
   misplaced(scopes: Iterable<FastifyInstance>): string[] {
     const all = [...scopes]
+    const isBefore = (name: string, scope: FastifyInstance) =>
+      (this.#inBelow.get(scope) ?? this.#inGuarded).includes(name)
     return PLUGINS.filter(({ name, belongs }) =>
-      all.some(
-        (scope) => scope.hasPlugin(name) && this.isBefore(name, scope) === (belongs === 'after'),
-      ),
+      all.some((scope) => scope.hasPlugin(name) && isBefore(name, scope) === (belongs === 'after')),
     ).map(({ advice }) => advice)
   }
 }

@@ -17,8 +17,6 @@ export interface ChallengeRules {
   readonly hasTenantAddresses: boolean
   readonly tenantParameter: string
   readonly senderProofs: SenderProofs
-  /** The INI file, which a hint in the log names. */
-  readonly configFile?: string | undefined
 }
 
 interface Fault {

@@ -8,12 +8,17 @@ import { type AuthContext, authContextOf } from './context.ts'
 import { requestedTenant } from './decide.ts'
 import { namesTenant } from './log-bindings.ts'
 
+export interface ResponseRules extends ChallengeRules {
+  /** The INI file, which a hint in the log names. */
+  readonly configFile?: string | undefined
+}
+
 /**
  * Adds the headers to the response of a refusal, and logs it. It runs in `onError`, not where the
  * error is thrown. So an error handler of the application cannot omit it, and an error that a
  * handler catches leaves no trace.
  */
-export function errorResponse(rules: ChallengeRules): onErrorHookHandler {
+export function errorResponse(rules: ResponseRules): onErrorHookHandler {
   const challengeOf = challengesOf(rules)
   const hints = { text: hintOf(rules.configFile), hinted: new Set<string>() }
   return function tenantAuthAnswer(request, reply, error, done) {

@@ -17,7 +17,6 @@ import type { PolicyRules } from '../routes/policy.ts'
 import { RouteRegistry } from '../routes/route-registry.ts'
 import { endRefusal } from './abort-signal.ts'
 import { enterContext, keepContext } from './async-context.ts'
-import type { ChallengeRules } from './challenge.ts'
 import type { Checks } from './checks.ts'
 import {
   AuthContext,
@@ -28,13 +27,13 @@ import {
 } from './context.ts'
 import { type Decision, decide, GUEST, identify, isWithdrawn, UNDECIDED } from './decide.ts'
 import { recordDecision } from './decision-events.ts'
-import { errorResponse } from './error-response.ts'
+import { errorResponse, type ResponseRules } from './error-response.ts'
 import { bindLog } from './log-bindings.ts'
 import { doneInPlace, noteProbeEnd, ProbedRequest } from './probe-gate.ts'
 import { readsDeclared } from './request-decorators.ts'
 import { claimScope } from './scopes.ts'
 
-export interface GuardRules extends DecisionRules, ChallengeRules {
+export interface GuardRules extends DecisionRules, ResponseRules {
   readonly checks?: Checks | undefined
 }
 
