@@ -2,7 +2,7 @@ import { parseIssuerRules } from './config/issuer-config.ts'
 import type { LoadedSettings } from './config/load-settings.ts'
 import type { Settings } from './config/options.ts'
 import { DynamicIssuers } from './identity/authentication/dynamic-issuers.ts'
-import { Issuer, type IssuerEntry, type IssuerRules } from './identity/authentication/issuer.ts'
+import { Issuer, type IssuerEntry, type TrustRules } from './identity/authentication/issuer.ts'
 import { type Issuers, ListedIssuers } from './identity/authentication/issuers.ts'
 import type { VerifiedTokens } from './identity/authentication/verified-tokens.ts'
 import { ExternalRights } from './identity/authorization/external-rights.ts'
@@ -72,8 +72,8 @@ function issuerRules(
   entry: IssuerEntry,
   { settings, rights, addresses }: LoadedSettings,
   external: ExternalRights | undefined,
-  reportMapClaims: IssuerRules['reportMapClaims'],
-): IssuerRules {
+  reportMapClaims: TrustRules['reportMapClaims'],
+): TrustRules {
   const { name, issuer, audience, algorithms, tokenTypes, mapClaims, tenants } = entry
   const { clockTolerance, confirmation } = settings
   return Object.freeze({

@@ -13,17 +13,17 @@ function lettersOf(name: string): string {
  * True: this many edits turn one text into the other. An edit adds, drops or replaces a letter, or
  * swaps two neighbours.
  */
-export function isWithin(edits: number, a: string, b: string): boolean {
+export function isWithinEdits(edits: number, a: string, b: string): boolean {
   if (a === b) return true
   if (edits === 0 || Math.abs(a.length - b.length) > edits) return false
   let i = 0
   while (a[i] === b[i]) i++
   const isSwap = a.slice(i, i + 2) === `${b.charAt(i + 1)}${b.charAt(i)}`
   return (
-    isWithin(edits - 1, a.slice(i + 1), b.slice(i + 1)) ||
-    isWithin(edits - 1, a.slice(i + 1), b.slice(i)) ||
-    isWithin(edits - 1, a.slice(i), b.slice(i + 1)) ||
-    (isSwap && isWithin(edits - 1, a.slice(i + 2), b.slice(i + 2)))
+    isWithinEdits(edits - 1, a.slice(i + 1), b.slice(i + 1)) ||
+    isWithinEdits(edits - 1, a.slice(i + 1), b.slice(i)) ||
+    isWithinEdits(edits - 1, a.slice(i), b.slice(i + 1)) ||
+    (isSwap && isWithinEdits(edits - 1, a.slice(i + 2), b.slice(i + 2)))
   )
 }
 
@@ -58,7 +58,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   for (const edits of [0, 1, 2, 3]) {
     const nearest = known.find((each) => {
       const ours = lettersOf(each)
-      return ours.length >= 3 * edits && isWithin(edits, letters, ours)
+      return ours.length >= 3 * edits && isWithinEdits(edits, letters, ours)
     })
     if (nearest !== undefined) return nearest
   }

@@ -103,7 +103,7 @@ export interface ListedIssuer extends IssuerRules {
 export type FindIssuer = (issuer: string) => IssuerRules | null | Promise<IssuerRules | null>
 
 /** The members of each issuer are checked one by one, so that a message can name them. */
-export const Issuers = Type.Unsafe<readonly ListedIssuer[] | FindIssuer>(
+export const IssuersOption = Type.Unsafe<readonly ListedIssuer[] | FindIssuer>(
   Type.Union([Type.Array(Type.Object({}), { minItems: 1 }), Callable<FindIssuer>()], {
     expected: 'a list of issuers, or a function',
   }),

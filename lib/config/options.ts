@@ -15,7 +15,7 @@ import type { TenantState } from '../identity/tenants/known-tenants.ts'
 import type { ResolveTenant } from '../identity/tenants/resolve-tenant.ts'
 import { isTenantName } from '../identity/tenants/tenant-name.ts'
 import { isPlainObject } from '../platform/runtime/own-property.ts'
-import { Issuers } from './issuer-schema.ts'
+import { IssuersOption } from './issuer-schema.ts'
 import {
   Algorithms,
   Callable,
@@ -78,7 +78,7 @@ const tokenOptions = {
    * `publicKeys`. Not used in dev mode. A function that is late or throws, and an answer that
    * cannot be used: 503 ERR_AUTH_ISSUERS_UNAVAILABLE.
    */
-  issuers: Type.Optional(Issuers),
+  issuers: Type.Optional(IssuersOption),
 
   /**
    * Time that an answer of a function in `issuers` is cached, in seconds from 0. While the function

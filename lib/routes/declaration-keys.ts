@@ -1,4 +1,4 @@
-import { isWithin } from '../config/did-you-mean.ts'
+import { isWithinEdits } from '../config/did-you-mean.ts'
 
 /** Keys that are declared by `true`. */
 export const FLAGS = [
@@ -58,7 +58,7 @@ export function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefine
   const plain = plainOf(key)
   return DECLARED_KEYS.find(
     (name) =>
-      isWithin(name.length >= 5 ? 1 : 0, plain, plainOf(name)) ||
+      isWithinEdits(name.length >= 5 ? 1 : 0, plain, plainOf(name)) ||
       (name === 'require' && REQUIRING.test(plain)),
   )
 }
@@ -70,7 +70,7 @@ export function meantKey(key: string): (typeof DECLARED_KEYS)[number] | undefine
 export function resembles(parameter: string, name: string): boolean {
   const wanted = withAndWithoutEnding(name)
   return withAndWithoutEnding(parameter).some((each) =>
-    wanted.some((word) => each === word || (word.length >= 5 && isWithin(1, each, word))),
+    wanted.some((word) => each === word || (word.length >= 5 && isWithinEdits(1, each, word))),
   )
 }
 

@@ -45,7 +45,7 @@ export interface PolicyRules {
 }
 
 /** The policy of a route of which too little is known. No user passes, not even a superuser. */
-export const CLOSED: Policy = Object.freeze({
+export const CLOSED_POLICY: Policy = Object.freeze({
   noauth: false,
   isExempt: false,
   tenant: null,

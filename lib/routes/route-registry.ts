@@ -3,7 +3,7 @@ import { ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { logLine } from '../platform/runtime/log-line.ts'
 import { readDeclaration } from './declaration.ts'
 import { isWithin } from './fastify-scope.ts'
-import { CLOSED, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
+import { CLOSED_POLICY, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
 import type { Route } from './route.ts'
 import { type CapturedRoute, capturedRoute, keepRoutes, routeOf } from './route-capture.ts'
 
@@ -105,8 +105,8 @@ export class RouteRegistry {
     const known = this.#policies.get(routeOptions.config)
     if (known !== undefined) return known
     // An application that listens before it is ready has no policies yet.
-    if (!this.#isCompiled && routeOf(routeOptions.handler) !== undefined) return CLOSED
-    if (!this.#isSound(request)) return CLOSED
+    if (!this.#isCompiled && routeOf(routeOptions.handler) !== undefined) return CLOSED_POLICY
+    if (!this.#isSound(request)) return CLOSED_POLICY
     const policy = this.#firstPolicyOf(routeOptions)
     if (policy !== null) this.#policies.set(routeOptions.config, policy)
     return policy
@@ -134,7 +134,7 @@ export class RouteRegistry {
 
   #closed({ method, url }: RouteOptions['config'], why: string): Policy {
     logLine(this.scope.log, 'error', `tenant auth: a route ${why}; it is closed`, { method, url })
-    return CLOSED
+    return CLOSED_POLICY
   }
 }
 

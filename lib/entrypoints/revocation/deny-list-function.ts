@@ -1,6 +1,6 @@
 import { ERR_AUTH_REVOCATION_UNAVAILABLE } from '../../errors.ts'
 import { WATCH, type WatchRevocation } from '../../identity/authentication/revocation-check.ts'
-import { isOpaque, noteOutlives, type TokenInfo } from '../../identity/jwt/token-info.ts'
+import { isOfOpaqueToken, noteOutlives, type TokenInfo } from '../../identity/jwt/token-info.ts'
 import type { UserInfo } from '../../identity/jwt/user-info.ts'
 import { LIFECYCLE, Lifecycle } from '../../platform/callbacks/lifecycle.ts'
 import { changeReporter, DocumentStatus } from '../../platform/http/document-status.ts'
@@ -106,7 +106,7 @@ export function denyListFunction<Cursor>(
     const stale = staleness()
     // A revocation stays true, however old it is.
     if (store.has(token)) return true
-    if (!isOpaque(token) && livesTooLong(token, maxLifetime)) {
+    if (!isOfOpaqueToken(token) && livesTooLong(token, maxLifetime)) {
       if (!hasLoggedLongLife) lifecycle.logFailure(LONG_LIFE)
       hasLoggedLongLife = true
       noteOutlives(token)

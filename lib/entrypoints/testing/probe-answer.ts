@@ -3,7 +3,7 @@ import { METHODS } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { ProbedRequest, type ProbeEnd, ProbeStopped, probeEndOf } from '../../guard/probe-gate.ts'
-import { CLOSED, type Policy } from '../../routes/policy.ts'
+import { CLOSED_POLICY, type Policy } from '../../routes/policy.ts'
 import type { Attempt } from './personas.ts'
 
 export interface ProbeAnswer {
@@ -76,7 +76,7 @@ export function otherRouteReached(
   answers: readonly ProbeAnswer[],
   route: { readonly writtenUrl: string; readonly url: string; readonly policy: Policy | undefined },
 ): string | undefined {
-  const policies = [null, CLOSED, route.policy]
+  const policies = [null, CLOSED_POLICY, route.policy]
   const other = answers.find(
     ({ end }) =>
       end?.url !== undefined &&

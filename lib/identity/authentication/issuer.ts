@@ -28,7 +28,7 @@ import {
   type VerifiedTokens,
 } from './verified-tokens.ts'
 
-export interface IssuerRules extends VerifyRules, RightsRules {
+export interface TrustRules extends VerifyRules, RightsRules {
   readonly name: string
   readonly tenants: AllowedTenants
   readonly external?: ExternalRights | undefined
@@ -61,7 +61,7 @@ export class Issuer {
   readonly #tokens: VerifiedTokens
   readonly #standing: Standing
   readonly #trust: EndingValidity
-  #rules: IssuerRules
+  #rules: TrustRules
   #provedBy: KeySet | undefined
   #validity: EndingValidity | undefined
   #isRetired = false
@@ -69,7 +69,7 @@ export class Issuer {
   /** @param tokens the cache of the tokens that it proves */
   constructor(
     keys: KeySource,
-    rules: IssuerRules,
+    rules: TrustRules,
     tokens: VerifiedTokens,
     standing: Standing = FOR_GOOD,
   ) {

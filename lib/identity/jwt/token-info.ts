@@ -30,7 +30,7 @@ export function tokenInfo(names: TokenNames, { iat, exp }: Lifetime, isOpaque = 
 const opaque = new WeakSet<TokenInfo>()
 const outliving = new WeakSet<TokenInfo>()
 
-export function isOpaque(token: TokenInfo): boolean {
+export function isOfOpaqueToken(token: TokenInfo): boolean {
   return opaque.has(token)
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { AuthError } from '../../../lib/errors.ts'
-import { Issuer, type IssuerRules } from '../../../lib/identity/authentication/issuer.ts'
+import { Issuer, type TrustRules } from '../../../lib/identity/authentication/issuer.ts'
 import { ListedIssuers } from '../../../lib/identity/authentication/issuers.ts'
 import { JwtVerifier } from '../../../lib/identity/authentication/jwt-verifier.ts'
 import { OpaqueTokens } from '../../../lib/identity/authentication/opaque-tokens.ts'
@@ -28,7 +28,7 @@ const UNKNOWN = withReason('opaqueToken does not know the token')
 function start(
   t: TestContext,
   answer: (token: string) => unknown,
-  { rules = {}, kept = 2000 }: { rules?: Partial<IssuerRules>; kept?: number } = {},
+  { rules = {}, kept = 2000 }: { rules?: Partial<TrustRules>; kept?: number } = {},
 ) {
   holdTime(t, { apis: ['Date', 'setTimeout'], now: NOW * 1000 })
   const tokens = new VerifiedTokens(kept, 5)
