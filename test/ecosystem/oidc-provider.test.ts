@@ -5,6 +5,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose'
 import * as client from 'openid-client'
 import { FetchedKeys } from '../../lib/identity/jwks/fetch-jwks.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { TimeLimit } from '../../lib/platform/runtime/time-limit.ts'
 import { API, type OidcServer, startOidcServer } from '../helpers/servers/oidc-server.ts'
 import { fromMemberships } from '../helpers/tokens/from-memberships.ts'
 import { discover, machineToken, userTokens } from '../helpers/tokens/oidc-tokens.ts'
@@ -43,7 +44,7 @@ describe('with a real authorization server', () => {
 
   it('is discovered by its issuer', async () => {
     const keys = new FetchedKeys({ location: { issuer: server.issuer } })
-    const { kids } = await keys.load(AbortSignal.timeout(10_000))
+    const { kids } = await keys.load(new TimeLimit({ work: 10_000 }))
     assert.equal(kids.length, 2)
     assert.equal(keys.url, `${server.issuer}/jwks`)
   })

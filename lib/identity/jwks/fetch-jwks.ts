@@ -50,11 +50,11 @@ export class FetchedKeys implements DocumentSource<KeySet> {
     return this.#url
   }
 
-  async load(signal: AbortSignal, limit?: TimeLimit): Promise<KeySet> {
+  async load(limit: TimeLimit): Promise<KeySet> {
     const { onNew } = this.#options
     let set: KeySet
     try {
-      set = await this.#load(this.#limits(signal, limit))
+      set = await this.#load(this.#limits(limit))
       this.#isProved = true
     } catch (error) {
       if (reasonOf(error) !== NO_PLACE) this.#isProved = false
@@ -79,11 +79,11 @@ export class FetchedKeys implements DocumentSource<KeySet> {
     })
   }
 
-  #limits(signal: AbortSignal, limit: TimeLimit | undefined): FetchLimits {
+  #limits(limit: TimeLimit): FetchLimits {
     const { isUntrusted, publicOnly, places, isOwn } = this.#options
     const isAllowed = publicOnly ? isPublicAddress : isUntrusted ? () => true : undefined
-    const limits = { maxBytes: MAX_KEYS_BYTES, signal, isAllowed }
-    if (places === undefined || limit === undefined) return limits
+    const limits = { maxBytes: MAX_KEYS_BYTES, signal: limit.signal, isAllowed }
+    if (places === undefined) return limits
     const rank = isOwn ? 'own' : this.#isProved ? 'proved' : 'new'
     const turn: FetchLimits['turn'] = (url, work) => places.run(work, { url, rank, limit })
     return { ...limits, turn }

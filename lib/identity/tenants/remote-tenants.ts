@@ -8,6 +8,7 @@ import { RemoteDocument, type RemoteDocumentEvents } from '../../platform/http/r
 import { withoutStack } from '../../platform/runtime/error.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import type { TimeLimit } from '../../platform/runtime/time-limit.ts'
 import { type KnownTenants, type TenantState, WatchedTenants } from './known-tenants.ts'
 import { isTenantName } from './tenant-name.ts'
 
@@ -22,7 +23,7 @@ export class RemoteTenants implements KnownTenants {
   readonly #watched = new WatchedTenants()
 
   constructor(url: string, freshness: Freshness, events: RemoteDocumentEvents) {
-    const load = async (signal: AbortSignal) => {
+    const load = async ({ signal }: TimeLimit) => {
       const states = readTenantList(await fetchText(url, { maxBytes: MAX_LIST_BYTES, signal }))
       this.#watched.notify((tenant) => states.get(tenant) === 'suspended')
       return states

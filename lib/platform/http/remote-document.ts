@@ -16,11 +16,8 @@ export interface RemoteDocumentEvents {
 
 export interface DocumentSource<T> {
   readonly url: string
-  /**
-   * @param limit of the same signal, for those who have to wait before they begin
-   * @throws Unusable, whose message is logged
-   */
-  load(signal: AbortSignal, limit: TimeLimit): Promise<T>
+  /** @throws Unusable, whose message is logged */
+  load(limit: TimeLimit): Promise<T>
 }
 
 /**
@@ -153,7 +150,7 @@ export class RemoteDocument<T> {
     this.#limit = limit
     this.#schedule.began()
     try {
-      const loading = this.#source.load(limit.signal, limit)
+      const loading = this.#source.load(limit)
       const value = await loading.finally(() => limit.end())
       return this.#limit === limit && this.#succeeded(value)
     } catch (error) {

@@ -4,6 +4,7 @@ import type { ReportChange } from '../../../lib/platform/http/document-status.ts
 import { FetchFailure } from '../../../lib/platform/http/failure.ts'
 import type { Freshness } from '../../../lib/platform/http/freshness.ts'
 import { RemoteDocument } from '../../../lib/platform/http/remote-document.ts'
+import type { TimeLimit } from '../../../lib/platform/runtime/time-limit.ts'
 import { holdTime } from '../processes/age-by-date.ts'
 
 /** Round numbers, in seconds. */
@@ -37,7 +38,7 @@ export function controlledDocument(
   const loads: Load[] = []
   const failures: string[] = []
   const addresses: (string | null)[] = []
-  const load = (signal: AbortSignal) =>
+  const load = ({ signal }: TimeLimit) =>
     new Promise<string>((resolve, reject) => {
       loads.push({ at: (Date.now() - begin) / 1000, signal, resolve, reject })
       signal.addEventListener('abort', () => reject(new FetchFailure('no answer in time')))

@@ -29,7 +29,7 @@ beforeEach(() => {
   }
 })
 
-const soon = () => AbortSignal.timeout(10_000)
+const soon = () => new TimeLimit({ work: 10_000 })
 
 for (const location of [{ url: `${issuer}/keys` }, { issuer }]) {
   const [what] = Object.keys(location)
@@ -84,7 +84,7 @@ test('only so many load from a host at once, and each fetch of a load takes a pl
     limits.push(limit)
     const location = url === issuer ? { issuer } : { url }
     const source = new FetchedKeys({ location, places })
-    return { limit, source, keys: source.load(limit.signal, limit) }
+    return { limit, source, keys: source.load(limit) }
   }
   const ended = Array.from({ length: 16 }, () =>
     assert.rejects(load(hanging.url).keys, { message: 'no answer in time' }),
