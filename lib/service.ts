@@ -124,8 +124,8 @@ export class AuthService {
    *
    * @param what the user to forget; not given: everybody. An issuer without a `sub`: all its users.
    * `{ tenant }`: the answer of `tenants` about it
-   * @throws TypeError if it has a member that is `undefined`, inherited or unknown, because it must
-   * not mean everybody; and if `tenant` is not alone
+   * @throws TypeError if it has a member that is `undefined`, inherited, a getter or unknown,
+   * because it must not mean everybody; and if `tenant` is not alone
    */
   forget(what?: Invalidation): void {
     const whose = what === undefined ? EVERYBODY : readInvalidation(what)

@@ -231,7 +231,6 @@ class SharedRights extends Rights {
   readonly #ids = new Map<string | null, ReadonlySet<string>>()
   /** By the principal of each token, and kept no longer than that. */
   #principals = new WeakMap<Principal, Principal>()
-
   readonly #noteMade: (made: Principal) => void
 
   constructor(
