@@ -28,7 +28,7 @@ export function isWithinEdits(edits: number, a: string, b: string): boolean {
 }
 
 /** Where a shared secret belongs. */
-export const SECRETS_GO =
+export const SECRET_CURE =
   'tokens that are signed with a secret go to opaqueToken: sharedSecret(…) of fastify-tenant-auth/introspection'
 
 /** The letters of options that other software has for ours. */
@@ -43,7 +43,7 @@ const NAMES_ELSEWHERE: ReadonlyMap<string, string> = new Map([
 /** The cure of a name that is not known. */
 export function meantBy(name: string, nearest: string): string {
   const isSecret = lettersOf(name) === 'secret' && nearest === 'opaqueToken'
-  return isSecret ? SECRETS_GO : `did you mean ${nearest}?`
+  return isSecret ? SECRET_CURE : `did you mean ${nearest}?`
 }
 
 /**

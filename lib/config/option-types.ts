@@ -3,7 +3,7 @@ import { Kind, type Static, type TProperties, type TSchema } from '@sinclair/typ
 import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
 import { isSecureUrl } from '../platform/http/urls.ts'
-import { SECRETS_GO } from './did-you-mean.ts'
+import { SECRET_CURE } from './did-you-mean.ts'
 import { JUDGED } from './schema-check.ts'
 
 /** The rule for the address of an API, in the words of a boot error. */
@@ -128,7 +128,7 @@ function hintForText(value: unknown): string | undefined {
   if (value.startsWith('-----BEGIN')) {
     return 'a key in PEM becomes a member of keys by createPublicKey(pem).export({ format: "jwk" }), of node:crypto'
   }
-  return isHttpUrl(value) ? 'did you mean publicKeysUrl?' : SECRETS_GO
+  return isHttpUrl(value) ? 'did you mean publicKeysUrl?' : SECRET_CURE
 }
 
 export const Algorithms = (options: object = {}) =>
@@ -145,7 +145,7 @@ export const Algorithms = (options: object = {}) =>
 function hintForSecrets(value: unknown): string | undefined {
   const names: readonly unknown[] = Array.isArray(value) ? value : [value]
   if (!names.some((name) => /^HS(?:256|384|512)$/.test(String(name)))) return undefined
-  return SECRETS_GO
+  return SECRET_CURE
 }
 
 export const TokenTypes = Type.Unsafe<readonly string[]>(

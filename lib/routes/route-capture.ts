@@ -62,7 +62,7 @@ export function capturedRoute(scope: FastifyInstance, options: RouteOptions): Ca
 }
 
 /** Any code may publish on a channel of Node, and an exception here would end the process. */
-function isInitialization(message: unknown): message is { fastify: FastifyInstance } {
+export function isInitialization(message: unknown): message is { fastify: FastifyInstance } {
   if (!isObject(message)) return false
   const { fastify } = message
   return isObject(fastify) && typeof fastify['addHook'] === 'function'

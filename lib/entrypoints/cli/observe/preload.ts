@@ -4,7 +4,11 @@ import { installedGuards } from '../../../guard/scopes.ts'
 import type { Implies } from '../../../identity/authorization/implied-ids.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
 import { isWithin } from '../../../routes/fastify-scope.ts'
-import { type CapturedRoute, capturedRoute } from '../../../routes/route-capture.ts'
+import {
+  type CapturedRoute,
+  capturedRoute,
+  isInitialization,
+} from '../../../routes/route-capture.ts'
 import { type ListedPlace, type ListedRoute, routePlaces } from '../../../routes/route-list.ts'
 import { added } from '../../../routes/route-registry.ts'
 import { groupBy } from '../policy/diff-matrix.ts'
@@ -78,10 +82,6 @@ function summary(made: readonly WatchedApplication[]): Omit<PolicyReport, 'start
 
 function isListed({ hasListened, isGuarded }: WatchedApplication): boolean {
   return hasListened() && isGuarded()
-}
-
-function isInitialization(message: unknown): message is { fastify: FastifyInstance } {
-  return isObject(message) && 'fastify' in message
 }
 
 /** The part of a service that is used. The application may have another copy of the package. */
