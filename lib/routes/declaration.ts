@@ -149,11 +149,23 @@ export function readDeclaration(
   const checks = readChecks(values.get('check'), problems)
   const stepUp = readStepUpKey(values.get('stepUp'), problems)
   if (checks?.length === 0 || stepUp === undefined) isLost = true
+  const flag = (name: (typeof FLAGS)[number] | 'noauth'): boolean => {
+    const value = values.get(name)
+    if (value !== undefined && typeof value !== 'boolean') {
+      problems.push(`${name} is no boolean, found ${show(value)}`)
+    }
+    return value === true
+  }
   const guarded = {
     tenant: readTenantKey(values.get('tenant'), problems),
     isTenantless: values.get('tenant') === false,
     isRequireless: values.get('require') === false,
-    ...readFlags(values, problems),
+    userInfo: flag('userInfo'),
+    resources: flag('resources'),
+    authorization: flag('authorization'),
+    guests: flag('guests'),
+    suspended: flag('suspended'),
+    late: flag('late'),
     requirement: isLost ? NEVER_MET : readRequirement(values.get('require'), problems),
     checks,
     mustBeBound: readConfirmationKey(values.get('confirmation'), problems),
@@ -165,21 +177,12 @@ export function readDeclaration(
     )
     if (others.length > 0) problems.push(`guests contradicts ${others.join(', ')}`)
   }
-  const noauth = readNoauth(values, problems)
+  const noauth = flag('noauth')
+  const others = noauth ? contradictNoauth(values) : []
+  if (others.length > 0) problems.push(`noauth contradicts ${others.join(', ')}`)
   // This comes last, because a mistake in another key keeps the route closed.
   const declared = { ...guarded, noauth: noauth && problems.length === 0 }
   return { declared: Object.freeze(declared), problems }
-}
-
-function readNoauth(values: ReadonlyMap<string, unknown>, problems: string[]): boolean {
-  const noauth = values.get('noauth')
-  if (noauth !== undefined && typeof noauth !== 'boolean') {
-    problems.push(`noauth is no boolean, found ${show(noauth)}`)
-  }
-  if (noauth !== true) return false
-  const others = contradictNoauth(values)
-  if (others.length > 0) problems.push(`noauth contradicts ${others.join(', ')}`)
-  return true
 }
 
 function readTenantKey(value: unknown, problems: string[]): Declared['tenant'] {
@@ -188,24 +191,6 @@ function readTenantKey(value: unknown, problems: string[]): Declared['tenant'] {
   }
   if (value === undefined || value === false) return false
   return value === 'required' || value === 'optional' ? value : true
-}
-
-function readFlags(values: ReadonlyMap<string, unknown>, problems: string[]) {
-  const flag = (name: (typeof FLAGS)[number]): boolean => {
-    const value = values.get(name)
-    if (value !== undefined && typeof value !== 'boolean') {
-      problems.push(`${name} is no boolean, found ${show(value)}`)
-    }
-    return value === true
-  }
-  return {
-    userInfo: flag('userInfo'),
-    resources: flag('resources'),
-    authorization: flag('authorization'),
-    guests: flag('guests'),
-    suspended: flag('suspended'),
-    late: flag('late'),
-  }
 }
 
 /** A wrong value counts as the strictest one. */
