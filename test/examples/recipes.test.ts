@@ -106,6 +106,14 @@ for (const [server, options, token, tenant, held] of RECIPES) {
   })
 }
 
+test('the keys for Entra ID are not those that sign for personal accounts too', () => {
+  // Of `common`; in `organizations` no key names the directory of personal accounts as its issuer.
+  assert.equal(
+    forEntraId.publicKeysUrl,
+    'https://login.microsoftonline.com/organizations/discovery/v2.0/keys',
+  )
+})
+
 const folder = tempFolder()
 const run = promisify(execFile)
 

@@ -47,7 +47,7 @@ const forAuth0: AuthOptions = {
 }
 
 const forEntraId: AuthOptions = {
-  publicKeysUrl: 'https://login.microsoftonline.com/common/discovery/v2.0/keys',
+  publicKeysUrl: 'https://login.microsoftonline.com/organizations/discovery/v2.0/keys',
   // The directories that you serve, each with its id.
   issuer: ['https://login.microsoftonline.com/aaaabbbb-0000-cccc-1111-dddd2222eeee/v2.0'],
   audience: '00001111-aaaa-2222-bbbb-3333cccc4444',
