@@ -253,8 +253,11 @@ describe('entraId', () => {
   })
 
   it('takes a token of version 1.0', async () => {
+    const { azp: appid, azpacr: appidacr, ...others } = entraIdToken
     const all = await grants(entraId({ roles: { 'Menu.Read': ['menu:read'] } }), {
-      ...entraIdToken,
+      ...others,
+      appid,
+      appidacr,
       ver: '1.0',
       iss: `https://sts.windows.net/${tid}/`,
     })
@@ -277,6 +280,19 @@ describe('entraId', () => {
     await refuses(entraId(), { ...entraIdToken, iss })
     await refuses(entraId(), { ...entraIdToken, iss: `https://evil.test/?${tid}` })
   })
+
+  it('refuses an ID token, which names no client that it was issued to', async () => {
+    const { azp: _, azpacr: __, scp: ___, ...idToken } = entraIdToken
+    await refuses(entraId(), { ...idToken, nonce: '12345' })
+  })
+
+  for (const client of [null, '', 1, ['11112222-bbbb-3333-cccc-4444dddd5555']]) {
+    it(`refuses a client ${JSON.stringify(client)}`, async () => {
+      const { azp: _, ...others } = entraIdToken
+      await refuses(entraId(), { ...others, azp: client })
+      await refuses(entraId(), { ...others, appid: client })
+    })
+  }
 
   for (const wrong of [undefined, null, '', '*', 1, [tid], 'v2.0', 'common', `${tid}0`]) {
     it(`refuses a tid ${JSON.stringify(wrong)}`, () =>
