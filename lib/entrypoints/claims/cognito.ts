@@ -25,7 +25,9 @@ export interface CognitoOptions {
   /**
    * The claim that names the user's one tenant, such as `custom:tenant`. Then groups are granted in
    * that tenant, and a token without the claim grants nothing. No app client may have write access
-   * to that attribute. Not given: the groups' names hold the tenants.
+   * to that attribute. Access tokens have custom attributes only from a pre token generation trigger
+   * (V2_0 or later); with `tokenUse: 'id'` no trigger is needed. Not given: the groups' names hold
+   * the tenants.
    */
   readonly tenantClaim?: string | undefined
   /** The ids that groups grant. Not given: `group:<name>`. */
