@@ -8,6 +8,7 @@ import { CLIENT, introspectionServer, json } from '../helpers/servers/introspect
 const TOKEN = 'a-real-token'
 const KEYS = await generateKeyPair('ES256')
 const OTHER = await generateKeyPair('ES256')
+const RSA = await generateKeyPair('RS256')
 const TYPE = 'application/token-introspection+jwt'
 const NO_ANSWER = { code: 'ERR_INTROSPECTION_ANSWER' }
 
@@ -21,17 +22,19 @@ interface Odd {
   readonly spoil?: (jwt: string) => string
 }
 
-async function start(t: TestContext, withUrl = false) {
+async function start(t: TestContext, withUrl = false, otherMetadata: object = {}) {
   const server = await introspectionServer(t)
   const jwk = { ...(await exportJWK(KEYS.publicKey)), kid: 'one', alg: 'ES256' }
+  const rsa = { ...(await exportJWK(RSA.publicKey)), kid: 'rsa' }
   const metadata = {
     issuer: server.issuer,
     introspection_endpoint: server.url,
     jwks_uri: `${server.issuer}/jwks`,
     introspection_signing_alg_values_supported: ['ES256', 'HS256', 'none'],
+    ...otherMetadata,
   }
   server.elsewhere = (response, path) =>
-    json(response, path === '/jwks' ? { keys: [jwk] } : metadata)
+    json(response, path === '/jwks' ? { keys: [jwk, rsa] } : metadata)
 
   const answer = async (response: ServerResponse, token: string, odd: Odd) => {
     const said = token === TOKEN ? { active: true, sub: 'alice' } : { active: false }
@@ -70,6 +73,15 @@ for (const withUrl of [false, true]) {
     assert.deepEqual(found, [TYPE, TYPE, TYPE])
   })
 }
+
+test('if the metadata name no algorithms for answers, RS256 is the one', async (t) => {
+  const none = { introspection_signing_alg_values_supported: undefined }
+  const { server, sign, ask } = await start(t, false, none)
+  sign({ header: { alg: 'RS256', kid: 'rsa' }, key: RSA.privateKey })
+  assert.deepEqual(await ask(TOKEN), { sub: 'alice', iss: server.issuer })
+  sign({})
+  await assert.rejects(ask(TOKEN), NO_ANSWER)
+})
 
 const payload = (claims: object) => Buffer.from(JSON.stringify(claims)).toString('base64url')
 
