@@ -56,6 +56,18 @@ const RECIPES: readonly [
     ['menu:read', 'menu:edit'],
   ],
   [
+    'Keycloak without organizations, with tokens bound by DPoP',
+    forKeycloakGroups,
+    {
+      ...keycloakToken,
+      iss: 'https://sso.example.com/realms/lunch',
+      typ: 'DPoP',
+      groups: ['/lazy-raccoon/cook'],
+    },
+    'lazy-raccoon',
+    ['menu:read', 'menu:edit'],
+  ],
+  [
     'Auth0',
     forAuth0,
     {
@@ -105,6 +117,14 @@ for (const [server, options, token, tenant, held] of RECIPES) {
     assert.equal(refused.statusCode, 401)
   })
 }
+
+test('the options for Keycloak without organizations take no other type of token', () => {
+  const { mapClaims } = forKeycloakGroups
+  for (const typ of ['ID', 'Refresh', 'bearer', '', null, undefined, ['Bearer']]) {
+    const claims = { ...keycloakToken, typ, groups: ['/lazy-raccoon/cook'] }
+    assert.throws(() => mapClaims?.(claims), /another token/, JSON.stringify(typ))
+  }
+})
 
 test('the keys for Entra ID are not those that sign for personal accounts too', () => {
   // Of `common`; in `organizations` no key names the directory of personal accounts as its issuer.

@@ -26,8 +26,9 @@ const forKeycloakGroups: AuthOptions = {
   audience: 'menu-api',
   mapClaims: ({ groups = [], ...claims }) => {
     const { sub, typ } = claims
-    // An ID token is no access token.
-    if (typ !== 'Bearer' || typeof sub !== 'string') throw new Error('another token')
+    // An ID token is no access token. One that is bound has the type DPoP.
+    if (typ !== 'Bearer' && typ !== 'DPoP') throw new Error('another token')
+    if (typeof sub !== 'string') throw new Error('another token')
     if (!Array.isArray(groups)) throw new Error('another token')
     const resources = new Map<string, readonly string[]>()
     for (const group of groups) {
