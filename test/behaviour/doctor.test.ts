@@ -370,6 +370,17 @@ test('a healthy configuration is ok in each line, and the exit code is 0', async
   assert.match(err, /: wrong 0, warnings 0\n$/)
 })
 
+test('members of a key that say nothing are no secret, and keep no key from use', async (_t) => {
+  const empty = { key_ops: [], oth: [], x5c: [], d: null, use: null }
+  const origin = await servePaths((own) =>
+    healthy(own, { '/keys': { keys: keys.map((key) => ({ ...key, ...empty })) } }),
+  )
+  const { code, lines, out } = await examined(discovered(origin))
+  assert.equal(code, 0, out)
+  assert.ok(lines.includes(`ok       keys at ${origin}/keys: usable, for ES256`), out)
+  assert.doesNotMatch(out, /secret|warning/)
+})
+
 test('beside the address of the keys, metadata need not be there', async (_t) => {
   const origin = await servePaths(() => ({ '/keys': { keys } }))
   const { code, lines } = await examined(`${discovered(origin)}public_keys_url = ${origin}/keys\n`)

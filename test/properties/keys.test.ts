@@ -83,7 +83,7 @@ function holdsKey(answer: string | Uint8Array): boolean {
   const { keys } = JSON.parse(Buffer.from(answer).toString())
   const { x } = KEY.publicKey.export({ format: 'jwk' })
   return keys.some(
-    (key: Record<string, unknown> | null) => key?.['x'] === x && !('d' in (key ?? {})),
+    (key: Record<string, unknown> | null) => key?.['x'] === x && (key?.['d'] ?? null) === null,
   )
 }
 

@@ -7,6 +7,7 @@ import {
   type KeyFlaw,
   readWrittenKey,
   type VerificationKey,
+  withoutEmptyMembers,
 } from './jwk.ts'
 
 /** Most members that a JWK set may have. */
@@ -92,7 +93,7 @@ export function readMembers(jwks: unknown): readonly (VerificationKey | KeyFlaw)
   const members = isObject(jwks) ? ownProperty(jwks, 'keys') : undefined
   if (!Array.isArray(members)) throw new Unusable(inPlaceOfSet(jwks))
   if (members.length > MAX_KEYS) throw new Unusable('the JWK set has too many members')
-  const written = members.map(readWrittenKey)
+  const written = members.map((member) => readWrittenKey(withoutEmptyMembers(member)))
   const keys = written.filter((key) => typeof key === 'object')
   if (isCostlySet(keys.map(({ material }) => material.crv))) {
     throw new Unusable('the JWK set is too costly')

@@ -1,4 +1,5 @@
 import { hash, type KeyObject } from 'node:crypto'
+import { isObject } from '../../platform/runtime/own-property.ts'
 import { algorithmsOf, importKey, isOversized } from './algorithms.ts'
 
 /** A public key that may verify tokens, ready for use. */
@@ -42,6 +43,21 @@ interface WrittenKey {
   readonly kid: string | undefined
   readonly algorithms: readonly string[]
   readonly material: Strings
+}
+
+/** Lists that say nothing when they are empty. */
+const LISTS = ['key_ops', 'oth']
+
+/**
+ * A member of a JWK set, without what says nothing about its key. Servers that write an object of
+ * .NET's class `JsonWebKey` as it is publish null for members that the key lacks, and empty lists.
+ * A DPoP proof has such a member in a key that its sender made, so there none is left out.
+ */
+export function withoutEmptyMembers(member: unknown): unknown {
+  if (!isObject(member)) return member
+  const isEmpty = (name: string, value: unknown) =>
+    value === null || (LISTS.includes(name) && Array.isArray(value) && value.length === 0)
+  return Object.fromEntries(Object.entries(member).filter(([name, value]) => !isEmpty(name, value)))
 }
 
 /**

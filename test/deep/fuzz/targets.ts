@@ -479,6 +479,12 @@ function bytesIn(jwk: unknown, name: string): string {
     .replace(/^(?:00)+/, '')
 }
 
+/** A member that says something: null, and a list without operations, do not. */
+function saidMember(jwk: unknown, name: string): unknown {
+  const value = member(jwk, name) ?? undefined
+  return name === 'key_ops' && Array.isArray(value) && value.length === 0 ? undefined : value
+}
+
 /** Each key is one of the answer, for signatures, public, and strong enough. */
 function badKeyIn(set: KeySet, answer: unknown): string | null {
   const members: unknown[] = [member(answer, 'keys')].flat()
@@ -491,11 +497,11 @@ function badKeyIn(set: KeySet, answer: unknown): string | null {
       if (Number(key.asymmetricKeyDetails?.modulusLength ?? 2048) < 2048) return 'a weak key'
       const own = key.export({ format: 'jwk' })
       const fits = members.some((one) => {
-        const [use, named, ops] = ['use', 'alg', 'key_ops'].map((name) => member(one, name))
+        const [use, named, ops] = ['use', 'alg', 'key_ops'].map((name) => saidMember(one, name))
         const isSame = ['x', 'n'].every(
           (name) => own[name] === undefined || bytesIn(one, name) === bytesIn(own, name),
         )
-        const isPrivate = ['d', 'k', 'p'].some((name) => member(one, name) !== undefined)
+        const isPrivate = ['d', 'k', 'p'].some((name) => saidMember(one, name) !== undefined)
         const isFor =
           (use === undefined || use === 'sig') && (ops === undefined || isIn(ops, 'verify'))
         const isNamed =

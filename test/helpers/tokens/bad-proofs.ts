@@ -109,6 +109,10 @@ const HEADERS: readonly BadProof[] = [
   row('jwk', 'a key on another curve', { header: { jwk: { ...HOLDER.jwk, crv: 'P-384' } } }),
   row('jwk', 'a key without y', { header: { jwk: { ...HOLDER.jwk, y: undefined } } }),
   row('jwk', 'a key off its curve', { header: { jwk: { ...HOLDER.jwk, y: HOLDER.jwk.x } } }),
+  row('jwk', 'a key for no operation', { header: { jwk: { ...HOLDER.jwk, key_ops: [] } } }),
+  ...['use', 'key_ops', 'alg', 'kid'].map((name) =>
+    row('jwk', `a key whose ${name} is null`, { header: { jwk: { ...HOLDER.jwk, [name]: null } } }),
+  ),
   row('jwk', 'a key whose x is a list', { header: { jwk: { ...HOLDER.jwk, x: [HOLDER.jwk.x] } } }),
 ]
 

@@ -81,6 +81,13 @@ const x25519 = jwkOf(generateKeyPairSync('x25519'))
 
 const RSA_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512']
 
+const nulls = Object.fromEntries(
+  [
+    ...['use', 'key_ops', 'alg', 'crv', 'n', 'e', 'x', 'y', 'pub', 'x5c', 'x5t', 'k'],
+    ...['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'priv'],
+  ].map((name) => [name, null]),
+)
+
 const used: [what: string, member: object, algorithms: string[]][] = [
   ['an RSA key', rsa, RSA_ALGORITHMS],
   ['an RSA key for one algorithm', { ...rsa, alg: 'PS384' }, ['PS384']],
@@ -99,6 +106,11 @@ const used: [what: string, member: object, algorithms: string[]][] = [
     ['ES256'],
   ],
   ['a key with members of its own', { ...p256, iat: 1, 'x-owner': null }, ['ES256']],
+  // What .NET's System.Text.Json writes of a key.
+  ['a key with empty lists', { ...rsa, use: 'sig', key_ops: [], oth: [], x5c: [] }, RSA_ALGORITHMS],
+  ['a key for no operation', { ...p256, key_ops: [] }, ['ES256']],
+  ['a key whose other members are null', { ...nulls, ...p256 }, ['ES256']],
+  ['an RSA key whose other members are null', { ...nulls, ...rsa, alg: 'PS256' }, ['PS256']],
   ['an RSA key with zeros before its exponent', { ...rsa, e: 'AAEAAQ' }, RSA_ALGORITHMS],
   ['an RSA key with the largest exponent', { ...rsa, e: uint(2n ** 255n + 1n) }, RSA_ALGORITHMS],
 ]
@@ -121,12 +133,13 @@ const unused: [what: string, member: unknown][] = [
   // RFC 7517 §4.2, §4.3: what a key is for
   ['for encryption', { ...rsa, use: 'enc' }],
   ['of another use', { ...rsa, use: 'SIG' }],
-  ['with a use that is null', { ...rsa, use: null }],
+  ['with an empty use', { ...rsa, use: '' }],
   ['with a use that is a list', { ...rsa, use: ['sig'] }],
   ['for signing only', { ...p256, key_ops: ['sign'] }],
-  ['for no operation', { ...p256, key_ops: [] }],
+  ['for signing only, beside empty lists', { ...p256, key_ops: ['sign'], oth: [], x5c: [] }],
+  ['for an empty operation', { ...p256, key_ops: [''] }],
+  ['with operations that are an object', { ...p256, key_ops: {} }],
   ['with an operation that is a string', { ...p256, key_ops: 'verify' }],
-  ['with operations that are null', { ...p256, key_ops: null }],
   ['with an operation twice', { ...p256, key_ops: ['verify', 'verify'] }],
   ['with another operation twice', { ...p256, key_ops: ['sign', 'verify', 'sign'] }],
   ['with an operation that is a number', { ...p256, key_ops: ['verify', 1] }],
@@ -137,7 +150,13 @@ const unused: [what: string, member: unknown][] = [
   ['private, EC', privateEc],
   ['private, Ed25519', privateEd],
   ['private and emptied', { ...p256, d: '' }],
-  ['private and nulled', { ...p256, d: null }],
+  ['private, beside a null', { ...privateEc, key_ops: null }],
+  ['private, with an empty list', { ...p256, d: [] }],
+  ['private, with false', { ...p256, d: false }],
+  ['with other primes', { ...rsa, oth: [{}] }],
+  ['with other primes that are null', { ...rsa, oth: [null] }],
+  ['with other primes that are an object', { ...rsa, oth: {} }],
+  ['symmetric, with an empty list', { ...rsa, k: [] }],
   ...['p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'].map((name): [string, unknown] => [
     `with the private member ${name}`,
     { ...rsa, [name]: 'AQ' },
@@ -195,8 +214,10 @@ const unused: [what: string, member: unknown][] = [
   ['Ed25519 of 33 bytes', { ...ed25519, x: zeros(33) }],
   // members of a wrong type
   ['with a kid that is a number', { ...p256, kid: 1 }],
-  ['with a kid that is null', { ...p256, kid: null }],
-  ['with an alg that is null', { ...p256, alg: null }],
+  ['with a kid that is a list', { ...p256, kid: [] }],
+  ['with an alg that is an empty list', { ...p256, alg: [] }],
+  ['with a type that is null', { ...p256, kty: null }],
+  ['with a coordinate that is null', { ...p256, y: null }],
   ['with an alg that is a list', { ...p256, alg: ['ES256'] }],
   ['with a type that is a list', { ...p256, kty: ['EC'] }],
   ['with a coordinate that is a number', { ...p256, x: 1 }],
@@ -220,7 +241,7 @@ for (const [what, member] of unused) {
 const flaws: [flaw: KeyFlaw, members: unknown[]][] = [
   ['malformed', [null, 'RSA', { ...p256, x: 1 }, { ...p256, kid: 1 }, { ...p256, y: p256.x }]],
   ['symmetric', [{ kty: 'oct' }, { ...rsa, k: 'AQ' }]],
-  ['private', [privateRsa, privateEc, privateEd, { ...p256, d: null }]],
+  ['private', [privateRsa, privateEc, privateEd, { ...p256, d: '' }, { ...rsa, oth: [{}] }]],
   ['for encryption', [{ ...rsa, use: 'enc' }]],
   [
     'not for verifying',
@@ -308,6 +329,7 @@ test('two keys have one fingerprint if material, kid and algorithms are the same
   assert.equal(fingerprint({ y, x, crv, kty }), plain)
   assert.equal(fingerprint({ ...p256, alg: 'ES256' }), plain, 'it serves no other algorithm')
   assert.equal(fingerprint({ ...p256, use: 'sig', x5t: 'AA' }), plain)
+  assert.equal(fingerprint({ ...p256, kid: null, alg: null, key_ops: [] }), plain)
   assert.notEqual(fingerprint({ ...p256, kid: 'a' }), plain)
   assert.notEqual(fingerprint({ ...p256, kid: '' }), plain)
   assert.notEqual(fingerprint(other), plain)
