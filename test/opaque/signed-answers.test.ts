@@ -22,9 +22,14 @@ interface Odd {
   readonly spoil?: (jwt: string) => string
 }
 
-async function start(t: TestContext, withUrl = false, otherMetadata: object = {}) {
+async function start(
+  t: TestContext,
+  withUrl = false,
+  otherMetadata: object = {},
+  empty: object = {},
+) {
   const server = await introspectionServer(t)
-  const jwk = { ...(await exportJWK(KEYS.publicKey)), kid: 'one', alg: 'ES256' }
+  const jwk = { ...(await exportJWK(KEYS.publicKey)), kid: 'one', alg: 'ES256', ...empty }
   const rsa = { ...(await exportJWK(RSA.publicKey)), kid: 'rsa' }
   const metadata = {
     issuer: server.issuer,
@@ -81,6 +86,12 @@ test('if the metadata name no algorithms for answers, RS256 is the one', async (
   assert.deepEqual(await ask(TOKEN), { sub: 'alice', iss: server.issuer })
   sign({})
   await assert.rejects(ask(TOKEN), NO_ANSWER)
+})
+
+test('members of a key that say nothing do not matter', async (t) => {
+  const empty = { use: null, d: null, key_ops: [], oth: [], x5c: [] }
+  const { server, ask } = await start(t, false, {}, empty)
+  assert.deepEqual(await ask(TOKEN), { sub: 'alice', iss: server.issuer })
 })
 
 const payload = (claims: object) => Buffer.from(JSON.stringify(claims)).toString('base64url')

@@ -13,6 +13,7 @@ import {
   processIntrospectionResponse,
   validateApplicationLevelSignature,
 } from 'oauth4webapi'
+import { withoutEmptyMembers } from '../../identity/jwks/jwk.ts'
 import { readMembers } from '../../identity/jwks/jwk-set.ts'
 import { ownMember } from '../../platform/runtime/own-property.ts'
 import type { Exchanges } from './exchanges.ts'
@@ -71,8 +72,8 @@ export function endpointOf(
 }
 
 /**
- * A response with a key set, without the members that the guard would not take either: the library
- * imports all of them, and a huge exponent would block the process.
+ * A response with a key set, as the guard reads it. Members that it would not take are left out: the
+ * library imports all of them, and a huge exponent would block the process.
  *
  * @throws Unusable
  */
@@ -82,7 +83,7 @@ async function withoutUnusableKeys(response: Response): Promise<Response> {
   const read = readMembers(set)
   const members = ownMember(set, 'keys')
   const keys = Array.isArray(members) ? members.filter((_, i) => typeof read[i] === 'object') : []
-  return Response.json({ keys })
+  return Response.json({ keys: keys.map(withoutEmptyMembers) })
 }
 
 function isSigned({ headers }: Response): boolean {
