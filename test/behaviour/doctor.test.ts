@@ -233,6 +233,17 @@ const BROKEN: readonly Row[] = [
     line: /^warning {2}discovery: .* \(they differ in a trailing slash\); write issuer = \S+ if the tokens name/,
   },
   {
+    what: 'metadata for many tenants',
+    odd: metadata({ issuer: 'https://login.test/{tenantid}/v2.0' }),
+    line: /^wrong {4}discovery: the server calls itself "https:\/\/login.test\/\{\*{3}", and the configuration "\S+"; that is a template for many tenants: issuer has to list that of each, as its tokens name it$/,
+  },
+  {
+    what: 'metadata for many tenants beside the address of the keys',
+    odd: metadata({ issuer: 'https://login.test/{tenantid}/v2.0' }),
+    ini: (origin) => `${discovered(origin)}public_keys_url = ${origin}/keys\n`,
+    line: /^warning {2}discovery: the server calls itself .*; that is a template for many tenants: issuer has to list that of each, as its tokens name it$/,
+  },
+  {
     what: 'metadata without keys',
     odd: metadata({ jwks_uri: undefined }),
     line: /^wrong {4}discovery: the discovery document has no jwks_uri; .*If it has none, give public_keys_/,

@@ -87,7 +87,7 @@ function metadataFinding(metadata: unknown, issuer: string, error: unknown): Fin
   const reason = reasonOf(error)
   const named = ownMember(metadata, 'issuer')
   if (named !== issuer && typeof named === 'string') {
-    return wrong(`discovery: ${otherIssuer(named, issuer)}`, `write issuer = ${showValue(named)}`)
+    return wrong(`discovery: ${otherIssuer(named, issuer)}`, otherIssuerCure(named))
   }
   return wrong(
     `discovery: ${reason}`,
@@ -105,7 +105,7 @@ function examineMetadata(
 ): Finding[] {
   const named = ownMember(metadata, 'issuer')
   if (issuer !== undefined && typeof named === 'string' && named !== issuer) {
-    const cure = `write issuer = ${showValue(named)} if the tokens name that one`
+    const cure = otherIssuerCure(named, ' if the tokens name that one')
     return [doubtful(`discovery: ${otherIssuer(named, issuer)}`, cure)]
   }
   const endpoint = ownMember(metadata, 'introspection_endpoint')
@@ -143,6 +143,14 @@ function otherIssuer(named: string, issuer: string): string {
   const why = difference === null ? '' : ` (they differ in ${difference})`
   return `the server calls itself ${showValue(named)}, and the configuration ${showValue(issuer)}${why}`
 }
+
+function otherIssuerCure(named: string, condition = ''): string {
+  // As that of Microsoft Entra ID for all directories: `https://…/{tenantid}/v2.0`.
+  return named.includes('{') ? TEMPLATE : `write issuer = ${showValue(named)}${condition}`
+}
+
+const TEMPLATE =
+  'that is a template for many tenants: issuer has to list that of each, as its tokens name it'
 
 /** Seconds: tokens of a server that is so far behind may be over when they come. */
 const FAR_BEHIND = 600
