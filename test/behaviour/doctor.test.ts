@@ -56,6 +56,11 @@ const metadata = (odd: object) => (origin: string) => ({
   '/.well-known/openid-configuration': { issuer: origin, jwks_uri: `${origin}/keys`, ...odd },
 })
 
+const redirected = (to: (origin: string) => string) => (origin: string) => ({
+  '/.well-known/openid-configuration': (response: ServerResponse) =>
+    void response.writeHead(302, { location: to(origin) }).end(),
+})
+
 interface Row {
   readonly what: string
   /** What is not as it should be at the server. */
@@ -216,6 +221,26 @@ const BROKEN: readonly Row[] = [
       '/.well-known/openid-configuration': (response) => void response.writeHead(404).end(),
     }),
     line: /^wrong {4}discovery: .*status 404; nothing is there: correct the path in issuer; or give public_/,
+  },
+  {
+    what: 'discovery that is redirected to its place at another address',
+    odd: redirected((origin) => `${origin}/login/.well-known/openid-configuration`),
+    line: /^wrong {4}discovery: .*a redirect to \S+\/login\/\.well-known\/openid-configuration; no redirect is followed: issuer must name the last address itself; or give public_keys_url$/,
+  },
+  {
+    what: 'discovery that is redirected to the same path with a slash',
+    odd: redirected((origin) => `${origin}/.well-known/openid-configuration/`),
+    line: /^wrong {4}discovery: .*a redirect to \S+openid-configuration\/; no redirect is followed: issuer must be the one that the server names itself; or give public_keys_url$/,
+  },
+  {
+    what: 'discovery that is redirected to a login',
+    odd: redirected((origin) => `${origin}/login?next=/.well-known/openid-configuration`),
+    line: /^wrong {4}discovery: .*a redirect to \S+\/login; no redirect is followed: issuer must be the one that/,
+  },
+  {
+    what: 'discovery that is redirected nowhere',
+    odd: redirected(() => '//['),
+    line: /^wrong {4}discovery: .*status 302; no redirect is followed: issuer must be the one that/,
   },
   {
     what: 'an issuer with a slash too many',

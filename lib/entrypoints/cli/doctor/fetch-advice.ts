@@ -38,6 +38,7 @@ interface ConfiguredDocument {
 }
 
 const PAGE = "a page for people (a login, or a proxy's) answers: correct the address in SETTING"
+const OTHER_PLACE = 'no redirect is followed: issuer must be the one that the server names itself'
 const TEST_AUTHORITY = 'start your server, or npx fastify-tenant-auth authority'
 const TLS =
   'give the server a certificate of a known authority for this name, or trust its own by NODE_EXTRA_CA_CERTS'
@@ -67,13 +68,15 @@ export function fetchFinding(
 ): Finding {
   const reason = reasonOf(error)
   const location = headers.get('location') ?? ''
-  const target = location && URL.canParse(location, url) ? new URL(location, url).href : null
-  const shown = redactUrl(target)
+  const target = location && URL.canParse(location, url) ? new URL(location, url) : null
+  const shown = redactUrl(target?.href)
   const redirect = shown === null ? '' : `, a redirect to ${shown}`
   const known = CURES.find(([pattern]) => pattern.test(reason))?.[1]
   const isPage = known?.endsWith('in UTF-8') && headers.get('content-type')?.includes('html')
   const isNearby = reason.includes('ECONNREFUSED') && new URL(url).host === 'localhost:8081'
-  const cure = isPage ? PAGE : isNearby ? TEST_AUTHORITY : known
+  const isDiscovery = what === 'discovery' && /status 3\d\d$/.test(reason)
+  const isElsewhere = isDiscovery && !target?.pathname.endsWith('/.well-known/openid-configuration')
+  const cure = isElsewhere ? OTHER_PLACE : isPage ? PAGE : isNearby ? TEST_AUTHORITY : known
   return wrong(
     `${what}: ${redactUrl(url)}: ${reason}${redirect}`,
     cure?.replace('SETTING', () => setting).replace('LIMIT', limit) ??
