@@ -39,8 +39,11 @@ export async function ssrfSafeRequest(
 
 function flawOf({ statusCode = 0, headers }: IncomingMessage): FetchFailure | undefined {
   if (statusCode !== 200) return badStatus(statusCode)
-  const { 'content-encoding': encoding = 'identity' } = headers
-  if (encoding !== 'identity') return new FetchFailure('the answer is encoded, unasked')
+  // The names of codings are the same in any case (RFC 9110 §8.4.1); an empty list names none.
+  const { 'content-encoding': encoding = '' } = headers
+  if (!['', 'identity'].includes(encoding.toLowerCase())) {
+    return new FetchFailure('the answer is encoded, unasked')
+  }
   return undefined
 }
 

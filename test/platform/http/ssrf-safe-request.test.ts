@@ -322,6 +322,26 @@ test('it asks for what is not encoded, and keeps no connection', async () => {
   await until(() => open === 0)
 })
 
+/** RFC 9110 §8.4.1: the names of codings are the same in any case. */
+const CODINGS: readonly (readonly [coding: string, isRead: boolean])[] = [
+  ['Identity', true],
+  ['IDENTITY', true],
+  ['', true],
+  ['GZIP', false],
+  ['identity, gzip', false],
+  ['utf-8', false],
+]
+
+for (const [coding, isRead] of CODINGS) {
+  test(`an answer with the content coding "${coding}" is ${isRead ? 'read' : 'refused'}`, async () => {
+    const { url } = await askedServer((_, response) => {
+      response.setHeader('content-encoding', coding).end('{}')
+    })
+    if (isRead) assert.deepEqual(await read(url), {})
+    else assert.equal(await failure(read(url)), 'the answer is encoded, unasked')
+  })
+}
+
 test('no connection is kept either where no header says so', async () => {
   let connection: string | undefined = ''
   const { url } = await askedServer((request, response) => {
