@@ -26,10 +26,12 @@ export function errorResponse(rules: ResponseRules): onErrorHookHandler {
       // Read once: they are getters.
       const { reason, challenge, retryAfter, statusCode } = error
       reply.header('cache-control', 'no-store')
-      const challenges = challengeOf(request, { challenge, statusCode })
+      const challenges = challengeOf(request, { challenge: challenge ?? null, statusCode })
       if (challenges !== null) reply.header('www-authenticate', challenges)
       // RFC 9110 §10.2.3: whole seconds.
-      if (retryAfter !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter) || 1))
+      if (typeof retryAfter === 'number') {
+        reply.header('retry-after', Math.max(1, Math.ceil(retryAfter) || 1))
+      }
       // After a request for an upgrade, Node's server leaves the socket to whoever listens for them.
       if ('upgrade' in request.raw && request.raw.upgrade === true) endAfterAnswer(request, reply)
       log(request, error, reason, challenge?.scope, hints)

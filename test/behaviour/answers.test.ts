@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { errors } from '../../lib/index.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 
 const CHALLENGE = 'Bearer realm="api"'
@@ -128,6 +129,29 @@ for (const member of ['reason', 'challenge', 'mismatch', 'retryAfter', 'stack', 
       if (member === 'reason') assert.equal(body.reason, '')
       assert.equal(answer.headers['cache-control'], 'no-store')
     }
+  })
+}
+
+for (const [member, value] of [
+  ['challenge', undefined],
+  ['retryAfter', undefined],
+  ['retryAfter', 5n],
+] as const) {
+  test(`a refusal whose ${member} a handler has set to ${value} has its headers and its line`, async (t) => {
+    const { logger, lines } = logLines()
+    const app = await guardedApp(t, {}, { logger })
+    app.get('/x', { config: { authorization: true } }, async ({ authorization }) => {
+      try {
+        return authorization.require('a:b')
+      } catch (error) {
+        throw Object.assign(Object(error), { [member]: value })
+      }
+    })
+    const { statusCode, headers } = await app.inject({ url: '/x', headers: await as() })
+    assert.deepEqual([statusCode, headers['cache-control']], [403, 'no-store'])
+    assert.equal(headers['retry-after'], undefined)
+    assert.equal('www-authenticate' in headers, member !== 'challenge')
+    assert.equal(lines('request refused').length, 1)
   })
 }
 

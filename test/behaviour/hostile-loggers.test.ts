@@ -31,6 +31,19 @@ for (const member of ['tenant', 'reason', 'code', 'route']) {
   })
 }
 
+test('a logger that fails after it has written gets each line once', async (t) => {
+  const written: string[] = []
+  const write = (line: string) => {
+    written.push(line)
+    if (line.includes('request refused')) throw new Error('the disk is full')
+  }
+  const app = await guardedApp(t, {}, { logger: { level: 'info', stream: { write } } })
+  app.get('/x', async () => 'never')
+  assertRefused(await app.inject('/x'), 'ERR_AUTH_TOKEN_MISSING')
+  const refusals = written.filter((line) => line.includes('"reason":"no bearer token"'))
+  assert.equal(refusals.length, 1)
+})
+
 test('a logout that is refused has its answer though its line cannot be written', async (t) => {
   const { logger, lines } = loggerWith('reason')
   const { logOut, post } = await logoutApp(t, { logger })

@@ -91,8 +91,8 @@ export class ImmutableSet<T> implements ReadonlySet<T> {
     return `ImmutableSet ${inspect({ ...this }, options)}`
   }
 
-  /** Libraries know a set by it: without, lodash takes an empty one for an object with members. */
+  /** Not `Set`: lodash would make a set of this class, and add to it. */
   get [Symbol.toStringTag](): string {
-    return 'Set'
+    return 'ImmutableSet'
   }
 }

@@ -19,7 +19,9 @@ export function logLine(
   about: object,
   error?: unknown,
 ): void {
-  for (const line of [error === undefined ? about : { ...about, err: error }, about, {}]) {
+  const lines = [about, {}]
+  if (error !== undefined) lines.unshift({ ...about, err: error })
+  for (const line of lines) {
     try {
       log[level](line, message)
       return

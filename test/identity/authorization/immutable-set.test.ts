@@ -29,7 +29,7 @@ test('it reads like a ReadonlySet', () => {
     ],
   )
   assert.equal(JSON.stringify(set), '["a","b"]')
-  assert.equal(String(set), '[object Set]')
+  assert.equal(String(set), '[object ImmutableSet]')
 })
 
 test('forEach gives the set itself to its function, never the inner Set', () => {
