@@ -108,6 +108,7 @@ const closeText = fc.oneof(
     .map((parts) => parts.join('\n')),
   fc.tuple(fc.constant('[auth]'), closeLine, closeLine).map((parts) => parts.join('\n')),
   closeLine.map((written) => `[auth]\n${written}`),
+  fc.constantFrom('yes', '1', 'True', 'no').map((value) => `[auth]\ndev_mode = ${value}`),
 )
 
 /** Any text of an INI file: of words of ours, of texts that come close to them, or of any bytes. */
