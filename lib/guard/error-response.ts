@@ -23,7 +23,7 @@ export function errorResponse(rules: ResponseRules): onErrorHookHandler {
   const hints = { text: hintOf(rules.configFile), hinted: new Set<string>() }
   return function tenantAuthAnswer(request, reply, error, done) {
     if (isThrown(error, AuthError)) {
-      // Read once: they are getters.
+      // Read once, since they are getters; a handler may have written anything over them.
       const { reason, challenge, retryAfter, statusCode } = error
       reply.header('cache-control', 'no-store')
       const challenges = challengeOf(request, { challenge: challenge ?? null, statusCode })
