@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { runWithAuthorization } from '../identity/authorization/current-authorization.ts'
-import { contextOf, type RequestContext, rootScope } from '../routes/fastify-scope.ts'
+import { contextKey, contextOf, type RequestContext, rootScope } from '../routes/fastify-scope.ts'
 import { aliasHandler } from '../routes/route-capture.ts'
 import { admittedContextOf, type Deciding, type DecisionRules } from './context.ts'
 
@@ -33,11 +33,14 @@ export function keepContext(
   const root = rootScope(app)
   if (!asyncContext || entering.has(root)) return
   entering.add(root)
+  // One for all requests of an application. To look for it in each would cost more than all else here.
+  let key: symbol | undefined
   root.addHook('onRequest', enter)
   root.addHook('preParsing', enterWithPayload)
   root.addHook('preValidation', enter)
   root.addHook('preHandler', (request, reply, done) => {
-    keepHandler(request)
+    key ??= contextKey(request)
+    keepHandler(request, key)
     enter(request, reply, done)
   })
   root.addHook('preSerialization', enterWithPayload)
@@ -54,8 +57,8 @@ const handled = new WeakSet<RequestContext>()
  * callback of a pool, which another request calls. No hook comes later than all others, and no
  * `onRoute` sees the not-found handler.
  */
-function keepHandler(request: FastifyRequest): void {
-  const context = contextOf(request)
+function keepHandler(request: FastifyRequest, key: symbol | undefined): void {
+  const context = contextOf(request, key)
   if (context === undefined || handled.has(context)) return
   handled.add(context)
   const { handler } = context

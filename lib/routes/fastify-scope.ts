@@ -47,8 +47,10 @@ export function contextKey(request: FastifyRequest): symbol | undefined {
 }
 
 /** Undefined: this version of Fastify keeps it elsewhere. */
-export function contextOf(request: FastifyRequest): RequestContext | undefined {
-  const key = contextKey(request)
+export function contextOf(
+  request: FastifyRequest,
+  key = contextKey(request),
+): RequestContext | undefined {
   const context: unknown = key && Reflect.get(request, key)
   return isContext(context) ? context : undefined
 }
