@@ -17,8 +17,8 @@ const ROOMS = [
 ]
 
 /**
- * What is asked for by `--mutate`. Its own tests run first, each file in a process of its own: the
- * nearest one tells first. Then come the tests of behaviour, and no others.
+ * What is asked for by `--mutate`. Its own tests run first: the nearest ones tell first. Then come
+ * the tests of behaviour, and no others.
  */
 const asked = process.argv.flatMap((word, index, words) =>
   word === '--mutate' || word === '-m' ? (words[index + 1] ?? '').split(',') : [],
@@ -27,11 +27,16 @@ const rooms = ROOMS.filter(
   (room) => asked.length === 0 || asked.some((path) => path.startsWith(`lib/${room}/`)),
 )
 
-/** Tests of behaviour that share a process: to start one takes longer than most tests do. */
+/** Test files that share a process: to start one takes longer than most tests do. */
 const TOGETHER = 8
 
-/** They change what all code in a process sees. */
-const ALONE = ['made-before.test.ts', 'polluted-prototype.test.ts']
+/** They change what all code in a process sees, or look at what it does first. */
+const ALONE = [
+  'made-before.test.ts',
+  'polluted-prototype.test.ts',
+  'current-authorization.test.ts',
+  'immutable-set.test.ts',
+]
 
 const GROUPS = '.stryker/groups'
 
@@ -42,11 +47,9 @@ const testsIn = (room) =>
     .map((name) => `test/${room}/${name.replace(/ts$/, 'js')}`)
 
 /** As `test/build/group-tests.ts` does: a file is loaded when the tests of the one before have ended. */
-function groupsOf(files) {
-  rmSync(GROUPS, { recursive: true, force: true })
-  mkdirSync(GROUPS, { recursive: true })
+function groupsOf(name, files) {
   return Array.from({ length: Math.ceil(files.length / TOGETHER) }, (_, index) => {
-    const path = `${GROUPS}/behaviour-${String(index).padStart(2, '0')}.mjs`
+    const path = `${GROUPS}/${name}-${String(index).padStart(2, '0')}.mjs`
     const lines = files
       .slice(index * TOGETHER, (index + 1) * TOGETHER)
       .map((file) => `await import('../../.compiled/${file}')\nawait ended('${file}')`)
@@ -67,12 +70,19 @@ const ended = (file) => new Promise((resolve) => describe(file, () => after(reso
 const isFirstLook = process.env.MUTATION_TESTS === 'room'
 
 const isAlone = (file) => ALONE.some((name) => file.endsWith(name.replace(/ts$/, 'js')))
-const behaviour = isFirstLook ? [] : testsIn('behaviour')
-const testFiles = [
-  ...rooms.flatMap(testsIn).map((file) => `.compiled/${file}`),
-  ...groupsOf(behaviour.filter((file) => !isAlone(file))),
-  ...behaviour.filter(isAlone).map((file) => `.compiled/${file}`),
-]
+
+rmSync(GROUPS, { recursive: true, force: true })
+mkdirSync(GROUPS, { recursive: true })
+const testFiles = [...rooms, ...(isFirstLook ? [] : ['behaviour'])].flatMap((room) => {
+  const files = testsIn(room)
+  return [
+    ...files.filter(isAlone).map((file) => `.compiled/${file}`),
+    ...groupsOf(
+      room.replaceAll('/', '-'),
+      files.filter((file) => !isAlone(file)),
+    ),
+  ]
+})
 
 /**
  * Only what is compiled has the mutants. Tests that read the sources read them as they are. Stryker
