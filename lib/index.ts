@@ -1,3 +1,9 @@
+import type { FastifyInstance, FastifyRegisterOptions } from 'fastify'
+import fp from 'fastify-plugin'
+import type { AuthOptions } from './config/options.ts'
+import { withoutRegisterOptions } from './config/problems.ts'
+import { AuthService } from './service.ts'
+
 export type { FindIssuer, IssuerRules, ListedIssuer } from './config/issuer-schema.ts'
 export type { AuthOptions } from './config/options.ts'
 export * as errors from './errors.ts'
@@ -21,9 +27,30 @@ export type { ClientCertificate } from './identity/proofs/client-certificate.ts'
 export type { ProofSeen, ProofStats } from './identity/proofs/possession.ts'
 export type { RequestUser, ResolveTenant } from './identity/tenants/resolve-tenant.ts'
 export type { DocumentEvent, DocumentState } from './platform/http/document-status.ts'
-export { tenantAuth, tenantAuth as default } from './plugin.ts'
 export { type ResourceMetadataOptions, resourceMetadata } from './resource-metadata.ts'
 export type { RouteDeclaration } from './routes/declaration.ts'
 export { publicScope } from './routes/public-scope.ts'
 export type { ListedRoute } from './routes/route-list.ts'
 export { AuthService } from './service.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The service that guards this scope. */
+    readonly authService: AuthService
+  }
+}
+
+/**
+ * Closes every route of an application to strangers, and ties each request to one tenant.
+ *
+ * @example await app.register(tenantAuth, { configFile: 'app.ini' })
+ * @throws ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID at boot
+ */
+export const tenantAuth = fp(
+  async (app: FastifyInstance, options: FastifyRegisterOptions<AuthOptions>) => {
+    await new AuthService(withoutRegisterOptions(options)).install(app)
+  },
+  { name: 'fastify-tenant-auth', fastify: '>=5.8.5 <7' },
+)
+
+export { tenantAuth as default }

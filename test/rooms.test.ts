@@ -26,6 +26,7 @@ const FLOORS = [
   'platform/http',
   'platform/runtime',
   'errors.ts',
+  'auth-error.ts',
 ]
 
 const files = readdirSync('lib', { recursive: true })
@@ -33,9 +34,8 @@ const files = readdirSync('lib', { recursive: true })
   .filter((name) => name.endsWith('.ts'))
 
 function floorOf(file: string): number {
-  const rooms = [file, dirname(file), dirname(dirname(file))]
-  const floor = FLOORS.findIndex((room) => rooms[file === 'errors.ts' ? 0 : 1] === room)
-  return floor === -1 ? FLOORS.indexOf(rooms[2] ?? '') : floor
+  const floors = [file, dirname(file), dirname(dirname(file))].map((room) => FLOORS.indexOf(room))
+  return floors.find((floor) => floor !== -1) ?? -1
 }
 
 function importsOf(file: string): string[] {

@@ -147,7 +147,8 @@ function keepReached({ files, checker }: Declared): Map<string, string> {
       const used = new Set(kept.flatMap(symbolsIn).flatMap(({ declarations = [] }) => declarations))
       const texts = file.statements.map((each) => {
         if (ts.isImportDeclaration(each)) return importText(each, used)
-        if (ts.isExportDeclaration(each)) return isDoor(file) ? each.getText() : ''
+        const isExport = ts.isExportDeclaration(each)
+        if (isExport) return namedIn(each).some((named) => reached.has(named)) ? each.getText() : ''
         if (!reached.has(each)) return ''
         if (documented.has(each)) return each.getFullText().trim()
         return printer.printNode(ts.EmitHint.Unspecified, each, file)
