@@ -24,7 +24,7 @@ export function errorResponse(rules: ResponseRules): onErrorHookHandler {
   return function tenantAuthAnswer(request, reply, error, done) {
     if (isThrown(error, AuthError)) {
       // Read once, since they are getters; a handler may have written anything over them.
-      const { reason, challenge, retryAfter, statusCode } = error
+      const { challenge, reason, retryAfter, statusCode } = error
       reply.header('cache-control', 'no-store')
       const challenges = challengeOf(request, { challenge: challenge ?? null, statusCode })
       if (challenges !== null) reply.header('www-authenticate', challenges)
@@ -34,7 +34,7 @@ export function errorResponse(rules: ResponseRules): onErrorHookHandler {
       }
       // After a request for an upgrade, Node's server leaves the socket to whoever listens for them.
       if ('upgrade' in request.raw && request.raw.upgrade === true) endAfterAnswer(request, reply)
-      log(request, error, reason, challenge?.scope, hints)
+      log(request, authContextOf(request), error, { reason, required: challenge?.scope }, hints)
     }
     done()
   }
@@ -46,13 +46,12 @@ export function errorResponse(rules: ResponseRules): onErrorHookHandler {
  */
 function log(
   request: FastifyRequest,
+  context: AuthContext | null | undefined,
   error: AuthError,
-  reason: string,
-  required: Challenge['scope'],
+  { reason, required }: { readonly reason: string; readonly required: Challenge['scope'] },
   hints: Hints,
 ): void {
   const { code, statusCode } = error
-  const context = authContextOf(request)
   const line = {
     code,
     reason,
