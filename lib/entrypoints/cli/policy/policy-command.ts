@@ -96,7 +96,7 @@ function reportDifferences(
   const isSame = differences.length === 0
   const summary = isSame
     ? `${file} holds: ${sizeOf(is)}`
-    : `${file} does not hold: ${differences.length} differences; if they are meant, --write it anew`
+    : `${file} does not hold: differences ${differences.length}; if they are meant, --write it anew`
   if (format === 'html') {
     // A page that is kept is never empty.
     shell.stdout.write(matrixPage(is, { summary, differences }))

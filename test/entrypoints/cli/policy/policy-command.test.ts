@@ -62,7 +62,7 @@ test('--format html prints one page; with --check it says what opened and what c
   const differing = folder.write(matrixJson(policyMatrix([CLOSED])), 'page.json')
   const checked = await ran(['--check', differing, '--format', 'html'])
   assert.equal(checked.code, 1)
-  assert.match(checked.err, /page\.json does not hold: 1 differences; /)
+  assert.match(checked.err, /page\.json does not hold: differences 1; /)
   assert.match(checked.out, /Opened: 1<.*<li><code>GET \/health<\/code>: was guarded, is open</s)
   assert.match(checked.out, /Closed: 0<.*<code>\/orders</s)
   const same = await ran(['--check', folder.write(JSON_TEXT, 'same.json'), '--format', 'html'])
@@ -97,7 +97,7 @@ test('a file that --write wrote holds', async () => {
 test('a difference is printed in words, in red if it opens something, and the exit code is 1', async () => {
   const file = folder.write(matrixJson(policyMatrix([CLOSED])), 'differs.json')
   const words = 'GET /health: was guarded, is open'
-  const said = `${file} does not hold: 1 differences; if they are meant, --write it anew\n`
+  const said = `${file} does not hold: differences 1; if they are meant, --write it anew\n`
   assert.deepEqual(await ran(['--check', file]), { code: 1, out: `opens    ${words}\n`, err: said })
   const coloured = await ran(['--check', file], { env: { FORCE_COLOR: '1' } })
   assert.equal(coloured.out, `\u001b[31mopens  \u001b[39m  ${words}\n`)
@@ -293,7 +293,7 @@ test('a route and an application that have lost their guards open', async () => 
       '',
     ],
   )
-  assert.match(err, /^not in the matrix: .*\n.* does not hold: 3 differences; /)
+  assert.match(err, /^not in the matrix: .*\n.* does not hold: differences 3; /)
 })
 
 test('fewer applications than --applications says are an error', async () => {
