@@ -7,7 +7,8 @@ export function backgroundOf({ process, token, tenants }: Ask, world: World, win
   const the = world.processes[process]
   const since = (time: number) => Math.round(time - window.from) / 1000
   const spanOf = ({ from, until }: Span) => `${since(from)} to ${since(until)}`
-  const claims = token !== null && 'claims' in token ? token.claims : undefined
+  const claims =
+    token !== null && 'claims' in token ? token.claims : the?.opaque.latest(token?.text ?? '')
   const issuer = world.issuers.get(claims?.iss ?? '')
   const user = claims && World.userKey({ issuer: claims.iss, sub: claims.sub })
   const told = (held: readonly (Span & { readonly value: unknown })[]) =>

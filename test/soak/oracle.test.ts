@@ -157,6 +157,19 @@ const CASES: readonly Case[] = [
     },
     after: 4 * SECONDS,
   }),
+  row(
+    'what is refused to everybody may rest on rights that are kept',
+    ['403 ERR_AUTH_RESOURCE_MISSING', FORBIDDEN],
+    {
+      ask: { process: 1, route: '/:tenant/edit', says: 'menu:delete' },
+      happens: (world) => {
+        const alice = World.userKey({ issuer: ISSUER, sub: 'alice' })
+        world.processes[1]?.rights.change(alice, { acme: [] })()
+        world.processes[1]?.rights.change(alice, { globex: [] })()
+      },
+      after: 4 * SECONDS,
+    },
+  ),
   row('all ids are needed', '403 ERR_AUTH_RESOURCE_MISSING', {
     ask: { route: '/:tenant/kitchen' },
   }),

@@ -1,6 +1,6 @@
 import type { Span } from './history.ts'
 import { type Identity, identitiesOf, logoutOf } from './identities.ts'
-import { permittedIn } from './permitted-in.ts'
+import { isRefusedToAll, permittedIn } from './permitted-in.ts'
 import { declaredOf, LOGOUT_ROUTE, type Route } from './routes.ts'
 import { REFUSAL_AGE, STORE_RECOVERY } from './settings.ts'
 import type { Resources, Token } from './token.ts'
@@ -91,13 +91,16 @@ function verdictsOn(identity: Identity, ask: Ask, circumstances: Circumstances):
     if (seen.isRevoked) return ['401 ERR_AUTH_TOKEN_INVALID']
     if (seen.mayNotAdmit) return refusals
     const permitted = permittedIn(ask, identity, resources ?? {}, circumstances)
-    const isRefused = permitted.some((verdict) => REFUSALS_FOR_RIGHTS.includes(verdict))
+    const isRefused = permitted.some(
+      (verdict) => verdict === FORBIDDEN || (verdict === MISSING && !isRefusedToAll(ask)),
+    )
     const isGuest = permitted.some((verdict) => verdict.includes('"sub":null'))
     return [...refusals, ...((isRefused || isGuest) && !mayRefuse ? [] : permitted)]
   })
 }
 
-const REFUSALS_FOR_RIGHTS = ['403 ERR_AUTH_TENANT_FORBIDDEN', '403 ERR_AUTH_RESOURCE_MISSING']
+const FORBIDDEN = '403 ERR_AUTH_TENANT_FORBIDDEN'
+const MISSING = '403 ERR_AUTH_RESOURCE_MISSING'
 
 /** Rights that may count, and whether they are young enough to refuse a request. */
 function rightsOf(

@@ -117,9 +117,14 @@ function isMet(
   const implied = Object.entries(IMPLIES).flatMap(([id, ids]) => (held.includes(id) ? ids : []))
   const holds = (id: string) => isSuperuser || [...held, ...implied].includes(id)
   if (typeof require === 'string') return holds(require)
-  // What is none of those is refused to everybody.
   if ('among' in require) return require.among.includes(says) && holds(says)
   return 'any' in require ? require.any.some(holds) : require.every(holds)
+}
+
+/** Section 18: an id that the route does not name is refused to everybody, whatever the rights. */
+export function isRefusedToAll({ route, says }: Ask): boolean {
+  const { require } = declaredOf(route)
+  return typeof require === 'object' && 'among' in require && !require.among.includes(says)
 }
 
 /** Section 20: null where the login is good enough, and the refusal where it may not be. */
