@@ -177,17 +177,20 @@ function endOf({ membership, verified, rules }: Deciding): number {
 /** The functions that wait for the end of a connection. One listener for all avoids a warning. */
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
-/** Calls a function once when a response, or its connection, has ended; at once if it has. */
+/**
+ * Calls a function once when a response, or its connection, has ended; at once if it has. A request
+ * of `injectWS` of @fastify/websocket has no connection.
+ */
 export function onResponseEnd(
-  { socket }: IncomingMessage,
+  { socket }: Partial<Pick<IncomingMessage, 'socket'>>,
   response: ServerResponse,
   run: () => void,
 ): void {
-  if (response.destroyed || response.writableFinished || socket.destroyed) {
+  if (response.destroyed || response.writableFinished || socket?.destroyed) {
     run()
     return
   }
-  if (response.socket !== null) {
+  if (response.socket !== null || socket === undefined) {
     response.once('close', run)
     return
   }

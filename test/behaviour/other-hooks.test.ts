@@ -7,7 +7,7 @@ import underPressure from '@fastify/under-pressure'
 import websocket from '@fastify/websocket'
 import type { FastifyInstance } from 'fastify'
 import { WebSocket } from 'ws'
-import tenantAuth, { authorizationOf } from '../../lib/index.ts'
+import tenantAuth, { authorizationOf, signalOf } from '../../lib/index.ts'
 import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
@@ -30,8 +30,8 @@ for (const [order, plugins] of ORDERS) {
     const app = bareApp(t)
     for (const plugin of plugins) await plugin(app)
     let opened = 0
-    app.get('/:tenant/live', { websocket: true }, () => {
-      opened++
+    app.get('/:tenant/live', { websocket: true }, (_socket, request) => {
+      if (!signalOf(request).aborted) opened++
     })
     await app.ready()
     await assert.rejects(app.injectWS('/quiet-otter/live'), /response: 401/)
