@@ -201,13 +201,12 @@ const PLUGINS = [
     advice:
       '@fastify/cors is registered after this plugin: the guard refuses preflights, and browsers cannot read its refusals from another origin; register it before',
   },
-  {
-    name: '@fastify/middie',
+  ...['@fastify/middie', '@fastify/express'].map((name) => ({
+    name,
     belongs: 'after',
-    advice:
-      '@fastify/middie is registered before this plugin: its middleware answers strangers; register it after',
-  },
-] as const
+    advice: `${name} is registered before this plugin: its middleware answers strangers; register it after`,
+  })),
+]
 
 /**
  * The order of these plugins and the guard. Hooks of a plugin before the guard run before its own.
