@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { decodeJwt } from 'jose'
-import type { StepUp } from '../../errors.ts'
+import { AuthError, type StepUp } from '../../errors.ts'
+import { asRefusal } from '../../guard/guard.ts'
 import { ownMember } from '../../platform/runtime/own-property.ts'
 import type { Policy } from '../../routes/policy.ts'
 import {
@@ -221,9 +222,10 @@ export function personaHeaders(
   }
 
   return async (
-    { persona, resources, isExpired, isBound, login, tenant, addressee }: Attempt,
+    attempt: Omit<Attempt, 'status' | 'codes'>,
     { method, url }: { readonly method: string; readonly url: string },
   ): Promise<Record<string, string>> => {
+    const { persona, resources, isExpired, isBound, login, tenant, addressee } = attempt
     if (resources === null) return {}
     const more = audienceFor(addressee ?? tenant)
     const key = JSON.stringify([isExpired, isBound, login, resources, more])
@@ -235,6 +237,29 @@ export function personaHeaders(
     }
     return { ...(await proofKey).headers(token, method, `${publicUrl}${url}`) }
   }
+}
+
+/** Why the application refuses a token like those of the personas; null: it takes it. */
+export async function goodTokenRefusal(
+  { authenticator, waits, tenants }: ProbeTarget,
+  tokenOf: ReturnType<typeof personaHeaders>,
+): Promise<string | null> {
+  const user = { resources: {}, isExpired: false, isBound: false, login: null }
+  const tenant = tenants?.[0] ?? 'elsewhere'
+  const { authorization = '' } = await tokenOf(
+    { persona: 'without', tenant, ...user },
+    { method: 'GET', url: '/' },
+  )
+  const finding = {
+    cached: null,
+    token: null,
+    verified: null,
+    possession: null,
+    mustBeBound: false,
+  }
+  const ask = async () => authenticator.authenticateToken(authorization.slice(7), waits, finding)
+  const found = await ask().catch(asRefusal)
+  return found instanceof AuthError ? `refused: ${found.code}, ${found.reason}` : null
 }
 
 /** A persona with a token. */

@@ -3,6 +3,7 @@ import type { LoadedSettings } from '../../config/load-settings.ts'
 import type { InstalledGuard } from '../../guard/scopes.ts'
 import type { IssuerEntry } from '../../identity/authentication/issuer.ts'
 import type { ResourcesOf } from '../../identity/authorization/resources.ts'
+import type { RouteConstraints } from '../../routes/route-constraints.ts'
 import { listRoutes } from '../../routes/route-list.ts'
 import type { TestAuthority, TestUserInfo } from './test-authority.ts'
 
@@ -49,8 +50,9 @@ export interface ProbeOptions {
    * reads. Required if `resolveTenant` is configured, and a route is not `late`.
    *
    * @param tenant the tenant that the request is for
+   * @param route the route, one of `routes()`
    */
-  readonly headers?: (tenant: string) => Readonly<Record<string, string>>
+  readonly headers?: (tenant: string, route: ProbedPlace) => Readonly<Record<string, string>>
   /**
    * The body of each request to a route that is `late`, such as the one that `resolveTenant` reads.
    * Without it a late route whose schema validates the body is asked by the stranger and with the
@@ -93,6 +95,13 @@ export interface ProbeOptions {
   readonly params?: Readonly<Record<string, string>>
 }
 
+/** Where a route that is probed stands. */
+export interface ProbedPlace {
+  readonly method: string
+  readonly url: string
+  readonly constraints?: RouteConstraints
+}
+
 /** A guard whose routes can be requested with the tokens of one authority. */
 export interface ProbeTarget extends InstalledGuard {
   readonly issuer: IssuerEntry
@@ -112,7 +121,12 @@ export async function probeTarget(
   if (problem !== undefined) throw new Error(`probe: ${problem}`)
   const issuer = await entryOf(guard.loaded, authority)
   if (issuer === undefined) {
-    throw new Error(`probe: the application trusts no issuer ${authority.issuer} and audience`)
+    const { issuer: name, audience } = authority
+    const place =
+      guard.scope.prefix === '' ? 'the application' : `the guard of ${guard.scope.prefix}`
+    throw new Error(
+      `probe: ${place} does not trust the issuer ${name} with the audience ${audience}; of several guards, each is probed by its scope: probe(scope, authority)`,
+    )
   }
   const { tenant, foreign, suspended } = options
   if (resourcesOfIssuer(issuer, guard.loaded) !== undefined && options.grant === undefined) {

@@ -17,6 +17,7 @@ import { placeWords, type RouteConstraints } from '../../routes/route-constraint
 import {
   type Attempt,
   forbiddenAttempts,
+  goodTokenRefusal,
   isAdmitted,
   personaHeaders,
   unauthenticatedAttempts,
@@ -61,13 +62,15 @@ export interface ProbedRoute {
  * probe the guard's last gate answers in its place, with 204 where the handler would have run. A
  * request that the router gives to a route outside of every guard is stopped before its first hook.
  * So it is safe on any application. Its hooks run as ever: those before the guard, those of an
- * answer, its error handler, and, if the guard fails, the hooks between it and the gate.
+ * answer, its error handler, and the hooks between guard and gate, if the guard fails, of a route
+ * for guests, and of a late one.
  *
  * @param app the application, or a scope of it: the guards there or below, or the one around it
  * @param authority one that the application trusts; of several, each needs a probe of its own
  * @returns one entry for each of `routes()`
- * @throws Error in dev mode, with `resourcesOf` or `opaqueToken` without `grant`, and if a route
- * cannot be asked or does not answer within 10 seconds
+ * @throws Error in dev mode, with `resourcesOf` or `opaqueToken` without `grant`, if the application
+ * refuses a good token of the authority, and if a route cannot be asked or does not answer within
+ * 10 seconds
  */
 export function probe<
   Server extends RawServerBase,
@@ -202,7 +205,13 @@ async function probeRoutes(
   for (const installed of guards) {
     const target = await probeTarget(installed, authority, options)
     const tokenOf = personaHeaders(authority, target, options)
-    for (const place of targetPlaces(target.registry)) {
+    const places = targetPlaces(target.registry)
+    // Else a refusal of an expired token would say nothing. Only `grant` makes users that are known.
+    if (options.grant === undefined && places.some(({ route }) => !route.policy?.noauth)) {
+      const refusal = await goodTokenRefusal(target, tokenOf)
+      if (refusal !== null) throw new Error(`probe: a good token of the authority is ${refusal}`)
+    }
+    for (const place of places) {
       const result = await whileProbing(app, () => probeRoute(app, place, target, tokenOf, options))
       if (typeof result === 'string')
         problems.push(visible(`${place.method} ${placeWords(place)}: ${result}`))
@@ -229,7 +238,7 @@ async function probeRoute(
   if (isOfCors(place, scope)) return { ...listed, noauth: null, answers: [] }
   const address = addressOf(place, target, options)
   if (typeof address === 'string') return address
-  const headersOf = (tenant: string) => headersFor(place, options.headers?.(tenant) ?? {})
+  const headersOf = (tenant: string) => headersFor(place, options.headers?.(tenant, listed) ?? {})
   const unknown = headersOf(address.tenant)
   if (typeof unknown === 'string') return `${unknown}; ${CURE}`
   const hasBody = route.policy?.late && !['GET', 'HEAD'].includes(place.method)

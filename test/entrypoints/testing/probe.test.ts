@@ -290,7 +290,10 @@ test('an unknown issuer among those of a function is an error', async (t) => {
     await app.register(tenantAuth, { issuers: asked(tenants === '*' ? '*' : [...tenants]) })
     app.get('/:tenant/menus', handler)
     await assertGuarded(app, authority)
-    await assert.rejects(probe(app, other), /trusts no issuer https:\/\/other\.test/)
+    await assert.rejects(
+      probe(app, other),
+      /does not trust the issuer https:\/\/other\.test with the audience api;/,
+    )
   }
 })
 
@@ -302,7 +305,7 @@ const REFUSED: readonly [options: object, given: ProbeOptions, message: RegExp][
   [{ tenants: ['acme'] }, {}, /^probe: with tenants it needs one that exists: .*\{ tenant \}/],
   [{ resolveTenant: () => null }, {}, /^probe: with resolveTenant it needs .*\{ headers \}/],
   [{}, { tenant: 'acme', foreign: 'acme' }, /^probe: foreign is another tenant/],
-  [{ audience: 'other' }, {}, /^probe: the application trusts no issuer/],
+  [{ audience: 'other' }, {}, /^probe: the application does not trust the issuer/],
   [{ mapClaims: () => ({ sub: 'a' }) }, {}, /^probe: mapClaims makes another user .*\{ claims \}/],
   [{ mapClaims: () => assert.fail('no') }, {}, /^probe: mapClaims makes another user/],
   [
@@ -504,7 +507,33 @@ test('only the guards of a scope, below it or around it are probed', async (t) =
   for (const scope of [admin, inner]) {
     assert.deepEqual(await linesOf(scope), ['GET /admin: 401 401 - -', 'HEAD /admin: 401 401 - -'])
   }
-  await assert.rejects(probe(app, authority), /trusts no issuer/)
+  await assert.rejects(
+    probe(app, authority),
+    /^Error: probe: .* does not trust the issuer .*each is probed by its scope/,
+  )
+})
+
+test('two routes of one place are asked each by the headers of its own constraint', async (t) => {
+  const byEdition = {
+    name: 'edition',
+    storage: () => {
+      const routes = new Map<unknown, unknown>()
+      return {
+        get: (edition: unknown) => routes.get(edition) ?? null,
+        set: (edition: unknown, route: unknown) => void routes.set(edition, route),
+      }
+    },
+    deriveConstraint: ({ headers }: { headers: IncomingHttpHeaders }) => headers['x-edition'],
+    validate: () => {},
+  }
+  const app = await guardedApp(t)
+  app.addConstraintStrategy(Object(byEdition))
+  for (const edition of ['1', '2']) {
+    app.get('/:tenant/menus', { constraints: { edition } }, handler)
+  }
+  await assertGuarded(app, authority, {
+    headers: (_tenant, { constraints }) => ({ 'x-edition': String(constraints?.['edition']) }),
+  })
 })
 
 test('assertGuarded fails where no route was asked', async (t) => {
@@ -627,15 +656,22 @@ test('without a configured issuer, any authority is asked with', async (t) => {
   await assertGuarded(app, authority)
 })
 
-test('keys that the application does not know are named by the code', async (t) => {
-  const app = await guardedApp(t)
-  app.get('/:tenant/menus', handler)
-  const forger = await createTestAuthority()
-  await assert.rejects(
-    assertGuarded(app, forger),
-    /GET +\/:tenant\/menus +foreigner +403 ERR_AUTH_TENANT_FORBIDDEN +401 ERR_AUTH_TOKEN_INVALID/,
-  )
-})
+/** Options under which an application refuses every token of the authority. */
+const DISTRUSTS: readonly (readonly [options: AuthOptions, why: RegExp])[] = [
+  [{ publicKeys: (await createTestAuthority()).publicKeys }, /ERR_AUTH_TOKEN_INVALID, .+/],
+  [{ tokenTypes: ['JWT'] }, /ERR_AUTH_TOKEN_INVALID, .*typ/],
+  [{ maxTokenLength: 50 }, /ERR_AUTH_TOKEN_INVALID, .+/],
+  [{ isRevoked: () => true }, /ERR_AUTH_TOKEN_INVALID, revoked/],
+]
+
+for (const [options, why] of DISTRUSTS) {
+  test(`an application that refuses all tokens proves nothing: ${Object.keys(options)}`, async (t) => {
+    const app = await guardedApp(t, options)
+    app.get('/me', handler)
+    const message = new RegExp(`^probe: a good token of the authority is refused: ${why.source}`)
+    await assert.rejects(assertGuarded(app, authority), { message })
+  })
+}
 
 test('no caller from outside can pass for a probe, not even during one', async (t) => {
   const app = bareApp(t)
