@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { Kind, type TProperties, type TSchema } from '@sinclair/typebox'
+import { isTenantName } from '../identity/tenants/tenant-name.ts'
 import { type IniEntry, readIniFile } from './ini-file.ts'
 import {
   IMPLIES,
@@ -15,6 +16,7 @@ import { OptionReader } from './option-reader.ts'
 import { type NameOf, namesOf } from './option-types.ts'
 import { type OptionName, Options } from './options.ts'
 import type { Problems } from './problems.ts'
+import { showValue } from './redact.ts'
 
 const CODE_ONLY: readonly string[] = [
   'publicKeys',
@@ -104,20 +106,25 @@ export function readIniOptions(
 
 function takeSuspended({ text, where }: IniEntry, options: OptionsReader): void {
   const source = { key: SUSPENDED, where }
-  const items = readItems(text)
   const isListed = options.has('tenants') && options.sourceOf('tenants').key === 'ids'
   if (!isListed) {
     const value = new UnreadableValue('ids beside it, which lists the tenants', 'none')
     options.take('tenants', { value, source })
     return
   }
-  const { tenants } = options.right
-  const value =
-    items instanceof UnreadableValue || !Array.isArray(tenants)
-      ? items
-      : { ids: tenants, suspended: items }
+  const suspended = readSuspended(text)
+  const { tenants: ids } = options.right
+  const value = suspended instanceof UnreadableValue ? suspended : { ids, suspended }
   // A wrong list of ids is reported already.
-  if (Array.isArray(tenants)) options.take('tenants', { value, written: text, source })
+  if (Array.isArray(ids)) options.take('tenants', { value, source })
+}
+
+/** A key that names nothing is a slip. A list that code fills may be empty. */
+function readSuspended(text: string): string[] | UnreadableValue {
+  const items = readItems(text)
+  if (items instanceof UnreadableValue) return items
+  if (items.length > 0 && items.every(isTenantName)) return items
+  return new UnreadableValue('a list of tenant names', showValue(writtenText(text)))
 }
 
 /** The option `implies`: each key is a resource id, and each value a list. */

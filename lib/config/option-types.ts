@@ -2,9 +2,12 @@ import * as Type from '@sinclair/typebox'
 import { Kind, type Static, type TProperties, type TSchema } from '@sinclair/typebox'
 import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
+import { isTenantName } from '../identity/tenants/tenant-name.ts'
 import { isSecureUrl } from '../platform/http/urls.ts'
+import { isPlainObject, ownProperty } from '../platform/runtime/own-property.ts'
 import { SECRET_CURE } from './did-you-mean.ts'
-import { JUDGED } from './schema-check.ts'
+import { showName, showValue } from './redact.ts'
+import { JUDGED, wrongPlace } from './schema-check.ts'
 
 /** The rule for the address of an API, in the words of a boot error. */
 const ADDRESS_EXPECTED =
@@ -154,6 +157,31 @@ export const TokenTypes = Type.Unsafe<readonly string[]>(
     expected: 'a list of token types such as at+jwt',
   }),
 )
+
+export const TenantName = TextThat('', isTenantName)
+
+const tenantLists = (ids: TSchema, suspended: TSchema) =>
+  Type.Object({ ids, suspended }, { additionalProperties: false })
+
+/** Either list may be empty, but not both: an application may fill them from its database. */
+export const TenantLists = Type.Unsafe<{
+  readonly ids: readonly string[]
+  readonly suspended: readonly string[]
+}>(
+  Type.Union([
+    tenantLists(List(TenantName), Type.Array(TenantName)),
+    tenantLists(Type.Array(TenantName), List(TenantName)),
+  ]),
+)
+
+/** The member of `{ ids, suspended }` that cannot be used, and what was found there. */
+export function wrongTenants(value: unknown): string | undefined {
+  if (!isPlainObject(value)) return undefined
+  const place = wrongPlace(tenantLists(Type.Array(TenantName), Type.Array(TenantName)), value)
+  if (place === undefined) return 'both lists are empty'
+  const [, name = ''] = place.split('/')
+  return `${showName(name)} is ${showValue(ownProperty(value, name))}`
+}
 
 export const MapClaims = Callable<(claims: Record<string, unknown>) => UserInfo>()
 

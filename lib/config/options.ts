@@ -13,7 +13,6 @@ import type { ClientCertificate } from '../identity/proofs/client-certificate.ts
 import type { ProofSeen } from '../identity/proofs/possession.ts'
 import type { TenantState } from '../identity/tenants/known-tenants.ts'
 import type { ResolveTenant } from '../identity/tenants/resolve-tenant.ts'
-import { isTenantName } from '../identity/tenants/tenant-name.ts'
 import { isPlainObject } from '../platform/runtime/own-property.ts'
 import { IssuersOption } from './issuer-schema.ts'
 import {
@@ -32,9 +31,12 @@ import {
   Seconds,
   Size,
   Switch,
+  TenantLists,
+  TenantName,
   Text,
   TextThat,
   TokenTypes,
+  wrongTenants,
 } from './option-types.ts'
 import { showName } from './redact.ts'
 
@@ -236,11 +238,6 @@ const tokenOptions = {
   tokenCacheSize: Size(10_000),
 }
 
-const TenantLists = Type.Object(
-  { ids: List(TextThat('', isTenantName)), suspended: List(TextThat('', isTenantName)) },
-  { additionalProperties: false },
-)
-
 /** The tenant of a request, and the tenants that exist. */
 const tenantOptions = {
   /**
@@ -290,20 +287,21 @@ const tenantOptions = {
   /**
    * The tenants that exist: a list, the URL of a JSON array of names, or a function. Not given:
    * every tenant that a user may act for is taken to exist. Some may be suspended: `{ ids,
-   * suspended }` in place of a list, `{ "name": "old", "state": "suspended" }` in that of a URL, or
-   * the answer `'suspended'`.
+   * suspended }` in place of a list, of which one may be empty, `{ "name": "old", "state":
+   * "suspended" }` in that of a URL, or the answer `'suspended'`.
    */
   tenants: Type.Optional(
     Type.Union(
       [
         TextThat('', isHttpUrl),
-        List(TextThat('', isTenantName)),
+        List(TenantName),
         Callable<(tenant: string) => TenantState | Promise<TenantState>>(),
         TenantLists,
       ],
       {
         expected:
           'a list of tenant names, an http or https URL, or (in code) a function or { ids, suspended }',
+        hint: wrongTenants,
       },
     ),
   ),

@@ -26,8 +26,18 @@ const FILES: readonly [what: string, text: string, ...parts: (string | RegExp)[]
     'suspended: expected it once',
     'line 4',
   ],
-  ['empty', 'ids = acme\nsuspended =', 'suspended: expected', 'line 3'],
-  ['with *', 'ids = acme\nsuspended = *', 'suspended: expected', 'line 3'],
+  [
+    'empty',
+    'ids = acme\nsuspended =',
+    'suspended: expected a list of tenant names, found ""',
+    'line 3',
+  ],
+  [
+    'with *',
+    'ids = acme\nsuspended = *',
+    'suspended: expected a list of tenant names, found "*"',
+    'line 3',
+  ],
   ['with half a quote', 'ids = acme\nsuspended = "old', 'suspended: expected both quotes or none'],
   ['misspelt', 'ids = acme\nsuspendet = old', 'suspendet', 'did you mean suspended'],
   ['in another case', 'ids = acme\nSuspended = old', 'Suspended', 'did you mean suspended'],
@@ -42,7 +52,7 @@ for (const [what, text, ...parts] of FILES) {
 
 for (const options of [
   { tenants: { ids: ['acme'], suspended: 'old' } },
-  { tenants: { ids: [], suspended: ['old'] } },
+  { tenants: { ids: [], suspended: [] } },
   { tenants: { suspended: ['old'] } },
   { tenants: { ids: ['acme'] } },
   { tenants: { ids: ['acme'], Suspended: ['old'] } },

@@ -84,6 +84,13 @@ for (const [what, options] of SOURCES) {
   })
 }
 
+test('no tenant need be suspended in the two lists, and each may be', async (t) => {
+  const { ask } = await start(t, { tenants: { ids: ['acme'], suspended: [] } })
+  assert.deepEqual([await ask('acme'), await ask('old')], ['200', UNKNOWN])
+  const { ask: askOther } = await start(t, { tenants: { ids: [], suspended: ['old'] } })
+  assert.deepEqual([await askOther('acme'), await askOther('old')], [UNKNOWN, SUSPENDED])
+})
+
 test('the suspended_tenants of an INI file is the option', async (t) => {
   const lists = '[tenants]\nids = acme\nsuspended = old\n'
   const { ask } = await start(t, ini(`[auth]\nsuspended_tenants = read\n${lists}`))

@@ -146,6 +146,7 @@ new AuthService({ issuers: (issuer) => (issuer.length > 3 ? rules : null) })
 new AuthService({ issuers: async (issuer) => ({ ...rules, issuer }) })
 new AuthService({ opaqueToken: (token) => token })
 new AuthService({ resourcesOf: ({ sub }) => ({ acme: [`${sub}:read`] as const }) })
+new AuthService({ tenants: { ids: ['acme'] as const, suspended: [] } })
 
 // A variable that may be missing needs a decision: without one any issuer would be accepted.
 const issuer: string | undefined = process.env['ISSUER']
