@@ -10,24 +10,42 @@ export * as errors from './errors.ts'
 export { signalOf } from './guard/abort-signal.ts'
 export type { Caller, Credentials } from './guard/callers.ts'
 export type { DecisionEvent, DecisionStats } from './guard/decision-events.ts'
-export type { GuardedRequest } from './guard/request-api.ts'
-export { authorizationOf, type Refusal, refusalOf } from './guard/request-api.ts'
+export type {
+  Declares,
+  GuardedRequest,
+  OrGuest,
+  Refusal,
+  RequestTenant,
+} from './guard/request-api.ts'
+export { authorizationOf, refusalOf } from './guard/request-api.ts'
 export type { DocumentStats, Stats } from './guard/stats.ts'
-export type { Invalidation } from './identity/authentication/authenticator.ts'
+export type { Invalidation, KeyStats } from './identity/authentication/authenticator.ts'
 export type { OpaqueAnswer, OpaqueToken } from './identity/authentication/opaque-tokens.ts'
 export type { TokenCacheStats } from './identity/authentication/token-cache.ts'
 export type { InternalUser } from './identity/authorization/act-as.ts'
 export type { Authorization } from './identity/authorization/authorization.ts'
 export { currentAuthorization } from './identity/authorization/current-authorization.ts'
+export type { Check, RequireBy } from './identity/authorization/requirement.ts'
 export type { ResourcesOf, TokenUser } from './identity/authorization/resources.ts'
+export type { StepUpDeclaration } from './identity/authorization/step-up.ts'
+export type { ConfirmationRule } from './identity/jwt/confirmation.ts'
 export type { Actor } from './identity/jwt/registered-claims.ts'
 export type { TokenInfo } from './identity/jwt/token-info.ts'
 export type { Resources, UserInfo } from './identity/jwt/user-info.ts'
 export type { ClientCertificate } from './identity/proofs/client-certificate.ts'
 export type { ProofSeen, ProofStats } from './identity/proofs/possession.ts'
+export type { TenantState } from './identity/tenants/known-tenants.ts'
 export type { RequestUser, ResolveTenant } from './identity/tenants/resolve-tenant.ts'
-export type { DocumentEvent, DocumentState } from './platform/http/document-status.ts'
-export { type ResourceMetadataOptions, resourceMetadata } from './resource-metadata.ts'
+export type {
+  DocumentChange,
+  DocumentEvent,
+  DocumentState,
+} from './platform/http/document-status.ts'
+export {
+  type IssuersOf,
+  type ResourceMetadataOptions,
+  resourceMetadata,
+} from './resource-metadata.ts'
 export type { RouteDeclaration } from './routes/declaration.ts'
 export { publicScope } from './routes/public-scope.ts'
 export type { ListedRoute } from './routes/route-list.ts'

@@ -160,10 +160,8 @@ export type GuardedRequest<
   RawRequestDefaultExpression,
   Schema,
   FastifyTypeProviderDefault,
-  Declaration extends { guests: unknown } ? Declaration : Declaration & NoGuests
+  // A handler that does not know of guests does not fit a route that has some.
+  Declaration extends { guests: unknown }
+    ? Declaration
+    : Declaration & { guests?: false | undefined }
 >
-
-/** A handler that does not know of guests does not fit a route that has some. */
-interface NoGuests {
-  guests?: false | undefined
-}

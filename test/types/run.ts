@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -42,9 +42,15 @@ const MODULES: readonly Project[] = [
 /** It does not know all types that Fastify's own declarations use. */
 const OLDEST = 'typescript-oldest'
 
+/** Its declarations can name the types alone that the package exports, if that is installed. */
+const INFERRED = 'inferred-exports.ts'
+
 /** The applications of the guides, each in a folder that has installed what is built. */
 const applications = await Promise.all(PAGE_APPLICATIONS.map(installed))
-const APPLICATIONS: readonly Project[] = applications.map((config) => ({ config }))
+const APPLICATIONS: readonly Project[] = applications.map((config) => ({
+  config,
+  options: ['--declaration', '--emitDeclarationOnly'],
+}))
 
 const ALL = [...PROJECTS, ...MODULES, ...APPLICATIONS]
 
@@ -79,6 +85,7 @@ for (const folder of applications) await rm(folder, { recursive: true })
 async function installed(name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `${name.replaceAll('/', '-')}-`))
   writeApplication(name, folder)
+  await copyFile(join(import.meta.dirname, INFERRED), join(folder, 'src', INFERRED))
   const config = join(folder, 'tsconfig.json')
   if (!existsSync(config)) {
     // An application that moves in has settings of its own: those of the other guide.
@@ -104,7 +111,7 @@ async function checkProjects({ compiler, projects }: (typeof runs)[number]): Pro
   const failed: string[] = []
   for (const project of projects) {
     const { config, options = [] } = project
-    const words = ['-p', config, ...options, '--noEmit', '--listFiles', '--pretty', 'false']
+    const words = ['-p', config, ...options, '--listFiles', '--pretty', 'false']
     const { output, status } = await run(tsc, words)
     const lines = output.split('\n')
     const errors = errorsOf(lines, compiler === OLDEST)

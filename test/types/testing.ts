@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto'
 import Fastify from 'fastify'
 import tenantAuth, { AuthService } from 'fastify-tenant-auth'
 import {
@@ -7,6 +8,7 @@ import {
   probe,
   type TestAuthority,
 } from 'fastify-tenant-auth/testing'
+import { importJWK } from 'jose'
 import { app } from './application.ts'
 import { expectType } from './expect-type.ts'
 
@@ -27,6 +29,14 @@ expectType(authority.token()).is<Promise<string>>()
   expectType(closing).is<TestAuthority>()
   expectType(closing[Symbol.asyncDispose]()).is<Promise<void>>()
   expectType<AsyncDisposable>(closing)
+}
+
+// Prevents that a key must be converted for Node or for jose.
+const [key] = authority.publicKeys.keys
+expectType(key?.kid).is<string | undefined>()
+if (key !== undefined) {
+  createPublicKey({ key, format: 'jwk' })
+  await importJWK(key)
 }
 
 // Prevents a conversion between what the authority gives and what the plugin takes.

@@ -9,6 +9,7 @@ export {
   type TestAuthority,
   type TestAuthorityOptions,
   type TestIssuerRules,
+  type TestPublicKey,
   type TestTokenOptions,
   type TestUserInfo,
 } from './test-authority.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { entryPointOptions } from '../../config/option-reader.ts'
 import { isText, isWordOf, Maybe } from '../../config/option-types.ts'
 import { supportedAlgorithms } from '../../identity/jwks/algorithms.ts'
@@ -24,6 +24,20 @@ export interface TestUserInfo {
   readonly preferred_username?: string
   readonly resources?: Readonly<Record<string, readonly string[]>>
   readonly [claim: string]: unknown
+}
+
+/** A public key as a JWK (RFC 7517 §4). As an alias it fits the `JsonWebKey` of `node:crypto`. */
+export type TestPublicKey = {
+  readonly kid: string
+  readonly alg: string
+  readonly use: string
+  readonly kty?: string
+  readonly crv?: string
+  readonly x?: string
+  readonly y?: string
+  readonly n?: string
+  readonly e?: string
+  readonly pub?: string
 }
 
 /**
@@ -70,7 +84,7 @@ export interface TestIssuerRules extends Pick<TestAuthority, 'publicKeys' | 'iss
  */
 export interface TestAuthority {
   /** The current JWK set, for the option of this name. */
-  readonly publicKeys: { readonly keys: readonly JWK[] }
+  readonly publicKeys: { readonly keys: readonly TestPublicKey[] }
   readonly issuer: string
   readonly audience: string
   /** `publicKeys`, `issuer` and `audience`, to spread over an application's own options. */
@@ -219,7 +233,7 @@ export async function createTestAuthority(
 async function createSigningKey(algorithm: string, serial: number) {
   const { publicKey, privateKey } = await generateKeyPair(algorithm)
   const kid = `${TEST_KEY_NAME}${serial}`
-  const publicJwk: JWK = { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: 'sig' }
+  const publicJwk = { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: 'sig' }
   return { kid, privateKey, publicJwk: Object.freeze(publicJwk) }
 }
 
