@@ -148,20 +148,20 @@ export function refusalOf(request: FastifyRequest): Refusal | null {
  * @typeParam Declaration what the route declares, or `typeof` a constant that its `config` is
  * @typeParam RouteGeneric its `Body`, `Querystring`, `Params` and `Headers`, as Fastify's
  * `app.get<…>` takes them
+ * @typeParam RawServer the server of its application: `Http2Server` for `Fastify({ http2: true })`
  * @example
  * const menu = async (request: GuardedRequest<{ tenant: 'required' }>) => menuOf(request.tenant)
  */
 export type GuardedRequest<
   Declaration extends RouteDeclaration,
   RouteGeneric extends RouteGenericInterface = RouteGenericInterface,
+  RawServer extends RawServerBase = RawServerDefault,
 > = FastifyRequest<
   RouteGeneric,
-  RawServerDefault,
-  RawRequestDefaultExpression,
+  RawServer,
+  RawRequestDefaultExpression<RawServer>,
   Schema,
   FastifyTypeProviderDefault,
   // A handler that does not know of guests does not fit a route that has some.
-  Declaration extends { guests: unknown }
-    ? Declaration
-    : Declaration & { guests?: false | undefined }
+  'guests' extends keyof Declaration ? Declaration : Declaration & { guests?: false | undefined }
 >

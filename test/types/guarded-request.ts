@@ -1,7 +1,12 @@
+import type { Http2Server, Http2ServerRequest } from 'node:http2'
 import type { JsonSchemaToTsProvider } from '@fastify/type-provider-json-schema-to-ts'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyReply,
+  type FastifyRequest,
+  type RouteGenericInterface,
+} from 'fastify'
 import type { GuardedRequest, RouteDeclaration, UserInfo } from 'fastify-tenant-auth'
 import { app } from './application.ts'
 import { expectType } from './expect-type.ts'
@@ -103,16 +108,67 @@ app.get<{ Headers: { 'x-a': string } }, { tenant: 'required' }>(
 // @ts-expect-error seen, but a different declaration
 app.get<{ Headers: { 'x-a': string } }, { tenant: true }>('/t', { config: { tenant: true } }, menu)
 
-// A route without config accepts such a handler by its name, because TypeScript infers a config
-// that is not there. If the handler is called, it is refused. If the first of these were an error,
-// .github/docs/reference/typescript.md could say less.
+// A handler that can bear less says so, and fits routes that promise it or more.
+
+async function menuOrNone(request: GuardedRequest<{ tenant: true | 'required' }>) {
+  expectType(request.tenant).is<string | null>()
+}
+async function forAll(request: GuardedRequest<{ guests?: boolean; userInfo: true }>) {
+  expectType(request.userInfo).is<UserInfo | null>()
+}
+async function forGuests(request: GuardedRequest<{ guests: true; userInfo: true }>) {
+  expectType(request.userInfo).is<UserInfo | null>()
+}
+app.get('/al', { config: { tenant: true } }, menuOrNone)
+app.get('/:tenant/am', { config: { tenant: 'required' } }, menuOrNone)
+app.get('/:tenant/an', { config: { tenant: 'required' } }, (request) => menuOrNone(request))
+app.get('/ao', { config: { guests: true, userInfo: true } }, forAll)
+app.get('/ap', { config: { userInfo: true } }, forAll)
+app.get('/aq', { config: { userInfo: true } }, (request) => forAll(request))
+// @ts-expect-error no tenant is declared
+app.get('/ar', { config: {} }, menuOrNone)
+// @ts-expect-error no user is declared
+app.get('/as', { config: { guests: true } }, forAll)
+// If this were no error, .github/docs/reference/typescript.md could say less.
+// @ts-expect-error the route promises more than the handler asks for
+app.get('/at', { config: { userInfo: true } }, forGuests)
+
+// In an application of another server.
+
+const http2 = Fastify({ http2: true })
+async function stream(
+  request: GuardedRequest<{ tenant: 'required' }, RouteGenericInterface, Http2Server>,
+) {
+  expectType(request.tenant).is<string>()
+  expectType(request.raw).is<Http2ServerRequest>()
+}
+http2.get('/:tenant/a', { config: { tenant: 'required' } }, stream)
+http2.get('/:tenant/b', { config: { tenant: 'required' } }, (request) => stream(request))
+// @ts-expect-error the tenant may be null
+http2.get('/c', { config: { tenant: true } }, stream)
+// @ts-expect-error the same if it is called
+http2.get('/d', { config: { tenant: true } }, (request) => stream(request))
+
+// Where no config is seen, such a handler is accepted by its name, because TypeScript infers a
+// config that is not there. If the handler is called, it is refused. If the first of these were an
+// error, .github/docs/reference/typescript.md could say less.
 
 app.get('/u', menu)
 app.get('/v', {}, menu)
+app.get<object, { tenant: 'required' }>('/au', menu)
+app.get('/av', { preHandler: menu }, async () => 'ok')
+app.addHook('preHandler', menu)
+app.setNotFoundHandler(menu)
 // @ts-expect-error no tenant is declared
 app.get('/w', (request) => menu(request))
 // @ts-expect-error here too
 app.get('/x', {}, (request) => menu(request))
+// @ts-expect-error and here
+app.get('/aw', { preHandler: async (request) => void (await menu(request)) }, async () => 'ok')
+// @ts-expect-error and in a hook of all routes
+app.addHook('preHandler', async (request) => void (await menu(request)))
+// @ts-expect-error and where there is no route
+app.setNotFoundHandler((request) => menu(request))
 
 // A hook of the route that is typed for any request takes the inference away. There are two ways to
 // have it back.
