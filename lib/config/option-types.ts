@@ -183,7 +183,13 @@ export function wrongTenants(value: unknown): string | undefined {
   return `${showName(name)} is ${showValue(ownProperty(value, name))}`
 }
 
-export const MapClaims = Callable<(claims: Record<string, unknown>) => UserInfo>()
+/** An application's own type of user need not have an index signature. */
+export const MapClaims =
+  Callable<
+    (
+      claims: Record<string, unknown>,
+    ) => UserInfo | Pick<UserInfo, 'sub' | 'preferred_username' | 'resources'>
+  >()
 
 export function isHttpUrl(value: string): boolean {
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false

@@ -6,6 +6,7 @@ import tenantAuth, {
   type IssuerRules,
   type ListedIssuer,
   type tenantAuth as named,
+  type OpaqueToken,
   type RequestUser,
   type TokenInfo,
   type TokenUser,
@@ -148,6 +149,26 @@ new AuthService({ opaqueToken: (token) => token })
 new AuthService({ resourcesOf: ({ sub }) => ({ acme: [`${sub}:read`] as const }) })
 new AuthService({ tenants: { ids: ['acme'] as const, suspended: [] } })
 
+// An interface has no index signature.
+interface Row {
+  sub: string
+  preferred_username: string
+  email: string
+}
+declare const row: Row
+new AuthService({ mapClaims: () => row, opaqueToken: () => row })
+new AuthService({ opaqueToken: async (token) => (token === '' ? null : row) })
+new AuthService({ issuers: () => ({ tenants: '*', mapClaims: () => row }) })
+declare const noUser: Omit<Row, 'sub'> & { resources: string[] }
+
+// A function in a file of its own.
+const mapClaims = ((claims) => ({
+  ...row,
+  team: claims['team'],
+})) satisfies AuthOptions['mapClaims']
+const opaqueToken: OpaqueToken = async () => row
+new AuthService({ mapClaims, opaqueToken })
+
 // A variable that may be missing needs a decision: without one any issuer would be accepted.
 const issuer: string | undefined = process.env['ISSUER']
 await app.register(tenantAuth, issuer === undefined ? {} : { issuer })
@@ -200,6 +221,18 @@ new AuthService({ resourcesOf: () => ({ acme: 'order:read' }) })
 new AuthService({ tenants: [{ id: 'lazy-raccoon' }] })
 // @ts-expect-error an answer that is not a boolean decides nothing
 new AuthService({ tenants: () => 'yes' })
+// @ts-expect-error claims are mapped at once, and never awaited
+new AuthService({ mapClaims: async () => row })
+// @ts-expect-error nothing is no user
+new AuthService({ mapClaims: () => undefined })
+// @ts-expect-error nor is one without `sub`
+new AuthService({ mapClaims: () => noUser })
+// @ts-expect-error nor one whose rights are a list
+new AuthService({ mapClaims: () => ({ ...noUser, ...row }) })
+// @ts-expect-error nothing is no answer: `null` says that a token is unknown
+new AuthService({ opaqueToken: () => undefined })
+// @ts-expect-error nor is a list of rows
+new AuthService({ opaqueToken: () => [row] })
 // @ts-expect-error user info needs `sub`
 new AuthService({ mapClaims: () => ({ resources: {} }) })
 // @ts-expect-error rights are lists of ids

@@ -49,6 +49,15 @@ new AuthService({ publicKeysUrl: await authority.listen(0) })
 await app.inject({ url: '/', headers: await authority.headers({ resources: { acme: ['a:b'] } }) })
 
 await authority.token({ sub: 'joe', preferred_username: 'Joe', resources: {}, department: 7 })
+interface Customer {
+  sub: string
+  resources: { acme: string[] }
+  plan: string
+}
+declare const customer: Customer
+await authority.token(customer)
+await authority.headers(customer)
+await authority.bound(customer)
 await authority.token({}, { expiresIn: -1, notBefore: 60, issuedAt: -60, header: { typ: 'JWT' } })
 await authority.token({}, { issuer: undefined, audience: undefined, expiresIn: undefined })
 await authority.token({}, { audience: ['orders', 'menus'] })
@@ -57,6 +66,12 @@ await authority.token({}, { audience: ['orders', 'menus'] })
 await authority.token({}, { expiresIn: '5m' })
 // @ts-expect-error a misspelt option
 await authority.token({}, { expiresin: 5 })
+// @ts-expect-error a user is no text
+await authority.token('alice')
+// @ts-expect-error nor a promise of one
+await authority.token(Promise.resolve(customer))
+// @ts-expect-error nor one whose name is a number
+await authority.token({ ...customer, sub: 7 })
 // @ts-expect-error a user's rights are lists of ids by tenant
 await authority.headers({ resources: ['order:read'] })
 // @ts-expect-error a misspelt option of the authority

@@ -5,7 +5,7 @@ import { entryPointOptions } from '../../config/option-reader.ts'
 import { isText, isWordOf, Maybe } from '../../config/option-types.ts'
 import { supportedAlgorithms } from '../../identity/jwks/algorithms.ts'
 import { TEST_KEY_NAME } from '../../identity/jwks/jwk-set.ts'
-import { ownCopy } from '../../platform/runtime/own-property.ts'
+import { ownCopy, ownProperty } from '../../platform/runtime/own-property.ts'
 import { serveAuthority } from './authority-server.ts'
 import { createProofKey, type ProvedHeaders } from './proof-key.ts'
 
@@ -25,6 +25,9 @@ export interface TestUserInfo {
   readonly resources?: Readonly<Record<string, readonly string[]>>
   readonly [claim: string]: unknown
 }
+
+/** The same of an application's own type, which need not have an index signature. */
+type TestUser = TestUserInfo | Pick<TestUserInfo, 'sub' | 'preferred_username' | 'resources'>
 
 /** A public key as a JWK (RFC 7517 §4). As an alias it fits the `JsonWebKey` of `node:crypto`. */
 export type TestPublicKey = {
@@ -96,9 +99,9 @@ export interface TestAuthority {
    */
   issuerRules(pin: { readonly tenants: '*' | readonly string[] }): TestIssuerRules
   /** A signed token for a user; without `sub` it is for `test-user`. */
-  token(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<string>
+  token(userInfo?: TestUser, options?: TestTokenOptions): Promise<string>
   /** The headers of a request of that user, to hand to `app.inject`. */
-  headers(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<{ authorization: string }>
+  headers(userInfo?: TestUser, options?: TestTokenOptions): Promise<{ authorization: string }>
   /**
    * A user whose token is bound to a key of its own (RFC 9449), for an application with
    * `confirmation: 'check'` or `'require'`.
@@ -108,7 +111,7 @@ export interface TestAuthority {
    * const headers = alice.headers('GET', 'https://api.example.com/orders')
    * await app.inject({ url: '/orders', headers })
    */
-  bound(userInfo?: TestUserInfo, options?: TestTokenOptions): Promise<BoundUser>
+  bound(userInfo?: TestUser, options?: TestTokenOptions): Promise<BoundUser>
   /** Replaces the key. `publicKeys` and the endpoint no longer hold the old one. */
   rotate(): Promise<void>
   /**
@@ -204,7 +207,7 @@ export async function createTestAuthority(
     },
     async bound(userInfo = {}, tokenOptions = {}) {
       const key = await createProofKey()
-      const cnf = { ...Object(userInfo['cnf']), jkt: key.jkt }
+      const cnf = { ...Object(ownProperty(userInfo, 'cnf')), jkt: key.jkt }
       const bound = await token({ ...userInfo, cnf }, tokenOptions)
       return { token: bound, headers: (method, url) => key.headers(bound, method, url) }
     },

@@ -278,4 +278,7 @@ export type OpaqueAnswer = Readonly<Record<string, unknown>> | string | null
  *
  * @throws anything if the question cannot be decided now, which is answered with 503
  */
-export type OpaqueToken = (token: string) => OpaqueAnswer | Promise<OpaqueAnswer>
+export type OpaqueToken = (token: string) => GivenAnswer | Promise<GivenAnswer>
+
+/** A row of the application's own type has no index signature. */
+type GivenAnswer = OpaqueAnswer | { readonly sub: string }
