@@ -3,7 +3,8 @@ import * as Type from '@sinclair/typebox'
 import { visible } from '../../../config/redact.ts'
 import { isRight, wrongPlace } from '../../../config/schema-check.ts'
 import type { Implies } from '../../../identity/authorization/implied-ids.ts'
-import { type ConstrainedRoute, wholeRoute } from '../../../routes/route-list.ts'
+import { constraintsKey, notCompared, placeWords } from '../../../routes/route-constraints.ts'
+import { type ConstrainedRoute, type ListedPlace, wholeRoute } from '../../../routes/route-list.ts'
 
 export interface MatrixApplication {
   /** In the order of url, method and constraints. */
@@ -75,36 +76,50 @@ function compare(a: string, b: string): number {
 const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const Ids = Type.Array(Type.String())
 
+/** A member that only a later version knows may close a route, so it is not passed over. */
+const CLOSED = { additionalProperties: false }
+
 const Scalar = OrNull(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))
 
 /** In the order of the members of a line. */
-const Route = Type.Object({
-  method: Type.String(),
-  url: Type.String(),
-  constraints: Type.Optional(Type.Object({}, { additionalProperties: Scalar })),
-  noauth: OrNull(Type.Boolean()),
-  tenant: OrNull(Type.Union(['path', 'query', 'optional'].map((place) => Type.Literal(place)))),
-  require: OrNull(Type.Union([Ids, Type.Object({ any: Ids }), Type.Object({ among: Ids })])),
-  guests: Type.Optional(Type.Literal(true)),
-  suspended: Type.Optional(Type.Literal(true)),
-  late: Type.Optional(Type.Literal(true)),
-  check: Type.Optional(Ids),
-  confirmation: Type.Optional(Type.Literal('require')),
-  stepUp: Type.Optional(Type.Object({ acr: Ids, maxAge: OrNull(Type.Number()) })),
-  seen: Type.Boolean(),
-  userInfo: OrNull(Type.Boolean()),
-  resources: OrNull(Type.Boolean()),
-  authorization: OrNull(Type.Boolean()),
-})
+const Route = Type.Object(
+  {
+    method: Type.String(),
+    url: Type.String(),
+    constraints: Type.Optional(Type.Object({}, { additionalProperties: Scalar })),
+    noauth: OrNull(Type.Boolean()),
+    tenant: OrNull(Type.Union(['path', 'query', 'optional'].map((place) => Type.Literal(place)))),
+    require: OrNull(
+      Type.Union([Ids, Type.Object({ any: Ids }, CLOSED), Type.Object({ among: Ids }, CLOSED)]),
+    ),
+    guests: Type.Optional(Type.Literal(true)),
+    suspended: Type.Optional(Type.Literal(true)),
+    late: Type.Optional(Type.Literal(true)),
+    check: Type.Optional(Ids),
+    confirmation: Type.Optional(Type.Literal('require')),
+    stepUp: Type.Optional(Type.Object({ acr: Ids, maxAge: OrNull(Type.Number()) }, CLOSED)),
+    seen: Type.Boolean(),
+    userInfo: OrNull(Type.Boolean()),
+    resources: OrNull(Type.Boolean()),
+    authorization: OrNull(Type.Boolean()),
+  },
+  CLOSED,
+)
 
-const Matrix = Type.Object({
-  applications: Type.Array(
-    Type.Object({
-      routes: Type.Array(Route),
-      implies: Type.Optional(Type.Object({}, { additionalProperties: Ids })),
-    }),
-  ),
-})
+const Matrix = Type.Object(
+  {
+    applications: Type.Array(
+      Type.Object(
+        {
+          routes: Type.Array(Route),
+          implies: Type.Optional(Type.Object({}, { additionalProperties: Ids })),
+        },
+        CLOSED,
+      ),
+    ),
+  },
+  CLOSED,
+)
 
 /**
  * Reads the JSON of a matrix, in any order and layout. Editors of some systems begin a file with a
@@ -117,16 +132,33 @@ export function readMatrix(text: string): PolicyMatrix | string {
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch {
-    return 'it is no JSON'
+    const isConflict = /^(?:<{7}|={7}|>{7})(?: |\r?$)/m.test(text)
+    return isConflict ? 'it has conflict markers of Git' : 'it is no JSON'
   }
-  if (isMatrix(value)) {
-    const { applications } = value
-    return policyMatrix(
-      applications.map(({ routes }) => routes),
-      applications.map(({ implies }) => implies),
-    )
+  if (!isMatrix(value)) {
+    const place = wrongPlace(Matrix, value) || '/'
+    return `it is no policy matrix: ${place} is not as --write of this version writes it`
   }
-  return `it is no policy matrix: ${wrongPlace(Matrix, value) || '/'} is not as --write writes it`
+  const { applications } = value
+  const matrix = policyMatrix(
+    applications.map(({ routes }) => routes),
+    applications.map(({ implies }) => implies),
+  )
+  const twice = matrix.applications.map(({ routes }) => repeatedRoute(routes)).find(Boolean)
+  return twice ? `${twice.method} ${placeWords(twice)} stands twice in the file` : matrix
+}
+
+/** A merge may leave both lines of a route. Constraints that cannot be compared may differ. */
+function repeatedRoute(ordered: readonly ConstrainedRoute[]): ConstrainedRoute | undefined {
+  return ordered.find((route, index) => {
+    const before = ordered[index - 1]
+    return before && placeKey(before) === placeKey(route) && notCompared(route).length === 0
+  })
+}
+
+/** The place that no two routes of an application have in common. */
+export function placeKey(place: ListedPlace): string {
+  return `${place.method} ${place.url} ${constraintsKey(place)}`
 }
 
 function isMatrix(value: unknown): value is PolicyMatrix {

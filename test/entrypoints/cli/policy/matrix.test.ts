@@ -31,10 +31,13 @@ test('the routes of an application stand in the order of url and method', () => 
   )
 })
 
+/** Those of one application: no two share a place. */
+const distinct = routes.filter(({ require }) => require === null || !('any' in require))
+
 test('the same policies in any order make the same text, byte for byte', () => {
-  const turned = routes.map((route) => Object.fromEntries(Object.entries(route).reverse()))
+  const turned = distinct.map((route) => Object.fromEntries(Object.entries(route).reverse()))
   const text = JSON.stringify({ applications: [{ routes: turned.reverse() }] })
-  assert.deepEqual(readMatrix(text), policyMatrix([routes]))
+  assert.deepEqual(readMatrix(text), policyMatrix([distinct]))
   const again = policyMatrix([[...routes].reverse()])
   assert.equal(matrixJson(again), matrixJson(policyMatrix([routes])))
 })
@@ -107,7 +110,7 @@ test('characters that nobody sees are written by their number, and read as they 
 })
 
 test('a byte order mark before the JSON is skipped', () => {
-  const matrix = policyMatrix([routes])
+  const matrix = policyMatrix([distinct])
   assert.deepEqual(readMatrix(`\ufeff${matrixJson(matrix)}`), matrix)
 })
 
@@ -133,40 +136,89 @@ test('each route has a line of its own, and the file ends with a newline', () =>
 })
 
 test('a matrix is read as it was written', () => {
-  const matrix = policyMatrix([routes, [], [listed('/:tenant/x', { tenant: 'path' })]])
+  const matrix = policyMatrix([distinct, [], [listed('/:tenant/x', { tenant: 'path' })]])
   assert.deepEqual(readMatrix(matrixJson(matrix)), matrix)
 })
 
+test('a route that a merge has left twice is named, and two versions are two routes', () => {
+  const text = (...routes: object[]) =>
+    JSON.stringify({ applications: [{ routes: [] }, { routes }] })
+  const host = 'a.test'
+  const first = { ...listed('/x'), constraints: { host, version: '1.0.0' } }
+  const again = { ...listed('/x', { noauth: true }), constraints: { version: '1.0.0', host } }
+  const words = 'GET /x (host a.test, version 1.0.0) stands twice in the file'
+  assert.equal(readMatrix(text(first, listed('/x'), again)), words)
+  assert.equal(readMatrix(text(listed('/x'), listed('/x'))), 'GET /x stands twice in the file')
+  const second = { ...again, constraints: { host, version: '2.0.0' } }
+  const near = { ...listed('/x'), constraints: { geo: '[Function] (cannot be compared)' } }
+  const matrix = readMatrix(text(first, second, listed('/x', { method: 'PUT' }), near, near))
+  assert.equal(typeof matrix, 'object')
+})
+
+const MARKED = `{
+<<<<<<< HEAD
+  "applications": []
+=======
+  "applications": [{ "routes": [] }]
+>>>>>>> other
+}`
+const WINDOWS = MARKED.replaceAll('\n', '\r\n')
+
+const withMore = (route: object, more: object = {}) =>
+  JSON.stringify({ applications: [{ routes: [{ ...listed('/x'), ...route }], ...more }] })
+const unread = (place: string) =>
+  `it is no policy matrix: ${place} is not as --write of this version writes it`
+
 const WRONG: readonly [what: string, text: string, message: string][] = [
   ['no JSON', '{', 'it is no JSON'],
-  ['a list', '[]', 'it is no policy matrix: / is not as --write writes it'],
-  ['another object', '{}', 'it is no policy matrix: /applications is not as --write writes it'],
+  ['the marks of a merge', MARKED, 'it has conflict markers of Git'],
+  ['the marks of a merge on Windows', WINDOWS, 'it has conflict markers of Git'],
+  ['a line that is no mark', '{\n<<<<<<<< x', 'it is no JSON'],
+  ['a member of a later version', '{"applications":[],"later":1}', unread('/later')],
+  ['such a member of an application', withMore({}, { later: {} }), unread('/applications/0/later')],
+  ['such a member of a route', withMore({ later: true }), unread('/applications/0/routes/0/later')],
+  [
+    'such a member of a login',
+    withMore({ stepUp: { acr: ['phr'], maxAge: null, later: 1 } }),
+    unread('/applications/0/routes/0/stepUp/later'),
+  ],
+  [
+    'such a member of a requirement',
+    withMore({ require: { any: ['a:b'], later: ['c:d'] } }),
+    unread('/applications/0/routes/0/require'),
+  ],
+  ['a list', '[]', 'it is no policy matrix: / is not as --write of this version writes it'],
+  [
+    'another object',
+    '{}',
+    'it is no policy matrix: /applications is not as --write of this version writes it',
+  ],
   [
     'a route whose noauth is a word',
     JSON.stringify({ applications: [{ routes: [{ ...listed('/x'), noauth: 'no' }] }] }),
-    'it is no policy matrix: /applications/0/routes/0/noauth is not as --write writes it',
+    'it is no policy matrix: /applications/0/routes/0/noauth is not as --write of this version writes it',
   ],
   [
     'a tenant in another place',
     JSON.stringify({ applications: [{ routes: [{ ...listed('/x'), tenant: 'header' }] }] }),
-    'it is no policy matrix: /applications/0/routes/0/tenant is not as --write writes it',
+    'it is no policy matrix: /applications/0/routes/0/tenant is not as --write of this version writes it',
   ],
   [
     'constraints that are a list',
     JSON.stringify({ applications: [{ routes: [{ ...listed('/x'), constraints: ['1.0.0'] }] }] }),
-    'it is no policy matrix: /applications/0/routes/0/constraints is not as --write writes it',
+    'it is no policy matrix: /applications/0/routes/0/constraints is not as --write of this version writes it',
   ],
   [
     'a constraint that is an object',
     JSON.stringify({
       applications: [{ routes: [{ ...listed('/x'), constraints: { version: {} } }] }],
     }),
-    'it is no policy matrix: /applications/0/routes/0/constraints/version is not as --write writes it',
+    'it is no policy matrix: /applications/0/routes/0/constraints/version is not as --write of this version writes it',
   ],
   [
     'a route that lacks its requirement',
     JSON.stringify({ applications: [{ routes: [{ ...listed('/x'), require: undefined }] }] }),
-    'it is no policy matrix: /applications/0/routes/0/require is not as --write writes it',
+    'it is no policy matrix: /applications/0/routes/0/require is not as --write of this version writes it',
   ],
 ]
 

@@ -167,6 +167,11 @@ const UNUSABLE: readonly [what: string, content: string | null, message: RegExp]
   ],
   ['no JSON', '{', /cannot be used: it is no JSON; make it with/],
   [
+    'half merged',
+    '<<<<<<< HEAD\n{}',
+    /cannot be used: it has conflict markers of Git; make it with/,
+  ],
+  [
     'of another shape',
     '{"routes":[]}',
     /: it is no policy matrix: \/applications is not as --write/,
