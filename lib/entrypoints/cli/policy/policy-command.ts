@@ -163,22 +163,38 @@ export function policyNotes(reports: readonly PolicyReport[]): string[] {
 const DEV_MODE =
   'the application runs in dev mode: each request acts as the mock user, without a token; the matrix is what holds outside of dev mode'
 
+const OPTIONS = {
+  check: { type: 'string' },
+  write: { type: 'string' },
+  format: { type: 'string' },
+  json: { type: 'boolean' },
+  applications: { type: 'string' },
+  timeout: { type: 'string' },
+} as const
+
+const BEHIND =
+  "the application stands behind '--', as in '-- node app.js'; npm exec and yarn 1 take one '--' away, and need one more"
+
+/** The application has options too, so that those behind its name are not ours. */
+function firstPositional(args: readonly string[]) {
+  const given = { args: [...args], options: OPTIONS, strict: false, tokens: true } as const
+  return parseArgs(given).tokens.find((token) => token.kind === 'positional')
+}
+
 export function readPolicyOptions(args: readonly string[]) {
   const end = args.indexOf('--')
   const [file, ...rest] = end === -1 ? [] : args.slice(end + 1)
+  const own = end === -1 ? args : args.slice(0, end)
+  const stray = firstPositional(own)
   const { values, tokens } = parseArgs({
     tokens: true,
-    args: end === -1 ? [...args] : args.slice(0, end),
-    options: {
-      check: { type: 'string' },
-      write: { type: 'string' },
-      format: { type: 'string' },
-      json: { type: 'boolean' },
-      applications: { type: 'string' },
-      timeout: { type: 'string' },
-    },
+    args: own.slice(0, stray?.index),
+    options: OPTIONS,
   })
   rejectRepeats(tokens)
+  if (stray !== undefined) {
+    throw new UsageError(`unexpected argument ${JSON.stringify(stray.value)}: ${BEHIND}`)
+  }
   const { check, write } = values
   if (check !== undefined && write !== undefined) {
     throw new UsageError('--check and --write exclude each other')

@@ -381,11 +381,18 @@ for (const args of [['--json'], ['--format', 'json'], ['--json', '--format', 'js
   })
 }
 
+const BEHIND =
+  /^unexpected argument "node": the application stands behind '--', as in '-- node app\.js'; npm exec and yarn 1 take one '--' away, and need one more$/
+
 const WRONG: readonly [args: string[], message: RegExp][] = [
   [[], /^the application is missing: name it behind '--', as in '-- node app\.js'$/],
   [['--'], /^the application is missing/],
   [['--', ''], /^the application is missing/],
-  [['node', 'app.js'], /Unexpected argument 'node'/],
+  // npm exec and yarn 1 take the first `--` away.
+  [['node', 'app.js'], BEHIND],
+  [['--json', 'node', '--import', 'tsx', 'app.ts'], BEHIND],
+  [['--check', 'x', 'node', 'app.js', '--', '--dev'], BEHIND],
+  [['--jsno', 'node', 'app.js'], /Unknown option '--jsno'/],
   [['--chekc', 'x', ...NODE], /Unknown option '--chekc'/],
   [['--check', ...NODE], /--check/],
   [['--check', 'x', '--write', 'y', ...NODE], /^--check and --write exclude each other$/],
