@@ -12,7 +12,7 @@ import { visible } from '../../config/redact.ts'
 import { isOfCors } from '../../guard/boot-audit.ts'
 import { whileProbing } from '../../guard/probe-gate.ts'
 import { installedGuards } from '../../guard/scopes.ts'
-import { rootScope } from '../../routes/fastify-scope.ts'
+import { rootScope, scopesWithin } from '../../routes/fastify-scope.ts'
 import { placeWords, type RouteConstraints } from '../../routes/route-constraints.ts'
 import {
   type Attempt,
@@ -198,8 +198,7 @@ async function probeRoutes(
   // A scope is ready before the hooks run by which the application gets ready.
   await rootScope(app).ready()
   const guards = installedGuards(app)
-  if (guards.length === 0)
-    throw new Error('probe: found no guard in this scope, around or below it')
+  if (guards.length === 0) throw new Error(`probe: ${noGuardIn(app)}`)
   const problems: string[] = []
   const routes: RouteAnswers[] = []
   for (const installed of guards) {
@@ -220,6 +219,16 @@ async function probeRoutes(
   }
   if (problems.length > 0) throw new Error(`probe: cannot ask\n${problems.join('\n')}`)
   return routes
+}
+
+function noGuardIn(app: FastifyInstance): string {
+  const root = rootScope(app)
+  const isOfOther =
+    installedGuards(root).length === 0 &&
+    scopesWithin(root).some((scope) => Object.hasOwn(scope, 'authService'))
+  return isOfOther
+    ? 'the guard is of another copy of fastify-tenant-auth than this probe; import both from the same one, unbundled, both by import or both by require'
+    : 'found no guard in this scope, around or below it'
 }
 
 const CURE = 'give the probe params or headers that fit: probe(app, authority, { params, headers })'

@@ -536,6 +536,17 @@ test('two routes of one place are asked each by the headers of its own constrain
   })
 })
 
+test('a guard of another copy of the package is named as such', async (t) => {
+  const app = bareApp(t)
+  await app.register(async (scope) => {
+    scope.decorate('authService', { routes: () => [] } as never)
+  })
+  await assert.rejects(probe(app, authority), {
+    message:
+      'probe: the guard is of another copy of fastify-tenant-auth than this probe; import both from the same one, unbundled, both by import or both by require',
+  })
+})
+
 test('assertGuarded fails where no route was asked', async (t) => {
   const app = await guardedApp(t)
   app.get('/health', { config: { noauth: true } }, handler)
