@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { LoadedSettings } from '../config/load-settings.ts'
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 import type { Authenticator } from '../identity/authentication/authenticator.ts'
+import type { Implies } from '../identity/authorization/implied-ids.ts'
 import type { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import { isWithin, rootScope } from '../routes/fastify-scope.ts'
 import type { RouteRegistry } from '../routes/route-registry.ts'
@@ -42,8 +43,33 @@ export interface InstalledGuard {
 const installed = new WeakMap<object, readonly InstalledGuard[]>()
 
 export function registerGuard(guard: InstalledGuard): void {
-  const root = rootScope(guard.scope)
+  const { scope, loaded } = guard
+  const root = rootScope(scope)
   installed.set(root, [...(installed.get(root) ?? []), guard])
+  const shown: ShownGuard = {
+    isInDevMode: loaded.settings.devMode,
+    implies: loaded.rights.implied?.configured,
+  }
+  Object.defineProperty(scope, SHOWN, { value: shown })
+}
+
+/** What the matrix of a guard needs beside its routes. */
+export interface ShownGuard {
+  readonly isInDevMode: boolean
+  /** As configured. Undefined: no id implies another one. */
+  readonly implies: Implies | undefined
+}
+
+/**
+ * The property of a scope by which one copy of this package reads the guard of another. The command
+ * has one by `import`; that of the application may be in a bundle, or tsx may have made it for
+ * `require`.
+ */
+const SHOWN = Symbol.for('fastify-tenant-auth.guard')
+
+/** Undefined: there is no guard in the very scope, or it is of a copy that shows nothing. */
+export function shownGuard(scope: FastifyInstance): ShownGuard | undefined {
+  return Object.getOwnPropertyDescriptor(scope, SHOWN)?.value
 }
 
 /** The guards of a scope: those in it and below it, or the one around it. */

@@ -280,6 +280,32 @@ test('a written file does not hold if two versions swap their policies', async (
   assert.match(shown, /^opens .* constraints were/)
 })
 
+// For `require`, tsx makes a copy of a package that the command has as ES modules.
+const TSX = ['--', 'node', '--import', 'tsx']
+const NO_TYPES = ESM.replace('(url)', '(url: string)')
+
+test('implied ids and dev mode of another copy of the package are seen', async () => {
+  const implies = NO_TYPES.replace('true', "true, implies: { 'menu:edit': ['menu:read'] }")
+  const file = program('copy.ts', `${implies}guarded('/menu').listen()`)
+  const { code, out, err } = await policy([...TSX, file])
+  assert.equal(code, 0, err)
+  assert.deepEqual(rowsOf(out), [...MENU, '', 'menu:edit implies menu:read'])
+  assert.match(err, /^the application runs in dev mode: /m)
+})
+
+test('another copy of the package that has missed a route makes no matrix', async () => {
+  const file = program(
+    'late-copy.ts',
+    `const app = require('fastify')()
+    app.get('/early', { exposeHeadRoute: false }, async () => 'early')
+    app.register(require('fastify-tenant-auth'), { devMode: true })
+    app.listen()`,
+  )
+  const { code, out, err } = await policy([...TSX, file])
+  assert.deepEqual([code, out], [1, ''])
+  assert.match(err, /policy: a guard does not know GET \/early, .* another copy of fastify-tenant-/)
+})
+
 test('SIGINT reaches the application, which may end in its own way', async () => {
   const code = `process.on('SIGINT', () => { console.log('tidy'); process.exit(0) })
   setInterval(() => {}, 1000); console.log('started')`

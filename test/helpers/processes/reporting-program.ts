@@ -15,7 +15,9 @@ export function reportOf(more: Partial<PolicyReport> = {}): PolicyReport {
     implies: [],
     beside: [],
     unguarded: [],
+    unlisted: [],
     isInDevMode: false,
+    isForeign: false,
     ...more,
   }
 }

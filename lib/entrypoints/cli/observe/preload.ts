@@ -1,17 +1,20 @@
 import { subscribe } from 'node:diagnostics_channel'
+import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { installedGuards } from '../../../guard/scopes.ts'
+import { shownGuard } from '../../../guard/scopes.ts'
 import type { Implies } from '../../../identity/authorization/implied-ids.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
 import { isWithin } from '../../../routes/fastify-scope.ts'
+import type { Route } from '../../../routes/route.ts'
 import {
   type CapturedRoute,
   capturedRoute,
   isInitialization,
 } from '../../../routes/route-capture.ts'
-import { type ListedPlace, type ListedRoute, routePlaces } from '../../../routes/route-list.ts'
+import { type ConstrainedRoute, routePlaces } from '../../../routes/route-list.ts'
 import { added } from '../../../routes/route-registry.ts'
 import { groupBy } from '../policy/diff-matrix.ts'
+import { orderedImplies, placeKey } from '../policy/matrix.ts'
 import {
   COUNT_VARIABLE,
   FOLDER_VARIABLE,
@@ -34,20 +37,20 @@ function watchProcess(folder: string, count: number): void {
   const file = reportFile(folder)
   const startedAt = Date.now()
   const made: WatchedApplication[] = []
-  let end: NodeJS.Timeout | undefined
+  let timer: NodeJS.Timeout | undefined
 
   const report = (ended?: Pick<PolicyReport, 'exitCode' | 'endedAt'>): void => {
     if (made.length > 0) writeReport(file, { ...summary(made), startedAt, ...ended })
   }
+  const end = () => process.exit(process.exitCode ?? 0)
   const endSoon = (): void => {
-    // A program that has nothing left to do ends earlier, by itself.
-    end = setTimeout(() => {
+    timer = setTimeout(() => {
       if (guardedApplications(readReports(folder)).length < count) endSoon()
-      else process.exit(0)
+      else end()
     }, QUIET).unref()
   }
   const onChange = (): void => {
-    clearTimeout(end)
+    clearTimeout(timer)
     report()
     if (made.some(isListed) && !made.some(({ isAwaited }) => isAwaited())) endSoon()
   }
@@ -56,12 +59,17 @@ function watchProcess(folder: string, count: number): void {
     made.push(watchApplication(message.fastify, onChange))
     onChange()
   })
+  // A server that listens would keep the process alive. So the application sees no `beforeExit`,
+  // and a promise that it awaits may stay open. Nothing more can happen.
+  process.on('beforeExit', () => {
+    if (made.some(({ isListening }) => isListening())) end()
+  })
   process.on('exit', (exitCode) => report({ exitCode, endedAt: Date.now() }))
 }
 
 function summary(made: readonly WatchedApplication[]): Omit<PolicyReport, 'startedAt'> {
-  const listening = made.filter(({ hasListened }) => hasListened())
-  const listed = made.filter(isListed)
+  const listening = made.flatMap(({ found }) => found() ?? [])
+  const listed = listening.filter(({ isGuarded }) => isGuarded)
   const awaited = made.filter(({ isAwaited }) => isAwaited())
   return {
     pid: process.pid,
@@ -69,24 +77,21 @@ function summary(made: readonly WatchedApplication[]): Omit<PolicyReport, 'start
     listened: listening.length,
     silent: awaited.filter(({ isGuarded }) => isGuarded()).length,
     awaited: awaited.length,
-    applications: listed.map(({ routes }) => routes()),
-    implies: listed.map(({ implies }) => implies()),
-    beside: listed.map(({ uncovered }) => uncovered()),
+    applications: listed.map(({ routes }) => routes),
+    implies: listed.map(({ implies }) => implies),
+    beside: listed.map(({ uncovered }) => uncovered),
     unguarded: listening
-      .filter(({ isGuarded }) => !isGuarded())
-      .map(({ uncovered }) => uncovered())
+      .filter(({ isGuarded }) => !isGuarded)
+      .map(({ uncovered }) => uncovered)
       .filter(({ length }) => length > 0),
-    isInDevMode: listed.some(({ isInDevMode }) => isInDevMode()),
+    unlisted: listed.flatMap(({ unlisted }) => unlisted),
+    isInDevMode: listed.some(({ isInDevMode }) => isInDevMode),
+    isForeign: listed.some(({ isForeign }) => isForeign),
   }
 }
 
-function isListed({ hasListened, isGuarded }: WatchedApplication): boolean {
-  return hasListened() && isGuarded()
-}
-
-/** The part of a service that is used. The application may have another copy of the package. */
-interface RouteLister {
-  routes(app: object): ListedRoute[]
+function isListed({ found }: WatchedApplication): boolean {
+  return found()?.isGuarded === true
 }
 
 type WatchedApplication = ReturnType<typeof watchApplication>
@@ -99,9 +104,10 @@ function watchApplication(app: FastifyInstance, onChange: () => void) {
   const scopes = [app]
   const captured: CapturedRoute[] = []
   /** The pretended address. */
-  let address = { address: '127.0.0.1', family: 'IPv4', port: 80 }
+  let address: AddressInfo | string = addressOf(undefined)
   let listening: Promise<string> | undefined
-  let hasListened = false
+  /** Taken at the first listen: when the application closes, its guards are gone. */
+  let found: ReturnType<typeof takePolicies> | undefined
   let isReady = false
   let isClosed = false
   app.addHook('onRoute', function (options) {
@@ -120,14 +126,14 @@ function watchApplication(app: FastifyInstance, onChange: () => void) {
   /** A program that listens a second time gets the same address. */
   function listen([where]: readonly unknown[]): Promise<string> {
     listening ??= Promise.resolve(app.ready()).then(() => {
-      const port = Number(isObject(where) ? where['port'] : where) || address.port
-      address = { ...address, port }
-      hasListened = true
+      address = addressOf(where)
+      found = takePolicies(scopes, captured)
       onChange()
-      return `http://${address.address}:${port}`
+      return typeof address === 'string' ? address : `http://${address.address}:${address.port}`
     })
     return listening
   }
+  const isListening = (): boolean => found !== undefined && !isClosed
 
   // Both ways to listen: Fastify's own, and that of its server after the application is ready.
   const { server } = app
@@ -153,32 +159,59 @@ function watchApplication(app: FastifyInstance, onChange: () => void) {
       )
       return server
     },
-    address: () => (hasListened ? address : null),
+    address: () => (isListening() ? address : null),
   })
+  Object.defineProperty(server, 'listening', { get: isListening, configurable: true })
 
-  const services = (): { scope: FastifyInstance; service: RouteLister }[] =>
-    scopes.flatMap((scope) => {
-      const service = Object.getOwnPropertyDescriptor(scope, 'authService')?.value
-      return isRouteLister(service) ? [{ scope, service }] : []
-    })
-  /** The guards of another copy of the package do not count. */
-  const loadedSettings = () => scopes.flatMap(installedGuards).map(({ loaded }) => loaded)
-  const isGuarded = (): boolean => services().length > 0
+  const isGuarded = (): boolean => guardsOf(scopes).length > 0
   return {
-    hasListened: () => hasListened,
+    /** Undefined: it has not listened. */
+    found: () => found,
+    isListening,
     isGuarded,
     /** True if it may yet listen, and its routes matter. */
-    isAwaited: () => !hasListened && !isClosed && !(isReady && !isGuarded()),
-    routes: () => services().flatMap(({ scope, service }) => service.routes(scope)),
-    uncovered(): ListedPlace[] {
-      const guarded = services().map(({ scope }) => scope)
-      return added(captured)
-        .filter((route) => !guarded.some((scope) => isWithin(scope, route.scope)))
-        .flatMap(routePlaces)
-    },
-    isInDevMode: () => loadedSettings().some(({ settings }) => settings.devMode),
+    isAwaited: () => found === undefined && !isClosed && !(isReady && !isGuarded()),
+  }
+}
+
+/** A socket has a path for an address. */
+function addressOf(where: unknown): AddressInfo | string {
+  const given = isObject(where) ? (where['path'] ?? where['port']) : where
+  if (typeof given === 'string' && Number.isNaN(Number(given))) return given
+  return { address: '127.0.0.1', family: 'IPv4', port: Number(given) || 80 }
+}
+
+/** The part of a service that is used. The application may have another copy of the package. */
+interface RouteLister {
+  routes(app: object): ConstrainedRoute[]
+}
+
+function guardsOf(scopes: readonly FastifyInstance[]) {
+  return scopes.flatMap((scope) => {
+    const service = Object.getOwnPropertyDescriptor(scope, 'authService')?.value
+    return isRouteLister(service) ? [{ scope, service, shown: shownGuard(scope) }] : []
+  })
+}
+
+/** What the matrix needs of an application that is ready. */
+function takePolicies(scopes: readonly FastifyInstance[], captured: readonly CapturedRoute[]) {
+  const guards = guardsOf(scopes)
+  const routes = guards.flatMap(({ scope, service }) => service.routes(scope))
+  const all = added(captured)
+  const isCovered = (route: Route) => guards.some(({ scope }) => isWithin(scope, route.scope))
+  const listed = new Set(routes.map(placeKey))
+  return {
+    isGuarded: guards.length > 0,
+    routes,
+    uncovered: all.filter((route) => !isCovered(route)).flatMap(routePlaces),
+    unlisted: all
+      .filter(isCovered)
+      .flatMap(routePlaces)
+      .filter((place) => !listed.has(placeKey(place))),
+    isInDevMode: guards.some(({ shown }) => shown?.isInDevMode),
+    isForeign: guards.some(({ shown }) => shown === undefined),
     /** The implications of all guards together. */
-    implies: () => mergedImplies(loadedSettings().map(({ rights }) => rights.implied?.configured)),
+    implies: mergedImplies(guards.map(({ shown }) => shown?.implies)),
   }
 }
 
@@ -186,9 +219,8 @@ function mergedImplies(all: readonly (Implies | undefined)[]): Implies | null {
   const entries = all.flatMap((implies) => Object.entries(implies ?? {}))
   if (entries.length === 0) return null
   const groups = [...groupBy(entries, ([id]) => id)]
-  return Object.fromEntries(
-    groups.map(([id, group]) => [id, [...new Set(group.flatMap(([, ids]) => ids))]]),
-  )
+  const merged = groups.map(([id, group]) => [id, [...new Set(group.flatMap(([, ids]) => ids))]])
+  return Object.fromEntries(orderedImplies(Object.fromEntries(merged)))
 }
 
 type Callback = (...args: unknown[]) => void

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Implies } from '../../../identity/authorization/implied-ids.ts'
-import { type ConstrainedRoute, type ListedPlace, wholeRoute } from '../../../routes/route-list.ts'
+import { placeWords } from '../../../routes/route-constraints.ts'
+import type { ConstrainedRoute, ListedPlace } from '../../../routes/route-list.ts'
 import { CommandFailure } from '../command.ts'
 import { groupBy, type UncoveredPlaces } from '../policy/diff-matrix.ts'
 import { type PolicyMatrix, policyMatrix } from '../policy/matrix.ts'
@@ -44,16 +45,23 @@ export interface PolicyReport {
   readonly beside: readonly (readonly ListedPlace[])[]
   /** The places of each one that has listened without a guard, and serves routes. */
   readonly unguarded: readonly (readonly ListedPlace[])[]
+  /** Places that a guard covers and does not list. */
+  readonly unlisted: readonly ListedPlace[]
   readonly isInDevMode: boolean
+  /** A guard is of another copy of this package, which does not show its settings. */
+  readonly isForeign: boolean
 }
 
 export function reportFile(folder: string): string {
   return join(folder, `${randomUUID()}.json`)
 }
 
-/** A reader sees a whole report or none. */
+/**
+ * A reader sees a whole report or none. Processes that write the same routes in another order write
+ * the same report.
+ */
 export function writeReport(file: string, report: PolicyReport): void {
-  const applications = report.applications.map((routes) => routes.map(wholeRoute))
+  const applications = policyMatrix(report.applications).applications.map(({ routes }) => routes)
   writeFileSync(`${file}.new`, JSON.stringify({ ...report, applications }))
   renameSync(`${file}.new`, file)
 }
@@ -114,6 +122,7 @@ export function observedMatrix(
     throw new CommandFailure(`the application ended with exit code ${exitCode}`)
   }
   if (hasFailed) throw new CommandFailure('a process of the application has failed')
+  throwUnknown(reports)
   const found = applications.length
   const isSilent = reports.some(({ silent }) => silent > 0)
   const isUnclear = isLate && !hasWaitedInVain(reports, found < count)
@@ -132,6 +141,27 @@ export function observedMatrix(
     },
   }
 }
+
+/**
+ * A matrix that lacks something of a guard would be a matrix of another application.
+ *
+ * @throws CommandFailure if a guard does not tell all that it has
+ */
+function throwUnknown(reports: readonly PolicyReport[]): void {
+  if (reports.some(({ isForeign }) => isForeign)) {
+    throw new CommandFailure(
+      `the application has another copy of fastify-tenant-auth than this command, which does not show its settings: ${CURE}`,
+    )
+  }
+  const [first, ...more] = reports.flatMap(({ unlisted }) => unlisted)
+  if (first === undefined) return
+  const others = more.length === 0 ? '' : ` and ${more.length} more`
+  throw new CommandFailure(
+    `a guard does not know ${first.method} ${placeWords(first)}${others}, which it covers: the application has loaded another copy of fastify-tenant-auth than this command, after Fastify had made the application; import it earlier, or ${CURE}`,
+  )
+}
+
+const CURE = 'run the command of the copy in its node_modules, and the application unbundled'
 
 /**
  * True if all is known of the applications that have come, and the time went by for others: for

@@ -56,11 +56,16 @@ const PROGRAMS: readonly [name: string, said: unknown[], urls: string[][]][] = [
     [['/menu']],
   ],
   ['server without callback', [[true]], [['/menu']]],
+  ['path', [['/run/app.sock', '/run/app.sock']], [['/menu']]],
+  ['server with a path', [['/run/app.sock']], [['/menu']]],
+  ['closed at once', [[false], [true], [false, null]], [['/menu']]],
+  ['waiting for a signal', [], [['/menu']]],
   ['two in turn', [], [['/public'], ['/admin']]],
   ['scopes', [], [['/one', '/two']]],
   ['one unguarded', [], [['/menu']]],
   ['unguarded', [], []],
   ['a decoration of the same name', [], []],
+  ['a guard without routes', [], [[]]],
 ]
 
 for (const [name, said, urls] of PROGRAMS) {
@@ -69,6 +74,7 @@ for (const [name, said, urls] of PROGRAMS) {
     assert.deepEqual(found.said, said)
     assert.deepEqual(found.urls, urls)
     assert.deepEqual([found.code, found.report?.exitCode, found.report?.silent], [0, 0, 0])
+    assert.deepEqual([found.report?.unlisted, found.report?.isForeign], [[], false])
   })
 }
 
@@ -117,9 +123,22 @@ test('a guarded instance that never listens is reported', async () => {
   assert.deepEqual(urls, [['/menu']])
 })
 
-test('a program that fails after it listened reports its exit code', async () => {
-  const { code, report } = await watched('other exit code')
-  assert.deepEqual([code, report?.exitCode], [3, 3])
+for (const name of ['other exit code', 'exit code for later']) {
+  test(`a program that fails after it listened reports its exit code: ${name}`, async () => {
+    const { code, report } = await watched(name)
+    assert.deepEqual([code, report?.exitCode], [3, 3])
+  })
+}
+
+test('a guard that does not show its settings is reported, as another copy of the package has it', async () => {
+  const { report } = await watched('a service that shows nothing')
+  assert.deepEqual([report?.isForeign, report?.applications], [true, [[]]])
+})
+
+test('the places that a guard covers and does not list are reported', async () => {
+  const { report } = await watched('a guard that lists nothing')
+  const places = report?.unlisted.map(({ method, url }) => `${method} ${url}`).sort()
+  assert.deepEqual(places, ['GET /menu', 'HEAD /menu'])
 })
 
 test('a process that makes no Fastify instance reports nothing', async () => {
@@ -142,8 +161,8 @@ test('routes of one url are reported with their constraints', async () => {
     report?.applications[0]?.map(({ url, seen, constraints }) => [url, seen, constraints]),
     [
       ['/orders', true, { host: '/^a/i', version: '1.0.0' }],
-      ['/orders', true, undefined],
       ['/orders', false, { host: 'early.example' }],
+      ['/orders', true, undefined],
     ],
   )
 })

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Observation } from '../../../../lib/entrypoints/cli/observe/report.ts'
-import { observedMatrix } from '../../../../lib/entrypoints/cli/observe/report.ts'
+import {
+  guardedApplications,
+  type Observation,
+  observedMatrix,
+  readReports,
+  reportFile,
+  writeReport,
+} from '../../../../lib/entrypoints/cli/observe/report.ts'
 import { listed } from '../../../helpers/app/listed.ts'
+import { tempFolder } from '../../../helpers/documents/temp-folder.ts'
 import { reportOf } from '../../../helpers/processes/reporting-program.ts'
 
+const folder = tempFolder()
 const MENU = [listed('/menu')]
 const ADMIN = [listed('/admin')]
 
@@ -26,6 +34,21 @@ test('processes that run the same count once, in an order that does not depend o
   const [menu, admin] = [reportOf({ applications: [MENU] }), reportOf({ applications: [ADMIN] })]
   assert.deepEqual(urls(observed([menu, admin, menu])), [['/admin'], ['/menu']])
   assert.deepEqual(urls(observed([admin, menu])), [['/admin'], ['/menu']])
+})
+
+test('processes that write the same routes in another order run the same', () => {
+  const versions = ['1.0.0', '2.0.0'].map((version) =>
+    listed('/menu', { constraints: { version, host: 'a.test' } }),
+  )
+  const routes = [...MENU, ...ADMIN, ...versions]
+  for (const applications of [[routes], [routes.toReversed()]]) {
+    writeReport(reportFile(folder.path), reportOf({ applications }))
+  }
+  const found = guardedApplications(readReports(folder.path))
+  assert.deepEqual(
+    found.map(({ routes }) => routes.map(({ url }) => url)),
+    [['/admin', '/menu', '/menu', '/menu']],
+  )
 })
 
 test('two applications of one process count as two, even if their routes are the same', () => {
@@ -91,6 +114,9 @@ test('fewer applications than there should be are an error', () => {
     })
   }
 })
+
+const RUN = 'run the command of the copy in its node_modules, and the application unbundled'
+const NOT_KNOWN = `which it covers: the application has loaded another copy of fastify-tenant-auth than this command, after Fastify had made the application; import it earlier, or ${RUN}`
 
 const GOOD = reportOf({ applications: [MENU] })
 

@@ -1,5 +1,6 @@
 import '../../../../lib/entrypoints/cli/observe/preload.ts'
 import { channel } from 'node:diagnostics_channel'
+import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { createTestAuthority } from '../../../../lib/entrypoints/testing/index.ts'
@@ -52,6 +53,33 @@ const PROGRAMS: Readonly<Record<string, () => unknown>> = {
     await app.ready()
     say(app.server.listen() === app.server)
   },
+  path: async () => {
+    const app = guarded()
+    say(await app.listen({ path: '/run/app.sock' }), app.server.address())
+  },
+  'server with a path': async () => {
+    const app = guarded()
+    await app.ready()
+    app.server.listen('/run/app.sock', () => say(app.server.address()))
+  },
+  'closed at once': async () => {
+    const app = guarded()
+    say(app.server.listening)
+    await app.listen()
+    say(app.server.listening)
+    await app.close()
+    say(app.server.listening, app.server.address())
+  },
+  'waiting for a signal': async () => {
+    const app = guarded()
+    process.once('beforeExit', () => app.close().then(() => say('closed')))
+    await app.listen()
+    await once(process, 'SIGTERM')
+  },
+  'exit code for later': async () => {
+    process.exitCode = 3
+    await guarded().listen()
+  },
   'broken promise': () => broken().listen().catch(sayError),
   'broken callback': () => broken().listen({ port: 0 }, sayError),
   'broken server': () => {
@@ -76,7 +104,7 @@ const PROGRAMS: Readonly<Record<string, () => unknown>> = {
   },
   'implied ids': async () => {
     const app = Fastify()
-    for (const ids of ['menu:read', 'order:read', 'menu:read']) {
+    for (const ids of ['order:read', 'menu:read', 'order:read']) {
       app.register(async (scope) => {
         const implies = { 'menu:edit': [ids] }
         await scope.register(tenantAuth, { devMode: true, uncovered: 'ignore', implies })
@@ -139,6 +167,22 @@ const PROGRAMS: Readonly<Record<string, () => unknown>> = {
   silent: async () => {
     await guarded().ready()
     await guarded().listen()
+  },
+  'a service that shows nothing': async () => {
+    const app = Fastify()
+    app.decorate('authService', { routes: () => [] } as never)
+    await app.listen()
+  },
+  'a guard that lists nothing': async () => {
+    const app = guarded()
+    await app.ready()
+    app.authService.routes = () => []
+    await app.listen()
+  },
+  'a guard without routes': async () => {
+    const app = Fastify()
+    app.register(tenantAuth, { devMode: true })
+    await app.listen()
   },
   'a decoration of the same name': async () => {
     const app = Fastify()
