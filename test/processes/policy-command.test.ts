@@ -181,9 +181,18 @@ const FAILING: readonly [what: string, code: string, message: RegExp][] = [
   [
     'has no guard',
     `${ESM}await Fastify().listen()`,
-    /policy: no Fastify instance that has the plugin listened before it ended\n$/,
+    /policy: no Fastify instance that has the plugin listened before it ended; a process with NODE_OPTIONS /,
   ],
-  ['has no Fastify', 'console.log(1)', /policy: the application made no Fastify instance/],
+  [
+    'has another service of that name',
+    `${ESM}const app = Fastify(); app.decorate('authService', { routes: () => [] }); await app.listen()`,
+    /policy: the application has another copy of fastify-tenant-auth than this command/,
+  ],
+  [
+    'has no Fastify',
+    'console.log(1)',
+    /policy: the application made no Fastify instance .*; a process with NODE_OPTIONS or an /,
+  ],
 ]
 
 for (const [what, code, message] of FAILING) {

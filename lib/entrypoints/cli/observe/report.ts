@@ -128,7 +128,9 @@ export function observedMatrix(
   const isUnclear = isLate && !hasWaitedInVain(reports, found < count)
   if (isSilent || found === 0 || found < least || isUnclear) {
     const end = isLate ? 'within the time limit; --timeout gives it more' : 'before it ended'
-    throw new CommandFailure(`${shortage(reports, found, least)} ${end}`)
+    const isMissing = !isSilent && (found === 0 || found < least)
+    const hint = isMissing ? `; ${UNSEEN}` : ''
+    throw new CommandFailure(`${shortage(reports, found, least)} ${end}${hint}`)
   }
   return {
     matrix: policyMatrix(
@@ -173,6 +175,9 @@ function hasWaitedInVain(reports: readonly PolicyReport[], areFewer: boolean): b
   const areUnguarded = running.every(({ applications }) => applications.length === 0)
   return areFewer || (running.length > 0 && areUnguarded)
 }
+
+const UNSEEN =
+  'a process with NODE_OPTIONS or an environment of its own is not seen, and does listen'
 
 function shortage(reports: readonly PolicyReport[], found: number, least: number): string {
   const total = (count: 'made' | 'listened' | 'silent'): number =>

@@ -39,8 +39,9 @@ Options:
   --help            this text
 
 Instances that come more than a second after the last one has listened are found
-only by --applications, or by --check as many as FILE has. What no guard covers,
-the settings, dev mode and superusers are not among the policies.
+only by --applications, or by --check as many as FILE has. A process that gets a
+NODE_OPTIONS or an environment of its own is not seen, and does listen. What no
+guard covers, settings, dev mode and superusers are not among the policies.
 
 Exit codes: 0 all is well; 1 a difference, an application that fails, that never
 listens or has no guard, or a FILE that cannot be used; 2 a wrong command line.

@@ -56,6 +56,8 @@ test('two applications of one process count as two, even if their routes are the
   assert.deepEqual(urls(observed(reports)), [['/menu'], ['/menu']])
 })
 
+const UNSEEN =
+  'a process with NODE_OPTIONS or an environment of its own is not seen, and does listen'
 const IN_TIME = 'within the time limit; --timeout gives it more'
 
 test('places outside of the guards stay with their application, of all processes that run it', () => {
@@ -110,7 +112,7 @@ test('fewer applications than there should be are an error', () => {
     [false, 'before it ended'],
   ] as const) {
     assert.throws(() => observedMatrix(observed([GOOD], { isLate }), expected), {
-      message: `1 of 2 guarded applications listened ${end}`,
+      message: `1 of 2 guarded applications listened ${end}; ${UNSEEN}`,
     })
   }
 })
@@ -141,11 +143,15 @@ const FAILURES: readonly [what: string, given: Observation, message: string][] =
     observed([GOOD, reportOf({ exitCode: null })]),
     'a process of the application has failed',
   ],
-  ['without Fastify', observed([]), 'the application made no Fastify instance before it ended'],
+  [
+    'without Fastify',
+    observed([]),
+    `the application made no Fastify instance before it ended; ${UNSEEN}`,
+  ],
   [
     'without Fastify that stays',
     observed([], { exitCode: null, isLate: true }),
-    `the application made no Fastify instance ${IN_TIME}`,
+    `the application made no Fastify instance ${IN_TIME}; ${UNSEEN}`,
   ],
   [
     'that does not listen',
@@ -160,7 +166,22 @@ const FAILURES: readonly [what: string, given: Observation, message: string][] =
   [
     'without a guard',
     observed([reportOf()], { exitCode: null, isLate: true }),
-    `no Fastify instance that has the plugin listened ${IN_TIME}`,
+    `no Fastify instance that has the plugin listened ${IN_TIME}; ${UNSEEN}`,
+  ],
+  [
+    'with a guard that shows no settings',
+    observed([GOOD, reportOf({ applications: [[]], isForeign: true })]),
+    `the application has another copy of fastify-tenant-auth than this command, which does not show its settings: ${RUN}`,
+  ],
+  [
+    'with a guard that lists one route less',
+    observed([reportOf({ applications: [[]], unlisted: MENU })]),
+    `a guard does not know GET /menu, ${NOT_KNOWN}`,
+  ],
+  [
+    'with a guard that lists two routes less',
+    observed([reportOf({ applications: [[]], unlisted: [...ADMIN, ...MENU] })]),
+    `a guard does not know GET /admin and 1 more, ${NOT_KNOWN}`,
   ],
   [
     'of which one instance is never ready',
