@@ -161,13 +161,19 @@ export class CapturedRoute {
   #standInFor(given: Handler): Handler {
     if (typeof given !== 'function') return given
     const handler = originals.get(given) ?? given
-    const bind = (scope: FastifyInstance): Handler => {
+    const bindAsTaken = (scope: FastifyInstance): Handler => {
       last = { scope, url: this.#facts.writtenUrl, handler }
       const made: Handler = handler.bind(scope)
       // A function may have a `bind` of its own, which makes nothing new.
       const bound = routesByHandler.has(made) || made === handler ? copyOf(made) : made
       for (const take of this.#takers) take(scope, bound)
       return bound
+    }
+    function bind(this: unknown, ...args: [scope: FastifyInstance]): unknown {
+      // What a hook wraps around the stand-in finds its `bind` there, too, and is another function.
+      return this === standIn
+        ? bindAsTaken(...args)
+        : Reflect.apply(Function.prototype.bind, this, args)
     }
     // A proxy must return the value of a property that is fixed.
     const isFixed = Object.getOwnPropertyDescriptor(handler, 'bind')?.configurable === false

@@ -114,10 +114,12 @@ export class RouteRegistry {
 
   #firstPolicyOf({ handler, config, exposeHeadRoute }: RouteOptions): Policy | null {
     const route = routeOf(handler)
-    if (route !== undefined) return this.#confirmed(route, config)
     // Only routes have the option `exposeHeadRoute`, and no request can change it. The url of a
     // config can be deleted.
-    if (config.url === undefined && exposeHeadRoute === undefined) return null
+    const isNoRoute = config.url === undefined && exposeHeadRoute === undefined
+    // The not-found handler may be that of a route which Fastify has not taken, or not yet.
+    if (isNoRoute && route?.policy === undefined) return null
+    if (route !== undefined) return this.#confirmed(route, config)
     if (this.#application !== undefined) return this.#closed(config, 'was not known at boot')
     // In an application that was made before this package was loaded, early routes are known by
     // their requests only.

@@ -137,6 +137,17 @@ test('no hook can define another handler where Fastify takes it', async (t) => {
   assert.throws(() => app.get('/x', handler), TypeError)
 })
 
+test('where a hook makes the handler of a route the not-found handler, too, a URL without a route is open', async (t) => {
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
+  app.addHook('onRoute', function (route) {
+    if (route.url === '/') this.setNotFoundHandler(route.handler)
+  })
+  app.get('/', handler)
+  assert.equal((await app.inject('/deep/link')).body, 'x')
+  assert.equal(outcome(await app.inject('/')), STRANGER)
+  assert.equal(outcome(await app.inject({ url: '/', headers: await as() })), '200')
+})
+
 test('an OPTIONS route of the application below @fastify/cors is a route like any other', async (t) => {
   const { default: cors } = await import('@fastify/cors')
   const app = bareApp(t, { exposeHeadRoutes: false })

@@ -96,3 +96,50 @@ test('a handler that is no function stops Fastify, as without us', async (t) => 
   app.addHook('onRoute', (options) => void Object.assign(options, { handler: 'none' }))
   assert.throws(() => app.get('/x', handler), TypeError)
 })
+
+/** Ways of a hook to put a function of its own around the handler, and to bind it. */
+const WRAPPERS: Readonly<
+  Record<string, (inner: RouteOptions['handler']) => RouteOptions['handler']>
+> = {
+  'is a proxy of it': (inner) => new Proxy(inner, { apply: () => 'wrapped' }),
+  'inherits from it': (inner) => Object.setPrototypeOf(() => 'wrapped', inner),
+  'copies its properties': (inner) =>
+    Object.defineProperties(() => 'wrapped', Object.getOwnPropertyDescriptors(inner)),
+}
+
+for (const [how, wrap] of Object.entries(WRAPPERS)) {
+  test(`a wrapper that ${how} is bound as itself`, async (t) => {
+    const app = bareApp(t, { exposeHeadRoutes: false })
+    app.addHook('onRoute', function (options) {
+      options.handler = wrap(options.handler).bind(this)
+    })
+    app.get(
+      '/x',
+      Object.freeze(async () => 'bare'),
+    )
+    assert.deepEqual(urlsOf(app), ['/x'])
+    assert.equal((await app.inject('/x')).body, 'wrapped')
+  })
+}
+
+/** Proxies of an application, such as those that load a handler anew. */
+const PROXIES: Readonly<Record<string, ProxyHandler<RouteOptions['handler']>>> = {
+  'takes all properties from elsewhere': { get: (_, key) => Reflect.get(handler, key) },
+  'takes no property': { defineProperty: () => false },
+  'cannot be written': {
+    defineProperty: () => {
+      throw new TypeError('read only')
+    },
+  },
+}
+
+for (const [how, traps] of Object.entries(PROXIES)) {
+  test(`the routes of a handler that is a proxy and ${how} are captured`, async (t) => {
+    const app = bareApp(t)
+    const proxy = new Proxy(async () => 'x', traps)
+    app.get('/one', proxy)
+    app.get('/two', proxy)
+    assert.deepEqual(urlsOf(app), ['/one', '/one', '/two', '/two'])
+    assert.equal((await app.inject('/two')).body, 'x')
+  })
+}

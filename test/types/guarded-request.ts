@@ -155,7 +155,6 @@ http2.get('/d', { config: { tenant: true } }, (request) => stream(request))
 
 app.get('/u', menu)
 app.get('/v', {}, menu)
-app.get<object, { tenant: 'required' }>('/au', menu)
 app.get('/av', { preHandler: menu }, async () => 'ok')
 app.addHook('preHandler', menu)
 app.setNotFoundHandler(menu)
@@ -169,6 +168,9 @@ app.get('/aw', { preHandler: async (request) => void (await menu(request)) }, as
 app.addHook('preHandler', async (request) => void (await menu(request)))
 // @ts-expect-error and where there is no route
 app.setNotFoundHandler((request) => menu(request))
+// A generic without a config is believed, called or not.
+app.get<object, { tenant: 'required' }>('/au', menu)
+app.get<object, { tenant: 'required' }>('/ax', (request) => menu(request))
 
 // A hook of the route that is typed for any request takes the inference away. There are two ways to
 // have it back.

@@ -8,7 +8,7 @@ import {
   type ResourceMetadataOptions,
   type RouteDeclaration,
 } from 'fastify-tenant-auth'
-import { createTestAuthority } from 'fastify-tenant-auth/testing'
+import { createTestAuthority, type ProbeOptions } from 'fastify-tenant-auth/testing'
 
 // Exports of an application without annotations. `run.ts` writes their declarations in a folder
 // that has installed the package: TypeScript must find a name for each type that they reach.
@@ -43,4 +43,5 @@ export const ofAny = <Declaration extends RouteDeclaration>({
 
 export const authority = await createTestAuthority()
 export const testOptions = { ...authority.options, realm: 'orders' }
+export const probing = (options: ProbeOptions) => ({ ...options, tenant: 'acme' })
 export const issuerOfTests = { ...authority.issuerRules({ tenants: '*' }) }
