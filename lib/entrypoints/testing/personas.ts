@@ -245,7 +245,7 @@ export async function goodTokenRefusal(
   tokenOf: ReturnType<typeof personaHeaders>,
 ): Promise<string | null> {
   const user = { resources: {}, isExpired: false, isBound: false, login: null }
-  const tenant = tenants?.[0] ?? 'elsewhere'
+  const tenant = tenants?.[0] ?? ELSEWHERE
   const { authorization = '' } = await tokenOf(
     { persona: 'without', tenant, ...user },
     { method: 'GET', url: '/' },
@@ -257,7 +257,8 @@ export async function goodTokenRefusal(
     possession: null,
     mustBeBound: false,
   }
-  const ask = async () => authenticator.authenticateToken(authorization.slice(7), waits, finding)
+  const token = authorization.slice('Bearer '.length)
+  const ask = async () => authenticator.authenticateToken(token, waits, finding)
   const found = await ask().catch(asRefusal)
   return found instanceof AuthError ? `refused: ${found.code}, ${found.reason}` : null
 }
