@@ -123,9 +123,12 @@ function possessions(ask: Ask, { cnf = {} }: Claims, circumstances: Circumstance
   const by = window.from - STORE_RECOVERY * 1000 - patience
   const mayNotBeKnown =
     process.rightsFrom === 'application' && (patience > 0 || !world.store.wasWell(by, window.until))
+  // The client sends a command again whose answer was lost: then its first time is its second.
+  const mayBeSentAgain =
+    process.rightsFrom === 'application' && !world.store.wasWell(window.from, window.until)
   return [
     ask.proof.isTaken ? INVALID : 'proved',
-    ...(mayBeOld || mayBeAhead ? [INVALID] : []),
+    ...(mayBeOld || mayBeAhead || mayBeSentAgain ? [INVALID] : []),
     ...(mayNotBeKnown ? ['503 ERR_AUTH_PROOFS_UNAVAILABLE'] : []),
   ]
 }

@@ -67,6 +67,11 @@ const CASES: readonly Case[] = [
     claims: BOUND,
     ask: { proof: { ...PROOF, isTaken: true } },
   }),
+  row(
+    'a proof under way when the store goes may be sent to it twice',
+    ['503 ERR_AUTH_PROOFS_UNAVAILABLE', INVALID, '403 ERR_AUTH_TENANT_FORBIDDEN'],
+    { claims: BOUND, ask: { process: 1, proof: PROOF }, happens: ({ store }) => store.begin() },
+  ),
   row('a proof that is too old is refused', INVALID, {
     claims: BOUND,
     ask: { proof: { ...PROOF, iat: NOW - 61 } },
