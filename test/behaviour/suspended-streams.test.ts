@@ -203,6 +203,38 @@ for (const source of ['function', 'URL'] as const) {
   })
 }
 
+for (const source of ['function', 'URL'] as const) {
+  test(`a signal is aborted that is asked for while the suspension by a ${source} ends another one`, async (t) => {
+    const { states, tenants } = statesByFunction()
+    const server = await tenantServer('["acme","other"]')
+    const { app, hold, goOn } = await holding(t, {
+      tenants: source === 'URL' ? server.url : tenants,
+    })
+    let request: FastifyRequest | undefined
+    app.get('/wait/:tenant', async (waiting) => {
+      request = waiting
+      await until(() => first.signal?.aborted === true)
+      return 'x'
+    })
+    const headers = await as(MEMBER)
+    const first = await hold('GET', headers, 'acme')
+    const waits = app.inject({ url: '/wait/acme', headers }).then(outcome)
+    await until(() => request !== undefined)
+    let later: AbortSignal | undefined
+    first.signal?.addEventListener('abort', () => {
+      later = request && signalOf(request)
+    })
+    states['acme'] = 'suspended'
+    server.answer = json(OLD)
+    app.authService.forget()
+    await look(app)
+    assertSuspended(first.signal)
+    assertSuspended(later)
+    goOn()
+    assert.equal(await waits, '200')
+  })
+}
+
 test('a state that is forgotten, and is another one by now, ends no signal', async (t) => {
   const { states, tenants } = statesByFunction()
   const { app, hold, goOn } = await holding(t, { tenants })

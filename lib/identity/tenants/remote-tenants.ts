@@ -1,6 +1,6 @@
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../errors.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
-import type { DocumentState } from '../../platform/http/document-status.ts'
+import type { DocumentState, ReportChange } from '../../platform/http/document-status.ts'
 import { Unusable } from '../../platform/http/failure.ts'
 import { fetchText } from '../../platform/http/fetch-json.ts'
 import type { Freshness } from '../../platform/http/freshness.ts'
@@ -23,12 +23,13 @@ export class RemoteTenants implements KnownTenants {
   readonly #watched = new WatchedTenants()
 
   constructor(url: string, freshness: Freshness, events: RemoteDocumentEvents) {
-    const load = async ({ signal }: TimeLimit) => {
-      const states = readTenantList(await fetchText(url, { maxBytes: MAX_LIST_BYTES, signal }))
-      this.#watched.notify((tenant) => states.get(tenant) === 'suspended')
-      return states
+    const load = async ({ signal }: TimeLimit) =>
+      readTenantList(await fetchText(url, { maxBytes: MAX_LIST_BYTES, signal }))
+    const onChange: ReportChange = (change, state) => {
+      events.onChange?.(change, state)
+      if (change === 'fetched') this.#notify()
     }
-    this.#document = new RemoteDocument({ url, load }, freshness, events)
+    this.#document = new RemoteDocument({ url, load }, freshness, { ...events, onChange })
   }
 
   open(): void {
@@ -63,6 +64,11 @@ export class RemoteTenants implements KnownTenants {
 
   state(): DocumentState {
     return this.#document.state()
+  }
+
+  #notify(): void {
+    const states = this.#document.current()
+    this.#watched.notify((tenant) => states?.get(tenant) === 'suspended')
   }
 
   async #whenLoaded(): Promise<TenantStates> {

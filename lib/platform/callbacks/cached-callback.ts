@@ -221,15 +221,19 @@ export class CachedCallback<A, K = A> {
     }
     const before = this.#answers.get(key)?.answer
     const value = this.#rules.learn(answer, key, before, askedAt)
+    this.#keep(value, key, askedAt)
     this.#rules.learnt?.(value, key)
+    return value
+  }
+
+  #keep(value: K, key: string, askedAt: number): void {
     const isRefusal = this.#rules.refusals?.is(value) ?? false
     const keptFor = this.#rules.keptFor(value) * 1000
     if (isRefusal || keptFor <= 0) this.#drop(key)
-    if (keptFor <= 0) return value
+    if (keptFor <= 0) return
     if (isRefusal) this.#refusals.set(key, this.#cached(value, clock.now(), keptFor))
     // A slow answer does not say what has changed since it was asked for.
     else this.#answers.set(key, this.#cached(value, askedAt, keptFor, this.#rules.renews))
-    return value
   }
 
   #cached(answer: K, since: number, keptFor: number, renews = false): CachedAnswer<K> {

@@ -23,7 +23,10 @@ export interface CallbackRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
    * @param askedAt when it was asked for: a reading of `clock`
    */
   learn(answer: A, key: string, before: K | undefined, askedAt: number): K
-  /** Called with each value that was not forgotten on its way, be it cached or not. */
+  /**
+   * Called with each value that was not forgotten on its way, once it is in the cache, if it is
+   * cached at all.
+   */
   learnt?(value: K, key: string): void
   /**
    * Called when a question has failed.
