@@ -169,6 +169,24 @@ test('a list that was forgotten and cannot be had again is none', async (t) => {
   )
 })
 
+test('a list that is forgotten again during each load lets in those who wait for it', async (t) => {
+  const server = await tenantServer('["acme"]')
+  const app = await start(t, { tenants: server.url })
+  const headers = await as({ acme: [] })
+  server.answer = (response) => {
+    app.authService.forget({ tenant: 'other' })
+    json('["acme"]')(response)
+  }
+  app.authService.forget({ tenant: 'other' })
+  for (let count = 0; count < 5; count++) assert.equal(await get(app, headers), '200')
+  server.answer = json('[]')
+  app.authService.forget({ tenant: 'acme' })
+  assert.equal(await get(app, headers), '404 ERR_AUTH_TENANT_UNKNOWN')
+  const { count } = server
+  assert.equal(await get(app, headers), '404 ERR_AUTH_TENANT_UNKNOWN')
+  assert.equal(server.count, count)
+})
+
 test('a logout route does not fail in dev mode, where no user has an issuer', async (t) => {
   const app = await guardedApp(t, { devMode: true, tenants: ['default'] })
   app.post('/logout', { config: { authorization: true } }, async ({ authorization }) => {

@@ -33,8 +33,10 @@ export class RemoteDocument<T> {
   readonly #status: DocumentStatus
   readonly #alarm = new Alarm(() => void this.#attempt())
   #value: T | undefined
-  #running: Promise<boolean> | undefined
+  #running: Promise<T | undefined> | undefined
   #limit: TimeLimit | undefined
+  /** `forget()` was called during the load that is under way. */
+  #isForgotten = false
   #isOpen = false
   #isClosed = false
   /** Until this reading of `clock` the document serves, and nothing is due. */
@@ -80,13 +82,12 @@ export class RemoteDocument<T> {
 
   /** `current()`, after the load that is under way if there is no document yet. */
   async settled(): Promise<T | undefined> {
-    if (this.current() === undefined) await this.#running
-    // After `forget()` meanwhile, another load is under way.
-    if (this.current() === undefined) await this.#running
-    return this.current()
+    // Who asks after `forget()` waits for a load that began after it.
+    if (this.#isForgotten) await this.#running
+    return this.current() ?? (await this.#running) ?? this.current()
   }
 
-  get running(): Promise<boolean> | undefined {
+  get running(): Promise<unknown> | undefined {
     return this.#running
   }
 
@@ -97,17 +98,21 @@ export class RemoteDocument<T> {
 
   /** A load that began after this call; resolves to whether it succeeded. */
   reload(): Promise<boolean> {
-    return this.#running?.then(() => this.#attempt()) ?? this.#attempt()
+    const loading = this.#running?.then(() => this.#attempt()) ?? this.#attempt()
+    return loading.then((loaded) => loaded !== undefined)
   }
 
-  /** Drops the document, and that of a load that is under way. It is loaded anew. */
+  /**
+   * Drops the document. It is loaded anew. A load that is under way serves those who wait for it:
+   * if it were ended, who forgets again and again would let nobody have a document.
+   */
   forget(): void {
     this.#quietUntil = Number.NEGATIVE_INFINITY
     this.#schedule.forget()
     if (this.#value !== undefined) this.#status.ended()
     this.#value = undefined
-    this.#endLoad()
-    if (this.#isOpen) void this.#attempt()
+    if (this.#running !== undefined) this.#isForgotten = true
+    else if (this.#isOpen) void this.#attempt()
   }
 
   get retryAfter(): number {
@@ -122,29 +127,34 @@ export class RemoteDocument<T> {
     this.#isOpen = false
     this.#isClosed = true
     this.#alarm.stop()
-    this.#endLoad()
-  }
-
-  #endLoad(): void {
     this.#limit?.abort()
     this.#limit = undefined
     this.#running = undefined
+    this.#isForgotten = false
   }
 
-  #attempt(): Promise<boolean> {
-    if (this.#isClosed) return Promise.resolve(false)
+  #attempt(): Promise<T | undefined> {
+    if (this.#isClosed) return Promise.resolve(undefined)
     if (this.#running !== undefined) return this.#running
     const running = this.#loadOnce()
       // Whatever an application's logger throws must not end the process.
-      .catch(() => false)
+      .catch(() => undefined)
       .finally(() => {
-        if (this.#running === running) this.#running = undefined
+        if (this.#running === running) this.#leave()
       })
     this.#running = running
     return running
   }
 
-  async #loadOnce(): Promise<boolean> {
+  #leave(): void {
+    this.#running = undefined
+    if (!this.#isForgotten) return
+    this.#isForgotten = false
+    void this.#attempt()
+  }
+
+  /** Undefined: it has failed, or `close()` has ended it. */
+  async #loadOnce(): Promise<T | undefined> {
     const { timeout, line } = this.#freshness
     const limit = new TimeLimit({ work: timeout * 1000, wait: line * 1000 })
     this.#limit = limit
@@ -152,30 +162,31 @@ export class RemoteDocument<T> {
     try {
       const loading = this.#source.load(limit)
       const value = await loading.finally(() => limit.end())
-      return this.#limit === limit && this.#succeeded(value)
+      if (this.#limit !== limit) return undefined
+      if (!this.#isForgotten) this.#succeeded(value)
+      return value
     } catch (error) {
       // A load that `close()` has ended is no failure.
-      return this.#limit === limit && this.#failed(reasonOf(error))
+      if (this.#limit === limit) this.#failed(reasonOf(error))
+      return undefined
     }
   }
 
-  #succeeded(value: T): true {
+  #succeeded(value: T): void {
     this.#quietUntil = Number.NEGATIVE_INFINITY
     this.#value = value
     this.#schedule.succeeded()
     this.#status.fetched()
     this.#setAlarm()
-    return true
   }
 
-  #failed(reason: string): false {
+  #failed(reason: string): void {
     this.#quietUntil = Number.NEGATIVE_INFINITY
     this.#schedule.failed()
     this.#status.failed(reason)
     this.#setAlarm()
     this.current()
     this.#events.onFailure(reason, redactUrl(this.#source.url))
-    return false
   }
 
   #setAlarm(): void {
