@@ -5,6 +5,7 @@ import type {
   HookHandlerDoneFunction,
 } from 'fastify'
 import { AuthError, ERR_AUTH_STEP_UP_REQUIRED, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
+import { changedIssuerRefusal } from '../identity/authentication/jwt-verifier.ts'
 import {
   currentAuthorization,
   hasContexts,
@@ -186,7 +187,8 @@ function doneIfChecked(
         return decideAnew(context, doneIfChecked(request, checks, done))
       }
       if (refusal !== null) return refuse(context, refusal, done)
-      const end = endRefusal(context)
+      // The keys were replaced a second time: a check is not asked again and again.
+      const end = isWithdrawn(context) ? changedIssuerRefusal() : endRefusal(context)
       if (end !== undefined) return refuseEnded(context, end, done)
       recordDecision(context)
       enterContext(request, done)

@@ -289,6 +289,32 @@ test('a check waits while a further key comes, and is asked again', async (t) =>
   assert.equal(asked, 2)
 })
 
+test('a key that is withdrawn when a check is asked again lets nobody in', async (t) => {
+  const own = await createTestAuthority()
+  const { publicKeys: first, ...claims } = own.options
+  const headers = await own.headers({ resources: RIGHTS })
+  await own.rotate()
+  const sets = [[...first.keys, ...own.publicKeys.keys], own.publicKeys.keys]
+  const served = { keys: first.keys }
+  const server = await askedServer((_request, response) => response.end(JSON.stringify(served)))
+  t.after(() => server.close?.())
+  let handled = 0
+  const check = async () => {
+    Object.assign(served, { keys: sets.shift() })
+    await app.authService.refreshKeys()
+    return true
+  }
+  const app = bareApp(t)
+  await app.register(tenantAuth, { ...claims, publicKeysUrl: server.url, checks: { check } })
+  app.get('/checked/:tenant', { config: { check: 'check' } }, async () => {
+    handled += 1
+  })
+  await app.authService.refreshKeys()
+  const response = await app.inject({ url: '/checked/acme', headers })
+  assert.equal(outcome(response), '503 ERR_AUTH_ISSUERS_UNAVAILABLE')
+  assert.deepEqual([handled, sets.length], [0, 0])
+})
+
 test('a ticket that counts once is asked for once', async (t) => {
   const slow = slowOnce(false)
   const tickets = new Map([['one', await authority.token({ resources: RIGHTS })]])
