@@ -408,6 +408,29 @@ test('an entry that finds no room ends the signals that it fits all the same', a
   assert.equal(signal.aborted, true)
 })
 
+test('a signal that is asked for while an entry ends another one is aborted', async (t) => {
+  const isRevoked = denyList()
+  const app = await guardedApp(t, { isRevoked })
+  const headers = await as({}, { sub: 'alice' })
+  let second: FastifyRequest | undefined
+  let later: AbortSignal | undefined
+  app.get('/first', async (request) => {
+    const signal = signalOf(request)
+    signal.addEventListener('abort', () => {
+      later = second && signalOf(second)
+    })
+    await app.inject({ url: '/second', headers })
+    return signal.aborted
+  })
+  app.get('/second', async (request) => {
+    second = request
+    await isRevoked.add({ sub: 'alice' })
+    return 'ok'
+  })
+  assert.equal((await app.inject({ url: '/first', headers })).json(), true)
+  assert.equal(later?.aborted, true)
+})
+
 test('a function that asks the list by itself ends no signal: it can only be asked', async (t) => {
   const list = denyList()
   const isRevoked: AuthOptions['isRevoked'] = (user, token) => list(user, token)

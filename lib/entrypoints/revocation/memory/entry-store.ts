@@ -117,8 +117,8 @@ export class EntryStore {
     if (ending === null && by !== undefined && isRepeated(others, entry, by)) return
     if (this.#hasEnded(entry) || others.some((other) => other.covers(entry))) return
     for (const other of others) if (entry.covers(other)) this.#delete(other)
-    this.#watched.notify(names, entry)
     this.#insert(entry)
+    this.#watched.notify(names, entry)
   }
 
   /** Drops some ended entries. Returns whether there is more to look at now. */
