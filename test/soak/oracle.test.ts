@@ -175,6 +175,20 @@ const CASES: readonly Case[] = [
       after: 4 * SECONDS,
     },
   ),
+  row(
+    'so may the answer for a tenant that is gone, beside a refusal that may not',
+    ['404 ERR_AUTH_TENANT_UNKNOWN', FORBIDDEN],
+    {
+      ask: { process: 1, route: '/:tenant/kitchen' },
+      happens: (world) => {
+        const alice = World.userKey({ issuer: ISSUER, sub: 'alice' })
+        world.processes[1]?.rights.change(alice, { acme: [] })()
+        world.processes[1]?.rights.change(alice, { globex: [] })()
+        world.processes[1]?.tenants.change('acme', false)()
+      },
+      after: 2.5 * SECONDS,
+    },
+  ),
   row('all ids are needed', '403 ERR_AUTH_RESOURCE_MISSING', {
     ask: { route: '/:tenant/kitchen' },
   }),

@@ -91,16 +91,19 @@ function verdictsOn(identity: Identity, ask: Ask, circumstances: Circumstances):
     if (seen.isRevoked) return ['401 ERR_AUTH_TOKEN_INVALID']
     if (seen.mayNotAdmit) return refusals
     const permitted = permittedIn(ask, identity, resources ?? {}, circumstances)
-    const isRefused = permitted.some(
-      (verdict) => verdict === FORBIDDEN || (verdict === MISSING && !isRefusedToAll(ask)),
-    )
-    const isGuest = permitted.some((verdict) => verdict.includes('"sub":null'))
-    return [...refusals, ...((isRefused || isGuest) && !mayRefuse ? [] : permitted)]
+    const mayBe = (verdict: Verdict) => mayRefuse || !hangsOnRights(verdict, ask)
+    return [...refusals, ...permitted.filter(mayBe)]
   })
 }
 
 const FORBIDDEN = '403 ERR_AUTH_TENANT_FORBIDDEN'
 const MISSING = '403 ERR_AUTH_RESOURCE_MISSING'
+
+/** A refusal for want of a right, or a guest who would be a user by it. */
+function hangsOnRights(verdict: Verdict, ask: Ask): boolean {
+  if (verdict === MISSING) return !isRefusedToAll(ask)
+  return verdict === FORBIDDEN || verdict.includes('"sub":null')
+}
 
 /** Rights that may count, and whether they are young enough to refuse a request. */
 function rightsOf(
