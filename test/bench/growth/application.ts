@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { denyList, proofTable } from '../../../lib/entrypoints/revocation/index.ts'
 import type { TestAuthority } from '../../../lib/entrypoints/testing/index.ts'
@@ -46,6 +47,28 @@ export async function guarded(
 export async function floor(): Promise<FastifyInstance> {
   const app = Fastify()
   addFloor(app)
+  app.get('/*', (_request, reply) => void reply.send('ok'))
+  await app.ready()
+  return app
+}
+
+/**
+ * A floor on which so many requests at most have a turn of the event loop at once, and the others
+ * wait: to hold a thousand of them open costs by itself.
+ */
+export async function queuedFloor(places: number): Promise<FastifyInstance> {
+  const app = Fastify()
+  const waiting: (() => void)[] = []
+  let running = 0
+  addFloor(app)
+  app.addHook('onRequest', async () => {
+    if (running === places) await new Promise<void>((start) => waiting.push(start))
+    else running += 1
+    await setImmediate()
+    const next = waiting.shift()
+    if (next === undefined) running -= 1
+    else next()
+  })
   app.get('/*', (_request, reply) => void reply.send('ok'))
   await app.ready()
   return app

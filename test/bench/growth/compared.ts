@@ -11,6 +11,8 @@ export interface Built {
   readonly asks: readonly Ask[]
   /** How many requests are sent at once. @default 1 */
   readonly atOnce?: number
+  /** What gets the same requests. @default floor */
+  readonly beside?: () => Promise<FastifyInstance>
   readonly bytes?: number | undefined
 }
 
@@ -44,13 +46,13 @@ export async function compared(
   const sizes: Size[] = []
   // One after the other, for the sake of the memory that is measured.
   for (const size of wanted) {
-    const { app, asks, atOnce = 1, bytes } = await build(size)
-    const beside = await floor()
-    apps.push(app, beside)
+    const { app, asks, atOnce = 1, beside = floor, bytes } = await build(size)
+    const below = await beside()
+    apps.push(app, below)
     // The floor refuses none.
     const passed = asks.map((ask) => ({ ...ask, status: 200 }))
     const subject = asking(app, asks, atOnce)
-    const control = asking(beside, passed, atOnce)
+    const control = asking(below, passed, atOnce)
     // Each request has come once before it is measured.
     await subject(Math.ceil(asks.length / atOnce))
     await control(Math.ceil(asks.length / atOnce))

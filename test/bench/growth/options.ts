@@ -2,13 +2,16 @@ import { setImmediate } from 'node:timers/promises'
 import type { AuthOptions, RouteDeclaration } from '../../../lib/index.ts'
 import { guardedConfig } from '../menu-route.ts'
 import { boundTokens, PUBLIC_URL } from '../tokens.ts'
-import { guarded, type Setup } from './application.ts'
+import { guarded, queuedFloor, type Setup } from './application.ts'
 import { growing, keptBytes } from './compared.ts'
 import type { Row } from './measure.ts'
 import { asksOf } from './requests.ts'
 
 const LIST = ['acme']
 const AMONG = ['menu:read', 'menu:edit']
+
+/** As many places as a function has. */
+const inLine = () => queuedFloor(64)
 
 interface Unused {
   /** Of both applications. */
@@ -167,7 +170,8 @@ export function usedOptions(setup: Setup): Row[] {
       },
     }),
 
-    // All of a size ask at once. 64 have places, and most of them wait, here for up to a minute.
+    // All of a size ask at once. 64 have places, and most of them wait, here for up to a minute; on
+    // the floor, too.
     growing('lines', [512, 750, 1_000], {
       async 'requests at once, under resourcesOf'(atOnce) {
         const app = await guarded(setup, {
@@ -178,13 +182,13 @@ export function usedOptions(setup: Setup): Row[] {
             return { acme: ['menu:read'] }
           },
         })
-        return { app, asks: await asksOf(authority, 1_000), atOnce }
+        return { app, asks: await asksOf(authority, 1_000), atOnce, beside: inLine }
       },
       async 'requests at once, under checks'(atOnce) {
         const config = { ...guardedConfig, check: 'own' }
         const checks = { own: () => setImmediate(true) }
         const app = await guarded(setup, { ...options, checks, tenantsTimeout: 60 }, { config })
-        return { app, asks: await asksOf(authority, 1_000), atOnce }
+        return { app, asks: await asksOf(authority, 1_000), atOnce, beside: inLine }
       },
     }),
   ]
