@@ -54,7 +54,7 @@ export function introspection(
  */
 const OF_ACCESS_TOKENS: readonly (readonly [member: string, values: readonly string[]])[] = [
   ['token_type', ['bearer', 'dpop']],
-  ['typ', ['bearer', 'jwt', 'at+jwt', 'application/at+jwt']],
+  ['typ', ['bearer', 'dpop', 'jwt', 'at+jwt', 'application/at+jwt']],
   ['token_use', ['access_token', 'access']],
 ]
 
@@ -80,7 +80,10 @@ function isAccessToken(answer: object): boolean {
     const value = ownProperty(answer, member)
     return typeof value === 'string' && values.includes(value.toLowerCase())
   })
-  const isDpop = String(ownProperty(answer, 'token_type')).toLowerCase() === 'dpop'
+  // Keycloak says so in both.
+  const isDpop = ['token_type', 'typ'].some(
+    (member) => String(ownProperty(answer, member)).toLowerCase() === 'dpop',
+  )
   return isOne && (!isDpop || isBoundToKey(answer))
 }
 

@@ -50,6 +50,8 @@ const REFUSED: readonly object[] = [
   { active: true, sub: 'alice', typ: 'ID' },
   { active: true, sub: 'alice', typ: 'logout+jwt' },
   { active: true, sub: 'alice', token_type: 'Bearer', typ: 'DPoP' },
+  { active: true, sub: 'alice', typ: 'DPoP' },
+  { active: true, sub: 'alice', typ: 'DPoP', cnf: { 'x5t#S256': 'a' } },
   { active: true, sub: 'alice', token_type: 'Bearer', token_use: 'refresh_token' },
   { active: true, sub: 'alice', token_use: 'id' },
 ]
@@ -63,6 +65,9 @@ for (const answer of REFUSED) {
 test('a token for DPoP is one if its key is named, which the guard asks to be proved', () => {
   const said = { sub: 'alice', iss: ISSUER, token_type: 'DPoP', cnf: { jkt: 'a' } }
   assert.deepEqual(claims({ active: true, ...said }), said)
+  // As Keycloak says it.
+  const marked = { ...said, typ: 'DPoP' }
+  assert.deepEqual(claims({ active: true, ...marked }), marked)
 })
 
 test('the case of a type does not count', () => {
