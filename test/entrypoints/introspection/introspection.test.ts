@@ -54,6 +54,7 @@ const REFUSED: readonly object[] = [
   { active: true, sub: 'alice', typ: 'DPoP', cnf: { 'x5t#S256': 'a' } },
   { active: true, sub: 'alice', token_type: 'Bearer', token_use: 'refresh_token' },
   { active: true, sub: 'alice', token_use: 'id' },
+  { active: true, sub: 'alice', token_usage: 'refresh_token' },
 ]
 
 for (const answer of REFUSED) {
@@ -79,6 +80,7 @@ test('the case of a type does not count', () => {
   }
   for (const token_use of ['access_token', 'access']) {
     assert.notEqual(claims({ active: true, token_use }), null)
+    assert.notEqual(claims({ active: true, token_usage: token_use }), null)
   }
 })
 
