@@ -47,6 +47,9 @@ function flawOf({ statusCode = 0, headers }: IncomingMessage): FetchFailure | un
   return undefined
 }
 
+/** That of Node's fetch. Firewalls in front of servers refuse requests without a name. */
+const NAME = { 'user-agent': 'node' }
+
 /** Most answers of class 1xx before the answer (RFC 9110 §15.2). */
 const MOST_NOTICES = 10
 
@@ -58,7 +61,7 @@ function send(address: string, request: JudgedRequest): Promise<IncomingMessage>
     const host = url.hostname.replace(/^\[|\]$/g, '')
     if (isIP(host) !== 0 && !isAllowed(host)) throw notPublic()
     const connecting = { keepAlive: false, autoSelectFamily: true, lookup: judgedLookUp(request) }
-    const headers = { ...request.headers, 'accept-encoding': 'identity' }
+    const headers = { ...NAME, ...request.headers, 'accept-encoding': 'identity' }
     // An agent of its own: that of the process may use a proxy, or keep connections of others.
     const sent =
       url.protocol === 'https:'

@@ -304,7 +304,7 @@ test('a server that switches protocols gives no answer', async (t) => {
   assert.equal(await failure(read(`http://127.0.0.1:${port}/`)), 'no answer')
 })
 
-test('it asks for what is not encoded, and keeps no connection', async () => {
+test('it asks for what is not encoded, with the name that fetch has, and keeps no connection', async () => {
   let headers: http.IncomingHttpHeaders = {}
   let open = 0
   const { url } = await askedServer((request, response) => {
@@ -319,6 +319,9 @@ test('it asks for what is not encoded, and keeps no connection', async () => {
   assert.equal(headers['accept-encoding'], 'identity')
   assert.equal(headers.accept, 'application/json, application/jwk-set+json')
   assert.equal(headers.connection, 'close')
+  const name = headers['user-agent']
+  await fetch(url)
+  assert.deepEqual([name, headers['user-agent']], ['node', 'node'])
   await until(() => open === 0)
 })
 
