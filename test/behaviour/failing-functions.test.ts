@@ -37,7 +37,7 @@ for (const [name, , expected] of CALLBACKS) {
     const { log, ask, levels, pass } = await start(t, name, () => {
       throw Object.assign(new TypeError(SECRET), { code: '42P01', hint: 'a typo' })
     })
-    const message = `tenant auth: ${name} failed (TypeError)`
+    const message = `tenant auth: ${name} failed (42P01)`
     for (const _ of [1, 2]) {
       const answer = await ask()
       assert.equal(outcome(answer), expected)

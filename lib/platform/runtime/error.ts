@@ -23,7 +23,8 @@ export function withoutStack<T>(run: () => T): T {
 // Outside: the errors of other code. They may be anything, their members may throw when they are
 // read, and their messages may hold what was sent.
 
-const CODE = /^[A-Z][A-Z0-9_]{0,39}$/
+/** Five characters are an SQLSTATE, as errors of PostgreSQL have. */
+const CODE = /^(?:[A-Z][A-Z0-9_]{0,39}|[A-Z0-9]{5})$/
 const NAME = /^[A-Z][A-Za-z]{0,30}Error$/
 
 /**
