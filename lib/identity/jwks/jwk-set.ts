@@ -65,7 +65,7 @@ export class KeySet {
   /**
    * The one key that fits the header. `unknown`: the set has no such `kid`, or, without a `kid`, no
    * key of that kind; a newer set may have it. `unfit`: a key of that name for something else, or
-   * several that fit.
+   * several that fit. Servers publish a key twice: under two names, or once without `alg`.
    */
   find({ kid, alg }: KeyChoice): VerificationKey | 'unknown' | 'unfit' {
     const named = kid === undefined ? this.#all : this.#byKid.get(kid)
@@ -73,7 +73,7 @@ export class KeySet {
     let only: VerificationKey | undefined
     for (const key of named) {
       if (!key.algorithms.has(alg)) continue
-      if (only !== undefined) return 'unfit'
+      if (only !== undefined && !only.key.equals(key.key)) return 'unfit'
       only = key
     }
     return only ?? (kid === undefined ? 'unknown' : 'unfit')

@@ -7,6 +7,7 @@ import { forgeKey } from '../../helpers/tokens/forge.ts'
 const es = forgeKey('ES256', 'es').publicJwk
 const otherEs = forgeKey('ES256', 'other-es').publicJwk
 const rs = forgeKey('RS256', 'rs').publicJwk
+const otherRs = forgeKey('RS256', 'other-rs').publicJwk
 const ed = forgeKey('EdDSA', 'ed').publicJwk
 
 const without = (jwk: object, ...names: string[]) =>
@@ -44,6 +45,16 @@ test('a member that is there twice counts once', () => {
   const set = setOf(es, { ...es }, { ...without(es, 'alg', 'use') })
   assert.equal(found(set, 'ES256', 'es'), 'es')
   assert.equal(found(set, 'ES256'), 'es')
+})
+
+test('a key that is there under several names, or for more algorithms, is one key', () => {
+  const set = setOf(rs, without(rs, 'alg'), { ...rs, kid: 'other' })
+  assert.equal(found(set, 'RS256', 'rs'), 'rs')
+  assert.equal(found(set, 'PS256', 'rs'), 'rs')
+  assert.notEqual(found(set, 'RS256'), 'unfit')
+  const several = setOf(rs, { ...otherRs, kid: 'rs' })
+  assert.equal(found(several, 'RS256', 'rs'), 'unfit')
+  assert.equal(found(several, 'RS256'), 'unfit')
 })
 
 test('a bad member does not spoil the good ones', () => {
